@@ -1,0 +1,197 @@
+//! The formats: how each is recognised, what its numbers mean, and how its lines are read.
+
+use crate::line::{Extra, Kind, Line};
+use crate::text::Interner;
+use crate::{kernel_log, strace, truss_solaris};
+
+/// The formats, in the order in which they are asked. Adding one is its file and one line here.
+pub const FORMATS: &[&dyn Format] = &[&strace::Strace, &truss_solaris::TrussSolaris, &kernel_log::KernelLog];
+
+/// Is this your format?
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// Certainly.
+    Yes,
+    /// This share of the lines, in percent, has the form of a line of this format; no sign decided.
+    Maybe(u8),
+    /// Certainly not.
+    No,
+    /// Not enough text to say.
+    NeedMore,
+}
+
+/// The beginning of a capture, on which it is recognised: at most some 2,000 lines, the last of which may be cut.
+#[derive(Clone, Copy)]
+pub struct Head<'a> {
+    /// The text.
+    pub bytes: &'a [u8],
+    /// Whether this is all there is.
+    pub complete: bool,
+}
+
+impl<'a> Head<'a> {
+    /// The lines, without their ends.
+    pub fn lines(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
+        self.bytes.split(|&byte| byte == b'\n').map(|line| line.strip_suffix(b"\r").unwrap_or(line))
+    }
+}
+
+/// What moment a stamp tells.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Stamp {
+    /// The start of a call (on a second half: its end).
+    Start,
+    /// The end of a call.
+    End,
+    /// No stamps.
+    None,
+}
+
+/// What a stamp counts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Clock {
+    /// Since 1970.
+    Epoch,
+    /// Since midnight, without a date.
+    TimeOfDay,
+    /// Since the start of the trace or of the machine.
+    SinceStart,
+    /// Since the previous line of the whole run; to be added up.
+    SincePrevious,
+    /// CPU time of each thread: orders the events of a thread, says nothing about wall time.
+    PerThread,
+    /// No clock.
+    None,
+}
+
+/// What a duration is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum DurKind {
+    /// Wall time from entry to return.
+    Exact,
+    /// At most this: user time before or after the call is in it.
+    UpperBound,
+    /// Silence until the next message.
+    Gap,
+    /// None printed, none derivable.
+    None,
+}
+
+impl DurKind {
+    /// All kinds, by number.
+    pub const ALL: [DurKind; 4] = [DurKind::Exact, DurKind::UpperBound, DurKind::Gap, DurKind::None];
+
+    /// The name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            DurKind::Exact => "exact",
+            DurKind::UpperBound => "upper-bound",
+            DurKind::Gap => "gap",
+            DurKind::None => "none",
+        }
+    }
+}
+
+/// What the lines of one capture carry and mean.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// Which moment the stamp is.
+    pub stamp: Stamp,
+    /// What it counts from.
+    pub clock: Clock,
+    /// The smallest step of the stamp.
+    pub tick_ns: i64,
+    /// What the durations are that the lines carry, or that can be derived.
+    pub dur_kind: DurKind,
+    /// Whether durations are printed (else the assembler derives them from stamps).
+    pub has_durations: bool,
+    /// Whether lines carry ids.
+    pub has_ids: bool,
+    /// Whether a line without an id, in a capture that has ids, belongs to the only task alive (strace on stderr).
+    pub ids_optional: bool,
+    /// Moment that the stamps count from, in ns since 1970, if the capture says it.
+    pub base_ns: i64,
+}
+
+/// One format.
+pub trait Format: Sync {
+    /// The word that users type and read.
+    fn name(&self) -> &'static str;
+    /// Whether the text is of this format.
+    fn recognise(&self, head: Head<'_>) -> Answer;
+    /// A reader for a capture that begins with this text; the layout of its lines is decided here, once.
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader>;
+}
+
+/// Reads the lines of one capture. Pure: the same line gives the same answer wherever it stands.
+pub trait LineReader: Send + Sync {
+    /// What the lines carry and mean.
+    fn facts(&self) -> Facts;
+    /// Read one line, without its LF. Texts and extras go to `parsed`; its `lines` are left alone.
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line;
+}
+
+/// A chunk of a capture, read.
+#[derive(Default)]
+pub struct Parsed {
+    /// One entry per physical line.
+    pub lines: Vec<Line>,
+    /// What few lines say beside the common things.
+    pub extras: Vec<Extra>,
+    /// The texts of this chunk.
+    pub texts: Interner,
+}
+
+impl Parsed {
+    /// Read a chunk of whole lines; only the last line of a capture may lack its LF.
+    pub fn read(&mut self, reader: &dyn LineReader, mut bytes: &[u8]) {
+        self.lines.clear();
+        self.extras.clear();
+        self.texts.clear();
+        while !bytes.is_empty() {
+            let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+            let line = reader.read(&bytes[..end], self);
+            self.lines.push(line);
+            bytes = bytes.get(end + 1..).unwrap_or(b"");
+        }
+    }
+
+    /// Keep an extra; the answer is for [`Line::extra`].
+    pub fn keep(&mut self, extra: Extra) -> u32 {
+        self.extras.push(extra);
+        self.extras.len() as u32
+    }
+
+    /// The extra of a line.
+    pub fn extra(&self, line: &Line) -> Option<&Extra> {
+        line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize))
+    }
+}
+
+/// The format with this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// Which format a text is: the first that says yes, else the one with the largest share of fitting lines, if that is
+/// at least 30 % and half as much again as the next one's. `None` when nobody recognises it.
+pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
+    let mut shares: Vec<(u8, &'static dyn Format)> = Vec::new();
+    for &format in FORMATS {
+        match format.recognise(head) {
+            Answer::Yes => return Some(format),
+            Answer::Maybe(share) => shares.push((share, format)),
+            Answer::No | Answer::NeedMore => {}
+        }
+    }
+    shares.sort_by_key(|&(share, _)| std::cmp::Reverse(share));
+    let best = shares.first()?;
+    let next = shares.get(1).map_or(0, |&(share, _)| u32::from(share));
+    (best.0 >= 30 && u32::from(best.0) * 2 >= next * 3).then_some(best.1)
+}
+
+/// A line that is blank, or `None`.
+pub fn blank(line: &[u8]) -> Option<Line> {
+    line.iter().all(u8::is_ascii_whitespace).then(|| Line::of(Kind::Blank))
+}

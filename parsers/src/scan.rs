@@ -1,0 +1,137 @@
+//! Scanners over bytes: each takes the front off a text and gives the rest. None panics, none allocates.
+
+const NS_PER_S: i64 = 1_000_000_000;
+
+/// A decimal number at the front, and the rest. `None` without a digit or past 19 digits.
+pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    if end == 0 || end > 19 {
+        return None;
+    }
+    let value =
+        text[..end].iter().try_fold(0i64, |value, byte| value.checked_mul(10)?.checked_add(i64::from(byte - b'0')));
+    Some((value?, &text[end..]))
+}
+
+/// A decimal number with an optional minus sign.
+pub fn signed(text: &[u8]) -> Option<(i64, &[u8])> {
+    match text.strip_prefix(b"-") {
+        Some(rest) => number(rest).map(|(value, rest)| (-value, rest)),
+        None => number(text),
+    }
+}
+
+/// A value as tracers print it: `-3`, `0x1f`, `022` (octal). Unsigned values past i64 keep their bits.
+pub fn value(text: &[u8]) -> Option<(i64, &[u8])> {
+    if let Some(hex) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) {
+        let end = hex.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(hex.len());
+        let digits = std::str::from_utf8(hex.get(..end)?).ok()?;
+        let value = u64::from_str_radix(digits, 16).ok()?;
+        return Some((value as i64, &hex[end..]));
+    }
+    if text.len() > 1 && text[0] == b'0' && (b'0'..=b'7').contains(&text[1]) {
+        let end = text.iter().position(|byte| !(b'0'..=b'7').contains(byte)).unwrap_or(text.len());
+        let digits = std::str::from_utf8(&text[..end]).ok()?;
+        return Some((i64::from_str_radix(digits, 8).ok()?, &text[end..]));
+    }
+    match signed(text) {
+        Some(found) => Some(found),
+        None => {
+            let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+            let digits = std::str::from_utf8(&text[..end]).ok()?;
+            digits.parse::<u64>().ok().map(|value| (value as i64, &text[end..]))
+        }
+    }
+}
+
+/// Seconds with an optional fraction of up to nine digits: nanoseconds, number of digits of the fraction, rest.
+pub fn seconds(text: &[u8]) -> Option<(i64, usize, &[u8])> {
+    let (whole, rest) = number(text)?;
+    let whole_ns = whole.checked_mul(NS_PER_S)?;
+    let Some(fraction) = rest.strip_prefix(b".") else {
+        return Some((whole_ns, 0, rest));
+    };
+    let (fraction_ns, digits, rest) = fraction_ns(fraction)?;
+    Some((whole_ns.checked_add(fraction_ns)?, digits, rest))
+}
+
+/// The digits behind a decimal point, as nanoseconds.
+fn fraction_ns(text: &[u8]) -> Option<(i64, usize, &[u8])> {
+    let (mut value, mut digits) = (0i64, 0usize);
+    while let Some(byte) = text.get(digits).filter(|byte| byte.is_ascii_digit()) {
+        if digits == 9 {
+            return None;
+        }
+        value = value * 10 + i64::from(byte - b'0');
+        digits += 1;
+    }
+    const SCALE: [i64; 10] = [NS_PER_S, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
+    (digits > 0).then(|| (value * SCALE[digits], digits, &text[digits..]))
+}
+
+/// `HH:MM:SS` with an optional fraction: nanoseconds since midnight, number of digits of the fraction, rest.
+pub fn time_of_day(text: &[u8]) -> Option<(i64, usize, &[u8])> {
+    let two = |at: usize| match text.get(at..at + 2)? {
+        [a @ b'0'..=b'9', b @ b'0'..=b'9'] => Some(i64::from(a - b'0') * 10 + i64::from(b - b'0')),
+        _ => None,
+    };
+    let (hours, minutes, seconds) = (two(0)?, two(3)?, two(6)?);
+    if text[2] != b':' || text[5] != b':' || hours > 24 || minutes > 59 || seconds > 60 {
+        return None;
+    }
+    let whole_ns = (hours * 3600 + minutes * 60 + seconds) * NS_PER_S;
+    match text[8..].strip_prefix(b".") {
+        Some(fraction) => fraction_ns(fraction).map(|(ns, digits, rest)| (whole_ns + ns, digits, rest)),
+        None => Some((whole_ns, 0, &text[8..])),
+    }
+}
+
+/// The step of a clock that is printed with this many digits behind the point.
+pub fn tick_ns(digits: usize) -> i64 {
+    10i64.pow(9 - digits.min(9) as u32)
+}
+
+/// Without the blanks and tabs at the front.
+pub fn skip_blanks(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
+    &text[end..]
+}
+
+/// Without the blanks and tabs at the back.
+pub fn trim_end(text: &[u8]) -> &[u8] {
+    let end = text.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).map_or(0, |at| at + 1);
+    &text[..end]
+}
+
+/// Without blanks and tabs at both ends.
+pub fn trim(text: &[u8]) -> &[u8] {
+    trim_end(skip_blanks(text))
+}
+
+/// A name at the front: letters, digits and underscores, not beginning with a digit.
+pub fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
+    (end > 0 && !text[0].is_ascii_digit()).then(|| text.split_at(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_and_times_are_taken_off_the_front() {
+        assert_eq!(number(b"12 x"), Some((12, &b" x"[..])));
+        assert_eq!(number(b"x"), None);
+        assert_eq!(number(b"99999999999999999999"), None);
+        assert_eq!(value(b"0x7f)"), Some((127, &b")"[..])));
+        assert_eq!(value(b"0xffffffffffffffff"), Some((-1, &b""[..])));
+        assert_eq!(value(b"022"), Some((18, &b""[..])));
+        assert_eq!(value(b"-1 E"), Some((-1, &b" E"[..])));
+        assert_eq!(value(b"18446744073709551615"), Some((-1, &b""[..])));
+        assert_eq!(seconds(b"3.7245 "), Some((3_724_500_000, 4, &b" "[..])));
+        assert_eq!(seconds(b"1795224170.658193 r"), Some((1_795_224_170_658_193_000, 6, &b" r"[..])));
+        assert_eq!(time_of_day(b"01:23:30.170323 i"), Some((5_010_170_323_000, 6, &b" i"[..])));
+        assert_eq!(time_of_day(b"01:23:3"), None);
+        assert_eq!(tick_ns(4), 100_000);
+    }
+}
