@@ -1,0 +1,427 @@
+//! The event table: one row per event, in columns, near 48 bytes a row.
+//!
+//! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
+//! the second half of its call comes.
+
+use parsers::syscalls::Class;
+use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
+
+/// Rows of a full segment.
+pub const SEGMENT_ROWS: usize = 1 << 16;
+/// No row, no task.
+pub const NONE: u32 = u32::MAX;
+
+/// What an event is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum EventKind {
+    /// A system call.
+    Call,
+    /// A signal that was delivered.
+    Signal,
+    /// The end of a task.
+    Exit,
+    /// Stopped, continued, attached, superseded.
+    Process,
+    /// A message of a log.
+    Log,
+}
+
+impl EventKind {
+    /// All kinds, by number.
+    pub const ALL: [EventKind; 5] =
+        [EventKind::Call, EventKind::Signal, EventKind::Exit, EventKind::Process, EventKind::Log];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        ["call", "signal", "exit", "process", "log"][self as usize]
+    }
+}
+
+/// One row, as it is put in and taken out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// When it began; [`NO_NS`] without a clock.
+    pub start_ns: i64,
+    /// How long it took; [`NO_NS`] if unknown.
+    pub dur_ns: i64,
+    /// CPU time of the call; [`NO_NS`] if unknown.
+    pub cpu_ns: i64,
+    /// Value returned; [`NO_NS`] if none.
+    pub ret: i64,
+    /// Line in its file, from 1.
+    pub line: u32,
+    /// Number of the file in the trace.
+    pub file: u32,
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the shape.
+    pub shape: u32,
+    /// What it works on, as printed.
+    pub target: Text,
+    /// What it is.
+    pub kind: EventKind,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What `dur_ns` is.
+    pub dur_kind: DurKind,
+}
+
+/// What a call does, without what differs from one turn to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// Name of the syscall, or of the signal; for a log message, the subsystem.
+    pub syscall: Text,
+    /// Sub-operation.
+    pub op: Text,
+    /// Normalised target.
+    pub target: Text,
+    /// Name of the error.
+    pub errno: Text,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// Rows that came one after the other.
+#[derive(Default)]
+pub struct Segment {
+    start_ns: Vec<i64>,
+    dur_ns: Vec<i64>,
+    ret: Vec<i64>,
+    line: Vec<u32>,
+    task: Vec<u32>,
+    shape: Vec<u32>,
+    target: Vec<Text>,
+    flags: Vec<u8>,
+    /// Empty unless some row has a CPU time.
+    cpu_ns: Vec<i64>,
+    /// Empty while all rows are from file 0.
+    file: Vec<u32>,
+}
+
+impl Segment {
+    fn with_room() -> Segment {
+        let rows = SEGMENT_ROWS;
+        Segment {
+            start_ns: Vec::with_capacity(rows),
+            dur_ns: Vec::with_capacity(rows),
+            ret: Vec::with_capacity(rows),
+            line: Vec::with_capacity(rows),
+            task: Vec::with_capacity(rows),
+            shape: Vec::with_capacity(rows),
+            target: Vec::with_capacity(rows),
+            flags: Vec::with_capacity(rows),
+            ..Segment::default()
+        }
+    }
+
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        self.start_ns.len()
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.start_ns.is_empty()
+    }
+
+    fn push(&mut self, event: &Event) {
+        let at = self.len();
+        self.start_ns.push(event.start_ns);
+        self.dur_ns.push(event.dur_ns);
+        self.ret.push(event.ret);
+        self.line.push(event.line);
+        self.task.push(event.task);
+        self.shape.push(event.shape);
+        self.target.push(event.target);
+        self.flags.push(flags(event.kind, event.outcome, event.dur_kind));
+        self.set_cpu(at, event.cpu_ns);
+        if event.file != 0 || !self.file.is_empty() {
+            self.file.resize(at, 0);
+            self.file.push(event.file);
+        }
+    }
+
+    fn set_cpu(&mut self, at: usize, cpu_ns: i64) {
+        if cpu_ns == NO_NS && self.cpu_ns.len() <= at {
+            return;
+        }
+        if self.cpu_ns.len() <= at {
+            self.cpu_ns.reserve_exact(SEGMENT_ROWS - self.cpu_ns.len());
+            self.cpu_ns.resize(at + 1, NO_NS);
+        }
+        self.cpu_ns[at] = cpu_ns;
+    }
+}
+
+fn flags(kind: EventKind, outcome: Outcome, dur_kind: DurKind) -> u8 {
+    kind as u8 | (outcome as u8) << 3 | (dur_kind as u8) << 6
+}
+
+/// All events of a trace, in the order of their first lines (of their stamps where files were merged).
+#[derive(Default)]
+pub struct EventTable {
+    segments: Vec<Segment>,
+    /// The texts that shapes and targets name.
+    pub texts: Interner,
+    shapes: Vec<Shape>,
+    shape_numbers: hashbrown::HashMap<Shape, u32, rustc_hash::FxBuildHasher>,
+    /// Normalised target of each text, by number; 0xFFFF_FFFF where not yet worked out.
+    normalised: Vec<Text>,
+    /// Requested times, by row: sleeps and time-outs.
+    pub asked: Vec<(u32, i64)>,
+    /// Children that waits returned, by row.
+    pub waited: Vec<(u32, i32)>,
+    /// Descriptors of polls, by row.
+    pub fds: Vec<(u32, Box<[i32]>)>,
+    /// Line of the second half, by row, where a call was split.
+    pub ends: Vec<(u32, u32)>,
+}
+
+impl EventTable {
+    /// Number of rows.
+    pub fn len(&self) -> u32 {
+        self.segments.last().map_or(0, |last| ((self.segments.len() - 1) * SEGMENT_ROWS + last.len()) as u32)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Add a row, get its number.
+    pub fn push(&mut self, event: &Event) -> u32 {
+        if self.segments.last().is_none_or(|last| last.len() == SEGMENT_ROWS) {
+            self.segments.push(Segment::with_room());
+        }
+        let row = self.len();
+        if let Some(last) = self.segments.last_mut() {
+            last.push(event);
+        }
+        row
+    }
+
+    fn place(&self, row: u32) -> (&Segment, usize) {
+        (&self.segments[row as usize / SEGMENT_ROWS], row as usize % SEGMENT_ROWS)
+    }
+
+    /// A whole row.
+    pub fn event(&self, row: u32) -> Event {
+        let (segment, at) = self.place(row);
+        Event {
+            start_ns: segment.start_ns[at],
+            dur_ns: segment.dur_ns[at],
+            cpu_ns: segment.cpu_ns.get(at).copied().unwrap_or(NO_NS),
+            ret: segment.ret[at],
+            line: segment.line[at],
+            file: segment.file.get(at).copied().unwrap_or(0),
+            task: segment.task[at],
+            shape: segment.shape[at],
+            target: segment.target[at],
+            kind: self.kind(row),
+            outcome: self.outcome(row),
+            dur_kind: self.dur_kind(row),
+        }
+    }
+
+    /// Write a row anew, when its second half or its end is known.
+    pub fn set(&mut self, row: u32, event: &Event) {
+        let at = row as usize % SEGMENT_ROWS;
+        let segment = &mut self.segments[row as usize / SEGMENT_ROWS];
+        segment.start_ns[at] = event.start_ns;
+        segment.dur_ns[at] = event.dur_ns;
+        segment.ret[at] = event.ret;
+        segment.task[at] = event.task;
+        segment.shape[at] = event.shape;
+        segment.target[at] = event.target;
+        segment.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
+        segment.set_cpu(at, event.cpu_ns);
+    }
+
+    /// Set how long a row took.
+    pub fn set_dur(&mut self, row: u32, dur_ns: i64, dur_kind: DurKind) {
+        let at = row as usize % SEGMENT_ROWS;
+        let segment = &mut self.segments[row as usize / SEGMENT_ROWS];
+        segment.dur_ns[at] = dur_ns;
+        segment.flags[at] = segment.flags[at] & 0x3f | (dur_kind as u8) << 6;
+    }
+
+    /// When a row began; [`NO_NS`] without a clock.
+    pub fn start_ns(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.start_ns[at]
+    }
+
+    /// How long a row took; [`NO_NS`] if unknown.
+    pub fn dur_ns(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.dur_ns[at]
+    }
+
+    /// When a row ended, if start and duration are known.
+    pub fn end_ns(&self, row: u32) -> Option<i64> {
+        let (start_ns, dur_ns) = (self.start_ns(row), self.dur_ns(row));
+        (start_ns != NO_NS && dur_ns != NO_NS).then(|| start_ns.saturating_add(dur_ns))
+    }
+
+    /// Value returned; [`NO_NS`] if none.
+    pub fn ret(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.ret[at]
+    }
+
+    /// Line of a row in its file.
+    pub fn line(&self, row: u32) -> u32 {
+        let (segment, at) = self.place(row);
+        segment.line[at]
+    }
+
+    /// Task of a row.
+    pub fn task(&self, row: u32) -> u32 {
+        let (segment, at) = self.place(row);
+        segment.task[at]
+    }
+
+    /// Number of a row's shape.
+    pub fn shape_number(&self, row: u32) -> u32 {
+        let (segment, at) = self.place(row);
+        segment.shape[at]
+    }
+
+    /// Shape of a row.
+    pub fn shape(&self, row: u32) -> Shape {
+        self.shapes[self.shape_number(row) as usize]
+    }
+
+    /// All shapes, by number.
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// What a row works on, as printed.
+    pub fn target(&self, row: u32) -> Text {
+        let (segment, at) = self.place(row);
+        segment.target[at]
+    }
+
+    fn row_flags(&self, row: u32) -> u8 {
+        let (segment, at) = self.place(row);
+        segment.flags[at]
+    }
+
+    /// What a row is.
+    pub fn kind(&self, row: u32) -> EventKind {
+        EventKind::ALL[(self.row_flags(row) & 7) as usize]
+    }
+
+    /// How a row ended.
+    pub fn outcome(&self, row: u32) -> Outcome {
+        Outcome::ALL[(self.row_flags(row) >> 3 & 7) as usize]
+    }
+
+    /// What a row's duration is.
+    pub fn dur_kind(&self, row: u32) -> DurKind {
+        DurKind::ALL[(self.row_flags(row) >> 6) as usize]
+    }
+
+    /// Bytes that a row moved, where its syscall returns that.
+    pub fn bytes(&self, row: u32) -> Option<i64> {
+        let ret = self.ret(row);
+        let moves =
+            ret >= 0 && self.outcome(row) == Outcome::Ok && moves_bytes(self.texts.bytes(self.shape(row).syscall));
+        moves.then_some(ret)
+    }
+
+    /// Number of a shape, new or known.
+    pub fn shape_of(&mut self, syscall: Text, op: Text, target: Text, errno: Text, outcome: Outcome) -> u32 {
+        let target = self.normal(target);
+        let shape = Shape { syscall, op, target, errno, outcome };
+        *self.shape_numbers.entry(shape).or_insert_with(|| {
+            self.shapes.push(shape);
+            (self.shapes.len() - 1) as u32
+        })
+    }
+
+    /// The normalised form of a target.
+    pub fn normal(&mut self, target: Text) -> Text {
+        const UNKNOWN: Text = Text(u32::MAX);
+        let at = target.0 as usize;
+        if at >= self.normalised.len() {
+            self.normalised.resize(at + 1, UNKNOWN);
+        }
+        if self.normalised[at] == UNKNOWN {
+            let text = crate::normalise::normalise(self.texts.bytes(target));
+            self.normalised[at] = match text {
+                Some(changed) => self.texts.add(&changed),
+                None => target,
+            };
+        }
+        self.normalised[at]
+    }
+}
+
+/// Whether a syscall returns the number of bytes it moved.
+pub fn moves_bytes(syscall: &[u8]) -> bool {
+    matches!(
+        syscall,
+        b"read"
+            | b"write"
+            | b"readv"
+            | b"writev"
+            | b"pread"
+            | b"pwrite"
+            | b"pread64"
+            | b"pwrite64"
+            | b"preadv"
+            | b"pwritev"
+            | b"preadv2"
+            | b"pwritev2"
+            | b"recv"
+            | b"recvfrom"
+            | b"recvmsg"
+            | b"send"
+            | b"sendto"
+            | b"sendmsg"
+            | b"sendfile"
+            | b"sendfile64"
+            | b"sendfilev"
+            | b"splice"
+            | b"tee"
+            | b"vmsplice"
+            | b"copy_file_range"
+            | b"kread"
+            | b"kwrite"
+            | b"read_nocancel"
+            | b"write_nocancel"
+            | b"getdents"
+            | b"getdents64"
+            | b"getrandom"
+            | b"process_vm_readv"
+            | b"process_vm_writev"
+            | b"mq_timedreceive"
+    )
+}
+
+/// What the time of a call is spent on: that of its target where this is known, else that of its syscall.
+pub fn class_of(syscall: &[u8], target: &[u8]) -> Class {
+    let class = parsers::syscalls::by_name(syscall).map_or(Class::Other, |call| call.class);
+    match class {
+        Class::Disk | Class::Network | Class::Ipc | Class::Other => class_of_target(target).unwrap_or(class),
+        _ => class,
+    }
+}
+
+fn class_of_target(target: &[u8]) -> Option<Class> {
+    let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| target.starts_with(prefix));
+    if starts(&[b"pipe:", b"UNIX", b"anon_inode:[eventfd]", b"{eventfd", b"unix:", b"@"]) {
+        Some(Class::Ipc)
+    } else if starts(&[b"TCP", b"UDP", b"RAW", b"socket:", b"NETLINK", b"PING", b"SCTP", b"PACKET"]) {
+        Some(Class::Network)
+    } else if starts(&[b"/dev/tty", b"/dev/pts/", b"/dev/ptmx", b"/dev/console", b"/dev/pty"]) {
+        Some(Class::Terminal)
+    } else if target.starts_with(b"/") {
+        Some(Class::Disk)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,113 @@
+//! Normalised targets: what differs between two runs of the same work is replaced, what tells works apart stays.
+//!
+//! `/proc/4711/stat` → `/proc/N/stat`, `pipe:[12345]` → `pipe:[N]`, `TCP:[127.0.0.1:42238->127.0.0.1:80]` →
+//! `TCP:[127.0.0.1:N->127.0.0.1:80]`, `/tmp/tmp.Xa81kQ` → `/tmp/tmp.R`, `0x7ffd8a10` → `0xN`.
+
+/// Digits from which on a run of them is a number of something, not part of a name (`libc.so.6`, `python3.11`, `x86_64`).
+const LONG_NUMBER: usize = 3;
+/// First port that Linux, illumos and the BSDs hand out by themselves.
+const FIRST_EPHEMERAL_PORT: u32 = 32768;
+/// Hexadecimal digits from which on a run with a digit in it is an id (short git hashes, UUID parts).
+const LONG_HEX: usize = 7;
+
+/// The normalised form; `None` if it is the text itself.
+pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
+    if !target.iter().any(u8::is_ascii_digit) {
+        return None;
+    }
+    let mut out = Vec::with_capacity(target.len());
+    let mut at = 0;
+    while at < target.len() {
+        let run = alphanumeric_run(&target[at..]);
+        if run == 0 {
+            out.push(target[at]);
+            at += 1;
+            continue;
+        }
+        let before = at.checked_sub(1).map(|before| target[before]);
+        push_word(&target[at..at + run], before, target.get(at + run).copied(), &mut out);
+        at += run;
+    }
+    (out != target).then_some(out)
+}
+
+fn alphanumeric_run(text: &[u8]) -> usize {
+    text.iter().position(|byte| !byte.is_ascii_alphanumeric()).unwrap_or(text.len())
+}
+
+fn push_word(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u8>) {
+    let digits = word.iter().filter(|byte| byte.is_ascii_digit()).count();
+    if word.starts_with(b"0x") && word.len() > 2 {
+        out.extend_from_slice(b"0xN");
+    } else if digits == word.len() {
+        push_number(word, before, after, out);
+    } else if digits > 0 && word.len() >= LONG_HEX && word.iter().all(u8::is_ascii_hexdigit) {
+        out.push(b'H');
+    } else if digits >= LONG_NUMBER {
+        push_with_numbers(word, out);
+    } else {
+        out.extend_from_slice(word);
+    }
+}
+
+/// A whole word of digits: an address part and a port of a service stay, other numbers between separators go.
+fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u8>) {
+    let dotted = before == Some(b'.') || after == Some(b'.');
+    let port = before == Some(b':');
+    let value = std::str::from_utf8(word).ok().and_then(|text| text.parse::<u32>().ok());
+    let keep = match (dotted, port) {
+        (_, true) => value.is_some_and(|value| value < FIRST_EPHEMERAL_PORT),
+        (true, _) => word.len() <= LONG_NUMBER,
+        _ => before.is_none() && word.len() <= 2,
+    };
+    let component = matches!(before, Some(b'/' | b'[')) && matches!(after, None | Some(b'/' | b']'));
+    let small = word.len() < LONG_NUMBER && !component && before.is_some();
+    out.extend_from_slice(if keep || small { word } else { b"N" });
+}
+
+fn push_with_numbers(word: &[u8], out: &mut Vec<u8>) {
+    let mut at = 0;
+    while at < word.len() {
+        let digits = word[at..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        match digits {
+            0 => {
+                out.push(word[at]);
+                at += 1;
+            }
+            long if long >= LONG_NUMBER => {
+                out.push(b'N');
+                at += long;
+            }
+            short => {
+                out.extend_from_slice(&word[at..at + short]);
+                at += short;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_differs_between_runs_goes_and_names_stay() {
+        let cases = [
+            ("/proc/4711/stat", "/proc/N/stat"),
+            ("pipe:[12345]", "pipe:[N]"),
+            ("/dev/pts/3", "/dev/pts/N"),
+            ("TCP:[127.0.0.1:42238->127.0.0.1:80]", "TCP:[127.0.0.1:N->127.0.0.1:80]"),
+            ("/lib/x86_64-linux-gnu/libc.so.6", "/lib/x86_64-linux-gnu/libc.so.6"),
+            ("/usr/lib/python3.11/os.py", "/usr/lib/python3.11/os.py"),
+            ("0x7ffd8a10", "0xN"),
+            ("/x/file123.txt", "/x/fileN.txt"),
+            ("/objects/3f2a9bc01d", "/objects/H"),
+            ("/etc/passwd", "/etc/passwd"),
+            ("10.0.0.7:443", "10.0.0.7:443"),
+        ];
+        for (target, expected) in cases {
+            let found = normalise(target.as_bytes()).unwrap_or_else(|| target.as_bytes().to_vec());
+            assert_eq!(String::from_utf8_lossy(&found), expected);
+        }
+    }
+}

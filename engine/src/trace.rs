@@ -1,0 +1,160 @@
+//! A trace: captures in memory, as events and tasks.
+
+use crate::events::{EventKind, EventTable};
+use crate::tasks::Task;
+use parsers::{Facts, Kind, NO_NS, Outcome};
+use std::ops::Range;
+
+/// One capture: a file, or several that belong together.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// As the user named it.
+    pub path: String,
+    /// Its files, in the order of their numbers, which begin at `first_file`.
+    pub files: Vec<String>,
+    /// Number of the first file in the trace.
+    pub first_file: u32,
+    /// Name of the format.
+    pub format: &'static str,
+    /// What its lines carry and mean.
+    pub facts: Facts,
+    /// Number of bytes, uncompressed.
+    pub bytes: u64,
+    /// Lines of each kind, in the order of [`Kind::ALL`].
+    pub accounting: Vec<u64>,
+    /// The first line of each kind, 0 if none, in the order of [`Kind::ALL`].
+    pub first_lines: Vec<u64>,
+    /// Its tasks.
+    pub tasks: Range<u32>,
+    /// Its events.
+    pub rows: Range<u32>,
+    /// Start of its first event; [`NO_NS`] without a clock.
+    pub first_ns: i64,
+    /// End of its last event.
+    pub last_ns: i64,
+    /// Whether the last line is cut or the compressed file ends early.
+    pub cut: bool,
+    /// Lines whose stamp lies before that of an earlier line of the same file.
+    pub backward_steps: u64,
+    /// Children that were created but of which no line is in the capture.
+    pub unseen_children: u64,
+    /// Rows of summary tables.
+    pub summary: Vec<SummaryRow>,
+}
+
+/// A row of a summary table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummaryRow {
+    /// Name of the syscall.
+    pub syscall: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of failed calls.
+    pub failed: u64,
+    /// Total as printed.
+    pub total_ns: i64,
+}
+
+impl Capture {
+    /// Number of lines.
+    pub fn lines(&self) -> u64 {
+        self.accounting.iter().sum()
+    }
+
+    /// Lines of a kind.
+    pub fn lines_of(&self, kind: Kind) -> u64 {
+        self.accounting[kind as usize]
+    }
+
+    /// Whether events have a place on one wall clock.
+    pub fn has_wall_clock(&self) -> bool {
+        use parsers::Clock;
+        !matches!(self.facts.clock, Clock::PerThread | Clock::None) && self.first_ns != NO_NS
+    }
+}
+
+/// Captures in memory.
+#[derive(Default)]
+pub struct Trace {
+    /// All events; those of a capture are one range.
+    pub events: EventTable,
+    /// All tasks; those of a capture are one range.
+    pub tasks: Vec<Task>,
+    /// The captures.
+    pub captures: Vec<Capture>,
+    /// Rows of each task in order of time; see [`Trace::rows_of`].
+    pub(crate) task_rows: Vec<u32>,
+    pub(crate) task_offsets: Vec<u32>,
+}
+
+/// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    /// The event.
+    pub row: u32,
+    /// From when.
+    pub start_ns: i64,
+    /// To when, at least `start_ns`.
+    pub end_ns: i64,
+}
+
+impl Trace {
+    /// Rows of a task in order of their starts.
+    pub fn rows_of(&self, task: u32) -> &[u32] {
+        let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));
+        bounds.map_or(&[], |(&from, &to)| &self.task_rows[from as usize..to as usize])
+    }
+
+    /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
+    ///
+    /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
+    /// or to the task's end, or to the end of the capture.
+    pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
+        let rows = self.rows_of(task);
+        let owner = &self.tasks[task as usize];
+        let mut floor_ns = owner.birth_ns;
+        let calls = rows
+            .iter()
+            .enumerate()
+            .filter(|&(_, &row)| self.events.kind(row) == EventKind::Call && self.events.start_ns(row) != NO_NS);
+        calls.map(move |(at, &row)| {
+            let start_ns = self.events.start_ns(row).max(floor_ns);
+            let end_ns = self.events.end_ns(row).unwrap_or_else(|| self.open_end_ns(owner, rows.get(at + 1), row));
+            let span = Span { row, start_ns, end_ns: end_ns.max(start_ns) };
+            floor_ns = span.end_ns;
+            span
+        })
+    }
+
+    fn open_end_ns(&self, owner: &Task, next: Option<&u32>, row: u32) -> i64 {
+        let next_ns = next.map(|&next| self.events.start_ns(next)).filter(|&start_ns| start_ns != NO_NS);
+        let capture_ns = || self.captures.get(owner.capture as usize).map_or(NO_NS, |capture| capture.last_ns);
+        let ends = owner.death_ns == NO_NS && self.events.outcome(row) == Outcome::Open;
+        next_ns.unwrap_or_else(|| if ends { capture_ns() } else { owner.end_ns() })
+    }
+
+    /// Work out the order of each task's rows. Called once, when everything is read.
+    pub(crate) fn index(&mut self) {
+        let rows = self.events.len();
+        let mut offsets = vec![0u32; self.tasks.len() + 1];
+        (0..rows).for_each(|row| offsets[self.events.task(row) as usize + 1] += 1);
+        for at in 1..offsets.len() {
+            offsets[at] += offsets[at - 1];
+        }
+        let mut next = offsets.clone();
+        let mut order = vec![0u32; rows as usize];
+        for row in 0..rows {
+            let place = &mut next[self.events.task(row) as usize];
+            order[*place as usize] = row;
+            *place += 1;
+        }
+        for bounds in offsets.windows(2) {
+            let rows = &mut order[bounds[0] as usize..bounds[1] as usize];
+            // Held-back output (strace -z) places lines at their exit but stamps them at their entry.
+            if !rows.is_sorted_by_key(|&row| self.events.start_ns(row)) {
+                rows.sort_by_key(|&row| self.events.start_ns(row));
+            }
+        }
+        (self.task_offsets, self.task_rows) = (offsets, order);
+    }
+}

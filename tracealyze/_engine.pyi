@@ -1,0 +1,94 @@
+"""The border to the engine: reading, and tables. Times are integers of nanoseconds, texts are str, missing is None."""
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+FORMATS: Final[list[str]]
+"""Names of the formats, in the order in which they are tried."""
+
+KINDS: Final[list[str]]
+"""Kinds of lines, in the order in which they are reported."""
+
+SCHEMA: Final[list[tuple[str, str, str, str, str]]]
+"""(table, column, type, unit, sentence) of every column of every table."""
+
+class InputError(Exception):
+    """The input cannot be read or recognised. args: (path, reason)."""
+
+class UsageError(Exception):
+    """A name that the engine does not know. args: (what, name, known names)."""
+
+class Table:
+    """A small or lazily produced table: columns with names, taken by Arrow consumers as it is."""
+
+    name: str
+    columns: list[str]
+    def __len__(self) -> int: ...
+    def column(self, name: str) -> list[Any]: ...
+    def rows(self) -> list[tuple[Any, ...]]: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+
+class Selection:
+    """Which events count. Empty lists and None mean all; several conditions must all hold."""
+
+    def __init__(
+        self,
+        pids: Sequence[int] = (),
+        programs: Sequence[str] = (),
+        from_: str | None = None,
+        to: str | None = None,
+        root: int | None = None,
+        syscalls: Sequence[str] = (),
+    ) -> None: ...
+
+class Trace:
+    """One or more captures in memory."""
+
+    def captures(self) -> list[dict[str, Any]]:
+        """Per capture: path, files, format, lines, bytes, accounting {kind: lines}, losses [{kind, lines, first_line,
+        remedy}], has {durations, cpu, tids, wall_clock, ids_optional …}, dur_kind, clock, tick_ns, base_ns, first_ns,
+        last_ns, cut, notes."""
+
+    def totals(self, selection: Selection) -> dict[str, int]:
+        """processes, threads, calls, failed, interrupted, open, signals."""
+
+    def window(self, selection: Selection) -> dict[str, Any]:
+        """start_ns, end_ns, wall_ns, root_pid, root_program, reason (why there is no wall partition), left_out_ns."""
+
+    def partition(self, selection: Selection) -> Table:
+        """capture, pid, tid, program, class, syscall, op, target, exclusive_ns, share, calls; sums to wall_ns."""
+
+    def path(self, selection: Selection) -> Table:
+        """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op, target, line."""
+
+    def tasks(self, selection: Selection) -> Table: ...
+    def processes(self, selection: Selection) -> Table:
+        """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal, wall_ns,
+        exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, parent (row), first_line."""
+
+    def calls(self, by: Sequence[str], selection: Selection) -> Table:
+        """Keys of `by` (syscall, op, shape, target, errno, outcome, program, pid, tid, task), then calls, failed, total_ns,
+        exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line, last_line."""
+
+    def events(self, selection: Selection, columns: Sequence[str] | None = None, limit: int | None = None) -> Table: ...
+    def loops(self, selection: Selection) -> Table:
+        """pid, tid, program, turns, period, body (list of shapes), total_ns, dominant, dominant_ns, dominant_calls,
+        failing (shape that always fails or None), first_line, last_line, distinct_targets."""
+
+    def gaps(self, selection: Selection, at_least_ns: int = 0) -> Table: ...
+    def summary_rows(self) -> Table:
+        """Rows of summary tables found in the captures: capture, syscall, calls, failed, total_ns."""
+
+    def quote(self, capture: int, lines: Sequence[int]) -> list[str]:
+        """The text of these lines of the capture's first file, lossily decoded; not escaped."""
+
+def read(
+    captures: Sequence[Sequence[str]],
+    input_format: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Trace:
+    """Read captures, each a list of files that belong together ("-" is standard input).
+
+    progress(bytes done, bytes in all or 0) is called now and then.
+    """
