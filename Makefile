@@ -1,0 +1,81 @@
+# Chores. `make` alone lists them.
+SHELL := /bin/sh
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.PHONY: help demo test lint check bench format clean setup tools
+
+# Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
+PYTHON := .venv/bin/python
+STAMPS := .venv/stamps
+RUST := $(shell find parsers engine -name '*.rs' -not -path '*/target/*') parsers/Cargo.toml engine/Cargo.toml Cargo.toml Cargo.lock
+SAMPLE := samples/ssh-login/ssh-login.truss
+SIZE := 100M
+
+help: ## Show what can be made
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target what; do \
+		printf '%-14s %s\n' "$$target" "$$what"; done
+
+demo: $(STAMPS)/engine ## Build in a virtual environment and summarise the sample of a slow ssh login
+	.venv/bin/tracealyze summarize $(SAMPLE)
+
+test: setup ## Run all tests, Rust and Python
+	cargo test --workspace
+	$(PYTHON) -m pytest
+
+lint: setup ## Check style, types and common mistakes in both languages
+	$(PYTHON) -m ruff check .
+	$(PYTHON) -m ruff format --check .
+	$(PYTHON) -m mypy
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo clippy --package tracealyze-engine --features python -- -D warnings
+
+check: test lint ## Run what continuous integration runs
+
+bench: setup ## Compare summarize with wc, grep and awk on a capture of SIZE (100M unless told)
+	$(PYTHON) benches/run.py $(SIZE)
+
+format: setup ## Lay out all sources alike
+	$(PYTHON) -m ruff check --fix-only --quiet .
+	$(PYTHON) -m ruff format .
+	cargo fmt --all
+
+clean: ## Remove everything that was built, the virtual environment too
+	rm -rf .venv target dist .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find tracealyze -name '*.so' -delete
+
+setup: $(STAMPS)/engine $(STAMPS)/dev
+
+# Each tool is asked for once, before the first step that needs it.
+tools:
+	@command -v cargo >/dev/null 2>&1 || { \
+		echo 'cargo (Rust 1.88 or newer) is not installed; get it with rustup, see https://rustup.rs.' >&2; exit 1; }
+	@command -v cc >/dev/null 2>&1 || { \
+		echo 'cc, the linker that Rust calls, is not installed; get it with: apt-get install gcc (or your system'"'"'s C compiler).' >&2; exit 1; }
+
+$(STAMPS)/venv: | tools
+	@set -e; found=; \
+	for python in python3.13 python3.12 python3.11 python3; do \
+		if "$$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then found=$$python; break; fi; \
+	done; \
+	[ -n "$$found" ] || { \
+		echo 'Python 3.11 or newer is not installed; get it with: apt-get install python3 python3-venv (or from python.org).' >&2; exit 1; }; \
+	"$$found" -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "$$found cannot make virtual environments; get what it lacks with: apt-get install python3-venv." >&2; exit 1; }; \
+	"$$found" -m venv .venv; \
+	mkdir -p $(STAMPS); touch $@
+
+# What the package needs to be built and run; its list stands in pyproject.toml alone.
+$(STAMPS)/run: pyproject.toml $(STAMPS)/venv
+	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["build-system"]["requires"], *project["project"]["dependencies"], sep="\n")' > $(STAMPS)/run.txt
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement $(STAMPS)/run.txt
+	@touch $@
+
+$(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
+	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["project"]["optional-dependencies"]["dev"], sep="\n")' > $(STAMPS)/dev.txt
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement $(STAMPS)/dev.txt
+	@touch $@
+
+$(STAMPS)/engine: $(RUST) pyproject.toml $(STAMPS)/run | tools
+	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --release --quiet
+	@touch $@
