@@ -1,14 +1,229 @@
 //! What the arguments of a call say: descriptor, sub-operation, target, and the extras.
 //!
-//! Shared by all formats that print arguments in the order of the system call.
+//! In:   openat, [`AT_FDCWD</srv>`, `"x\n"`, `O_RDONLY`]
+//! Out:  target `/srv/x␤`
+//!
+//! Shared by all formats that print arguments in the order of the system call. Which argument is what comes from the
+//! letters of [`Syscall::args`]; processes, waits and the few calls that need more have their own functions.
+
+mod process;
+mod value;
 
 use crate::format::Parsed;
-use crate::line::Line;
-use crate::syscalls::Syscall;
+use crate::line::{Extra, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::syscalls::{Class, Syscall};
+use crate::text::Text;
+use value::{Timeout, path_text};
+
+pub use process::{read_siginfo, signal_number};
+pub use value::{decoration, tracer_id, unescape};
+
+/// Descriptors kept of one poll; a longer list is cut.
+const MOST_FDS: usize = 1024;
 
 /// Fill in what the arguments of a whole call or of a first half say: `fd`, `op`, `target` and the extra of the line.
 ///
 /// `args` are the texts between the commas, trimmed, as many as were found. `line.ret` and `line.outcome` must be set.
 pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
-    let _ = (call, args, line, parsed);
+    let mut seen = Seen::default();
+    for (&letter, arg) in call.args.as_bytes().iter().zip(args) {
+        if letter != b'-' {
+            argument(letter, without_key(arg), &mut seen, line, parsed);
+        }
+    }
+    match call.class {
+        Class::Process | Class::Child => process::describe(call.name, args, line, parsed),
+        Class::Sleep | Class::Lock if seen.timeout.is_some() => only_if_relative(call.name, args, &mut seen),
+        _ => {}
+    }
+    keep(seen, line, parsed);
+}
+
+/// Fill in what only the second half of a call says: how a child ended, descriptors of a pipe, the peer of an accept.
+///
+/// `args` are the texts between the commas of the second half; the first is empty if the half begins with a comma.
+pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    let args = if args.first().is_some_and(|first| first.is_empty()) { &args[1..] } else { args };
+    match call.class {
+        Class::Process | Class::Child => return process::describe_rest(call.name, args, line, parsed),
+        Class::Ipc | Class::Poll | Class::Network => {}
+        _ => return,
+    }
+    let mut seen = Seen::default();
+    match call.name {
+        "pipe" | "pipe2" | "socketpair" => {
+            if let Some(pair) = args.iter().find(|arg| arg.starts_with(b"[")) {
+                argument(b'q', pair, &mut seen, line, parsed);
+            }
+        }
+        "accept" | "accept4" | "recvfrom" => {
+            if let Some(peer) = args.iter().find(|arg| arg.starts_with(b"{sa_family=")) {
+                argument(b's', peer, &mut seen, line, parsed);
+            }
+        }
+        // The first half has the descriptor, the second `events, maxevents, timeout`.
+        "epoll_wait" | "epoll_pwait" => seen.timeout = args.get(2).and_then(|arg| value::milliseconds(arg)),
+        "epoll_pwait2" => seen.timeout = args.get(2).and_then(|arg| value::timeout(arg, 1)),
+        _ => {}
+    }
+    keep(seen, line, parsed);
+}
+
+/// Fill in what the tail of a call says whose name is on an earlier line.
+pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    process::describe_tail(text, line, parsed);
+}
+
+/// What was met in the arguments so far.
+#[derive(Default)]
+struct Seen<'a> {
+    directory: &'a [u8],
+    timeout: Option<Timeout>,
+    fds: Vec<i32>,
+}
+
+fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
+    match letter {
+        b'f' => descriptor(arg, line, parsed),
+        b'd' => seen.directory = arg,
+        b'p' if !line.target.is_some() => path(seen.directory, arg, line, parsed),
+        b'o' if !line.op.is_some() => line.op = parsed.texts.add(value::op_text(arg)),
+        b'a' if !line.target.is_some() => line.target = parsed.texts.add(value::word(arg)),
+        b'i' if !line.target.is_some() => line.target = parsed.texts.add(value::id_text(arg)),
+        b's' => {
+            let Parsed { texts, scratch, .. } = parsed;
+            if value::socket_address(arg, scratch) {
+                line.target = texts.add(scratch);
+            }
+        }
+        b't' => seen.timeout = value::timeout(arg, 1),
+        b'v' => seen.timeout = value::timeout(arg, 1000),
+        b'm' => seen.timeout = value::milliseconds(arg),
+        b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, seen, line, parsed),
+        _ => {}
+    }
+}
+
+/// `3</etc/passwd>`: the number, and the decoration as target.
+fn descriptor(arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    if line.fd != NO_ID {
+        return;
+    }
+    line.fd = value::fd(arg).unwrap_or(NO_ID);
+    if let Some(inner) = decoration(arg).filter(|_| !line.target.is_some()) {
+        line.target = decorated_target(inner, parsed);
+    }
+}
+
+fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
+    let Parsed { texts, scratch, .. } = parsed;
+    if inner.contains(&b'\\') {
+        scratch.clear();
+        unescape(inner, scratch);
+        return texts.add(scratch);
+    }
+    texts.add(inner)
+}
+
+/// A path, joined with the directory it is relative to where that is printed.
+fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let Some(raw) = path_text(arg) else {
+        return;
+    };
+    let Parsed { texts, scratch, .. } = parsed;
+    let escaped = raw.contains(&b'\\');
+    if raw.first() == Some(&b'/') && !escaped {
+        line.target = texts.add(raw);
+        return;
+    }
+    if raw.is_empty() {
+        // AT_EMPTY_PATH: the call works on the descriptor itself.
+        return descriptor(directory, line, parsed);
+    }
+    scratch.clear();
+    let base = decoration(directory).filter(|base| base.first() == Some(&b'/'));
+    if let Some(base) = base.filter(|_| raw.first() != Some(&b'/')) {
+        unescape(base, scratch);
+        if raw == b"." {
+            line.target = texts.add(scratch);
+            return;
+        }
+        if scratch.last() != Some(&b'/') {
+            scratch.push(b'/');
+        }
+    }
+    unescape(if scratch.is_empty() { raw } else { raw.strip_prefix(b"./").unwrap_or(raw) }, scratch);
+    line.target = texts.add(scratch);
+}
+
+/// Lists of descriptors; a single one is what the call works on.
+fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
+    let mut only: &[u8] = b"";
+    let before = seen.fds.len();
+    value::each_fd(arg, letter == b'l', |fd, text| {
+        if seen.fds.len() < MOST_FDS {
+            seen.fds.push(fd);
+        }
+        only = text;
+    });
+    let single = letter == b'l' && before == 0 && seen.fds.len() == 1;
+    if single {
+        descriptor(only, line, parsed);
+    } else if letter == b'q' {
+        if let Some(inner) = decoration(only).filter(|_| !line.target.is_some()) {
+            line.target = decorated_target(inner, parsed);
+        }
+    }
+}
+
+/// An absolute time is not how long the call was asked to take.
+fn only_if_relative(name: &str, args: &[&[u8]], seen: &mut Seen<'_>) {
+    let second = args.get(1).copied().unwrap_or(b"");
+    let has = |word: &[u8]| memchr::memmem::find(second, word).is_some();
+    let relative = match name {
+        "clock_nanosleep" | "clock_nanosleep_time64" => !has(b"TIMER_ABSTIME"),
+        "futex" | "futex_time64" => has(b"FUTEX_WAIT") && !has(b"BITSET") && !has(b"REQUEUE"),
+        _ => true,
+    };
+    // A lock without a time-out is the rule, and asks for nothing.
+    let says_something = !name.starts_with("futex") || seen.timeout != Some(Timeout::Never);
+    if !relative || !says_something {
+        seen.timeout = None;
+    }
+}
+
+fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
+    if line.extra != 0 || (seen.timeout.is_none() && seen.fds.is_empty()) {
+        return;
+    }
+    let asked_ns = seen.timeout.map(|timeout| match timeout {
+        Timeout::Never => NO_NS,
+        Timeout::After(ns) => ns,
+    });
+    let fds = seen.fds.into_boxed_slice();
+    line.extra = parsed.keep(match asked_ns {
+        Some(asked_ns) if !fds.is_empty() => Extra::Polled { fds, asked_ns },
+        Some(asked_ns) => Extra::Asked(asked_ns),
+        None => Extra::Fds(fds),
+    });
+}
+
+/// An argument without the name that `strace -N` prints before it (`fd=3`).
+pub fn without_key(arg: &[u8]) -> &[u8] {
+    if !arg.first().is_some_and(u8::is_ascii_lowercase) {
+        return arg;
+    }
+    let end = arg.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(arg.len());
+    match arg.get(end..) {
+        Some([b'=', rest @ ..]) if rest.first() != Some(&b'=') => rest,
+        _ => arg,
+    }
+}
+
+/// Whether a call that creates something has done so, or may still do so.
+fn may_succeed(line: &Line) -> bool {
+    match line.part {
+        Part::Begun => true,
+        _ => line.outcome == Outcome::Ok || line.outcome == Outcome::Open,
+    }
 }

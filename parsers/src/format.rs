@@ -141,6 +141,8 @@ pub struct Parsed {
     pub extras: Vec<Extra>,
     /// The texts of this chunk.
     pub texts: Interner,
+    /// Room in which readers put texts together; says nothing between lines.
+    pub(crate) scratch: Vec<u8>,
 }
 
 impl Parsed {

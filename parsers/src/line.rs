@@ -242,6 +242,13 @@ pub enum Extra {
     Attached(i32, bool),
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
+    /// A poll or select: its descriptors and its time-out.
+    Polled {
+        /// The descriptors.
+        fds: Box<[i32]>,
+        /// As [`Extra::Asked`].
+        asked_ns: i64,
+    },
     /// A row of a summary table; the name is in the line.
     SummaryRow {
         /// Number of calls.

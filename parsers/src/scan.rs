@@ -114,6 +114,77 @@ pub fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (end > 0 && !text[0].is_ascii_digit()).then(|| text.split_at(end))
 }
 
+/// Length of the decoration at the front: `</etc/passwd>`, `<TCP:[a->b]>`, `</dev/null<char 1:3>>`; 0 if there is none.
+pub fn decoration_len(text: &[u8]) -> usize {
+    match text {
+        [b'<', b'/', ..] => path_decoration_len(text),
+        [b'<', ..] => other_decoration_len(text),
+        _ => 0,
+    }
+}
+
+/// Angle brackets in paths are escaped, but tracers before 4.22 did not; only a device opens a nested one.
+fn path_decoration_len(text: &[u8]) -> usize {
+    let (mut at, mut depth) = (1, 1usize);
+    while let Some(found) = memchr::memchr2(b'<', b'>', &text[at..]) {
+        at += found + 1;
+        if text[at - 1] == b'>' {
+            depth -= 1;
+            if depth == 0 {
+                return at;
+            }
+        } else if text[at..].starts_with(b"char ") || text[at..].starts_with(b"block ") {
+            depth += 1;
+        }
+    }
+    0
+}
+
+fn other_decoration_len(text: &[u8]) -> usize {
+    let (mut at, mut depth) = (0, 0usize);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'<' => depth += 1,
+            b'>' if depth == 1 => return at + 1,
+            b'>' => depth -= 1,
+            b'\\' => at += 1,
+            // Addresses hold `->`, names of local sockets anything in quotes.
+            b'[' if text[at - 1] == b':' => at += square_len(&text[at..]).saturating_sub(1),
+            _ => {}
+        }
+        at += 1;
+    }
+    0
+}
+
+/// Length of a text in square brackets, quoted brackets not counted; 0 if it does not end.
+fn square_len(text: &[u8]) -> usize {
+    let (mut at, mut depth) = (0, 0usize);
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'[' => depth += 1,
+            b']' if depth <= 1 => return at + 1,
+            b']' => depth -= 1,
+            b'"' => at += 1 + string_end(text.get(at + 1..).unwrap_or(b"")),
+            _ => {}
+        }
+        at += 1;
+    }
+    0
+}
+
+/// Where the closing quote of a string is, whose opening quote is taken off; its length if there is none.
+pub fn string_end(inner: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = inner.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        if inner[at + found] == b'"' {
+            return at + found;
+        }
+        at += found + 2;
+    }
+    inner.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,290 @@
+//! Processes: what execve, clone and wait say, whole or in halves, and what a siginfo tells of a child.
+
+use super::value::{tracer_id, unescape};
+use super::{may_succeed, without_key};
+use crate::format::Parsed;
+use crate::line::{Ended, Extra, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::scan;
+use crate::text::Text;
+use memchr::memmem;
+
+/// Arguments of a program kept, in bytes.
+const MOST_ARGV_BYTES: usize = 500;
+
+/// The raw bits of clone's flags.
+const RAW_FILES: i64 = 0x400;
+const RAW_VFORK: i64 = 0x4000;
+const RAW_THREAD: i64 = 0x1_0000;
+
+/// What creating a task says by its flags.
+#[derive(Clone, Copy, Default)]
+struct Flags {
+    thread: bool,
+    vfork: bool,
+    shares_files: bool,
+}
+
+/// The extra of a whole call or first half.
+pub fn describe(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    match name {
+        "execve" | "execv" | "execvex" | "exec" => exec(args.get(1), line, parsed),
+        "execveat" => exec(args.get(2), line, parsed),
+        "posix_spawn" | "spawn" => spawn(Flags::default(), line, parsed),
+        "wait4" | "waitpid" | "waitid" | "wait3" | "wait" | "waitsys" | "wait6" | "kwaitpid" => {
+            waited(args, line, parsed);
+        }
+        "restart_syscall" => line.op = resumed_name(args.first().copied().unwrap_or(b""), parsed),
+        _ => {
+            if let Some(flags) = creates(name, args) {
+                spawn(flags, line, parsed);
+            }
+        }
+    }
+}
+
+/// The extra of a second half.
+pub fn describe_rest(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    match name {
+        "posix_spawn" | "spawn" => spawn(Flags::default(), line, parsed),
+        "wait4" | "waitpid" | "waitid" | "wait3" | "wait" | "waitsys" | "wait6" | "kwaitpid" => {
+            waited(args, line, parsed);
+        }
+        _ => {
+            if let Some(flags) = creates(name, args) {
+                spawn(flags, line, parsed);
+            }
+        }
+    }
+}
+
+/// The extra of the tail of a call whose name is on an earlier line.
+pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    if line.outcome != Outcome::Ok {
+        return;
+    }
+    if memmem::find(text, b"flags=").is_some() && memmem::find(text, b"SIGCHLD").is_some() || has_clone_flag(text) {
+        spawn(flags_in(text), line, parsed);
+    } else if memmem::find(text, b"[{WIF").is_some() {
+        waited(&[text], line, parsed);
+    }
+}
+
+fn has_clone_flag(text: &[u8]) -> bool {
+    memmem::find(text, b"CLONE_").is_some()
+}
+
+/// The flags of a call that creates a task; `None` for any other call.
+fn creates(name: &str, args: &[&[u8]]) -> Option<Flags> {
+    let thread = Flags { thread: true, vfork: false, shares_files: true };
+    match name {
+        "clone" | "clone2" | "clone3" => {
+            let mut flags = args.iter().fold(Flags::default(), |flags, arg| flags.with(flags_in(arg)));
+            if name == "clone" {
+                // Raw: clone(flags, stack, …); decoded lines begin with the stack.
+                flags = flags.with(args.first().map_or(Flags::default(), |arg| raw_flags(arg)));
+            }
+            Some(flags)
+        }
+        "fork" | "fork1" | "forkall" | "forkx" | "forkallx" | "kfork" | "pdfork" | "rfork" => Some(Flags::default()),
+        "vfork" | "vforkx" => Some(Flags { vfork: true, ..Flags::default() }),
+        "lwp_create" | "_lwp_create" | "thr_new" | "bsdthread_create" => Some(thread),
+        _ => None,
+    }
+}
+
+impl Flags {
+    fn with(self, other: Flags) -> Flags {
+        Flags {
+            thread: self.thread || other.thread,
+            vfork: self.vfork || other.vfork,
+            shares_files: self.shares_files || other.shares_files,
+        }
+    }
+}
+
+fn flags_in(text: &[u8]) -> Flags {
+    let has = |word: &[u8]| memmem::find(text, word).is_some();
+    let named = if has_clone_flag(text) {
+        Flags { thread: has(b"CLONE_THREAD"), vfork: has(b"CLONE_VFORK"), shares_files: has(b"CLONE_FILES") }
+    } else {
+        Flags::default()
+    };
+    let raw = memmem::find(text, b"flags=0x").map_or(Flags::default(), |at| raw_flags(&text[at + 6..]));
+    named.with(raw)
+}
+
+fn raw_flags(text: &[u8]) -> Flags {
+    match scan::value(text).filter(|_| text.starts_with(b"0x")) {
+        Some((bits, _)) => {
+            Flags { thread: bits & RAW_THREAD != 0, vfork: bits & RAW_VFORK != 0, shares_files: bits & RAW_FILES != 0 }
+        }
+        None => Flags::default(),
+    }
+}
+
+fn spawn(flags: Flags, line: &mut Line, parsed: &mut Parsed) {
+    if !may_succeed(line) {
+        return;
+    }
+    let child = child_id(line.ret);
+    // A fork that returns 0 is the child's own return; it creates nothing.
+    if child == NO_ID && line.part != Part::Begun && line.outcome == Outcome::Ok {
+        return;
+    }
+    let Flags { thread, vfork, shares_files } = flags;
+    line.extra = parsed.keep(Extra::Spawn { child, thread, vfork, shares_files });
+}
+
+fn child_id(ret: i64) -> i32 {
+    i32::try_from(ret).ok().filter(|&id| id > 0).unwrap_or(NO_ID)
+}
+
+/// Keep the program and its arguments; `line.target` has the path.
+fn exec(list: Option<&&[u8]>, line: &mut Line, parsed: &mut Parsed) {
+    if !line.target.is_some() {
+        return;
+    }
+    let Parsed { texts, scratch, .. } = parsed;
+    scratch.clear();
+    if let Some(list) = list {
+        join_words(without_key(list), scratch);
+    }
+    let argv = texts.add(scratch);
+    line.extra = parsed.keep(Extra::Exec { path: line.target, argv });
+}
+
+/// `["sh", "-c", "a b"]` as `sh -c 'a b'`.
+fn join_words(mut list: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = memchr::memchr(b'"', list) {
+        if out.len() > MOST_ARGV_BYTES {
+            break;
+        }
+        let inner = &list[at + 1..];
+        let end = scan::string_end(inner);
+        if !out.is_empty() {
+            out.push(b' ');
+        }
+        push_word(&inner[..end], out);
+        list = inner.get(end + 1..).unwrap_or(b"");
+        if list.starts_with(b"...") {
+            out.extend_from_slice(b"...");
+        }
+    }
+    if memmem::find(list, b", ...").is_some() {
+        out.extend_from_slice(b" ...");
+    }
+    if out.len() > MOST_ARGV_BYTES {
+        out.truncate(MOST_ARGV_BYTES);
+        out.extend_from_slice(b"...");
+    }
+}
+
+fn push_word(escaped: &[u8], out: &mut Vec<u8>) {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,+%@^".contains(byte);
+    if !escaped.is_empty() && escaped.iter().all(plain) {
+        return out.extend_from_slice(escaped);
+    }
+    out.push(b'\'');
+    let start = out.len();
+    unescape(escaped, out);
+    if out[start..].contains(&b'\'') {
+        let word: Vec<u8> = out.drain(start..).collect();
+        for byte in word {
+            match byte {
+                b'\'' => out.extend_from_slice(b"'\\''"),
+                _ => out.push(byte),
+            }
+        }
+    }
+    out.push(b'\'');
+}
+
+/// A wait that returned a child.
+fn waited(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    if line.outcome != Outcome::Ok || line.ret == NO_NS || line.ret < 0 {
+        return;
+    }
+    let siginfo = args.iter().find(|arg| memmem::find(arg, b"si_pid=").is_some());
+    let (child, ended) = match siginfo {
+        Some(siginfo) => read_siginfo(siginfo, parsed),
+        None => (child_id(line.ret), args.iter().find_map(|arg| status(arg, parsed))),
+    };
+    if child != NO_ID {
+        line.extra = parsed.keep(Extra::Waited { child, ended });
+    }
+}
+
+/// `[{WIFEXITED(s) && WEXITSTATUS(s) == 3}]`, `[{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}]`, `{ EXITED,val=0 }`.
+fn status(arg: &[u8], parsed: &mut Parsed) -> Option<Ended> {
+    let after = |key: &[u8]| memmem::find(arg, key).map(|at| &arg[at + key.len()..]);
+    if let Some(text) = after(b"WEXITSTATUS(s) == ").or_else(|| after(b"EXITED,val=")) {
+        return scan::number(text).map(|(status, _)| Ended::Exited(status as i32));
+    }
+    let text = after(b"WTERMSIG(s) == ").or_else(|| after(b"SIGNALED,sig="))?;
+    Some(Ended::Killed(parsed.texts.add(signal_word(text))))
+}
+
+fn signal_word(text: &[u8]) -> &[u8] {
+    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
+    &text[..end]
+}
+
+/// Who a siginfo is from and, if it tells of a child's end, how that ended.
+pub fn read_siginfo(text: &[u8], parsed: &mut Parsed) -> (i32, Option<Ended>) {
+    let after = |key: &[u8]| memmem::find(text, key).map(|at| &text[at + key.len()..]);
+    let from = after(b"si_pid=").and_then(|text| {
+        // The comment of this field, not that of a later one.
+        let field = &text[..memchr::memchr(b',', text).unwrap_or(text.len())];
+        tracer_id(field).or_else(|| scan::number(field).and_then(|(id, _)| i32::try_from(id).ok()))
+    });
+    let code = after(b"si_code=").unwrap_or(b"");
+    let status = after(b"si_status=").unwrap_or(b"");
+    let ended = if code.starts_with(b"CLD_EXITED") {
+        scan::number(status).map(|(status, _)| Ended::Exited(status as i32))
+    } else if code.starts_with(b"CLD_KILLED") || code.starts_with(b"CLD_DUMPED") {
+        Some(Ended::Killed(signal(status, parsed)))
+    } else {
+        None
+    };
+    (from.unwrap_or(NO_ID), ended)
+}
+
+/// A signal by name or, from old tracers, by number.
+fn signal(text: &[u8], parsed: &mut Parsed) -> Text {
+    let named = match scan::number(text) {
+        Some((number, _)) => signal_number(number).unwrap_or(b""),
+        None => signal_word(text),
+    };
+    parsed.texts.add(named)
+}
+
+/// The name of a Linux signal's number, as far as all machines agree.
+pub fn signal_number(number: i64) -> Option<&'static [u8]> {
+    Some(match number {
+        1 => b"SIGHUP",
+        2 => b"SIGINT",
+        3 => b"SIGQUIT",
+        4 => b"SIGILL",
+        5 => b"SIGTRAP",
+        6 => b"SIGABRT",
+        8 => b"SIGFPE",
+        9 => b"SIGKILL",
+        11 => b"SIGSEGV",
+        13 => b"SIGPIPE",
+        14 => b"SIGALRM",
+        15 => b"SIGTERM",
+        _ => return None,
+    })
+}
+
+/// The call that `<... resuming interrupted read ...>` goes on with.
+fn resumed_name(arg: &[u8], parsed: &mut Parsed) -> Text {
+    let Some(rest) = arg.strip_prefix(b"<... resuming interrupted ") else {
+        return Text::NONE;
+    };
+    let name = &rest[..memmem::find(rest, b" ...>").unwrap_or(rest.len())];
+    match name {
+        b"call" | b"system call" => Text::NONE,
+        _ => parsed.texts.add(name),
+    }
+}

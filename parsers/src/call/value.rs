@@ -1,0 +1,257 @@
+//! Single arguments: descriptors, paths, sub-operations, socket addresses, times.
+
+use crate::scan;
+use memchr::{memchr, memmem, memrchr};
+
+const NS_PER_S: i64 = 1_000_000_000;
+/// Longest sub-operation kept; what is longer is a structure in an unexpected place.
+const MOST_OP_BYTES: usize = 120;
+
+/// A time-out as printed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Timeout {
+    /// NULL or -1.
+    Never,
+    /// Nanoseconds, not negative.
+    After(i64),
+}
+
+/// A descriptor: `3`, `3</etc/passwd>`, `0x3`, `AT_FDCWD</srv>` (which is none).
+pub fn fd(arg: &[u8]) -> Option<i32> {
+    let (value, rest) = scan::value(arg)?;
+    let ends = matches!(rest.first(), None | Some(b'<' | b' ' | b'/' | b',' | b']' | b'}'));
+    // Raw 32-bit values: 0xffffffff is -1.
+    (ends && (0..=i64::from(i32::MAX)).contains(&value)).then_some(value as i32)
+}
+
+/// The text in the angle brackets of `3</etc/passwd>`, without a nested device `<char 1:3>`.
+pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
+    let start = memchr(b'<', arg)? + 1;
+    // `/* AT_FDCWD */<…>` is one; `<... resuming` and `<unfinished` are none.
+    let before = arg.get(start.checked_sub(2)?)?;
+    if !(before.is_ascii_alphanumeric() || *before == b'/') {
+        return None;
+    }
+    let end = memrchr(b'>', arg).filter(|&end| end > start)?;
+    let inner = &arg[start..end];
+    if inner.last() != Some(&b'>') {
+        return Some(inner);
+    }
+    let device = memmem::rfind(inner, b"<char ").or_else(|| memmem::rfind(inner, b"<block "));
+    Some(device.filter(|&at| at > 0).map_or(inner, |at| &inner[..at]))
+}
+
+/// The text of a quoted path, still escaped; `None` if it is no string.
+pub fn path_text(arg: &[u8]) -> Option<&[u8]> {
+    let inner = arg.strip_prefix(b"\"")?;
+    memrchr(b'"', inner).map(|end| &inner[..end])
+}
+
+/// Append a text with its escapes (`\n`, `\"`, octal, `\x…`) decoded.
+pub fn unescape(mut text: &[u8], out: &mut Vec<u8>) {
+    while let Some(at) = memchr(b'\\', text) {
+        out.extend_from_slice(&text[..at]);
+        let (byte, rest) = escape(&text[at + 1..]);
+        out.push(byte);
+        text = rest;
+    }
+    out.extend_from_slice(text);
+}
+
+/// The byte that an escape stands for, and what follows. A lone backslash at the end is itself.
+fn escape(text: &[u8]) -> (u8, &[u8]) {
+    let Some((&first, rest)) = text.split_first() else {
+        return (b'\\', text);
+    };
+    match first {
+        b'n' => (b'\n', rest),
+        b't' => (b'\t', rest),
+        b'r' => (b'\r', rest),
+        b'v' => (11, rest),
+        b'f' => (12, rest),
+        b'a' => (7, rest),
+        b'b' => (8, rest),
+        b'0'..=b'7' => digits(text, 8, 3),
+        b'x' if rest.first().is_some_and(u8::is_ascii_hexdigit) => digits(rest, 16, 2),
+        _ => (first, rest),
+    }
+}
+
+fn digits(text: &[u8], radix: u32, most: usize) -> (u8, &[u8]) {
+    let (mut value, mut used) = (0u32, 0);
+    while let Some(digit) = text.get(used).filter(|_| used < most).and_then(|&byte| (byte as char).to_digit(radix)) {
+        value = value * radix + digit;
+        used += 1;
+    }
+    (value as u8, &text[used..])
+}
+
+/// A sub-operation: the name of an ioctl request without its other readings, a futex operation without its flags.
+pub fn op_text(arg: &[u8]) -> &[u8] {
+    if arg.first().is_some_and(u8::is_ascii_digit) {
+        // -X verbose: `0x5401 /* TCGETS */`.
+        return comment(arg).unwrap_or_else(|| word(arg));
+    }
+    let arg = &arg[..arg.len().min(MOST_OP_BYTES)];
+    if arg.starts_with(b"FUTEX_") {
+        return &arg[..memchr(b'|', arg).unwrap_or(arg.len())];
+    }
+    if !arg.first().is_some_and(u8::is_ascii_uppercase) {
+        return if matches!(arg.first(), Some(b'_' | b'(' | b'-')) { arg } else { b"" };
+    }
+    match memmem::find(arg, b" or ") {
+        None => arg,
+        // Of `SNDCTL_TMR_TIMEBASE or TCGETS` the terminal's is nearly always meant.
+        Some(first_end) => {
+            let last = &arg[memmem::rfind(arg, b" or ").map_or(0, |at| at + 4)..];
+            if last.starts_with(b"TC") || last.starts_with(b"TIOC") { last } else { &arg[..first_end] }
+        }
+    }
+}
+
+/// The text inside `/* … */`.
+fn comment(arg: &[u8]) -> Option<&[u8]> {
+    let start = memmem::find(arg, b" /* ")? + 4;
+    let inner = &arg[start..];
+    memmem::find(inner, b" */").map(|end| &inner[..end])
+}
+
+/// The text up to a blank or a decoration.
+pub fn word(arg: &[u8]) -> &[u8] {
+    let end = arg.iter().position(|byte| matches!(byte, b' ' | b'<' | b',')).unwrap_or(arg.len());
+    &arg[..end]
+}
+
+/// An id: that of the tracer's view where both are printed. "Any" (-1) is no id.
+pub fn id_text(arg: &[u8]) -> &[u8] {
+    let own = word(arg);
+    if own == b"-1" || !own.iter().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'x')) {
+        return b"";
+    }
+    match comment(arg) {
+        Some(inner) if tracer_id(arg).is_some() => word(inner),
+        _ => own,
+    }
+}
+
+/// The id in `/* 12276 in strace's PID NS */`.
+pub fn tracer_id(text: &[u8]) -> Option<i32> {
+    let (id, rest) = scan::number(comment(text)?)?;
+    rest.starts_with(b" in ").then(|| i32::try_from(id).ok()).flatten()
+}
+
+/// A time-out in a structure: `{tv_sec=0, tv_nsec=20000000}`, `{0, 20000000}`, `{ 0.020000000 }`; NULL is never.
+/// `small_ns` is the unit of its second number.
+pub fn timeout(arg: &[u8], small_ns: i64) -> Option<Timeout> {
+    if arg == b"NULL" || arg == b"0x0" || arg == b"0x00000000" {
+        return Some(Timeout::Never);
+    }
+    let inner = arg.strip_prefix(b"{")?;
+    let (seconds, rest) = first_number(inner)?;
+    let whole_ns = seconds.checked_mul(NS_PER_S)?;
+    if rest.first() == Some(&b'.') {
+        let start = inner.iter().position(u8::is_ascii_digit)?;
+        return scan::seconds(&inner[start..]).map(|(ns, ..)| Timeout::After(ns));
+    }
+    let (small, _) = first_number(&rest[memchr(b',', rest)?..])?;
+    let ns = whole_ns.checked_add(small.checked_mul(small_ns)?)?;
+    Some(Timeout::After(ns.max(0)))
+}
+
+fn first_number(text: &[u8]) -> Option<(i64, &[u8])> {
+    let start = text.iter().position(|byte| byte.is_ascii_digit() || *byte == b'-')?;
+    scan::signed(&text[start..])
+}
+
+/// A time-out in milliseconds; a negative one is never.
+pub fn milliseconds(arg: &[u8]) -> Option<Timeout> {
+    let (value, rest) = scan::value(arg)?;
+    // Raw or unsigned: 0xffffffff and 4294967295 are -1.
+    let value = if value > i64::from(i32::MAX) { i64::from(value as i32) } else { value };
+    let ends = rest.is_empty() || rest.starts_with(b" ");
+    ends.then(|| if value < 0 { Timeout::Never } else { Timeout::After(value * 1_000_000) })
+}
+
+/// A socket address as `host:port`, `[v6]:port`, path or `@name`, into `out`; false if there is none.
+pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
+    out.clear();
+    if !arg.starts_with(b"{") {
+        return false;
+    }
+    let after = |key: &[u8]| memmem::find(arg, key).map(|at| &arg[at + key.len()..]);
+    if let Some(path) = after(b"path=") {
+        let (sign, quoted) = match path.strip_prefix(b"@") {
+            Some(quoted) => (&b"@"[..], quoted),
+            None => (&b""[..], path),
+        };
+        out.extend_from_slice(sign);
+        unescape(string(quoted), out);
+        return !out.is_empty();
+    }
+    let port = after(b"port=htons(").and_then(|text| memchr(b')', text).map(|end| &text[..end]));
+    if let Some(host) = after(b"inet_addr(") {
+        out.extend_from_slice(string(host));
+    } else if let Some(host) = after(b"inet_pton(AF_INET6, ") {
+        out.push(b'[');
+        out.extend_from_slice(string(host));
+        out.push(b']');
+    } else {
+        return bare_address(arg, out);
+    }
+    if let Some(port) = port {
+        out.push(b':');
+        out.extend_from_slice(port);
+    }
+    true
+}
+
+/// `{ AF_INET 127.0.0.1:80 }`, `{ AF_UNIX "/var/run/log" }`.
+fn bare_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
+    let inner = scan::trim(arg.strip_prefix(b"{").unwrap_or(arg).strip_suffix(b"}").unwrap_or(b""));
+    let Some(blank) = memchr(b' ', inner).filter(|_| inner.starts_with(b"AF_")) else {
+        return false;
+    };
+    let address = scan::trim(&inner[blank..]);
+    let quoted = address.starts_with(b"\"");
+    unescape(if quoted { string(address) } else { address }, out);
+    !out.is_empty()
+}
+
+/// The inside of a string at the front, still escaped.
+pub fn string(text: &[u8]) -> &[u8] {
+    let Some(inner) = text.strip_prefix(b"\"") else {
+        return b"";
+    };
+    &inner[..scan::string_end(inner)]
+}
+
+/// Each descriptor of a list, with its text: `[{fd=3<…>, events=…}, …]` where `polled`, else `[3<…> 4<…>]`, `[3, 4]`, `5`.
+pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [u8])) {
+    let mut rest = arg;
+    if polled && memmem::find(arg, b"fd=").is_some() {
+        while let Some(at) = memmem::find(rest, b"fd=") {
+            rest = item(&rest[at + 3..], &mut found);
+        }
+        return;
+    }
+    while let Some(start) = rest.iter().position(|byte| !matches!(byte, b'[' | b']' | b'{' | b'}' | b' ' | b',')) {
+        if !rest[start].is_ascii_digit() {
+            return;
+        }
+        rest = item(&rest[start..], &mut found);
+        let next = rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len());
+        rest = &rest[next..];
+    }
+}
+
+/// Take a descriptor and its decoration off the front.
+fn item<'a>(text: &'a [u8], found: &mut impl FnMut(i32, &'a [u8])) -> &'a [u8] {
+    let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
+    let end = digits + scan::decoration_len(&text[digits..]);
+    if let Some((number, _)) = scan::number(&text[..digits]) {
+        if let Ok(fd) = i32::try_from(number) {
+            found(fd, &text[..end]);
+        }
+    }
+    &text[end..]
+}
