@@ -4,8 +4,18 @@
 //! table of a trace, in one pass and without a threshold of taste.
 #![deny(missing_docs)]
 
+mod assemble;
+pub mod calls;
+mod clock;
 pub mod events;
+pub mod gaps;
+pub mod histogram;
+pub mod listing;
+pub mod loops;
 pub mod normalise;
+mod owners;
+pub mod processes;
+pub mod select;
 pub mod table;
 pub mod tasks;
 pub mod trace;

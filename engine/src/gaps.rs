@@ -1,0 +1,81 @@
+//! Gaps: stretches of a task between two of its calls (user code, or calls the capture left out), and silences of a log.
+
+use crate::calls::push_text;
+use crate::events::EventKind;
+use crate::select::Selection;
+use crate::table::{Table, TextColumn, ints, some_ints};
+use crate::trace::Trace;
+use parsers::{NO_ID, NO_NS, Text};
+
+/// A gap and the events around it.
+struct Gap {
+    task: u32,
+    start_ns: i64,
+    dur_ns: i64,
+    before: u32,
+    after: Option<u32>,
+}
+
+/// Gaps of at least `at_least_ns`, the longest first. Before a task's first event and after its last there is none.
+pub fn gaps(trace: &Trace, selection: &Selection<'_>, at_least_ns: i64) -> Table {
+    let mut found: Vec<Gap> = Vec::new();
+    for task in (0..trace.tasks.len() as u32).filter(|&task| selection.has_task(task)) {
+        between_calls(trace, task, at_least_ns, &mut found);
+        silences(trace, task, at_least_ns, &mut found);
+    }
+    found.retain(|gap| selection.is_all() || selection.has(gap.before));
+    found.sort_by_key(|gap| (std::cmp::Reverse(gap.dur_ns), gap.start_ns));
+    table(trace, selection, &found)
+}
+
+fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
+    let mut before: Option<crate::trace::Span> = None;
+    for span in trace.spans(task) {
+        if let Some(before) = before.filter(|before| span.start_ns - before.end_ns >= at_least_ns.max(1)) {
+            let dur_ns = span.start_ns - before.end_ns;
+            found.push(Gap { task, start_ns: before.end_ns, dur_ns, before: before.row, after: Some(span.row) });
+        }
+        before = Some(span);
+    }
+}
+
+fn silences(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
+    let rows = trace.rows_of(task);
+    for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| trace.events.kind(row) == EventKind::Log) {
+        let (start_ns, dur_ns) = (trace.events.start_ns(row), trace.events.dur_ns(row));
+        if start_ns != NO_NS && dur_ns >= at_least_ns.max(1) {
+            found.push(Gap { task, start_ns, dur_ns, before: row, after: rows.get(at + 1).copied() });
+        }
+    }
+}
+
+fn table(trace: &Trace, selection: &Selection<'_>, found: &[Gap]) -> Table {
+    let events = &trace.events;
+    let (mut programs, mut before, mut after) = (TextColumn::default(), TextColumn::default(), TextColumn::default());
+    let what = |row: u32| match events.kind(row) {
+        EventKind::Log => events.texts.string(events.target(row)).into_owned(),
+        _ => crate::calls::shape_text(events, events.shape_number(row)),
+    };
+    for gap in found {
+        let program = selection.program_index.at(gap.task, gap.start_ns);
+        push_text(&mut programs, events, program.map_or(Text::NONE, |program| program.path));
+        before.push(Some(&what(gap.before)));
+        after.push(gap.after.map(&what).as_deref());
+    }
+    let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
+    let task = |gap: &Gap| &trace.tasks[gap.task as usize];
+    let columns = vec![
+        ("capture", ints(found.iter().map(|gap| i64::from(task(gap).capture)))),
+        ("task", ints(found.iter().map(|gap| i64::from(gap.task)))),
+        ("pid", some_ints(found.iter().map(|gap| id(task(gap).pid)))),
+        ("tid", some_ints(found.iter().map(|gap| id(task(gap).tid)))),
+        ("program", programs.finish()),
+        ("start_ns", ints(found.iter().map(|gap| gap.start_ns))),
+        ("dur_ns", ints(found.iter().map(|gap| gap.dur_ns))),
+        ("before", before.finish()),
+        ("after", after.finish()),
+        ("line", ints(found.iter().map(|gap| i64::from(events.line(gap.before))))),
+        ("next_line", some_ints(found.iter().map(|gap| gap.after.map_or(NO_NS, |row| i64::from(events.line(row)))))),
+    ];
+    Table::new("gaps", columns)
+}

@@ -1,0 +1,264 @@
+//! Loops: a task does the same few calls again and again.
+//!
+//! ```text
+//! calls    … A b c d A b c d A b c c d A b c d x y …
+//! anchor     ^       ^       ^         ^              the call that costs most
+//! turns      |-------|-------|---------|-------|      from one anchor to the next
+//! ```
+//! A turn conforms if it consists of the same calls as the commonest turn, in any number. Nine in ten must conform.
+
+use crate::events::{EventKind, EventTable};
+use crate::select::Selection;
+use crate::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::trace::Trace;
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Longest turn, in calls.
+const LONGEST_PERIOD: usize = 64;
+/// Fewer turns are a coincidence.
+const FEWEST_TURNS: usize = 4;
+/// How many of a task's costliest calls are tried as anchors.
+const ANCHORS: usize = 4;
+/// Turns of a loop that may deviate: one in this many.
+const DEVIATING: usize = 10;
+
+/// A repeated sequence of calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// The task that runs it.
+    pub task: u32,
+    /// How often it went round.
+    pub turns: u64,
+    /// Calls of the commonest turn, as numbers of [`Shapes`].
+    pub body: Vec<u32>,
+    /// From the start of the first turn to the end of the last; [`NO_NS`] without a clock or durations.
+    pub total_ns: i64,
+    /// The call that costs most, its time and number.
+    pub dominant: u32,
+    /// Time in the dominant call.
+    pub dominant_ns: i64,
+    /// How often the dominant call was made.
+    pub dominant_calls: u64,
+    /// A call of the body that failed in every turn.
+    pub failing: Option<u32>,
+    /// Different targets of the dominant call.
+    pub distinct_targets: u64,
+    /// First and last event.
+    pub first_row: u32,
+    /// See `first_row`.
+    pub last_row: u32,
+}
+
+/// Shapes without their targets: what a loop is made of.
+pub struct Shapes {
+    of_shape: Vec<u32>,
+    parts: Vec<(Text, Text, Text, Outcome)>,
+}
+
+impl Shapes {
+    /// Number the shapes of a trace.
+    pub fn new(events: &EventTable) -> Shapes {
+        let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
+        let mut parts = Vec::new();
+        let of_shape = events.shapes().iter().map(|shape| {
+            let part = (shape.syscall, shape.op, shape.errno, shape.outcome);
+            *numbers.entry(part).or_insert_with(|| {
+                parts.push(part);
+                (parts.len() - 1) as u32
+            })
+        });
+        let of_shape = of_shape.collect();
+        Shapes { of_shape, parts }
+    }
+
+    fn of(&self, events: &EventTable, row: u32) -> u32 {
+        self.of_shape[events.shape_number(row) as usize]
+    }
+
+    fn text(&self, events: &EventTable, number: u32) -> String {
+        let (syscall, op, errno, outcome) = self.parts[number as usize];
+        let text = |text: Text| events.texts.string(text);
+        let mut name = text(syscall).into_owned();
+        if op.is_some() {
+            name = format!("{name} {}", text(op));
+        }
+        match outcome {
+            Outcome::Failed => format!("{name} {}", text(errno)),
+            _ => name,
+        }
+    }
+
+    fn fails(&self, number: u32) -> bool {
+        self.parts[number as usize].3 == Outcome::Failed
+    }
+}
+
+/// The loops of all chosen tasks, the longest first; of nested ones only the outer.
+pub fn loops(trace: &Trace, selection: &Selection<'_>) -> (Shapes, Vec<Loop>) {
+    let shapes = Shapes::new(&trace.events);
+    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.has_task(task)).collect();
+    let mut found: Vec<Loop> =
+        tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
+    found.sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.turns), found.first_row));
+    (shapes, found)
+}
+
+/// The calls of one task.
+struct Calls<'a> {
+    events: &'a EventTable,
+    rows: Vec<u32>,
+    shapes: Vec<u32>,
+}
+
+fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &Shapes, task: u32) -> Vec<Loop> {
+    let events = &trace.events;
+    let is_call = |&row: &u32| events.kind(row) == EventKind::Call && selection.has(row);
+    let rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_call).collect();
+    if rows.len() < FEWEST_TURNS {
+        return Vec::new();
+    }
+    let of_rows = rows.iter().map(|&row| shapes.of(events, row)).collect();
+    let calls = Calls { events, rows, shapes: of_rows };
+    let mut found: Vec<(std::ops::Range<usize>, Loop)> = Vec::new();
+    for anchor in anchors(&calls, shapes.parts.len()) {
+        for run in runs(&calls, anchor) {
+            let range = run[0]..run[run.len() - 1];
+            let nested = found.iter().any(|(known, _)| known.start <= range.start && range.end <= known.end + 1);
+            if let Some(one) = (!nested).then(|| as_loop(&calls, shapes, task, &run)).flatten() {
+                found.push((range, one));
+            }
+        }
+    }
+    found.into_iter().map(|(_, one)| one).collect()
+}
+
+/// The calls on which a task spends most, the costliest first; by number where there are no durations.
+fn anchors(calls: &Calls<'_>, shapes: usize) -> Vec<u32> {
+    let mut sums = vec![(0i64, 0usize); shapes];
+    for (&row, &shape) in calls.rows.iter().zip(&calls.shapes) {
+        let sum = &mut sums[shape as usize];
+        sum.0 = sum.0.saturating_add(calls.events.dur_ns(row).max(0));
+        sum.1 += 1;
+    }
+    let mut order: Vec<u32> = (0..shapes as u32).filter(|&shape| sums[shape as usize].1 >= FEWEST_TURNS).collect();
+    order.sort_by_key(|&shape| (std::cmp::Reverse(sums[shape as usize]), shape));
+    order.truncate(ANCHORS);
+    order
+}
+
+/// Places of the anchor, cut where two are further apart than a turn may be.
+fn runs(calls: &Calls<'_>, anchor: u32) -> Vec<Vec<usize>> {
+    let places = calls.shapes.iter().enumerate().filter(|&(_, &shape)| shape == anchor).map(|(at, _)| at);
+    let mut runs: Vec<Vec<usize>> = Vec::new();
+    for place in places {
+        match runs.last_mut().filter(|run| place - run[run.len() - 1] <= LONGEST_PERIOD) {
+            Some(run) => run.push(place),
+            None => runs.push(vec![place]),
+        }
+    }
+    runs.retain(|run| run.len() >= FEWEST_TURNS);
+    runs
+}
+
+fn as_loop(calls: &Calls<'_>, shapes: &Shapes, task: u32, run: &[usize]) -> Option<Loop> {
+    let turns: Vec<&[u32]> = run.windows(2).map(|pair| &calls.shapes[pair[0]..pair[1]]).collect();
+    let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
+    turns.iter().for_each(|turn| *counts.entry(turn).or_default() += 1);
+    let body: &[u32] =
+        counts.iter().max_by_key(|&(turn, count)| (count, std::cmp::Reverse(turn))).map(|(turn, _)| *turn)?;
+    let kinds: FxHashSet<u32> = body.iter().copied().collect();
+    let conforms = |turn: &&&[u32]| {
+        turn.iter().all(|shape| kinds.contains(shape)) && kinds.iter().all(|shape| turn.contains(shape))
+    };
+    let conforming = turns.iter().filter(conforms).count();
+    if (turns.len() - conforming) * DEVIATING > turns.len() {
+        return None;
+    }
+    // The last anchor opens a turn of its own, though nothing tells where it ends.
+    let range = run[0]..run[run.len() - 1] + 1;
+    Some(measured(calls, shapes, task, body, range, run.len() as u64))
+}
+
+fn measured(
+    calls: &Calls<'_>,
+    shapes: &Shapes,
+    task: u32,
+    body: &[u32],
+    range: std::ops::Range<usize>,
+    turns: u64,
+) -> Loop {
+    let (rows, of_rows) = (&calls.rows[range.clone()], &calls.shapes[range]);
+    let (first_row, last_row) = (rows[0], rows[rows.len() - 1]);
+    let events = calls.events;
+    let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
+    for (&row, &shape) in rows.iter().zip(of_rows) {
+        let sum = sums.entry(shape).or_default();
+        sum.0 = sum.0.saturating_add(events.dur_ns(row).max(0));
+        sum.1 += 1;
+    }
+    let dominant =
+        sums.iter().max_by_key(|&(&shape, &sum)| (sum, std::cmp::Reverse(shape))).map_or(0, |(&shape, _)| shape);
+    let targets: FxHashSet<Text> =
+        rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant).map(|(&row, _)| events.target(row)).collect();
+    let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
+    let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
+    Loop {
+        task,
+        turns,
+        body: body.to_vec(),
+        total_ns: wall_ns.map_or(in_calls_ns, |end_ns| end_ns - events.start_ns(first_row)),
+        dominant,
+        dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
+        dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
+        failing: body.iter().copied().find(|&shape| shapes.fails(shape)),
+        distinct_targets: targets.len() as u64,
+        first_row,
+        last_row,
+    }
+}
+
+/// The loops as a table.
+pub fn table(trace: &Trace, selection: &Selection<'_>) -> Table {
+    let (shapes, found) = loops(trace, selection);
+    let events = &trace.events;
+    let of = |value: &dyn Fn(&Loop) -> i64| some_ints(found.iter().map(value).collect::<Vec<_>>());
+    let id = |value: &dyn Fn(&crate::tasks::Task) -> i32| {
+        of(&|found| match value(&trace.tasks[found.task as usize]) {
+            parsers::NO_ID => NO_NS,
+            id => i64::from(id),
+        })
+    };
+    let mut programs = TextColumn::default();
+    for one in &found {
+        let program = selection.program_index.at(one.task, events.start_ns(one.first_row));
+        crate::calls::push_text(&mut programs, events, program.map_or(Text::NONE, |program| program.path));
+    }
+    let dominant: Vec<String> = found.iter().map(|found| shapes.text(events, found.dominant)).collect();
+    let failing: Vec<Option<String>> =
+        found.iter().map(|found| found.failing.map(|shape| shapes.text(events, shape))).collect();
+    let body = |found: &Loop| found.body.iter().map(|&shape| shapes.text(events, shape)).collect();
+    let line = |row: &dyn Fn(&Loop) -> u32| {
+        ints(found.iter().map(|found| i64::from(events.line(row(found)))).collect::<Vec<_>>())
+    };
+    let columns = vec![
+        ("capture", of(&|found| i64::from(trace.tasks[found.task as usize].capture))),
+        ("task", of(&|found| i64::from(found.task))),
+        ("pid", id(&|task| task.pid)),
+        ("tid", id(&|task| task.tid)),
+        ("program", programs.finish()),
+        ("turns", of(&|found| found.turns as i64)),
+        ("period", of(&|found| found.body.len() as i64)),
+        ("body", Values::List(found.iter().map(body).collect())),
+        ("total_ns", of(&|found| found.total_ns)),
+        ("dominant", crate::table::texts(dominant.iter().map(|text| Some(text.as_str())))),
+        ("dominant_ns", of(&|found| found.dominant_ns)),
+        ("dominant_calls", of(&|found| found.dominant_calls as i64)),
+        ("failing", crate::table::texts(failing.iter().map(Option::as_deref))),
+        ("distinct_targets", of(&|found| found.distinct_targets as i64)),
+        ("first_line", line(&|found| found.first_row)),
+        ("last_line", line(&|found| found.last_row)),
+    ];
+    Table::new("loops", columns)
+}

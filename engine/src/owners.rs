@@ -1,0 +1,232 @@
+//! Whose line is it: printed ids to tasks.
+//!
+//! An id is a task only for a time: it is born (created, attached, or first seen), it ends, and it may be given out again.
+//! Children often speak before the call that made them returns, so a link can come from either side.
+
+use crate::events::NONE;
+use crate::tasks::Task;
+use parsers::{Line, NO_ID, NO_NS};
+use rustc_hash::FxHashMap;
+
+/// Printed ids: process (or [`NO_ID`] where only one id is printed) and thread.
+pub(crate) type Key = (i32, i32);
+
+/// A child that its creator's call returned, before its first line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    pub creator: u32,
+    pub row: u32,
+    pub thread: bool,
+    pub vfork: bool,
+    pub start_ns: i64,
+}
+
+/// The tasks that ids name at this point of a capture.
+pub(crate) struct Owners {
+    capture: u32,
+    by_key: FxHashMap<Key, u32>,
+    announced: FxHashMap<Key, Birth>,
+    attached: Vec<i32>,
+    alive: Vec<u32>,
+    bare: u32,
+    last: (Key, u32),
+    ids_optional: bool,
+    /// First task of each process, where lines print process and thread.
+    leaders: FxHashMap<i32, u32>,
+}
+
+impl Owners {
+    pub(crate) fn new(capture: u32, ids_optional: bool) -> Owners {
+        Owners {
+            capture,
+            by_key: FxHashMap::default(),
+            announced: FxHashMap::default(),
+            attached: Vec::new(),
+            alive: Vec::new(),
+            bare: NONE,
+            last: ((NO_ID, NO_ID), NONE),
+            ids_optional,
+            leaders: FxHashMap::default(),
+        }
+    }
+
+    /// The task of a line, made if its ids name none.
+    pub(crate) fn owner(&mut self, tasks: &mut Vec<Task>, line: &Line) -> u32 {
+        let key = (line.pid, line.tid);
+        if self.last.0 == key && self.last.1 != NONE {
+            return self.last.1;
+        }
+        let task = match line.tid {
+            NO_ID => self.unnamed(tasks),
+            _ => self.named(tasks, key, line),
+        };
+        // A line without ids belongs to whoever is alone at that moment, which the next line may change.
+        self.last = if line.tid == NO_ID && self.ids_optional { ((NO_ID, NO_ID), NONE) } else { (key, task) };
+        task
+    }
+
+    /// The task that these ids name now.
+    pub(crate) fn known(&self, key: Key) -> Option<u32> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// Children that were made but never spoke.
+    pub(crate) fn unseen(&self) -> u64 {
+        self.announced.len() as u64
+    }
+
+    fn named(&mut self, tasks: &mut Vec<Task>, key: Key, line: &Line) -> u32 {
+        if let Some(&task) = self.by_key.get(&key) {
+            return task;
+        }
+        if let Some(task) = self.same_process(tasks, key).or_else(|| self.root_learns_its_id(tasks, key, line)) {
+            self.by_key.insert(key, task);
+            return task;
+        }
+        self.make(tasks, key)
+    }
+
+    /// truss prints lwp numbers only while a process has several: `4711` and `4711/1` are the same first thread.
+    fn same_process(&self, tasks: &[Task], key: Key) -> Option<u32> {
+        let (pid, tid) = key;
+        let other = match tid {
+            _ if pid == NO_ID => (NO_ID, NO_ID),
+            1 => (pid, pid),
+            _ if tid == pid => (pid, 1),
+            _ => return None,
+        };
+        let task =
+            if other == (NO_ID, NO_ID) && tid == 1 && !self.ids_optional { self.bare } else { self.known(other)? };
+        (task != NONE && tasks.get(task as usize).is_some_and(|task| task.death_ns == NO_NS)).then_some(task)
+    }
+
+    /// strace on a terminal prints no id while one task lives; the first id that nobody announced is that task's,
+    /// unless it is a child speaking before the call that makes it returns.
+    fn root_learns_its_id(&mut self, tasks: &mut [Task], key: Key, line: &Line) -> Option<u32> {
+        let unnamed = self.ids_optional && self.bare != NONE && tasks[self.bare as usize].tid == NO_ID;
+        if !unnamed || self.attached.contains(&key.1) || self.announced.contains_key(&key) {
+            return None;
+        }
+        let resumes = line.kind == parsers::Kind::CallEnd;
+        if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
+            return None;
+        }
+        let root = &mut tasks[self.bare as usize];
+        (root.tid, root.pid) = (key.1, key.1);
+        Some(self.bare)
+    }
+
+    fn unnamed(&mut self, tasks: &mut Vec<Task>) -> u32 {
+        if self.ids_optional && self.alive.len() + self.attached.len() == 1 {
+            if let Some(&only) = self.alive.first() {
+                return only;
+            }
+            let tid = self.attached[0];
+            return self.make(tasks, (NO_ID, tid));
+        }
+        let ended = |task: u32| tasks.get(task as usize).is_none_or(|task| task.death_ns != NO_NS);
+        if self.bare == NONE || (!self.ids_optional && ended(self.bare)) {
+            self.bare = self.make(tasks, (NO_ID, NO_ID));
+        }
+        self.bare
+    }
+
+    fn make(&mut self, tasks: &mut Vec<Task>, key: Key) -> u32 {
+        let number = tasks.len() as u32;
+        let pid = if key.0 == NO_ID { key.1 } else { key.0 };
+        tasks.push(Task::new(key.1, pid, self.capture));
+        self.by_key.insert(key, number);
+        self.alive.push(number);
+        self.join_process(tasks, number, key.0);
+        self.attached.retain(|&tid| tid != key.1);
+        if let Some(birth) = self.announced.remove(&key) {
+            link(tasks, number, birth);
+        }
+        number
+    }
+
+    /// Where lines print the process, a further thread of it is known as one at once.
+    fn join_process(&mut self, tasks: &mut [Task], number: u32, pid: i32) {
+        if pid == NO_ID {
+            return;
+        }
+        let leader = *self.leaders.entry(pid).or_insert(number);
+        if leader != number && tasks[leader as usize].death_ns == NO_NS {
+            let task = &mut tasks[number as usize];
+            (task.is_thread, task.creator) = (true, leader);
+        } else {
+            self.leaders.insert(pid, number);
+        }
+    }
+
+    /// A message tells that an id is traced from now on, or no more.
+    pub(crate) fn attach(&mut self, tasks: &[Task], tid: i32, begins: bool) {
+        if !begins {
+            self.attached.retain(|&other| other != tid);
+            self.alive.retain(|&task| tasks[task as usize].tid != tid);
+        } else if self.known((NO_ID, tid)).is_none() && !self.attached.contains(&tid) {
+            self.attached.push(tid);
+        }
+    }
+
+    /// A call returned a child: link it if it spoke since the call began, else remember it.
+    pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: Key, birth: Birth) {
+        let known = self.known(child).filter(|&task| {
+            let task = &tasks[task as usize];
+            task.created_by == NONE && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
+        });
+        match known {
+            Some(task) if task != birth.creator => link(tasks, task, birth),
+            _ => {
+                self.forget(child);
+                self.announced.insert(child, birth);
+            }
+        }
+    }
+
+    /// The child's own first line tells its creator.
+    pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
+        let pid = tasks[task as usize].pid;
+        let creator_pid = if thread { pid } else { creator_pid };
+        let creator = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)]
+            .iter()
+            .find_map(|&key| self.known(key));
+        let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
+        else {
+            tasks[task as usize].born = true;
+            return;
+        };
+        let birth = Birth { creator, row: NONE, thread, vfork: false, start_ns: NO_NS };
+        link(tasks, task, birth);
+    }
+
+    /// The task has ended: its ids are free for another one.
+    pub(crate) fn ended(&mut self, task: u32, key: Key) {
+        self.forget(key);
+        self.alive.retain(|&other| other != task);
+        self.last.1 = NONE;
+    }
+
+    /// Another line with these ids will be another task's.
+    pub(crate) fn forget(&mut self, key: Key) {
+        self.by_key.remove(&key);
+        self.last.1 = NONE;
+    }
+
+    /// execve by a thread: it goes on under the id of its process, whose main thread is gone.
+    pub(crate) fn take_over(&mut self, task: u32, from: Key, to: Key) {
+        let leader = self.by_key.insert(to, task);
+        self.alive.retain(|&other| Some(other) != leader);
+        self.forget(from);
+    }
+}
+
+fn link(tasks: &mut [Task], child: u32, birth: Birth) {
+    let creator_pid = tasks[birth.creator as usize].pid;
+    let task = &mut tasks[child as usize];
+    (task.creator, task.created_by) = (birth.creator, birth.row);
+    (task.is_thread, task.vfork, task.born) = (birth.thread, birth.vfork, true);
+    if birth.thread {
+        task.pid = creator_pid;
+    }
+}

@@ -1,0 +1,208 @@
+//! Which events count: by process, program, syscall and time.
+
+use crate::events::EventKind;
+use crate::tasks::{Program, program_at};
+use crate::trace::Trace;
+use parsers::{Clock, NO_NS, Text, scan};
+
+/// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// Ids of processes; a thread's id names the thread.
+    pub pids: Vec<i32>,
+    /// Programs, by path or by the last part of it.
+    pub programs: Vec<String>,
+    /// From when on: seconds as the capture prints them, `+SECONDS` since its start, `HH:MM:SS`, or `line:N`.
+    pub from: Option<String>,
+    /// To when.
+    pub to: Option<String>,
+    /// The process whose life is the window.
+    pub root: Option<i32>,
+    /// Names of syscalls.
+    pub syscalls: Vec<String>,
+}
+
+/// A time that cannot be understood.
+#[derive(Debug, PartialEq)]
+pub struct NoTime(pub String);
+
+/// A choice made ready for one trace.
+pub struct Selection<'trace> {
+    trace: &'trace Trace,
+    tasks: Option<Vec<bool>>,
+    programs: Option<Vec<Text>>,
+    syscalls: Option<Vec<Text>>,
+    times: Option<Vec<(i64, i64)>>,
+    /// The programs of each task over time.
+    pub program_index: ProgramIndex,
+}
+
+impl<'trace> Selection<'trace> {
+    /// Make a choice ready.
+    ///
+    /// # Errors
+    /// [`NoTime`] if `from` or `to` is not a time.
+    pub fn new(trace: &'trace Trace, choice: &Choice) -> Result<Selection<'trace>, NoTime> {
+        let tasks = (!choice.pids.is_empty()).then(|| {
+            let chosen = |task: &crate::tasks::Task| choice.pids.contains(&task.pid) || choice.pids.contains(&task.tid);
+            trace.tasks.iter().map(chosen).collect()
+        });
+        let timed = choice.from.is_some() || choice.to.is_some();
+        let times = timed.then(|| bounds(trace, choice)).transpose()?;
+        let texts = &trace.events.texts;
+        let syscalls = (!choice.syscalls.is_empty())
+            .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
+        let program_index = ProgramIndex::new(trace);
+        let programs = (!choice.programs.is_empty()).then(|| program_index.matching(trace, &choice.programs));
+        Ok(Selection { trace, tasks, programs, syscalls, times, program_index })
+    }
+
+    /// Whether everything counts.
+    pub fn is_all(&self) -> bool {
+        self.tasks.is_none() && self.programs.is_none() && self.times.is_none() && self.syscalls.is_none()
+    }
+
+    /// Whether a task counts, whatever the program and the time.
+    pub fn has_task(&self, task: u32) -> bool {
+        self.tasks.as_ref().is_none_or(|tasks| tasks[task as usize])
+    }
+
+    /// Whether some time of a task counts: for tables with a row per task.
+    pub fn touches_task(&self, task: u32) -> bool {
+        let ran =
+            |programs: &Vec<Text>| self.program_index.of(task).iter().any(|program| programs.contains(&program.path));
+        let known = &self.trace.tasks[task as usize];
+        let overlaps = |times: &Vec<(i64, i64)>| {
+            let (from_ns, to_ns) = times[known.capture as usize];
+            known.birth_ns == NO_NS || (known.birth_ns <= to_ns && known.end_ns() >= from_ns)
+        };
+        self.has_task(task) && self.programs.as_ref().is_none_or(ran) && self.times.as_ref().is_none_or(overlaps)
+    }
+
+    /// Whether a row counts. A call counts if it ends in the chosen time.
+    pub fn has(&self, row: u32) -> bool {
+        if self.is_all() {
+            return true;
+        }
+        let events = &self.trace.events;
+        let task = events.task(row);
+        self.has_task(task)
+            && self.syscalls.as_ref().is_none_or(|names| names.contains(&events.shape(row).syscall))
+            && self.times.as_ref().is_none_or(|times| {
+                let (from_ns, to_ns) = times[self.trace.tasks[task as usize].capture as usize];
+                let start_ns = events.start_ns(row);
+                let end_ns = events.end_ns(row).unwrap_or(start_ns);
+                end_ns >= from_ns && start_ns <= to_ns
+            })
+            && self.programs.as_ref().is_none_or(|programs| {
+                let program = self.program_index.at(task, events.start_ns(row));
+                program.is_some_and(|program| programs.contains(&program.path))
+            })
+    }
+
+    /// The chosen time of a capture.
+    pub fn times_of(&self, capture: u32) -> Option<(i64, i64)> {
+        self.times.as_ref().map(|times| times[capture as usize])
+    }
+}
+
+fn bounds(trace: &Trace, choice: &Choice) -> Result<Vec<(i64, i64)>, NoTime> {
+    let at = |text: &Option<String>, capture: u32, or: i64| match text {
+        Some(text) => moment(trace, capture, text).ok_or_else(|| NoTime(text.clone())),
+        None => Ok(or),
+    };
+    let captures = 0..trace.captures.len() as u32;
+    captures.map(|capture| Ok((at(&choice.from, capture, i64::MIN + 1)?, at(&choice.to, capture, i64::MAX)?))).collect()
+}
+
+/// A moment that a user names, on the time line of a capture.
+fn moment(trace: &Trace, capture: u32, text: &str) -> Option<i64> {
+    /// Stamps since 1970 are above this, times since a start are below.
+    const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
+    let known = &trace.captures[capture as usize];
+    if let Some(number) = text.strip_prefix("line:") {
+        return line_moment(trace, capture, number.trim().parse().ok()?);
+    }
+    let trimmed = text.trim().trim_end_matches('s');
+    if let Some((ns, _, rest)) = scan::time_of_day(trimmed.as_bytes()).filter(|(_, _, rest)| rest.is_empty()) {
+        let _ = rest;
+        return Some(if known.facts.clock == Clock::Epoch { on_day_of(ns, known.first_ns) } else { ns });
+    }
+    let since_start = trimmed.strip_prefix('+');
+    let (ns, _, rest) = scan::seconds(since_start.unwrap_or(trimmed).as_bytes())?;
+    if !rest.is_empty() {
+        return None;
+    }
+    let relative = since_start.is_some() || (known.facts.clock == Clock::Epoch && ns < YEAR_2001_NS);
+    Some(if relative { known.first_ns.saturating_add(ns) } else { ns })
+}
+
+fn on_day_of(time_of_day_ns: i64, first_ns: i64) -> i64 {
+    const DAY_NS: i64 = 86_400_000_000_000;
+    first_ns - first_ns.rem_euclid(DAY_NS) + time_of_day_ns
+}
+
+fn line_moment(trace: &Trace, capture: u32, line: u32) -> Option<i64> {
+    let mut rows = trace.captures[capture as usize].rows.clone();
+    let row = rows.find(|&row| trace.events.line(row) >= line && trace.events.start_ns(row) != NO_NS)?;
+    Some(trace.events.start_ns(row))
+}
+
+/// The programs of each task over time, those it had from its creator included.
+#[derive(Default)]
+pub struct ProgramIndex {
+    programs: Vec<Vec<Program>>,
+}
+
+impl ProgramIndex {
+    /// Work it out for all tasks.
+    pub fn new(trace: &Trace) -> ProgramIndex {
+        let all = 0..trace.tasks.len() as u32;
+        let programs = all.map(|number| {
+            let task = &trace.tasks[number as usize];
+            let inherited = (task.creator != crate::events::NONE)
+                .then(|| program_at(&trace.tasks, task.creator, task.birth_ns))
+                .flatten()
+                .map(|program| Program { from_ns: task.birth_ns, ..program });
+            inherited.into_iter().chain(task.programs.iter().copied()).collect()
+        });
+        ProgramIndex { programs: programs.collect() }
+    }
+
+    /// The programs of a task, in order.
+    pub fn of(&self, task: u32) -> &[Program] {
+        self.programs.get(task as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The program of a task at a moment; the last one without a clock.
+    pub fn at(&self, task: u32, at_ns: i64) -> Option<Program> {
+        let programs = self.of(task);
+        if at_ns == NO_NS {
+            return programs.last().copied();
+        }
+        programs.iter().rev().find(|program| program.from_ns <= at_ns).copied()
+    }
+
+    /// The program that a process is named by: its last own one, else the one it had from its creator.
+    pub fn name_of(&self, task: u32) -> Option<Program> {
+        self.of(task).last().copied()
+    }
+
+    fn matching(&self, trace: &Trace, wanted: &[String]) -> Vec<Text> {
+        let texts = &trace.events.texts;
+        let fits = |path: &str| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            wanted.iter().any(|wanted| wanted == path || wanted == name)
+        };
+        let mut found: Vec<Text> = self.programs.iter().flatten().map(|program| program.path).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&path| fits(&texts.string(path)));
+        found
+    }
+}
+
+/// Rows of an event kind that count.
+pub fn rows<'a>(trace: &'a Trace, selection: &'a Selection<'_>, kind: EventKind) -> impl Iterator<Item = u32> + 'a {
+    (0..trace.events.len()).filter(move |&row| trace.events.kind(row) == kind && selection.has(row))
+}
