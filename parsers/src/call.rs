@@ -169,10 +169,8 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Li
     let single = letter == b'l' && before == 0 && seen.fds.len() == 1;
     if single {
         descriptor(only, line, parsed);
-    } else if letter == b'q' {
-        if let Some(inner) = decoration(only).filter(|_| !line.target.is_some()) {
-            line.target = decorated_target(inner, parsed);
-        }
+    } else if let Some(inner) = decoration(only).filter(|_| letter == b'q' && !line.target.is_some()) {
+        line.target = decorated_target(inner, parsed);
     }
 }
 

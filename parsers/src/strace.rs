@@ -1,6 +1,25 @@
 //! strace text.
+//!
+//! In:   1234 1795224170.658193 read(3</etc/passwd>, "x", 1) = 1 <0.000012>
+//! Out:  tid 1234, start …658193000 ns, dur 12000 ns, read, fd 3, target /etc/passwd, ret 1
+//!
+//! The ids are those of threads. One physical line is read at a time; calls that are spread over several lines (halves,
+//! lines cut by a message) are put together by the assembler.
 
-use crate::format::{Answer, Format, Head, LineReader};
+mod arguments;
+mod events;
+mod layout;
+mod recognise;
+mod result;
+
+use crate::call;
+use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
+use crate::line::{Extra, Kind, Line, Outcome, Part};
+use crate::scan;
+use crate::syscalls::{self, Syscall};
+use crate::text::Text;
+use arguments::Arguments;
+use layout::{Ids, Layout, Prefix, WallClock};
 
 /// The format.
 pub struct Strace;
@@ -10,11 +29,272 @@ impl Format for Strace {
         "strace"
     }
 
-    fn recognise(&self, _head: Head<'_>) -> Answer {
-        todo!()
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        recognise::recognise(head)
     }
 
-    fn reader(&self, _head: Head<'_>) -> Box<dyn LineReader> {
-        todo!()
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        Box::new(Reader { layout: Layout::of(head) })
+    }
+}
+
+struct Reader {
+    layout: Layout,
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        self.layout.facts()
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if self.layout.colours {
+            return self.read_plain(&layout::without_colours(line), parsed);
+        }
+        self.read_plain(line, parsed)
+    }
+}
+
+impl Reader {
+    fn read_plain(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        let prefix = self.layout.prefix(line);
+        if let Some(read) = prefix.as_ref().and_then(|prefix| body(prefix, parsed)) {
+            return read;
+        }
+        if let Some(read) = apart(line, parsed) {
+            return read;
+        }
+        match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
+            Some(prefix) => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Damaged) },
+            None => tail(line, parsed).unwrap_or_else(|| self.unusable(line)),
+        }
+    }
+
+    /// A line that fits nowhere: a call without the id that the others have, a prefix that is cut, or not strace's.
+    fn unusable(&self, line: &[u8]) -> Line {
+        let lacks_id = self.layout.ids == Ids::Column && self.layout.clock != WallClock::None;
+        if lacks_id && self.layout.without_ids().prefix(line).is_some_and(|prefix| is_body(prefix.body)) {
+            return Line::of(Kind::NoThread);
+        }
+        let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
+        Line::of(if only_prefix && self.layout.has_prefix() { Kind::Damaged } else { Kind::Foreign })
+    }
+}
+
+/// Lines that never have a prefix, whatever the layout.
+fn apart(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    if let Some(blank) = blank(line) {
+        return Some(blank);
+    }
+    if events::is_auxiliary(line) {
+        return Some(Line::of(Kind::Continuation));
+    }
+    events::message(line, parsed).or_else(|| events::summary(line, parsed))
+}
+
+/// Whether a text can be what follows the prefix.
+fn is_body(text: &[u8]) -> bool {
+    match text.first() {
+        Some(b'<') => text.starts_with(b"<... "),
+        Some(b'-') => text.starts_with(b"--- ") && text.ends_with(b" ---"),
+        Some(b'+') => text.starts_with(b"+++ ") && text.ends_with(b" +++"),
+        Some(b'[') => text.starts_with(b"[ Process PID="),
+        _ => call_name(text).is_some(),
+    }
+}
+
+/// The name of a call and what follows its parenthesis: `openat`, `readv#64`, `64:readv`, `syscall_0x1b3`, `????`.
+fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let named = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'#' | b':' | b'?');
+    let end = text.iter().position(|byte| !named(byte))?;
+    let name = &text[..end];
+    let starts_well =
+        matches!(name, [b'0'..=b'9', b'0'..=b'9', b':', b'a'..=b'z' | b'_', ..] | [b'a'..=b'z' | b'_' | b'?', ..]);
+    (starts_well && text[end] == b'(').then(|| (name, &text[end + 1..]))
+}
+
+/// What is known of a call whose name may say its personality too.
+fn known(name: Text, printed: &[u8]) -> Option<&'static Syscall> {
+    syscalls::by_text(name).or_else(|| {
+        let plain = printed.strip_suffix(b"#64").or_else(|| printed.strip_prefix(b"64:"))?;
+        syscalls::by_name(plain)
+    })
+}
+
+fn body(prefix: &Prefix<'_>, parsed: &mut Parsed) -> Option<Line> {
+    let mut line = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Call) };
+    let text = prefix.body;
+    let understood = match text.first()? {
+        b'<' => resumed(text, &mut line, parsed),
+        b'-' => events::signal(text, &mut line, parsed),
+        b'+' => events::end(text, &mut line, parsed),
+        b'[' => {
+            line.kind = Kind::Process;
+            text.starts_with(b"[ Process PID=")
+        }
+        _ => entered(text, &mut line, parsed),
+    };
+    understood.then_some(line)
+}
+
+/// A call from its name on: whole, or its first half.
+fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    let Some((name, rest)) = call_name(text) else {
+        return false;
+    };
+    line.name = parsed.texts.add(name);
+    let mut args = Arguments::default();
+    let result = arguments::split(rest, &mut args);
+    let read = result.map_or(result::Read::Cut, |result| result::read(result, line, parsed));
+    let call = known(line.name, name);
+    match read {
+        result::Read::Whole(id) => {
+            not_a_failure(name, line);
+            if line.outcome == Outcome::NoReturn {
+                let (before, _) = cut(args.last());
+                args.replace_last(before);
+            }
+            with_tracer_id(id, line, |line| {
+                if let Some(call) = call {
+                    call::describe(call, args.list(), line, parsed);
+                }
+            });
+        }
+        result::Read::Cut => begun(call, result.is_none(), &mut args, line, parsed),
+    }
+    true
+}
+
+/// A first half, with what is printed where it was cut.
+fn begun(call: Option<&'static Syscall>, open: bool, args: &mut Arguments<'_>, line: &mut Line, parsed: &mut Parsed) {
+    (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+    let said = if open { take_cut(args) } else { None };
+    if let Some(call) = call {
+        call::describe(call, args.list(), line, parsed);
+    }
+    keep_cut(said, line, parsed);
+}
+
+/// A second half.
+fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    let Some((name, rest)) = resumed_name(text) else {
+        return false;
+    };
+    (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
+    line.name = parsed.texts.add(name);
+    let mut args = Arguments::default();
+    let result = arguments::split(rest, &mut args);
+    match result.map_or(result::Read::Cut, |result| result::read(result, line, parsed)) {
+        result::Read::Whole(id) => {
+            not_a_failure(name, line);
+            with_tracer_id(id, line, |line| {
+                if let Some(call) = known(line.name, name) {
+                    call::describe_rest(call, args.list(), line, parsed);
+                }
+            });
+        }
+        result::Read::Cut => {
+            line.outcome = Outcome::Open;
+            let said = take_cut(&mut args);
+            keep_cut(said, line, parsed);
+        }
+    }
+    true
+}
+
+/// `<... read resumed>`, with the blank that versions to 4.26 print behind it.
+fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let rest = text.strip_prefix(b"<... ")?;
+    let end = memchr::memchr(b' ', rest)?;
+    let (name, rest) = (&rest[..end], rest[end..].strip_prefix(b" resumed")?);
+    let rest = match rest.strip_prefix(b" #") {
+        Some(number) => scan::number(number)?.1,
+        None => rest,
+    };
+    let rest = rest.strip_prefix(b">")?;
+    // One blank belongs to the old form, unless it is that of ` <unfinished ...>`.
+    let piece = if rest.starts_with(b" <") { rest } else { rest.strip_prefix(b" ").unwrap_or(rest) };
+    Some((name, piece))
+}
+
+/// The end of a call whose beginning is on an earlier line.
+fn tail(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    let mut line = Line { part: Part::Tail, ..Line::of(Kind::Continuation) };
+    let mut args = Arguments::default();
+    match arguments::split(text, &mut args) {
+        Some(result) => match result::read(result, &mut line, parsed) {
+            result::Read::Whole(id) => {
+                with_tracer_id(id, &mut line, |line| call::describe_tail(text, line, parsed));
+                Some(line)
+            }
+            result::Read::Cut => None,
+        },
+        None => {
+            let said = take_cut(&mut args)?;
+            line.outcome = Outcome::Open;
+            keep_cut(Some(said), &mut line, parsed);
+            Some(line)
+        }
+    }
+}
+
+/// The -1 of a signal's return is the result of the call that the signal interrupted.
+fn not_a_failure(name: &[u8], line: &mut Line) {
+    if line.outcome == Outcome::Failed && (name == b"rt_sigreturn" || name == b"sigreturn") {
+        (line.outcome, line.errno) = (Outcome::Ok, Text::NONE);
+    }
+}
+
+/// Links between tasks use the tracer's ids, the value returned stays as the program saw it.
+fn with_tracer_id(id: Option<i32>, line: &mut Line, describe: impl FnOnce(&mut Line)) {
+    let printed = line.ret;
+    line.ret = id.map_or(printed, i64::from);
+    describe(line);
+    line.ret = printed;
+}
+
+/// What strace prints where it cuts a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Cut {
+    /// ` <unfinished ...>`, ` <detached ...>`, ` <ptrace(SYSCALL):No such process>`: nothing more to know.
+    Plain,
+    /// ` <pid changed to 12 ...>`
+    RenamedTo(i32),
+    /// A message about this process: attached or detached.
+    Attached(i32, bool),
+}
+
+/// The text before the cut, and what the cut says.
+fn cut(text: &[u8]) -> (&[u8], Option<Cut>) {
+    if let Some((at, said)) = events::message_inside(text) {
+        let (before, inner) = cut(&text[..at]);
+        let said = said.map_or(Cut::Plain, |(id, attached)| Cut::Attached(id, attached));
+        return (before, inner.or(Some(said)));
+    }
+    let (at, mark) = match memchr::memmem::rfind(text, b" <") {
+        Some(at) => (at, &text[at + 2..]),
+        None if text.starts_with(b"<") => (0, &text[1..]),
+        None => return (text, None),
+    };
+    let known: [&[u8]; 4] = [b"unfinished ", b"detached ...>", b"ptrace(", b"Cannot restart pid "];
+    if let Some(id) = mark.strip_prefix(b"pid changed to ") {
+        return (&text[..at], Some(Cut::RenamedTo(events::id(id))));
+    }
+    let plain = mark.ends_with(b">") && known.iter().any(|known| mark.starts_with(known));
+    if plain { (&text[..at], Some(Cut::Plain)) } else { (text, None) }
+}
+
+fn take_cut(args: &mut Arguments<'_>) -> Option<Cut> {
+    let (before, said) = cut(args.last());
+    args.replace_last(scan::trim_end(before));
+    said
+}
+
+fn keep_cut(said: Option<Cut>, line: &mut Line, parsed: &mut Parsed) {
+    match said {
+        Some(Cut::RenamedTo(id)) => line.extra = parsed.keep(Extra::RenamedTo(id)),
+        Some(Cut::Attached(id, attached)) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(id, attached)),
+        _ => {}
     }
 }

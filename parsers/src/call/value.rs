@@ -248,10 +248,8 @@ pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [
 fn item<'a>(text: &'a [u8], found: &mut impl FnMut(i32, &'a [u8])) -> &'a [u8] {
     let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let end = digits + scan::decoration_len(&text[digits..]);
-    if let Some((number, _)) = scan::number(&text[..digits]) {
-        if let Ok(fd) = i32::try_from(number) {
-            found(fd, &text[..end]);
-        }
+    if let Some(fd) = scan::number(&text[..digits]).and_then(|(number, _)| i32::try_from(number).ok()) {
+        found(fd, &text[..end]);
     }
     &text[end..]
 }

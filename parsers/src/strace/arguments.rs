@@ -1,0 +1,158 @@
+//! The arguments of a call: where each one is, and where the closing parenthesis is.
+
+use crate::scan;
+use memchr::memchr;
+
+/// Arguments of which the place is kept.
+const MOST: usize = 8;
+
+/// The arguments found, the first eight of them.
+#[derive(Default)]
+pub struct Arguments<'a> {
+    list: [&'a [u8]; MOST],
+    len: usize,
+    /// The last one, whatever its number; in a line that is cut it holds the cut.
+    last: &'a [u8],
+}
+
+impl<'a> Arguments<'a> {
+    /// The arguments.
+    pub fn list(&self) -> &[&'a [u8]] {
+        &self.list[..self.len]
+    }
+
+    /// The last one.
+    pub fn last(&self) -> &'a [u8] {
+        self.last
+    }
+
+    /// Put another text in the place of the last one; nothing if it is empty.
+    pub fn replace_last(&mut self, text: &'a [u8]) {
+        let kept = self.len.checked_sub(1).and_then(|at| self.list.get_mut(at));
+        if let Some(kept) = kept.filter(|kept| std::ptr::eq(kept.as_ptr(), self.last.as_ptr())) {
+            *kept = text;
+            self.len -= usize::from(text.is_empty());
+        }
+        self.last = text;
+    }
+
+    fn push(&mut self, text: &'a [u8]) {
+        if let Some(place) = self.list.get_mut(self.len) {
+            *place = text;
+            self.len += 1;
+        }
+        self.last = text;
+    }
+}
+
+/// Bytes at which the scanner has to look.
+static STOPS: [bool; 256] = {
+    let mut stops = [false; 256];
+    let bytes = b"\"'()[]{},</";
+    let mut at = 0;
+    while at < bytes.len() {
+        stops[bytes[at] as usize] = true;
+        at += 1;
+    }
+    stops
+};
+
+/// Split what follows an opening parenthesis; gives the result part behind `) = `, or `None` if the line is cut.
+///
+/// Open brackets are bits of a stack, 1 for a parenthesis, the call's own at the bottom. Old tracers print brackets that
+/// do not match: a stray closer is ignored, a parenthesis closes what is open inside it.
+pub fn split<'a>(text: &'a [u8], found: &mut Arguments<'a>) -> Option<&'a [u8]> {
+    let (mut at, mut start, mut stack) = (0, 0, 1u64);
+    loop {
+        let next = text.get(at..)?.iter().position(|&byte| STOPS[byte as usize]);
+        let Some(next) = next else {
+            push_last(&text[start.min(text.len())..], found);
+            return None;
+        };
+        at += next;
+        match text[at] {
+            b'"' => at += 1 + scan::string_end(&text[at + 1..]),
+            b',' if stack == 1 => {
+                found.push(&text[start..at]);
+                start = at + 1 + usize::from(text.get(at + 1) == Some(&b' '));
+            }
+            b'(' => stack = push(stack, 1),
+            b'[' | b'{' => stack = push(stack, 0),
+            b']' | b'}' if stack & 1 == 0 => stack >>= 1,
+            b')' => match stack >> stack.trailing_zeros() >> 1 {
+                0 => {
+                    if let Some(result) = result(&text[at + 1..]) {
+                        push_last(&text[start.min(at)..at], found);
+                        return Some(result);
+                    }
+                }
+                outer => stack = outer,
+            },
+            b'<' => at += decoration(text, at),
+            b'/' => at += comment(&text[at..]),
+            b'\'' => at += literal(&text[at..]),
+            _ => {}
+        }
+        at = (at + 1).min(text.len());
+    }
+}
+
+/// An empty list has no argument.
+fn push_last<'a>(text: &'a [u8], found: &mut Arguments<'a>) {
+    if !text.is_empty() || found.len > 0 {
+        found.push(text);
+    }
+}
+
+/// More than 62 levels do not occur; deeper ones are not counted.
+fn push(stack: u64, bit: u64) -> u64 {
+    if stack >> 63 == 0 { stack << 1 | bit } else { stack }
+}
+
+/// What follows ` = `, if that comes next; a comparison (`WEXITSTATUS(s) == 3`) is none.
+fn result(text: &[u8]) -> Option<&[u8]> {
+    let blanks = text.iter().position(|&byte| byte != b' ')?;
+    match &text[blanks..] {
+        [b'=', b'=', ..] => None,
+        [b'=', rest @ ..] => Some(scan::skip_blanks(rest)),
+        _ => None,
+    }
+}
+
+/// Bytes to skip behind the `<` of a decoration: it follows a number, `AT_FDCWD` or a comment without a blank.
+fn decoration(text: &[u8], at: usize) -> usize {
+    let before = &text[..at];
+    let decorates = match before.last() {
+        Some(byte) => byte.is_ascii_digit() || before.ends_with(b"AT_FDCWD") || before.ends_with(b"*/"),
+        None => false,
+    };
+    // `1<<3` is a shift.
+    if !decorates || text.get(at + 1) == Some(&b'<') {
+        return 0;
+    }
+    scan::decoration_len(&text[at..]).saturating_sub(1)
+}
+
+/// Bytes to skip behind the `/` of `/* … */`.
+fn comment(text: &[u8]) -> usize {
+    if !text.starts_with(b"/* ") {
+        return 0;
+    }
+    let mut at = 3;
+    while let Some(star) = text.get(at..).and_then(|rest| memchr(b'*', rest)) {
+        at += star + 1;
+        if text.get(at) == Some(&b'/') {
+            return at;
+        }
+    }
+    0
+}
+
+/// Bytes to skip behind the `'` of `'c'` or `'\n'`; a lone one is only an apostrophe.
+fn literal(text: &[u8]) -> usize {
+    match text {
+        [_, b'\\', rest @ ..] => rest.iter().take(5).skip(1).position(|&byte| byte == b'\'').map_or(0, |end| end + 3),
+        [_, _, b'\'', ..] => 2,
+        _ => 0,
+    }
+}

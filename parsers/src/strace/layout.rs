@@ -1,0 +1,342 @@
+//! What stands before the body of a line: ids, clocks, numbers. Decided once, on the head of a capture.
+
+use crate::format::{Clock, DurKind, Facts, Head, Stamp};
+use crate::line::{NO_ID, NO_NS};
+use crate::scan;
+use std::borrow::Cow;
+
+/// Ids are below this on every Linux; a larger lone integer is a time.
+const MOST_ID: i64 = 4_194_304;
+
+/// Where the thread id is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Ids {
+    /// Nowhere.
+    #[default]
+    None,
+    /// First on each line.
+    Column,
+    /// `[pid  123] `, on some lines.
+    Bracket,
+}
+
+/// The wall clock.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum WallClock {
+    /// None.
+    #[default]
+    None,
+    /// `1795224170.658193`
+    Epoch,
+    /// `01:23:30.170323`
+    TimeOfDay,
+}
+
+/// The time since the previous line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Relative {
+    /// None.
+    #[default]
+    None,
+    /// `     0.000245`
+    Alone,
+    /// `(+     0.000281)`
+    Beside,
+}
+
+/// What stands before the body of each line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Layout {
+    /// Where the id is.
+    pub ids: Ids,
+    /// `[context]` of SELinux.
+    pub context: bool,
+    /// The wall clock.
+    pub clock: WallClock,
+    /// The time since the previous line.
+    pub relative: Relative,
+    /// Digits behind the point of whichever clock counts.
+    pub digits: usize,
+    /// `[  59]`, number of the syscall.
+    pub number: bool,
+    /// `[00007f441a258ad7]`, instruction pointer.
+    pub pointer: bool,
+    /// ` <0.000012>` at the end of calls.
+    pub durations: bool,
+    /// Terminal colours.
+    pub colours: bool,
+}
+
+/// The prefix of one line, read.
+pub struct Prefix<'a> {
+    /// Thread id or [`NO_ID`].
+    pub tid: i32,
+    /// Stamp or [`NO_NS`].
+    pub stamp_ns: i64,
+    /// What follows.
+    pub body: &'a [u8],
+}
+
+impl Layout {
+    /// The layout that most lines of the head have.
+    pub fn of(head: Head<'_>) -> Layout {
+        let mut votes: Vec<(Layout, usize)> = Vec::new();
+        let mut ids = [0usize; 3];
+        let mut durations = false;
+        for line in head.lines() {
+            let line = without_colours(line);
+            let Some(guess) = Layout::guess(&line) else {
+                continue;
+            };
+            ids[guess.ids as usize] += 1;
+            durations |= guess.durations;
+            let shape = Layout { ids: Ids::None, durations: false, ..guess };
+            match votes.iter_mut().find(|(layout, _)| *layout == shape) {
+                Some((_, count)) => *count += 1,
+                None => votes.push((shape, 1)),
+            }
+        }
+        let most = votes.iter().max_by_key(|(_, count)| *count).map_or(Layout::default(), |&(layout, _)| layout);
+        let [bare, column, bracket] = ids;
+        let ids = if column > bare + bracket {
+            Ids::Column
+        } else if bracket > 0 {
+            Ids::Bracket
+        } else {
+            Ids::None
+        };
+        Layout { ids, durations, colours: memchr::memchr(0x1b, head.bytes).is_some(), ..most }
+    }
+
+    /// What the lines carry and mean.
+    pub fn facts(&self) -> Facts {
+        let clock = match (self.clock, self.relative) {
+            (WallClock::Epoch, _) => Clock::Epoch,
+            (WallClock::TimeOfDay, _) => Clock::TimeOfDay,
+            (WallClock::None, Relative::Alone) => Clock::SincePrevious,
+            _ => Clock::None,
+        };
+        let dur_kind = match (self.durations, clock) {
+            (true, _) => DurKind::Exact,
+            (false, Clock::None) => DurKind::None,
+            (false, _) => DurKind::UpperBound,
+        };
+        Facts {
+            stamp: if clock == Clock::None { Stamp::None } else { Stamp::Start },
+            clock,
+            tick_ns: scan::tick_ns(self.digits),
+            dur_kind,
+            has_durations: self.durations,
+            has_ids: self.ids != Ids::None,
+            ids_optional: self.ids != Ids::Column,
+            base_ns: NO_NS,
+        }
+    }
+
+    /// Whether a line of this capture begins with something.
+    pub fn has_prefix(&self) -> bool {
+        self.ids == Ids::Column || self.clock != WallClock::None || self.relative != Relative::None || self.context
+    }
+
+    /// The layout of one line, if it can be a line of strace; its body may be any.
+    pub fn guess(line: &[u8]) -> Option<Layout> {
+        let mut layout = Layout::default();
+        let mut rest = line;
+        if let Some((_, after)) = bracket_id(rest) {
+            layout.ids = Ids::Bracket;
+            rest = after;
+        } else if let Some((id, after)) = column_id(rest).filter(|&(id, _)| id <= MOST_ID) {
+            let _ = id;
+            layout.ids = Ids::Column;
+            rest = after;
+        }
+        let indented = rest.first() == Some(&b' ') || layout.ids == Ids::Column;
+        if let Some(after) = context(rest) {
+            layout.context = true;
+            rest = after;
+        }
+        rest = layout.guess_clocks(rest, indented)?;
+        if let Some(after) = call_number(rest) {
+            layout.number = true;
+            rest = after;
+        }
+        if let Some(after) = pointer(rest) {
+            layout.pointer = true;
+            rest = after;
+        }
+        layout.durations = super::result::duration(rest).is_some();
+        super::is_body(rest).then_some(layout)
+    }
+
+    fn guess_clocks<'a>(&mut self, text: &'a [u8], indented: bool) -> Option<&'a [u8]> {
+        let mut rest = scan::skip_blanks(text);
+        if let Some((_, digits, after)) = scan::time_of_day(rest) {
+            (self.clock, self.digits) = (WallClock::TimeOfDay, digits);
+            rest = after.strip_prefix(b" ")?;
+        } else if let Some((ns, digits, after)) = scan::seconds(rest) {
+            if ns > MOST_ID * 1_000_000_000 {
+                self.clock = WallClock::Epoch;
+            } else if indented || digits > 0 {
+                self.relative = Relative::Alone;
+            }
+            self.digits = digits;
+            rest = after.strip_prefix(b" ")?;
+        } else if rest.len() != text.len() && self.ids == Ids::None {
+            return None;
+        }
+        match beside(rest) {
+            Some((_, after)) if self.clock != WallClock::None => {
+                self.relative = Relative::Beside;
+                Some(after)
+            }
+            _ => Some(rest),
+        }
+    }
+
+    /// Read the prefix of a line; `None` if the line does not have it.
+    pub fn prefix<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
+        let (tid, mut rest) = match self.ids {
+            Ids::Column => column_id(line).map(|(id, rest)| (id as i32, rest))?,
+            _ => bracket_id(line).unwrap_or((NO_ID, line)),
+        };
+        let mut stamp_ns = NO_NS;
+        if self.context {
+            rest = context(rest)?;
+        }
+        match self.clock {
+            WallClock::None => {}
+            WallClock::Epoch => (stamp_ns, rest) = epoch(scan::skip_blanks(rest))?,
+            WallClock::TimeOfDay => {
+                let (ns, _, after) = scan::time_of_day(scan::skip_blanks(rest))?;
+                (stamp_ns, rest) = (ns, after.strip_prefix(b" ")?);
+            }
+        }
+        match self.relative {
+            Relative::None => {}
+            Relative::Alone => {
+                let (ns, _, after) = scan::seconds(scan::skip_blanks(rest))?;
+                (stamp_ns, rest) = (ns, after.strip_prefix(b" ")?);
+            }
+            Relative::Beside => rest = beside(rest)?.1,
+        }
+        if self.number {
+            rest = call_number(rest)?;
+        }
+        if self.pointer {
+            rest = pointer(rest)?;
+        }
+        let body = if self.ids == Ids::Column { scan::skip_blanks(rest) } else { rest };
+        Some(Prefix { tid, stamp_ns, body })
+    }
+
+    /// This layout for a line that lacks the id.
+    pub fn without_ids(&self) -> Layout {
+        Layout { ids: Ids::None, ..*self }
+    }
+}
+
+/// `1234  ` or `9758<netsrv> `: the id and what follows its first blank.
+fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
+    let mut id = 0i64;
+    let mut at = 0;
+    while let Some(byte) = line.get(at).filter(|byte| byte.is_ascii_digit()) {
+        id = id * 10 + i64::from(byte - b'0');
+        at += 1;
+        if at > 10 {
+            return None;
+        }
+    }
+    if at == 0 || id > i64::from(i32::MAX) {
+        return None;
+    }
+    let rest = &line[at..];
+    let rest = &rest[scan::decoration_len(rest)..];
+    rest.strip_prefix(b" ").map(|rest| (id, rest))
+}
+
+/// `[pid  123] ` or `[pid 123<sh>] `.
+fn bracket_id(line: &[u8]) -> Option<(i32, &[u8])> {
+    let rest = line.strip_prefix(b"[pid ")?;
+    let (id, rest) = scan::number(scan::skip_blanks(rest))?;
+    let rest = &rest[scan::decoration_len(rest)..];
+    Some((i32::try_from(id).ok()?, rest.strip_prefix(b"] ")?))
+}
+
+/// Seconds since 1970 and the blank after them. All digits are read in one go: this is the commonest clock.
+fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (mut value, mut at, mut point) = (0i64, 0, usize::MAX);
+    loop {
+        match text.get(at)? {
+            byte @ b'0'..=b'9' => value = value.wrapping_mul(10).wrapping_add(i64::from(byte - b'0')),
+            b'.' if point == usize::MAX => point = at,
+            b' ' => break,
+            _ => return None,
+        }
+        at += 1;
+    }
+    let digits = if point == usize::MAX { 0 } else { at - point - 1 };
+    let whole_digits = at - digits - usize::from(digits > 0);
+    if digits > 9 || !(1..=10).contains(&whole_digits) {
+        return None;
+    }
+    Some((value.checked_mul(scan::tick_ns(digits))?, &text[at + 1..]))
+}
+
+/// `(+     0.000281) `
+fn beside(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (ns, _, rest) = scan::seconds(scan::skip_blanks(text.strip_prefix(b"(+")?))?;
+    rest.strip_prefix(b") ").map(|rest| (ns, rest))
+}
+
+/// `[unconfined_u:unconfined_r:unconfined_t:s0] `
+fn context(text: &[u8]) -> Option<&[u8]> {
+    let inner = scan::skip_blanks(text).strip_prefix(b"[")?;
+    let end = memchr::memchr(b']', inner)?;
+    let label = &inner[..end];
+    let fits = label.contains(&b':') && !label.contains(&b' ') && !label.contains(&b'=');
+    inner[end + 1..].strip_prefix(b" ").filter(|_| fits)
+}
+
+/// `[  59] ` or `[???] `
+fn call_number(text: &[u8]) -> Option<&[u8]> {
+    let inner = text.strip_prefix(b"[")?;
+    if let Some(rest) = inner.strip_prefix(b"???] ") {
+        return Some(rest);
+    }
+    let end = memchr::memchr(b']', inner).filter(|end| (3..8).contains(end))?;
+    let digits = scan::skip_blanks(&inner[..end]);
+    let fits = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    inner[end + 1..].strip_prefix(b" ").filter(|_| fits)
+}
+
+/// `[00007f441a258ad7] `, `[????????????????] `, `[    7f91d1cc6ad7] `
+fn pointer(text: &[u8]) -> Option<&[u8]> {
+    let inner = text.strip_prefix(b"[")?;
+    let end = memchr::memchr(b']', inner).filter(|end| matches!(end, 8 | 16))?;
+    let digits = scan::skip_blanks(&inner[..end]);
+    let fits = !digits.is_empty() && digits.iter().all(|byte| byte.is_ascii_hexdigit() || *byte == b'?');
+    inner[end + 1..].strip_prefix(b" ").filter(|_| fits)
+}
+
+/// Without terminal colours.
+pub fn without_colours(line: &[u8]) -> Cow<'_, [u8]> {
+    if memchr::memchr(0x1b, line).is_none() {
+        return Cow::Borrowed(line);
+    }
+    let mut out = Vec::with_capacity(line.len());
+    let mut rest = line;
+    while let Some(at) = memchr::memchr(0x1b, rest) {
+        out.extend_from_slice(&rest[..at]);
+        rest = &rest[at + 1..];
+        let Some(code) = rest.strip_prefix(b"[") else {
+            out.push(0x1b);
+            continue;
+        };
+        let end = code.iter().position(|byte| !(byte.is_ascii_digit() || *byte == b';')).unwrap_or(code.len());
+        if code.get(end) == Some(&b'm') {
+            rest = &code[end + 1..];
+        }
+    }
+    out.extend_from_slice(rest);
+    Cow::Owned(out)
+}

@@ -1,0 +1,147 @@
+//! Is it strace? One line that only strace prints is enough, unless another tracer's sign is there as well.
+
+use super::layout::{Layout, without_colours};
+use super::{arguments, call_name, events};
+use crate::format::{Answer, Head};
+use crate::scan;
+use memchr::memmem;
+
+/// Lines looked at.
+const MOST_LINES: usize = 2000;
+
+/// What a line tells about the format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Sign {
+    /// Only strace prints this.
+    Sure,
+    /// A call as strace prints it, but others may too.
+    Fits,
+    /// Belongs to no format in particular.
+    Neutral,
+    /// Not strace's.
+    Unlike,
+    /// Another tracer's mark.
+    Other,
+}
+
+/// The answer for a head.
+pub fn recognise(head: Head<'_>) -> Answer {
+    let (mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize);
+    for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MOST_LINES) {
+        let line = without_colours(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line));
+        match sign(&line) {
+            Sign::Sure => sure += 1,
+            Sign::Fits => fits += 1,
+            Sign::Unlike => {}
+            Sign::Neutral => continue,
+            Sign::Other => return Answer::No,
+        }
+        lines += 1;
+    }
+    match () {
+        () if sure > 0 => Answer::Yes,
+        () if fits > 0 => Answer::Maybe((fits * 100 / lines).min(100) as u8),
+        () if lines == 0 && !head.complete => Answer::NeedMore,
+        () => Answer::No,
+    }
+}
+
+fn sign(line: &[u8]) -> Sign {
+    if is_other(line) {
+        return Sign::Other;
+    }
+    if events::is_auxiliary(line) || events::is_rule(line) {
+        return Sign::Neutral;
+    }
+    if events::is_table_head(line) {
+        return Sign::Sure;
+    }
+    match Layout::guess(line) {
+        Some(_) => body_of(line).map_or(Sign::Unlike, body_sign),
+        None if memmem::find(line, b"strace: Process ").is_some() => Sign::Sure,
+        None => Sign::Unlike,
+    }
+}
+
+/// Marks of ltrace, truss and dtruss that stand on lines of their own.
+fn is_other(line: &[u8]) -> bool {
+    let ltrace = line.ends_with(b"<no return ...>")
+        || memmem::find(line, b"+++ exited (status ").is_some_and(|_| line.ends_with(b" +++"));
+    let library_table = line.starts_with(b"% time") && line.ends_with(b"function");
+    let library_call =
+        word_before_parenthesis(line).is_some_and(|word| word.starts_with(b"SYS_") || word.ends_with(b"@SYS"));
+    ltrace
+        || library_table
+        || library_call
+        || line.starts_with(b"Base time stamp:  ")
+        || memmem::find(line, b"SYSCALL(args)").is_some_and(|at| !line[..at].contains(&b'"'))
+}
+
+/// `SYS_openat` of `4712 SYS_openat(0xffffff9c, …`.
+fn word_before_parenthesis(line: &[u8]) -> Option<&[u8]> {
+    let end = memchr::memchr(b'(', line)?;
+    line[..end].rsplit(|&byte| byte == b' ').next()
+}
+
+/// What follows the prefix, whatever the prefix is.
+fn body_of(line: &[u8]) -> Option<&[u8]> {
+    Layout::guess(line)?.prefix(line).map(|prefix| prefix.body)
+}
+
+fn body_sign(body: &[u8]) -> Sign {
+    match body.first() {
+        Some(b'<') if memmem::find(body, b" resumed").is_some() => Sign::Sure,
+        Some(b'+') if body.starts_with(b"+++ exited with") || body.starts_with(b"+++ killed by") => Sign::Sure,
+        Some(b'+') if body.starts_with(b"+++ superseded") => Sign::Sure,
+        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => Sign::Sure,
+        Some(b'-' | b'[') => Sign::Fits,
+        _ => call_sign(body),
+    }
+}
+
+fn call_sign(body: &[u8]) -> Sign {
+    let Some((_, rest)) = call_name(body) else {
+        return Sign::Unlike;
+    };
+    let mut args = arguments::Arguments::default();
+    let Some(result) = arguments::split(rest, &mut args) else {
+        let cut = body.ends_with(b" <unfinished ...>") || body.ends_with(b" <detached ...>");
+        return if cut { Sign::Sure } else { Sign::Unlike };
+    };
+    // Commas without blanks are FreeBSD's, capital hexadecimal digits Solaris'.
+    let bare_comma = args.list().len() == 1 && bare_comma_outside(args.last());
+    if bare_comma || memmem::find(rest, b"\t").is_some() {
+        return Sign::Unlike;
+    }
+    result_sign(result)
+}
+
+/// `3,O_RDONLY,0666`: the splitter takes a bare comma for one too, so only a look at the text can tell.
+fn bare_comma_outside(text: &[u8]) -> bool {
+    !text.starts_with(b"\"") && text.contains(&b',')
+}
+
+fn result_sign(result: &[u8]) -> Sign {
+    let (text, timed) = match super::result::duration(result) {
+        Some((_, before)) => (before, true),
+        None => (result, false),
+    };
+    if let Some(rest) = text.strip_prefix(b"?") {
+        return if rest.is_empty() || rest.starts_with(b" ERESTART") { Sign::Fits } else { Sign::Unlike };
+    }
+    let Some((value, rest)) = scan::value(text) else {
+        return Sign::Unlike;
+    };
+    let printed = &text[..text.len() - rest.len()];
+    if printed.starts_with(b"0x") && printed.iter().any(u8::is_ascii_uppercase) {
+        return Sign::Unlike;
+    }
+    if value == -1 && rest.starts_with(b" E") && rest.contains(&b'(') && rest.ends_with(b")") {
+        return Sign::Sure;
+    }
+    let fits = rest.is_empty()
+        || rest.starts_with(b"<")
+        || rest.starts_with(b" /* ")
+        || (rest.starts_with(b" (") && !rest.starts_with(b" (0x"));
+    if fits || timed && rest.is_empty() { Sign::Fits } else { Sign::Unlike }
+}
