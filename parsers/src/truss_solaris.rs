@@ -1,6 +1,27 @@
-//! truss-solaris text.
+//! Text of truss on Solaris and illumos.
+//!
+//! ```text
+//! In:   12200:   3.8229  0.0947  0.0013 execve("/usr/sbin/quota", 0x0811F9E8, 0x0811D008)  argc = 1
+//! Out:  pid 12200, end 3822900000 ns, at most 94700000 ns, CPU 1300000 ns, execve, target /usr/sbin/quota
+//! ```
+//!
+//! The stamp is the end of a call. `-D` reaches from the LWP's previous event to this one, so it holds user time too.
+//! `-E` is CPU time. Lines that belong to an event never have time columns.
 
-use crate::format::{Answer, Format, Head, LineReader};
+mod call;
+mod layout;
+mod notes;
+mod recognise;
+mod split;
+mod table;
+
+use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
+use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::syscalls::{self, Syscall};
+use crate::text::Text;
+use call::{Call, End};
+use layout::{Column, Layout};
+use split::{Split, split, split_inside};
 
 /// The format.
 pub struct TrussSolaris;
@@ -10,11 +31,231 @@ impl Format for TrussSolaris {
         "truss-solaris"
     }
 
-    fn recognise(&self, _head: Head<'_>) -> Answer {
-        todo!()
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        recognise::answer(head)
     }
 
-    fn reader(&self, _head: Head<'_>) -> Box<dyn LineReader> {
-        todo!()
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        Box::new(Reader { layout: layout::of(head) })
     }
+}
+
+struct Reader {
+    layout: Layout,
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        let (stamped, measured) = (self.layout.has(Column::End), self.layout.has(Column::Since));
+        Facts {
+            stamp: if stamped { Stamp::End } else { Stamp::None },
+            clock: if stamped { Clock::SinceStart } else { Clock::None },
+            tick_ns: 100_000,
+            dur_kind: if stamped || measured { DurKind::UpperBound } else { DurKind::None },
+            has_durations: measured,
+            has_ids: self.layout.has_pids || self.layout.has_lwps,
+            ids_optional: !self.layout.has_pids,
+            base_ns: self.layout.base_ns.unwrap_or(0),
+        }
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        if let Some(line) = blank(line) {
+            return line;
+        }
+        if self.layout.is_table {
+            return table::read(line, parsed);
+        }
+        let split = split(line, self.layout.count);
+        if split.prefixed || !self.layout.has_pids {
+            return self.placed(&split, parsed);
+        }
+        self.unplaced(line, &split, parsed)
+    }
+}
+
+impl Reader {
+    /// A line whose front is as the layout wants it.
+    fn placed(&self, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+        let line = self.event(split, parsed).unwrap_or_else(|| self.other(split, parsed));
+        self.with_columns(line, split)
+    }
+
+    /// A line without a process id among others that have one.
+    fn unplaced(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
+        for inside in split_inside(line, self.layout.count) {
+            if inside.columns == self.layout.count
+                && let Some(found) = self.event(&inside, parsed)
+            {
+                return self.with_columns(found, &inside);
+            }
+        }
+        if let Some(message) = notes::message(split, parsed) {
+            return message;
+        }
+        match call::read(split.body) {
+            call::Text::Call(Call { end: End::Value(..) | End::Error(..) | End::Exec, .. })
+                if split.columns == self.layout.count =>
+            {
+                self.with_columns(Line::of(Kind::NoThread), split)
+            }
+            _ if split.columns > 0 && split.columns == self.layout.count => Line::of(Kind::Damaged),
+            _ => Line::of(Kind::Foreign),
+        }
+    }
+
+    /// A call or another event.
+    fn event(&self, split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
+        if let Some(line) = notes::event(split.body, parsed) {
+            return Some(line);
+        }
+        let call::Text::Call(call) = call::read(split.body) else { return None };
+        let has_columns = if self.layout.count > 0 { split.columns > 0 } else { split.prefixed };
+        // Prose and verbose lines may look like a call without a result.
+        if call.end == End::Nothing && !has_columns && !is_one_way(call.name) {
+            return None;
+        }
+        Some(read_call(&call, split, parsed))
+    }
+
+    /// What is no event: part of the one before, a message, or nothing that can be used.
+    fn other(&self, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+        let body = split.body;
+        if let Some(line) = notes::continuation(body, parsed).or_else(|| notes::message(split, parsed)) {
+            return line;
+        }
+        if body.is_empty() && split.columns == 0 {
+            return Line::of(Kind::Continuation);
+        }
+        let kind = match call::read(body) {
+            _ if split.columns > 0 => Kind::Damaged,
+            call::Text::Cut(name) if !split.indented || split.prefixed => match syscalls::by_name(name) {
+                Some(_) => Kind::Damaged,
+                None if split.prefixed => Kind::Continuation,
+                None => Kind::Foreign,
+            },
+            _ if split.prefixed || split.indented => Kind::Continuation,
+            _ => Kind::Foreign,
+        };
+        Line::of(kind)
+    }
+
+    fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
+        line.pid = split.pid;
+        line.tid = if split.lwp == NO_ID { split.pid } else { split.lwp };
+        if split.columns != self.layout.count {
+            return line;
+        }
+        for (column, time_ns) in self.layout.columns().iter().zip(split.times_ns) {
+            match column {
+                Column::End => line.stamp_ns = time_ns,
+                Column::Since => line.dur_ns = time_ns,
+                Column::Cpu => line.cpu_ns = time_ns,
+            }
+        }
+        line
+    }
+}
+
+/// Calls that do not come back to where they were made.
+fn is_one_way(name: &[u8]) -> bool {
+    const CALLS: [&[u8]; 9] = [
+        b"_exit",
+        b"exit",
+        b"lwp_exit",
+        b"getcontext",
+        b"setcontext",
+        b"setustack",
+        b"sigreturn",
+        b"sigcleanup",
+        b"getsetcontext",
+    ];
+    CALLS.contains(&name)
+}
+
+fn read_call(call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    let mut line = Line::of(Kind::Call);
+    line.name = parsed.texts.add(call.name);
+    match call.end {
+        End::Value(value, _) => line.ret = value,
+        End::Error(_, b"ERESTART") => {
+            line.outcome = Outcome::Interrupted;
+            line.errno = parsed.texts.add(b"ERESTART");
+        }
+        End::Error(number, name) => {
+            line.outcome = Outcome::Failed;
+            line.errno = match name {
+                b"" => parsed.texts.add(format!("Err#{number}").as_bytes()),
+                name => parsed.texts.add(name),
+            };
+        }
+        End::Exec | End::NewLwp => line.ret = 0,
+        End::Child(parent) => line.ret = parent,
+        End::Sleeping => (line.kind, line.part, line.outcome) = (Kind::Notice, Part::Begun, Outcome::Open),
+        End::Nothing if matches!(call.name, b"_exit" | b"exit" | b"lwp_exit") => line.outcome = Outcome::NoReturn,
+        End::Nothing if is_one_way(call.name) => {}
+        End::Nothing => line.outcome = Outcome::Unavailable,
+    }
+    describe(call, split, &mut line, parsed);
+    line
+}
+
+/// Descriptor, operation, target and extra: by the common rules, then by what only this truss writes.
+fn describe(call: &Call<'_>, split: &Split<'_>, line: &mut Line, parsed: &mut Parsed) {
+    let (mut args, count) = call::arguments(call.name, call.args);
+    if let Some(known) = syscalls::by_text(line.name) {
+        plain(known, &mut args);
+        crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
+    }
+    if let Some(extra) = extra(call, &args, split, line, parsed) {
+        line.extra = parsed.keep(extra);
+    }
+}
+
+/// As the common rules want them: NULL is shown as zeros here, lists of descriptors as addresses, no flags as 0.
+fn plain(known: &Syscall, args: &mut [&[u8]; call::MOST_ARGS]) {
+    let of_anybody = args[0] == b"P_ALL";
+    for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
+        match letter {
+            b't' | b'v' if matches!(*arg, b"0x00000000" | b"0x0000000000000000") => *arg = b"NULL",
+            b'l' | b'k' if arg.starts_with(b"0x") => *arg = b"",
+            b'i' if of_anybody => *arg = b"",
+            b'o' if *arg == b"0" && known.name.contains("fork") => *arg = b"",
+            _ => {}
+        }
+    }
+}
+
+fn extra(
+    call: &Call<'_>,
+    args: &[&[u8]; call::MOST_ARGS],
+    split: &Split<'_>,
+    line: &Line,
+    parsed: &mut Parsed,
+) -> Option<Extra> {
+    match (call.end, call.name) {
+        (End::Exec, _) => Some(Extra::Exec { path: line.target, argv: Text::NONE }),
+        (End::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent)?, thread: false }),
+        (End::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
+        (End::Nothing, b"_exit" | b"exit") => {
+            let status = crate::scan::value(args[0]).map_or(0, |(status, _)| status);
+            Some(Extra::End(Ended::Exited((status & 0xff) as i32)))
+        }
+        (End::Nothing, b"lwp_exit") => Some(Extra::End(Ended::Exited(0))),
+        (End::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3") if status != NO_NS => {
+            Some(Extra::Waited { child: id(child)?, ended: notes::wait_status(status, parsed) })
+        }
+        (End::Value(one, other), b"pipe") if one >= 0 && other >= 0 => {
+            Some(Extra::Fds(Box::new([i32::try_from(one).ok()?, i32::try_from(other).ok()?])))
+        }
+        (End::Value(0, _), b"waitid" | b"waitsys") if args[0] == b"P_PID" => {
+            Some(Extra::Waited { child: id(crate::scan::number(args[1])?.0)?, ended: None })
+        }
+        _ => None,
+    }
+}
+
+/// A positive number as an id.
+fn id(value: i64) -> Option<i32> {
+    i32::try_from(value).ok().filter(|&id| id > 0)
 }

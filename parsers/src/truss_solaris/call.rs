@@ -1,0 +1,202 @@
+//! The text of one call: name, arguments, and how it ended.
+
+use crate::line::NO_NS;
+use crate::scan;
+
+/// A call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Call<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// What stands between the outer parentheses.
+    pub args: &'a [u8],
+    /// What stands behind them.
+    pub end: End<'a>,
+}
+
+/// What stands behind the arguments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum End<'a> {
+    /// `= value [value]`; [`NO_NS`] for what is not a number.
+    Value(i64, i64),
+    /// `Err#number NAME`.
+    Error(i64, &'a [u8]),
+    /// `  argc = number`.
+    Exec,
+    /// `(sleeping...)` and `(waiting for child to exit()/exec()...)`.
+    Sleeping,
+    /// `(returning as child ...) = parent`.
+    Child(i64),
+    /// `(returning as new lwp ...) = 0`.
+    NewLwp,
+    /// Nothing: a call that does not return to where it was made.
+    Nothing,
+}
+
+/// What a text is, taken as a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Text<'a> {
+    /// A call.
+    Call(Call<'a>),
+    /// The beginning of a call of this name.
+    Cut(&'a [u8]),
+    /// Something else.
+    Other,
+}
+
+/// Read a text without blanks at its ends.
+pub(super) fn read(text: &[u8]) -> Text<'_> {
+    let Some((name, rest)) = name(text) else { return Text::Other };
+    let Some(inside) = rest.strip_prefix(b"(") else { return Text::Other };
+    match sleeping(inside).or_else(|| born(inside)).or_else(|| returned(inside)) {
+        Some((args, end)) => Text::Call(Call { name, args: scan::trim(args), end }),
+        None => Text::Cut(name),
+    }
+}
+
+/// A call's name. Calls that truss does not know are `sys#191`.
+fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#')))?;
+    (end > 0 && !text.first()?.is_ascii_digit()).then(|| text.split_at(end))
+}
+
+fn sleeping(inside: &[u8]) -> Option<(&[u8], End<'_>)> {
+    const NOTICES: [&[u8]; 2] = [b"(sleeping...)", b"(waiting for child to exit()/exec()...)"];
+    let before = NOTICES.iter().find_map(|notice| inside.strip_suffix(*notice))?;
+    Some((scan::trim_end(before).strip_suffix(b")")?, End::Sleeping))
+}
+
+fn born(inside: &[u8]) -> Option<(&[u8], End<'_>)> {
+    let tail = scan::skip_blanks(inside.strip_prefix(b")")?);
+    let (end, tail) = match tail.strip_prefix(b"(returning as child ...)") {
+        Some(tail) => (End::Child(NO_NS), tail),
+        None => (End::NewLwp, tail.strip_prefix(b"(returning as new lwp ...)")?),
+    };
+    let Some(End::Value(value, _)) = ending(tail) else { return None };
+    Some((b"", if end == End::NewLwp { end } else { End::Child(value) }))
+}
+
+/// Arguments may hold parentheses, so the result is looked for from the right.
+fn returned(inside: &[u8]) -> Option<(&[u8], End<'_>)> {
+    memchr::memrchr_iter(b')', inside).find_map(|at| {
+        let (args, tail) = (inside.get(..at)?, inside.get(at + 1..)?);
+        let end = ending(tail)?;
+        // Cut behind an inner parenthesis: `fcntl(4, F_SETFL, (no flags)`.
+        (end != End::Nothing || is_balanced(args)).then_some((args, end))
+    })
+}
+
+fn is_balanced(args: &[u8]) -> bool {
+    let count = |wanted: u8| args.iter().filter(|&&byte| byte == wanted).count();
+    args.contains(&b'"') || count(b'(') == count(b')')
+}
+
+fn ending(tail: &[u8]) -> Option<End<'_>> {
+    let text = scan::trim(tail);
+    if text.is_empty() {
+        return Some(End::Nothing);
+    }
+    if text.len() == scan::trim_end(tail).len() {
+        return None;
+    }
+    if let Some(number) = text.strip_prefix(b"Err#") {
+        return error(number);
+    }
+    if let Some(count) = text.strip_prefix(b"argc = ") {
+        return scan::number(scan::skip_blanks(count)).filter(|(_, rest)| rest.is_empty()).map(|_| End::Exec);
+    }
+    let (value, rest) = result(scan::skip_blanks(text.strip_prefix(b"=")?))?;
+    let rest = scan::skip_blanks(rest);
+    if rest.is_empty() {
+        return Some(End::Value(value, NO_NS));
+    }
+    let (second, rest) = result(scan::skip_blanks(rest.strip_prefix(b"[")?))?;
+    (scan::skip_blanks(rest) == b"]").then_some(End::Value(value, second))
+}
+
+/// A number, or a word such as `SIG_DFL`.
+fn result(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (value, rest) = scan::value(text).or_else(|| {
+        let (word, rest) = scan::name(text)?;
+        word.first()?.is_ascii_uppercase().then_some((NO_NS, rest))
+    })?;
+    rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b']')).then_some((value, rest))
+}
+
+fn error(text: &[u8]) -> Option<End<'_>> {
+    let (number, rest) = scan::number(text)?;
+    let rest = scan::skip_blanks(rest);
+    let (name, rest) = scan::name(rest).unwrap_or((b"", rest));
+    let privilege = scan::skip_blanks(rest);
+    let is_whole = privilege.is_empty() || (privilege.starts_with(b"[") && privilege.ends_with(b"]"));
+    is_whole.then_some(End::Error(number, name))
+}
+
+/// Calls whose strings are buffers: two characters for each byte, quotes not escaped.
+fn shows_buffer(name: &[u8]) -> bool {
+    const CALLS: [&[u8]; 12] = [
+        b"read",
+        b"write",
+        b"pread",
+        b"pwrite",
+        b"pread64",
+        b"pwrite64",
+        b"send",
+        b"sendto",
+        b"recv",
+        b"recvfrom",
+        b"getmsg",
+        b"putmsg",
+    ];
+    CALLS.contains(&name)
+}
+
+/// Most arguments that anybody looks at.
+pub(super) const MOST_ARGS: usize = 8;
+
+/// The texts between the commas, and how many there are.
+pub(super) fn arguments<'a>(name: &[u8], args: &'a [u8]) -> ([&'a [u8]; MOST_ARGS], usize) {
+    let (mut found, mut count): ([&[u8]; MOST_ARGS], usize) = ([b""; MOST_ARGS], 0);
+    let buffers = shows_buffer(name);
+    let (mut start, mut at, mut depth) = (0, 0, 0i32);
+    while let Some(&byte) = args.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at += string(args.get(at..).unwrap_or(b""), buffers),
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth <= 0 && count + 1 < MOST_ARGS => {
+                found[count] = scan::trim(args.get(start..at - 1).unwrap_or(b""));
+                count += 1;
+                start = at;
+            }
+            _ => {}
+        }
+    }
+    let last = scan::trim(args.get(start..).unwrap_or(b""));
+    if count > 0 || !last.is_empty() {
+        found[count] = last;
+        count += 1;
+    }
+    (found, count)
+}
+
+/// Length of a string with its closing quote, the opening one already taken.
+fn string(text: &[u8], is_buffer: bool) -> usize {
+    if is_buffer {
+        // A quote that begins a pair ends the string: no byte is shown so.
+        let pairs = text.chunks(2).position(|pair| pair.first() == Some(&b'"'));
+        // Folded blanks break the pairs up; then the last quote must do.
+        let folded = || memchr::memrchr(b'"', text).unwrap_or(text.len());
+        return pairs.map_or_else(folded, |pairs| pairs * 2).saturating_add(1);
+    }
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match byte {
+            b'"' => return at + 1,
+            b'\\' if text.get(at + 1) == Some(&b'"') => at += 2,
+            _ => at += 1,
+        }
+    }
+    at
+}

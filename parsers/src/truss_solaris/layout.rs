@@ -1,0 +1,134 @@
+//! Which columns the lines of a capture have, decided from its head.
+//!
+//! truss prints up to three columns of the same look, in the order of `-d`, `-D`, `-E`, those that were asked for.
+//! What one or two of them are is told by the numbers themselves: `-d` never falls, `-D` is the difference of
+//! successive `-d` of an LWP, and `-E`, being CPU time, is nearly always zero.
+
+use super::split::{Split, split};
+use super::{call, notes, table};
+use crate::format::{Head, Parsed};
+use crate::scan;
+use rustc_hash::FxHashMap;
+
+/// What a time column is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Column {
+    /// `-d`: end of the call since the base.
+    End,
+    /// `-D`: since the LWP's previous event.
+    Since,
+    /// `-E`: system CPU time.
+    Cpu,
+}
+
+/// The layout of a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Layout {
+    /// The time columns, as many as [`Layout::count`] says.
+    pub columns: [Column; 3],
+    /// Number of time columns.
+    pub count: usize,
+    /// Whether events have a process id in front.
+    pub has_pids: bool,
+    /// Whether some events have the number of an LWP in front.
+    pub has_lwps: bool,
+    /// The capture is a `-c` table.
+    pub is_table: bool,
+    /// The time of the base line, in ns since 1970.
+    pub base_ns: Option<i64>,
+}
+
+impl Layout {
+    /// The time columns there are.
+    pub fn columns(&self) -> &[Column] {
+        self.columns.get(..self.count).unwrap_or(&self.columns)
+    }
+
+    /// Whether there is this one.
+    pub fn has(&self, column: Column) -> bool {
+        self.columns().contains(&column)
+    }
+}
+
+/// Decide.
+pub(super) fn of(head: Head<'_>) -> Layout {
+    let base_ns = head.lines().find_map(base_ns);
+    let mut events: Vec<Split<'_>> = Vec::new();
+    let mut with_times = [0usize; 4];
+    for line in head.lines() {
+        let split = split(line, 3);
+        if is_event(split.body) {
+            with_times[split.columns] += 1;
+            events.push(split);
+        }
+    }
+    // Notices and lines of other writers carry none, so any number of columns beats zero.
+    let count = (1..4).filter(|&count| with_times[count] > 0).max_by_key(|&count| with_times[count]).unwrap_or(0);
+    let has_pids = events.iter().filter(|event| event.pid >= 0).count() * 2 > events.len();
+    let has_lwps = events.iter().any(|event| event.lwp >= 0);
+    let is_table = events.is_empty() && head.lines().any(table::is_sign);
+    events.retain(|event| event.columns == count);
+    let columns = columns(count, base_ns.is_some(), &events);
+    Layout { columns, count, has_pids, has_lwps, is_table, base_ns }
+}
+
+fn is_event(body: &[u8]) -> bool {
+    matches!(call::read(body), call::Text::Call(_)) || notes::event(body, &mut Parsed::default()).is_some()
+}
+
+/// `Base time stamp:  1259025932.1234  [ Tue Nov 24 01:25:32 GMT 2009 ]`
+fn base_ns(line: &[u8]) -> Option<i64> {
+    let rest = scan::skip_blanks(line).strip_prefix(b"Base time stamp:")?;
+    Some(scan::seconds(scan::skip_blanks(rest))?.0)
+}
+
+fn columns(count: usize, has_base: bool, events: &[Split<'_>]) -> [Column; 3] {
+    use Column::{Cpu, End, Since};
+    match count {
+        1 if has_base || never_falls(events) => [End, Since, Cpu],
+        1 if is_cpu(events) => [Cpu, End, Since],
+        1 => [Since, End, Cpu],
+        2 if !(has_base || never_falls(events)) => [Since, Cpu, End],
+        2 if is_difference(events) => [End, Since, Cpu],
+        2 => [End, Cpu, Since],
+        _ => [End, Since, Cpu],
+    }
+}
+
+/// First columns of successive events of the same LWP.
+fn successive<'a>(events: &'a [Split<'a>]) -> impl Iterator<Item = (&'a Split<'a>, &'a Split<'a>)> {
+    let mut last: FxHashMap<(i32, i32), &Split<'_>> = FxHashMap::default();
+    events.iter().filter_map(move |event| Some((last.insert((event.pid, event.lwp), event)?, event)))
+}
+
+/// Excerpts may be put together out of order, so one fall in twenty is forgiven; so many rises at least are wanted.
+fn never_falls(events: &[Split<'_>]) -> bool {
+    let (mut falls, mut rises) = (0, 0);
+    for (before, event) in successive(events) {
+        falls += usize::from(event.times_ns[0] < before.times_ns[0]);
+        rises += usize::from(event.times_ns[0] > before.times_ns[0]);
+    }
+    rises > 0 && falls * 20 <= rises
+}
+
+/// Whether the second column is the difference of the first: compared where there is a difference.
+fn is_difference(events: &[Split<'_>]) -> bool {
+    let (mut fits, mut pairs) = (0, 0);
+    for (before, event) in successive(events) {
+        let since_ns = event.times_ns[0] - before.times_ns[0];
+        if since_ns > 0 {
+            pairs += 1;
+            fits += usize::from(since_ns == event.times_ns[1]);
+        }
+    }
+    // Of a single event: the first difference of an LWP counts from the base.
+    let is_first = || events.iter().all(|event| event.times_ns[0] == event.times_ns[1]);
+    if pairs == 0 { is_first() } else { fits * 2 >= pairs }
+}
+
+/// No call uses the processor for a second without a stop; and most use too little to be seen.
+fn is_cpu(events: &[Split<'_>]) -> bool {
+    let zeros = events.iter().filter(|event| event.times_ns[0] == 0).count();
+    let longest_ns = events.iter().map(|event| event.times_ns[0]).max().unwrap_or(0);
+    longest_ns < 1_000_000_000 && zeros * 2 >= events.len()
+}

@@ -1,0 +1,186 @@
+//! What truss says beside calls: signals, faults, siginfo, arguments, verbose lines, messages.
+
+use super::split::Split;
+use crate::format::Parsed;
+use crate::line::{Ended, Extra, Kind, Line, NO_ID};
+use crate::scan;
+use crate::text::Text;
+
+/// Signals of Solaris and illumos, by number.
+const SIGNALS: [&str; 42] = [
+    "",
+    "SIGHUP",
+    "SIGINT",
+    "SIGQUIT",
+    "SIGILL",
+    "SIGTRAP",
+    "SIGABRT",
+    "SIGEMT",
+    "SIGFPE",
+    "SIGKILL",
+    "SIGBUS",
+    "SIGSEGV",
+    "SIGSYS",
+    "SIGPIPE",
+    "SIGALRM",
+    "SIGTERM",
+    "SIGUSR1",
+    "SIGUSR2",
+    "SIGCLD",
+    "SIGPWR",
+    "SIGWINCH",
+    "SIGURG",
+    "SIGPOLL",
+    "SIGSTOP",
+    "SIGTSTP",
+    "SIGCONT",
+    "SIGTTIN",
+    "SIGTTOU",
+    "SIGVTALRM",
+    "SIGPROF",
+    "SIGXCPU",
+    "SIGXFSZ",
+    "SIGWAITING",
+    "SIGLWP",
+    "SIGFREEZE",
+    "SIGTHAW",
+    "SIGCANCEL",
+    "SIGLOST",
+    "SIGXRES",
+    "SIGJVM1",
+    "SIGJVM2",
+    "SIGINFO",
+];
+
+/// The name of a signal.
+pub(super) fn signal_name(number: i64, parsed: &mut Parsed) -> Text {
+    match usize::try_from(number).ok().and_then(|at| SIGNALS.get(at)).filter(|name| !name.is_empty()) {
+        Some(name) => parsed.texts.add(name.as_bytes()),
+        None => parsed.texts.add(format!("signal {number}").as_bytes()),
+    }
+}
+
+/// How a process ended, from its wait status.
+pub(super) fn wait_status(status: i64, parsed: &mut Parsed) -> Option<Ended> {
+    match status & 0x7f {
+        0 => Some(Ended::Exited((status >> 8 & 0xff) as i32)),
+        0x7f => None,
+        signal => Some(Ended::Killed(signal_name(signal, parsed))),
+    }
+}
+
+/// A line that is an event of its own but no call.
+pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    if let Some(rest) = body.strip_prefix(b"Received signal #") {
+        let mut line = signal(rest, Kind::Signal, parsed)?;
+        line.extra = parsed.keep(Extra::Signal { from: NO_ID, ended: None });
+        return Some(line);
+    }
+    if let Some(rest) = body.strip_prefix(b"Stopped by signal #") {
+        let mut line = signal(rest, Kind::Process, parsed)?;
+        line.extra = parsed.keep(Extra::Stopped(true));
+        return Some(line);
+    }
+    if let Some(rest) = body.strip_prefix(b"Continued with signal #") {
+        let mut line = signal(rest, Kind::Process, parsed)?;
+        line.extra = parsed.keep(Extra::Stopped(false));
+        return Some(line);
+    }
+    // Not counted as a signal: the signal that a fault brings has its own line.
+    signal(body.strip_prefix(b"Incurred fault #")?, Kind::Process, parsed)
+}
+
+/// `2, SIGINT, in pollsys() [default]`: the name, as operation what becomes of it, as target the call that it broke.
+fn signal(text: &[u8], kind: Kind, parsed: &mut Parsed) -> Option<Line> {
+    let (_, rest) = scan::number(text)?;
+    let rest = scan::skip_blanks(rest.strip_prefix(b",")?);
+    let end = rest.iter().position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'[')).unwrap_or(rest.len());
+    let name = rest.get(..end).filter(|name| name.first().is_some_and(u8::is_ascii_uppercase))?;
+    let action = memchr::memrchr(b'[', rest).and_then(|at| rest.get(at + 1..)?.strip_suffix(b"]"));
+    let broken = memchr::memmem::find(rest, b", in ").and_then(|at| scan::name(rest.get(at + 5..)?));
+    let mut line = Line::of(kind);
+    line.name = parsed.texts.add(name);
+    line.target = parsed.texts.add(broken.map_or(b"", |(call, _)| call));
+    line.op = parsed.texts.add(action.unwrap_or(b""));
+    Some(line)
+}
+
+/// A line that belongs to the event before it, if its words say so whatever the capture's layout.
+pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    let mut line = Line::of(Kind::Continuation);
+    if let Some(rest) = body.strip_prefix(b"siginfo: ") {
+        siginfo(rest, &mut line, parsed);
+        return Some(line);
+    }
+    for words in [&b"argv:"[..], b"psargs:"] {
+        if let Some(rest) = body.strip_prefix(words) {
+            let argv = parsed.texts.add(scan::trim(rest));
+            line.extra = parsed.keep(Extra::Exec { path: Text::NONE, argv });
+            return Some(line);
+        }
+    }
+    for words in [&b"timeout: "[..], b"tmout: "] {
+        if let Some((time_ns, _, rest)) = body.strip_prefix(words).and_then(scan::seconds) {
+            if scan::trim(rest) == b"sec" {
+                line.extra = parsed.keep(Extra::Asked(time_ns));
+            }
+            return Some(line);
+        }
+    }
+    if let Some((fd, rest)) = body.strip_prefix(b"fd=").and_then(scan::number) {
+        polled(fd, rest, &mut line, parsed);
+        return Some(line);
+    }
+    let starts: [&[u8]; 6] = [b"envp:", b"*** SUID:", b"*** SGID:", b"*** FPRIV:", b"-> ", b"<- "];
+    starts.iter().any(|words| body.starts_with(words)).then_some(line)
+}
+
+/// `fd=7  ev=POLLRDNORM rev=POLLRDNORM` behind a poll: kept if this descriptor ended it.
+fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let Ok(fd) = i32::try_from(fd) else { return };
+    let Some(at) = memchr::memmem::find(rest, b" rev=") else { return };
+    line.fd = fd;
+    if !matches!(rest.get(at + 5..), None | Some(b"" | b"0")) {
+        line.extra = parsed.keep(Extra::Fds(Box::new([fd])));
+    }
+}
+
+/// `SIGCLD CLD_EXITED pid=4711 status=0x0001`, `SIGALRM pid=408 uid=0`.
+fn siginfo(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let (mut from, mut status, mut code) = (NO_ID, None, &b""[..]);
+    for (at, word) in text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()).enumerate() {
+        if at == 0 {
+            line.name = parsed.texts.add(word);
+        } else if let Some((pid, _)) = word.strip_prefix(b"pid=").and_then(scan::number) {
+            from = i32::try_from(pid).unwrap_or(NO_ID);
+        } else if let Some((value, _)) = word.strip_prefix(b"status=").and_then(scan::value) {
+            status = Some(value);
+        } else if word.starts_with(b"CLD_") {
+            code = word;
+        }
+    }
+    let ended = status.and_then(|status| match code {
+        b"CLD_EXITED" => Some(Ended::Exited(status as i32)),
+        b"CLD_KILLED" | b"CLD_DUMPED" => Some(Ended::Killed(signal_name(status, parsed))),
+        _ => None,
+    });
+    line.extra = parsed.keep(Extra::Signal { from, ended });
+}
+
+/// What truss says about itself, or about a process that it lost.
+pub(super) fn message(split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
+    let body = split.body;
+    if body == b"*** process killed ***" {
+        return Some(Line::of(Kind::Exit));
+    }
+    if body.starts_with(b"*** lost control of process") || body.starts_with(b"*** cannot trace across exec()") {
+        let mut line = Line::of(Kind::Process);
+        line.extra = parsed.keep(Extra::Attached(split.pid, false));
+        return Some(line);
+    }
+    let is_notice = (body.starts_with(b"*** ") && body.ends_with(b"***"))
+        || body.starts_with(b"(Warning: no matching active LWPs")
+        || body.starts_with(b"Base time stamp:")
+        || body.starts_with(b"truss: ");
+    is_notice.then(|| Line::of(Kind::Notice))
+}

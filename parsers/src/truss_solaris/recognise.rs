@@ -1,0 +1,128 @@
+//! Is this text of Solaris or illumos truss?
+
+use super::call::{self, Call, End, Text};
+use super::split::split;
+use super::{notes, table};
+use crate::format::{Answer, Head, Parsed};
+use crate::scan;
+
+/// What one line says about the question.
+enum Says {
+    /// Only this truss writes so.
+    Yes,
+    /// Another tracer writes so.
+    No,
+    /// Has the look of this truss.
+    Fits,
+    /// A call, as many tracers write it.
+    Weak,
+    /// Nothing.
+    Nothing,
+}
+
+/// Decide from the head.
+pub(super) fn answer(head: Head<'_>) -> Answer {
+    let (mut lines, mut fits, mut weak, mut has_sign) = (0usize, 0usize, 0usize, false);
+    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()) {
+        lines += 1;
+        match says(line) {
+            Says::No => return Answer::No,
+            Says::Yes => has_sign = true,
+            Says::Fits => fits += 1,
+            Says::Weak => weak += 1,
+            Says::Nothing => {}
+        }
+    }
+    if has_sign {
+        return Answer::Yes;
+    }
+    if lines == 0 && !head.complete {
+        return Answer::NeedMore;
+    }
+    match (fits, lines) {
+        (0, _) | (_, 0) => Answer::No,
+        _ => Answer::Maybe(((fits + weak) * 100 / lines).min(100) as u8),
+    }
+}
+
+fn says(line: &[u8]) -> Says {
+    if is_foreign_sign(line) {
+        return Says::No;
+    }
+    let split = split(line, 3);
+    if line.starts_with(b"Base time stamp:") || table_of_three_decimals(line) {
+        return Says::Yes;
+    }
+    if split.body.starts_with(b"Received signal #") && notes::event(split.body, &mut Parsed::default()).is_some() {
+        return Says::Yes;
+    }
+    match call::read(split.body) {
+        Text::Call(call) => says_call(&call, line, split.prefixed || split.columns > 0),
+        _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => Says::Weak,
+        _ if split.prefixed => Says::Weak,
+        _ => Says::Nothing,
+    }
+}
+
+fn says_call(call: &Call<'_>, line: &[u8], has_columns: bool) -> Says {
+    // AIX has two blanks before the error's name, and names of its own; ltrace marks system calls.
+    const OTHERS: [&[u8]; 7] = [b"kread", b"kwrite", b"kopen", b"kioctl", b"kfork", b"kfcntl", b"__loadx"];
+    let is_error = matches!(call.end, End::Error(..));
+    let other = OTHERS.contains(&call.name) || call.name.starts_with(b"SYS_") || (call.name == b"statx" && is_error);
+    if other || (is_error && has_two_blanks_in_error(line)) {
+        return Says::No;
+    }
+    match call.end {
+        End::Error(_, name) if !name.is_empty() => Says::Yes,
+        End::Exec | End::Sleeping | End::Child(_) | End::NewLwp => Says::Yes,
+        End::Error(..) => Says::Nothing,
+        End::Value(..) | End::Nothing if has_columns || has_wide_hex(line) || has_tab_before_result(line) => Says::Fits,
+        End::Value(..) => Says::Weak,
+        End::Nothing => Says::Nothing,
+    }
+}
+
+/// A row of a table tells nothing of whose it is, but FreeBSD's have nine decimals.
+fn table_of_three_decimals(line: &[u8]) -> bool {
+    let time = line.strip_prefix(b"usr time:").or_else(|| line.strip_prefix(b"sys totals:"));
+    let digits = time.and_then(|text| memchr::memchr(b'.', text).and_then(|at| text.get(at + 1..)));
+    table::is_sign(line)
+        && digits.and_then(scan::number).is_some_and(|(_, rest)| rest.len() + 3 >= digits.map_or(0, <[u8]>::len))
+}
+
+fn is_foreign_sign(line: &[u8]) -> bool {
+    let text = scan::skip_blanks(line);
+    let is_dtruss = memchr::memmem::find(text, b"SYSCALL(args)").is_some() && text.ends_with(b"= return");
+    let is_strace = text.ends_with(b"<unfinished ...>") || text.starts_with(b"+++ exited with");
+    let is_freebsd = memchr::memmem::find(text, b" ERR#").is_some() && text.ends_with(b"'");
+    is_dtruss || is_strace || is_freebsd
+}
+
+fn has_two_blanks_in_error(line: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::rfind(line, b"Err#") else { return false };
+    line.get(at + 4..).and_then(scan::number).is_some_and(|(_, rest)| rest.starts_with(b"  "))
+}
+
+/// Hexadecimal with eight upper-case digits or more, outside of strings.
+fn has_wide_hex(line: &[u8]) -> bool {
+    let (front, back) = match (memchr::memchr(b'"', line), memchr::memrchr(b'"', line)) {
+        (Some(first), Some(last)) => {
+            line.split_at_checked(last).map_or((line, &b""[..]), |(_, back)| (&line[..first], back))
+        }
+        _ => (line, &b""[..]),
+    };
+    [front, back].into_iter().any(has_wide_hex_in)
+}
+
+fn has_wide_hex_in(line: &[u8]) -> bool {
+    memchr::memmem::find_iter(line, b"0x").any(|at| {
+        let digits = line.get(at + 2..).unwrap_or(b"");
+        let is_digit = |byte: &u8| byte.is_ascii_digit() || (b'A'..=b'F').contains(byte);
+        let end = digits.iter().position(|byte| !is_digit(byte)).unwrap_or(digits.len());
+        end >= 8 && !digits.get(end).is_some_and(u8::is_ascii_alphanumeric)
+    })
+}
+
+fn has_tab_before_result(line: &[u8]) -> bool {
+    memchr::memmem::rfind(line, b"\t= ").is_some()
+}

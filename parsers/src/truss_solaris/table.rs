@@ -1,0 +1,68 @@
+//! The table that `truss -c` prints instead of events.
+//!
+//! In:   open                     .003      12       3
+//! Out:  open, 12 calls, 3 failed, total 3000000 ns (CPU time)
+
+use crate::format::Parsed;
+use crate::line::{Extra, Kind, Line};
+use crate::scan;
+
+/// A line of the table that cannot be anything else.
+pub(super) fn is_sign(line: &[u8]) -> bool {
+    let text = scan::trim(line);
+    text.starts_with(b"sys totals:") || text.starts_with(b"usr time:") || is_header(text)
+}
+
+fn is_header(text: &[u8]) -> bool {
+    let [first, second, third, ..] = fields(text);
+    first == b"syscall" && second == b"seconds" && third == b"calls"
+}
+
+/// A line of a capture that is known to be such a table.
+pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
+    let text = scan::trim(line);
+    let [first, second, third, fourth, fifth] = fields(text);
+    if is_sign(line) {
+        return Line::of(Kind::SummaryTable);
+    }
+    if !fifth.is_empty() {
+        return Line::of(Kind::Foreign);
+    }
+    if let (Some(total_ns), Some(calls)) = (seconds(second), count(third))
+        && scan::name(first).is_some_and(|(_, rest)| rest.is_empty())
+        && let Some(failed) = if fourth.is_empty() { Some(0) } else { count(fourth) }
+    {
+        let mut row = Line::of(Kind::SummaryTable);
+        row.name = parsed.texts.add(first);
+        row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
+        return row;
+    }
+    let is_rule = text.ends_with(b"----");
+    let is_total = [&b"total:"[..], b"elapsed:", b"Library:"].iter().any(|word| text.starts_with(word));
+    let is_count = third.is_empty() && !first.ends_with(b":") && count(second).is_some();
+    Line::of(if is_rule || is_total || is_count { Kind::SummaryTable } else { Kind::Foreign })
+}
+
+/// The first fields; empty where there is none. The last says only whether there are more.
+fn fields(text: &[u8]) -> [&[u8]; 5] {
+    let mut fields = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
+    std::array::from_fn(|_| fields.next().unwrap_or(b""))
+}
+
+/// Whole seconds of zero are left out: `.003`.
+fn seconds(field: &[u8]) -> Option<i64> {
+    let (time_ns, rest) = match field.strip_prefix(b".") {
+        Some(digits) => {
+            let (value, rest) = scan::number(digits)?;
+            let places = u32::try_from(digits.len() - rest.len()).ok().filter(|&places| places <= 9)?;
+            (value.checked_mul(10i64.pow(9 - places))?, rest)
+        }
+        None => scan::seconds(field).filter(|found| found.1 > 0).map(|(time_ns, _, rest)| (time_ns, rest))?,
+    };
+    rest.is_empty().then_some(time_ns)
+}
+
+fn count(field: &[u8]) -> Option<u64> {
+    let (value, rest) = scan::number(field)?;
+    rest.is_empty().then_some(value as u64)
+}
