@@ -186,6 +186,8 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
         };
         out.extend_from_slice(sign);
         unescape(string(quoted), out);
+        // The kernel counts the closing zero in.
+        out.truncate(out.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1));
         return !out.is_empty();
     }
     let port = after(b"port=htons(").and_then(|text| memchr(b')', text).map(|end| &text[..end]));

@@ -1,0 +1,222 @@
+//! The strace reader: cases as data, and what must hold for any bytes.
+
+use parsers::{Answer, Extra, Head, Kind, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part, Text, by_name};
+use proptest::prelude::*;
+use std::fmt::Write;
+
+const CASES: &str = include_str!("strace_cases.txt");
+
+fn reader(head: &str) -> Box<dyn LineReader> {
+    let format = by_name("strace").expect("the format is listed");
+    format.reader(Head { bytes: head.as_bytes(), complete: true })
+}
+
+/// What was read, in words; what is absent or usual is left out.
+fn words(line: &Line, parsed: &Parsed) -> String {
+    let mut out = line.kind.name().to_string();
+    let mut number = |name: &str, value: i64, none: i64| {
+        if value != none {
+            let _ = write!(out, " {name}={value}");
+        }
+    };
+    number("tid", i64::from(line.tid), i64::from(NO_ID));
+    number("at", line.stamp_ns, NO_NS);
+    number("dur", line.dur_ns, NO_NS);
+    number("fd", i64::from(line.fd), i64::from(NO_ID));
+    number("ret", line.ret, NO_NS);
+    let texts = [("name", line.name), ("op", line.op), ("target", line.target), ("errno", line.errno)];
+    for (name, text) in texts.iter().filter(|(_, text)| text.is_some()) {
+        let _ = write!(out, " {name}={:?}", parsed.texts.string(*text));
+    }
+    if line.part != Part::Whole {
+        let _ = write!(out, " {:?}", line.part);
+    }
+    if line.outcome != Outcome::Ok {
+        let _ = write!(out, " {}", line.outcome.name());
+    }
+    if let Some(extra) = parsed.extra(line) {
+        let _ = write!(out, " {}", extra_words(extra, parsed));
+    }
+    out
+}
+
+/// An extra with its texts spelt out.
+fn extra_words(extra: &Extra, parsed: &Parsed) -> String {
+    let mut out = format!("{extra:?}");
+    while let Some(at) = out.find("Text(") {
+        let end = at + out[at..].find(')').expect("closed");
+        let text = Text(out[at + 5..end].parse().expect("a number"));
+        out.replace_range(at..=end, &format!("{:?}", parsed.texts.string(text)));
+    }
+    out
+}
+
+struct Case<'a> {
+    claim: &'a str,
+    layout: Option<&'a str>,
+    line: &'a str,
+    expected: &'a str,
+}
+
+fn cases() -> Vec<Case<'static>> {
+    let blocks = CASES.split("\n## ").skip(1);
+    let case = |block: &'static str| {
+        let mut lines = block.split('\n');
+        let claim = lines.next()?;
+        let mut line = lines.next()?;
+        let layout = line.strip_prefix("@ ");
+        if layout.is_some() {
+            line = lines.next()?;
+        }
+        Some(Case { claim, layout, line, expected: lines.next()? })
+    };
+    blocks.map(|block| case(block).expect("a claim, a line, what is read of it")).collect()
+}
+
+fn read(case: &Case<'_>) -> String {
+    let mut parsed = Parsed::default();
+    let line = reader(case.layout.unwrap_or(case.line)).read(case.line.as_bytes(), &mut parsed);
+    words(&line, &parsed)
+}
+
+#[test]
+fn each_line_is_read_as_the_cases_say() {
+    if std::env::var_os("TRACEALYZE_BLESS").is_some() {
+        return bless();
+    }
+    let wrong: Vec<String> = cases()
+        .iter()
+        .filter_map(|case| {
+            let got = read(case);
+            let Case { claim, line, expected, .. } = case;
+            (got != *expected).then(|| format!("{claim}\n  line     {line}\n  expected {expected}\n  got      {got}"))
+        })
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn bless() {
+    let mut text = CASES.split("\n## ").next().unwrap_or("").to_string();
+    for case in cases() {
+        let layout = case.layout.map_or(String::new(), |layout| format!("@ {layout}\n"));
+        let _ = write!(text, "\n## {}\n{layout}{}\n{}", case.claim, case.line, read(&case));
+    }
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/strace_cases.txt");
+    std::fs::write(path, text + "\n").expect("the cases can be written");
+}
+
+fn is_strace(text: &str) -> bool {
+    let format = by_name("strace").expect("the format is listed");
+    match format.recognise(Head { bytes: text.as_bytes(), complete: true }) {
+        Answer::Yes => true,
+        Answer::Maybe(share) => share >= 30,
+        Answer::No | Answer::NeedMore => false,
+    }
+}
+
+#[test]
+fn a_single_line_with_a_clock_is_recognised() {
+    assert!(is_strace("01:23:30.170323 close(3) = 0\n"));
+    assert!(is_strace("1234  1795224170.658193 read(3, \"x\", 1) = 1 <0.000012>\n"));
+    assert!(is_strace("% time     seconds  usecs/call     calls    errors syscall\n"));
+    assert!(is_strace("strace: Process 12 attached\n"));
+}
+
+#[test]
+fn other_tracers_are_not_taken_for_strace() {
+    let others = [
+        "SYS_openat(0xffffff9c, 0x7f1c2e0b1a30, 0x80000, 0) = 3\nputs(\"hi\" <unfinished ...>\n<... puts resumed> ) = 3\n",
+        "strlen(\"a\") = 1\n+++ exited (status 0) +++\n",
+        "     0.164 ( 0.002 ms): ls/456871 arch_prctl(option: 0x3001) = -1 EINVAL (Invalid argument)\n",
+        "read(3,\"...\",35)\t\t\t = 35 (0x23)\n",
+        "open(\"/etc/passwd\", O_RDONLY)\t\t\tErr#2 ENOENT\n",
+        "12200:\tclose(3)\t\t\t\t= 0\n",
+        "  2769 rmdir    RET   mmap 34365181952/0x800531000\n",
+        "SYSCALL(args) \t\t = return\nopen(\"/dev/dtracehelper\\0\", 0x2, 0x1)\t\t = 3 0\n",
+        "[    1.486287] audit: type=1 syscall=59\n",
+        "% time     seconds  usecs/call     calls      function\n",
+        "hello, world\n",
+    ];
+    for text in others {
+        assert!(!is_strace(text), "{text}");
+    }
+}
+
+/// Bytes that look like lines of a trace often enough to reach the corners.
+fn traceish() -> impl Strategy<Value = Vec<u8>> {
+    let pieces = prop::sample::select(vec![
+        "1234 ",
+        "[pid  12] ",
+        "1795224170.658193 ",
+        "01:23:30 ",
+        "read(",
+        "<... read resumed>",
+        "\"",
+        "\\",
+        "/* ",
+        " */",
+        "<",
+        ">",
+        "[",
+        "]",
+        "{",
+        "}",
+        "(",
+        ")",
+        ", ",
+        " = ",
+        "= ?",
+        "-1 ENOENT (x)",
+        " <0.000012>",
+        " <unfinished ...>",
+        "3</a>",
+        "AT_FDCWD</srv>",
+        "'",
+        "--- SIGCHLD {si_pid=3} ---",
+        "+++ exited with 0 +++",
+        "strace: Process 3 attached",
+        "{sa_family=AF_UNIX, sun_path=@\"x\"",
+        "clone(flags=CLONE_VM",
+        "wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}]",
+        "execve(\"x\", [\"y\", \"",
+        "poll([{fd=3",
+        "\u{1b}[3",
+        "99999999999999999999",
+        "0x",
+        "é",
+        "TCP:[a->b]",
+        "fcntl64#64(",
+    ]);
+    prop_oneof![
+        prop::collection::vec(any::<u8>(), 0..80),
+        prop::collection::vec(pieces, 0..14).prop_map(|pieces| pieces.concat().into_bytes()),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_bytes_panic_and_surroundings_change_nothing(
+        layout in traceish(), line in traceish(), before in traceish()
+    ) {
+        let line: Vec<u8> = line.into_iter().filter(|&byte| byte != b'\n').collect();
+        let head = Head { bytes: &layout, complete: true };
+        let format = by_name("strace").expect("listed");
+        let _ = format.recognise(head);
+        let reader = format.reader(head);
+        let (mut alone, mut among) = (Parsed::default(), Parsed::default());
+        let first = reader.read(&line, &mut alone);
+        reader.read(&before, &mut among);
+        let second = reader.read(&line, &mut among);
+        prop_assert_eq!(words(&first, &alone), words(&second, &among));
+    }
+
+    #[test]
+    fn a_cut_line_is_still_counted_under_one_kind(cut in 0usize..200) {
+        let line = "12 1795224170.658193 openat(AT_FDCWD</srv>, \"a b\", O_RDONLY) = 3</srv/a b> <0.000012>";
+        let mut parsed = Parsed::default();
+        let read = reader(line).read(&line.as_bytes()[..cut.min(line.len())], &mut parsed);
+        prop_assert!(matches!(read.kind, Kind::Call | Kind::CallStart | Kind::Damaged | Kind::Blank | Kind::Foreign));
+    }
+}
