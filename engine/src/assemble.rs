@@ -71,6 +71,11 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
+    /// Number of the capture's first file in the trace.
+    pub(crate) fn first_file(&self) -> u32 {
+        self.capture.first_file
+    }
+
     /// The numbers in this trace of the texts of a chunk.
     pub(crate) fn map_texts(&mut self, parsed: &Parsed, map: &mut Vec<Text>) {
         map.clear();

@@ -128,17 +128,22 @@ type Groups = FxHashMap<Group, Sums>;
 
 /// Calls grouped by `keys`, the largest total first.
 ///
-/// `charges` are stretches of the path, each a row and the time charged to it; they become `exclusive_ns`.
+/// `walk` tells each stretch of the path, a row and the time charged to it; they become `exclusive_ns`.
 /// Totals are sums over tasks: they may exceed the wall time.
-pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &[(u32, i64)]) -> Table {
+pub fn calls(
+    trace: &Trace,
+    keys: &[Key],
+    selection: &Selection<'_>,
+    walk: impl FnOnce(&mut dyn FnMut(u32, i64)),
+) -> Table {
     let keys = &keys[..keys.len().min(MOST_KEYS)];
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
     let mut groups = grouped(trace, keys, selection, &moves);
-    for &(row, charged_ns) in charges {
-        if let Some(sums) = groups.get_mut(&group_of(trace, keys, selection, row)) {
+    walk(&mut |row, charged_ns| {
+        if let Some(sums) = groups.get_mut(&group_of(trace, keys, selection, row)).filter(|_| selection.has(row)) {
             sums.exclusive_ns += charged_ns;
         }
-    }
+    });
     let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
     sorted.sort_unstable_by_key(|(_, sums)| {
         (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)

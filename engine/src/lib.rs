@@ -5,6 +5,9 @@
 #![deny(missing_docs)]
 
 mod assemble;
+#[cfg(feature = "python")]
+mod border;
+pub mod build;
 pub mod calls;
 mod clock;
 pub mod events;
@@ -12,10 +15,19 @@ pub mod gaps;
 pub mod histogram;
 pub mod listing;
 pub mod loops;
+mod merge;
 pub mod normalise;
 mod owners;
+pub mod partition;
+pub mod path;
 pub mod processes;
+pub mod quote;
+pub mod read;
+pub mod schema;
 pub mod select;
 pub mod table;
 pub mod tasks;
+pub mod totals;
 pub mod trace;
+pub mod wakers;
+pub mod window;

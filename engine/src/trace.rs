@@ -110,19 +110,28 @@ impl Trace {
     /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
     /// or to the task's end, or to the end of the capture.
     pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
+        let birth_ns = self.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
+        self.spans_of(task, 0..usize::MAX, birth_ns).map(|(_, span)| span)
+    }
+
+    /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
+    /// `floor_ns`.
+    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> impl Iterator<Item = (usize, Span)> + '_ {
         let rows = self.rows_of(task);
-        let owner = &self.tasks[task as usize];
-        let mut floor_ns = owner.birth_ns;
-        let calls = rows
-            .iter()
-            .enumerate()
-            .filter(|&(_, &row)| self.events.kind(row) == EventKind::Call && self.events.start_ns(row) != NO_NS);
-        calls.map(move |(at, &row)| {
+        let here = at.start.min(rows.len())..at.end.min(rows.len());
+        let mut floor_ns = floor_ns;
+        let calls = here.filter(|&at| {
+            let row = rows[at];
+            self.events.kind(row) == EventKind::Call && self.events.start_ns(row) != NO_NS
+        });
+        calls.map(move |at| {
+            let row = rows[at];
             let start_ns = self.events.start_ns(row).max(floor_ns);
+            let owner = &self.tasks[task as usize];
             let end_ns = self.events.end_ns(row).unwrap_or_else(|| self.open_end_ns(owner, rows.get(at + 1), row));
             let span = Span { row, start_ns, end_ns: end_ns.max(start_ns) };
             floor_ns = span.end_ns;
-            span
+            (at, span)
         })
     }
 

@@ -1,0 +1,189 @@
+//! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
+
+use super::arrow::batch;
+use crate::events::NONE;
+use crate::listing;
+use crate::select::Selection;
+use crate::table::{Table, Values};
+use crate::trace::Trace;
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatchIterator, RecordBatchReader};
+use arrow_schema::ffi::FFI_ArrowSchema;
+use arrow_schema::{ArrowError, SchemaRef};
+use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::{PyKeyError, PyRuntimeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyList, PyTuple};
+use std::sync::Arc;
+
+/// Where the rows of a table come from.
+enum Rows {
+    /// Worked out already.
+    Ready(Arc<Table>),
+    /// The event table, made a piece at a time.
+    Events(Events),
+}
+
+/// The chosen events of a trace.
+#[derive(Clone)]
+pub struct Events {
+    pub trace: Arc<Trace>,
+    pub choice: crate::select::Choice,
+    pub columns: Option<Vec<String>>,
+    pub limit: Option<usize>,
+}
+
+/// A table.
+#[pyclass(name = "Table", module = "tracealyze._engine", frozen)]
+pub struct PyTable(Rows);
+
+impl From<Table> for PyTable {
+    fn from(table: Table) -> PyTable {
+        PyTable(Rows::Ready(Arc::new(table)))
+    }
+}
+
+impl From<Events> for PyTable {
+    fn from(events: Events) -> PyTable {
+        PyTable(Rows::Events(events))
+    }
+}
+
+impl Events {
+    /// The pieces of the table, one after the other. The choice was understood when the table was made.
+    fn tables(self) -> impl Iterator<Item = Table> + Send {
+        let pieces: Vec<_> = listing::pieces(&self.trace).collect();
+        let mut left = self.limit.unwrap_or(usize::MAX);
+        pieces.into_iter().map_while(move |piece| {
+            if left == 0 {
+                return None;
+            }
+            let selection = Selection::new(&self.trace, &self.choice).ok()?;
+            let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).take(left).collect();
+            left -= rows.len();
+            Some(chosen(listing::of_rows(&self.trace, &selection, &rows), self.columns.as_deref()))
+        })
+    }
+
+    fn none(&self) -> Option<Table> {
+        let selection = Selection::new(&self.trace, &self.choice).ok()?;
+        Some(chosen(listing::of_rows(&self.trace, &selection, &[]), self.columns.as_deref()))
+    }
+}
+
+fn chosen(mut table: Table, columns: Option<&[String]>) -> Table {
+    if let Some(columns) = columns {
+        table.columns.retain(|(name, _)| columns.contains(name));
+    }
+    table
+}
+
+impl PyTable {
+    fn tables(&self) -> Box<dyn Iterator<Item = Table> + Send> {
+        match &self.0 {
+            Rows::Ready(table) => Box::new(std::iter::once(Table::clone(table))),
+            Rows::Events(events) => Box::new(events.clone().tables()),
+        }
+    }
+
+    fn empty(&self) -> PyResult<Table> {
+        match &self.0 {
+            Rows::Ready(table) => Ok(Table::clone(table)),
+            Rows::Events(events) => events.none().ok_or_else(|| PyRuntimeError::new_err("the choice was lost")),
+        }
+    }
+
+    fn schema(&self) -> PyResult<SchemaRef> {
+        Ok(batch(&self.empty()?).map_err(broken)?.schema())
+    }
+}
+
+fn broken(error: ArrowError) -> PyErr {
+    PyRuntimeError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl PyTable {
+    #[getter]
+    fn name(&self) -> &'static str {
+        match &self.0 {
+            Rows::Ready(table) => table.name,
+            Rows::Events(_) => "events",
+        }
+    }
+
+    #[getter]
+    fn columns(&self) -> PyResult<Vec<String>> {
+        Ok(self.empty()?.columns.into_iter().map(|(name, _)| name).collect())
+    }
+
+    fn __len__(&self, py: Python<'_>) -> usize {
+        match &self.0 {
+            Rows::Ready(table) => table.len(),
+            Rows::Events(events) => py.detach(|| {
+                let selection = Selection::new(&events.trace, &events.choice);
+                let rows = selection
+                    .map_or(0, |selection| (0..events.trace.events.len()).filter(|&row| selection.has(row)).count());
+                rows.min(events.limit.unwrap_or(usize::MAX))
+            }),
+        }
+    }
+
+    /// The values of one column.
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        for table in self.tables() {
+            let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+            for value in objects(py, values)? {
+                all.append(value)?;
+            }
+        }
+        Ok(all)
+    }
+
+    /// The rows as tuples.
+    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let all = PyList::empty(py);
+        for table in self.tables() {
+            let columns: Vec<Vec<Bound<'py, PyAny>>> =
+                table.columns.iter().map(|(_, values)| objects(py, values)).collect::<PyResult<_>>()?;
+            for row in 0..table.len() {
+                all.append(PyTuple::new(py, columns.iter().map(|column| &column[row]))?)?;
+            }
+        }
+        Ok(all)
+    }
+
+    #[pyo3(signature = (requested_schema = None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // A consumer that asks for other types casts by itself, which the protocol allows.
+        drop(requested_schema);
+        let batches = self.tables().map(|table| batch(&table));
+        let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, self.schema()?));
+        PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), c"arrow_array_stream")
+    }
+
+    fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
+        let schema = FFI_ArrowSchema::try_from(self.schema()?.as_ref()).map_err(broken)?;
+        PyCapsule::new_with_value(py, schema, c"arrow_schema")
+    }
+}
+
+fn objects<'py>(py: Python<'py>, values: &Values) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    match values {
+        Values::Int(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Float(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Bool(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::List(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Text { keys, words } => {
+            let words: Vec<Bound<'py, PyAny>> =
+                words.iter().map(|word| word.into_bound_py_any(py)).collect::<PyResult<_>>()?;
+            let none = py.None().into_bound(py);
+            Ok(keys.iter().map(|&key| if key == NONE { none.clone() } else { words[key as usize].clone() }).collect())
+        }
+    }
+}

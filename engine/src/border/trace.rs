@@ -1,0 +1,306 @@
+//! Reading, and a trace as Python sees it.
+
+use super::UsageError;
+use super::table::{Events, PyTable};
+use crate::calls::{self, Key};
+use crate::path::{self, Segment, What};
+use crate::select::{Choice, NoTime, Selection};
+use crate::table::{Table, ints, texts};
+use crate::trace::{Capture, Trace};
+use crate::wakers::Wakers;
+use crate::window::{self, Window};
+use crate::{gaps, loops, partition, processes, quote};
+use parsers::{Clock, Kind, NO_NS};
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use std::sync::{Arc, OnceLock};
+
+/// Which events count.
+#[pyclass(name = "Selection", module = "tracealyze._engine", frozen)]
+pub struct PySelection(Choice);
+
+#[pymethods]
+impl PySelection {
+    #[new]
+    #[pyo3(signature = (pids = Vec::new(), programs = Vec::new(), from_ = None, to = None, root = None, syscalls = Vec::new()))]
+    fn new(
+        pids: Vec<i32>,
+        programs: Vec<String>,
+        from_: Option<String>,
+        to: Option<String>,
+        root: Option<i32>,
+        syscalls: Vec<String>,
+    ) -> PySelection {
+        PySelection(Choice { pids, programs, from: from_, to, root, syscalls })
+    }
+}
+
+impl From<NoTime> for PyErr {
+    fn from(NoTime(text): NoTime) -> PyErr {
+        let forms = ["12.5", "+12.5", "09:30:00.25", "line:4711"].map(str::to_owned).to_vec();
+        UsageError::new_err(("time", text, forms))
+    }
+}
+
+/// Captures in memory.
+#[pyclass(name = "Trace", module = "tracealyze._engine", frozen)]
+pub struct PyTrace {
+    trace: Arc<Trace>,
+    wakers: OnceLock<Wakers>,
+}
+
+/// Read captures.
+#[pyfunction]
+#[pyo3(signature = (captures, input_format = None, progress = None))]
+pub fn read(
+    py: Python<'_>,
+    captures: Vec<Vec<String>>,
+    input_format: Option<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyTrace> {
+    let mut stopped: Option<PyErr> = None;
+    let read = py.detach(|| {
+        let mut tell = |done: u64, all: u64| {
+            let Some(progress) = progress.as_ref().filter(|_| stopped.is_none()) else { return };
+            stopped = Python::attach(|py| progress.call1(py, (done, all)).err());
+        };
+        crate::read::read(&captures, input_format.as_deref(), &mut tell)
+    });
+    match stopped {
+        Some(error) => Err(error),
+        None => Ok(PyTrace { trace: Arc::new(read?), wakers: OnceLock::new() }),
+    }
+}
+
+impl PyTrace {
+    fn wakers(&self) -> &Wakers {
+        self.wakers.get_or_init(|| Wakers::new(&self.trace))
+    }
+
+    fn windows(&self, choice: &Choice) -> Result<Vec<Window>, NoTime> {
+        let selection = Selection::new(&self.trace, choice)?;
+        let captures = 0..self.trace.captures.len() as u32;
+        let all = captures.flat_map(|capture| {
+            let times = selection.times_of(capture);
+            let asked = window::Choice {
+                pid: choice.pids.first().copied(),
+                root: choice.root,
+                from_ns: times.map(|times| times.0).filter(|_| choice.from.is_some()),
+                to_ns: times.map(|times| times.1).filter(|_| choice.to.is_some()),
+            };
+            window::windows(&self.trace, &asked).into_iter().filter(move |window| window.capture == capture)
+        });
+        Ok(all.collect())
+    }
+
+    /// Tell each stretch of the path of all windows.
+    fn walk(&self, windows: &[Window], sink: &mut dyn FnMut(Segment)) {
+        for window in windows {
+            path::walk(&self.trace, self.wakers(), window, sink);
+        }
+    }
+
+    fn exclusive(&self, windows: &[Window]) -> Vec<i64> {
+        let mut exclusive_ns = vec![0i64; self.trace.tasks.len()];
+        self.walk(windows, &mut |segment| exclusive_ns[segment.task as usize] += segment.dur_ns());
+        exclusive_ns
+    }
+}
+
+#[pymethods]
+impl PyTrace {
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let captures = self.trace.captures.iter().map(|capture| described(py, capture));
+        PyList::new(py, captures.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn totals<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyDict>> {
+        let totals = py.detach(|| crate::totals::totals(&self.trace, &selection.0))?;
+        let dict = PyDict::new(py);
+        for (name, number) in totals {
+            dict.set_item(name, number)?;
+        }
+        Ok(dict)
+    }
+
+    /// One dictionary per capture.
+    fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
+        let windows = py.detach(|| self.windows(&selection.0))?;
+        let index = Selection::new(&self.trace, &selection.0)?.program_index;
+        let all = PyList::empty(py);
+        for window in windows {
+            let dict = PyDict::new(py);
+            let some = |ns: i64| (ns != NO_NS).then_some(ns);
+            let root = window.root.and_then(|root| self.trace.tasks.get(root as usize));
+            let program = window.root.and_then(|root| index.name_of(root));
+            let program = program.map(|program| self.trace.events.texts.string(program.path).into_owned());
+            dict.set_item("capture", window.capture)?;
+            dict.set_item("start_ns", some(window.start_ns))?;
+            dict.set_item("end_ns", some(window.end_ns))?;
+            dict.set_item("wall_ns", window.wall_ns())?;
+            dict.set_item("root_pid", root.map(|root| root.pid).filter(|&pid| pid != parsers::NO_ID))?;
+            dict.set_item("root_program", program)?;
+            dict.set_item("reason", window.reason.map(window::Reason::name))?;
+            dict.set_item("left_out_ns", window.left_out_ns)?;
+            all.append(dict)?;
+        }
+        Ok(all)
+    }
+
+    fn partition(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            Ok(partition::partition(&self.trace, self.wakers(), &self.windows(&selection.0)?))
+        })?;
+        Ok(table.into())
+    }
+
+    fn path(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let mut segments = Vec::new();
+            self.walk(&self.windows(&selection.0)?, &mut |segment| segments.push(segment));
+            segments.sort_by_key(|segment| segment.start_ns);
+            Ok(partition::path_table(&self.trace, &segments))
+        })?;
+        Ok(table.into())
+    }
+
+    fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let exclusive_ns = self.exclusive(&self.windows(&selection.0)?);
+            Ok(processes::tasks(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let exclusive_ns = self.exclusive(&self.windows(&selection.0)?);
+            Ok(processes::processes(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn calls(&self, py: Python<'_>, by: Vec<String>, selection: &PySelection) -> PyResult<PyTable> {
+        let keys =
+            by.iter().map(|name| Key::by_name(name).ok_or_else(|| no_key(name))).collect::<PyResult<Vec<_>>>()?;
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let windows = self.windows(&selection.0)?;
+            let chosen = Selection::new(&self.trace, &selection.0)?;
+            Ok(calls::calls(&self.trace, &keys, &chosen, |charge| {
+                self.walk(&windows, &mut |segment| {
+                    if let (What::Call(row), true) = (segment.what, segment.dur_ns() > 0) {
+                        charge(row, segment.dur_ns());
+                    }
+                });
+            }))
+        })?;
+        Ok(table.into())
+    }
+
+    #[pyo3(signature = (selection, columns = None, limit = None))]
+    fn events(&self, selection: &PySelection, columns: Option<Vec<String>>, limit: Option<usize>) -> PyResult<PyTable> {
+        Selection::new(&self.trace, &selection.0)?;
+        let (trace, choice) = (Arc::clone(&self.trace), selection.0.clone());
+        Ok(Events { trace, choice, columns, limit }.into())
+    }
+
+    fn loops(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            Ok(loops::table(&self.trace, &Selection::new(&self.trace, &selection.0)?))
+        })?;
+        Ok(table.into())
+    }
+
+    #[pyo3(signature = (selection, at_least_ns = 0))]
+    fn gaps(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            Ok(gaps::gaps(&self.trace, &Selection::new(&self.trace, &selection.0)?, at_least_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn summary_rows(&self) -> PyTable {
+        let captures = || (0i64..).zip(&self.trace.captures);
+        let rows: Vec<_> =
+            captures().flat_map(|(at, capture)| capture.summary.iter().map(move |row| (at, row))).collect();
+        let columns = vec![
+            ("capture", ints(rows.iter().map(|&(at, _)| at))),
+            ("syscall", texts(rows.iter().map(|(_, row)| Some(row.syscall.as_str())))),
+            ("calls", ints(rows.iter().map(|(_, row)| row.calls as i64))),
+            ("failed", ints(rows.iter().map(|(_, row)| row.failed as i64))),
+            ("total_ns", crate::table::some_ints(rows.iter().map(|(_, row)| row.total_ns))),
+        ];
+        Table::new("summary_rows", columns).into()
+    }
+
+    /// The text of lines of a capture; of its first file unless `file` says another.
+    #[pyo3(signature = (capture, lines, file = None))]
+    fn quote(&self, py: Python<'_>, capture: usize, lines: Vec<u64>, file: Option<String>) -> PyResult<Vec<String>> {
+        let path = file.or_else(|| self.trace.captures.get(capture).and_then(|capture| capture.files.first().cloned()));
+        let path = path.unwrap_or_default();
+        py.detach(|| quote::quote(&path, &lines)).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+fn no_key(name: &str) -> PyErr {
+    let known: Vec<String> = Key::ALL.iter().map(|(name, _)| (*name).to_owned()).collect();
+    UsageError::new_err(("key", name.to_owned(), known))
+}
+
+fn described<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
+    let dict = PyDict::new(py);
+    let some = |ns: i64| (ns != NO_NS).then_some(ns);
+    dict.set_item("path", &capture.path)?;
+    dict.set_item("files", &capture.files)?;
+    dict.set_item("format", capture.format)?;
+    dict.set_item("lines", capture.lines())?;
+    dict.set_item("bytes", capture.bytes)?;
+    let (accounting, losses) = (PyDict::new(py), PyList::empty(py));
+    for &kind in Kind::ALL.iter().filter(|&&kind| capture.lines_of(kind) > 0) {
+        accounting.set_item(kind.name(), capture.lines_of(kind))?;
+        if let Some(remedy) = kind.remedy() {
+            let loss = PyDict::new(py);
+            loss.set_item("kind", kind.name())?;
+            loss.set_item("lines", capture.lines_of(kind))?;
+            loss.set_item("first_line", capture.first_lines[kind as usize])?;
+            loss.set_item("remedy", remedy)?;
+            losses.append(loss)?;
+        }
+    }
+    dict.set_item("accounting", accounting)?;
+    dict.set_item("first_foreign_line", capture.first_lines[Kind::Foreign as usize])?;
+    dict.set_item("losses", losses)?;
+    dict.set_item("has", has(py, capture)?)?;
+    dict.set_item("dur_kind", capture.facts.dur_kind.name())?;
+    dict.set_item("clock", clock_name(capture.facts.clock))?;
+    dict.set_item("tick_ns", capture.facts.tick_ns)?;
+    dict.set_item("base_ns", some(capture.facts.base_ns))?;
+    dict.set_item("first_ns", some(capture.first_ns))?;
+    dict.set_item("last_ns", some(capture.last_ns))?;
+    dict.set_item("cut", capture.cut)?;
+    dict.set_item("backward_steps", capture.backward_steps)?;
+    dict.set_item("unseen_children", capture.unseen_children)?;
+    Ok(dict)
+}
+
+fn has<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
+    let has = PyDict::new(py);
+    has.set_item("durations", capture.facts.has_durations)?;
+    has.set_item("tids", capture.facts.has_ids)?;
+    has.set_item("wall_clock", capture.has_wall_clock())?;
+    has.set_item("events", !capture.rows.is_empty())?;
+    has.set_item("summary_table", !capture.summary.is_empty())?;
+    Ok(has)
+}
+
+fn clock_name(clock: Clock) -> &'static str {
+    match clock {
+        Clock::Epoch => "epoch",
+        Clock::TimeOfDay => "time-of-day",
+        Clock::SinceStart => "since-start",
+        Clock::SincePrevious => "since-previous",
+        Clock::PerThread => "per-thread",
+        Clock::None => "none",
+    }
+}

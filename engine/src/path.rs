@@ -1,0 +1,312 @@
+//! The path: a walk back in time through the tasks, from the end of the window to its start.
+//!
+//! At each moment one task is looked at, the one that everybody who matters was waiting for. What it does is charged.
+//! Where it waits for another, the walk goes on there, but not past the begin of the wait (the floor): what the other
+//! did before nobody waited for. So every nanosecond of the window is charged once, to one task.
+//!
+//! ```text
+//! parent  |--call--|-------- wait4 --------|--call--|
+//! child      |------ work ------|-- ioctl --|
+//! charged   parent |         child        |r| parent       r: resume, from the child's end to the parent's return
+//! ```
+//!
+//! The bounded backward walk is that of Giraldeau and Dagenais, "Wait analysis of distributed systems using kernel
+//! tracing" (IEEE TPDS 27(8), 2016).
+
+mod lanes;
+mod visits;
+
+use crate::events::{EventKind, NONE, class_of};
+use crate::trace::Span;
+use crate::trace::Trace;
+use crate::wakers::{Edge, Wakers, waits};
+use crate::window::Window;
+use lanes::Lanes;
+use parsers::syscalls::Class;
+use parsers::{DurKind, NO_NS};
+use visits::Visits;
+
+/// What a stretch of the path is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum What {
+    /// Inside this call.
+    Call(u32),
+    /// Between two calls.
+    Gap,
+    /// From the moment that ended this wait to its return.
+    Resume(u32),
+    /// From the end of this call (or of [`NONE`]) that created the task to its first event.
+    Spawn(u32),
+    /// The silence behind this message of a log.
+    Silence(u32),
+}
+
+impl What {
+    /// The event.
+    pub fn row(self) -> Option<u32> {
+        match self {
+            What::Gap => None,
+            What::Call(row) | What::Resume(row) | What::Spawn(row) | What::Silence(row) => (row != NONE).then_some(row),
+        }
+    }
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            What::Call(_) => "call",
+            What::Gap => "gap",
+            What::Resume(_) => "resume",
+            What::Spawn(_) => "spawn",
+            What::Silence(_) => "silence",
+        }
+    }
+}
+
+/// A stretch of the path, charged to one task.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Segment {
+    /// The task.
+    pub task: u32,
+    /// From when.
+    pub start_ns: i64,
+    /// To when, after `start_ns`.
+    pub end_ns: i64,
+    /// What it is.
+    pub what: What,
+    /// What the time is spent on.
+    pub class: Class,
+    /// Whether it is known what ended it; `false` only for waits that nothing in the trace ended.
+    pub resolved: bool,
+}
+
+impl Segment {
+    /// How long.
+    pub fn dur_ns(&self) -> i64 {
+        self.end_ns - self.start_ns
+    }
+}
+
+/// The path through a window, in order of time.
+pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
+    let mut segments = Vec::new();
+    walk(trace, wakers, window, &mut |segment| segments.push(segment));
+    segments.reverse();
+    segments
+}
+
+/// Walk the path, from its end to its start. The answer is the number of steps.
+pub fn walk(trace: &Trace, wakers: &Wakers, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
+    let Some(root) = window.root.filter(|&root| (root as usize) < trace.tasks.len()) else {
+        return 0;
+    };
+    let is_log =
+        trace.captures.get(window.capture as usize).is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap);
+    if is_log {
+        return silences(trace, window, sink);
+    }
+    let mut walk = Walk {
+        trace,
+        wakers,
+        lanes: Lanes::new(),
+        stack: Vec::new(),
+        visits: Visits::default(),
+        task: root,
+        at_ns: window.end_ns,
+        floor_ns: window.start_ns,
+        sink,
+    };
+    walk.run()
+}
+
+/// A log has no calls: each message is charged with the silence behind it.
+///
+/// ```text
+/// message    a         b   c
+/// charged    |--- a ---|-b-|
+/// ```
+fn silences(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
+    let events = &trace.events;
+    let Some(capture) = trace.captures.get(window.capture as usize) else { return 0 };
+    let dated = |row: &u32| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS;
+    let mut rows: Vec<u32> = capture.rows.clone().filter(dated).collect();
+    rows.sort_by_key(|&row| events.start_ns(row));
+    let mut end_ns = window.end_ns;
+    for &row in rows.iter().rev() {
+        let start_ns = events.start_ns(row).max(window.start_ns);
+        if start_ns < end_ns {
+            let what = What::Silence(row);
+            sink(Segment { task: events.task(row), start_ns, end_ns, what, class: Class::Gap, resolved: true });
+            end_ns = start_ns;
+        }
+    }
+    if let Some(task) = window.root.filter(|_| window.start_ns < end_ns) {
+        let (start_ns, what) = (window.start_ns, What::Gap);
+        sink(Segment { task, start_ns, end_ns, what, class: Class::Gap, resolved: true });
+    }
+    rows.len() as u64
+}
+
+/// A task that waits for the one looked at.
+struct Waiter {
+    task: u32,
+    floor_ns: i64,
+    wait: Span,
+}
+
+struct Walk<'walk> {
+    trace: &'walk Trace,
+    wakers: &'walk Wakers,
+    lanes: Lanes,
+    stack: Vec<Waiter>,
+    visits: Visits,
+    task: u32,
+    /// The moment; everything from here to the end of the window is charged.
+    at_ns: i64,
+    floor_ns: i64,
+    sink: &'walk mut dyn FnMut(Segment),
+}
+
+impl Walk<'_> {
+    /// Each step either moves back in time, to the start or end of an event, or enters a wait or a birth that was not yet
+    /// entered at this moment, or pops what such a step pushed. So it ends, whatever the trace claims.
+    fn run(&mut self) -> u64 {
+        let mut steps = 0;
+        loop {
+            steps += 1;
+            if self.at_ns > self.floor_ns {
+                self.step();
+            } else if let Some(waiter) = self.stack.pop() {
+                (self.task, self.floor_ns) = (waiter.task, waiter.floor_ns);
+            } else {
+                return steps;
+            }
+        }
+    }
+
+    fn step(&mut self) {
+        let birth_ns = self.trace.tasks[self.task as usize].birth_ns;
+        if birth_ns == NO_NS || self.at_ns <= birth_ns {
+            return self.leave_at_birth();
+        }
+        match self.lanes.before(self.trace, self.task, self.at_ns) {
+            Some((at, span)) if span.end_ns >= self.at_ns => self.call(at, span),
+            Some((at, span)) => self.gap(Some(at), span.end_ns),
+            None => self.gap(None, birth_ns),
+        }
+    }
+
+    /// Charge what was just looked at, from `to_ns` to this moment, and go there; the floor is never passed.
+    fn charge(&mut self, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
+        let start_ns = to_ns.max(self.floor_ns);
+        if start_ns < self.at_ns {
+            (self.sink)(Segment { task, start_ns, end_ns: self.at_ns, what, class, resolved });
+            self.at_ns = start_ns;
+            self.visits.clear();
+        }
+    }
+
+    /// ```text
+    /// task     |--call--|        |--call--|
+    ///                   |<- gap -|               user code, or calls that the capture left out
+    ///                   |  stop--|               or stopped
+    /// ```
+    fn gap(&mut self, last: Option<usize>, from_ns: i64) {
+        if let Some(stopped_ns) = self.stopped_since(last, from_ns) {
+            self.charge(self.task, stopped_ns, What::Gap, Class::Stopped, true);
+        }
+        if self.at_ns > from_ns {
+            self.charge(self.task, from_ns, What::Gap, Class::User, true);
+        }
+    }
+
+    /// When the task was stopped in the gap before this moment, if it was.
+    fn stopped_since(&self, last: Option<usize>, from_ns: i64) -> Option<i64> {
+        let rows = self.trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
+        let events = &self.trace.events;
+        let mut before = rows.iter().take(16).take_while(|&&row| events.start_ns(row) < self.at_ns);
+        let stop = before.find(|&&row| {
+            let name = events.texts.bytes(events.shape(row).syscall);
+            events.kind(row) == EventKind::Process && matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
+        });
+        stop.map(|&row| events.start_ns(row).max(from_ns))
+    }
+
+    fn call(&mut self, at: usize, span: Span) {
+        match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, edge)) {
+            Some(edge) => self.follow(span, edge),
+            None => {
+                let resolved = !waits::needs_waker(&self.trace.events, span.row);
+                let class = self.class(span.row);
+                self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
+            }
+        }
+    }
+
+    /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.
+    fn leads_on(&mut self, span: Span, edge: &Edge) -> bool {
+        let elsewhere = edge.task != self.task && (edge.task as usize) < self.trace.tasks.len();
+        let moves = edge.at_ns < self.at_ns;
+        elsewhere && edge.at_ns > span.start_ns && (moves || self.visits.first_visit_of_wait(span.row))
+    }
+
+    /// ```text
+    /// waiter      |s------- wait --------|e        (s, w] is the waker's, as far as it goes back; (w, e] is resume
+    /// waker    |----- work ------|w                the waiter is taken up again at s
+    /// ```
+    ///
+    /// Where the walk arrives inside a wait before the moment that ends it, the waker goes on at once.
+    fn follow(&mut self, span: Span, edge: Edge) {
+        let class = match self.class(span.row) {
+            Class::Child => Class::Process,
+            class => class,
+        };
+        self.charge(self.task, edge.at_ns.min(span.end_ns), What::Resume(span.row), class, true);
+        if self.at_ns <= self.floor_ns {
+            return;
+        }
+        self.stack.push(Waiter { task: self.task, floor_ns: self.floor_ns, wait: span });
+        self.floor_ns = self.floor_ns.max(span.start_ns);
+        self.task = edge.task;
+    }
+
+    /// ```text
+    /// creator  |s-- fork --|e             the time from e to the first event is spawn, then the creator goes on
+    /// task           birth^     |--call--|
+    /// ```
+    fn leave_at_birth(&mut self) {
+        let task = &self.trace.tasks[self.task as usize];
+        let (creator, row) = (task.creator, task.created_by);
+        let known = creator != self.task && (creator as usize) < self.trace.tasks.len();
+        if !known || !self.visits.first_visit_of_birth(self.task) {
+            return self.give_back();
+        }
+        let events = &self.trace.events;
+        let fork_ns = (row < events.len()).then(|| (events.start_ns(row), events.end_ns(row)));
+        let (from_ns, to_ns) = match fork_ns {
+            Some((start_ns, end_ns)) if start_ns != NO_NS => (start_ns, end_ns.unwrap_or(self.at_ns)),
+            _ => (NO_NS, self.at_ns),
+        };
+        self.charge(self.task, to_ns, What::Spawn(row), Class::Process, true);
+        self.task = creator;
+        if from_ns != NO_NS && from_ns < self.at_ns {
+            // The creator of a vfork waits inside it for this very child: charged as it is, without looking for a waker.
+            self.charge(creator, from_ns, What::Call(row), Class::Process, true);
+        }
+    }
+
+    /// Nobody is known to have created the task: what is left of the wait for it goes to the waiter, unresolved.
+    fn give_back(&mut self) {
+        let Some(waiter) = self.stack.pop() else {
+            // Attached to: what it did before its first event is not in the capture.
+            return self.charge(self.task, self.floor_ns, What::Gap, Class::User, false);
+        };
+        (self.task, self.floor_ns) = (waiter.task, waiter.floor_ns);
+        let class = self.class(waiter.wait.row);
+        self.charge(waiter.task, waiter.wait.start_ns, What::Call(waiter.wait.row), class, false);
+    }
+
+    fn class(&self, row: u32) -> Class {
+        let events = &self.trace.events;
+        class_of(events.texts.bytes(events.shape(row).syscall), events.texts.bytes(events.target(row)))
+    }
+}

@@ -1,0 +1,42 @@
+//! Waits and births that the walk entered without moving in time: entering one twice at one moment is a circle.
+
+use rustc_hash::FxHashSet;
+
+/// What was entered at the present moment.
+#[derive(Default)]
+pub(super) struct Visits {
+    few: Vec<u64>,
+    many: Option<FxHashSet<u64>>,
+}
+
+const FEW: usize = 32;
+
+impl Visits {
+    /// Time has moved.
+    pub(super) fn clear(&mut self) {
+        self.few.clear();
+        self.many = None;
+    }
+
+    pub(super) fn first_visit_of_wait(&mut self, row: u32) -> bool {
+        self.first_visit(u64::from(row))
+    }
+
+    pub(super) fn first_visit_of_birth(&mut self, task: u32) -> bool {
+        self.first_visit(1 << 32 | u64::from(task))
+    }
+
+    fn first_visit(&mut self, key: u64) -> bool {
+        if let Some(many) = &mut self.many {
+            return many.insert(key);
+        }
+        let is_new = !self.few.contains(&key);
+        if is_new {
+            self.few.push(key);
+        }
+        if self.few.len() > FEW {
+            self.many = Some(self.few.drain(..).collect());
+        }
+        is_new
+    }
+}

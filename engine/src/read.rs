@@ -1,0 +1,282 @@
+//! Captures to a trace: cells of a file are read on all cores, and put together in order while the next ones are read.
+//!
+//! ```text
+//! cells of the file   |0|1|2|3|4|5|6|7|…      each: bytes → lines, texts numbered within the cell
+//! batch n+1           on all cores, at the same time as
+//! batch n             assembled, one line after the other: halves joined, ids to tasks
+//! ```
+//! So the result does not depend on the number of threads.
+
+use crate::assemble::{Assembler, Place};
+use crate::merge;
+use crate::trace::{Capture, Trace};
+use parsers::input::{self, Seekable, Source, Stream};
+use parsers::line::Ended;
+use parsers::{Extra, Format, Head, Kind, Line, LineReader, NO_NS, Parsed, Text};
+use rayon::prelude::*;
+use std::io;
+use std::path::Path;
+
+/// Why a capture cannot be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    Unreadable {
+        /// As the user named it.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No format fits.
+    Unrecognised {
+        /// As the user named it.
+        path: String,
+        /// The formats that were tried.
+        tried: Vec<&'static str>,
+    },
+    /// Nothing but blanks in it.
+    Empty {
+        /// As the user named it.
+        path: String,
+    },
+    /// The user asked for a format that does not exist.
+    UnknownFormat {
+        /// The name.
+        name: String,
+        /// Those that do.
+        known: Vec<&'static str>,
+    },
+}
+
+/// Told now and then: bytes read, and bytes in all, 0 if unknown.
+pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
+
+/// As much of a capture as is looked at to recognise it.
+const HEAD_BYTES: usize = 1 << 18;
+
+/// Read captures, each a list of files that belong together.
+///
+/// # Errors
+/// See [`ReadError`]. A bad line is never an error.
+pub fn read(captures: &[Vec<String>], format: Option<&str>, progress: Progress<'_>) -> Result<Trace, ReadError> {
+    let format = format.map(known_format).transpose()?;
+    let mut trace = Trace::default();
+    for files in captures {
+        match files.as_slice() {
+            [] => {}
+            [path] => one_file(&mut trace, path, format, progress)?,
+            files => merge::files(&mut trace, files, format, progress)?,
+        }
+    }
+    trace.index();
+    Ok(trace)
+}
+
+fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
+    parsers::by_name(name).ok_or_else(|| ReadError::UnknownFormat {
+        name: name.to_owned(),
+        known: parsers::FORMATS.iter().map(|format| format.name()).collect(),
+    })
+}
+
+/// An error of the system, with the path it is about.
+pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
+    move |source| ReadError::Unreadable { path: path.to_owned(), source }
+}
+
+/// The format of a capture that begins with this text, and its reader.
+pub(crate) fn reader_for(
+    path: &str,
+    head: Head<'_>,
+    format: Option<&'static dyn Format>,
+) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
+    if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ReadError::Empty { path: path.to_owned() });
+    }
+    let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
+    let format = format
+        .or_else(|| parsers::recognise(head))
+        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })?;
+    Ok((format.name(), format.reader(head)))
+}
+
+/// A capture of which nothing is read yet.
+pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str, reader: &dyn LineReader) -> Capture {
+    let tasks = trace.tasks.len() as u32;
+    let rows = trace.events.len();
+    Capture {
+        path: files.first().cloned().unwrap_or_default(),
+        files: files.to_vec(),
+        first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
+        format,
+        facts: reader.facts(),
+        bytes: 0,
+        accounting: vec![0; Kind::ALL.len()],
+        first_lines: vec![0; Kind::ALL.len()],
+        tasks: tasks..tasks,
+        rows: rows..rows,
+        first_ns: NO_NS,
+        last_ns: NO_NS,
+        cut: false,
+        backward_steps: 0,
+        unseen_children: 0,
+        summary: Vec::new(),
+    }
+}
+
+fn one_file(
+    trace: &mut Trace,
+    path: &str,
+    format: Option<&'static dyn Format>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    match input::open(Path::new(path)).map_err(unreadable(path))? {
+        Source::File(file) => from_cells(trace, path, &file, format, progress),
+        Source::Stream(stream) => from_stream(trace, path, stream, format, progress),
+    }
+}
+
+/// A cell, read.
+#[derive(Default)]
+struct Cell {
+    bytes: Vec<u8>,
+    parsed: Parsed,
+    failed: Option<io::Error>,
+}
+
+fn batch_size() -> usize {
+    rayon::current_num_threads() * 4
+}
+
+fn from_cells(
+    trace: &mut Trace,
+    path: &str,
+    file: &Seekable,
+    format: Option<&'static dyn Format>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    let mut first = Vec::new();
+    file.read_cell(0, &mut first).map_err(unreadable(path))?;
+    let head = &first[..first.len().min(HEAD_BYTES)];
+    let (name, reader) = reader_for(path, Head { bytes: head, complete: file.cells() <= 1 }, format)?;
+    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
+    let mut run = Run::new(Assembler::new(trace, capture));
+    let cells: Vec<usize> = (0..file.cells()).collect();
+    let fill = |batch: &mut Vec<Cell>, numbers: &[usize]| {
+        batch.resize_with(numbers.len(), Cell::default);
+        batch.par_iter_mut().zip(numbers).for_each(|(cell, &number)| {
+            cell.failed = file.read_cell(number, &mut cell.bytes).err();
+            cell.parsed.read(reader.as_ref(), &cell.bytes);
+        });
+    };
+    let (mut now, mut next) = (Vec::new(), Vec::new());
+    for numbers in cells.chunks(batch_size()).map(Some).chain([None]) {
+        rayon::join(|| fill(&mut next, numbers.unwrap_or(&[])), || run.batch(&now));
+        std::mem::swap(&mut now, &mut next);
+        progress(run.bytes, file.len());
+    }
+    run.finish(path, false)
+}
+
+fn from_stream(
+    trace: &mut Trace,
+    path: &str,
+    mut stream: Stream,
+    format: Option<&'static dyn Format>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    let first = stream.next_chunk().map_err(unreadable(path))?.map_or_else(Vec::new, |chunk| chunk.bytes);
+    let head = &first[..first.len().min(HEAD_BYTES)];
+    let complete = first.len() < HEAD_BYTES.min(input::CHUNK_BYTES);
+    let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
+    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
+    let mut run = Run::new(Assembler::new(trace, capture));
+    let mut begin = Cell { bytes: first, ..Cell::default() };
+    begin.parsed.read(reader.as_ref(), &begin.bytes);
+    let mut now = vec![begin];
+    while !now.is_empty() {
+        let mut fill = || -> io::Result<Vec<Cell>> {
+            let mut cells = Vec::new();
+            while cells.len() < batch_size() {
+                let Some(chunk) = stream.next_chunk()? else { break };
+                cells.push(Cell { bytes: chunk.bytes, ..Cell::default() });
+            }
+            cells.par_iter_mut().for_each(|cell| cell.parsed.read(reader.as_ref(), &cell.bytes));
+            Ok(cells)
+        };
+        let (next, ()) = rayon::join(&mut fill, || run.batch(&now));
+        now = next.map_err(unreadable(path))?;
+        progress(run.bytes, 0);
+    }
+    let cut = stream.is_cut();
+    run.finish(path, cut)
+}
+
+/// Assembling, batch by batch.
+struct Run<'trace> {
+    assembler: Assembler<'trace>,
+    map: Vec<Text>,
+    line: u32,
+    bytes: u64,
+    last_byte: u8,
+    failed: Option<io::Error>,
+}
+
+impl<'trace> Run<'trace> {
+    fn new(assembler: Assembler<'trace>) -> Run<'trace> {
+        Run { assembler, map: Vec::new(), line: 0, bytes: 0, last_byte: b'\n', failed: None }
+    }
+
+    fn batch(&mut self, cells: &[Cell]) {
+        for cell in cells {
+            self.cell(cell);
+        }
+    }
+
+    fn cell(&mut self, cell: &Cell) {
+        if let Some(error) = &cell.failed {
+            self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
+        }
+        self.bytes += cell.bytes.len() as u64;
+        self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
+        self.assembler.map_texts(&cell.parsed, &mut self.map);
+        let file = self.assembler.first_file();
+        for line in &cell.parsed.lines {
+            self.line = self.line.saturating_add(1);
+            let stamp_ns = self.assembler.stamp(file, line);
+            let (line, extra) = in_trace(line, &cell.parsed, &self.map);
+            self.assembler.line(&line, extra, stamp_ns, Place { file, line: self.line });
+        }
+    }
+
+    fn finish(self, path: &str, cut: bool) -> Result<(), ReadError> {
+        if let Some(error) = self.failed {
+            return Err(unreadable(path)(error));
+        }
+        self.assembler.finish(cut || self.last_byte != b'\n', self.bytes);
+        Ok(())
+    }
+}
+
+/// A line and its extra with the texts of the trace.
+pub(crate) fn in_trace(line: &Line, parsed: &Parsed, map: &[Text]) -> (Line, Option<Extra>) {
+    let first = Text::first_free();
+    let text = |text: Text| match text.0.checked_sub(first) {
+        None => text,
+        Some(at) => map.get(at as usize).copied().unwrap_or(Text::NONE),
+    };
+    let mapped =
+        Line { name: text(line.name), op: text(line.op), target: text(line.target), errno: text(line.errno), ..*line };
+    let ended = |ended: &Ended| match *ended {
+        Ended::Killed(signal) => Ended::Killed(text(signal)),
+        exited => exited,
+    };
+    let extra = parsed.extra(line).map(|extra| match extra {
+        Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
+        Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
+        Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
+        Extra::End(how) => Extra::End(ended(how)),
+        other => other.clone(),
+    });
+    (mapped, extra)
+}

@@ -1,0 +1,193 @@
+//! The one list of columns: table, name, Arrow type, unit, and what the value is.
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// The table.
+    pub table: &'static str,
+    /// The name.
+    pub name: &'static str,
+    /// Arrow type: `i64`, `i32`, `u32`, `u64`, `f64`, `bool`, `dict` (texts) or `list` (of texts).
+    pub kind: &'static str,
+    /// Unit: `ns`, `bytes`, `share`, or empty.
+    pub unit: &'static str,
+    /// One sentence.
+    pub says: &'static str,
+}
+
+macro_rules! columns {
+    ($($table:literal { $($name:literal $kind:ident $unit:literal $says:literal;)* })*) => {
+        /// All columns of all tables, in the order in which they come.
+        pub const COLUMNS: &[Column] = &[$($(
+            Column { table: $table, name: $name, kind: stringify!($kind), unit: $unit, says: $says },
+        )*)*];
+    };
+}
+
+columns! {
+    "events" {
+        "line" u64 "" "Line in the file, from 1.";
+        "file" dict "" "File that the line is in.";
+        "tid" i32 "" "Thread id.";
+        "pid" i32 "" "Process id.";
+        "task" u32 "" "Number of the task; a reused id is another task.";
+        "program" dict "" "Program at that moment.";
+        "start_ns" i64 "ns" "When it began, on the capture's clock.";
+        "end_ns" i64 "ns" "When it ended.";
+        "dur_ns" i64 "ns" "How long it took; what kind of duration this is says dur_kind.";
+        "cpu_ns" i64 "ns" "CPU time, where the tracer prints it.";
+        "kind" dict "" "call, signal, exit, process or log.";
+        "syscall" dict "" "Name of the system call; of the signal for a signal; the subsystem for a message.";
+        "op" dict "" "Sub-operation: ioctl request, fcntl command, futex operation.";
+        "target" dict "" "What it works on: path, peer, pipe, address; the text of a message.";
+        "shape" dict "" "Call, sub-operation, normalised target and outcome together.";
+        "ret" i64 "" "Value returned.";
+        "errno" dict "" "Name of the error.";
+        "bytes" i64 "bytes" "Bytes moved.";
+        "outcome" dict "" "ok, failed, interrupted, noreturn, open or unavailable.";
+        "dur_kind" dict "" "exact, upper-bound (user time is in it), gap or none.";
+        "args" dict "" "The line itself, read from the file when asked for.";
+    }
+    "calls" {
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Sub-operation.";
+        "shape" dict "" "Call, sub-operation, normalised target and outcome together.";
+        "target" dict "" "What it works on.";
+        "errno" dict "" "Name of the error.";
+        "outcome" dict "" "How it ended.";
+        "program" dict "" "Program at that moment.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "task" u32 "" "Number of the task.";
+        "calls" i64 "" "Number of calls.";
+        "failed" i64 "" "Number of calls that failed.";
+        "total_ns" i64 "ns" "Sum of the durations; over several tasks not wall time.";
+        "exclusive_ns" i64 "ns" "Wall time charged to these calls on the path.";
+        "min_ns" i64 "ns" "Shortest duration.";
+        "mean_ns" i64 "ns" "Mean duration.";
+        "p50_ns" i64 "ns" "Median duration, within 1 %.";
+        "p90_ns" i64 "ns" "Nine in ten took at most this, within 1 %.";
+        "p99_ns" i64 "ns" "99 in 100 took at most this, within 1 %.";
+        "max_ns" i64 "ns" "Longest duration.";
+        "bytes" i64 "bytes" "Bytes moved.";
+        "first_line" i64 "" "Line of the first of these calls.";
+        "last_line" i64 "" "Line of the last of these calls.";
+    }
+    "tasks" {
+        "task" u32 "" "Number of the task.";
+        "capture" u32 "" "Number of the capture.";
+        "tid" i32 "" "Thread id at birth.";
+        "pid" i32 "" "Process id.";
+        "creator" u32 "" "Task that created it.";
+        "creator_pid" i32 "" "Process id of the creator.";
+        "created_by" dict "" "Call that created it.";
+        "is_thread" bool "" "Whether it is a thread beside the main one.";
+        "birth_ns" i64 "ns" "Start of its first event.";
+        "death_ns" i64 "ns" "Its end, if the capture shows it.";
+        "exit_code" i32 "" "Exit status.";
+        "exit_signal" dict "" "Signal that killed it.";
+        "superseded" bool "" "Whether another thread's execve took its id.";
+        "program" dict "" "The last program it ran.";
+        "argv" dict "" "Arguments of that program.";
+        "calls" i64 "" "Number of calls.";
+        "failed" i64 "" "Number of calls that failed.";
+        "signals" i64 "" "Signals delivered to it.";
+        "in_call_ns" i64 "ns" "Time in calls.";
+        "gap_ns" i64 "ns" "Time between calls; with in_call_ns its whole life.";
+        "exclusive_ns" i64 "ns" "Wall time charged to it on the path.";
+        "first_line" i64 "" "Its first line.";
+        "last_line" i64 "" "Its last line.";
+    }
+    "processes" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of its main task.";
+        "pid" i32 "" "Process id.";
+        "parent_task" u32 "" "Task that created it.";
+        "parent_pid" i32 "" "Process that created it.";
+        "program" dict "" "The last program it ran.";
+        "argv" dict "" "Arguments of that program.";
+        "birth_ns" i64 "ns" "Start of its first event.";
+        "death_ns" i64 "ns" "Its end, if the capture shows it.";
+        "exit_code" i32 "" "Exit status.";
+        "exit_signal" dict "" "Signal that killed it.";
+        "wall_ns" i64 "ns" "Length of its life as far as the capture shows it.";
+        "exclusive_ns" i64 "ns" "Wall time charged to it on the path.";
+        "in_call_ns" i64 "ns" "Time in calls, over all of its threads.";
+        "gap_ns" i64 "ns" "Time between calls, over all of its threads.";
+        "calls" i64 "" "Number of calls.";
+        "failed" i64 "" "Number of calls that failed.";
+        "threads" i64 "" "Number of its tasks, the main one included.";
+        "first_line" i64 "" "Its first line.";
+    }
+    "loops" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first turn.";
+        "turns" i64 "" "How often it went round.";
+        "period" i64 "" "Calls in the commonest turn.";
+        "body" list "" "The calls of the commonest turn.";
+        "total_ns" i64 "ns" "From the first turn to the end of the last.";
+        "dominant" dict "" "The call that costs most.";
+        "dominant_ns" i64 "ns" "Time in the dominant call.";
+        "dominant_calls" i64 "" "Number of dominant calls.";
+        "failing" dict "" "A call of the body that fails in every turn.";
+        "distinct_targets" i64 "" "Different targets of the dominant call.";
+        "first_line" i64 "" "First line of the loop.";
+        "last_line" i64 "" "Last line of the loop.";
+    }
+    "gaps" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at that moment.";
+        "start_ns" i64 "ns" "When it began.";
+        "dur_ns" i64 "ns" "How long it lasted.";
+        "before" dict "" "The call or message before it.";
+        "after" dict "" "The call or message after it.";
+        "line" i64 "" "Line of the event before it.";
+        "next_line" i64 "" "Line of the event after it.";
+    }
+    "partition" {
+        "capture" u32 "" "Number of the capture.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at that moment.";
+        "class" dict "" "What the time was spent on: user, sleep, child, disk, network, ipc, poll, lock, …";
+        "syscall" dict "" "The system call, if the time was spent in one.";
+        "op" dict "" "Its sub-operation; the subsystem for a message.";
+        "target" dict "" "What it worked on; the text of a message.";
+        "exclusive_ns" i64 "ns" "Wall time charged.";
+        "share" f64 "share" "Part of the window.";
+        "calls" i64 "" "Number of calls charged.";
+        "resolved" bool "" "False for a wait that nothing in the trace ended.";
+    }
+    "path" {
+        "start_ns" i64 "ns" "From when.";
+        "dur_ns" i64 "ns" "How long.";
+        "task" u32 "" "Number of the task charged.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at that moment.";
+        "class" dict "" "What the time was spent on.";
+        "what" dict "" "call, gap, resume or spawn.";
+        "syscall" dict "" "The system call.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "What it worked on.";
+        "line" i64 "" "Line of the call.";
+    }
+    "summary_rows" {
+        "capture" u32 "" "Number of the capture.";
+        "syscall" dict "" "Name of the system call.";
+        "calls" i64 "" "Number of calls.";
+        "failed" i64 "" "Number of calls that failed.";
+        "total_ns" i64 "ns" "Total as printed; CPU or wall time, as the tracer has it.";
+    }
+}
+
+/// Arrow type of a column; 64-bit integers where the list does not say otherwise.
+pub fn kind_of(table: &str, name: &str) -> &'static str {
+    COLUMNS.iter().find(|column| column.table == table && column.name == name).map_or("i64", |column| column.kind)
+}

@@ -1,0 +1,51 @@
+//! How much of what: the first numbers of a report.
+
+use crate::events::EventKind;
+use crate::processes::main_tasks;
+use crate::select::{Choice, NoTime, Selection};
+use crate::trace::Trace;
+use parsers::Outcome;
+use rayon::prelude::*;
+
+/// Processes, threads (all tasks, main ones too), calls, failed, interrupted and open calls, signals.
+///
+/// # Errors
+/// [`NoTime`] if the choice holds what is no time.
+pub fn totals(trace: &Trace, choice: &Choice) -> Result<[(&'static str, u64); 7], NoTime> {
+    let selection = Selection::new(trace, choice)?;
+    let mains = main_tasks(trace);
+    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
+    let mut processes: Vec<u32> = tasks.iter().map(|&task| mains[task as usize]).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let [calls, failed, interrupted, open, signals] = counts(trace, &selection);
+    Ok([
+        ("processes", processes.len() as u64),
+        ("threads", tasks.len() as u64),
+        ("calls", calls),
+        ("failed", failed),
+        ("interrupted", interrupted),
+        ("open", open),
+        ("signals", signals),
+    ])
+}
+
+fn counts(trace: &Trace, selection: &Selection<'_>) -> [u64; 5] {
+    let one = |row: u32| {
+        let events = &trace.events;
+        if !selection.has(row) {
+            return [0; 5];
+        }
+        match events.kind(row) {
+            EventKind::Signal => [0, 0, 0, 0, 1],
+            EventKind::Call => {
+                let outcome = events.outcome(row);
+                let is = |wanted: Outcome| u64::from(outcome == wanted);
+                [1, is(Outcome::Failed), is(Outcome::Interrupted), is(Outcome::Open), 0]
+            }
+            _ => [0; 5],
+        }
+    };
+    let sum = |a: [u64; 5], b: [u64; 5]| std::array::from_fn(|at| a[at] + b[at]);
+    (0..trace.events.len()).into_par_iter().with_min_len(1 << 14).map(one).reduce(|| [0; 5], sum)
+}

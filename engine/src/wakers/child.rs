@@ -1,0 +1,129 @@
+//! Waits that the end of a child ends, and vforks, which its exec or end ends.
+//!
+//! ```text
+//! parent    |------ wait4 = 12 ------|      parent   |-- vfork = 12 --|
+//! child 12     |-- work --|exit             child 12  |-- execve --|-- work ...
+//! ```
+
+use super::{Edge, How, Sure, Waiting, same_process};
+use crate::events::EventKind;
+use crate::tasks::Task;
+use crate::trace::Trace;
+use parsers::{NO_NS, Outcome};
+use rustc_hash::FxHashMap;
+
+/// The tasks of each process, and the children of each creator.
+#[derive(Default)]
+pub(super) struct Children {
+    tasks: FxHashMap<(u32, i32), Vec<u32>>,
+    /// By the process of the creator.
+    made: FxHashMap<(u32, i32), Vec<u32>>,
+    /// By the call that created them.
+    vforked: FxHashMap<u32, u32>,
+}
+
+impl Children {
+    pub(super) fn new(trace: &Trace) -> Children {
+        let mut children = Children::default();
+        for (number, task) in (0..).zip(&trace.tasks) {
+            children.tasks.entry((task.capture, task.pid)).or_default().push(number);
+            if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
+                children.made.entry((creator.capture, creator.pid)).or_default().push(number);
+            }
+            if (task.created_by < trace.events.len()) && (task.vfork || waits_for_exec(trace, task.created_by)) {
+                children.vforked.insert(task.created_by, number);
+            }
+        }
+        let ends = |&task: &u32| trace.tasks[task as usize].end_ns();
+        children.made.values_mut().chain(children.tasks.values_mut()).for_each(|tasks| tasks.sort_by_key(ends));
+        children
+    }
+
+    /// The child whose end ended a wait.
+    pub(super) fn waited(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let row = call.span.row;
+        let returned = match events.waited.binary_search_by_key(&row, |&(row, _)| row) {
+            Ok(at) => Some(events.waited[at].1),
+            Err(_) if events.outcome(row) != Outcome::Ok => return None,
+            Err(_) => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
+        };
+        match returned {
+            Some(pid) => self.process_end(call, pid),
+            None => self.last_child(call),
+        }
+    }
+
+    /// The end of the process with this id during a wait.
+    fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
+        let capture = call.trace.tasks.get(call.task as usize)?.capture;
+        let tasks = self.tasks.get(&(capture, pid))?;
+        let task = last_ended(call, tasks, |task| !task.superseded)?;
+        Some(edge(call, task, Sure::Measured))
+    }
+
+    /// The wait does not say which child it was (waitid without its siginfo): the one that ended last in it.
+    pub(super) fn last_child(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let waiter = call.trace.tasks.get(call.task as usize)?;
+        let made = self.made.get(&(waiter.capture, waiter.pid))?;
+        let child = last_ended(call, made, |task| task.death_ns != NO_NS)?;
+        let ender = ender(call.trace, child).unwrap_or(child);
+        Some(edge(call, ender, Sure::Inferred))
+    }
+
+    /// The child for which the creator waits inside the call that created it.
+    pub(super) fn vfork(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let &child = self.vforked.get(&call.span.row)?;
+        let task = call.trace.tasks.get(child as usize)?;
+        let ran_ns = task.programs.iter().map(|program| program.from_ns).find(|&from_ns| from_ns > call.span.start_ns);
+        let at_ns =
+            ran_ns.or((task.death_ns != NO_NS).then_some(task.death_ns)).filter(|&at_ns| call.spans_exit(at_ns))?;
+        Some(Edge { task: child, at_ns: at_ns.min(call.span.end_ns), how: How::Vfork, sure: Sure::Measured })
+    }
+}
+
+fn edge(call: &Waiting<'_>, task: u32, sure: Sure) -> Edge {
+    let known = &call.trace.tasks[task as usize];
+    // Without a line for its end (a truss shows none for a fatal signal), its last event is the best that is known.
+    let sure = if known.death_ns == NO_NS { Sure::Inferred } else { sure };
+    Edge { task, at_ns: known.end_ns().min(call.span.end_ns), how: How::Child, sure }
+}
+
+/// The task that ended last during a wait: of those that ended together, the one that asked for the end.
+///
+/// `tasks` are in order of their ends.
+fn last_ended(call: &Waiting<'_>, tasks: &[u32], fits: impl Fn(&Task) -> bool) -> Option<u32> {
+    let task = |number: u32| &call.trace.tasks[number as usize];
+    let behind = tasks.partition_point(|&number| task(number).end_ns() <= call.exits_until_ns());
+    let inside = tasks[..behind].iter().rev().take_while(|&&number| call.spans_exit(task(number).end_ns()));
+    let mut fitting = inside.copied().filter(|&number| number != call.task && fits(task(number)));
+    let last = fitting.next()?;
+    let mut together =
+        std::iter::once(last).chain(fitting.take_while(|&other| same_process(call.trace, other, last)).take(1024));
+    together.find(|&number| asked_to_end(call.trace, number)).or(Some(last))
+}
+
+/// The task of a process whose end was that of the process: the one that called exit_group, else the last to end.
+pub(crate) fn ender(trace: &Trace, main: u32) -> Option<u32> {
+    let process = trace.tasks.get(main as usize)?;
+    let capture = trace.captures.get(process.capture as usize)?;
+    let known =
+        |number: &u32| trace.tasks.get(*number as usize).is_some_and(|task| !task.superseded && task.birth_ns != NO_NS);
+    let of_process = || capture.tasks.clone().filter(|&number| same_process(trace, number, main)).filter(known);
+    let generation = |number: &u32| *number == main || trace.tasks[*number as usize].is_thread;
+    let tasks = || of_process().filter(generation);
+    tasks()
+        .find(|&number| asked_to_end(trace, number))
+        .or_else(|| tasks().max_by_key(|&number| trace.tasks[number as usize].end_ns()))
+}
+
+fn asked_to_end(trace: &Trace, task: u32) -> bool {
+    let events = &trace.events;
+    let last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call);
+    last.is_some_and(|&row| matches!(events.texts.bytes(events.shape(row).syscall), b"exit_group" | b"_exit"))
+}
+
+fn waits_for_exec(trace: &Trace, row: u32) -> bool {
+    let syscall = trace.events.texts.bytes(trace.events.shape(row).syscall);
+    matches!(syscall, b"vfork" | b"vforkx" | b"posix_spawn" | b"spawn")
+}

@@ -1,0 +1,71 @@
+//! Waits that a signal ends: of a child that ended, or sent by another task.
+//!
+//! ```text
+//! waiter   |---- sigsuspend ----|SIGCHLD       |---- nanosleep ----|SIGTERM
+//! other        |-- work --|exit                      |-- kill --|
+//! ```
+
+use super::child::Children;
+use super::waits::Wait;
+use super::{Edge, How, Sure, Waiting, end_ns};
+use crate::events::EventKind;
+use crate::trace::Trace;
+use parsers::Outcome;
+use rustc_hash::FxHashMap;
+
+/// Who sent signals to whom.
+#[derive(Default)]
+pub(super) struct Signals {
+    /// Rows that sent one, by capture and the id sent to.
+    sent: FxHashMap<(u32, i32), Vec<u32>>,
+}
+
+impl Signals {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32) {
+        let events = &trace.events;
+        let sends = matches!(
+            events.texts.bytes(events.shape(row).syscall),
+            b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo"
+        );
+        if !sends || events.outcome(row) != Outcome::Ok {
+            return;
+        }
+        let to =
+            parsers::scan::number(events.texts.bytes(events.target(row))).and_then(|(id, _)| i32::try_from(id).ok());
+        if let Some((to, task)) = to.zip(trace.tasks.get(events.task(row) as usize)) {
+            self.sent.entry((task.capture, to)).or_default().push(row);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| end_ns(trace, row)));
+    }
+
+    /// Who sent the signal that ended a wait, if one did.
+    pub(super) fn sender(&self, call: &Waiting<'_>, wait: Wait, children: &Children) -> Option<Edge> {
+        let events = &call.trace.events;
+        let row = call.span.row;
+        let broken_off =
+            events.outcome(row) == Outcome::Interrupted || events.texts.bytes(events.shape(row).errno) == b"EINTR";
+        if !broken_off && wait != Wait::Signal {
+            return None;
+        }
+        // The signal is the next thing printed of the task; a sigwait takes it without one.
+        let next = call.rows_behind().next().filter(|&next| events.kind(next) == EventKind::Signal);
+        let name = next.map_or(&b""[..], |next| events.texts.bytes(events.shape(next).syscall));
+        if matches!(name, b"SIGCHLD" | b"SIGCLD" | b"") {
+            let child = children.last_child(call).map(|edge| Edge { how: How::Signal, ..edge });
+            if child.is_some() || !name.is_empty() {
+                return child;
+            }
+        }
+        self.last_sent(call)
+    }
+
+    fn last_sent(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let task = call.trace.tasks.get(call.task as usize)?;
+        let by_id = |id: i32| call.last_inside(self.sent.get(&(task.capture, id))?, |_| true);
+        let row = by_id(task.pid).or_else(|| by_id(task.tid))?;
+        Some(call.edge(row, How::Signal, Sure::Measured))
+    }
+}

@@ -1,0 +1,167 @@
+//! Reads of pipes, fifos and connected sockets, which a write at the other end ends, or at the end of file its last close.
+//!
+//! ```text
+//! reader   |------ read(pipe:[7]) ------|       reader   |------ read(pipe:[7]) = 0 ------|
+//! writer      |-- work --|- write -|            writer      |-- work --|close or exit
+//! ```
+
+use super::{Edge, How, Sure, Waiting, end_ns, waits};
+use crate::events::EventTable;
+use crate::trace::Trace;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// What happened at one end of a stream.
+#[derive(Default)]
+struct End {
+    writes: Vec<u32>,
+    closes: Vec<u32>,
+    /// Tasks that used it.
+    users: Vec<u32>,
+}
+
+/// A target as a stream: its number, and that of the end from which one writes to it.
+#[derive(Clone, Copy)]
+struct Ends {
+    own: u32,
+    peer: u32,
+}
+
+/// The pipes, fifos and connected sockets of a trace, known by the names of their targets.
+#[derive(Default)]
+pub(super) struct Streams {
+    ends: Vec<End>,
+    numbers: FxHashMap<Vec<u8>, u32>,
+    targets: FxHashMap<Text, Option<Ends>>,
+}
+
+impl Streams {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32) {
+        let events = &trace.events;
+        let target = events.target(row);
+        if !target.is_some() || events.outcome(row) == Outcome::Failed {
+            return;
+        }
+        let syscall = events.texts.bytes(events.shape(row).syscall);
+        if matches!(syscall, b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat") {
+            let number = self.number(events.texts.bytes(target));
+            self.targets.insert(target, Some(Ends { own: number, peer: number }));
+        }
+        let Some(ends) = self.ends_of(events, target) else { return };
+        let end = &mut self.ends[ends.own as usize];
+        if writes(syscall) {
+            end.writes.push(row);
+        } else if matches!(syscall, b"close" | b"shutdown") {
+            end.closes.push(row);
+        }
+        let task = events.task(row);
+        // Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
+        if !end.users.iter().rev().take(8).any(|&user| user == task) {
+            end.users.push(task);
+        }
+    }
+
+    fn ends_of(&mut self, events: &EventTable, target: Text) -> Option<Ends> {
+        if let Some(&known) = self.targets.get(&target) {
+            return known;
+        }
+        let found = names(events.texts.bytes(target))
+            .map(|(own, peer)| Ends { own: self.number(&own), peer: self.number(&peer) });
+        self.targets.insert(target, found);
+        found
+    }
+
+    fn number(&mut self, name: &[u8]) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.ends.len() as u32;
+        self.ends.push(End::default());
+        self.numbers.insert(name.to_vec(), number);
+        number
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        for end in &mut self.ends {
+            end.writes.sort_by_key(|&row| end_ns(trace, row));
+            end.closes.sort_by_key(|&row| end_ns(trace, row));
+        }
+    }
+
+    /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
+        let events = &call.trace.events;
+        let ends = self.targets.get(&events.target(row)).copied().flatten()?;
+        let end = self.ends.get(ends.peer as usize)?;
+        let ends_file = events.ret(row) == 0 && waits::wait_of_row(events, row) == Some(waits::Wait::Read);
+        if ends_file { leaver(call, end) } else { writer(call, end) }
+    }
+}
+
+fn writer(call: &Waiting<'_>, end: &End) -> Option<Edge> {
+    let row = call.last_inside(&end.writes, |_| true)?;
+    Some(call.edge(row, How::Stream, Sure::Measured))
+}
+
+fn leaver(call: &Waiting<'_>, end: &End) -> Option<Edge> {
+    let closed = call.last_inside(&end.closes, |_| true).map(|row| call.edge(row, How::Stream, Sure::Measured));
+    let exits = end.users.iter().filter(|&&user| user != call.task).filter_map(|&user| {
+        let task = call.trace.tasks.get(user as usize)?;
+        let at_ns = task.death_ns.min(call.span.end_ns);
+        call.spans_exit(task.death_ns).then_some(Edge { task: user, at_ns, how: How::Stream, sure: Sure::Inferred })
+    });
+    closed.into_iter().chain(exits).max_by_key(|edge| edge.at_ns)
+}
+
+fn writes(syscall: &[u8]) -> bool {
+    matches!(
+        syscall,
+        b"write"
+            | b"writev"
+            | b"send"
+            | b"sendto"
+            | b"sendmsg"
+            | b"sendmmsg"
+            | b"sendfile"
+            | b"splice"
+            | b"kwrite"
+            | b"write_nocancel"
+    )
+}
+
+/// The name of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
+fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    if target.starts_with(b"pipe:[") {
+        return Some((target.to_vec(), target.to_vec()));
+    }
+    let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;
+    let (kind, inside) = target.split_at_checked(open + 1)?;
+    let is_socket = [&b"UNIX"[..], b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| kind.starts_with(prefix));
+    let inside = &inside[..memchr::memmem::find(inside, b",\"").unwrap_or(inside.len())];
+    let inside =
+        if inside.len() + open + 1 == target.len() { inside.strip_suffix(b"]").unwrap_or(inside) } else { inside };
+    let arrow = memchr::memmem::find(inside, b"->").filter(|_| is_socket)?;
+    let (own, peer) = (&inside[..arrow], &inside[arrow + 2..]);
+    Some(([kind, own, b"->", peer].concat(), [kind, peer, b"->", own].concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn the_two_ends_of_a_socket_name_each_other() {
+        let cases: [(&[u8], &[u8]); 4] = [
+            (b"pipe:[7]", b"pipe:[7]"),
+            (b"UNIX-STREAM:[20->21]", b"UNIX-STREAM:[21->20]"),
+            (b"UNIX-STREAM:[20->21,\"/run/x\"]", b"UNIX-STREAM:[21->20,\"/run/x\"]"),
+            (b"TCPv6:[[::1]:80->[::1]:4711]", b"TCPv6:[[::1]:4711->[::1]:80]"),
+        ];
+        for (one, other) in cases {
+            assert_eq!(names(one).map(|(_, peer)| peer), names(other).map(|(own, _)| own));
+            assert!(names(one).is_some());
+        }
+        assert!(names(b"/etc/passwd").is_none());
+        assert!(names(b"TCP:[0.0.0.0:22]").is_none());
+    }
+}

@@ -1,0 +1,96 @@
+//! Reads of the master side of a pseudo terminal, which a program on the slave side ends by writing, and the reverse.
+//!
+//! ```text
+//! session   |------ poll ------|- read(ptmx) -|
+//! shell        |-- work --|- write(pts/3) -|
+//! ```
+//!
+//! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
+//! one master, and where the writer descends from the reader; it is inferred.
+
+use super::{Edge, How, Sure, Waiting, creators, descends, end_ns, same_process};
+use crate::trace::Trace;
+use parsers::Outcome;
+use rustc_hash::FxHashMap;
+
+/// What a target has to do with terminals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Side {
+    Master,
+    Slave,
+    /// The capture does not name what the descriptor is.
+    Unknown,
+    Other,
+}
+
+/// The reads and writes at terminals.
+#[derive(Default)]
+pub(super) struct Terminals {
+    /// Tasks that opened a master, by capture.
+    masters: FxHashMap<u32, Vec<u32>>,
+    /// Writes at slaves, or at what may be one, by capture; once a master was opened.
+    to_slave: FxHashMap<u32, Vec<u32>>,
+    /// Writes at masters, by capture.
+    to_master: FxHashMap<u32, Vec<u32>>,
+}
+
+impl Terminals {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32) {
+        let events = &trace.events;
+        let syscall = events.texts.bytes(events.shape(row).syscall);
+        if events.outcome(row) != Outcome::Ok {
+            return;
+        }
+        let Some(capture) = trace.tasks.get(events.task(row) as usize).map(|task| task.capture) else { return };
+        match syscall {
+            b"open" | b"open64" | b"openat" | b"openat64" if side(trace, row) == Side::Master => {
+                self.masters.entry(capture).or_default().push(events.task(row));
+            }
+            b"write" | b"writev" if self.masters.contains_key(&capture) => match side(trace, row) {
+                Side::Master => self.to_master.entry(capture).or_default().push(row),
+                Side::Slave | Side::Unknown => self.to_slave.entry(capture).or_default().push(row),
+                Side::Other => {}
+            },
+            _ => {}
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        let lists = self.to_slave.values_mut().chain(self.to_master.values_mut());
+        lists.for_each(|rows| rows.sort_by_key(|&row| end_ns(trace, row)));
+    }
+
+    /// Who ended a wait for what this row reads.
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
+        let trace = call.trace;
+        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let from_below = |row: u32| {
+            descends(trace, trace.events.task(row), call.task)
+                && !same_process(trace, trace.events.task(row), call.task)
+        };
+        let found = match side(trace, row) {
+            Side::Master | Side::Unknown if self.has_one_master(trace, capture, call.task) => {
+                call.last_inside(self.to_slave.get(&capture)?, from_below)?
+            }
+            Side::Slave => call
+                .last_inside(self.to_master.get(&capture)?, |row| descends(trace, call.task, trace.events.task(row)))?,
+            _ => return None,
+        };
+        Some(call.edge(found, How::Terminal, Sure::Inferred))
+    }
+
+    fn has_one_master(&self, trace: &Trace, capture: u32, task: u32) -> bool {
+        let opened = |&&opener: &&u32| creators(trace, task).any(|up| same_process(trace, up, opener));
+        self.masters.get(&capture).is_some_and(|openers| openers.iter().take(256).filter(opened).take(2).count() == 1)
+    }
+}
+
+fn side(trace: &Trace, row: u32) -> Side {
+    let target = trace.events.texts.bytes(trace.events.target(row));
+    match target {
+        b"" => Side::Unknown,
+        _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => Side::Master,
+        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => Side::Slave,
+        _ => Side::Other,
+    }
+}

@@ -1,0 +1,84 @@
+//! What calls wait for, by the names of their syscalls.
+
+use crate::events::{EventTable, class_of};
+use parsers::syscalls::Class;
+use parsers::{NO_NS, Outcome};
+
+/// What a call may wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Wait {
+    /// The end of a child.
+    Child,
+    /// A signal.
+    Signal,
+    /// Something to read.
+    Read,
+    /// One of several things.
+    Poll,
+    /// A peer that connects or answers.
+    Peer,
+    /// A lock, a semaphore, another thread.
+    Lock,
+    /// A message.
+    Message,
+    /// Nothing but time.
+    Sleep,
+}
+
+/// What a syscall waits for; `None` if it works and does not wait for somebody.
+#[rustfmt::skip]
+pub fn wait_of(syscall: &[u8]) -> Option<Wait> {
+    let wait = match syscall {
+        b"wait4" | b"waitpid" | b"waitid" | b"wait3" | b"wait" | b"waitsys" | b"wait6" | b"kwaitpid" => Wait::Child,
+        b"sigsuspend" | b"rt_sigsuspend" | b"pause" | b"sigtimedwait" | b"rt_sigtimedwait" | b"rt_sigtimedwait_time64"
+        | b"sigwait" | b"sigwaitinfo" => Wait::Signal,
+        b"read" | b"readv" | b"recv" | b"recvfrom" | b"recvmsg" | b"recvmmsg" | b"kread" | b"read_nocancel" => Wait::Read,
+        b"poll" | b"ppoll" | b"ppoll_time64" | b"pollsys" | b"select" | b"_newselect" | b"pselect" | b"pselect6"
+        | b"pselect6_time64" | b"epoll_wait" | b"epoll_pwait" | b"epoll_pwait2" | b"epoll_wait_old" | b"kevent"
+        | b"kevent64" | b"kevent_qos" | b"port_get" | b"port_getn" => Wait::Poll,
+        b"accept" | b"accept4" | b"connect" => Wait::Peer,
+        b"futex" | b"futex_time64" | b"futex_wait" | b"futex_waitv" | b"flock" | b"lockf" | b"lwp_park" | b"_lwp_park"
+        | b"lwp_mutex_lock" | b"lwp_mutex_timedlock" | b"lwp_cond_wait" | b"lwp_sema_wait" | b"lwp_sema_timedwait"
+        | b"lwp_wait" | b"_umtx_op" | b"ulock_wait" | b"__ulock_wait" | b"psynch_mutexwait" | b"psynch_cvwait"
+        | b"semwait_signal" | b"__semwait_signal" => Wait::Lock,
+        b"msgrcv" | b"semop" | b"semtimedop" | b"mq_timedreceive" | b"door_call" | b"door_return" => Wait::Message,
+        b"nanosleep" | b"clock_nanosleep" | b"clock_nanosleep_time64" | b"_nsleep" | b"sleep" | b"lwp_sleep" => Wait::Sleep,
+        _ => return None,
+    };
+    Some(wait)
+}
+
+/// What a row waits for, if it may.
+pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
+    wait_of(events.texts.bytes(events.shape(row).syscall))
+}
+
+/// Whether somebody or something must have ended this call, be it in the trace or not.
+///
+/// A sleep and an expired time-out end by themselves; a read of a file is work of the disk.
+pub fn needs_waker(events: &EventTable, row: u32) -> bool {
+    let waits = match wait_of_row(events, row) {
+        None | Some(Wait::Sleep) => false,
+        Some(Wait::Read) => matches!(class(events, row), Class::Ipc | Class::Terminal | Class::Network),
+        Some(_) => true,
+    };
+    waits && !timed_out(events, row)
+}
+
+/// Whether a wait ended because its time was over.
+pub fn timed_out(events: &EventTable, row: u32) -> bool {
+    let none_ready = wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
+    let errno = events.texts.bytes(events.shape(row).errno);
+    (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
+}
+
+/// Whether a daemon may idle in this call: it waits, and not for a disk.
+pub(crate) fn may_idle(events: &EventTable, row: u32) -> bool {
+    let is_file = class(events, row) == Class::Disk && events.target(row).is_some();
+    let lasts = events.dur_ns(row) == NO_NS || events.dur_ns(row) > 0;
+    lasts && !is_file && wait_of_row(events, row).is_some()
+}
+
+fn class(events: &EventTable, row: u32) -> Class {
+    class_of(events.texts.bytes(events.shape(row).syscall), events.texts.bytes(events.target(row)))
+}
