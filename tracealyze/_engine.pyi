@@ -13,7 +13,7 @@ SCHEMA: Final[list[tuple[str, str, str, str, str]]]
 """(table, column, type, unit, sentence) of every column of every table."""
 
 class InputError(Exception):
-    """The input cannot be read or recognised. args: (path, reason)."""
+    """The input cannot be read or recognised. args: (path, reason, formats tried)."""
 
 class UsageError(Exception):
     """A name that the engine does not know. args: (what, name, known names)."""
@@ -47,29 +47,31 @@ class Trace:
 
     def captures(self) -> list[dict[str, Any]]:
         """Per capture: path, files, format, lines, bytes, accounting {kind: lines}, losses [{kind, lines, first_line,
-        remedy}], has {durations, cpu, tids, wall_clock, ids_optional …}, dur_kind, clock, tick_ns, base_ns, first_ns,
-        last_ns, cut, notes."""
+        remedy}], first_foreign_line, has {durations, tids, wall_clock, events, summary_table}, dur_kind, clock,
+        tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children."""
 
     def totals(self, selection: Selection) -> dict[str, int]:
         """processes, threads, calls, failed, interrupted, open, signals."""
 
-    def window(self, selection: Selection) -> dict[str, Any]:
-        """start_ns, end_ns, wall_ns, root_pid, root_program, reason (why there is no wall partition), left_out_ns."""
+    def windows_of(self, selection: Selection) -> list[dict[str, Any]]:
+        """Per capture: capture, start_ns, end_ns, wall_ns, root_pid, root_program, reason (why there is no wall
+        partition: no_clock, per_thread_clock, empty, no_process), left_out_ns."""
 
     def partition(self, selection: Selection) -> Table:
         """capture, pid, tid, program, class, syscall, op, target, exclusive_ns, share, calls; sums to wall_ns."""
 
     def path(self, selection: Selection) -> Table:
-        """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op, target, line."""
+        """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op,
+        target, line."""
 
     def tasks(self, selection: Selection) -> Table: ...
     def processes(self, selection: Selection) -> Table:
-        """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal, wall_ns,
-        exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, parent (row), first_line."""
+        """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal,
+        wall_ns, exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, task, parent_task, first_line."""
 
     def calls(self, by: Sequence[str], selection: Selection) -> Table:
-        """Keys of `by` (syscall, op, shape, target, errno, outcome, program, pid, tid, task), then calls, failed, total_ns,
-        exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line, last_line."""
+        """Keys of `by` (syscall, op, shape, target, errno, outcome, program, pid, tid, task), then calls, failed,
+        total_ns, exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line, last_line."""
 
     def events(self, selection: Selection, columns: Sequence[str] | None = None, limit: int | None = None) -> Table: ...
     def loops(self, selection: Selection) -> Table:
@@ -80,8 +82,8 @@ class Trace:
     def summary_rows(self) -> Table:
         """Rows of summary tables found in the captures: capture, syscall, calls, failed, total_ns."""
 
-    def quote(self, capture: int, lines: Sequence[int]) -> list[str]:
-        """The text of these lines of the capture's first file, lossily decoded; not escaped."""
+    def quote(self, capture: int, lines: Sequence[int], file: str | None = None) -> list[str]:
+        """The text of these lines of this file of the capture, else of its first; lossily decoded, not escaped."""
 
 def read(
     captures: Sequence[Sequence[str]],

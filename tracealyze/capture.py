@@ -1,0 +1,144 @@
+"""Captures on disk: which files an argument means, what standard input holds, and which capture was the last one."""
+
+import json
+import os
+import re
+import stat
+import sys
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tracealyze.errors import UnusableInput, did_you_mean
+
+STDIN = "-"
+
+# strace -ff and truss write one file per task: NAME.PID; they may have been compressed since.
+_PER_TASK = re.compile(r"(?P<name>.+)\.(?P<pid>\d+)(?:\.(?:gz|bz2|xz|zst))?")
+
+
+def files_of(arguments: Iterable[str]) -> list[list[str]]:
+    """The captures that these arguments mean, each as the list of its files."""
+    captures: list[list[str]] = []
+    named: list[str] = []
+    for argument in arguments:
+        if argument == STDIN or os.path.isfile(argument):
+            named.append(argument)
+        else:
+            captures.extend(_expanded(argument))
+    return _joined(named) + captures
+
+
+def _expanded(argument: str) -> list[list[str]]:
+    path = Path(argument)
+    if os.path.isdir(path):
+        return _in_folder(path)
+    if os.path.exists(path):
+        return [[argument]]
+    _must_be_visible(path)
+    files = _with_prefix(path)
+    if files:
+        return [files]
+    if any(character in argument for character in "*?["):
+        from glob import glob
+
+        found = [name for name in sorted(glob(argument)) if os.path.isfile(name)]
+        if found:
+            return _joined(found)
+        raise UnusableInput(f"{argument}: no file has a name like this.")
+    raise UnusableInput(f"{argument}: no such file.{_near(path)}")
+
+
+def _must_be_visible(path: Path) -> None:
+    try:
+        path.stat()
+    except PermissionError as error:
+        raise UnusableInput(f"{path}: may not be read, permission is denied.") from error
+    except (OSError, ValueError):
+        return
+
+
+def _joined(files: Sequence[str]) -> list[list[str]]:
+    """One capture per file, but files NAME.PID with the same NAME are one."""
+    groups: dict[str, list[str]] = {}
+    for file in files:
+        match = _PER_TASK.fullmatch(file)
+        groups.setdefault(match["name"] + "." if match else file, []).append(file)
+    return [sorted(group, key=_pid) if len(group) > 1 else group for group in groups.values()]
+
+
+def _pid(file: str) -> int:
+    match = _PER_TASK.fullmatch(file)
+    return int(match["pid"]) if match else -1
+
+
+def _listed(folder: Path) -> list[Path]:
+    try:
+        return sorted(entry for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith("."))
+    except OSError as error:
+        raise UnusableInput(f"{folder}: {error.strerror or error}.") from error
+
+
+def _in_folder(folder: Path) -> list[list[str]]:
+    """The per-task files of a folder if it has any, else each of its files."""
+    files = [str(file) for file in _listed(folder)]
+    if not files:
+        raise UnusableInput(f"{folder}: a folder without files. Name a capture, or a folder of strace -ff files.")
+    return _joined([file for file in files if _PER_TASK.fullmatch(file)] or files)
+
+
+def _with_prefix(path: Path) -> list[str]:
+    """The per-task files that `strace -ff -o PATH` wrote."""
+    name = path.name.removesuffix(".")
+    if not name or not os.path.isdir(path.parent):
+        return []
+    matches = ((file, _PER_TASK.fullmatch(file.name)) for file in _listed(path.parent))
+    return sorted((str(file) for file, match in matches if match and match["name"] == name), key=_pid)
+
+
+def _near(path: Path) -> str:
+    try:
+        names = [entry.name for entry in path.parent.iterdir()]
+    except OSError:
+        return f' There is no folder "{path.parent}" either.'
+    return did_you_mean(path.name, names)
+
+
+def stdin_has_input() -> bool:
+    """Whether standard input is meant: a pipe, or a file with something in it; no terminal, no /dev/null."""
+    try:
+        status = os.fstat(sys.stdin.fileno())
+    except (AttributeError, OSError, ValueError):
+        return False
+    if stat.S_ISREG(status.st_mode):
+        return status.st_size > os.lseek(sys.stdin.fileno(), 0, os.SEEK_CUR)
+    return stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode)
+
+
+def _state_file() -> Path:
+    state = os.environ.get("XDG_STATE_HOME", "")
+    base = Path(state) if Path(state).is_absolute() else Path.home() / ".local" / "state"
+    return base / "tracealyze" / "last.json"
+
+
+def remember(arguments: Sequence[str]) -> None:
+    """Keep these captures as the last ones. Standard input cannot be read again and is not kept."""
+    if STDIN in arguments:
+        return
+    file = _state_file()
+    new = file.with_name(f"{file.name}.{os.getpid()}")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        new.write_text(json.dumps({"captures": [os.path.abspath(name) for name in arguments]}), encoding="utf-8")
+        new.replace(file)
+    except (OSError, ValueError, RuntimeError):
+        # A home that cannot be written is no reason to fail; the next command has to name its capture.
+        return
+
+
+def last() -> list[str]:
+    """The captures named last time; empty if there were none."""
+    try:
+        kept = json.loads(_state_file().read_text(encoding="utf-8"))
+        return [name for name in kept["captures"] if isinstance(name, str)]
+    except (OSError, ValueError, KeyError, TypeError, RuntimeError):
+        return []

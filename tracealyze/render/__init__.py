@@ -1,0 +1,1 @@
+"""How results are shown: a report for people, tables, and forms for programs."""

@@ -1,0 +1,105 @@
+"""All that `tracealyze summarize` shows, as data: the document of `--json`, which the renderers read too."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from tracealyze.finding import Finding, unexplained_ns
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Capture, Row, Trace, Window
+
+SCHEMA = "tracealyze.summary/1"
+
+_PARTITION = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
+_PROCESSES = (
+    *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
+    *("exclusive_ns", "in_call_ns", "gap_ns", "calls", "failed", "threads"),
+)
+_SYSCALLS = ("syscall", "calls", "failed", "total_ns", "exclusive_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns")
+_LOOPS = (
+    *("pid", "tid", "program", "turns", "period", "body", "total_ns", "dominant", "dominant_ns", "dominant_calls"),
+    *("failing", "first_line", "last_line"),
+)
+
+
+@dataclass(frozen=True)
+class Summary:
+    """What a trace says, in parts. Rows have the keys of the document and a few more."""
+
+    captures: tuple[Capture, ...]
+    windows: tuple[Window, ...]
+    window: Window
+    totals: dict[str, int]
+    partition: list[Row]
+    processes: list[Row]
+    syscalls: list[Row]
+    loops: list[Row]
+    findings: list[Finding]
+    unexplained_ns: int
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in JSON."""
+        several = len(self.captures) > 1
+        return {
+            "schema": SCHEMA,
+            "captures": [asdict(each) for each in self.captures],
+            "window": asdict(self.window),
+            "totals": self.totals,
+            "partition": [_kept(row, _PARTITION, several) for row in self.partition],
+            "processes": [_kept(row, _PROCESSES, several) for row in self.processes],
+            "syscalls": [_kept(row, (*_SYSCALLS, "errors"), False) for row in self.syscalls],
+            "loops": [_kept(row, _LOOPS, several) for row in self.loops],
+            "findings": [finding.document() for finding in self.findings],
+            "unexplained_ns": self.unexplained_ns,
+        } | ({"windows": [asdict(each) for each in self.windows]} if several else {})
+
+
+def summary(trace: Trace) -> Summary:
+    """What a trace says."""
+    partition = sorted(trace.partition, key=lambda row: -row["exclusive_ns"])
+    return Summary(
+        captures=trace.captures,
+        windows=trace.windows,
+        window=trace.window,
+        totals=trace.totals,
+        partition=partition,
+        processes=list(trace.processes),
+        syscalls=syscalls(trace),
+        loops=sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0)),
+        findings=trace.findings,
+        unexplained_ns=unexplained_ns(trace, trace.findings),
+    )
+
+
+def syscalls(trace: Trace) -> list[Row]:
+    """One row per syscall with its errors; where a capture is only a tracer's summary table, the rows of that."""
+    rows = [dict(row) for row in trace.calls(by=["syscall"])]
+    if not rows:
+        return _of_tables(trace)
+    errors: dict[str, dict[str, int]] = {}
+    for row in trace.calls(by=["syscall", "errno"]):
+        if row["errno"] and row["failed"]:
+            errors.setdefault(row["syscall"], {})[row["errno"]] = row["failed"]
+    for row in rows:
+        row["errors"] = errors.get(row["syscall"], {})
+    return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"], row["syscall"]))
+
+
+def _of_tables(trace: Trace) -> list[Row]:
+    sums: dict[str, dict[str, Any]] = {}
+    for row in trace.summary_rows:
+        known = dict.fromkeys(_SYSCALLS) | {"syscall": row["syscall"], "calls": 0, "failed": 0, "errors": {}}
+        into = sums.setdefault(row["syscall"], known)
+        into["calls"] += row["calls"]
+        into["failed"] += row["failed"]
+        if row["total_ns"] is not None:
+            into["total_ns"] = (into["total_ns"] or 0) + row["total_ns"]
+            into["mean_ns"] = into["total_ns"] // max(into["calls"], 1)
+    return sorted(sums.values(), key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))
+
+
+def _kept(row: Row, keys: tuple[str, ...], several: bool) -> dict[str, Any]:
+    kept = {key: row[key] for key in keys}
+    return kept | {"capture": row["capture"]} if several else kept

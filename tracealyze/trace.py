@@ -1,0 +1,367 @@
+"""A trace: captures in memory, and the tables made from them. Lazy and silent; times are integers of ns."""
+
+from __future__ import annotations
+
+import html
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+
+from tracealyze import _engine, capture
+from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+
+if TYPE_CHECKING:
+    import pandas
+
+    from tracealyze.finding import Finding
+    from tracealyze.summary import Summary
+
+
+Row: TypeAlias = Mapping[str, Any]
+Progress: TypeAlias = Callable[[int, int], None]
+
+_Answer = TypeVar("_Answer")
+_ROWS_SHOWN = 20
+
+
+def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
+    shown = "standard input" if path == capture.STDIN else path
+    if reason == "empty":
+        return f"{shown}: nothing in it. Did the tracer start, and was its output flushed?"
+    if reason == "unrecognised":
+        return f"{shown}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
+    return f"{shown}: cannot be read: {reason}."
+
+
+def _asked(engine: Callable[[], _Answer]) -> _Answer:
+    """What the engine answers; its errors in the words of this package."""
+    try:
+        return engine()
+    except _engine.InputError as error:
+        raise UnusableInput(_unusable(*error.args)) from error
+    except OSError as error:
+        raise UnusableInput(f"{error}.") from error
+    except _engine.UsageError as error:
+        what, name, known = error.args
+        listed = f" ({', '.join(known)})" if known else ""
+        raise WrongUsage(f'there is no {what} "{name}"{listed}.{did_you_mean(str(name), known)}') from error
+
+
+class Table:
+    """A table of the engine. pyarrow, polars and DuckDB take it as it is, through the Arrow PyCapsule protocol."""
+
+    def __init__(self, source: _engine.Table) -> None:
+        self._source = source
+
+    @property
+    def name(self) -> str:
+        """What it is a table of."""
+        return self._source.name
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._source.columns)
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __iter__(self) -> Iterator[Row]:
+        columns = self._source.columns
+        return (dict(zip(columns, row, strict=True)) for row in self._source.rows())
+
+    def column(self, name: str) -> list[Any]:
+        """The values of one column."""
+        if name not in self._source.columns:
+            known = ", ".join(self._source.columns)
+            hint = did_you_mean(name, self._source.columns)
+            raise WrongUsage(f'table {self.name}: there is no column "{name}" ({known}).{hint}')
+        return self._source.column(name)
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The table as a DataFrame."""
+        import pyarrow
+
+        return pyarrow.table(self).to_pandas()
+
+    def __arrow_c_schema__(self) -> object:
+        return self._source.__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        return self._source.__arrow_c_stream__(requested_schema)
+
+    def _first_rows(self) -> list[tuple[Any, ...]]:
+        if len(self) <= _ROWS_SHOWN:
+            return self._source.rows()
+        import pyarrow
+
+        batches = pyarrow.RecordBatchReader.from_stream(self)
+        head = batches.read_next_batch().slice(0, _ROWS_SHOWN).to_pylist()
+        return [tuple(row.values()) for row in head]
+
+    def __repr__(self) -> str:
+        return f"<tracealyze table {self.name}: {len(self)} rows; {', '.join(self.columns)}>"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
+        rows = "".join(
+            "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in row) + "</tr>"
+            for row in self._first_rows()
+        )
+        more = f"<caption>first {_ROWS_SHOWN} of {len(self)} rows</caption>" if len(self) > _ROWS_SHOWN else ""
+        return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+@dataclass(frozen=True)
+class Window:
+    """The stretch of wall time that is accounted for, and whose it is."""
+
+    start_ns: int | None = None
+    end_ns: int | None = None
+    wall_ns: int = 0
+    root_pid: int | None = None
+    root_program: str | None = None
+    reason: str | None = None
+    """Why there is no wall time to account for; None if there is."""
+    left_out_ns: int = 0
+    """Leading time in which every task only waited idly."""
+    capture: int | None = 0
+    """Number of the capture; None if this is the sum over several."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row."""
+        import pandas
+
+        return pandas.DataFrame([{item.name: getattr(self, item.name) for item in fields(self)}])
+
+
+@dataclass(frozen=True)
+class Loss:
+    """Input that could not be used: how much, where it begins, and how to capture without losing it."""
+
+    kind: str
+    lines: int
+    first_line: int | None = None
+    remedy: str | None = None
+
+
+@dataclass(frozen=True)
+class Capture:
+    """What was read: one file, or several that belong together."""
+
+    path: str
+    files: list[str] = field(default_factory=list)
+    format: str = ""
+    lines: int = 0
+    bytes: int = 0
+    accounting: Mapping[str, int] = field(default_factory=dict)
+    losses: tuple[Loss, ...] = ()
+    has: Mapping[str, bool] = field(default_factory=dict)
+    dur_kind: str = "none"
+    clock: str = "none"
+    tick_ns: int = 1
+    base_ns: int | None = None
+    first_ns: int | None = None
+    last_ns: int | None = None
+    cut: bool = False
+    backward_steps: int = 0
+    """Lines whose stamp lies before that of an earlier line."""
+    unseen_children: int = 0
+    """Children that were created but of which nothing is in the capture."""
+    first_foreign_line: int | None = None
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Capture:
+        """From what the engine says; facts that have no place here are left out."""
+        known = {item.name for item in fields(cls)}
+        kept = {name: value for name, value in facts.items() if name in known}
+        kept["losses"] = tuple(Loss(**loss) for loss in facts.get("losses", ()))
+        return cls(**kept)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which events count. What is empty or None does not restrict; several conditions must all hold."""
+
+    pids: tuple[int, ...] = ()
+    programs: tuple[str, ...] = ()
+    start: str | None = None
+    end: str | None = None
+    root: int | None = None
+    syscalls: tuple[str, ...] = ()
+
+    def for_engine(self) -> _engine.Selection:
+        """The same, as the engine takes it."""
+        return _engine.Selection(
+            pids=self.pids,
+            programs=self.programs,
+            from_=self.start,
+            to=self.end,
+            root=self.root,
+            syscalls=self.syscalls,
+        )
+
+
+class Trace:
+    """One or more captures in memory, or a selection of their events."""
+
+    def __init__(self, source: _engine.Trace, selection: Selection | None = None) -> None:
+        self._source = source
+        self.selection = selection or Selection()
+        self._selected = self.selection.for_engine()
+
+    def select(
+        self,
+        *,
+        pids: Iterable[int] = (),
+        programs: Iterable[str] = (),
+        start: str | None = None,
+        end: str | None = None,
+        root: int | None = None,
+    ) -> Trace:
+        """The same trace, of which only these events count."""
+        chosen = Selection(tuple(pids), tuple(programs), start, end, root)
+        return Trace(self._source, chosen)
+
+    @cached_property
+    def captures(self) -> tuple[Capture, ...]:
+        """What was read."""
+        return tuple(Capture.of(facts) for facts in self._source.captures())
+
+    @property
+    def accounting(self) -> dict[str, int]:
+        """Lines of each kind, over all captures. They sum to the number of lines."""
+        total: Counter[str] = Counter()
+        for each in self.captures:
+            total.update(each.accounting)
+        return dict(total)
+
+    @property
+    def tick_ns(self) -> int:
+        """The smallest step of the clock; of the coarsest one, if captures differ."""
+        return max((each.tick_ns for each in self.captures), default=1) or 1
+
+    @cached_property
+    def totals(self) -> dict[str, int]:
+        """processes, threads, calls, failed, interrupted, open, signals."""
+        return _asked(lambda: self._source.totals(self._selected))
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """The stretch of wall time that is accounted for, of each capture."""
+        return tuple(Window(**facts) for facts in _asked(lambda: self._source.windows_of(self._selected)))
+
+    @property
+    def window(self) -> Window:
+        """The stretch of wall time that is accounted for; over several captures, the sum of their lengths."""
+        if len(self.windows) == 1:
+            return self.windows[0]
+        reasons = [each.reason for each in self.windows]
+        return Window(
+            wall_ns=sum(each.wall_ns for each in self.windows),
+            left_out_ns=sum(each.left_out_ns for each in self.windows),
+            reason=None if None in reasons else next(iter(reasons), "empty"),
+            capture=None,
+        )
+
+    @property
+    def events(self) -> Table:
+        """One row per event."""
+        return self.events_of()
+
+    def events_of(self, columns: Sequence[str] | None = None, limit: int | None = None) -> Table:
+        """Events with these columns only, at most so many."""
+        return self._table(lambda: self._source.events(self._selected, columns, limit))
+
+    def calls(self, by: Sequence[str] | str = ("syscall",)) -> Table:
+        """Counts and times of calls, one row for each combination of these keys."""
+        keys = [by] if isinstance(by, str) else list(by)
+        return self._table(lambda: self._source.calls(keys, self._selected))
+
+    @cached_property
+    def tasks(self) -> Table:
+        """One row per task: creator, life, end, programs, calls, time in calls and between them."""
+        return self._table(lambda: self._source.tasks(self._selected))
+
+    @cached_property
+    def processes(self) -> Table:
+        """One row per process, its threads taken together."""
+        return self._table(lambda: self._source.processes(self._selected))
+
+    @cached_property
+    def partition(self) -> Table:
+        """Where the wall time of the window went. Disjoint; sums to it exactly."""
+        return self._table(lambda: self._source.partition(self._selected))
+
+    @cached_property
+    def critical_path(self) -> Table:
+        """The segments behind the partition, in order of time."""
+        return self._table(lambda: self._source.path(self._selected))
+
+    @cached_property
+    def loops(self) -> Table:
+        """Sequences of calls that a task repeats."""
+        return self._table(lambda: self._source.loops(self._selected))
+
+    @property
+    def gaps(self) -> Table:
+        """Spans of a task between two of its calls."""
+        return self.gaps_from(0)
+
+    def gaps_from(self, at_least_ns: int) -> Table:
+        """Gaps of at least this length."""
+        return self._table(lambda: self._source.gaps(self._selected, at_least_ns))
+
+    @cached_property
+    def summary_rows(self) -> Table:
+        """Rows of summary tables that tracers printed (`strace -c`)."""
+        return self._table(self._source.summary_rows)
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the rules say about this trace, the costliest first."""
+        from tracealyze.finding import findings
+
+        return findings(self)
+
+    def summary(self) -> Summary:
+        """All that `tracealyze summarize` shows, as data."""
+        from tracealyze.summary import summary
+
+        return summary(self)
+
+    def quote(self, lines: Sequence[int], capture: int = 0) -> list[str]:
+        """The text of these lines, as it stands in the capture; nothing if it can no longer be read."""
+        try:
+            return self._source.quote(capture, list(lines))
+        except OSError:
+            return []
+
+    def __repr__(self) -> str:
+        names = ", ".join(each.path for each in self.captures)
+        return f"<tracealyze trace of {names}>"
+
+    def _table(self, make: Callable[[], _engine.Table]) -> Table:
+        return Table(_asked(make))
+
+
+def read(
+    captures: str | PathLike[str] | Iterable[str | PathLike[str]],
+    *,
+    input_format: str | None = None,
+    progress: Progress | None = None,
+) -> Trace:
+    """Read a capture, or several: files, `-`, folders or prefixes of `-ff` files, globs."""
+    named = [captures] if isinstance(captures, str | PathLike) else list(captures)
+    return read_files(capture.files_of(fspath(name) for name in named), input_format, progress)
+
+
+def read_files(files: Sequence[Sequence[str]], input_format: str | None, progress: Progress | None) -> Trace:
+    """Read captures whose files are known already."""
+    if input_format is not None and input_format not in _engine.FORMATS:
+        known = ", ".join(_engine.FORMATS)
+        raise WrongUsage(f'no format "{input_format}" ({known}).{did_you_mean(input_format, _engine.FORMATS)}')
+    return Trace(_asked(lambda: _engine.read(files, input_format, progress)))

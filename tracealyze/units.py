@@ -1,0 +1,124 @@
+"""Times, sizes, shares and counts: the one place that shows and reads them. Times inside are integers of ns."""
+
+from collections.abc import Callable, Iterable
+from math import log10
+
+from tracealyze.errors import WrongUsage, did_you_mean
+
+US = 1_000
+MS = 1_000_000
+S = 1_000_000_000
+
+_READ = {"ns": 1, "us": US, "µs": US, "ms": MS, "s": S, "min": 60 * S, "h": 3600 * S}
+_SIZES = ("bytes", "KiB", "MiB", "GiB", "TiB")
+_DIGITS = 3
+_DECIMALS_OF_SECONDS = 2
+_COLUMN_UNITS = (("s", S), ("ms", MS), ("µs", US))
+_COLUMN_DECIMALS = 3
+_MINUTES_FROM = 10 * 60 * S
+
+
+def read_duration(text: str) -> int:
+    """Nanoseconds of a text like `10ms`, `1.5 s` or `2min`."""
+    number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyzµ").rstrip()
+    unit = text.strip()[len(number) :].strip()
+    try:
+        return round(float(number) * _READ[unit])
+    except KeyError:
+        raise WrongUsage(f'"{text}" has no unit of time; write 10ms or 1.5s.{did_you_mean(unit, _READ)}') from None
+    except ValueError:
+        raise WrongUsage(f'"{text}" is no length of time; write 10ms or 1.5s.') from None
+
+
+def duration(ns: float, tick_ns: int = 1) -> str:
+    """`9.74 s`, `32.8 ms`: three digits (of seconds, hundredths), but never more than a clock with this tick had."""
+    magnitude = abs(ns)
+    if magnitude == 0:
+        return "0 s"
+    if magnitude >= _MINUTES_FROM:
+        minutes, seconds = divmod(round(ns / S), 60)
+        return f"{minutes // 60} h {minutes % 60} min" if minutes >= 60 else f"{minutes} min {seconds} s"
+    name, unit = _unit_of_time(magnitude, tick_ns)
+    wanted = _decimals_for(magnitude / unit) if unit < S or magnitude < 10 * S else _DECIMALS_OF_SECONDS
+    digits = min(wanted, _decimals_of_tick(unit, tick_ns))
+    if round(magnitude / unit, digits) >= 1000 and unit < S:
+        return duration(float(round(ns / unit) * unit), tick_ns)
+    shown = f"{ns / unit:.{digits}f}"
+    return f"< {tick(tick_ns)}" if float(shown) == 0 else f"{shown} {name}"
+
+
+def tick(tick_ns: int) -> str:
+    """The smallest step of a clock: `0.1 ms`, `1 µs`."""
+    for name, unit in (("s", S), ("ms", MS), ("µs", US)):
+        if tick_ns * 10 >= unit:
+            return f"{tick_ns / unit:g} {name}"
+    return f"{tick_ns} ns"
+
+
+def moment(ns: int, tick_ns: int = 1) -> str:
+    """A point in time in seconds, with the digits that the clock has: `3.7245`."""
+    return f"{ns / S:.{_decimals_of_tick(S, tick_ns)}f}"
+
+
+def _unit_of_time(magnitude: float, tick_ns: int) -> tuple[str, int]:
+    for name, unit in (("s", S), ("ms", MS), ("µs", US)):
+        if magnitude >= unit or tick_ns * 10 >= unit:
+            return name, unit
+    return "ns", 1
+
+
+def _decimals_for(value: float) -> int:
+    """Decimals that make three digits; a leading zero counts for nothing."""
+    return max(0, _DIGITS - 1 - (int(log10(value)) if value >= 1 else -1))
+
+
+def _decimals_of_tick(unit: int, tick_ns: int) -> int:
+    return max(0, round(log10(unit / max(tick_ns, 1)) + 0.4999)) if unit > tick_ns else 0
+
+
+def size(count: float) -> str:
+    """`1.2 MiB`."""
+    for name in _SIZES:
+        if abs(count) < 1024 or name == _SIZES[-1]:
+            break
+        count /= 1024
+    return f"{count:.0f} {name}" if name == "bytes" or count >= 100 else f"{count:.1f} {name}"
+
+
+def share(fraction: float) -> str:
+    """`85 %`; small ones are not rounded to nothing, and less than all is never shown as all."""
+    percent = fraction * 100
+    if 0 < percent < 0.1:
+        return "< 0.1 %"
+    if 99.5 <= percent < 100:
+        return "> 99 %"
+    return f"{percent:.1f} %" if 0 < percent < 0.95 else f"{percent:.0f} %"
+
+
+def count(number: int) -> str:
+    """`90,118`."""
+    return f"{number:,}"
+
+
+def counted(number: int, noun: str, plural: str | None = None) -> str:
+    """`1 call`, `297 calls`."""
+    return f"{count(number)} {noun if number == 1 else plural or noun + 's'}"
+
+
+def durations(values: Iterable[float | None], tick_ns: int = 1) -> tuple[str, Callable[[float | None], str]]:
+    """One unit for a column: its name, and how to show a value in it. Little is not shown as nothing."""
+    largest = max((abs(value) for value in values if value is not None), default=0)
+    name, unit = next((pair for pair in _COLUMN_UNITS if largest >= pair[1]), _COLUMN_UNITS[-1])
+    if tick_ns * 10 > unit:
+        name, unit = _unit_of_time(largest, tick_ns)
+    digits = min(_COLUMN_DECIMALS, _decimals_of_tick(unit, tick_ns))
+    least = 10.0**-digits
+
+    def shown(value: float | None) -> str:
+        if value is None:
+            return ""
+        if 0 < abs(value) / unit < least / 2:
+            return f"<{least:.{digits}f}"
+        return f"{value / unit:,.{digits}f}"
+
+    return name, shown
