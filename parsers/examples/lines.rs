@@ -1,8 +1,11 @@
 //! Reads a capture and says how long a line takes and of which kinds the lines are.
+//! With `--table`, the calls counted beside those of the tracer's own table at its end.
 //!
-//! `cargo run --release --example lines -- FILE [--events]`
+//! `cargo run --release --example lines -- FILE [--events | --table]`
 
+use parsers::{Extra, Outcome};
 use parsers::{Head, Kind, Parsed, recognise};
+use std::collections::BTreeMap;
 use std::time::Instant;
 
 const CHUNK_BYTES: usize = 4 << 20;
@@ -10,6 +13,8 @@ const HEAD_BYTES: usize = 256 << 10;
 
 fn main() {
     let path = std::env::args().nth(1).unwrap_or_default();
+    let table = std::env::args().any(|arg| arg == "--table");
+    let mut counted = Table::default();
     let show = std::env::args().any(|arg| arg == "--events");
     let bytes = match std::fs::read(&path) {
         Ok(bytes) => bytes,
@@ -33,6 +38,9 @@ fn main() {
         if show {
             print_lines(&rest[..end], &parsed);
         }
+        if table {
+            count(&parsed, &mut counted);
+        }
         rest = &rest[end..];
     }
     let took_ns = start.elapsed().as_nanos() as f64;
@@ -43,6 +51,34 @@ fn main() {
     );
     for (kind, count) in Kind::ALL.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
         println!("{count:10} {}", kind.name());
+    }
+    for (name, counts) in counted.iter().filter(|(_, counts)| counts[0] != counts[2] || counts[1] != counts[3]) {
+        println!("{name}: calls, failed counted {:?}, in the table {:?}", &counts[..2], &counts[2..]);
+    }
+    if table {
+        println!("{} syscalls", counted.len());
+    }
+}
+
+/// By syscall: calls and failed ones counted, calls and failed ones of the table.
+type Table = BTreeMap<String, [u64; 4]>;
+
+fn count(parsed: &Parsed, counted: &mut Table) {
+    for line in &parsed.lines {
+        let returned = !matches!(line.outcome, Outcome::Open | Outcome::NoReturn | Outcome::Unavailable);
+        let fails = matches!(line.outcome, Outcome::Failed | Outcome::Interrupted);
+        let name = parsed.texts.string(line.name).into_owned();
+        match (line.kind, parsed.extra(line)) {
+            (Kind::Call | Kind::CallEnd, _) if returned => {
+                let counts = counted.entry(name).or_default();
+                (counts[0], counts[1]) = (counts[0] + 1, counts[1] + u64::from(fails));
+            }
+            (_, Some(&Extra::SummaryRow { calls, failed, .. })) => {
+                let counts = counted.entry(name).or_default();
+                (counts[2], counts[3]) = (counts[2] + calls, counts[3] + failed);
+            }
+            _ => {}
+        }
     }
 }
 

@@ -117,7 +117,7 @@ fn descriptor(arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
 
 fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
     let Parsed { texts, scratch, .. } = parsed;
-    if inner.contains(&b'\\') {
+    if memchr::memchr(b'\\', inner).is_some() {
         scratch.clear();
         unescape(inner, scratch);
         return texts.add(scratch);
@@ -131,7 +131,7 @@ fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
         return;
     };
     let Parsed { texts, scratch, .. } = parsed;
-    let escaped = raw.contains(&b'\\');
+    let escaped = memchr::memchr(b'\\', raw).is_some();
     if raw.first() == Some(&b'/') && !escaped {
         line.target = texts.add(raw);
         return;

@@ -267,6 +267,9 @@ enum Cut {
 
 /// The text before the cut, and what the cut says.
 fn cut(text: &[u8]) -> (&[u8], Option<Cut>) {
+    if let Some(before) = text.strip_suffix(b"<unfinished ...>") {
+        return (before, Some(Cut::Plain));
+    }
     if let Some((at, said)) = events::message_inside(text) {
         let (before, inner) = cut(&text[..at]);
         let said = said.map_or(Cut::Plain, |(id, attached)| Cut::Attached(id, attached));

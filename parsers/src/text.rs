@@ -28,6 +28,8 @@ impl Text {
 }
 
 const BLOCK_BYTES: usize = 1 << 18;
+/// No fixed word is longer than this many bytes.
+const LONGEST_WORD: usize = 32;
 
 /// A set of texts with dense numbers, starting with the fixed words.
 ///
@@ -55,6 +57,11 @@ pub fn hash_bytes(bytes: &[u8]) -> u32 {
     (hash ^ (hash >> 32)) as u32
 }
 
+/// Fixed words are names: they begin with a letter or underscore and are short.
+fn may_be_word(bytes: &[u8]) -> bool {
+    bytes.len() <= LONGEST_WORD && bytes.first().is_some_and(|byte| byte.is_ascii_alphabetic() || *byte == b'_')
+}
+
 /// hashbrown takes its control byte from the top bits of 64.
 fn spread(hash: u32) -> u64 {
     u64::from(hash).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -76,7 +83,11 @@ impl Interner {
         if bytes.is_empty() {
             return Text::NONE;
         }
-        syscalls::word(bytes).unwrap_or_else(|| self.add_hashed(bytes, hash_bytes(bytes)))
+        // Most texts are paths and addresses; a look at the front saves looking for them among the words.
+        if let Some(word) = may_be_word(bytes).then(|| syscalls::word(bytes)).flatten() {
+            return word;
+        }
+        self.add_hashed(bytes, hash_bytes(bytes))
     }
 
     /// As [`Interner::add`] for a text known to be no fixed word, with its [`hash_bytes`].
@@ -163,6 +174,8 @@ mod tests {
         assert_eq!(texts.add(b"/etc/passwd"), path);
         assert_ne!(texts.add(b"/etc/group"), path);
         assert_eq!(texts.bytes(path), b"/etc/passwd");
+        let fits = |word: &&str| word.is_empty() || may_be_word(word.as_bytes());
+        assert!(syscalls::words().iter().all(fits));
         let read = texts.add(b"read");
         assert!(read.0 < Text::first_free());
         assert_eq!(texts.bytes(read), b"read");

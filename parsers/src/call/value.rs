@@ -18,6 +18,9 @@ pub enum Timeout {
 
 /// A descriptor: `3`, `3</etc/passwd>`, `0x3`, `AT_FDCWD</srv>` (which is none).
 pub fn fd(arg: &[u8]) -> Option<i32> {
+    if let [digit @ b'0'..=b'9', b'<', ..] | [digit @ b'0'..=b'9'] = arg {
+        return Some(i32::from(digit - b'0'));
+    }
     let (value, rest) = scan::value(arg)?;
     let ends = matches!(rest.first(), None | Some(b'<' | b' ' | b'/' | b',' | b']' | b'}'));
     // Raw 32-bit values: 0xffffffff is -1.
@@ -26,13 +29,14 @@ pub fn fd(arg: &[u8]) -> Option<i32> {
 
 /// The text in the angle brackets of `3</etc/passwd>`, without a nested device `<char 1:3>`.
 pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
-    let start = memchr(b'<', arg)? + 1;
+    // The number before it is short.
+    let start = arg.iter().position(|&byte| byte == b'<')? + 1;
     // `/* AT_FDCWD */<…>` is one; `<... resuming` and `<unfinished` are none.
     let before = arg.get(start.checked_sub(2)?)?;
     if !(before.is_ascii_alphanumeric() || *before == b'/') {
         return None;
     }
-    let end = memrchr(b'>', arg).filter(|&end| end > start)?;
+    let end = arg.iter().rposition(|&byte| byte == b'>').filter(|&end| end > start)?;
     let inner = &arg[start..end];
     if inner.last() != Some(&b'>') {
         return Some(inner);

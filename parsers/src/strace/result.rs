@@ -4,7 +4,6 @@ use crate::call;
 use crate::format::Parsed;
 use crate::line::{Line, Outcome};
 use crate::scan;
-use memchr::memrchr;
 
 /// What a result says beside what goes into the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -18,19 +17,25 @@ pub enum Read {
 /// The time at the end of a line, and the text before it: `3 <0.000012>`.
 pub fn duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let inner = text.strip_suffix(b">")?;
-    let open = memrchr(b'<', inner)?;
     // The blank before it is the only difference to the decoration of a value.
-    let before = inner[..open].strip_suffix(b" ")?;
-    match scan::seconds(&inner[open + 1..]) {
-        Some((ns, _, b"")) => Some((ns, before)),
-        _ => negative(&inner[open + 1..]).map(|ns| (ns, before)),
+    let (mut value, mut scale, mut digits, mut point) = (0i64, 1i64, 0usize, None);
+    for (at, &byte) in inner.iter().enumerate().rev() {
+        match byte {
+            b'0'..=b'9' if digits < 18 => {
+                value += i64::from(byte - b'0') * scale;
+                (scale, digits) = (scale.wrapping_mul(10), digits + 1);
+            }
+            b'.' if point.is_none() && digits > 0 => point = Some(digits),
+            // Before 4.22 a step of the wall clock could make a time negative.
+            b'-' if inner[..at].ends_with(b" <") => return Some((0, &inner[..at - 2])),
+            b'<' if digits > point.unwrap_or(0) && inner[..at].ends_with(b" ") => {
+                let ns = value.checked_mul(scan::tick_ns(point.unwrap_or(0)))?;
+                return Some((ns, &inner[..at - 1]));
+            }
+            _ => return None,
+        }
     }
-}
-
-/// Before 4.22 a step of the wall clock could make a time negative.
-fn negative(text: &[u8]) -> Option<i64> {
-    let (_, _, rest) = scan::seconds(text.strip_prefix(b"-")?)?;
-    rest.is_empty().then_some(0)
+    None
 }
 
 /// Read a result into the line.
@@ -46,7 +51,7 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> Read {
         unknown(rest, line, parsed);
         return Read::Whole(None);
     }
-    let Some((value, rest)) = scan::value(text) else {
+    let Some((value, rest)) = small(text).or_else(|| scan::value(text)) else {
         return Read::Cut;
     };
     line.ret = value;
@@ -56,7 +61,22 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> Read {
     if value == -1 {
         failure(rest, line, parsed);
     }
-    Read::Whole(call::tracer_id(rest))
+    Read::Whole(if rest.ends_with(b" */") { call::tracer_id(rest) } else { None })
+}
+
+/// A short decimal number, which most results are.
+fn small(text: &[u8]) -> Option<(i64, &[u8])> {
+    let mut value = 0i64;
+    for (at, &byte) in text.iter().enumerate().take(9) {
+        match byte {
+            b'0'..=b'9' => value = value * 10 + i64::from(byte - b'0'),
+            _ if at == 0 || (text[0] == b'0' && at > 1) || byte == b'x' => return None,
+            _ => return Some((value, &text[at..])),
+        }
+    }
+    // A leading zero means octal.
+    let decimal = text.len() == 1 || text.first().is_some_and(|&byte| byte != b'0');
+    (text.len() < 9 && decimal).then_some((value, b""))
 }
 
 /// `?`, `? <unavailable>`, `? ERESTARTSYS (…)`, and of old tracers `? (mask now [])`.
