@@ -1,20 +1,161 @@
-//! kernel-log text.
+//! Logs with a time on each line: printk and dmesg, journal, syslog, and anything that begins with a stamp.
+//!
+//! ```text
+//! In:   [    1.486287] md: stopping all md devices.
+//! Out:  at 1486287000 ns since boot, md, message `md: stopping all md devices.`
+//! ```
+//!
+//! A log has no calls: what is looked at is the silence from one message to the next. A capture has one clock, decided
+//! from its head; a line that does not tell the time by it is a message without a time.
 
-use crate::format::{Answer, Format, Head, LineReader};
+mod date;
+mod message;
+mod stamp;
+
+use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};
+use crate::line::{Kind, Line};
+use crate::scan;
+use stamp::{BASES, Base, Front, front};
 
 /// The format.
 pub struct KernelLog;
+
+/// Longest message kept, in bytes.
+const MOST_MESSAGE_BYTES: usize = 400;
 
 impl Format for KernelLog {
     fn name(&self) -> &'static str {
         "kernel-log"
     }
 
-    fn recognise(&self, _head: Head<'_>) -> Answer {
-        todo!()
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        let (mut lines, mut stamped, mut sure, mut calls) = (0usize, 0usize, 0usize, 0usize);
+        for line in head.lines().filter(|line| blank(line).is_none()) {
+            lines += 1;
+            let Some(front) = front(line) else { continue };
+            stamped += 1;
+            sure += usize::from(front.is_sure);
+            calls += usize::from(is_call(front.text));
+        }
+        match lines {
+            0 if head.complete => Answer::No,
+            0 => Answer::NeedMore,
+            // Tracers can put the time in front as well.
+            _ if stamped == 0 || calls * 10 > stamped => Answer::No,
+            _ if sure * 2 >= lines => Answer::Yes,
+            _ => Answer::Maybe((stamped * 100 / lines) as u8),
+        }
     }
 
-    fn reader(&self, _head: Head<'_>) -> Box<dyn LineReader> {
-        todo!()
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        let (base, digits) = clock(head);
+        Box::new(Reader { base, digits })
+    }
+}
+
+/// A call, a half of one, or a signal as tracers write them, with a thread id before it or not.
+fn is_call(text: &[u8]) -> bool {
+    let text = scan::skip_blanks(text);
+    let text = text.strip_prefix(b"[pid ").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..)).unwrap_or(text);
+    let text = scan::skip_blanks(scan::number(scan::skip_blanks(text)).map_or(text, |(_, rest)| rest));
+    if [&b"<... "[..], b"--- SIG", b"+++ "].iter().any(|front| text.starts_with(front)) {
+        return true;
+    }
+    let Some((_, rest)) = scan::name(text) else { return false };
+    let ends = || text.ends_with(b"<unfinished ...>") || memchr::memmem::rfind(rest, b") = ").is_some();
+    rest.starts_with(b"(") && (ends() || memchr::memmem::rfind(rest, b")  ").is_some())
+}
+
+/// The clock of a capture, and how many digits it has: the finest that most lines have, else the commonest.
+fn clock(head: Head<'_>) -> (Base, usize) {
+    let (mut stamped, mut lines, mut digits) = (0usize, [0usize; BASES.len()], [0usize; BASES.len()]);
+    for front in head.lines().filter_map(front) {
+        stamped += 1;
+        for (at, &base) in BASES.iter().enumerate() {
+            if let Some(stamp) = front.at(base) {
+                lines[at] += 1;
+                digits[at] = digits[at].max(stamp.digits);
+            }
+        }
+    }
+    let is_common = |at: &usize| lines[*at] * 5 >= stamped * 4 && lines[*at] > 0;
+    // On equal terms the earlier of the bases wins, hence the reverse order.
+    let finest = (0..BASES.len()).rev().filter(is_common).max_by_key(|&at| digits[at]);
+    let commonest = || (0..BASES.len()).rev().max_by_key(|&at| lines[at]).unwrap_or(0);
+    let at = finest.unwrap_or_else(commonest);
+    (BASES[at], digits[at])
+}
+
+struct Reader {
+    base: Base,
+    digits: usize,
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        let clock = match self.base {
+            Base::Boot | Base::Year => Clock::SinceStart,
+            Base::Epoch => Clock::Epoch,
+            Base::Day => Clock::TimeOfDay,
+            Base::Previous => Clock::SincePrevious,
+        };
+        Facts {
+            stamp: Moment::Start,
+            clock,
+            tick_ns: scan::tick_ns(self.digits),
+            dur_kind: DurKind::Gap,
+            has_durations: false,
+            has_ids: false,
+            ids_optional: false,
+            base_ns: 0,
+        }
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        if let Some(line) = blank(line) {
+            return line;
+        }
+        match front(line) {
+            Some(front) => self.message(&front, parsed),
+            None => Line::of(without_stamp(line)),
+        }
+    }
+}
+
+impl Reader {
+    fn message(&self, front: &Front<'_>, parsed: &mut Parsed) -> Line {
+        let mut line = Line::of(Kind::Log);
+        if let Some(stamp) = front.at(self.base) {
+            line.stamp_ns = stamp.ns;
+        }
+        let (name, message) = message::read(front);
+        let Parsed { texts, scratch, .. } = parsed;
+        let mut text = |bytes: &[u8]| {
+            if !bytes.contains(&b'\x1b') {
+                return texts.add(bytes.get(..MOST_MESSAGE_BYTES).unwrap_or(bytes));
+            }
+            scratch.clear();
+            message::without_colour(bytes, MOST_MESSAGE_BYTES, scratch);
+            texts.add(scratch)
+        };
+        line.name = text(name);
+        line.target = text(message);
+        line
+    }
+}
+
+/// What a line without a stamp is among others that have one.
+fn without_stamp(line: &[u8]) -> Kind {
+    if line.starts_with(b"-- ") && scan::trim_end(line).ends_with(b"--") || line.starts_with(b"-- Journal begins") {
+        return Kind::Notice;
+    }
+    if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
+        return Kind::Continuation;
+    }
+    // `[    1.4862[    1.486300] text`: two writers on the console.
+    let inside = line.strip_prefix(b"[").map(scan::skip_blanks);
+    match inside.and_then(scan::seconds) {
+        Some((_, digits, _)) if digits > 0 => Kind::Damaged,
+        _ => Kind::Foreign,
     }
 }

@@ -197,6 +197,7 @@ fn public_samples_are_read_without_a_loss() {
     for text in texts.into_iter().flatten() {
         let head = Head { bytes: text.as_bytes(), complete: true };
         assert_eq!(TrussSolaris.recognise(head), Answer::Yes);
+        assert_eq!(parsers::recognise(head).map(Format::name), Some("truss-solaris"));
         let reader = TrussSolaris.reader(head);
         let mut parsed = Parsed::default();
         parsed.read(reader.as_ref(), text.as_bytes());

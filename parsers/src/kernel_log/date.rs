@@ -1,0 +1,104 @@
+//! Dates and times of day, taken off the front of a text.
+
+use crate::scan;
+
+const NS_PER_S: i64 = 1_000_000_000;
+const MONTHS: [&[u8]; 12] =
+    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
+const WEEKDAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
+
+/// Nanoseconds, digits behind the point, rest.
+pub(super) type Taken<'a> = (i64, usize, &'a [u8]);
+
+/// `Mar`: 1 to 12.
+pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (name, rest) = text.split_at_checked(3)?;
+    let at = MONTHS.iter().position(|month| *month == name)?;
+    Some((at as i64 + 1, rest))
+}
+
+/// `Thu ` and what follows.
+pub(super) fn weekday(text: &[u8]) -> Option<&[u8]> {
+    let (name, rest) = text.split_at_checked(3)?;
+    WEEKDAYS.contains(&name).then(|| rest.strip_prefix(b" "))?
+}
+
+/// A number of exactly so many digits.
+fn digits(text: &[u8], count: usize) -> Option<(i64, &[u8])> {
+    let (front, rest) = text.split_at_checked(count)?;
+    let (value, left) = scan::number(front)?;
+    left.is_empty().then_some((value, rest))
+}
+
+/// A day of the month, padded with a blank, a zero or nothing.
+pub(super) fn day(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (value, rest) = scan::number(scan::skip_blanks(text))?;
+    (1..=31).contains(&value).then_some((value, rest))
+}
+
+/// `19:43:34`, with a fraction behind a point or comma.
+pub(super) fn time(text: &[u8]) -> Option<Taken<'_>> {
+    // A day's last second may be a leap second, but there is no hour 24 in a log.
+    let (time_ns, count, rest) = scan::time_of_day(text).filter(|found| found.0 <= 86_400 * NS_PER_S)?;
+    if count > 0 {
+        return Some((time_ns, count, rest));
+    }
+    let Some(fraction) = rest.strip_prefix(b",") else { return Some((time_ns, 0, rest)) };
+    let Some((value, after)) = scan::number(fraction) else { return Some((time_ns, 0, rest)) };
+    let count = fraction.len() - after.len();
+    if count > 9 {
+        return None;
+    }
+    Some((time_ns + value * scan::tick_ns(count), count, after))
+}
+
+/// Nanoseconds since 1970, for years in which they fit.
+pub(super) fn since_epoch(year: i64, month: i64, day: i64, time_ns: i64) -> Option<i64> {
+    if !(1900..=2261).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    // Days before a month, with years that begin in March, so that the leap day is the last (Richards, 2013).
+    let (shifted, from_march) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
+    let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (from_march * 153 + 2) / 5 + day - 1;
+    Some((days - 719_468) * 86_400 * NS_PER_S + time_ns)
+}
+
+/// Nanoseconds since the first of January of a year without a leap day: what a stamp without a year tells.
+pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> {
+    Some(since_epoch(1970, month, day, 0)? + time_ns)
+}
+
+/// `2009-03-05T19:43:34.123456+01:00`, with a blank for the `T`, a comma for the point, and any zone or none.
+pub(super) fn iso(text: &[u8]) -> Option<Taken<'_>> {
+    let (year, rest) = digits(text, 4)?;
+    let separator = *rest.first().filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
+    let (month, rest) = digits(rest.get(1..)?, 2)?;
+    let (day, rest) = digits(rest.strip_prefix(&[separator])?, 2)?;
+    let rest = rest.strip_prefix(b"T").or_else(|| rest.strip_prefix(b" "))?;
+    let (time_ns, count, rest) = time(rest)?;
+    let (zone_ns, rest) = zone(rest);
+    Some((since_epoch(year, month, day, time_ns)? - zone_ns, count, rest))
+}
+
+/// How far a printed zone is ahead of UTC. What is not understood counts as UTC and stays.
+fn zone(text: &[u8]) -> (i64, &[u8]) {
+    if let Some(rest) = text.strip_prefix(b"Z") {
+        return (0, rest);
+    }
+    if let Some(rest) = text.strip_prefix(b" UTC").or_else(|| text.strip_prefix(b" GMT")) {
+        return (0, rest);
+    }
+    offset(text).unwrap_or((0, text))
+}
+
+/// `+0100`, `-05:30`.
+fn offset(text: &[u8]) -> Option<(i64, &[u8])> {
+    let sign = match text.first()? {
+        b'+' => 1,
+        b'-' => -1,
+        _ => return None,
+    };
+    let (hours, rest) = digits(text.get(1..)?, 2)?;
+    let (minutes, rest) = digits(rest.strip_prefix(b":").unwrap_or(rest), 2).unwrap_or((0, rest));
+    (hours <= 15 && minutes <= 59).then_some((sign * (hours * 3600 + minutes * 60) * NS_PER_S, rest))
+}

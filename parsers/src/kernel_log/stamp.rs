@@ -1,0 +1,293 @@
+//! The stamps at the front of a line.
+//!
+//! ```text
+//! In:   Mar  5 19:43:34 host kernel: [    1.486287] md: stopping all md devices.
+//! Out:  since new year 5_514_214 s; since boot 1.486287 s; text `md: stopping all md devices.`
+//! ```
+
+use super::date;
+use crate::scan;
+
+/// What a stamp counts from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Base {
+    /// The kernel's start.
+    Boot,
+    /// 1970.
+    Epoch,
+    /// The first of January of a year that is not told.
+    Year,
+    /// Midnight.
+    Day,
+    /// The line before.
+    Previous,
+}
+
+/// All of them.
+pub(super) const BASES: [Base; 5] = [Base::Boot, Base::Epoch, Base::Year, Base::Day, Base::Previous];
+
+/// One stamp.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Stamp {
+    /// What it counts from.
+    pub base: Base,
+    /// How much.
+    pub ns: i64,
+    /// Digits behind the point.
+    pub digits: usize,
+}
+
+/// How the text behind the stamps is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Form {
+    /// A message of the kernel, or of anybody.
+    Plain,
+    /// Host, tag and message, as syslog writes them.
+    Syslog,
+    /// Host and tag if they look like it.
+    Unsure,
+    /// Host, program, process, id, data, message (RFC 5424).
+    Structured,
+}
+
+/// The front of a line.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Front<'a> {
+    /// The stamps, the outer one first.
+    pub stamps: [Option<Stamp>; 3],
+    /// How the text is made.
+    pub form: Form,
+    /// What stands behind the stamps.
+    pub text: &'a [u8],
+    /// Whether only logs of a kernel or of syslog begin so.
+    pub is_sure: bool,
+}
+
+impl Front<'_> {
+    /// The stamp that counts from this.
+    pub fn at(&self, base: Base) -> Option<Stamp> {
+        self.stamps.iter().flatten().copied().find(|stamp| stamp.base == base)
+    }
+
+    fn add(&mut self, stamp: Stamp) {
+        if let Some(free) = self.stamps.iter_mut().find(|place| place.is_none()) {
+            *free = Some(stamp);
+        }
+    }
+}
+
+/// The front of a line; `None` without a stamp.
+pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
+    let text = scan::trim_end(skip_colour(line));
+    let (text, is_structured) = skip_level(text);
+    if let Some(front) = raw(text) {
+        return Some(front);
+    }
+    let mut front = if text.first() == Some(&b'[') { bracketed(text)? } else { bare(text)? };
+    if is_structured {
+        front.form = Form::Structured;
+    }
+    front.text = skip_colour(front.text);
+    // Several stamps: those with another clock are taken too; a second one of the same is part of the message.
+    while front.text.first() == Some(&b'[') {
+        let Some(more) = bracketed(front.text) else { break };
+        let Some(stamp) = more.stamps[0].filter(|stamp| front.at(stamp.base).is_none()) else { break };
+        front.add(stamp);
+        front.text = skip_colour(more.text);
+    }
+    inner(&mut front);
+    front.text = skip_caller(front.text);
+    Some(front)
+}
+
+/// `kernel: [    1.486287] text` inside syslog: the kernel's own time.
+fn inner(front: &mut Front<'_>) {
+    let Some(at) = memchr::memmem::find(front.text.get(..80).unwrap_or(front.text), b"kernel: [") else { return };
+    let Some(text) = front.text.get(at + 8..) else { return };
+    if let Some(found) = bracketed(text)
+        && let Some(stamp) = found.stamps[0].filter(|stamp| stamp.base == Base::Boot && front.at(Base::Boot).is_none())
+    {
+        front.add(stamp);
+        front.text = found.text;
+        front.form = Form::Plain;
+    }
+}
+
+fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> Front<'_> {
+    let stamp = Stamp { base, ns: taken.0, digits: taken.1 };
+    Front { stamps: [Some(stamp), None, None], form, text, is_sure }
+}
+
+/// A stamp in brackets: of the kernel, of dmesg, or of anybody.
+fn bracketed(text: &[u8]) -> Option<Front<'_>> {
+    let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
+    let mut front = in_brackets(inside)?;
+    let rest = scan::skip_blanks(front.text);
+    let rest = match rest.strip_prefix(b"<") {
+        Some(delta) => delta.get(memchr::memchr(b'>', delta)? + 1..)?,
+        None => rest,
+    };
+    let rest = rest.strip_prefix(b"]")?;
+    front.text = rest.strip_prefix(b" ").unwrap_or(rest);
+    Some(front)
+}
+
+fn in_brackets(text: &[u8]) -> Option<Front<'_>> {
+    if let Some(delta) = text.strip_prefix(b"+") {
+        let (ns, digits, rest) = scan::seconds(delta)?;
+        return Some(one(Base::Previous, (ns, digits), Form::Plain, digits == 6, rest));
+    }
+    if let Some(delta) = text.strip_prefix(b"<") {
+        let (ns, digits, rest) = scan::seconds(scan::skip_blanks(delta))?;
+        let rest = scan::skip_blanks(rest).strip_prefix(b">")?;
+        return Some(one(Base::Previous, (ns, digits), Form::Plain, digits == 6, rest));
+    }
+    if let Some((ns, digits, rest)) = date::iso(text) {
+        return Some(one(Base::Epoch, (ns, digits), Form::Plain, false, rest));
+    }
+    if let Some((ns, digits, rest)) = date::time(text) {
+        return Some(one(Base::Day, (ns, digits), Form::Plain, false, rest));
+    }
+    if let Some((ns, digits, rest)) = scan::seconds(text).filter(|found| found.1 > 0) {
+        // No machine runs for thirty years.
+        let base = if ns >= LEAST_EPOCH_NS { Base::Epoch } else { Base::Boot };
+        // Monotonic stamps of the journal are followed by host and tag.
+        let form = if base == Base::Boot { Form::Unsure } else { Form::Plain };
+        return Some(one(base, (ns, digits), form, digits == 6, rest));
+    }
+    if let Some(day) = date::weekday(text) {
+        let (ns, digits, rest) = ctime(day)?;
+        return Some(one(Base::Epoch, (ns, digits), Form::Plain, true, rest));
+    }
+    minute(text).map(|rest| one(Base::Previous, (0, 0), Form::Plain, true, rest))
+}
+
+/// Seconds from here on (late 1985) are taken as since 1970.
+const LEAST_EPOCH_NS: i64 = 500_000_000_000_000_000;
+
+/// `Mar  5 19:43:34 2009`, the weekday already taken.
+fn ctime(text: &[u8]) -> Option<date::Taken<'_>> {
+    let (month, rest) = date::month(text)?;
+    let (day, rest) = date::day(rest)?;
+    let (time_ns, digits, rest) = date::time(rest.strip_prefix(b" ")?)?;
+    let (year, rest) = scan::number(rest.strip_prefix(b" ")?)?;
+    Some((date::since_epoch(year, month, day, time_ns)?, digits, rest))
+}
+
+/// `Mar05 19:43`, the first line of a minute of `dmesg -e`: how long after the line before it is not told.
+fn minute(text: &[u8]) -> Option<&[u8]> {
+    let (_, rest) = date::month(text)?;
+    let (_, rest) = date::day(rest)?;
+    let (hours, rest) = scan::number(rest.strip_prefix(b" ")?)?;
+    let (minutes, rest) = scan::number(rest.strip_prefix(b":")?)?;
+    (hours < 24 && minutes < 60).then_some(rest)
+}
+
+/// A stamp without brackets, with something behind it that ends it.
+fn bare(text: &[u8]) -> Option<Front<'_>> {
+    let mut front = dated(text).or_else(|| {
+        let (ns, digits, rest) = date::time(text)?;
+        Some(one(Base::Day, (ns, digits), Form::Plain, false, rest))
+    })?;
+    front.text = match front.text.split_first() {
+        None => b"",
+        Some((b' ' | b'\t', rest)) => rest,
+        Some((b':' | b'|' | b';', rest)) => scan::skip_blanks(rest),
+        Some(_) => return None,
+    };
+    Some(front)
+}
+
+fn dated(text: &[u8]) -> Option<Front<'_>> {
+    if let Some((ns, digits, rest)) = date::iso(text) {
+        // dmesg writes a comma, and no host.
+        let is_syslog = text.get(10) == Some(&b'T') && text.get(19) != Some(&b',');
+        let is_dmesg = text.get(10) == Some(&b'T') && !is_syslog;
+        let form = match (is_syslog, is_dmesg) {
+            (true, _) => Form::Syslog,
+            (_, true) => Form::Plain,
+            _ => Form::Unsure,
+        };
+        return Some(one(Base::Epoch, (ns, digits), form, false, rest));
+    }
+    if let Some(rest) = date::weekday(text) {
+        if let Some((ns, digits, rest)) = date::iso(rest) {
+            return Some(one(Base::Epoch, (ns, digits), Form::Syslog, true, skip_zone(rest)));
+        }
+        let (ns, digits, rest) = ctime(rest)?;
+        return Some(one(Base::Epoch, (ns, digits), Form::Unsure, true, rest));
+    }
+    if let Some((month, rest)) = date::month(text) {
+        let (day, rest) = date::day(rest.strip_prefix(b" ")?)?;
+        let rest = rest.strip_prefix(b" ")?;
+        if let Some((ns, digits, after)) = date::time(rest) {
+            return Some(one(Base::Year, (date::since_new_year(month, day, ns)?, digits), Form::Syslog, true, after));
+        }
+        let (year, rest) = scan::number(rest)?;
+        let (ns, digits, rest) = date::time(rest.strip_prefix(b" ")?)?;
+        return Some(one(Base::Epoch, (date::since_epoch(year, month, day, ns)?, digits), Form::Syslog, true, rest));
+    }
+    // `- 1131566461 …`: logs of clusters mark lines without an alert so.
+    let number = text.strip_prefix(b"- ").unwrap_or(text);
+    let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= LEAST_EPOCH_NS)?;
+    Some(one(Base::Epoch, (ns, digits), Form::Unsure, false, rest))
+}
+
+/// Without ` CET`: such names do not tell how far a zone is from UTC. UTC itself was understood and taken before.
+fn skip_zone(text: &[u8]) -> &[u8] {
+    let zone = text.strip_prefix(b" ").filter(|zone| zone.first().is_some_and(u8::is_ascii_uppercase));
+    let end = zone.and_then(|zone| zone.iter().position(|byte| !byte.is_ascii_uppercase()));
+    match (zone, end) {
+        (Some(zone), Some(end)) if end >= 3 && zone.get(end) == Some(&b' ') => zone.get(end..).unwrap_or(text),
+        _ => text,
+    }
+}
+
+/// `6,339,5140900,-;text`, as the kernel's own device gives it: level, number, microseconds, flags.
+fn raw(text: &[u8]) -> Option<Front<'_>> {
+    let (_, rest) = scan::number(text)?;
+    let (_, rest) = scan::number(rest.strip_prefix(b",")?)?;
+    let (micros, rest) = scan::number(rest.strip_prefix(b",")?)?;
+    let rest = rest.strip_prefix(b",")?;
+    let text = rest.get(memchr::memchr(b';', rest)? + 1..)?;
+    Some(one(Base::Boot, (micros.checked_mul(1000)?, 6), Form::Plain, true, text))
+}
+
+/// Without `<6>` (and whether it is the `<6>1 ` of RFC 5424) and without `kern  :info  : `.
+fn skip_level(text: &[u8]) -> (&[u8], bool) {
+    if let Some((_, rest)) = text.strip_prefix(b"<").and_then(scan::number)
+        && let Some(rest) = rest.strip_prefix(b">")
+    {
+        return match rest.strip_prefix(b"1 ") {
+            Some(rest) => (rest, true),
+            None => (rest, false),
+        };
+    }
+    (decoded_level(text).unwrap_or(text), false)
+}
+
+fn decoded_level(text: &[u8]) -> Option<&[u8]> {
+    let word = |text: &'_ [u8]| text.iter().position(|byte| !byte.is_ascii_lowercase()).filter(|&end| end > 0);
+    let rest = scan::skip_blanks(text.get(word(text)?..)?).strip_prefix(b":")?;
+    let rest = scan::skip_blanks(rest.get(word(rest)?..)?).strip_prefix(b":")?;
+    Some(scan::skip_blanks(rest)).filter(|rest| rest.first() == Some(&b'['))
+}
+
+/// Without `[   T12] `, the task that spoke.
+fn skip_caller(text: &[u8]) -> &[u8] {
+    let caller = || {
+        let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
+        let id = inside.strip_prefix(b"T").or_else(|| inside.strip_prefix(b"C"))?;
+        Some(scan::skip_blanks(scan::number(id)?.1.strip_prefix(b"]")?))
+    };
+    caller().unwrap_or(text)
+}
+
+/// Without the escape sequences of a terminal at the front.
+pub(super) fn skip_colour(mut text: &[u8]) -> &[u8] {
+    while let Some(rest) = text.strip_prefix(b"\x1b[") {
+        let Some(end) = rest.iter().position(|byte| byte.is_ascii_alphabetic()) else { break };
+        text = rest.get(end + 1..).unwrap_or(b"");
+    }
+    text
+}
