@@ -21,6 +21,9 @@ pub use value::{decoration, tracer_id, unescape};
 /// Descriptors kept of one poll; a longer list is cut.
 const MOST_FDS: usize = 1024;
 
+/// A longer path cannot exist, even with each byte escaped.
+const MOST_PATH_BYTES: usize = 4 * 4096;
+
 /// Fill in what the arguments of a whole call or of a first half say: `fd`, `op`, `target` and the extra of the line.
 ///
 /// `args` are the texts between the commas, trimmed, as many as were found. `line.ret` and `line.outcome` must be set.
@@ -116,6 +119,7 @@ fn descriptor(arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
 }
 
 fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
+    let inner = &inner[..inner.len().min(MOST_PATH_BYTES)];
     let Parsed { texts, scratch, .. } = parsed;
     if memchr::memchr(b'\\', inner).is_some() {
         scratch.clear();
@@ -127,33 +131,40 @@ fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
 
 /// A path, joined with the directory it is relative to where that is printed.
 fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let Some(raw) = path_text(arg) else {
+    let Some(raw) = path_text(arg).filter(|raw| raw.len() <= MOST_PATH_BYTES) else {
         return;
     };
-    let Parsed { texts, scratch, .. } = parsed;
-    let escaped = memchr::memchr(b'\\', raw).is_some();
-    if raw.first() == Some(&b'/') && !escaped {
-        line.target = texts.add(raw);
-        return;
-    }
+    let absolute = value::is_absolute(raw);
     if raw.is_empty() {
         // AT_EMPTY_PATH: the call works on the descriptor itself.
         return descriptor(directory, line, parsed);
     }
+    let Parsed { texts, scratch, .. } = parsed;
+    if absolute && memchr::memchr(b'\\', raw).is_none() {
+        line.target = texts.add(raw);
+        return;
+    }
     scratch.clear();
-    let base = decoration(directory).filter(|base| base.first() == Some(&b'/'));
-    if let Some(base) = base.filter(|_| raw.first() != Some(&b'/')) {
-        unescape(base, scratch);
-        if raw == b"." {
-            line.target = texts.add(scratch);
-            return;
-        }
-        if scratch.last() != Some(&b'/') {
-            scratch.push(b'/');
+    let base = decoration(directory).filter(|base| !absolute && value::is_absolute(base));
+    match base {
+        None => unescape(raw, scratch),
+        Some(base) => {
+            unescape(base, scratch);
+            join(raw, scratch);
         }
     }
-    unescape(if scratch.is_empty() { raw } else { raw.strip_prefix(b"./").unwrap_or(raw) }, scratch);
     line.target = texts.add(scratch);
+}
+
+/// Append a relative path to a directory.
+fn join(raw: &[u8], directory: &mut Vec<u8>) {
+    if raw == b"." {
+        return;
+    }
+    if directory.last() != Some(&b'/') {
+        directory.push(b'/');
+    }
+    unescape(raw.strip_prefix(b"./").unwrap_or(raw), directory);
 }
 
 /// Lists of descriptors; a single one is what the call works on.

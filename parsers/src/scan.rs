@@ -141,15 +141,19 @@ fn path_decoration_len(text: &[u8]) -> usize {
 }
 
 fn other_decoration_len(text: &[u8]) -> usize {
-    let (mut at, mut depth) = (0, 0usize);
+    let (mut at, mut depth, mut closes) = (0, 0usize, true);
     while let Some(&byte) = text.get(at) {
         match byte {
             b'<' => depth += 1,
             b'>' if depth == 1 => return at + 1,
             b'>' => depth -= 1,
             b'\\' => at += 1,
-            // Addresses hold `->`, names of local sockets anything in quotes.
-            b'[' if text[at - 1] == b':' => at += square_len(&text[at..]).saturating_sub(1),
+            // Addresses hold `->`, names of local sockets anything in quotes. One that does not end is looked for once.
+            b'[' if closes && text[at - 1] == b':' => {
+                let len = square_len(&text[at..]);
+                closes = len > 0;
+                at += len.saturating_sub(1);
+            }
             _ => {}
         }
         at += 1;

@@ -11,6 +11,7 @@ mod events;
 mod layout;
 mod recognise;
 mod result;
+mod table;
 
 use crate::call;
 use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
@@ -20,6 +21,7 @@ use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use arguments::Arguments;
 use layout::{Ids, Layout, Prefix, WallClock};
+use table::Columns;
 
 /// The format.
 pub struct Strace;
@@ -34,12 +36,13 @@ impl Format for Strace {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: Layout::of(head) })
+        Box::new(Reader { layout: Layout::of(head), columns: Columns::of(head) })
     }
 }
 
 struct Reader {
     layout: Layout,
+    columns: Option<Columns>,
 }
 
 impl LineReader for Reader {
@@ -62,13 +65,24 @@ impl Reader {
         if let Some(read) = prefix.as_ref().and_then(|prefix| body(prefix, parsed)) {
             return read;
         }
-        if let Some(read) = apart(line, parsed) {
+        if let Some(read) = self.apart(line, parsed) {
             return read;
         }
         match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
             Some(prefix) => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Damaged) },
             None => tail(line, parsed).unwrap_or_else(|| self.unusable(line)),
         }
+    }
+
+    /// Lines that never have a prefix, whatever the layout.
+    fn apart(&self, line: &[u8], parsed: &mut Parsed) -> Option<Line> {
+        if let Some(blank) = blank(line) {
+            return Some(blank);
+        }
+        if events::is_auxiliary(line) {
+            return Some(Line::of(Kind::Continuation));
+        }
+        events::message(line, parsed).or_else(|| table::read(line, self.columns.as_ref(), parsed))
     }
 
     /// A line that fits nowhere: a call without the id that the others have, a prefix that is cut, or not strace's.
@@ -80,17 +94,6 @@ impl Reader {
         let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
         Line::of(if only_prefix && self.layout.has_prefix() { Kind::Damaged } else { Kind::Foreign })
     }
-}
-
-/// Lines that never have a prefix, whatever the layout.
-fn apart(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    if let Some(blank) = blank(line) {
-        return Some(blank);
-    }
-    if events::is_auxiliary(line) {
-        return Some(Line::of(Kind::Continuation));
-    }
-    events::message(line, parsed).or_else(|| events::summary(line, parsed))
 }
 
 /// Whether a text can be what follows the prefix.

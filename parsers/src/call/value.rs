@@ -51,6 +51,11 @@ pub fn path_text(arg: &[u8]) -> Option<&[u8]> {
     memrchr(b'"', inner).map(|end| &inner[..end])
 }
 
+/// Whether a path, still escaped, begins at the root.
+pub fn is_absolute(path: &[u8]) -> bool {
+    path.starts_with(b"/") || path.starts_with(b"\\x2f") || path.starts_with(b"\\57")
+}
+
 /// Append a text with its escapes (`\n`, `\"`, octal, `\x…`) decoded.
 pub fn unescape(mut text: &[u8], out: &mut Vec<u8>) {
     while let Some(at) = memchr(b'\\', text) {

@@ -5,6 +5,8 @@ use memchr::memchr;
 
 /// Arguments of which the place is kept.
 const MOST: usize = 8;
+/// Decorations and comments without an end that are looked for, each up to the end of the line, before giving up.
+const PATIENCE: u32 = 16;
 
 /// The arguments found, the first eight of them.
 #[derive(Default)]
@@ -62,7 +64,7 @@ static STOPS: [bool; 256] = {
 /// Open brackets are bits of a stack, 1 for a parenthesis, the call's own at the bottom. Old tracers print brackets that
 /// do not match: a stray closer is ignored, a parenthesis closes what is open inside it.
 pub fn split<'a>(text: &'a [u8], found: &mut Arguments<'a>) -> Option<&'a [u8]> {
-    let (mut at, mut start, mut stack) = (0, 0, 1u64);
+    let (mut at, mut start, mut stack, mut patience) = (0, 0, 1u64, PATIENCE);
     loop {
         let next = text.get(at..)?.iter().position(|&byte| STOPS[byte as usize]);
         let Some(next) = next else {
@@ -88,8 +90,14 @@ pub fn split<'a>(text: &'a [u8], found: &mut Arguments<'a>) -> Option<&'a [u8]> 
                 }
                 outer => stack = outer,
             },
-            b'<' => at += decoration(text, at),
-            b'/' => at += comment(&text[at..]),
+            b'<' if decorates(text, at) && patience > 0 => match scan::decoration_len(&text[at..]) {
+                0 => patience -= 1,
+                len => at += len - 1,
+            },
+            b'/' if text[at..].starts_with(b"/* ") && patience > 0 => match comment_len(&text[at..]) {
+                0 => patience -= 1,
+                len => at += len - 1,
+            },
             b'\'' => at += literal(&text[at..]),
             _ => {}
         }
@@ -119,30 +127,24 @@ fn result(text: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// Bytes to skip behind the `<` of a decoration: it follows a number, `AT_FDCWD` or a comment without a blank.
-fn decoration(text: &[u8], at: usize) -> usize {
+/// Whether the `<` here begins a decoration: it follows a number, `AT_FDCWD` or a comment without a blank.
+fn decorates(text: &[u8], at: usize) -> bool {
     let before = &text[..at];
-    let decorates = match before.last() {
+    let follows = match before.last() {
         Some(byte) => byte.is_ascii_digit() || before.ends_with(b"AT_FDCWD") || before.ends_with(b"*/"),
         None => false,
     };
     // `1<<3` is a shift.
-    if !decorates || text.get(at + 1) == Some(&b'<') {
-        return 0;
-    }
-    scan::decoration_len(&text[at..]).saturating_sub(1)
+    follows && text.get(at + 1) != Some(&b'<')
 }
 
-/// Bytes to skip behind the `/` of `/* … */`.
-fn comment(text: &[u8]) -> usize {
-    if !text.starts_with(b"/* ") {
-        return 0;
-    }
+/// Length of `/* … */`; 0 if it does not end.
+fn comment_len(text: &[u8]) -> usize {
     let mut at = 3;
     while let Some(star) = text.get(at..).and_then(|rest| memchr(b'*', rest)) {
         at += star + 1;
         if text.get(at) == Some(&b'/') {
-            return at;
+            return at + 1;
         }
     }
     0

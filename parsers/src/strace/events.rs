@@ -1,4 +1,4 @@
-//! Lines that are no calls: signals, ends, messages, stacks and dumps, tables.
+//! Lines that are no calls: signals, ends, messages, stacks and dumps.
 
 use crate::call::{read_siginfo, signal_number};
 use crate::format::Parsed;
@@ -129,71 +129,6 @@ fn own_name_start(text: &[u8], at: usize) -> usize {
 /// Stack frames, dumps of buffers, states of virtual processors.
 pub fn is_auxiliary(line: &[u8]) -> bool {
     matches!(line, [b' ', b'>' | b'|' | b'*', b' ', ..]) || line.starts_with(b" VCPU:")
-}
-
-/// A line of the table of `-c`; rows carry their numbers.
-pub fn summary(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    if is_table_head(line) || is_rule(line) {
-        return Some(Line::of(Kind::SummaryTable));
-    }
-    let row = Row::read(line)?;
-    let mut read = Line::of(Kind::SummaryTable);
-    if row.name != b"total" {
-        read.name = parsed.texts.add(row.name);
-        let (calls, failed, total_ns) = (row.calls, row.failed, row.total_ns);
-        read.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
-    }
-    Some(read)
-}
-
-/// `% time     seconds  usecs/call     calls    errors syscall`, in any order, or the line before a second table.
-pub fn is_table_head(line: &[u8]) -> bool {
-    let has = |word: &[u8]| memmem::find(line, word).is_some();
-    let head = has(b"% time") || has(b"usecs/call") || has(b"seconds") || has(b"calls");
-    let columns: [&[u8]; 4] = [b"% time", b"seconds", b"usecs/call", b"calls"];
-    let enough = columns.iter().filter(|column| has(column)).count() >= 2;
-    head && enough && has(b"syscall") && !has(b"(") || line.starts_with(b"System call usage summary")
-}
-
-/// The dashes under the head.
-pub fn is_rule(line: &[u8]) -> bool {
-    line.starts_with(b"------ ") || line.len() > 20 && line.iter().all(|byte| matches!(byte, b'-' | b' '))
-}
-
-struct Row<'a> {
-    name: &'a [u8],
-    calls: u64,
-    failed: u64,
-    total_ns: i64,
-}
-
-impl<'a> Row<'a> {
-    /// Of the usual columns the cell of `errors` may be empty: ` 68.53    0.085212       42606         2           close`.
-    fn read(line: &'a [u8]) -> Option<Row<'a>> {
-        let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
-        let mut cells: [&[u8]; 6] = [b""; 6];
-        let mut count = 0;
-        for word in &mut words {
-            *cells.get_mut(count)? = word;
-            count += 1;
-        }
-        let (share, name) = (*cells.first()?, *cells.get(count.checked_sub(1)?)?);
-        if count < 5 || !is_share(share) || name.first().is_some_and(u8::is_ascii_digit) {
-            return None;
-        }
-        let (total_ns, _, rest) = scan::seconds(cells[1])?;
-        let integer = |at: usize| scan::number(cells[at]).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value);
-        let total_without_mean = count == 5 && name == b"total";
-        let calls = if total_without_mean { integer(2)? } else { integer(3)? };
-        let failed = if count == 6 { integer(4)? } else { 0 };
-        integer(2)?;
-        rest.is_empty().then_some(Row { name, calls: calls as u64, failed: failed as u64, total_ns })
-    }
-}
-
-/// `68.53`, `100.00`
-fn is_share(text: &[u8]) -> bool {
-    matches!(scan::seconds(text), Some((_, 2, b"")))
 }
 
 fn after<'a>(text: &'a [u8], key: &[u8]) -> Option<&'a [u8]> {

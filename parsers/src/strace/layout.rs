@@ -225,8 +225,7 @@ impl Layout {
         if self.pointer {
             rest = pointer(rest)?;
         }
-        let body = if self.ids == Ids::Column { scan::skip_blanks(rest) } else { rest };
-        Some(Prefix { tid, stamp_ns, body })
+        Some(Prefix { tid, stamp_ns, body: rest })
     }
 
     /// This layout for a line that lacks the id.
@@ -235,7 +234,7 @@ impl Layout {
     }
 }
 
-/// `1234  ` or `9758<netsrv> `: the id and what follows its first blank.
+/// `1234  ` or `9758<netsrv> `: the id and what follows the blanks.
 fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
     let mut id = 0i64;
     let mut at = 0;
@@ -251,7 +250,7 @@ fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
     }
     let rest = &line[at..];
     let rest = &rest[scan::decoration_len(rest)..];
-    rest.strip_prefix(b" ").map(|rest| (id, rest))
+    rest.strip_prefix(b" ").map(|rest| (id, scan::skip_blanks(rest)))
 }
 
 /// `[pid  123] ` or `[pid 123<sh>] `.

@@ -1,7 +1,7 @@
 //! Is it strace? One line that only strace prints is enough, unless another tracer's sign is there as well.
 
 use super::layout::{Layout, without_colours};
-use super::{arguments, call_name, events};
+use super::{arguments, call_name, events, table};
 use crate::format::{Answer, Head};
 use crate::scan;
 use memchr::memmem;
@@ -50,10 +50,10 @@ fn sign(line: &[u8]) -> Sign {
     if is_other(line) {
         return Sign::Other;
     }
-    if events::is_auxiliary(line) || events::is_rule(line) {
+    if events::is_auxiliary(line) || table::is_rule(line) {
         return Sign::Neutral;
     }
-    if events::is_table_head(line) {
+    if table::is_head(line) {
         return Sign::Sure;
     }
     match Layout::guess(line) {
