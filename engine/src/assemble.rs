@@ -20,6 +20,14 @@ struct State {
     seen: bool,
     /// It said that it exits; the next call with its id is another task's.
     exiting: bool,
+    /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
+    gone_ns: i64,
+}
+
+impl State {
+    fn is_over(&self, stamp_ns: i64) -> bool {
+        self.exiting || (self.gone_ns != 0 && stamp_ns > self.gone_ns)
+    }
 }
 
 /// The first half of a call.
@@ -118,7 +126,7 @@ impl<'trace> Assembler<'trace> {
     fn owner(&mut self, line: &Line, stamp_ns: i64, at: Place) -> u32 {
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
         let begins = matches!(line.kind, Kind::Call | Kind::CallStart);
-        if begins && self.state(task).exiting {
+        if begins && self.state(task).is_over(stamp_ns) {
             self.close_open(task);
             self.owners.ended(task, (line.pid, line.tid));
             task = self.owners.owner(&mut self.trace.tasks, line);
@@ -412,7 +420,8 @@ impl<'trace> Assembler<'trace> {
         let known = [(NO_ID, child), (child, child), (child, 1)].iter().find_map(|&key| self.owners.known(key));
         let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
         self.ended(child_task, ended, end_ns);
-        self.state(child_task).exiting = true;
+        // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
+        self.state(child_task).gone_ns = end_ns.max(0);
     }
 
     fn exits(&mut self, task: u32, ended: Ended) {

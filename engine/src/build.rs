@@ -35,12 +35,11 @@ pub struct TaskPlan {
     entries: Vec<Entry>,
     exit_ns: Option<i64>,
     programs: Vec<(i64, String)>,
-    vfork: bool,
 }
 
 /// A task with this id, that of its process.
 pub fn task(tid: i32) -> TaskPlan {
-    TaskPlan { tid, pid: tid, entries: Vec::new(), exit_ns: None, programs: Vec::new(), vfork: false }
+    TaskPlan { tid, pid: tid, entries: Vec::new(), exit_ns: None, programs: Vec::new() }
 }
 
 impl TaskPlan {
@@ -205,7 +204,6 @@ fn planned(texts: &mut parsers::Interner, plan: &TaskPlan) -> Task {
     task.birth_ns = plan.entries.iter().map(|entry| entry.start_ns).min().unwrap_or(NO_NS);
     task.last_ns = plan.entries.iter().map(|entry| entry.end_ns.unwrap_or(entry.start_ns)).max().unwrap_or(NO_NS);
     task.death_ns = plan.exit_ns.map_or(NO_NS, |exit_ns| exit_ns.max(task.last_ns));
-    task.vfork = plan.vfork;
     let programs = plan.programs.iter();
     task.programs = programs
         .map(|(from_ns, path)| Program { from_ns: *from_ns, path: texts.add(path.as_bytes()), argv: Text::NONE })

@@ -166,6 +166,7 @@ pub struct EventTable {
     pub texts: Interner,
     shapes: Vec<Shape>,
     shape_numbers: hashbrown::HashMap<Shape, u32, rustc_hash::FxBuildHasher>,
+    recent: RecentShapes,
     /// Normalised target of each text, by number; 0xFFFF_FFFF where not yet worked out.
     normalised: Vec<Text>,
     /// Requested times, by row: sleeps and time-outs.
@@ -334,12 +335,17 @@ impl EventTable {
 
     /// Number of a shape, new or known.
     pub fn shape_of(&mut self, syscall: Text, op: Text, target: Text, errno: Text, outcome: Outcome) -> u32 {
-        let target = self.normal(target);
-        let shape = Shape { syscall, op, target, errno, outcome };
-        *self.shape_numbers.entry(shape).or_insert_with(|| {
+        let printed = Shape { syscall, op, target, errno, outcome };
+        if let Some(number) = self.recent.find(&printed) {
+            return number;
+        }
+        let shape = Shape { target: self.normal(target), ..printed };
+        let number = *self.shape_numbers.entry(shape).or_insert_with(|| {
             self.shapes.push(shape);
             (self.shapes.len() - 1) as u32
-        })
+        });
+        self.recent.keep(&printed, number);
+        number
     }
 
     /// The normalised form of a target.
@@ -357,6 +363,33 @@ impl EventTable {
             };
         }
         self.normalised[at]
+    }
+}
+
+/// The shapes used last, each in the one place that its hash gives it: programs repeat themselves.
+#[derive(Default)]
+struct RecentShapes(Vec<(Option<Shape>, u32)>);
+
+impl RecentShapes {
+    const PLACES_LOG2: u32 = 13;
+
+    fn place(shape: &Shape) -> usize {
+        let texts = u64::from(shape.syscall.0) | u64::from(shape.target.0) << 32;
+        let rest = u64::from(shape.op.0) << 24 ^ u64::from(shape.errno.0) << 3 ^ shape.outcome as u64;
+        let mixed = (texts ^ rest.rotate_left(17)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> (64 - RecentShapes::PLACES_LOG2)) as usize
+    }
+
+    fn find(&self, shape: &Shape) -> Option<u32> {
+        let (known, number) = self.0.get(RecentShapes::place(shape))?;
+        (known.as_ref() == Some(shape)).then_some(*number)
+    }
+
+    fn keep(&mut self, shape: &Shape, number: u32) {
+        if self.0.is_empty() {
+            self.0.resize(1 << RecentShapes::PLACES_LOG2, (None, 0));
+        }
+        self.0[RecentShapes::place(shape)] = (Some(*shape), number);
     }
 }
 

@@ -60,6 +60,9 @@ pub(crate) fn files(
     if capture.facts.clock == Clock::SincePrevious {
         capture.facts.clock = Clock::None;
     }
+    if cursors.iter().all(|(_, cursor)| cursor.tid != NO_ID) {
+        (capture.facts.has_ids, capture.facts.ids_optional) = (true, false);
+    }
     let mut assembler = Assembler::new(trace, capture);
     let mut cursors: Vec<Cursor> = cursors.into_iter().map(|(_, cursor)| cursor).collect();
     merged(&mut assembler, &mut cursors, progress).map_err(|(file, error)| unreadable(&read[file])(error))?;

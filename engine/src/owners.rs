@@ -90,14 +90,13 @@ impl Owners {
     fn same_process(&self, tasks: &[Task], key: Key) -> Option<u32> {
         let (pid, tid) = key;
         let other = match tid {
-            _ if pid == NO_ID => (NO_ID, NO_ID),
+            1 if pid == NO_ID && !self.ids_optional => (NO_ID, NO_ID),
+            _ if pid == NO_ID => return None,
             1 => (pid, pid),
             _ if tid == pid => (pid, 1),
             _ => return None,
         };
-        let task =
-            if other == (NO_ID, NO_ID) && tid == 1 && !self.ids_optional { self.bare } else { self.known(other)? };
-        (task != NONE && tasks.get(task as usize).is_some_and(|task| task.death_ns == NO_NS)).then_some(task)
+        self.known(other).filter(|&task| tasks[task as usize].death_ns == NO_NS)
     }
 
     /// strace on a terminal prints no id while one task lives; the first id that nobody announced is that task's,
