@@ -20,7 +20,8 @@ pub(super) fn read<'a>(front: &Front<'a>) -> (&'a [u8], &'a [u8]) {
 fn plain(text: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr::memchr_iter(b':', text.get(..MOST_NAME_BYTES).unwrap_or(text))
         .find(|&at| matches!(text.get(at + 1), None | Some(b' ' | b'\t')));
-    let name = end.and_then(|end| text.get(..end)).unwrap_or(b"");
+    // `[413]: Unmounting` names a process, but not which.
+    let name = end.and_then(|end| text.get(..end)).filter(|name| !name.starts_with(b"[")).unwrap_or(b"");
     (without_pid(name), text)
 }
 
