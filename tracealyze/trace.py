@@ -221,9 +221,10 @@ class Trace:
         start: str | None = None,
         end: str | None = None,
         root: int | None = None,
+        syscalls: Iterable[str] = (),
     ) -> Trace:
         """The same trace, of which only these events count."""
-        chosen = Selection(tuple(pids), tuple(programs), start, end, root)
+        chosen = Selection(tuple(pids), tuple(programs), start, end, root, tuple(syscalls))
         return Trace(self._source, chosen)
 
     @cached_property

@@ -81,7 +81,7 @@ def rich_table(listing: Listing, drawn: Symbols) -> RichTable:
             Text(drawn.plain(listing.heading(column))),
             justify="right" if column.is_number else "left",
             no_wrap=True,
-            overflow="ellipsis" if drawn.micro == "µ" else "crop",
+            overflow=drawn.overflow,
             min_width=None if column.wide else _widest(listing, column, drawn),
         )
     for cells in zip(*(listing.cells(column) for column in listing.columns), strict=True):

@@ -1,0 +1,5 @@
+"""`python -m tracealyze`."""
+
+from tracealyze.cli import main
+
+main()

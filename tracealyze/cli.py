@@ -1,0 +1,128 @@
+"""The command line: subcommands that are loaded when they are asked for, and one place that answers errors."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
+from tracealyze.render import output
+
+COMMANDS = ("summarize", "top-syscalls", "tree", "events")
+"""The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
+
+
+class _Commands(TyperGroup):
+    """Loads a subcommand's module when it is run or described, so that start-up does not pay for the others."""
+
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:  # noqa: ARG002
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"tracealyze.commands.{cmd_name.replace('-', '_')}")
+        single = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+        single.command(cmd_name)(module.command)
+        command = typer.main.get_command(single)
+        command.name = cmd_name
+        return command
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        name = args[0] if args else ""
+        if name and name not in COMMANDS and not name.startswith("-"):
+            hint = did_you_mean(name, COMMANDS) or _if_a_file(name) or f" There are {', '.join(COMMANDS)}."
+            raise WrongUsage(f'no command "{name}".{hint}')
+        return super().resolve_command(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        # Answered here already: further out, the framework would make an exit code of 1 from it.
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            output.abandon()
+            return ExitCode.FINE
+
+
+def _if_a_file(name: str) -> str:
+    return f" For a capture: tracealyze summarize {name}" if os.path.exists(name) else ""
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        output.write(f"tracealyze {version('tracealyze')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+    ] = False,
+) -> None:
+    """Say where the wall time of a syscall capture went, who waited on whom, and what to do about it."""
+
+
+def main() -> None:
+    """The entry point."""
+    output.prepare()
+    try:
+        code = _run()
+        sys.stdout.flush()
+    except BrokenPipeError:
+        output.abandon()
+        code = ExitCode.FINE
+    sys.exit(code)
+
+
+def _run() -> int:
+    """Run the command; every error is answered here."""
+    try:
+        code = app(prog_name="tracealyze", standalone_mode=False)
+        return code if isinstance(code, int) else ExitCode.FINE
+    except TracealyzeError as error:
+        return _told(str(error), error.exit_code)
+    except typer.TyperException as error:
+        return _told(_usage(error), ExitCode.WRONG_USAGE)
+    except (KeyboardInterrupt, typer.Abort):
+        return ExitCode.INTERRUPTED
+    except (BrokenPipeError, SystemExit):
+        raise
+    except Exception as error:
+        if os.environ.get("TRACEALYZE_DEBUG"):
+            raise
+        what = f"{type(error).__name__}: {error}"
+        return _told(
+            f"This is a bug in tracealyze: {what}. Please report it; TRACEALYZE_DEBUG=1 shows where it is.",
+            ExitCode.BUG,
+        )
+
+
+def _usage(error: typer.TyperException) -> str:
+    context = getattr(error, "ctx", None)
+    where = f" See {context.command_path} --help." if context is not None else ""
+    possible = getattr(error, "possibilities", None)
+    if possible:
+        return f"{error.message}. Did you mean {' or '.join(possible)}?{where}"
+    return f"{error.format_message().rstrip('.')}.{where}"
+
+
+def _told(message: str, code: ExitCode) -> int:
+    sys.stdout.flush()
+    output.note(f"tracealyze: {message}")
+    return code

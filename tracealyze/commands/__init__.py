@@ -1,0 +1,1 @@
+"""The subcommands, one module each, named as the word that users type."""

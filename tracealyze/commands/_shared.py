@@ -1,0 +1,180 @@
+"""What the commands share: their common options, and opening the captures they name."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from time import monotonic
+from typing import Annotated, TypeAlias
+
+import typer
+
+from tracealyze import capture, units
+from tracealyze.errors import GateFailed, UnusableInput, WrongUsage
+from tracealyze.render import output
+from tracealyze.render.capture_notes import losses_line
+from tracealyze.trace import Progress, Trace, read_files
+
+Captures: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[CAPTURE]...",
+        help="A file, -, a folder or prefix of strace -ff files, a glob. Without one: standard input, if something is "
+        "in it, else the capture named last time.",
+        show_default=False,
+    ),
+]
+Pids: TypeAlias = Annotated[
+    list[int] | None, typer.Option("--pid", metavar="PID", help="Only this process; may be repeated.")
+]
+Programs: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--program", metavar="NAME", help="Only this program, by path or last part of it.")
+]
+Start: TypeAlias = Annotated[
+    str | None, typer.Option("--from", metavar="TIME", help="Not before: 12.5, +12.5, 09:30:00 or line:N.")
+]
+End: TypeAlias = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Not after, in the same forms.")]
+Root: TypeAlias = Annotated[
+    int | None, typer.Option("--root", metavar="PID", help="The window is this process's life.")
+]
+Top: TypeAlias = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many rows of each list.")]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
+Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Exit with 1 if a line could not be used.")]
+InputFormat: TypeAlias = Annotated[
+    str | None, typer.Option("--input-format", metavar="NAME", help="Do not recognise the format, take this one.")
+]
+
+
+class Form(StrEnum):
+    """How rows are shown."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+FormOption: TypeAlias = Annotated[Form, typer.Option("--format", help="How to show it.")]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the user wants to see of which captures."""
+
+    captures: Sequence[str]
+    pids: Sequence[int] = ()
+    programs: Sequence[str] = ()
+    start: str | None = None
+    end: str | None = None
+    root: int | None = None
+    input_format: str | None = None
+
+    @classmethod
+    def of(
+        cls,
+        captures: list[str] | None,
+        pids: list[int] | None,
+        programs: list[str] | None,
+        start: str | None,
+        end: str | None,
+        root: int | None,
+        input_format: str | None,
+    ) -> Choice:
+        """From what the options hold."""
+        return cls(captures or [], pids or (), programs or (), start, end, root, input_format)
+
+    def traces(self) -> Iterator[Trace]:
+        """Each capture in a trace of its own, one after the other."""
+        named, files = self._files()
+        for each in files:
+            yield self._read([each])
+        capture.remember(named)
+
+    def trace(self, syscalls: Sequence[str] = ()) -> Trace:
+        """All captures in one trace, of which only these syscalls count."""
+        named, files = self._files()
+        trace = self._read(files, syscalls)
+        capture.remember(named)
+        return trace
+
+    def _files(self) -> tuple[Sequence[str], list[list[str]]]:
+        named = self.captures or _unnamed()
+        return named, capture.files_of(named)
+
+    def _read(self, files: Sequence[Sequence[str]], syscalls: Sequence[str] = ()) -> Trace:
+        trace = read_files(files, self.input_format, progress())
+        chosen = trace.select(
+            pids=self.pids, programs=self.programs, start=self.start, end=self.end, root=self.root, syscalls=syscalls
+        )
+        _must_match(self, chosen)
+        return chosen
+
+
+def _unnamed() -> list[str]:
+    if capture.stdin_has_input():
+        return [capture.STDIN]
+    last = capture.last()
+    if not last:
+        raise WrongUsage("No capture: name a file, or - for standard input.")
+    output.note(f"Capture: {' '.join(last)} (named last time)")
+    return last
+
+
+def _must_match(choice: Choice, trace: Trace) -> None:
+    """A process or program that is not there is a misspelt one, not an empty answer."""
+    from tracealyze.errors import did_you_mean
+
+    if not (choice.pids or choice.programs or choice.root is not None) or trace.totals["threads"]:
+        return
+    everything = trace.select().processes
+    if choice.programs:
+        known = sorted({str(name).rsplit("/", 1)[-1] for name in everything.column("program") if name})
+        wanted = choice.programs[0]
+        raise UnusableInput(f'no program "{wanted}" in the capture.{did_you_mean(wanted, known)}')
+    known_pids = sorted({pid for pid in everything.column("pid") if pid is not None})
+    listed = ", ".join(str(pid) for pid in known_pids[:12]) + (", …" if len(known_pids) > 12 else "")
+    asked = choice.pids[0] if choice.pids else choice.root
+    raise UnusableInput(f"no process {asked} in the capture; it has {listed or 'no process ids'}.")
+
+
+_PATIENCE_S = 0.5
+
+
+def progress() -> Progress | None:
+    """Tell how far reading is, on a terminal, once it takes long enough to ask."""
+    if not sys.stderr.isatty():
+        return None
+    began = last = monotonic()
+
+    def tell(done: int, total: int) -> None:
+        nonlocal last
+        now = monotonic()
+        if total and done >= total and last > began:
+            sys.stderr.write("\r\x1b[K")
+        elif now - began > _PATIENCE_S and now - last > _PATIENCE_S / 5:
+            last = now
+            of_all = f" of {units.size(total)}, {units.share(done / total)}" if total else ""
+            sys.stderr.write(f"\rreading: {units.size(done)}{of_all}\x1b[K")
+        sys.stderr.flush()
+
+    return tell
+
+
+def tell_losses(trace: Trace) -> None:
+    """Say on standard error what could not be used."""
+    for each in trace.captures:
+        if each.losses:
+            output.note(f"{each.path}: {losses_line(each)}")
+
+
+def lost_lines(trace: Trace) -> int:
+    """How many lines could not be used."""
+    return sum(loss.lines for each in trace.captures for loss in each.losses)
+
+
+def must_be_whole(lost: int, strict: bool) -> None:
+    """With --strict, input that could not be used fails the run."""
+    if strict and lost:
+        raise GateFailed(f"{units.counted(lost, 'line')} could not be used (--strict).")

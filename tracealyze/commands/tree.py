@@ -1,0 +1,32 @@
+"""tree: who started whom, how long each lived, and what it spent its life on."""
+
+from __future__ import annotations
+
+from tracealyze.commands import _shared as shared
+from tracealyze.commands._shared import Choice, Form
+
+
+def command(
+    captures: shared.Captures = None,
+    pids: shared.Pids = None,
+    programs: shared.Programs = None,
+    start: shared.Start = None,
+    end: shared.End = None,
+    root: shared.Root = None,
+    top: shared.Top = 1000,
+    form: shared.FormOption = Form.TABLE,
+    as_json: shared.AsJson = False,
+    strict: shared.Strict = False,
+    input_format: shared.InputFormat = None,
+) -> None:
+    """Show the processes as a tree: birth, length of life, time on the path, in calls and between them, and the end."""
+    from tracealyze.render import tree
+    from tracealyze.render.listing import FORMS
+
+    trace = Choice.of(captures, pids, programs, start, end, root, input_format).trace()
+    chosen = Form.JSON if as_json else form
+    rows = list(trace.processes)
+    listing = tree.drawn(rows, trace, top) if chosen is Form.TABLE else tree.plain(rows[:top], trace.tick_ns)
+    FORMS[chosen](listing)
+    shared.tell_losses(trace)
+    shared.must_be_whole(shared.lost_lines(trace), strict)

@@ -1,0 +1,102 @@
+"""What a capture is and what it cannot tell, in sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.render.text import shown
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Capture, Window
+
+_TIMES = {
+    "exact": "Call times are exact: the tracer measured each from entry to return.",
+    "upper-bound": "Call times are at most: each may hold the program's own time beside the call.",
+    "gap": "Times are silences: each is charged to the message before it.",
+    "none": "There are no call times.",
+}
+
+_NO_WALL = {
+    "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
+    "per_thread_clock": "the stamps count the CPU time of each thread and say nothing about wall time or the order of "
+    "threads; call times stand for themselves.",
+    "empty": "there are no events in time, so there is no wall time to divide.",
+    "no_process": "the process asked for is not in the capture.",
+}
+
+
+def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
+    """What was read, and what of it could not be used."""
+    files = f" in {units.counted(len(capture.files), 'file')}" if len(capture.files) > 1 else ""
+    facts = [f"{shown(capture.format)}{files}", units.counted(capture.lines, "line"), units.size(capture.bytes)]
+    if totals.get("calls"):
+        facts += [units.counted(totals["calls"], "call"), f"{units.count(totals['failed'])} failed"]
+        facts.append(units.counted(totals["processes"], "process", "processes"))
+        extra = totals["threads"] - totals["processes"]
+        facts += [f"{units.counted(extra, 'more thread')}"] if extra > 0 else []
+    yield ", ".join(facts) + "."
+    yield losses_line(capture)
+    yield from caveats(capture)
+
+
+def losses_line(capture: Capture) -> str:
+    """How many lines could not be used, why, and how to keep them next time."""
+    foreign = capture.accounting.get("foreign", 0)
+    aside = f" {units.counted(foreign, 'line')} of other output set aside." if foreign else ""
+    if not capture.losses:
+        return f"Every line is accounted for.{aside}"
+    lost = sum(loss.lines for loss in capture.losses)
+    parts = [
+        f"{units.count(loss.lines)} {loss.kind.replace('_', ' ')} (first: line {loss.first_line})"
+        + (f": {loss.remedy}" if loss.remedy else "")
+        for loss in capture.losses
+    ]
+    return f"{units.count(lost)} of {units.counted(capture.lines, 'line')} not used: {'; '.join(parts)}.{aside}"
+
+
+def caveats(capture: Capture) -> Iterator[str]:
+    """What else to know before trusting the numbers."""
+    if capture.cut:
+        yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
+    if capture.unseen_children:
+        children = units.counted(capture.unseen_children, "child", "children")
+        yield f"{children} created but not traced; capture with -f to see what they do."
+    if capture.backward_steps:
+        yield f"{units.counted(capture.backward_steps, 'time stamp')} earlier than the one before."
+
+
+def time_line(capture: Capture) -> str:
+    """What kind of time the numbers are."""
+    kind = _TIMES.get(capture.dur_kind, capture.dur_kind)
+    if capture.clock == "none":
+        return kind
+    return f"{kind} The clock ticks in steps of {units.tick(capture.tick_ns)}."
+
+
+def window_lines(window: Window, capture: Capture) -> Iterator[str]:
+    """The stretch of time that is divided, or why there is none."""
+    if window.reason is not None or window.start_ns is None or window.end_ns is None:
+        yield f"No window: {_NO_WALL.get(window.reason or '', window.reason)}"
+        return
+    wall = units.duration(window.wall_ns, capture.tick_ns)
+    yield f"Window: {wall}, from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}{_root(window)}."
+    if window.left_out_ns:
+        idle = units.duration(window.left_out_ns, capture.tick_ns)
+        yield f"{idle} before it left out: every task only waited."
+
+
+def _root(window: Window) -> str:
+    if window.root_pid is None and window.root_program is None:
+        return ""
+    named = f"pid {window.root_pid}" if window.root_pid is not None else "the traced process"
+    program = f" {shown(window.root_program)}" if window.root_program else ""
+    return f", seen from the end of {named}{program}"
+
+
+def _when(ns: int, capture: Capture) -> str:
+    if capture.clock != "time-of-day":
+        return units.moment(ns, capture.tick_ns)
+    minutes, _ = divmod(ns // units.S, 60)
+    return f"{minutes // 60 % 24:02}:{minutes % 60:02}:{units.moment(ns % (60 * units.S), capture.tick_ns).zfill(2)}"

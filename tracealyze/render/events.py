@@ -1,0 +1,108 @@
+"""Events, written in batches: a capture may have more of them than fit into memory as text."""
+
+from __future__ import annotations
+
+import csv
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.render import json, output
+from tracealyze.render.listing import csv_cell, markdown_cell
+from tracealyze.render.text import shown, symbols
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Row, Trace
+
+_COLUMNS = (
+    *("line", "file", "tid", "pid", "program", "start_ns", "end_ns", "dur_ns", "cpu_ns", "kind", "syscall", "op"),
+    *("target", "ret", "errno", "bytes", "outcome", "dur_kind"),
+)
+_READ_BY_PEOPLE = ("line", "tid", "start_ns", "dur_ns", "kind", "syscall", "op", "target", "ret", "errno", "outcome")
+# Up to here rows are taken from the engine at once, without loading the Arrow library.
+_FEW = 2_000
+
+
+def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterator[Sequence[Row]]:
+    table = trace.events_of(columns, limit)
+    if len(table) <= _FEW:
+        yield list(table)
+        return
+    import pyarrow
+
+    for batch in pyarrow.RecordBatchReader.from_stream(table):
+        yield batch.to_pylist()
+
+
+def _as_table(trace: Trace, limit: int | None) -> None:
+    drawn = symbols(sys.stdout)
+    width = output.console().width if sys.stdout.isatty() else None
+    first_ns = min((each.first_ns for each in trace.captures if each.first_ns is not None), default=0)
+    output.write(drawn.plain(f"{'line':>8} {'tid':>7} {'start s':>12} {'took':>9}  what\n"))
+    for rows in _batches(trace, _READ_BY_PEOPLE, limit):
+        lines = (drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
+        output.write("".join(f"{_cut(line, width, drawn.ellipsis)}\n" for line in lines))
+    _say_if_more(trace, limit)
+
+
+def _line(row: Row, first_ns: int, tick_ns: int) -> str:
+    start = "" if row["start_ns"] is None else units.moment(row["start_ns"] - first_ns, tick_ns)
+    took = "" if row["dur_ns"] is None else units.duration(row["dur_ns"], tick_ns)
+    tid = "" if row["tid"] is None else row["tid"]
+    return f"{row['line']:>8} {tid:>7} {start:>12} {took:>9}  {_what(row)}"
+
+
+def _what(row: Row) -> str:
+    named = " ".join(shown(row[part]) for part in ("syscall", "op", "target") if row[part])
+    if row["kind"] != "call":
+        return f"{row['kind']}: {named}" if named else str(row["kind"])
+    if row["errno"]:
+        return f"{named} = {row['errno']}"
+    if row["outcome"] in ("ok", "failed"):
+        return f"{named} = {row['ret']}" if row["ret"] is not None else named
+    return f"{named} ({row['outcome']})"
+
+
+def _cut(line: str, width: int | None, ellipsis: str) -> str:
+    if width is None or len(line) <= width:
+        return line
+    return line[: width - len(ellipsis)] + ellipsis
+
+
+def _say_if_more(trace: Trace, limit: int | None) -> None:
+    if limit is not None and (every := len(trace.events)) > limit:
+        output.note(f"The first {units.count(limit)} of {units.counted(every, 'event')}; --top N shows more.")
+
+
+def _as_json(trace: Trace, limit: int | None) -> None:
+    before = "[\n"
+    for rows in _batches(trace, _COLUMNS, limit):
+        for row in rows:
+            output.write(before + json.text(row, indent=None))
+            before = ",\n"
+    output.write("[]\n" if before == "[\n" else "\n]\n")
+
+
+def _as_csv(trace: Trace, limit: int | None) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    writer.writerow(_COLUMNS)
+    for rows in _batches(trace, _COLUMNS, limit):
+        writer.writerows([csv_cell(row[name]) for name in _COLUMNS] for row in rows)
+
+
+def _as_markdown(trace: Trace, limit: int | None) -> None:
+    output.write(f"| {' | '.join(_READ_BY_PEOPLE)} |\n|{' --- |' * len(_READ_BY_PEOPLE)}\n")
+    for rows in _batches(trace, _READ_BY_PEOPLE, limit):
+        for row in rows:
+            cells = (markdown_cell(shown("" if row[name] is None else row[name])) for name in _READ_BY_PEOPLE)
+            output.write(f"| {' | '.join(cells)} |\n")
+
+
+FORMS: dict[str, Callable[[Trace, int | None], None]] = {
+    "table": _as_table,
+    "json": _as_json,
+    "csv": _as_csv,
+    "markdown": _as_markdown,
+}
+"""The forms, by the word that users type."""

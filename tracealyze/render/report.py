@@ -1,0 +1,217 @@
+"""The report of `summarize`: what was read, where the time went, who ran, what was called, and what is worth a look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.render import output
+from tracealyze.render.capture_notes import read_lines, time_line, window_lines
+from tracealyze.render.listing import Column, Listing, rich_table
+from tracealyze.render.partition import Piece, folded, name_of
+from tracealyze.render.text import Symbols, shown, symbols
+
+if TYPE_CHECKING:
+    from rich.console import Console, OverflowMethod, RenderableType
+
+    from tracealyze.finding import Finding
+    from tracealyze.summary import Summary
+    from tracealyze.trace import Row, Trace
+
+_PROOF_LINES = 3
+_UNCOVERED = 3
+# With more targets than this, their rows cost more than they tell.
+_MANY = 20_000
+_LEAST_SHARE_WORTH_SAYING = 0.05
+
+
+def show(trace: Trace, summary: Summary, top: int) -> None:
+    """Print the report of one capture."""
+    console = output.console()
+    report = _Report(trace, summary, top, console, symbols(console.file))
+    report.heading()
+    report.partition()
+    report.processes()
+    report.calls()
+    report.findings()
+
+
+class _Report:
+    def __init__(self, trace: Trace, summary: Summary, top: int, console: Console, drawn: Symbols) -> None:
+        self.trace = trace
+        self.summary = summary
+        self.top = top
+        self.console = console
+        self.drawn = drawn
+        self.tick_ns = trace.tick_ns
+        self.overflow: OverflowMethod = drawn.overflow
+
+    def line(self, text: str = "", style: str = "", indent: int = 0) -> None:
+        """A line of the report; a long one goes on below its beginning."""
+        from rich.padding import Padding
+        from rich.text import Text
+
+        written: RenderableType = Text(self.drawn.plain(text), style=style)
+        self.console.print(Padding(written, (0, 0, 0, indent)) if indent else written)
+
+    def section(self, title: str, remark: str = "") -> None:
+        """A heading within the report."""
+        from rich.text import Text
+
+        self.console.print()
+        self.console.print(Text.assemble((title, "bold"), (f"  {self.drawn.plain(remark)}" if remark else "", "dim")))
+
+    def heading(self) -> None:
+        """What was read, what its times are, and the window."""
+        capture = self.summary.captures[0]
+        self.line(shown(capture.path), "bold")
+        for text in read_lines(capture, self.summary.totals):
+            self.line(text, indent=2)
+        self.line(time_line(capture), indent=2)
+        for text in window_lines(self.summary.window, capture):
+            self.line(text, indent=2)
+
+    def partition(self) -> None:
+        """Where the wall time went: process, call, target."""
+        rows = self.summary.partition
+        if not rows:
+            return
+        self.section("Where the time went", "disjoint pieces of the window that add up to 100 %")
+        for piece in folded(rows, self.summary.window.wall_ns, self.top):
+            self._piece(piece)
+
+    def _piece(self, piece: Piece) -> None:
+        from rich.text import Text
+
+        width = min(self.console.width // 5, 30)
+        time = f"{units.duration(piece.exclusive_ns, self.tick_ns):>9}"
+        share = f"{units.share(piece.share):>7}"
+        bar = self.drawn.bar(piece.share, width).ljust(width)
+        what = "  " * piece.depth + shown(piece.name)
+        remark = f"  {shown(piece.remark)}" if piece.remark else ""
+        text = Text(no_wrap=True, overflow=self.overflow)
+        text.append(self.drawn.plain(f"{time} {share}  "))
+        text.append(bar, "" if piece.depth == 0 else "dim")
+        text.append("  ")
+        text.append(self.drawn.plain(what), "bold" if piece.depth == 0 else "")
+        text.append(self.drawn.plain(remark), "dim")
+        self.console.print(text)
+
+    def processes(self) -> None:
+        """Who ran: the costliest first."""
+        rows = [row for row in self.summary.processes if row["calls"] or row["pid"] is not None]
+        if not rows:
+            return
+        rows.sort(key=lambda row: (-(row["exclusive_ns"] or 0), -(row["in_call_ns"] or 0)))
+        kept = [dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in rows[: self.top]]
+        columns = [Column("pid", "pid"), Column("parent_pid", "parent")]
+        if self.summary.window.reason is None:
+            columns += [Column("exclusive_ns", "on path"), Column("wall_ns", "life")]
+        columns += [Column("in_call_ns", "in calls"), Column("calls", "calls"), Column("failed", "failed")]
+        columns += [Column("end", "end"), Column("what", "program", wide=True)]
+        self.section("Processes", of_all(len(kept), len(rows), "by time on the path"))
+        self.console.print(rich_table(Listing("processes", columns, kept, self.tick_ns), self.drawn))
+
+    def calls(self) -> None:
+        """What was called, told apart by request and target."""
+        rows = top_calls(self.trace, self.top)
+        if not rows:
+            self._tables_of_tracers()
+            return
+        columns = [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
+        if self.summary.window.reason is None:
+            columns.append(Column("exclusive_ns", "on path"))
+        columns += [Column("mean_ns", "mean"), Column("max_ns", "max"), Column("what", "call", wide=True)]
+        self.section("Top calls", "by total time; totals of several tasks overlap and are not wall time")
+        self.console.print(rich_table(Listing("calls", columns, rows, self.tick_ns), self.drawn))
+
+    def _tables_of_tracers(self) -> None:
+        rows = [dict(row) | {"what": row["syscall"]} for row in self.summary.syscalls[: self.top]]
+        if not rows:
+            return
+        columns = [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
+        columns += [Column("mean_ns", "mean"), Column("what", "call", wide=True)]
+        self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
+        self.console.print(rich_table(Listing("calls", columns, rows, self.tick_ns), self.drawn))
+
+    def findings(self) -> None:
+        """What the rules found, with its proof and advice, and what no finding covers."""
+        found = self.summary.findings
+        self.section("Findings", "" if found else "none")
+        for finding in found[: self.top]:
+            self._finding(finding)
+        if self.summary.window.wall_ns:
+            self._uncovered(found)
+
+    def _finding(self, finding: Finding) -> None:
+        from rich.text import Text
+
+        style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
+        badge = Text.assemble((finding.severity.upper(), style), f" {finding.name} ", (f"({finding.code})", "dim"))
+        self.console.print(badge)
+        self.line(shown(finding.message), "bold", indent=2)
+        for number, text in self._quoted(finding):
+            self._proof(number, text)
+        self.line(f"{self.drawn.arrow} {shown(finding.advice)}", indent=2)
+        low, high = finding.impact_ns
+        freed = f"{units.duration(low, self.tick_ns)} to {units.duration(high, self.tick_ns)}"
+        also = f"; also matches {', '.join(finding.also)}" if finding.also else ""
+        self.line(f"could free {freed}; {finding.confidence}{also}", "dim", indent=2)
+
+    def _quoted(self, finding: Finding) -> Iterable[tuple[int, str]]:
+        lines = finding.lines[:_PROOF_LINES]
+        return zip(lines, self.trace.quote(lines, finding.capture), strict=False)
+
+    def _proof(self, number: int, text: str) -> None:
+        from rich.text import Text
+
+        quoted = " ".join(shown(text.replace("\t", " ")).split())
+        self.console.print(Text(f"  line {number}: {quoted}", "dim", no_wrap=True, overflow=self.overflow))
+
+    def _uncovered(self, found: list[Finding]) -> None:
+        share = self.summary.unexplained_ns / self.summary.window.wall_ns
+        if share < _LEAST_SHARE_WORTH_SAYING:
+            return
+        covered = frozenset[int]().union(*(finding.covers for finding in found))
+        rest = [row for at, row in enumerate(self.trace.partition) if at not in covered]
+        largest = sorted(rest, key=lambda row: -row["exclusive_ns"])[:_UNCOVERED]
+        pieces = "; ".join(f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in largest)
+        total = units.duration(self.summary.unexplained_ns, self.tick_ns)
+        self.line(f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim")
+
+
+def _place(row: Row) -> str:
+    who = f"pid {row['pid']} " if row["pid"] is not None else ""
+    return f"{who}{name_of(row)}"
+
+
+def of_all(kept: int, number: int, what: str) -> str:
+    """How much of a list is shown."""
+    return f"the first {kept} of {units.count(number)}, {what}" if kept < number else what
+
+
+def end_of(row: Row) -> str:
+    """How a process ended, as far as the capture shows it."""
+    if row["exit_signal"]:
+        return str(row["exit_signal"])
+    if row["exit_code"] is not None:
+        return f"exit {row['exit_code']}"
+    return "" if row["death_ns"] is None else "ended"
+
+
+def top_calls(trace: Trace, top: int) -> list[Row]:
+    """The calls with the largest totals, told apart by request and target."""
+    table = trace.calls(by=["syscall", "op", "target"])
+    if len(table) > _MANY:
+        table = trace.calls(by=["syscall", "op"])
+    timed = [value or 0 for value in table.column("total_ns")]
+    calls = table.column("calls")
+    order = sorted(range(len(table)), key=lambda at: (-timed[at], -calls[at]))[:top]
+    rows = list(table)
+    return [dict(rows[at]) | {"what": call_of(rows[at])} for at in order]
+
+
+def call_of(row: Row) -> str:
+    """A call with its request and target on one line."""
+    return " ".join(shown(part) for part in (row.get("syscall"), row.get("op"), row.get("target")) if part)
