@@ -18,9 +18,6 @@ use value::{Timeout, path_text};
 pub use process::{read_siginfo, signal_number};
 pub use value::{decoration, tracer_id, unescape};
 
-/// Descriptors kept of one poll; a longer list is cut.
-const MOST_FDS: usize = 1024;
-
 /// A longer path cannot exist, even with each byte escaped.
 const MOST_PATH_BYTES: usize = 4 * 4096;
 
@@ -172,9 +169,7 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Li
     let mut only: &[u8] = b"";
     let before = seen.fds.len();
     value::each_fd(arg, letter == b'l', |fd, text| {
-        if seen.fds.len() < MOST_FDS {
-            seen.fds.push(fd);
-        }
+        seen.fds.push(fd);
         only = text;
     });
     let single = letter == b'l' && before == 0 && seen.fds.len() == 1;

@@ -62,7 +62,9 @@ pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     if line.outcome != Outcome::Ok {
         return;
     }
-    if memmem::find(text, b"flags=").is_some() && memmem::find(text, b"SIGCHLD").is_some() || has_clone_flag(text) {
+    // The arguments that clone and clone3 print last or change.
+    let marks: [&[u8]; 4] = [b"CLONE_", b"child_tidptr=", b"parent_tid", b"exit_signal="];
+    if marks.iter().any(|mark| memmem::find(text, mark).is_some()) {
         spawn(flags_in(text), line, parsed);
     } else if memmem::find(text, b"[{WIF").is_some() {
         waited(&[text], line, parsed);

@@ -7,6 +7,11 @@ const NS_PER_S: i64 = 1_000_000_000;
 /// Longest sub-operation kept; what is longer is a structure in an unexpected place.
 const MOST_OP_BYTES: usize = 120;
 
+/// Descriptors taken from one list; a longer one is cut.
+const MOST_FDS: usize = 1024;
+/// Longest decoration looked for in a list: a path, each byte escaped.
+const MOST_DECORATION_BYTES: usize = 4 * 4096;
+
 /// A time-out as printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timeout {
@@ -240,15 +245,19 @@ pub fn string(text: &[u8]) -> &[u8] {
 pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [u8])) {
     let mut rest = arg;
     if polled && memmem::find(arg, b"fd=").is_some() {
-        while let Some(at) = memmem::find(rest, b"fd=") {
+        for _ in 0..MOST_FDS {
+            let Some(at) = memmem::find(rest, b"fd=") else {
+                return;
+            };
             rest = item(&rest[at + 3..], &mut found);
         }
         return;
     }
-    while let Some(start) = rest.iter().position(|byte| !matches!(byte, b'[' | b']' | b'{' | b'}' | b' ' | b',')) {
-        if !rest[start].is_ascii_digit() {
+    for _ in 0..MOST_FDS {
+        let start = rest.iter().position(|byte| !matches!(byte, b'[' | b']' | b'{' | b'}' | b' ' | b','));
+        let Some(start) = start.filter(|&start| rest[start].is_ascii_digit()) else {
             return;
-        }
+        };
         rest = item(&rest[start..], &mut found);
         let next = rest.iter().position(|byte| matches!(byte, b' ' | b',')).unwrap_or(rest.len());
         rest = &rest[next..];
@@ -258,7 +267,8 @@ pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [
 /// Take a descriptor and its decoration off the front.
 fn item<'a>(text: &'a [u8], found: &mut impl FnMut(i32, &'a [u8])) -> &'a [u8] {
     let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
-    let end = digits + scan::decoration_len(&text[digits..]);
+    let decoration = &text[digits..];
+    let end = digits + scan::decoration_len(&decoration[..decoration.len().min(MOST_DECORATION_BYTES)]);
     if let Some(fd) = scan::number(&text[..digits]).and_then(|(number, _)| i32::try_from(number).ok()) {
         found(fd, &text[..end]);
     }
