@@ -174,17 +174,27 @@ impl Waiting<'_> {
         (waits::wait_of_row(events, row) == Some(Wait::Read)).then_some(row)
     }
 
-    /// The last of these rows, which are in order of their ends, that ended inside this call and fits.
+    /// Of these rows, which are in order of their starts, the one that ended last inside this call and fits.
     ///
-    /// A writer's return may be stamped one tick, or the exit tolerance, behind the reader's: the write woke it before.
-    fn last_inside(&self, rows: &[u32], mut fits: impl FnMut(u32) -> bool) -> Option<u32> {
+    /// ```text
+    /// reader   |------ read ------|
+    /// writer      |--a--| |----b----|      b: its return may be stamped up to the tolerance behind the reader's
+    /// ```
+    ///
+    /// Rows of one writer end in the order of their starts; of several writers, a long one may have begun before the call.
+    fn last_inside(&self, rows: &[u32], fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
+        const LONG_ONES: usize = 8;
         let events = &self.trace.events;
-        let until_ns = self.exits_until_ns();
-        let behind = rows.partition_point(|&row| end_ns(self.trace, row) <= until_ns);
-        let inside = rows[..behind].iter().rev().take_while(|&&row| end_ns(self.trace, row) > self.span.start_ns);
-        let mut begun = inside.filter(|&&row| events.start_ns(row) <= self.span.end_ns).take(TRIES);
-        begun.find(|&&row| events.task(row) != self.task && fits(row)).copied()
+        let Span { start_ns, end_ns: last_ns, .. } = self.span;
+        let behind = rows.partition_point(|&row| events.start_ns(row) <= last_ns);
+        let mut long_ones = 0;
+        let near = rows[..behind].iter().copied().rev().take(TRIES).take_while(|&row| {
+            long_ones += usize::from(events.start_ns(row) < start_ns);
+            long_ones <= LONG_ONES
+        });
+        let inside = near.filter(|&row| self.spans_exit(end_ns(self.trace, row)) && events.task(row) != self.task);
+        inside.filter(|&row| fits(row)).max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)))
     }
 
     fn edge(&self, row: u32, how: How, sure: Sure) -> Edge {

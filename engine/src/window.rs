@@ -122,7 +122,7 @@ fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Opti
     let is_process = |task: &&Task| task.pid == pid && task.birth_ns != NO_NS;
     let first = tasks_of(trace, capture).map(|(_, task)| task).filter(is_process).min_by_key(|task| task.birth_ns)?;
     let main = tasks_of(trace, capture).find(|(_, task)| std::ptr::eq(*task, first))?.0;
-    let ender = wakers::child::ender(trace, main).unwrap_or(main);
+    let ender = wakers::child::ender(trace, main);
     let end_ns = trace.tasks.get(ender as usize)?.end_ns();
     Some(Window { capture: number, ..life(ender, first.birth_ns, end_ns) })
 }
@@ -141,7 +141,7 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     if !starts || task.creator != NONE || task.death_ns == NO_NS {
         return None;
     }
-    let ender = wakers::child::ender(trace, first).unwrap_or(first);
+    let ender = wakers::child::ender(trace, first);
     Some(life(ender, task.birth_ns, trace.tasks.get(ender as usize)?.end_ns()))
 }
 

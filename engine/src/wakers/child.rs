@@ -58,7 +58,7 @@ impl Children {
     fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
         let capture = call.trace.tasks.get(call.task as usize)?.capture;
         let tasks = self.tasks.get(&(capture, pid))?;
-        let task = last_ended(call, tasks, |task| !task.superseded)?;
+        let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
         Some(edge(call, task, Sure::Measured))
     }
 
@@ -66,9 +66,17 @@ impl Children {
     pub(super) fn last_child(&self, call: &Waiting<'_>) -> Option<Edge> {
         let waiter = call.trace.tasks.get(call.task as usize)?;
         let made = self.made.get(&(waiter.capture, waiter.pid))?;
-        let child = last_ended(call, made, |task| task.death_ns != NO_NS)?;
-        let ender = ender(call.trace, child).unwrap_or(child);
+        let strict_ns = call.span.end_ns.saturating_add(call.tick_ns());
+        let ended = |until_ns: i64| last_ended(call, made, until_ns, |task| task.death_ns != NO_NS);
+        let child = ended(strict_ns).or_else(|| ended(call.exits_until_ns()))?;
+        let ender = ender_of(call.trace, &self.process_of(call.trace, child), child);
         Some(edge(call, ender, Sure::Inferred))
+    }
+
+    fn process_of(&self, trace: &Trace, task: u32) -> Vec<u32> {
+        let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+        let tasks = ids.and_then(|ids| self.tasks.get(&ids)).map_or(&[][..], Vec::as_slice);
+        tasks.iter().copied().take(4096).collect()
     }
 
     /// The child for which the creator waits inside the call that created it.
@@ -92,9 +100,9 @@ fn edge(call: &Waiting<'_>, task: u32, sure: Sure) -> Edge {
 /// The task that ended last during a wait: of those that ended together, the one that asked for the end.
 ///
 /// `tasks` are in order of their ends.
-fn last_ended(call: &Waiting<'_>, tasks: &[u32], fits: impl Fn(&Task) -> bool) -> Option<u32> {
+fn last_ended(call: &Waiting<'_>, tasks: &[u32], until_ns: i64, fits: impl Fn(&Task) -> bool) -> Option<u32> {
     let task = |number: u32| &call.trace.tasks[number as usize];
-    let behind = tasks.partition_point(|&number| task(number).end_ns() <= call.exits_until_ns());
+    let behind = tasks.partition_point(|&number| task(number).end_ns() <= until_ns);
     let inside = tasks[..behind].iter().rev().take_while(|&&number| call.spans_exit(task(number).end_ns()));
     let mut fitting = inside.copied().filter(|&number| number != call.task && fits(task(number)));
     let last = fitting.next()?;
@@ -104,17 +112,22 @@ fn last_ended(call: &Waiting<'_>, tasks: &[u32], fits: impl Fn(&Task) -> bool) -
 }
 
 /// The task of a process whose end was that of the process: the one that called exit_group, else the last to end.
-pub(crate) fn ender(trace: &Trace, main: u32) -> Option<u32> {
-    let process = trace.tasks.get(main as usize)?;
-    let capture = trace.captures.get(process.capture as usize)?;
-    let known =
-        |number: &u32| trace.tasks.get(*number as usize).is_some_and(|task| !task.superseded && task.birth_ns != NO_NS);
-    let of_process = || capture.tasks.clone().filter(|&number| same_process(trace, number, main)).filter(known);
-    let generation = |number: &u32| *number == main || trace.tasks[*number as usize].is_thread;
-    let tasks = || of_process().filter(generation);
-    tasks()
-        .find(|&number| asked_to_end(trace, number))
-        .or_else(|| tasks().max_by_key(|&number| trace.tasks[number as usize].end_ns()))
+pub(crate) fn ender(trace: &Trace, main: u32) -> u32 {
+    let capture = trace.tasks.get(main as usize).and_then(|task| trace.captures.get(task.capture as usize));
+    let tasks = capture.map_or(0..0, |capture| capture.tasks.clone());
+    let of_process: Vec<u32> = tasks.filter(|&number| same_process(trace, number, main)).collect();
+    ender_of(trace, &of_process, main)
+}
+
+fn ender_of(trace: &Trace, of_process: &[u32], main: u32) -> u32 {
+    // The id may have been given out again: another main task is another process.
+    let belongs = |&number: &u32| {
+        let task = &trace.tasks[number as usize];
+        (number == main || task.is_thread) && !task.superseded && task.birth_ns != NO_NS
+    };
+    let tasks = || of_process.iter().copied().filter(belongs);
+    let asked = tasks().find(|&number| asked_to_end(trace, number));
+    asked.or_else(|| tasks().max_by_key(|&number| trace.tasks[number as usize].end_ns())).unwrap_or(main)
 }
 
 fn asked_to_end(trace: &Trace, task: u32) -> bool {

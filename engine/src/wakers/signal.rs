@@ -7,7 +7,7 @@
 
 use super::child::Children;
 use super::waits::Wait;
-use super::{Edge, How, Sure, Waiting, end_ns};
+use super::{Edge, How, Sure, Waiting};
 use crate::events::EventKind;
 use crate::trace::Trace;
 use parsers::Outcome;
@@ -38,7 +38,7 @@ impl Signals {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| end_ns(trace, row)));
+        self.sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
     }
 
     /// Who sent the signal that ended a wait, if one did.

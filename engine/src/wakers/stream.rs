@@ -5,7 +5,7 @@
 //! writer      |-- work --|- write -|            writer      |-- work --|close or exit
 //! ```
 
-use super::{Edge, How, Sure, Waiting, end_ns, waits};
+use super::{Edge, How, Sure, Waiting, waits};
 use crate::events::EventTable;
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
@@ -83,8 +83,8 @@ impl Streams {
 
     pub(super) fn order(&mut self, trace: &Trace) {
         for end in &mut self.ends {
-            end.writes.sort_by_key(|&row| end_ns(trace, row));
-            end.closes.sort_by_key(|&row| end_ns(trace, row));
+            end.writes.sort_by_key(|&row| trace.events.start_ns(row));
+            end.closes.sort_by_key(|&row| trace.events.start_ns(row));
         }
     }
 

@@ -8,7 +8,7 @@
 //! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
 //! one master, and where the writer descends from the reader; it is inferred.
 
-use super::{Edge, How, Sure, Waiting, creators, descends, end_ns, same_process};
+use super::{Edge, How, Sure, Waiting, creators, descends, same_process};
 use crate::trace::Trace;
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
@@ -57,7 +57,7 @@ impl Terminals {
 
     pub(super) fn order(&mut self, trace: &Trace) {
         let lists = self.to_slave.values_mut().chain(self.to_master.values_mut());
-        lists.for_each(|rows| rows.sort_by_key(|&row| end_ns(trace, row)));
+        lists.for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
     }
 
     /// Who ended a wait for what this row reads.

@@ -1,0 +1,369 @@
+//! The partition of wall time: small stories, and what must hold for all.
+
+use engine::build::{TaskPlan, build, task};
+use engine::partition::{charges, exclusive_by_task, partition, path_table};
+use engine::path::{Segment, What, path, walk};
+use engine::table::Values;
+use engine::trace::Trace;
+use engine::wakers::Wakers;
+use engine::window::{Choice, Reason, Window, windows};
+use parsers::syscalls::Class;
+use proptest::prelude::*;
+
+fn window_of(trace: &Trace) -> Window {
+    windows(trace, &Choice::default())[0]
+}
+
+fn segments(trace: &Trace) -> Vec<Segment> {
+    path(trace, &Wakers::new(trace), &window_of(trace))
+}
+
+/// Charges per task, in the order of the plans.
+fn charged(plans: Vec<TaskPlan>) -> Vec<i64> {
+    let trace = build(plans);
+    exclusive_by_task(&trace, &segments(&trace))
+}
+
+fn in_class(trace: &Trace, class: Class) -> i64 {
+    segments(trace).iter().filter(|segment| segment.class == class).map(Segment::dur_ns).sum()
+}
+
+/// The root, started by the tracer at 0.
+fn root() -> TaskPlan {
+    task(1).exec(0, 1, "/bin/root")
+}
+
+#[test]
+fn stories_charge_who_was_waited_for() {
+    let child = |tid: i32, from: i64, to: i64| task(tid).call("read", from, from + 1).exit(to);
+    let cases: Vec<(&str, Vec<TaskPlan>, Vec<i64>)> = vec![
+        ("a task alone has all", vec![root().call("read", 10, 20).exit(100)], vec![100]),
+        (
+            "a wait is the child's; the creator's fork and the return are the parent's",
+            vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), child(2, 10, 90)],
+            vec![20, 80],
+        ),
+        (
+            "what a child did before the wait is not charged",
+            vec![root().fork(1, 10, 2).call("read", 10, 50).wait4(50, 90, 2).exit(100), child(2, 10, 90)],
+            vec![60, 40],
+        ),
+        (
+            "of two parallel children only the slower is charged",
+            vec![
+                root().fork(1, 10, 2).fork(10, 20, 3).wait4(20, 50, 2).wait4(50, 90, 3).exit(100),
+                child(2, 10, 50),
+                child(3, 20, 90),
+            ],
+            vec![30, 30, 40],
+        ),
+        (
+            "a child that had ended before the wait costs nothing",
+            vec![root().fork(1, 10, 2).call("read", 10, 60).wait4(60, 61, 2).exit(100), child(2, 10, 30)],
+            vec![100, 0],
+        ),
+        (
+            "a grandchild is charged through the child that waits for it",
+            vec![
+                root().fork(1, 10, 2).wait4(10, 90, 2).exit(100),
+                task(2).call("read", 10, 12).fork(12, 20, 3).wait4(20, 80, 3).exit(90),
+                child(3, 20, 80),
+            ],
+            vec![20, 20, 60],
+        ),
+        (
+            "a child whose creator is not known leaves the time before its birth to the waiter",
+            vec![root().wait4(10, 90, 2).exit(100), child(2, 30, 90)],
+            vec![40, 60],
+        ),
+        (
+            "between fork and the child's first event is the child's",
+            vec![root().fork(1, 10, 2).wait4(12, 90, 2).exit(100), child(2, 30, 90)],
+            vec![22, 78],
+        ),
+        (
+            "a wait that begins before the child's birth goes on in the creator",
+            vec![
+                root().fork(1, 10, 2).wait4(10, 90, 3).exit(100),
+                task(2).call("read", 10, 12).fork(40, 50, 3).exit(95),
+                child(3, 50, 90),
+            ],
+            vec![20, 40, 40],
+        ),
+        (
+            "a vfork is the child's until it runs a program",
+            vec![
+                root().spawn("vfork", 1, 50, 2).exit(100),
+                task(2).call("read", 10, 12).exec(20, 48, "/bin/c").exit(200),
+            ],
+            vec![62, 38],
+        ),
+        (
+            "children that outlive the root are not charged",
+            vec![root().fork(1, 10, 2).exit(100), child(2, 10, 500)],
+            vec![100, 0],
+        ),
+        (
+            "a child that died a little after the wait returned still ended it",
+            vec![root().fork(1, 10, 2).wait4(10, 90, 2).exit(1_000_000), child(2, 10, 95)],
+            vec![999_920, 80],
+        ),
+    ];
+    for (claim, plans, expected) in cases {
+        assert_eq!(charged(plans), expected, "{claim}");
+    }
+}
+
+#[test]
+fn a_gap_is_user_time_and_a_stop_is_not() {
+    let trace = build(vec![root().call("read", 10, 20).stop("SIGSTOP", 50).call("read", 90, 95).exit(100)]);
+    assert_eq!(in_class(&trace, Class::User), 9 + 30 + 5);
+    assert_eq!(in_class(&trace, Class::Stopped), 40);
+}
+
+#[test]
+fn waits_that_nothing_in_the_trace_ends_are_unresolved_and_others_are_not() {
+    let cases = [
+        ("wait4", -1, "", false),
+        ("futex", 0, "0x1", false),
+        ("read", 5, "pipe:[7]", false),
+        ("read", 5, "/etc/passwd", true),
+        ("nanosleep", 0, "", true),
+        ("poll", 0, "", true),
+        ("poll", 1, "", false),
+        ("mmap", 0, "", true),
+    ];
+    for (syscall, ret, target, resolved) in cases {
+        let trace = build(vec![root().call(syscall, 10, 90).on(target).returns(ret).exit(100)]);
+        let found = segments(&trace).into_iter().find(|segment| segment.start_ns == 10).map(|segment| segment.resolved);
+        assert_eq!(found, Some(resolved), "{syscall} = {ret}");
+    }
+}
+
+#[test]
+fn a_read_is_the_writers_until_its_write() {
+    let cases = [("pipe:[7]", "pipe:[7]"), ("UNIX-STREAM:[1->2]", "UNIX-STREAM:[2->1]")];
+    for (read_end, write_end) in cases {
+        let plans = vec![
+            root().fork(1, 10, 2).call("read", 20, 80).on(read_end).exit(100),
+            task(2).call("brk", 10, 11).call("write", 70, 78).on(write_end).exit(200),
+        ];
+        assert_eq!(charged(plans), vec![42, 58], "{read_end}");
+    }
+}
+
+#[test]
+fn an_end_of_file_is_the_last_writers_end() {
+    let plans = vec![
+        root().fork(1, 10, 2).call("read", 20, 80).on("pipe:[7]").returns(0).exit(100),
+        task(2).call("write", 10, 11).on("pipe:[7]").exit(79),
+    ];
+    assert_eq!(charged(plans), vec![41, 59]);
+}
+
+#[test]
+fn a_poll_waits_for_what_is_read_next() {
+    let plans = vec![
+        root().fork(1, 10, 2).call("poll", 20, 80).call("read", 80, 81).on("pipe:[7]").exit(100),
+        task(2).call("brk", 10, 11).call("write", 70, 78).on("pipe:[7]").exit(200),
+    ];
+    assert_eq!(charged(plans), vec![42, 58]);
+}
+
+#[test]
+fn the_master_of_a_terminal_waits_for_who_writes_at_its_slave() {
+    let plans = |masters: i64| {
+        let mut session = root();
+        for number in 0..masters {
+            session = session.call("open", 1 + number, 2 + number).on("/dev/ptmx");
+        }
+        let shell = task(2).call("brk", 10, 11).call("write", 70, 79);
+        vec![session.fork(5, 10, 2).call("pollsys", 20, 80).call("read", 80, 81).exit(100), shell.exit(200)]
+    };
+    assert_eq!(charged(plans(1)), vec![41, 59]);
+    assert_eq!(charged(plans(2)), vec![100, 0], "with two masters it is not known which");
+}
+
+#[test]
+fn a_signal_of_a_child_that_ended_ends_a_sigsuspend() {
+    let suspended = || root().fork(1, 10, 2).call("rt_sigsuspend", 20, 80).fails("EINTR");
+    let child = || task(2).call("brk", 10, 11).exit(79);
+    assert_eq!(charged(vec![suspended().signal("SIGCHLD", 80).exit(100), child()]), vec![41, 59]);
+    assert_eq!(charged(vec![suspended().signal("SIGALRM", 80).exit(100), child()]), vec![100, 0]);
+    let killer = task(2).call("brk", 10, 11).call("kill", 70, 79).on("1").exit(200);
+    assert_eq!(charged(vec![suspended().signal("SIGTERM", 80).exit(100), killer]), vec![41, 59]);
+}
+
+#[test]
+fn the_window_of_an_attached_daemon_begins_when_somebody_does_something() {
+    let plans = vec![
+        task(1).call("accept", 0, 40).call("write", 60, 70).open("accept", 70),
+        task(2).call("futex", 5, 50).call("write", 50, 52).open("futex", 52),
+    ];
+    let trace = build(plans);
+    let window = window_of(&trace);
+    assert_eq!((window.start_ns, window.end_ns, window.root, window.left_out_ns), (40, 70, Some(0), 40));
+}
+
+#[test]
+fn windows_follow_what_was_asked_for() {
+    let plans = || vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)];
+    let trace = build(plans());
+    let asked = |choice: Choice| windows(&trace, &choice)[0];
+    let window = asked(Choice { pid: Some(2), ..Choice::default() });
+    assert_eq!((window.start_ns, window.end_ns, window.root), (10, 90, Some(1)));
+    let window = asked(Choice { root: Some(77), ..Choice::default() });
+    assert_eq!((window.root, window.reason, window.wall_ns()), (None, Some(Reason::NoProcess), 0));
+    let window = asked(Choice { from_ns: Some(30), to_ns: Some(50), ..Choice::default() });
+    assert_eq!((window.start_ns, window.end_ns), (30, 50));
+    let found = exclusive_by_task(&trace, &path(&trace, &Wakers::new(&trace), &window));
+    assert_eq!(found, vec![0, 20], "inside a wait the walk begins with who will end it");
+}
+
+#[test]
+fn silence_in_a_log_is_charged_to_the_message_before_it() {
+    let trace = build(vec![task(1).message("md", "stopping", 0).message("sd", "sync", 70).message("sd", "off", 100)]);
+    let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &Choice::default()));
+    assert_eq!(table.column("exclusive_ns"), Some(&Values::Int(vec![Some(70), Some(30)])));
+    assert_eq!(in_class(&trace, Class::Gap), 100);
+}
+
+#[test]
+fn a_target_is_shown_as_it_is_where_there_is_only_one() {
+    let targets = |names: [&str; 2]| {
+        let trace = build(vec![root().call("read", 10, 50).on(names[0]).call("read", 50, 90).on(names[1]).exit(90)]);
+        let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &Choice::default()));
+        let Some(Values::Text { keys, words }) = table.column("target") else { panic!("no texts") };
+        words[keys[0] as usize].clone()
+    };
+    assert_eq!(targets(["/proc/7/stat", "/proc/7/stat"]), "/proc/7/stat");
+    assert_eq!(targets(["/proc/7/stat", "/proc/8/stat"]), "/proc/N/stat");
+}
+
+#[test]
+fn tables_and_charges_tell_the_same() {
+    let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
+    let segments = segments(&trace);
+    let in_calls: i64 = charges(&segments).iter().map(|&(_, ns)| ns).sum();
+    let gaps: i64 = segments.iter().filter(|segment| segment.what == What::Gap).map(Segment::dur_ns).sum();
+    assert_eq!(in_calls + gaps, 100);
+    let table = path_table(&trace, &segments);
+    let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
+    assert_eq!(durs.iter().flatten().sum::<i64>(), 100);
+}
+
+/// Two tasks that hand a byte to and fro.
+fn ping_pong(turns: i64) -> Trace {
+    let (mut one, mut other) = (root().fork(1, 2, 2), task(2));
+    for turn in 0..turns {
+        let at = 10 + turn * 10;
+        one = one.call("write", at, at + 1).on("pipe:[1]").call("read", at + 1, at + 7).on("pipe:[2]");
+        other = other.call("read", at - 6, at + 2).on("pipe:[1]").call("write", at + 3, at + 4).on("pipe:[2]");
+    }
+    build(vec![one.exit(10 + turns * 10), other.exit(20 + turns * 10)])
+}
+
+#[test]
+fn a_hundred_thousand_ping_pongs_take_steps_in_proportion() {
+    let steps = |turns: i64| {
+        let trace = ping_pong(turns);
+        let mut sum_ns = 0;
+        let steps = walk(&trace, &Wakers::new(&trace), &window_of(&trace), &mut |segment| sum_ns += segment.dur_ns());
+        assert_eq!(sum_ns, window_of(&trace).wall_ns());
+        steps
+    };
+    let (few, many) = (steps(1_000), steps(100_000));
+    assert!(many <= few * 101, "{few} steps for a thousand, {many} for a hundred thousand");
+}
+
+/// What a random trace is made of: per task its calls, each with a gap before it, a length, a kind and a partner.
+type Script = Vec<(i64, i64, u8, u8)>;
+
+fn scripts() -> impl Strategy<Value = Vec<Script>> {
+    let call = (0i64..4, 0i64..6, 0u8..8, 0u8..6);
+    prop::collection::vec(prop::collection::vec(call, 1..12), 1..6)
+}
+
+/// A trace that claims whatever the scripts say, possible or not: circles of creators and waiters, equal stamps.
+fn claimed(scripts: &[Script], with_waits: bool) -> Trace {
+    let plans = scripts.iter().enumerate().map(|(number, script)| {
+        let mut at_ns = number as i64 % 3;
+        let mut plan = if number == 0 { root() } else { task(number as i32 + 1) };
+        for &(gap_ns, dur_ns, kind, partner) in script {
+            let (from_ns, to_ns) = (at_ns + gap_ns, at_ns + gap_ns + dur_ns);
+            at_ns = to_ns;
+            let other = i32::from(partner) + 1;
+            plan = match kind {
+                0 if with_waits => plan.wait4(from_ns, to_ns, other),
+                1 => plan.fork(from_ns, to_ns, other),
+                2 => plan.spawn("vfork", from_ns, to_ns, other),
+                3 => plan.call("read", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)),
+                4 => plan.call("write", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)),
+                5 => plan.call("poll", from_ns, to_ns),
+                6 => plan.call("rt_sigsuspend", from_ns, to_ns).fails("EINTR"),
+                _ => plan.call("mmap", from_ns, to_ns),
+            };
+        }
+        if script.len() % 3 == 0 { plan } else { plan.exit(at_ns + 1) }
+    });
+    build(plans.collect())
+}
+
+fn wait_time(segments: &[Segment], task: u32) -> i64 {
+    segments.iter().filter(|segment| segment.task == task).map(Segment::dur_ns).sum()
+}
+
+proptest! {
+    #[test]
+    fn charges_are_disjoint_and_fill_the_window(scripts in scripts(), from in 0i64..10, to in 0i64..40) {
+        let trace = claimed(&scripts, true);
+        let wakers = Wakers::new(&trace);
+        for choice in [Choice::default(), Choice { from_ns: Some(from), to_ns: Some(to), ..Choice::default() }] {
+            let window = windows(&trace, &choice)[0];
+            let mut at_ns = window.start_ns;
+            for segment in path(&trace, &wakers, &window) {
+                prop_assert_eq!(segment.start_ns, at_ns);
+                prop_assert!(segment.end_ns > segment.start_ns);
+                at_ns = segment.end_ns;
+            }
+            prop_assert_eq!(at_ns, window.end_ns);
+            let table = partition(&trace, &wakers, &[window]);
+            let Some(Values::Int(sums)) = table.column("exclusive_ns") else { panic!("no sums") };
+            prop_assert_eq!(sums.iter().flatten().sum::<i64>(), window.wall_ns());
+        }
+    }
+
+    #[test]
+    fn a_task_nobody_waits_for_changes_no_charge(scripts in scripts(), at in 0i64..20, dur in 0i64..20) {
+        let with = |more: bool| {
+            let mut scripts = scripts.clone();
+            scripts.push(vec![(1, 1, 7, 0)]);
+            scripts[0].push((0, 200, 7, 0));
+            let len = scripts[0].len();
+            scripts[0].extend((len % 3 == 0).then_some((0, 0, 7, 0)));
+            if more {
+                scripts.push(vec![(at, dur, 7, 0), (at, dur, 7, 0)]);
+            }
+            // Calls that name a task by number would name the new one.
+            scripts.iter_mut().flatten().for_each(|call| call.3 %= 2);
+            let trace = claimed(&scripts, true);
+            (window_of(&trace), segments(&trace))
+        };
+        prop_assert_eq!(with(false).0, with(true).0);
+        let plain = |segments: Vec<Segment>| segments.into_iter().map(|s| (s.task, s.start_ns, s.end_ns, s.class)).collect::<Vec<_>>();
+        prop_assert_eq!(plain(with(false).1), plain(with(true).1));
+    }
+
+    #[test]
+    fn without_wakers_all_is_the_roots(scripts in scripts()) {
+        let trace = claimed(&scripts, true);
+        let window = window_of(&trace);
+        let Some(root) = window.root else { return Ok(()) };
+        let alone = path(&trace, &Wakers::none(), &window);
+        let woken = path(&trace, &Wakers::new(&trace), &window);
+        let born_ns = trace.tasks[root as usize].birth_ns;
+        let late = |segments: &[Segment]| segments.iter().filter(|s| s.start_ns >= born_ns).copied().collect::<Vec<_>>();
+        prop_assert!(wait_time(&late(&alone), root) >= wait_time(&late(&woken), root));
+        prop_assert_eq!(wait_time(&late(&alone), root), window.end_ns - born_ns.max(window.start_ns));
+    }
+}
