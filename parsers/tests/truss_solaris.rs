@@ -134,6 +134,12 @@ fn the_columns_are_told_by_their_numbers() {
 }
 
 #[test]
+fn a_table_of_totals_is_not_taken_for_that_of_strace() {
+    let head = Head { bytes: LAYOUTS[6].1.as_bytes(), complete: true };
+    assert_eq!(parsers::recognise(head).map(Format::name), Some("truss-solaris"));
+}
+
+#[test]
 fn the_base_line_gives_the_base() {
     let facts = reader(LAYOUTS[0].1).facts();
     assert_eq!(facts.base_ns, 1_259_020_532_412_700_000);
@@ -155,6 +161,7 @@ fn look_alikes_are_told_apart() {
         "8192196:  kopen(\"/x\", O_RDONLY)  Err#2  ENOENT",
         "statx(\"/x\", 0x2FF22A28, 128, 010)   Err#2  ENOENT",
         "openat(AT_FDCWD,\"/x\",O_RDONLY,00)\t ERR#2 'No such file or directory'\nclose(3)\t = 0 (0x0)",
+        "mmap(0x0,32768,3,4098,-1,0x0)\t = 34366189568 (0x800627000)\nclose(3)\t = 0 (0x0)",
         "openat(AT_FDCWD, \"/x\", O_RDONLY) = -1 ENOENT (No such file or directory)\nclose(3) = 0",
         "[pid 12] read(3,  <unfinished ...>",
         "SYS_openat(0xffffff9c, 0x7f1c2e0b1a30, 0x80000, 0) = 3",

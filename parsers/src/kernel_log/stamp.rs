@@ -78,7 +78,7 @@ impl Front<'_> {
 
 /// The front of a line; `None` without a stamp.
 pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
-    let text = scan::trim_end(skip_colour(line));
+    let text = scan::trim_end(skip_colour(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
     let (text, is_structured) = skip_level(text);
     if let Some(front) = raw(text) {
         return Some(front);

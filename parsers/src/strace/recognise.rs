@@ -68,10 +68,12 @@ fn is_other(line: &[u8]) -> bool {
     let ltrace = line.ends_with(b"<no return ...>")
         || memmem::find(line, b"+++ exited (status ").is_some_and(|_| line.ends_with(b" +++"));
     let library_table = line.starts_with(b"% time") && line.ends_with(b"function");
+    let truss_table = line.starts_with(b"sys totals:") || line.starts_with(b"usr time:");
     let library_call =
         word_before_parenthesis(line).is_some_and(|word| word.starts_with(b"SYS_") || word.ends_with(b"@SYS"));
     ltrace
         || library_table
+        || truss_table
         || library_call
         || line.starts_with(b"Base time stamp:  ")
         || memmem::find(line, b"SYSCALL(args)").is_some_and(|at| !line[..at].contains(&b'"'))

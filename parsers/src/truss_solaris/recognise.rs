@@ -95,7 +95,15 @@ fn is_foreign_sign(line: &[u8]) -> bool {
     let is_dtruss = memchr::memmem::find(text, b"SYSCALL(args)").is_some() && text.ends_with(b"= return");
     let is_strace = text.ends_with(b"<unfinished ...>") || text.starts_with(b"+++ exited with");
     let is_freebsd = memchr::memmem::find(text, b" ERR#").is_some() && text.ends_with(b"'");
-    is_dtruss || is_strace || is_freebsd
+    is_dtruss || is_strace || is_freebsd || has_both_bases(text)
+}
+
+/// `) = 34366189568 (0x800627000)`: FreeBSD prints a result twice.
+fn has_both_bases(text: &[u8]) -> bool {
+    let Some(at) = memchr::memmem::rfind(text, b" (0x").filter(|_| text.ends_with(b")")) else { return false };
+    let before = text.get(..at).unwrap_or(b"");
+    let digits = before.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
+    digits > 0 && matches!(before.get(..before.len() - digits), Some([.., b'=', b' '] | [.., b'=', b' ', b'-']))
 }
 
 fn has_two_blanks_in_error(line: &[u8]) -> bool {

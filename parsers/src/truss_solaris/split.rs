@@ -24,6 +24,7 @@ pub(super) struct Split<'a> {
 
 /// Cut a line that has at most `columns` time columns.
 pub(super) fn split(line: &[u8], columns: usize) -> Split<'_> {
+    let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let text = scan::skip_blanks(line);
     match prefix(text) {
         Some((pid, lwp, rest)) => behind(pid, lwp, true, rest, columns),
