@@ -59,7 +59,8 @@ class Finding:
 
 def findings(trace: Trace) -> list[Finding]:
     """What all rules say, the costliest first; where several match in one place, the most specific one speaks."""
-    matched = [finding for rule in rules() for finding in _Matcher(trace, rule).findings()]
+    partition = list(trace.partition)
+    matched = [finding for rule in rules() for finding in _Matcher(trace, rule, partition).findings()]
     matched.sort(key=lambda finding: (-finding.impact_ns[1], finding.code, finding.fingerprint))
     return _primary(matched)
 
@@ -97,13 +98,14 @@ def _primary(found: Sequence[Finding]) -> list[Finding]:
 class _Matcher:
     """One rule on one trace."""
 
-    def __init__(self, trace: Trace, rule: Rule) -> None:
+    def __init__(self, trace: Trace, rule: Rule, partition: Sequence[Row]) -> None:
         self.trace = trace
         self.rule = rule
+        self.partition = partition
 
     def findings(self) -> list[Finding]:
         """One for each group of rows that reaches the thresholds."""
-        table = getattr(self.trace, self.rule.table)
+        table = self.partition if self.rule.table == "partition" else getattr(self.trace, self.rule.table)
         groups: dict[tuple[object, ...], list[tuple[int, Row]]] = {}
         for at, row in enumerate(table):
             if self.rule.asks_for(row):
@@ -112,7 +114,7 @@ class _Matcher:
         return [finding for finding in found if finding is not None]
 
     def _finding(self, rows: list[tuple[int, Row]]) -> Finding | None:
-        place = _Place.of_loop(self.trace, rows) if self.rule.table == "loops" else _Place.of_rows(rows)
+        place = _Place.of_loops(rows, self.partition) if self.rule.table == "loops" else _Place.of_rows(rows)
         least = self.rule.at_least
         wall_ns = self.trace.windows[place.capture].wall_ns
         share = place.cost_ns / wall_ns if wall_ns else 0.0
@@ -164,7 +166,7 @@ class _Place:
         """Rows of the partition."""
         calls = sum(row["calls"] or 0 for _, row in rows)
         return cls(
-            capture=rows[0][1].get("capture") or 0,
+            capture=rows[0][1]["capture"],
             pid=_common(rows, "pid"),
             program=_common(rows, "program"),
             syscall=_common(rows, "syscall"),
@@ -177,34 +179,36 @@ class _Place:
         )
 
     @classmethod
-    def of_loop(cls, trace: Trace, rows: list[tuple[int, Row]]) -> _Place:
+    def of_loops(cls, rows: list[tuple[int, Row]], partition: Sequence[Row]) -> _Place:
         """The longest of a process's loops around one call; it costs what its calls have on the path."""
         loop = max((row for _, row in rows), key=lambda row: row["total_ns"] or 0)
-        body = set(loop["body"])
-        covers = {}
-        for at, row in enumerate(trace.partition):
-            here = (row.get("capture") or 0, row["pid"]) == (loop.get("capture") or 0, loop["pid"])
-            if here and row["syscall"] and any(_is_of(row, shape) for shape in body):
-                covers[at] = row["exclusive_ns"]
-        syscall, _, rest = loop["dominant"].partition(" ")
+        on_path = {
+            at: row
+            for at, row in enumerate(partition)
+            if (row["capture"], row["pid"]) == (loop["capture"], loop["pid"])
+            and any(_is_of(row, shape) for shape in loop["body"])
+        }
+        dominant_ns = sum(row["exclusive_ns"] for row in on_path.values() if _is_of(row, loop["dominant"]))
+        syscall, _, op = loop["dominant"].partition(" ")
         return cls(
-            capture=loop.get("capture") or 0,
+            capture=loop["capture"],
             pid=loop["pid"],
             program=loop["program"],
             syscall=syscall,
-            op=rest or None,
+            op=op or None,
             target=None,
             calls=loop["dominant_calls"],
             count=loop["turns"],
-            cost_ns=min(loop["total_ns"] or 0, sum(covers.values())),
-            covers=frozenset(covers),
+            cost_ns=min(loop["total_ns"] or 0, sum(row["exclusive_ns"] for row in on_path.values())),
+            covers=frozenset(on_path),
             lines=(loop["first_line"], loop["last_line"]),
-            loop=loop,
+            loop=dict(loop) | {"dominant_ns": dominant_ns},
         )
 
     def words(self, trace: Trace, share: float) -> dict[str, str]:
         """What a message may name, each shown as a person reads it."""
-        tick_ns = trace.tick_ns
+        tick_ns = trace.captures[self.capture].tick_ns
+        wall_ns = trace.windows[self.capture].wall_ns
         call = " ".join(part for part in (self.syscall, self.op) if part) or "calls"
         words = {
             "subject": _subject(self.pid, self.program),
@@ -216,19 +220,20 @@ class _Place:
             "mean": units.duration(self.cost_ns / max(self.calls, 1), tick_ns),
             "at_most": " at most" if trace.captures[self.capture].dur_kind == "upper-bound" else "",
             "share": units.share(share),
-            "window": units.duration(trace.windows[self.capture].wall_ns, tick_ns),
+            "window": units.duration(wall_ns, tick_ns),
         }
-        return words | (_loop_words(self.loop, tick_ns) if self.loop is not None else {})
+        return words | (_loop_words(self.loop, wall_ns, tick_ns) if self.loop is not None else {})
 
 
-def _loop_words(loop: Row, tick_ns: int) -> dict[str, str]:
+def _loop_words(loop: Row, wall_ns: int, tick_ns: int) -> dict[str, str]:
     failing = f"; {loop['failing']} fails in every turn" if loop["failing"] else ""
     return {
         "period": units.counted(loop["period"], "call"),
         "turns": units.counted(loop["turns"], "time"),
         "dominant": loop["dominant"],
         "dominant_calls": units.counted(loop["dominant_calls"], "call"),
-        "dominant_total": units.duration(loop["dominant_ns"] or 0, tick_ns),
+        "dominant_total": units.duration(loop["dominant_ns"], tick_ns),
+        "dominant_share": units.share(loop["dominant_ns"] / max(wall_ns, 1)),
         "per_turn": units.duration((loop["total_ns"] or 0) / max(loop["turns"], 1), tick_ns),
         "failing": failing,
     }
@@ -237,7 +242,7 @@ def _loop_words(loop: Row, tick_ns: int) -> dict[str, str]:
 def _is_of(row: Row, shape: str) -> bool:
     """Whether a row of the partition is of this member of a loop: `ioctl FIONREAD`, `ioctl FIONREAD EINVAL`."""
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    return shape == call or shape.startswith(call + " ")
+    return bool(call) and (shape == call or shape.startswith(call + " "))
 
 
 def _common(rows: list[tuple[int, Row]], column: str) -> Any:

@@ -1,6 +1,6 @@
 """Times, sizes, shares and counts: the one place that shows and reads them. Times inside are integers of ns."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from math import log10
 
 from tracealyze.errors import WrongUsage, did_you_mean
@@ -55,6 +55,19 @@ def tick(tick_ns: int) -> str:
     return f"{tick_ns} ns"
 
 
+def _unit_of_column(values: Sequence[float], tick_ns: int) -> tuple[str, int]:
+    """The unit of the largest value, or the next smaller one if half of the values would be a few hundredths of it."""
+    if not values:
+        return "", S
+    largest, median = values[-1], values[len(values) // 2]
+    at = next((at for at, (_, unit) in enumerate(_COLUMN_UNITS) if largest >= unit), len(_COLUMN_UNITS) - 1)
+    if median < _COLUMN_UNITS[at][1] / 20 and at + 1 < len(_COLUMN_UNITS):
+        at += 1
+    while at and tick_ns * 10 > _COLUMN_UNITS[at][1]:
+        at -= 1
+    return _COLUMN_UNITS[at]
+
+
 def moment(ns: int, tick_ns: int = 1) -> str:
     """A point in time in seconds, with the digits that the clock has: `3.7245`."""
     return f"{ns / S:.{_decimals_of_tick(S, tick_ns)}f}"
@@ -107,10 +120,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 def durations(values: Iterable[float | None], tick_ns: int = 1) -> tuple[str, Callable[[float | None], str]]:
     """One unit for a column: its name, and how to show a value in it. Little is not shown as nothing."""
-    largest = max((abs(value) for value in values if value is not None), default=0)
-    name, unit = next((pair for pair in _COLUMN_UNITS if largest >= pair[1]), _COLUMN_UNITS[-1])
-    if tick_ns * 10 > unit:
-        name, unit = _unit_of_time(largest, tick_ns)
+    name, unit = _unit_of_column(sorted(abs(value) for value in values if value), tick_ns)
     digits = min(_COLUMN_DECIMALS, _decimals_of_tick(unit, tick_ns))
     least = 10.0**-digits
 

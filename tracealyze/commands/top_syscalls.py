@@ -41,6 +41,7 @@ class Sort(StrEnum):
     BYTES = "bytes"
 
 
+_QUANTILES = {"mean": 1, "p50": 4, "p99": 3, "max": 2}
 _KEYS = {By.OP: ["syscall", "op"]}
 _SORTED_BY = {Sort.CALLS: "calls", Sort.FAILED: "failed", Sort.BYTES: "bytes"}
 
@@ -73,7 +74,7 @@ def command(
     columns = [Column(key, key, wide=key in ("target", "shape")) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
-    columns += [Column(f"{name}_ns", name) for name in ("mean", "p50", "p99", "max")]
+    columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]
     FORMS[Form.JSON if as_json else form](Listing("calls", columns, rows, trace.tick_ns))
     shared.tell_losses(trace)
     shared.must_be_whole(shared.lost_lines(trace), strict)

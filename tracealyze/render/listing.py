@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
 from tracealyze.render import json, output
+from tracealyze.render.layout import Strip, rows
 from tracealyze.render.text import Symbols, shown, symbols
 
 if TYPE_CHECKING:
-    from rich.table import Table as RichTable
-
     from tracealyze.trace import Row
 
 
@@ -25,7 +24,9 @@ class Column:
     name: str
     heading: str
     wide: bool = False
-    """Whether it takes the width that is left."""
+    """Whether it is cut when the width does not suffice."""
+    spare: int = 0
+    """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
 
     @property
     def is_number(self) -> bool:
@@ -70,34 +71,24 @@ class Listing:
         return "", lambda value: "" if value is None else shown(value)
 
 
-def rich_table(listing: Listing, drawn: Symbols) -> RichTable:
-    """The listing for a terminal."""
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold", expand=False)
-    for column in listing.columns:
-        table.add_column(
-            Text(drawn.plain(listing.heading(column))),
-            justify="right" if column.is_number else "left",
-            no_wrap=True,
-            overflow=drawn.overflow,
-            min_width=None if column.wide else _widest(listing, column, drawn),
+def strips(listing: Listing, drawn: Symbols) -> list[Strip]:
+    """The listing as columns of text."""
+    return [
+        Strip(
+            drawn.plain(listing.heading(column)),
+            [drawn.plain(cell) for cell in listing.cells(column)],
+            right=column.is_number,
+            wide=column.wide,
+            spare=column.spare,
         )
-    for cells in zip(*(listing.cells(column) for column in listing.columns), strict=True):
-        table.add_row(*(Text(drawn.plain(cell)) for cell in cells))
-    return table
-
-
-def _widest(listing: Listing, column: Column, drawn: Symbols) -> int:
-    """Narrow columns keep their width, so that a long path does not cut the numbers."""
-    longest = max((len(cell) for cell in listing.cells(column)), default=0)
-    return min(max(longest, len(drawn.plain(listing.heading(column)))), 24)
+        for column in listing.columns
+    ]
 
 
 def _as_table(listing: Listing) -> None:
     console = output.console()
-    console.print(rich_table(listing, symbols(console.file)))
+    drawn = symbols(console.file)
+    rows(console, strips(listing, drawn), drawn)
 
 
 def _as_json(listing: Listing) -> None:

@@ -6,14 +6,14 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.render import output
+from tracealyze.render import layout, output
 from tracealyze.render.capture_notes import read_lines, time_line, window_lines
-from tracealyze.render.listing import Column, Listing, rich_table
+from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.partition import Piece, folded, name_of
 from tracealyze.render.text import Symbols, shown, symbols
 
 if TYPE_CHECKING:
-    from rich.console import Console, OverflowMethod, RenderableType
+    from rich.console import Console
 
     from tracealyze.finding import Finding
     from tracealyze.summary import Summary
@@ -45,22 +45,22 @@ class _Report:
         self.console = console
         self.drawn = drawn
         self.tick_ns = trace.tick_ns
-        self.overflow: OverflowMethod = drawn.overflow
 
     def line(self, text: str = "", style: str = "", indent: int = 0) -> None:
-        """A line of the report; a long one goes on below its beginning."""
-        from rich.padding import Padding
-        from rich.text import Text
-
-        written: RenderableType = Text(self.drawn.plain(text), style=style)
-        self.console.print(Padding(written, (0, 0, 0, indent)) if indent else written)
+        """A sentence of the report."""
+        layout.paragraph(self.console, self.drawn.plain(text), style, indent)
 
     def section(self, title: str, remark: str = "") -> None:
         """A heading within the report."""
         from rich.text import Text
 
         self.console.print()
-        self.console.print(Text.assemble((title, "bold"), (f"  {self.drawn.plain(remark)}" if remark else "", "dim")))
+        heading = Text.assemble((title, "bold"), (f"  {self.drawn.plain(remark)}" if remark else "", "dim"))
+        self.console.print(heading, soft_wrap=True)
+
+    def listing(self, listing: Listing) -> None:
+        """Rows under headings."""
+        layout.rows(self.console, strips(listing, self.drawn), self.drawn)
 
     def heading(self) -> None:
         """What was read, what its times are, and the window."""
@@ -90,13 +90,14 @@ class _Report:
         bar = self.drawn.bar(piece.share, width).ljust(width)
         what = "  " * piece.depth + shown(piece.name)
         remark = f"  {shown(piece.remark)}" if piece.remark else ""
-        text = Text(no_wrap=True, overflow=self.overflow)
-        text.append(self.drawn.plain(f"{time} {share}  "))
-        text.append(bar, "" if piece.depth == 0 else "dim")
-        text.append("  ")
-        text.append(self.drawn.plain(what), "bold" if piece.depth == 0 else "")
-        text.append(self.drawn.plain(remark), "dim")
-        self.console.print(text)
+        numbers = self.drawn.plain(f"{time} {share}  ")
+        line = layout.cut(numbers + bar + "  " + what + remark, self.console.width, self.drawn)
+        text = Text(self.drawn.plain(line).rstrip())
+        ends = [len(numbers), len(numbers) + width + 2, len(numbers) + width + 2 + len(what)]
+        text.stylize("" if piece.depth == 0 else "dim", ends[0], ends[1])
+        text.stylize("bold" if piece.depth == 0 else "", ends[1], ends[2])
+        text.stylize("dim", ends[2])
+        self.console.print(text, soft_wrap=True)
 
     def processes(self) -> None:
         """Who ran: the costliest first."""
@@ -105,13 +106,14 @@ class _Report:
             return
         rows.sort(key=lambda row: (-(row["exclusive_ns"] or 0), -(row["in_call_ns"] or 0)))
         kept = [dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in rows[: self.top]]
-        columns = [Column("pid", "pid"), Column("parent_pid", "parent")]
+        columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
         if self.summary.window.reason is None:
             columns += [Column("exclusive_ns", "on path"), Column("wall_ns", "life")]
-        columns += [Column("in_call_ns", "in calls"), Column("calls", "calls"), Column("failed", "failed")]
+        columns += [Column("in_call_ns", "in calls", spare=5), Column("calls", "calls", spare=2)]
+        columns += [Column("failed", "failed", spare=4)]
         columns += [Column("end", "end"), Column("what", "program", wide=True)]
         self.section("Processes", of_all(len(kept), len(rows), "by time on the path"))
-        self.console.print(rich_table(Listing("processes", columns, kept, self.tick_ns), self.drawn))
+        self.listing(Listing("processes", columns, kept, self.tick_ns))
 
     def calls(self) -> None:
         """What was called, told apart by request and target."""
@@ -119,21 +121,21 @@ class _Report:
         if not rows:
             self._tables_of_tracers()
             return
-        columns = [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
+        columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
         if self.summary.window.reason is None:
             columns.append(Column("exclusive_ns", "on path"))
-        columns += [Column("mean_ns", "mean"), Column("max_ns", "max"), Column("what", "call", wide=True)]
+        columns += [Column("mean_ns", "mean"), Column("max_ns", "max", spare=2), Column("what", "call", wide=True)]
         self.section("Top calls", "by total time; totals of several tasks overlap and are not wall time")
-        self.console.print(rich_table(Listing("calls", columns, rows, self.tick_ns), self.drawn))
+        self.listing(Listing("calls", columns, rows, self.tick_ns))
 
     def _tables_of_tracers(self) -> None:
         rows = [dict(row) | {"what": row["syscall"]} for row in self.summary.syscalls[: self.top]]
         if not rows:
             return
-        columns = [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
+        columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
         columns += [Column("mean_ns", "mean"), Column("what", "call", wide=True)]
         self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
-        self.console.print(rich_table(Listing("calls", columns, rows, self.tick_ns), self.drawn))
+        self.listing(Listing("calls", columns, rows, self.tick_ns))
 
     def findings(self) -> None:
         """What the rules found, with its proof and advice, and what no finding covers."""
@@ -155,7 +157,8 @@ class _Report:
             self._proof(number, text)
         self.line(f"{self.drawn.arrow} {shown(finding.advice)}", indent=2)
         low, high = finding.impact_ns
-        freed = f"{units.duration(low, self.tick_ns)} to {units.duration(high, self.tick_ns)}"
+        least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
+        freed = least + units.duration(high, self.tick_ns)
         also = f"; also matches {', '.join(finding.also)}" if finding.also else ""
         self.line(f"could free {freed}; {finding.confidence}{also}", "dim", indent=2)
 
@@ -164,10 +167,8 @@ class _Report:
         return zip(lines, self.trace.quote(lines, finding.capture), strict=False)
 
     def _proof(self, number: int, text: str) -> None:
-        from rich.text import Text
-
         quoted = " ".join(shown(text.replace("\t", " ")).split())
-        self.console.print(Text(f"  line {number}: {quoted}", "dim", no_wrap=True, overflow=self.overflow))
+        layout.whole(self.console, layout.cut(f"  line {number}: {quoted}", self.console.width, self.drawn), "dim")
 
     def _uncovered(self, found: list[Finding]) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns

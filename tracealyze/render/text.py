@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
@@ -49,11 +49,6 @@ class Symbols:
         filled = max(filled, 1) if share > 0 else 0
         whole, part = divmod(filled, parts)
         return self.blocks[-1] * whole + (self.blocks[part - 1] if part else "")
-
-    @property
-    def overflow(self) -> Literal["ellipsis", "crop"]:
-        """How a text that is too long ends; the ellipsis that rich writes is one character outside ASCII."""
-        return "ellipsis" if self.ellipsis == "…" else "crop"
 
     def plain(self, text: str) -> str:
         """A text of our own in the characters of this set."""

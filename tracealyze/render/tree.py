@@ -14,8 +14,11 @@ if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
 
 _TIMES = (
-    *(("birth_ns", "born"), ("wall_ns", "life"), ("exclusive_ns", "on path")),
-    *(("in_call_ns", "in calls"), ("gap_ns", "user")),
+    Column("birth_ns", "born", spare=5),
+    Column("wall_ns", "life"),
+    Column("exclusive_ns", "on path"),
+    Column("in_call_ns", "in calls", spare=2),
+    Column("gap_ns", "user", spare=3),
 )
 _PLAIN = (
     *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
@@ -40,8 +43,8 @@ def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:
         if len(shown_rows) == top:
             break
     columns = [Column("process", "process", wide=True)]
-    columns += [Column(name, heading) for name, heading in _TIMES if any(row[name] is not None for row in rows)]
-    columns += [Column("calls", "calls"), Column("failed", "failed"), Column("end", "end")]
+    columns += [column for column in _TIMES if any(row[column.name] is not None for row in rows)]
+    columns += [Column("calls", "calls", spare=1), Column("failed", "failed", spare=4), Column("end", "end")]
     return Listing("processes", columns, shown_rows, trace.tick_ns, moments=frozenset(["birth_ns"]))
 
 
