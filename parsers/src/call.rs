@@ -56,7 +56,7 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
                 argument(b'q', pair, &mut seen, line, parsed);
             }
         }
-        "accept" | "accept4" | "recvfrom" => {
+        "accept" | "accept4" => {
             if let Some(peer) = args.iter().find(|arg| arg.starts_with(b"{sa_family=")) {
                 argument(b's', peer, &mut seen, line, parsed);
             }

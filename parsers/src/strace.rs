@@ -23,6 +23,9 @@ use arguments::Arguments;
 use layout::{Ids, Layout, Prefix, WallClock};
 use table::Columns;
 
+/// What some editors put before the first line.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// The format.
 pub struct Strace;
 
@@ -67,6 +70,9 @@ impl Reader {
         }
         if let Some(read) = self.apart(line, parsed) {
             return read;
+        }
+        if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK) {
+            return self.read_plain(rest, parsed);
         }
         match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
             Some(prefix) => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Damaged) },

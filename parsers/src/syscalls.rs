@@ -143,7 +143,7 @@ pub static SYSCALLS: &[Syscall] = &[
     s("openat64", Class::Disk, "dp"),
     s("creat", Class::Disk, "p"),
     s("close", Class::Disk, "f"),
-    s("close_range", Class::Disk, "fo"),
+    s("close_range", Class::Disk, "f-"),
     s("closefrom", Class::Disk, "f"),
     s("closefd", Class::Disk, "f"),
     s("stat", Class::Disk, "p"),

@@ -1,6 +1,8 @@
 //! The strace reader: cases as data, and what must hold for any bytes.
 
-use parsers::{Answer, Extra, Head, Kind, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part, Text, by_name};
+use parsers::{
+    Answer, Clock, DurKind, Extra, Head, Kind, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part, Text, by_name,
+};
 use proptest::prelude::*;
 use std::fmt::Write;
 
@@ -140,6 +142,46 @@ fn other_tracers_are_not_taken_for_strace() {
     for text in others {
         assert!(!is_strace(text), "{text}");
     }
+}
+
+#[test]
+fn facts_follow_from_the_head() {
+    let facts = |head: &str| {
+        let facts = reader(head).facts();
+        (facts.clock, facts.tick_ns, facts.dur_kind, facts.has_ids, facts.ids_optional)
+    };
+    let (us, s) = (1_000, 1_000_000_000);
+    let cases = [
+        ("1 1795224170.658193 close(3) = 0 <0.000012>\n", (Clock::Epoch, us, DurKind::Exact, true, false)),
+        (
+            "01:23:30 close(3) = 0\n[pid    12] 01:23:30 close(3) = 0\n",
+            (Clock::TimeOfDay, s, DurKind::UpperBound, true, true),
+        ),
+        ("01:23:30.170323 close(3) = 0\n", (Clock::TimeOfDay, us, DurKind::UpperBound, false, true)),
+        ("12         0.000245 close(3) = 0\n", (Clock::SincePrevious, us, DurKind::UpperBound, true, false)),
+        ("1795224170.658193 (+     0.000281) close(3) = 0\n", (Clock::Epoch, us, DurKind::UpperBound, false, true)),
+        ("close(3) = 0\n", (Clock::None, s, DurKind::None, false, true)),
+    ];
+    for (head, expected) in cases {
+        assert_eq!(facts(head), expected, "{head}");
+    }
+}
+
+#[test]
+fn columns_of_a_table_are_those_of_its_head() {
+    let head = "syscall              calls    errors % time\n---------------- --------- --------- ------\n";
+    let mut parsed = Parsed::default();
+    let line = reader(head).read(b"access                   2         1   0.00", &mut parsed);
+    assert_eq!(parsed.extra(&line), Some(&Extra::SummaryRow { calls: 2, failed: 1, total_ns: NO_NS }));
+    let line = reader(head).read(b"close                   23             0.00", &mut parsed);
+    assert_eq!(parsed.extra(&line), Some(&Extra::SummaryRow { calls: 23, failed: 0, total_ns: NO_NS }));
+}
+
+#[test]
+fn an_empty_beginning_says_nothing_yet() {
+    let format = by_name("strace").expect("the format is listed");
+    assert_eq!(format.recognise(Head { bytes: b"\n\n", complete: false }), Answer::NeedMore);
+    assert_eq!(format.recognise(Head { bytes: b"", complete: true }), Answer::No);
 }
 
 /// Bytes that look like lines of a trace often enough to reach the corners.

@@ -84,7 +84,7 @@ impl Layout {
         let mut ids = [0usize; 3];
         let mut durations = false;
         for line in head.lines() {
-            let line = without_colours(line);
+            let line = without_colours(line.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(line));
             let Some(guess) = Layout::guess(&line) else {
                 continue;
             };

@@ -1,7 +1,7 @@
 //! Is it strace? One line that only strace prints is enough, unless another tracer's sign is there as well.
 
 use super::layout::{Layout, without_colours};
-use super::{arguments, call_name, events, table};
+use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Answer, Head};
 use crate::scan;
 use memchr::memmem;
@@ -28,7 +28,7 @@ enum Sign {
 pub fn recognise(head: Head<'_>) -> Answer {
     let (mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize);
     for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MOST_LINES) {
-        let line = without_colours(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line));
+        let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
         match sign(&line) {
             Sign::Sure => sure += 1,
             Sign::Fits => fits += 1,
