@@ -125,6 +125,12 @@ fn a_single_line_with_a_clock_is_recognised() {
 }
 
 #[test]
+fn output_that_looks_like_another_tracer_does_not_hide_strace() {
+    let calls = "close(9) = -1 EBADF (Bad file descriptor)\nexit_group(0) = ?\n+++ exited with 0 +++\n";
+    assert!(is_strace(&format!("defines SYS_read(2)\n{calls}")));
+}
+
+#[test]
 fn other_tracers_are_not_taken_for_strace() {
     let others = [
         "SYS_openat(0xffffff9c, 0x7f1c2e0b1a30, 0x80000, 0) = 3\nputs(\"hi\" <unfinished ...>\n<... puts resumed> ) = 3\n",

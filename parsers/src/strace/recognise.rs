@@ -13,6 +13,8 @@ const MOST_LINES: usize = 2000;
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     /// Only strace prints this.
+    Own,
+    /// strace prints this, and ltrace, which gives itself away elsewhere.
     Sure,
     /// A call as strace prints it, but others may too.
     Fits,
@@ -26,20 +28,23 @@ enum Sign {
 
 /// The answer for a head.
 pub fn recognise(head: Head<'_>) -> Answer {
-    let (mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize);
+    let (mut own, mut other, mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize, 0usize, 0usize);
     for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MOST_LINES) {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
         match sign(&line) {
+            Sign::Own => own += 1,
             Sign::Sure => sure += 1,
             Sign::Fits => fits += 1,
             Sign::Unlike => {}
             Sign::Neutral => continue,
-            Sign::Other => return Answer::No,
+            Sign::Other => other += 1,
         }
         lines += 1;
     }
     match () {
-        () if sure > 0 => Answer::Yes,
+        // The program under strace may print a word of another tracer.
+        () if other > own => Answer::No,
+        () if own + sure > 0 => Answer::Yes,
         () if fits > 0 => Answer::Maybe((fits * 100 / lines).min(100) as u8),
         () if lines == 0 && !head.complete => Answer::NeedMore,
         () => Answer::No,
@@ -58,7 +63,7 @@ fn sign(line: &[u8]) -> Sign {
     }
     match Layout::guess(line) {
         Some(_) => body_of(line).map_or(Sign::Unlike, body_sign),
-        None if memmem::find(line, b"strace: Process ").is_some() => Sign::Sure,
+        None if memmem::find(line, b"strace: Process ").is_some() => Sign::Own,
         None => Sign::Unlike,
     }
 }
@@ -93,9 +98,10 @@ fn body_of(line: &[u8]) -> Option<&[u8]> {
 fn body_sign(body: &[u8]) -> Sign {
     match body.first() {
         Some(b'<') if memmem::find(body, b" resumed").is_some() => Sign::Sure,
-        Some(b'+') if body.starts_with(b"+++ exited with") || body.starts_with(b"+++ killed by") => Sign::Sure,
-        Some(b'+') if body.starts_with(b"+++ superseded") => Sign::Sure,
-        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => Sign::Sure,
+        Some(b'+') if body.starts_with(b"+++ exited with") => Sign::Own,
+        Some(b'+') if body.starts_with(b"+++ killed by") => Sign::Sure,
+        Some(b'+') if body.starts_with(b"+++ superseded") => Sign::Own,
+        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => Sign::Own,
         Some(b'-' | b'[') => Sign::Fits,
         _ => call_sign(body),
     }
@@ -139,7 +145,7 @@ fn result_sign(result: &[u8]) -> Sign {
         return Sign::Unlike;
     }
     if value == -1 && rest.starts_with(b" E") && rest.contains(&b'(') && rest.ends_with(b")") {
-        return Sign::Sure;
+        return Sign::Own;
     }
     let fits = rest.is_empty()
         || rest.starts_with(b"<")
