@@ -20,6 +20,8 @@ struct State {
     seen: bool,
     /// It said that it exits; the next call with its id is another task's.
     exiting: bool,
+    /// A signal came in this call, which began at this time; the call is printed behind the signal.
+    broken: Option<(Text, i64)>,
     /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
     gone_ns: i64,
 }
@@ -178,12 +180,16 @@ impl<'trace> Assembler<'trace> {
         if stamp_ns == NO_NS {
             return (NO_NS, line.dur_ns, if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind });
         }
-        let dur_ns = match line.dur_ns {
-            NO_NS if state.seen => (stamp_ns - state.last_end_ns).max(0),
-            NO_NS => 0,
-            // A task's first "since its previous event" counts from the start of the trace: it says nothing.
-            dur_ns if !state.seen && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,
-            dur_ns => dur_ns,
+        self.state(task).broken = None;
+        // A task's first "since its previous event" counts from the start of the trace: it says nothing. In an excerpt that
+        // is out of order it is not the first line.
+        let may_be_first = !state.seen || state.last_end_ns != 0;
+        let dur_ns = match (state.broken.filter(|&(call, _)| call == line.name), line.dur_ns) {
+            (Some((_, start_ns)), _) => (stamp_ns - start_ns).max(0),
+            (None, NO_NS) if state.seen => (stamp_ns - state.last_end_ns).max(0),
+            (None, NO_NS) => 0,
+            (None, dur_ns) if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,
+            (None, dur_ns) => dur_ns,
         };
         (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
     }
@@ -500,6 +506,11 @@ impl<'trace> Assembler<'trace> {
     fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let task = self.owner(line, stamp_ns, at);
         self.trace.tasks[task as usize].signals += 1;
+        let state = self.state(task);
+        // The time since the last event is printed with the signal, but was spent in the call that it broke.
+        if state.seen && line.target.is_some() && state.broken.is_none() {
+            state.broken = Some((line.target, state.last_end_ns));
+        }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
         if let Some(Extra::Signal { .. }) = extra {
             self.continued(line, extra);

@@ -1,0 +1,83 @@
+//! What truss's way to print time means for calls and tasks.
+
+use engine::events::EventKind;
+use engine::trace::Trace;
+use parsers::Outcome;
+use std::io::Write;
+
+fn read(lines: &[&str]) -> Trace {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    writeln!(file, "Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]").expect("a base line");
+    file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+}
+
+/// Start and end of each call with this name, in ticks of 0.1 ms.
+fn calls(trace: &Trace, name: &str) -> Vec<(i64, Option<i64>)> {
+    let events = &trace.events;
+    let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
+    let named = rows.filter(|&row| events.texts.string(events.shape(row).syscall) == name);
+    named.map(|row| (events.start_ns(row) / 100_000, events.end_ns(row).map(|ns| ns / 100_000))).collect()
+}
+
+#[test]
+fn a_call_that_a_signal_breaks_began_before_the_signal() {
+    let trace = read(&[
+        "8:\t 1.0000\t 1.0000\t 0.0000\tforkx(0)\t\t\t\t= 9",
+        "9:\t 1.0000\t 1.0000\t 0.0000\tforkx()\t\t(returning as child ...)\t= 8",
+        "9:\t 3.0000\t 2.0000\t 0.0000\t_exit(0)",
+        "8:\t 3.0001\t 2.0001\t 0.0000\t    Received signal #18, SIGCLD, in waitid() [default]",
+        "8:\t      siginfo: SIGCLD CLD_EXITED pid=9 status=0x0000",
+        "8:\t 3.0002\t 0.0001\t 0.0000\twaitid(P_ALL, 0, 0x080473B0, WEXITED|WTRAPPED) = 0",
+        "8:\t 3.0003\t 0.0001\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+    ]);
+    assert_eq!(calls(&trace, "waitid"), [(10_000, Some(30_002))]);
+    assert_eq!(calls(&trace, "getpid"), [(30_002, Some(30_003))]);
+    assert_eq!(trace.tasks.iter().map(|task| task.signals).sum::<u64>(), 1);
+}
+
+#[test]
+fn another_call_behind_a_signal_keeps_its_own_time() {
+    let trace = read(&[
+        "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+        "8:\t 3.0000\t 2.0000\t 0.0000\t    Received signal #14, SIGALRM [caught]",
+        "8:\t 3.0002\t 0.0002\t 0.0000\tread(3, 0x08047A10, 1)\t\t\t= 1",
+    ]);
+    assert_eq!(calls(&trace, "read"), [(30_000, Some(30_002))]);
+}
+
+#[test]
+fn the_first_difference_of_a_process_says_nothing_even_out_of_order() {
+    let trace = read(&[
+        "9:\t 4.0000\t 0.0010\t 0.0000\tgetuid()\t\t\t\t= 1 [1]",
+        "9:\t 1.0000\t 1.0000\t 0.0000\tforkx()\t\t(returning as child ...)\t= 8",
+    ]);
+    assert_eq!(calls(&trace, "forkx"), [(10_000, Some(10_000))]);
+}
+
+#[test]
+fn a_notice_and_its_call_are_one_call_and_a_notice_alone_is_an_open_one() {
+    let trace = read(&[
+        "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+        "8:\tread(0, 0x080473DF, 1)\t\t(sleeping...)",
+        "8:\t 3.0000\t 2.0000\t 0.0000\tread(0, 0x080473DF, 1)\t\t\t= 1",
+        "8:\tpollsys(0x08046F10, 2, 0x00000000, 0x00000000) (sleeping...)",
+    ]);
+    assert_eq!(calls(&trace, "read"), [(10_000, Some(30_000))]);
+    let open = (0..trace.events.len()).filter(|&row| trace.events.outcome(row) == Outcome::Open).count();
+    assert_eq!((calls(&trace, "pollsys").len(), open), (1, 1));
+}
+
+#[test]
+fn lwp_one_and_the_process_without_number_are_one_task() {
+    let trace = read(&[
+        "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+        "8/1:\t\t 1.0001\t 0.0001\t 0.0000\tlwp_create(0x08047A10, LWP_SUSPENDED, 0x08047B10) = 2",
+        "8/2:\t\t 1.0002\t 1.0002\t 0.0000\tlwp_create()\t(returning as new lwp ...)\t= 0",
+        "8/2:\t\t 1.0003\t 0.0001\t 0.0000\tlwp_exit()",
+        "8:\t 1.0004\t 0.0003\t 0.0000\t_exit(0)",
+    ]);
+    let tasks: Vec<_> = trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect();
+    assert_eq!(tasks, [(8, 8, false, 3), (2, 8, true, 2)]);
+}
