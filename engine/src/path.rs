@@ -19,7 +19,8 @@ mod visits;
 use crate::events::{EventKind, NONE, class_of};
 use crate::trace::Span;
 use crate::trace::Trace;
-use crate::wakers::{Edge, Wakers, waits};
+use crate::wakers::waits::{self, Wait};
+use crate::wakers::{EXIT_TOLERANCE_NS, Edge, How, Wakers};
 use crate::window::Window;
 use lanes::Lanes;
 use parsers::syscalls::Class;
@@ -233,10 +234,14 @@ impl Walk<'_> {
 
     fn call(&mut self, at: usize, span: Span) {
         match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, edge)) {
-            Some(edge) => self.follow(span, edge),
+            Some(edge) => {
+                let began_ns = if edge.how == How::Child { self.began_to_wait(at, span) } else { span.start_ns };
+                self.follow(span, began_ns, edge);
+            }
             None => {
-                let resolved = !waits::needs_waker(&self.trace.events, span.row);
-                let class = self.class(span.row);
+                let is_timer = waits::ends_by_alarm(self.trace, self.task, at);
+                let resolved = is_timer || !waits::needs_waker(&self.trace.events, span.row);
+                let class = if is_timer { Class::Sleep } else { self.class(span.row) };
                 self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
             }
         }
@@ -249,13 +254,40 @@ impl Walk<'_> {
         elsewhere && edge.at_ns > span.start_ns && (moves || self.visits.first_visit_of_wait(span.row))
     }
 
+    /// When a task began to wait for its children: who waits for two that run side by side waits for the slower one.
+    ///
+    /// ```text
+    /// waiter   |--- wait4 = 2 ---||- wait4 = 3 -|       began where the first wait did, so the time is all of 3
+    /// child 2  |------ work -----|exit
+    /// child 3  |------------- work -------------|exit
+    /// ```
+    fn began_to_wait(&self, at: usize, span: Span) -> i64 {
+        const ROWS_AT_MOST: usize = 1024;
+        let events = &self.trace.events;
+        let earlier = self.trace.rows_of(self.task).get(..at).unwrap_or(&[]);
+        let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
+        for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
+            let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
+            let waits = waits::wait_of_row(events, row) == Some(Wait::Child);
+            let passes = waits || waits::is_signal_upkeep(events, row);
+            if !passes || reached_ns.saturating_sub(end_ns) > EXIT_TOLERANCE_NS {
+                break;
+            }
+            reached_ns = start_ns.min(reached_ns);
+            if waits {
+                began_ns = reached_ns;
+            }
+        }
+        began_ns
+    }
+
     /// ```text
     /// waiter      |s------- wait --------|e        (s, w] is the waker's, as far as it goes back; (w, e] is resume
     /// waker    |----- work ------|w                the waiter is taken up again at s
     /// ```
     ///
     /// Where the walk arrives inside a wait before the moment that ends it, the waker goes on at once.
-    fn follow(&mut self, span: Span, edge: Edge) {
+    fn follow(&mut self, span: Span, began_ns: i64, edge: Edge) {
         let class = match self.class(span.row) {
             Class::Child => Class::Process,
             class => class,
@@ -265,7 +297,7 @@ impl Walk<'_> {
             return;
         }
         self.stack.push(Waiter { task: self.task, floor_ns: self.floor_ns, wait: span });
-        self.floor_ns = self.floor_ns.max(span.start_ns);
+        self.floor_ns = self.floor_ns.max(began_ns);
         self.task = edge.task;
     }
 

@@ -55,7 +55,16 @@ fn stories_charge_who_was_waited_for() {
                 child(2, 10, 50),
                 child(3, 20, 90),
             ],
-            vec![30, 30, 40],
+            vec![30, 0, 70],
+        ),
+        (
+            "of children that run one after the other each is charged",
+            vec![
+                root().fork(1, 10, 2).wait4(10, 50, 2).fork(50, 60, 3).wait4(60, 90, 3).exit(100),
+                child(2, 10, 50),
+                child(3, 60, 90),
+            ],
+            vec![30, 40, 30],
         ),
         (
             "a child that had ended before the wait costs nothing",
@@ -192,6 +201,13 @@ fn a_signal_of_a_child_that_ended_ends_a_sigsuspend() {
     assert_eq!(charged(vec![suspended().signal("SIGALRM", 80).exit(100), child()]), vec![100, 0]);
     let killer = task(2).call("brk", 10, 11).call("kill", 70, 79).on("1").exit(200);
     assert_eq!(charged(vec![suspended().signal("SIGTERM", 80).exit(100), killer]), vec![41, 59]);
+}
+
+#[test]
+fn a_pause_that_its_own_timer_ends_is_a_sleep() {
+    let trace = build(vec![root().call("pause", 10, 80).fails("EINTR").signal("SIGALRM", 80).exit(100)]);
+    assert_eq!(in_class(&trace, Class::Sleep), 70);
+    assert!(segments(&trace).iter().all(|segment| segment.resolved));
 }
 
 #[test]

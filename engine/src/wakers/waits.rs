@@ -1,6 +1,7 @@
 //! What calls wait for, by the names of their syscalls.
 
-use crate::events::{EventTable, class_of};
+use crate::events::{EventKind, EventTable, class_of};
+use crate::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome};
 
@@ -70,6 +71,31 @@ pub fn timed_out(events: &EventTable, row: u32) -> bool {
     let none_ready = wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
     let errno = events.texts.bytes(events.shape(row).errno);
     (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
+}
+
+/// Whether the timer of the task itself ended a wait for a signal: the next thing printed of it is that signal.
+pub(crate) fn ends_by_alarm(trace: &Trace, task: u32, at: usize) -> bool {
+    let events = &trace.events;
+    let rows = trace.rows_of(task);
+    let next = rows.get(at + 1).filter(|&&next| events.kind(next) == EventKind::Signal);
+    let alarm = next.is_some_and(|&next| events.texts.bytes(events.shape(next).syscall) == b"SIGALRM");
+    alarm && rows.get(at).is_some_and(|&row| wait_of_row(events, row) == Some(Wait::Signal))
+}
+
+/// Whether a call only keeps signals in order, as a shell does between its waits.
+pub(crate) fn is_signal_upkeep(events: &EventTable, row: u32) -> bool {
+    matches!(
+        events.texts.bytes(events.shape(row).syscall),
+        b"rt_sigreturn"
+            | b"rt_sigprocmask"
+            | b"rt_sigaction"
+            | b"sigreturn"
+            | b"sigprocmask"
+            | b"sigaction"
+            | b"lwp_sigmask"
+            | b"setcontext"
+            | b"getcontext"
+    )
 }
 
 /// Whether a daemon may idle in this call: it waits, and not for a disk.
