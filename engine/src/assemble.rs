@@ -450,6 +450,7 @@ impl<'trace> Assembler<'trace> {
 
     fn continued(&mut self, line: &Line, extra: Option<Extra>) {
         match extra {
+            Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),
             Some(Extra::Exec { argv, .. }) if self.last_exec != NONE => {
                 let program = self.trace.tasks[self.last_exec as usize].programs.last_mut();
                 if let Some(program) = program.filter(|program| !program.argv.is_some()) {
@@ -463,6 +464,15 @@ impl<'trace> Assembler<'trace> {
                 }
             }
             _ => {}
+        }
+    }
+
+    /// The tracer says what a process that it attached to is running.
+    fn was_running(&mut self, line: &Line, path: Text, argv: Text) {
+        let task = self.owners.owner(&mut self.trace.tasks, line);
+        let programs = &mut self.trace.tasks[task as usize].programs;
+        if programs.is_empty() {
+            programs.push(Program { from_ns: NO_NS, path, argv });
         }
     }
 

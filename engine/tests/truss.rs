@@ -57,6 +57,14 @@ fn the_first_difference_of_a_process_says_nothing_even_out_of_order() {
 }
 
 #[test]
+fn a_process_that_was_running_already_has_the_program_that_truss_tells() {
+    let trace = read(&["8:\tpsargs: /usr/lib/ssh/sshd -D", "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]"]);
+    let programs: Vec<_> = trace.tasks.iter().flat_map(|task| &task.programs).collect();
+    let shown: Vec<_> = programs.iter().map(|program| trace.events.texts.string(program.path)).collect();
+    assert_eq!((trace.tasks.len(), shown), (1, vec!["/usr/lib/ssh/sshd".into()]));
+}
+
+#[test]
 fn a_notice_and_its_call_are_one_call_and_a_notice_alone_is_an_open_one() {
     let trace = read(&[
         "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",

@@ -112,12 +112,18 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         siginfo(rest, &mut line, parsed);
         return Some(line);
     }
-    for words in [&b"argv:"[..], b"psargs:"] {
-        if let Some(rest) = body.strip_prefix(words) {
-            let argv = parsed.texts.add(scan::trim(rest));
-            line.extra = parsed.keep(Extra::Exec { path: Text::NONE, argv });
-            return Some(line);
-        }
+    if let Some(rest) = body.strip_prefix(b"argv:") {
+        let argv = parsed.texts.add(scan::trim(rest));
+        line.extra = parsed.keep(Extra::Exec { path: Text::NONE, argv });
+        return Some(line);
+    }
+    if let Some(rest) = body.strip_prefix(b"psargs:") {
+        // Of a process that was running already: nothing else names its program.
+        let words = scan::trim(rest);
+        let path = words.split(|&byte| byte == b' ').next().unwrap_or(words);
+        let (path, argv) = (parsed.texts.add(path), parsed.texts.add(words));
+        line.extra = parsed.keep(Extra::Exec { path, argv });
+        return Some(line);
     }
     for words in [&b"timeout: "[..], b"tmout: "] {
         if let Some((time_ns, _, rest)) = body.strip_prefix(words).and_then(scan::seconds) {
