@@ -1,6 +1,7 @@
 //! Lines to events: halves joined, stamps placed, tasks born and ended, each line counted once.
 
 use crate::clock::FileClock;
+use crate::descriptors::Descriptors;
 use crate::events::{Event, EventKind, NONE};
 use crate::owners::{Birth, Key, Owners};
 use crate::tasks::Program;
@@ -59,6 +60,9 @@ pub(crate) struct Assembler<'trace> {
     free: Vec<u32>,
     last_open: Vec<u32>,
     last_exec: u32,
+    descriptors: Descriptors,
+    /// Tasks up to this one have their creator's descriptors, if they have a creator.
+    inherited: u32,
 }
 
 impl<'trace> Assembler<'trace> {
@@ -77,6 +81,8 @@ impl<'trace> Assembler<'trace> {
             free: Vec::new(),
             last_open: vec![NONE; files],
             last_exec: NONE,
+            descriptors: Descriptors::default(),
+            inherited: first_task,
             trace,
         }
     }
@@ -133,6 +139,9 @@ impl<'trace> Assembler<'trace> {
             self.owners.ended(task, (line.pid, line.tid));
             task = self.owners.owner(&mut self.trace.tasks, line);
         }
+        if self.inherited <= task {
+            self.inherit();
+        }
         let known = &mut self.trace.tasks[task as usize];
         if known.first_line == 0 {
             known.first_line = at.line;
@@ -150,6 +159,25 @@ impl<'trace> Assembler<'trace> {
         &mut self.states[at]
     }
 
+    /// New tasks get the descriptors of their creators, if those are known by now.
+    fn inherit(&mut self) {
+        for task in self.inherited..self.trace.tasks.len() as u32 {
+            let known = &self.trace.tasks[task as usize];
+            if known.creator != NONE {
+                self.descriptors.inherit(task - self.first_task, known.creator - self.first_task, known.is_thread);
+            }
+        }
+        self.inherited = self.trace.tasks.len() as u32;
+    }
+
+    /// What the descriptor of a call stands for, if the line does not say it.
+    fn target_of(&self, task: u32, line: &Line) -> Text {
+        if line.fd == NO_ID || line.target.is_some() {
+            return line.target;
+        }
+        self.descriptors.target(task - self.first_task, line.fd)
+    }
+
     /// A call without a printed duration lasts at most until the next event of its task.
     fn date(&mut self, task: u32, stamp_ns: i64) {
         if self.facts.has_durations || self.facts.stamp != Stamp::Start || stamp_ns == NO_NS {
@@ -165,6 +193,7 @@ impl<'trace> Assembler<'trace> {
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let task = self.owner(line, stamp_ns, at);
         self.close_open(task);
+        let line = &Line { target: self.target_of(task, line), ..*line };
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
         self.completed(row, task, line, extra);
@@ -239,6 +268,7 @@ impl<'trace> Assembler<'trace> {
     fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let task = self.owner(line, stamp_ns, at);
         self.close_open(task);
+        let line = &Line { target: self.target_of(task, line), ..*line };
         if let Some(Extra::Attached(tid, begins)) = extra {
             self.owners.attach(&self.trace.tasks, tid, begins);
         }
@@ -308,6 +338,11 @@ impl<'trace> Assembler<'trace> {
             self.reopen(task, open);
             return Kind::Mismatched;
         }
+        if line.outcome == Outcome::Open {
+            // Broken off again before its end: the call is still the one that began first.
+            self.reopen(task, open);
+            return Kind::CallEnd;
+        }
         self.join(task, open, line, extra, stamp_ns, at);
         Kind::CallEnd
     }
@@ -365,6 +400,11 @@ impl<'trace> Assembler<'trace> {
     /// What follows from a completed call.
     fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
         self.count(task, line.outcome);
+        let pair = match &extra {
+            Some(Extra::Fds(fds)) => Some(fds.as_ref()),
+            _ => None,
+        };
+        self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
         let undated = self.trace.events.dur_ns(row) == NO_NS && line.outcome != Outcome::NoReturn;
         self.state(task).undated = if undated { row + 1 } else { 0 };
         match extra {
@@ -377,6 +417,10 @@ impl<'trace> Assembler<'trace> {
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
             Some(Extra::Fds(fds)) => self.trace.events.fds.push((row, fds)),
+            Some(Extra::Polled { fds, asked_ns }) => {
+                self.trace.events.fds.push((row, fds));
+                self.trace.events.asked.push((row, asked_ns));
+            }
             Some(Extra::End(ended)) => self.exits(task, ended),
             Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
             Some(_) => {}
@@ -414,7 +458,12 @@ impl<'trace> Assembler<'trace> {
         let start_ns = self.trace.events.start_ns(row);
         let key = child_key(line, &self.trace.tasks[task as usize], child, thread);
         let birth = Birth { creator: task, row, thread, vfork, start_ns };
+        let known = self.owners.known(key);
         self.owners.spawned(&mut self.trace.tasks, key, birth);
+        // The child spoke before this call returned: only now is it known whose descriptors it has.
+        if let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) {
+            self.descriptors.inherit(child - self.first_task, task - self.first_task, thread);
+        }
     }
 
     fn waited(&mut self, row: u32, task: u32, child: i32, ended: Option<Ended>) {

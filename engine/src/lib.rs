@@ -10,6 +10,7 @@ mod border;
 pub mod build;
 pub mod calls;
 mod clock;
+mod descriptors;
 pub mod events;
 pub mod gaps;
 pub mod histogram;

@@ -4,6 +4,7 @@
 //! one wins: a child that the wait itself names before a guess from who wrote where.
 
 pub mod child;
+mod shapes;
 mod signal;
 mod stream;
 mod terminal;
@@ -11,6 +12,7 @@ pub mod waits;
 
 use crate::events::EventKind;
 use crate::trace::{Span, Trace};
+use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome};
 use waits::Wait;
 
@@ -72,6 +74,7 @@ pub struct Edge {
 
 /// Who ended which wait, for the waits of a trace.
 pub struct Wakers {
+    shapes: shapes::Shapes,
     children: child::Children,
     signals: signal::Signals,
     streams: stream::Streams,
@@ -81,16 +84,12 @@ pub struct Wakers {
 impl Wakers {
     /// Collect what the answers need.
     pub fn new(trace: &Trace) -> Wakers {
-        let mut wakers = Wakers {
-            children: child::Children::new(trace),
-            signals: signal::Signals::default(),
-            streams: stream::Streams::default(),
-            terminals: terminal::Terminals::default(),
-        };
+        let mut wakers = Wakers { children: child::Children::new(trace), ..Wakers::none(trace) };
         for row in (0..trace.events.len()).filter(|&row| trace.events.kind(row) == EventKind::Call) {
-            wakers.signals.take(trace, row);
-            wakers.streams.take(trace, row);
-            wakers.terminals.take(trace, row);
+            let known = wakers.shapes.of(trace, row);
+            wakers.signals.take(trace, row, known);
+            wakers.streams.take(trace, row, known);
+            wakers.terminals.take(trace, row, known);
         }
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
@@ -99,13 +98,24 @@ impl Wakers {
     }
 
     /// Nobody ever wakes anybody: each wait is charged to the waiter.
-    pub fn none() -> Wakers {
+    pub fn none(trace: &Trace) -> Wakers {
         Wakers {
+            shapes: shapes::Shapes::new(trace),
             children: child::Children::default(),
             signals: signal::Signals::default(),
             streams: stream::Streams::default(),
             terminals: terminal::Terminals::default(),
         }
+    }
+
+    /// What the time of a call is spent on.
+    pub fn class(&self, trace: &Trace, row: u32) -> Class {
+        self.shapes.of(trace, row).class
+    }
+
+    /// Whether somebody or something must have ended this call, be it in the trace or not.
+    pub fn needs_waker(&self, trace: &Trace, row: u32) -> bool {
+        self.shapes.of(trace, row).wait.is_some() && waits::needs_waker(&trace.events, row)
     }
 
     /// Who ended a call of a task. `at` is the place of the call among the task's rows.
@@ -114,9 +124,9 @@ impl Wakers {
         if let Some(edge) = self.children.vfork(&call) {
             return Some(edge);
         }
-        let wait = waits::wait_of_row(&trace.events, span.row)?;
-        let outcome = trace.events.outcome(span.row);
-        if outcome == Outcome::Open || waits::timed_out(&trace.events, span.row) {
+        let known = self.shapes.of(trace, span.row);
+        let wait = known.wait?;
+        if known.outcome == Outcome::Open || waits::timed_out(&trace.events, span.row) {
             return None;
         }
         let ended = match wait {

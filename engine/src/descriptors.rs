@@ -1,0 +1,207 @@
+//! What descriptors stand for, where the tracer does not print it (strace without `-y`, truss).
+//!
+//! ```text
+//! openat("/dev/zfs") = 3      3 → /dev/zfs
+//! fork() = 12200              the child has a copy, a thread shares it
+//! ioctl(3, …)                 target /dev/zfs
+//! ```
+//! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
+//! that execve closes are left in: nothing uses them before they are opened again.
+
+use parsers::{Interner, Line, NO_ID, Outcome, Text};
+use std::sync::Arc;
+
+/// Higher descriptors are not followed, so that a hostile trace costs no memory.
+const MOST: usize = 1 << 16;
+
+/// What a call does to descriptors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Returns one for its target.
+    Opens,
+    /// Returns a socket whose peer is not known yet, or something without a name.
+    Makes(&'static str),
+    /// Gives the descriptor it works on a peer.
+    Connects,
+    /// Returns one for a peer.
+    Accepts,
+    /// Makes two, which belong together.
+    Pairs(&'static str),
+    /// Returns another one for the same thing.
+    Copies,
+    /// Ends one.
+    Closes,
+    /// fcntl: copies if its sub-operation says so.
+    Controls,
+}
+
+fn role(name: &[u8]) -> Option<Role> {
+    Some(match name {
+        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"creat" | b"kopen" => Role::Opens,
+        b"socket" | b"so_socket" => Role::Makes("socket:[]"),
+        b"epoll_create" | b"epoll_create1" => Role::Makes("anon_inode:[eventpoll]"),
+        b"eventfd" | b"eventfd2" => Role::Makes("anon_inode:[eventfd]"),
+        b"timerfd_create" => Role::Makes("anon_inode:[timerfd]"),
+        b"signalfd" | b"signalfd4" => Role::Makes("anon_inode:[signalfd]"),
+        b"inotify_init" | b"inotify_init1" => Role::Makes("anon_inode:inotify"),
+        b"connect" => Role::Connects,
+        b"accept" | b"accept4" => Role::Accepts,
+        b"pipe" | b"pipe2" => Role::Pairs("pipe"),
+        b"socketpair" | b"so_socketpair" => Role::Pairs("UNIX"),
+        b"dup" | b"dup2" | b"dup3" => Role::Copies,
+        b"close" => Role::Closes,
+        b"fcntl" | b"kfcntl" => Role::Controls,
+        _ => return None,
+    })
+}
+
+type Files = Arc<Vec<Text>>;
+
+/// The descriptors of all tasks of a capture.
+#[derive(Default)]
+pub(crate) struct Descriptors {
+    /// Number of the table of each task, by its place in the capture, plus 1.
+    of_task: Vec<u32>,
+    tables: Vec<Files>,
+    roles: Vec<Option<Option<Role>>>,
+    pairs: u32,
+}
+
+impl Descriptors {
+    fn table(&mut self, task: u32) -> &mut Files {
+        let at = task as usize;
+        if at >= self.of_task.len() {
+            self.of_task.resize(at + 1, 0);
+        }
+        if self.of_task[at] == 0 {
+            self.tables.push(Files::default());
+            self.of_task[at] = self.tables.len() as u32;
+        }
+        &mut self.tables[self.of_task[at] as usize - 1]
+    }
+
+    /// A task was created: it has a copy of its creator's descriptors, or shares them.
+    ///
+    /// A child that spoke before its creator's call returned keeps what it opened itself.
+    pub(crate) fn inherit(&mut self, task: u32, creator: u32, shares: bool) {
+        let of_creator = Arc::clone(self.table(creator));
+        let number = self.of_task[creator as usize];
+        let known = self.of_task.get(task as usize).copied().unwrap_or(0);
+        if known != 0 {
+            let own = Arc::clone(self.table(task));
+            let mut joined = of_creator.as_ref().clone();
+            joined.resize(joined.len().max(own.len()), Text::NONE);
+            own.iter().enumerate().filter(|(_, text)| text.is_some()).for_each(|(fd, &text)| joined[fd] = text);
+            *self.table(task) = Arc::new(joined);
+        } else if shares {
+            self.of_task.resize(self.of_task.len().max(task as usize + 1), 0);
+            self.of_task[task as usize] = number;
+        } else {
+            *self.table(task) = of_creator;
+        }
+    }
+
+    /// What the descriptor of a call stands for.
+    pub(crate) fn target(&self, task: u32, fd: i32) -> Text {
+        let table = self.of_task.get(task as usize).and_then(|&number| number.checked_sub(1));
+        let files = table.and_then(|number| self.tables.get(number as usize));
+        let at = usize::try_from(fd).unwrap_or(usize::MAX);
+        files.and_then(|files| files.get(at)).copied().unwrap_or(Text::NONE)
+    }
+
+    fn set(&mut self, task: u32, fd: i64, target: Text) {
+        let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MOST) else { return };
+        if self.target(task, fd as i32) == target {
+            return;
+        }
+        let files = Arc::make_mut(self.table(task));
+        if at >= files.len() {
+            files.resize(at + 1, Text::NONE);
+        }
+        files[at] = target;
+    }
+
+    /// What a completed call did to the descriptors of its task. The target of the line is the one that
+    /// [`Descriptors::target`] told if the line had none. `pair` are those that it made, if it made two.
+    pub(crate) fn completed(&mut self, task: u32, line: &Line, pair: Option<&[i32]>, texts: &mut Interner) {
+        let Some(role) = self.role(line.name, texts) else { return };
+        let connecting = role == Role::Connects && line.target.is_some() && line.fd != NO_ID;
+        if connecting {
+            // EINPROGRESS is a failure only in name.
+            return self.set(task, i64::from(line.fd), line.target);
+        }
+        if line.outcome != Outcome::Ok {
+            return;
+        }
+        match role {
+            Role::Opens | Role::Accepts => self.set(task, line.ret, line.target),
+            Role::Makes(what) => {
+                let what = texts.add(what.as_bytes());
+                self.set(task, line.ret, what);
+            }
+            Role::Copies => self.set(task, line.ret, line.target),
+            Role::Controls if is_dup(texts.bytes(line.op)) => self.set(task, line.ret, line.target),
+            Role::Closes => self.set(task, i64::from(line.fd), Text::NONE),
+            Role::Pairs(what) => self.pair(task, what, pair.unwrap_or(&[]), texts),
+            Role::Controls | Role::Connects => {}
+        }
+    }
+
+    /// Both ends have one name, which no other pair has.
+    fn pair(&mut self, task: u32, what: &str, fds: &[i32], texts: &mut Interner) {
+        self.pairs += 1;
+        let name = texts.add(format!("{what}:[#{}]", self.pairs).as_bytes());
+        fds.iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), name));
+    }
+
+    fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {
+        let at = name.0 as usize;
+        if name.0 >= Text::first_free() {
+            return None;
+        }
+        if self.roles.is_empty() {
+            self.roles.resize(Text::first_free() as usize, None);
+        }
+        *self.roles[at].get_or_insert_with(|| role(texts.bytes(name)))
+    }
+}
+
+fn is_dup(command: &[u8]) -> bool {
+    command.starts_with(b"F_DUP")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parsers::Kind;
+
+    fn call(texts: &mut Interner, name: &str, fd: i32, target: &str, ret: i64) -> Line {
+        let (name, target) = (texts.add(name.as_bytes()), texts.add(target.as_bytes()));
+        Line { name, fd, target, ret, ..Line::of(Kind::Call) }
+    }
+
+    #[test]
+    fn a_child_has_a_copy_and_a_thread_shares() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let open = call(&mut texts, "openat", NO_ID, "/dev/zfs", 3);
+        files.completed(0, &open, None, &mut texts);
+        files.inherit(1, 0, false);
+        files.inherit(2, 0, true);
+        let close = call(&mut texts, "close", 3, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        assert_eq!(files.target(1, 3), open.target);
+        assert_eq!(files.target(2, 3), Text::NONE);
+        assert_eq!(files.target(0, -1), Text::NONE);
+    }
+
+    #[test]
+    fn both_ends_of_a_pipe_and_their_copies_have_one_name() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
+        files.completed(0, &pipe, Some(&[3, 4]), &mut texts);
+        let dup = Line { target: files.target(0, 4), ..call(&mut texts, "dup2", 4, "", 1) };
+        files.completed(0, &dup, None, &mut texts);
+        assert!(files.target(0, 3).is_some());
+        assert_eq!(files.target(0, 3), files.target(0, 1));
+    }
+}
