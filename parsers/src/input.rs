@@ -1,105 +1,72 @@
-//! Where the bytes come from: files, compressed files, streams; cut into chunks of whole lines.
+//! Where the bytes come from: files, compressed files, streams.
+//!
+//! In:   a path, or `-` for standard input
+//! Out:  whole lines, either by cells (any order, all cores) or as chunks (one after the other)
+//!
+//! ```text
+//! plain file          Seekable   |cell 0|cell 1|cell 2|…    a line belongs to the cell it starts in
+//! gz, bz2, xz, zst    Stream     own thread: decompress → chunks of whole lines → at most four wait
+//! pipe, terminal      Stream     own thread: read       → the same
+//! ```
+//! What a file is, its first bytes tell, never its name.
+
+mod decode;
+mod file;
+mod magic;
+mod stream;
+
+pub use file::Seekable;
+pub use stream::{Chunk, Stream};
 
 use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// How much a chunk holds unless a line is longer.
+/// How much a cell or a chunk holds unless a line is longer.
 pub const CHUNK_BYTES: usize = 1 << 20;
 
-/// A piece of a capture: whole lines (only the last line of all may lack its LF).
-pub struct Chunk {
-    /// The lines.
-    pub bytes: Vec<u8>,
-    /// Where they begin.
-    pub offset: u64,
-}
-
-/// A file that can be read at any place.
-pub struct Seekable {
-    file: File,
-    len: u64,
-}
-
-impl Seekable {
-    /// Its length at opening.
-    pub fn len(&self) -> u64 {
-        self.len
-    }
-    /// Whether it is empty.
-    pub fn is_empty(&self) -> bool {
-        self.len == 0
-    }
-    /// Number of cells.
-    pub fn cells(&self) -> usize {
-        self.len.div_ceil(CHUNK_BYTES as u64) as usize
-    }
-    /// The lines that start in a cell.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn read_cell(&self, cell: usize, into: &mut Vec<u8>) -> io::Result<u64> {
-        into.clear();
-        let mut from = (cell * CHUNK_BYTES) as u64;
-        let to = (from + CHUNK_BYTES as u64).min(self.len);
-        let back = u64::from(cell > 0);
-        into.resize((to - from + back) as usize, 0);
-        self.file.read_exact_at(into, from - back)?;
-        if back == 1 {
-            match memchr::memchr(b'\n', into) {
-                Some(at) if at + 1 < into.len() => {
-                    into.drain(..=at);
-                    from += at as u64;
-                }
-                _ => {
-                    into.clear();
-                    return Ok(from);
-                }
-            }
-        }
-        let mut at = to;
-        while at < self.len && into.last() != Some(&b'\n') {
-            let have = into.len();
-            into.resize(have + 4096.min((self.len - at) as usize), 0);
-            self.file.read_exact_at(&mut into[have..], at)?;
-            match memchr::memchr(b'\n', &into[have..]) {
-                Some(end) => into.truncate(have + end + 1),
-                None => at += (into.len() - have) as u64,
-            }
-        }
-        Ok(from)
-    }
-}
-
-/// A stream.
-pub struct Stream;
-impl Stream {
-    /// Next.
-    ///
-    /// # Errors
-    /// Those of reading.
-    pub fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
-        Ok(None)
-    }
-    /// Cut.
-    pub fn is_cut(&self) -> bool {
-        false
-    }
-}
-/// Source.
+/// A capture, opened.
 pub enum Source {
-    /// File.
+    /// Can be read at any place.
     File(Seekable),
-    /// Stream.
+    /// Can be read once, from the beginning.
     Stream(Stream),
 }
-/// Open.
+
+/// Open a file, or standard input if the path is `-`.
 ///
 /// # Errors
-/// Those of opening.
+/// Those of opening; a directory; text that is not UTF-8 by its byte order mark. What a stream holds is not known yet:
+/// its errors come with its first chunk.
 pub fn open(path: &Path) -> io::Result<Source> {
-    let file = File::open(path)?;
-    let len = file.metadata()?.len();
-    Ok(Source::File(Seekable { file, len }))
+    if path.as_os_str() == "-" { standard_input() } else { source_of(File::open(path)?) }
+}
+
+/// Standard input as a file of its own, so that one that is redirected from a plain file is read by cells.
+#[cfg(unix)]
+fn standard_input() -> io::Result<Source> {
+    use std::os::fd::AsFd;
+    source_of(File::from(io::stdin().as_fd().try_clone_to_owned()?))
+}
+
+#[cfg(not(unix))]
+fn standard_input() -> io::Result<Source> {
+    Stream::new(io::stdin()).map(Source::Stream)
+}
+
+fn source_of(file: File) -> io::Result<Source> {
+    let metadata = file.metadata()?;
+    if metadata.is_dir() {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "it is a directory; name the files in it"));
+    }
+    if !metadata.is_file() {
+        return Stream::new(file).map(Source::Stream);
+    }
+    let file = Seekable::from_file(file)?;
+    let head = file.head()?;
+    // Files that the kernel makes up while they are read (/proc) say that they have no length.
+    if magic::Compression::of(&head).is_some() || (file.is_empty() && !head.is_empty()) {
+        return Stream::new(file.into_file()?).map(Source::Stream);
+    }
+    file.after_mark(&head).map(Source::File)
 }

@@ -1,0 +1,215 @@
+//! A plain file by cells.
+//!
+//! ```text
+//! cells     |      0      |      1      |      2      |      3      |
+//! lines     |--a--|---b-----|----------- c -------------------|-d---|
+//! read       a, b           c            nothing       d
+//! ```
+//! A line belongs to the cell it starts in, so each cell can be read knowing nothing of the others.
+
+use super::{CHUNK_BYTES, magic};
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom};
+use std::path::Path;
+
+/// Read beyond a cell at first, for the rest of its last line; and at a time when looking for the first line.
+const PIECE_BYTES: usize = 4096;
+
+/// A file that can be read at any place.
+pub struct Seekable {
+    file: Places,
+    /// Where the text begins: behind a byte order mark, or where standard input stands.
+    start: u64,
+    len: u64,
+    cell_bytes: u64,
+}
+
+impl Seekable {
+    /// Open a file as plain text, whatever its first bytes say about compression.
+    ///
+    /// # Errors
+    /// Those of opening; text that is not UTF-8 by its byte order mark.
+    pub fn open(path: &Path) -> io::Result<Seekable> {
+        let file = Seekable::from_file(File::open(path)?)?;
+        let head = file.head()?;
+        file.after_mark(&head)
+    }
+
+    /// A file from where it stands to the end it has now.
+    ///
+    /// # Errors
+    /// If it cannot be asked for its length, or has no places to go to, as a pipe.
+    pub fn from_file(mut file: File) -> io::Result<Seekable> {
+        let start = file.stream_position()?;
+        let len = file.metadata()?.len().saturating_sub(start);
+        Ok(Seekable { file: Places::new(file), start, len, cell_bytes: CHUNK_BYTES as u64 })
+    }
+
+    /// The same with cells of another size; at least one byte.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn with_cell_bytes(self, cell_bytes: u64) -> Seekable {
+        Seekable { cell_bytes: cell_bytes.max(1), ..self }
+    }
+
+    /// The same without the byte order mark that these first bytes show.
+    pub(super) fn after_mark(self, head: &[u8]) -> io::Result<Seekable> {
+        let mark = magic::mark_bytes(head)? as u64;
+        Ok(Seekable { start: self.start + mark, len: self.len.saturating_sub(mark), ..self })
+    }
+
+    /// The first bytes, also of a file that says it has none.
+    pub(super) fn head(&self) -> io::Result<Vec<u8>> {
+        let mut head = vec![0; magic::HEAD_BYTES];
+        let have = self.read_at(&mut head, 0)?;
+        head.truncate(have);
+        Ok(head)
+    }
+
+    /// The file, at its start.
+    pub(super) fn into_file(self) -> io::Result<File> {
+        let mut file = self.file.into_file();
+        file.seek(SeekFrom::Start(self.start))?;
+        Ok(file)
+    }
+
+    /// Its length at opening, without a byte order mark. What is appended later is not read.
+    pub fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// Whether it is empty.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Number of cells.
+    pub fn cells(&self) -> usize {
+        usize::try_from(self.len.div_ceil(self.cell_bytes)).unwrap_or(usize::MAX)
+    }
+
+    /// The lines that start in a cell, whole, and where in the file they begin. None may start there.
+    ///
+    /// The old content of the buffer is replaced; leave it in, it saves filling the buffer with zeros.
+    ///
+    /// # Errors
+    /// Those of reading. A file that shrank meanwhile is none: what is there is given.
+    pub fn read_cell(&self, cell: usize, into: &mut Vec<u8>) -> io::Result<u64> {
+        let from = (cell as u64).saturating_mul(self.cell_bytes).min(self.len);
+        let to = from.saturating_add(self.cell_bytes).min(self.len);
+        // Buffers are reused: one that held a huge line must not keep its memory for good.
+        if into.capacity() / 8 > CHUNK_BYTES {
+            *into = Vec::new();
+        }
+        let Some(begin) = self.first_line(from, to)? else {
+            into.clear();
+            return Ok(self.start + to);
+        };
+        self.read_lines(begin, to, into)?;
+        Ok(self.start + begin)
+    }
+
+    /// Where the first line starts that starts between two places.
+    fn first_line(&self, from: u64, to: u64) -> io::Result<Option<u64>> {
+        let Some(mut at) = from.checked_sub(1) else {
+            return Ok((to > 0).then_some(0));
+        };
+        let mut piece = [0; PIECE_BYTES];
+        // The line after an LF in the last byte starts in the next cell.
+        while at + 1 < to {
+            let want = at_most(piece.len(), to - 1 - at);
+            let have = self.read_at(&mut piece[..want], at)?;
+            if let Some(lf) = memchr::memchr(b'\n', &piece[..have]) {
+                return Ok(Some(at + lf as u64 + 1));
+            }
+            if have < want {
+                return Ok(None);
+            }
+            at += have as u64;
+        }
+        Ok(None)
+    }
+
+    /// Read from a line's start up to the first LF that is not before `to - 1`.
+    fn read_lines(&self, begin: u64, to: u64, into: &mut Vec<u8>) -> io::Result<()> {
+        let inside = (to - begin) as usize;
+        into.truncate(inside + PIECE_BYTES);
+        let mut have = 0;
+        let mut searched = inside - 1;
+        let mut step = inside + PIECE_BYTES;
+        loop {
+            let want = at_most(step, self.len - begin - have as u64);
+            into.resize(have + want, 0);
+            let read = self.read_at(&mut into[have..], begin + have as u64)?;
+            have += read;
+            into.truncate(have);
+            if let Some(lf) = into.get(searched..).and_then(|rest| memchr::memchr(b'\n', rest)) {
+                into.truncate(searched + lf + 1);
+                return Ok(());
+            }
+            if read == 0 || read < want {
+                return Ok(());
+            }
+            searched = have;
+            // Most lines are short; but a line of 100 MB must not be read by 25,000 calls.
+            step = if step < CHUNK_BYTES { (step * 2).clamp(PIECE_BYTES, CHUNK_BYTES) } else { CHUNK_BYTES };
+        }
+    }
+
+    /// Fill a buffer from a place of the text; less only at the end.
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut have = 0;
+        while let Some(rest) = into.get_mut(have..).filter(|rest| !rest.is_empty()) {
+            match self.file.read_at(rest, self.start + at + have as u64) {
+                Ok(0) => break,
+                Ok(read) => have += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(have)
+    }
+}
+
+fn at_most(bytes: usize, rest: u64) -> usize {
+    usize::try_from(rest).map_or(bytes, |rest| rest.min(bytes))
+}
+
+/// A file that several threads read at different places.
+#[cfg(unix)]
+struct Places(File);
+
+#[cfg(unix)]
+impl Places {
+    fn new(file: File) -> Places {
+        Places(file)
+    }
+
+    fn into_file(self) -> File {
+        self.0
+    }
+
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        std::os::unix::fs::FileExt::read_at(&self.0, into, at)
+    }
+}
+
+#[cfg(not(unix))]
+struct Places(std::sync::Mutex<File>);
+
+#[cfg(not(unix))]
+impl Places {
+    fn new(file: File) -> Places {
+        Places(std::sync::Mutex::new(file))
+    }
+
+    fn into_file(self) -> File {
+        self.0.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
+        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        file.seek(SeekFrom::Start(at))?;
+        io::Read::read(&mut *file, into)
+    }
+}

@@ -1,0 +1,411 @@
+//! What comes out of files, compressed files and streams is their lines, each once, whatever their shape.
+
+use parsers::input::{self, CHUNK_BYTES, Chunk, Seekable, Source, Stream};
+use proptest::prelude::*;
+use ruzstd::encoding::{CompressionLevel, compress_to_vec};
+use std::fs;
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A file that is gone when the test is over.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(bytes: &[u8]) -> Scratch {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("input-{}-{}", std::process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        fs::write(&path, bytes).unwrap();
+        Scratch(path)
+    }
+
+    fn cells_of(&self, cell_bytes: u64) -> Vec<Vec<u8>> {
+        let file = Seekable::open(&self.0).unwrap().with_cell_bytes(cell_bytes);
+        cells(&file).into_iter().map(|(_, bytes)| bytes).collect()
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = fs::remove_file(&self.0);
+    }
+}
+
+/// Offset and lines of each cell, read with one buffer from the last to the first.
+fn cells(file: &Seekable) -> Vec<(u64, Vec<u8>)> {
+    let mut buffer = b"left from before".to_vec();
+    let mut cells: Vec<_> =
+        (0..file.cells()).rev().map(|cell| (file.read_cell(cell, &mut buffer).unwrap(), buffer.clone())).collect();
+    cells.reverse();
+    cells
+}
+
+fn chunks(stream: &mut Stream) -> io::Result<Vec<Chunk>> {
+    let mut chunks = Vec::new();
+    while let Some(chunk) = stream.next_chunk()? {
+        chunks.push(chunk);
+    }
+    Ok(chunks)
+}
+
+/// All text of a source, and whether it is cut.
+fn text_of(source: Source) -> io::Result<(Vec<u8>, bool)> {
+    match source {
+        Source::File(file) => Ok((cells(&file).into_iter().flat_map(|(_, bytes)| bytes).collect(), false)),
+        Source::Stream(mut stream) => {
+            let text = chunks(&mut stream)?.into_iter().flat_map(|chunk| chunk.bytes).collect();
+            Ok((text, stream.is_cut()))
+        }
+    }
+}
+
+fn opened(bytes: &[u8]) -> io::Result<(Vec<u8>, bool)> {
+    text_of(input::open(&Scratch::new(bytes).0)?)
+}
+
+fn streamed(bytes: &[u8]) -> io::Result<(Vec<u8>, bool)> {
+    text_of(Source::Stream(Stream::new(io::Cursor::new(bytes.to_vec()))?))
+}
+
+type Compress = fn(&[u8]) -> Vec<u8>;
+
+const COMPRESSIONS: [(&str, Compress); 4] = [
+    ("gz", |text| {
+        let mut gz = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gz.write_all(text).unwrap();
+        gz.finish().unwrap()
+    }),
+    ("bz2", |text| {
+        let mut bz2 = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::fast());
+        bz2.write_all(text).unwrap();
+        bz2.finish().unwrap()
+    }),
+    ("xz", |text| {
+        let mut xz = lzma_rust2::XzWriter::new(Vec::new(), lzma_rust2::XzOptions::with_preset(1)).unwrap();
+        xz.write_all(text).unwrap();
+        xz.finish().unwrap()
+    }),
+    ("zst", |text| compress_to_vec(text, CompressionLevel::Fastest)),
+];
+
+/// Lines as those of a tracer: alike, but never the same.
+fn trace(bytes: usize) -> Vec<u8> {
+    let mut text = Vec::with_capacity(bytes + 100);
+    let mut noise = 1u32;
+    while text.len() < bytes {
+        noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let (pid, fd, rest) = (noise >> 22, noise >> 28, noise >> 8);
+        writeln!(text, "{pid} 1795224170.{rest:08} read({fd}, \"{noise:x}\", {rest}) = {fd}").unwrap();
+    }
+    text
+}
+
+proptest! {
+    #[test]
+    fn cells_together_are_the_file_and_each_line_is_in_the_cell_it_starts_in(
+        text in proptest::collection::vec(prop_oneof![3 => Just(b'\n'), 10 => any::<u8>()], 0..300),
+        cell_bytes in 1u64..50,
+    ) {
+        prop_assume!(!text.starts_with(&[0xff, 0xfe]) && !text.starts_with(&[0xfe, 0xff]));
+        let scratch = Scratch::new(&text);
+        let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(cell_bytes);
+        let mut at = 0u64;
+        for (cell, (offset, bytes)) in cells(&file).into_iter().enumerate() {
+            let mut starts = Vec::new();
+            for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+                starts.push(at / cell_bytes);
+                prop_assert!(starts.len() > 1 || offset == at);
+                prop_assert_eq!(line, &text[at as usize..at as usize + line.len()]);
+                at += line.len() as u64;
+            }
+            prop_assert!(starts.iter().all(|&start| start == cell as u64), "cell {}: {:?}", cell, starts);
+        }
+        prop_assert_eq!(at, text.len() as u64);
+    }
+
+    #[test]
+    fn compressed_text_comes_back_as_it_was(
+        text in proptest::collection::vec(prop_oneof![Just(b'\n'), b' '..b'~'], 0..5000),
+        which in 0..COMPRESSIONS.len(),
+    ) {
+        let (name, compress) = COMPRESSIONS[which];
+        let (back, cut) = streamed(&compress(&text)).unwrap();
+        prop_assert_eq!(back, text, "{}", name);
+        prop_assert!(!cut);
+    }
+
+    #[test]
+    fn damage_neither_panics_nor_loops(
+        which in 0..COMPRESSIONS.len(),
+        damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
+    ) {
+        let mut bytes = COMPRESSIONS[which].1(&trace(30_000));
+        for (place, value) in damage {
+            let at = place.index(bytes.len());
+            bytes[at] = value;
+        }
+        let told = streamed(&bytes).map_or_else(|error| error.to_string(), |_| String::new());
+        prop_assert!(!told.ends_with("is damaged"), "the thread panicked");
+    }
+}
+
+#[test]
+fn compressed_files_are_known_by_their_bytes_and_read_in_whole_lines() {
+    let text = trace(3 * CHUNK_BYTES);
+    for (name, compress) in COMPRESSIONS {
+        let scratch = Scratch::new(&compress(&text));
+        let Source::Stream(mut stream) = input::open(&scratch.0).unwrap() else { panic!("{name} taken for text") };
+        let chunks = chunks(&mut stream).unwrap();
+        assert!(chunks.iter().all(|chunk| chunk.bytes.ends_with(b"\n")), "{name}");
+        let mut at = 0;
+        for chunk in &chunks {
+            assert_eq!(chunk.offset, at, "{name}");
+            at += chunk.bytes.len() as u64;
+        }
+        assert!(chunks.len() >= 3 && chunks[0].bytes.len() < CHUNK_BYTES, "{name}: {} chunks", chunks.len());
+        assert!(chunks.into_iter().flat_map(|chunk| chunk.bytes).eq(text.iter().copied()), "{name}");
+        assert!(!stream.is_cut(), "{name}");
+    }
+}
+
+#[test]
+fn members_streams_and_frames_follow_each_other() {
+    let (one, two) = (trace(200_000), b"and more\n".to_vec());
+    for (name, compress) in COMPRESSIONS {
+        let bytes = [compress(&one), compress(b""), compress(&two)].concat();
+        let (text, cut) = opened(&bytes).unwrap();
+        assert!(text == [one.clone(), two.clone()].concat() && !cut, "{name}");
+    }
+}
+
+#[test]
+fn frames_to_skip_are_skipped_at_the_start_and_between() {
+    let skip = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
+    let frame = |text: &[u8]| compress_to_vec(text, CompressionLevel::Fastest);
+    let bytes = [skip.clone(), frame(b"one\n"), skip.clone(), frame(b"two\n"), skip.clone()].concat();
+    assert_eq!(opened(&bytes).unwrap(), (b"one\ntwo\n".to_vec(), false));
+    let cut = &bytes[..bytes.len() - 1];
+    assert_eq!(opened(cut).unwrap(), (b"one\ntwo\n".to_vec(), true));
+}
+
+#[test]
+fn cut_compressed_file_gives_what_is_there() {
+    let text = trace(4 * CHUNK_BYTES);
+    for (name, compress) in COMPRESSIONS {
+        let bytes = compress(&text);
+        for (part, parts) in [(1, 2), (9, 10), (99, 100)] {
+            let (back, cut) = opened(&bytes[..bytes.len() * part / parts]).unwrap();
+            assert!(cut, "{name} {part}/{parts}");
+            assert!(text.starts_with(&back), "{name} {part}/{parts}");
+            // bzip2 decodes nothing of a block that is not whole.
+            let least = (text.len() * part / parts).saturating_sub(text.len() / 16);
+            assert!(back.len() >= least, "{name} {part}/{parts}: {} of {}", back.len(), text.len());
+        }
+        let (back, cut) = opened(&bytes[..bytes.len() - 1]).unwrap();
+        assert!(cut && text.starts_with(&back) && back.len() + 100 > text.len(), "{name}: {}", back.len());
+    }
+}
+
+#[test]
+fn small_cut_file_is_not_lost_in_the_window_of_the_decompressor() {
+    let text = trace(600_000);
+    for (name, compress) in COMPRESSIONS.into_iter().filter(|(name, _)| *name != "bz2") {
+        let bytes = compress(&text);
+        let (back, cut) = opened(&bytes[..bytes.len() * 3 / 4]).unwrap();
+        assert!(cut && text.starts_with(&back) && back.len() * 2 > text.len(), "{name}: {}", back.len());
+    }
+}
+
+#[test]
+fn damaged_file_is_cut_at_the_damage_or_fails_its_checksum() {
+    let text = trace(CHUNK_BYTES);
+    for (name, compress) in COMPRESSIONS {
+        let mut bytes = compress(&text);
+        let middle = bytes.len() * 7 / 8;
+        bytes[middle..middle + 50].fill(0xa5);
+        let (back, cut) = opened(&bytes).unwrap();
+        assert!(cut, "{name}");
+        assert!(text[..1000] == back[..1000], "{name}");
+    }
+}
+
+#[test]
+fn compressed_file_of_which_nothing_is_readable_is_an_error() {
+    for (name, compress) in COMPRESSIONS {
+        let error = opened(&compress(&trace(100))[..14]).unwrap_err();
+        assert!(error.to_string().starts_with("the compressed data is damaged: "), "{name}: {error}");
+    }
+}
+
+#[test]
+fn compressed_nothing_is_empty_and_not_cut() {
+    for (name, compress) in COMPRESSIONS {
+        assert_eq!(opened(&compress(b"")).unwrap(), (Vec::new(), false), "{name}");
+    }
+}
+
+#[test]
+fn text_that_only_looks_compressed_is_text() {
+    for text in ["BZh9 is how bzip2 begins\n", "\u{1f}\n", "(\u{b5}/\n"] {
+        assert_eq!(opened(text.as_bytes()).unwrap().0, text.as_bytes());
+        assert_eq!(streamed(text.as_bytes()).unwrap(), (text.as_bytes().to_vec(), false));
+    }
+}
+
+#[test]
+fn mark_of_utf8_is_dropped_and_any_other_said() {
+    type Case = (&'static [u8], Result<&'static [u8], &'static str>);
+    const CASES: [Case; 7] = [
+        (b"\xef\xbb\xbfone\ntwo\n", Ok(b"one\ntwo\n")),
+        (b"\xef\xbb\xbf", Ok(b"")),
+        (b"one\n\xef\xbb\xbftwo\n", Ok(b"one\n\xef\xbb\xbftwo\n")),
+        (b"\xff\xfeo\0", Err("the text is UTF-16; convert it to UTF-8 first")),
+        (b"\xfe\xff\0o", Err("the text is UTF-16; convert it to UTF-8 first")),
+        (b"\xff\xfe\0\0o\0\0\0", Err("the text is UTF-32; convert it to UTF-8 first")),
+        (b"\0\0\xfe\xff\0\0\0o", Err("the text is UTF-32; convert it to UTF-8 first")),
+    ];
+    for (bytes, expected) in CASES {
+        let gz = COMPRESSIONS[0].1(bytes);
+        for result in [opened(bytes), streamed(bytes), opened(&gz)] {
+            match (result, expected) {
+                (Ok((text, _)), Ok(expected)) => assert_eq!(text, expected),
+                (Err(error), Err(expected)) => {
+                    assert_eq!((error.to_string().as_str(), error.kind()), (expected, io::ErrorKind::InvalidData));
+                }
+                (result, _) => panic!("{bytes:?}: {result:?}"),
+            }
+        }
+    }
+    for cell_bytes in 1..12 {
+        let cells = Scratch::new(b"\xef\xbb\xbfone\ntwo\nthree").cells_of(cell_bytes);
+        assert_eq!(cells.concat(), b"one\ntwo\nthree", "cells of {cell_bytes}");
+    }
+}
+
+#[test]
+fn empty_file_has_no_cell_and_reading_one_gives_nothing() {
+    let scratch = Scratch::new(b"");
+    let Source::File(file) = input::open(&scratch.0).unwrap() else { panic!("not a file") };
+    let mut buffer = vec![1, 2, 3];
+    assert_eq!((file.cells(), file.len(), file.is_empty()), (0, 0, true));
+    assert_eq!(file.read_cell(0, &mut buffer).unwrap(), 0);
+    assert!(buffer.is_empty());
+    assert_eq!(file.read_cell(usize::MAX, &mut buffer).unwrap(), 0);
+    assert_eq!(streamed(b"").unwrap(), (Vec::new(), false));
+}
+
+#[test]
+fn last_line_may_lack_its_line_feed() {
+    let text = b"one\ntwo\nthree";
+    assert_eq!(Scratch::new(text).cells_of(8), [&b"one\ntwo\n"[..], b"three"]);
+    let mut stream = Stream::new(&text[..]).unwrap();
+    let chunks = chunks(&mut stream).unwrap();
+    assert_eq!((chunks.len(), chunks[0].bytes.as_slice(), chunks[0].last), (1, &text[..], true));
+}
+
+#[test]
+fn line_of_many_cells_belongs_to_the_first_and_the_others_are_empty() {
+    let long = vec![b'x'; 5 << 20];
+    let text = [b"first\n", long.as_slice(), b"\nlast\n"].concat();
+    let cells = Scratch::new(&text).cells_of(1 << 16);
+    assert_eq!(cells[0].len(), 6 + long.len() + 1);
+    assert!(cells[1..cells.len() - 1].iter().all(Vec::is_empty));
+    assert_eq!(cells[cells.len() - 1], b"last\n");
+    let (back, _) = streamed(&text).unwrap();
+    assert!(back == text);
+}
+
+#[test]
+fn file_that_shrinks_gives_what_is_there() {
+    let scratch = Scratch::new(&trace(100_000));
+    let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(1000);
+    fs::File::options().write(true).open(&scratch.0).unwrap().set_len(50_500).unwrap();
+    let text: Vec<u8> = cells(&file).into_iter().flat_map(|(_, bytes)| bytes).collect();
+    assert!(text == trace(100_000)[..50_500]);
+}
+
+#[test]
+fn file_that_grows_is_read_to_the_length_it_had() {
+    let scratch = Scratch::new(b"one\ntw");
+    let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(4);
+    fs::File::options().append(true).open(&scratch.0).unwrap().write_all(b"o\nthree\n").unwrap();
+    assert_eq!(cells(&file), [(0, b"one\n".to_vec()), (4, b"tw".to_vec())]);
+}
+
+#[test]
+fn file_given_open_is_read_from_where_it_stands() {
+    let scratch = Scratch::new(b"one\ntwo\n");
+    let mut open = fs::File::open(&scratch.0).unwrap();
+    open.read_exact(&mut [0; 4]).unwrap();
+    assert_eq!(cells(&Seekable::from_file(open).unwrap()), [(4, b"two\n".to_vec())]);
+}
+
+#[test]
+fn directory_is_said_to_be_one() {
+    let error = input::open(Path::new(env!("CARGO_TARGET_TMPDIR"))).err().unwrap();
+    assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
+}
+
+#[test]
+fn pipe_gives_its_first_lines_before_the_writer_is_done() {
+    let (reader, mut writer) = io::pipe().unwrap();
+    let mut stream = Stream::new(reader).unwrap();
+    let text = trace(100_000);
+    let write = std::thread::spawn({
+        let text = text.clone();
+        move || writer.write_all(&text).map(|()| writer)
+    });
+    let first = stream.next_chunk().unwrap().unwrap();
+    assert!(first.bytes.len() > 60_000 && !first.last && first.bytes.ends_with(b"\n"));
+    drop(write.join().unwrap().unwrap());
+    let rest = chunks(&mut stream).unwrap();
+    assert!(rest[rest.len() - 1].last);
+    assert!([first].into_iter().chain(rest).flat_map(|chunk| chunk.bytes).eq(text));
+}
+
+/// Fails after some text, as a pulled disk.
+struct Failing(io::Cursor<Vec<u8>>);
+
+impl Read for Failing {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        match self.0.read(into)? {
+            0 => Err(io::Error::other("gone")),
+            read => Ok(read),
+        }
+    }
+}
+
+#[test]
+fn failing_stream_gives_its_text_and_then_the_error() {
+    let mut stream = Stream::new(Failing(io::Cursor::new(b"one\ntwo\nthree".to_vec()))).unwrap();
+    assert_eq!(stream.next_chunk().unwrap().unwrap().bytes, b"one\ntwo\nthree");
+    assert_eq!(stream.next_chunk().err().unwrap().to_string(), "gone");
+    assert!(stream.next_chunk().unwrap().is_none());
+}
+
+/// Without end; says when it is let go.
+struct Endless(std::sync::mpsc::Sender<()>);
+
+impl Read for Endless {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        into.fill(b'\n');
+        Ok(into.len())
+    }
+}
+
+impl Drop for Endless {
+    fn drop(&mut self) {
+        let _ = self.0.send(());
+    }
+}
+
+#[test]
+fn stream_dropped_early_ends_its_thread() {
+    let (told, dropped) = std::sync::mpsc::channel();
+    let mut stream = Stream::new(Endless(told)).unwrap();
+    assert!(stream.next_chunk().unwrap().is_some());
+    assert!(dropped.try_recv().is_err());
+    drop(stream);
+    dropped.recv_timeout(std::time::Duration::from_secs(20)).unwrap();
+}
