@@ -1,8 +1,8 @@
 """Writes ssh-login.truss: a whole log of a slow ssh login, built around a published excerpt.
 
-Times are in ticks of truss's clock, 0.1 ms. A script is a list of events, one a line: `weight cpu text`; the events of a
-script share the time between its start and its end by their weights. A line that begins with `+` belongs to the event
-before it and has no times.
+Times are in ticks of truss's clock, 0.1 ms. A script is a list of events, one a line: `weight cpu text`; the events of
+a script share the time between its start and its end by their weights. A line that begins with `+` belongs to the
+event before it and has no times.
 """
 
 from pathlib import Path
@@ -323,9 +323,9 @@ class Log:
                 events.append((int(weight), int(cpu), text, []))
         start = self.last.get(pid, 0)
         total, passed = sum(event[0] for event in events), 0
-        for weight, cpu, text, more in events:
-            passed += weight
-            self.event(pid, start + (end - start) * passed // total, cpu, text, more)
+        for share, ticks, call, more in events:
+            passed += share
+            self.event(pid, start + (end - start) * passed // total, ticks, call, more)
 
     def notice(self, pid: int, at: int, call: str) -> None:
         """The notice of a call that sleeps; it has no times."""
@@ -352,14 +352,14 @@ def slow_calls(count: int, total: int) -> list[int]:
         state = (state * 1103515245 + 12345) % 2**31
         weights.append(100 + state // 65536 % 801)
     sums = [sum(weights[: at + 1]) * total // sum(weights) for at in range(count)]
-    return [after - before for before, after in zip([0, *sums], sums)]
+    return [after - before for before, after in zip([0, *sums], sums, strict=False)]
 
 
 def turn(log: Log, slow: int, passing: tuple[int, ...], is_last: bool = False) -> None:
     """One file system: the slow call, then what is asked about its owner and the next line of the mount table."""
     log.event(QUOTA, log.last[QUOTA] + slow, max(1, (slow + 100) // 200), SLOW)
     script = ASK_NAME_SERVICE.replace("0x08047C1C) = 0", "0x08047C1C) = 1") if is_last else ASK_NAME_SERVICE
-    for ticks, event in zip(passing, script.strip("\n").replace("\n+", "\x00").split("\n")):
+    for ticks, event in zip(passing, script.strip("\n").replace("\n+", "\x00").split("\n"), strict=True):
         text, *more = event.split("\x00")
         log.event(QUOTA, log.last[QUOTA] + ticks, 0, text.split(" ", 2)[2], more)
 
@@ -399,7 +399,7 @@ def quota(log: Log) -> None:
     log.play(QUOTA, QUOTA_STARTS, 45522 - before)
     for at, slow in enumerate(SLOW_BEFORE_EXCERPT):
         turn(log, slow, TURN_BEFORE_EXCERPT if at == 13 else TURNS[at % 5])
-    for slow, passing in zip(SLOW_IN_EXCERPT, [TURNS[0], TURNS[1], TURNS[2]]):
+    for slow, passing in zip(SLOW_IN_EXCERPT, TURNS[:3], strict=True):
         turn(log, slow, passing)
     done = SLOW_BEFORE_EXCERPT + SLOW_IN_EXCERPT
     rest = slow_calls(SLOW_CALLS - len(done), SLOW_TICKS - sum(done))
