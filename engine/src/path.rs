@@ -16,7 +16,7 @@
 mod lanes;
 mod visits;
 
-use crate::events::{EventKind, NONE, class_of};
+use crate::events::{EventKind, NONE};
 use crate::trace::Span;
 use crate::trace::Trace;
 use crate::wakers::waits::{self, Wait};
@@ -240,7 +240,7 @@ impl Walk<'_> {
             }
             None => {
                 let is_timer = waits::ends_by_alarm(self.trace, self.task, at);
-                let resolved = is_timer || !waits::needs_waker(&self.trace.events, span.row);
+                let resolved = is_timer || !self.wakers.needs_waker(self.trace, span.row);
                 let class = if is_timer { Class::Sleep } else { self.class(span.row) };
                 self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
             }
@@ -338,7 +338,6 @@ impl Walk<'_> {
     }
 
     fn class(&self, row: u32) -> Class {
-        let events = &self.trace.events;
-        class_of(events.texts.bytes(events.shape(row).syscall), events.texts.bytes(events.target(row)))
+        self.wakers.class(self.trace, row)
     }
 }

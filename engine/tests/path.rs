@@ -375,7 +375,7 @@ proptest! {
         let trace = claimed(&scripts, true);
         let window = window_of(&trace);
         let Some(root) = window.root else { return Ok(()) };
-        let alone = path(&trace, &Wakers::none(), &window);
+        let alone = path(&trace, &Wakers::none(&trace), &window);
         let woken = path(&trace, &Wakers::new(&trace), &window);
         let born_ns = trace.tasks[root as usize].birth_ns;
         let late = |segments: &[Segment]| segments.iter().filter(|s| s.start_ns >= born_ns).copied().collect::<Vec<_>>();

@@ -6,6 +6,7 @@
 //! ```
 
 use super::child::Children;
+use super::shapes::{Deed, Known};
 use super::waits::Wait;
 use super::{Edge, How, Sure, Waiting};
 use crate::events::EventKind;
@@ -21,13 +22,9 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
         let events = &trace.events;
-        let sends = matches!(
-            events.texts.bytes(events.shape(row).syscall),
-            b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo"
-        );
-        if !sends || events.outcome(row) != Outcome::Ok {
+        if known.deed != Deed::Signals || known.outcome != Outcome::Ok {
             return;
         }
         let to =

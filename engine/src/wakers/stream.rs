@@ -5,6 +5,7 @@
 //! writer      |-- work --|- write -|            writer      |-- work --|close or exit
 //! ```
 
+use super::shapes::{Deed, Known};
 use super::{Edge, How, Sure, Waiting, waits};
 use crate::events::EventTable;
 use crate::trace::Trace;
@@ -32,27 +33,29 @@ struct Ends {
 pub(super) struct Streams {
     ends: Vec<End>,
     numbers: FxHashMap<Vec<u8>, u32>,
-    targets: FxHashMap<Text, Option<Ends>>,
+    /// What each text is as a target, by its number: 0 if it was not yet looked at, 1 if it is no stream, else 2 more than
+    /// its place in `targets`.
+    known: Vec<u32>,
+    targets: Vec<Ends>,
 }
 
 impl Streams {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
         let events = &trace.events;
         let target = events.target(row);
-        if !target.is_some() || events.outcome(row) == Outcome::Failed {
+        if !target.is_some() || known.outcome == Outcome::Failed {
             return;
         }
-        let syscall = events.texts.bytes(events.shape(row).syscall);
-        if matches!(syscall, b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat") {
+        if known.deed == Deed::MakesFifo {
             let number = self.number(events.texts.bytes(target));
-            self.targets.insert(target, Some(Ends { own: number, peer: number }));
+            self.learn(target, Some(Ends { own: number, peer: number }));
         }
         let Some(ends) = self.ends_of(events, target) else { return };
         let end = &mut self.ends[ends.own as usize];
-        if writes(syscall) {
-            end.writes.push(row);
-        } else if matches!(syscall, b"close" | b"shutdown") {
-            end.closes.push(row);
+        match known.deed {
+            Deed::Writes => end.writes.push(row),
+            Deed::Closes => end.closes.push(row),
+            _ => {}
         }
         let task = events.task(row);
         // Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
@@ -62,13 +65,29 @@ impl Streams {
     }
 
     fn ends_of(&mut self, events: &EventTable, target: Text) -> Option<Ends> {
-        if let Some(&known) = self.targets.get(&target) {
-            return known;
+        if self.known.get(target.0 as usize).is_none_or(|&known| known == 0) {
+            let names = names(events.texts.bytes(target));
+            let ends = names.map(|(own, peer)| Ends { own: self.number(&own), peer: self.number(&peer) });
+            self.learn(target, ends);
         }
-        let found = names(events.texts.bytes(target))
-            .map(|(own, peer)| Ends { own: self.number(&own), peer: self.number(&peer) });
-        self.targets.insert(target, found);
-        found
+        self.known_ends(target)
+    }
+
+    fn known_ends(&self, target: Text) -> Option<Ends> {
+        let known = *self.known.get(target.0 as usize)?;
+        self.targets.get(known.checked_sub(2)? as usize).copied()
+    }
+
+    fn learn(&mut self, target: Text, ends: Option<Ends>) {
+        let at = target.0 as usize;
+        if at >= self.known.len() {
+            self.known.resize(at + 1, 0);
+        }
+        self.known[at] = 1;
+        if let Some(ends) = ends {
+            self.targets.push(ends);
+            self.known[at] = self.targets.len() as u32 + 1;
+        }
     }
 
     fn number(&mut self, name: &[u8]) -> u32 {
@@ -91,7 +110,7 @@ impl Streams {
     /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
         let events = &call.trace.events;
-        let ends = self.targets.get(&events.target(row)).copied().flatten()?;
+        let ends = self.known_ends(events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
         let ends_file = events.ret(row) == 0 && waits::wait_of_row(events, row) == Some(waits::Wait::Read);
         if ends_file { leaver(call, end) } else { writer(call, end) }
@@ -111,22 +130,6 @@ fn leaver(call: &Waiting<'_>, end: &End) -> Option<Edge> {
         call.spans_exit(task.death_ns).then_some(Edge { task: user, at_ns, how: How::Stream, sure: Sure::Inferred })
     });
     closed.into_iter().chain(exits).max_by_key(|edge| edge.at_ns)
-}
-
-fn writes(syscall: &[u8]) -> bool {
-    matches!(
-        syscall,
-        b"write"
-            | b"writev"
-            | b"send"
-            | b"sendto"
-            | b"sendmsg"
-            | b"sendmmsg"
-            | b"sendfile"
-            | b"splice"
-            | b"kwrite"
-            | b"write_nocancel"
-    )
 }
 
 /// The name of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.

@@ -8,6 +8,7 @@
 //! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
 //! one master, and where the writer descends from the reader; it is inferred.
 
+use super::shapes::{Deed, Known};
 use super::{Edge, How, Sure, Waiting, creators, descends, same_process};
 use crate::trace::Trace;
 use parsers::Outcome;
@@ -35,22 +36,18 @@ pub(super) struct Terminals {
 }
 
 impl Terminals {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32) {
-        let events = &trace.events;
-        let syscall = events.texts.bytes(events.shape(row).syscall);
-        if events.outcome(row) != Outcome::Ok {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let works = matches!(known.deed, Deed::Opens | Deed::Writes) && known.outcome == Outcome::Ok;
+        if !works || (known.deed == Deed::Writes && self.masters.is_empty()) {
             return;
         }
-        let Some(capture) = trace.tasks.get(events.task(row) as usize).map(|task| task.capture) else { return };
-        match syscall {
-            b"open" | b"open64" | b"openat" | b"openat64" if side(trace, row) == Side::Master => {
-                self.masters.entry(capture).or_default().push(events.task(row));
-            }
-            b"write" | b"writev" if self.masters.contains_key(&capture) => match side(trace, row) {
-                Side::Master => self.to_master.entry(capture).or_default().push(row),
-                Side::Slave | Side::Unknown => self.to_slave.entry(capture).or_default().push(row),
-                Side::Other => {}
-            },
+        let task = trace.events.task(row);
+        let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else { return };
+        match (known.deed, side(trace, row)) {
+            (Deed::Opens, Side::Master) => self.masters.entry(capture).or_default().push(task),
+            (Deed::Writes, _) if !self.masters.contains_key(&capture) => {}
+            (Deed::Writes, Side::Master) => self.to_master.entry(capture).or_default().push(row),
+            (Deed::Writes, Side::Slave | Side::Unknown) => self.to_slave.entry(capture).or_default().push(row),
             _ => {}
         }
     }
