@@ -78,4 +78,5 @@ $(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
 
 $(STAMPS)/engine: $(RUST) pyproject.toml $(STAMPS)/run | tools
 	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --release --quiet
+	$(PYTHON) -m compileall -q tracealyze
 	@touch $@

@@ -1,6 +1,5 @@
 """Captures on disk: which files an argument means, what standard input holds, and which capture was the last one."""
 
-import json
 import os
 import re
 import stat
@@ -124,6 +123,8 @@ def remember(arguments: Sequence[str]) -> None:
     """Keep these captures as the last ones. Standard input cannot be read again and is not kept."""
     if STDIN in arguments:
         return
+    import json
+
     file = _state_file()
     new = file.with_name(f"{file.name}.{os.getpid()}")
     try:
@@ -137,6 +138,8 @@ def remember(arguments: Sequence[str]) -> None:
 
 def last() -> list[str]:
     """The captures named last time; empty if there were none."""
+    import json
+
     try:
         kept = json.loads(_state_file().read_text(encoding="utf-8"))
         return [name for name in kept["captures"] if isinstance(name, str)]

@@ -44,24 +44,33 @@ class Finding:
     share: float
     lines: tuple[int, ...]
     advice: str
-    fingerprint: str
     capture: int = 0
     covers: frozenset[int] = frozenset()
     """Rows of the partition whose time it explains."""
     also: tuple[str, ...] = ()
     """Names of more general rules that match here too."""
 
+    @property
+    def fingerprint(self) -> str:
+        """The same for the same cause in another capture: no ids, lines or times in it."""
+        from hashlib import blake2b
+
+        program = self.program.rsplit("/", 1)[-1] if self.program else ""
+        facts = "\0".join((self.name, program, self.syscall or "", self.op or ""))
+        return blake2b(facts.encode(errors="surrogateescape"), digest_size=8).hexdigest()
+
     def document(self) -> dict[str, object]:
         """As it stands in JSON."""
         keys = [item.name for item in fields(self) if item.name not in ("covers", "also")]
-        return {key: getattr(self, key) for key in keys} | {"also_matches": list(self.also)}
+        facts = {key: getattr(self, key) for key in keys}
+        return facts | {"fingerprint": self.fingerprint, "also_matches": list(self.also)}
 
 
 def findings(trace: Trace) -> list[Finding]:
     """What all rules say, the costliest first; where several match in one place, the most specific one speaks."""
     partition = list(trace.partition)
     matched = [finding for rule in rules() for finding in _Matcher(trace, rule, partition).findings()]
-    matched.sort(key=lambda finding: (-finding.impact_ns[1], finding.code, finding.fingerprint))
+    matched.sort(key=lambda finding: (-finding.impact_ns[1], finding.code))
     return _primary(matched)
 
 
@@ -138,7 +147,6 @@ class _Matcher:
             share=share,
             lines=_proof(self.trace, place),
             advice=self.rule.advice.format_map(words),
-            fingerprint=_fingerprint(self.rule.name, place),
             capture=place.capture,
             covers=place.covers,
         )
@@ -269,12 +277,3 @@ def _proof(trace: Trace, place: _Place) -> tuple[int, ...]:
         ]
         lines = tuple(line for pair in first_last[:2] for line in pair)
     return tuple(sorted({line for line in lines if line}))
-
-
-def _fingerprint(rule: str, place: _Place) -> str:
-    """The same for the same cause in another capture: no ids, lines or times in it."""
-    from hashlib import blake2b
-
-    program = place.program.rsplit("/", 1)[-1] if place.program else ""
-    facts = "\0".join((rule, program, place.syscall or "", place.op or ""))
-    return blake2b(facts.encode(errors="surrogateescape"), digest_size=8).hexdigest()

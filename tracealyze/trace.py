@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
@@ -10,7 +9,7 @@ from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from tracealyze import _engine, capture
+from tracealyze import _engine, capture, units
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 
 if TYPE_CHECKING:
@@ -25,6 +24,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 _Answer = TypeVar("_Answer")
 _ROWS_SHOWN = 20
+_INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
 
 def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
@@ -82,10 +82,12 @@ class Table:
         return self._source.column(name)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame."""
+        """The table as a DataFrame. Integers may be missing and stay integers: a float would round times."""
+        import pandas
         import pyarrow
 
-        return pyarrow.table(self).to_pandas()
+        whole = {getattr(pyarrow, name.lower())(): getattr(pandas, f"{name}Dtype")() for name in _INTEGERS}
+        return pyarrow.table(self).to_pandas(types_mapper=whole.get)
 
     def __arrow_c_schema__(self) -> object:
         return self._source.__arrow_c_schema__()
@@ -106,6 +108,8 @@ class Table:
         return f"<tracealyze table {self.name}: {len(self)} rows; {', '.join(self.columns)}>"
 
     def _repr_html_(self) -> str:
+        import html
+
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in row) + "</tr>"
@@ -243,7 +247,7 @@ class Trace:
     @property
     def tick_ns(self) -> int:
         """The smallest step of the clock; of the coarsest one, if captures differ."""
-        return max((each.tick_ns for each in self.captures), default=1) or 1
+        return max((each.tick_ns for each in self.captures if each.clock != "none"), default=units.US)
 
     @cached_property
     def totals(self) -> dict[str, int]:

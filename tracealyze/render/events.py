@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.render import json, output
 from tracealyze.render.listing import csv_cell, markdown_cell
-from tracealyze.render.text import shown, symbols
+from tracealyze.render.paper import Paper
+from tracealyze.render.text import shown
 
 if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
@@ -36,13 +37,13 @@ def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterato
 
 
 def _as_table(trace: Trace, limit: int | None) -> None:
-    drawn = symbols(sys.stdout)
-    width = output.console().width if sys.stdout.isatty() else None
+    paper = Paper()
+    cut = paper.cut if sys.stdout.isatty() else _whole
     first_ns = min((each.first_ns for each in trace.captures if each.first_ns is not None), default=0)
-    output.write(drawn.plain(f"{'line':>8} {'tid':>7} {'start s':>12} {'took':>9}  what\n"))
+    output.write(f"{'line':>8} {'tid':>7} {'start s':>12} {'took':>9}  what\n")
     for rows in _batches(trace, _READ_BY_PEOPLE, limit):
-        lines = (drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
-        output.write("".join(f"{_cut(line, width, drawn.ellipsis)}\n" for line in lines))
+        lines = (paper.drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
+        output.write("".join(f"{cut(line, paper.width)}\n" for line in lines))
     _say_if_more(trace, limit)
 
 
@@ -64,10 +65,8 @@ def _what(row: Row) -> str:
     return f"{named} ({row['outcome']})"
 
 
-def _cut(line: str, width: int | None, ellipsis: str) -> str:
-    if width is None or len(line) <= width:
-        return line
-    return line[: width - len(ellipsis)] + ellipsis
+def _whole(line: str, _width: int) -> str:
+    return line
 
 
 def _say_if_more(trace: Trace, limit: int | None) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
-from tracealyze.render import json, output
-from tracealyze.render.layout import Strip, rows
-from tracealyze.render.text import Symbols, shown, symbols
+from tracealyze.render import output
+from tracealyze.render.paper import Paper, Strip
+from tracealyze.render.text import shown
 
 if TYPE_CHECKING:
     from tracealyze.trace import Row
@@ -54,6 +52,11 @@ class Listing:
         unit = self._shower(column)[0]
         return f"{column.heading} {unit}".strip()
 
+    def tells(self, column: Column) -> bool:
+        """Whether there is anything in a column; no time at all is nothing."""
+        values = (row.get(column.name) for row in self.rows)
+        return any(value if column.name.endswith("_ns") else value is not None for value in values)
+
     def cells(self, column: Column) -> list[str]:
         """The values as people read them."""
         show = self._shower(column)[1]
@@ -71,31 +74,29 @@ class Listing:
         return "", lambda value: "" if value is None else shown(value)
 
 
-def strips(listing: Listing, drawn: Symbols) -> list[Strip]:
-    """The listing as columns of text."""
+def strips(listing: Listing) -> list[Strip]:
+    """The columns as texts, without those in which there is nothing."""
     return [
-        Strip(
-            drawn.plain(listing.heading(column)),
-            [drawn.plain(cell) for cell in listing.cells(column)],
-            right=column.is_number,
-            wide=column.wide,
-            spare=column.spare,
-        )
+        Strip(listing.heading(column), listing.cells(column), column.is_number, column.wide, column.spare)
         for column in listing.columns
+        if not listing.rows or listing.tells(column)
     ]
 
 
 def _as_table(listing: Listing) -> None:
-    console = output.console()
-    drawn = symbols(console.file)
-    rows(console, strips(listing, drawn), drawn)
+    Paper().rows(strips(listing))
 
 
 def _as_json(listing: Listing) -> None:
+    from tracealyze.render import json
+
     json.write([{column.name: row.get(column.name) for column in listing.columns} for row in listing.rows])
 
 
 def _as_csv(listing: Listing) -> None:
+    import csv
+    import io
+
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([column.name for column in listing.columns])

@@ -1,20 +1,11 @@
-"""Standard output: its console, and what happens when nobody reads it any more."""
+"""Standard output and standard error, and what happens when nobody reads them any more."""
 
 from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from rich.console import Console
-
-
-def console() -> Console:
-    """The console on standard output: width and colours as the terminal has them, 80 columns and none in a pipe."""
-    from rich.console import Console
-
-    return Console(file=sys.stdout, highlight=False, markup=False, emoji=False, soft_wrap=False)
+from tracealyze.render.text import shown
 
 
 def write(text: str) -> None:
@@ -24,8 +15,6 @@ def write(text: str) -> None:
 
 def note(text: str) -> None:
     """A remark beside the data, on standard error."""
-    from tracealyze.render.text import shown
-
     sys.stderr.write(f"{shown(text)}\n")
 
 

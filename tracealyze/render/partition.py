@@ -74,8 +74,7 @@ def folded(rows: Sequence[Row], wall_ns: int, top: int) -> list[Piece]:
 def _calls(rows: Sequence[Row], wall_ns: int, depth: int, most: int) -> list[Piece]:
     groups = _grouped(rows, lambda row: (name_of(row), row["class"]))
     large = [group for group in groups if _sum(group) >= _LEAST_SHARE * wall_ns][:most]
-    # A process that has little of the window still shows the one thing it has most of.
-    shown = large or groups[: 1 if depth else most]
+    shown = large if depth else large or groups[:most]
     pieces: list[Piece] = []
     for group in shown:
         targets = _grouped(group, lambda row: row["target"])

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.render import layout, output
 from tracealyze.render.capture_notes import read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
+from tracealyze.render.paper import Paper
 from tracealyze.render.partition import Piece, folded, name_of
-from tracealyze.render.text import Symbols, shown, symbols
+from tracealyze.render.text import shown
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
     from tracealyze.finding import Finding
     from tracealyze.summary import Summary
     from tracealyze.trace import Row, Trace
@@ -28,8 +26,7 @@ _LEAST_SHARE_WORTH_SAYING = 0.05
 
 def show(trace: Trace, summary: Summary, top: int) -> None:
     """Print the report of one capture."""
-    console = output.console()
-    report = _Report(trace, summary, top, console, symbols(console.file))
+    report = _Report(trace, summary, top)
     report.heading()
     report.partition()
     report.processes()
@@ -38,39 +35,31 @@ def show(trace: Trace, summary: Summary, top: int) -> None:
 
 
 class _Report:
-    def __init__(self, trace: Trace, summary: Summary, top: int, console: Console, drawn: Symbols) -> None:
+    def __init__(self, trace: Trace, summary: Summary, top: int) -> None:
         self.trace = trace
         self.summary = summary
         self.top = top
-        self.console = console
-        self.drawn = drawn
+        self.paper = Paper()
         self.tick_ns = trace.tick_ns
-
-    def line(self, text: str = "", style: str = "", indent: int = 0) -> None:
-        """A sentence of the report."""
-        layout.paragraph(self.console, self.drawn.plain(text), style, indent)
 
     def section(self, title: str, remark: str = "") -> None:
         """A heading within the report."""
-        from rich.text import Text
+        self.paper.line()
+        self.paper.line((title, "bold"), (f"  {remark}" if remark else "", "dim"))
 
-        self.console.print()
-        heading = Text.assemble((title, "bold"), (f"  {self.drawn.plain(remark)}" if remark else "", "dim"))
-        self.console.print(heading, soft_wrap=True)
-
-    def listing(self, listing: Listing) -> None:
+    def rows(self, columns: Sequence[Column], rows: Sequence[Row]) -> None:
         """Rows under headings."""
-        layout.rows(self.console, strips(listing, self.drawn), self.drawn)
+        self.paper.rows(strips(Listing("", columns, rows, self.tick_ns)))
 
     def heading(self) -> None:
         """What was read, what its times are, and the window."""
         capture = self.summary.captures[0]
-        self.line(shown(capture.path), "bold")
+        self.paper.line((shown(capture.path), "bold"))
         for text in read_lines(capture, self.summary.totals):
-            self.line(text, indent=2)
-        self.line(time_line(capture), indent=2)
+            self.paper.paragraph(text, indent=2)
+        self.paper.paragraph(time_line(capture), indent=2)
         for text in window_lines(self.summary.window, capture):
-            self.line(text, indent=2)
+            self.paper.paragraph(text, indent=2)
 
     def partition(self) -> None:
         """Where the wall time went: process, call, target."""
@@ -82,22 +71,14 @@ class _Report:
             self._piece(piece)
 
     def _piece(self, piece: Piece) -> None:
-        from rich.text import Text
-
-        width = min(self.console.width // 5, 30)
-        time = f"{units.duration(piece.exclusive_ns, self.tick_ns):>9}"
-        share = f"{units.share(piece.share):>7}"
-        bar = self.drawn.bar(piece.share, width).ljust(width)
-        what = "  " * piece.depth + shown(piece.name)
-        remark = f"  {shown(piece.remark)}" if piece.remark else ""
-        numbers = self.drawn.plain(f"{time} {share}  ")
-        line = layout.cut(numbers + bar + "  " + what + remark, self.console.width, self.drawn)
-        text = Text(self.drawn.plain(line).rstrip())
-        ends = [len(numbers), len(numbers) + width + 2, len(numbers) + width + 2 + len(what)]
-        text.stylize("" if piece.depth == 0 else "dim", ends[0], ends[1])
-        text.stylize("bold" if piece.depth == 0 else "", ends[1], ends[2])
-        text.stylize("dim", ends[2])
-        self.console.print(text, soft_wrap=True)
+        width = min(self.paper.width // 5, 30)
+        outer = piece.depth == 0
+        self.paper.cut_line(
+            (f"{units.duration(piece.exclusive_ns, self.tick_ns):>9} {units.share(piece.share):>7}  ", ""),
+            (self.paper.drawn.bar(piece.share, width).ljust(width + 2), "" if outer else "dim"),
+            ("  " * piece.depth + shown(piece.name), "bold" if outer else ""),
+            (f"  {shown(piece.remark)}" if piece.remark else "", "dim"),
+        )
 
     def processes(self) -> None:
         """Who ran: the costliest first."""
@@ -113,7 +94,7 @@ class _Report:
         columns += [Column("failed", "failed", spare=4)]
         columns += [Column("end", "end"), Column("what", "program", wide=True)]
         self.section("Processes", of_all(len(kept), len(rows), "by time on the path"))
-        self.listing(Listing("processes", columns, kept, self.tick_ns))
+        self.rows(columns, kept)
 
     def calls(self) -> None:
         """What was called, told apart by request and target."""
@@ -126,7 +107,7 @@ class _Report:
             columns.append(Column("exclusive_ns", "on path"))
         columns += [Column("mean_ns", "mean"), Column("max_ns", "max", spare=2), Column("what", "call", wide=True)]
         self.section("Top calls", "by total time; totals of several tasks overlap and are not wall time")
-        self.listing(Listing("calls", columns, rows, self.tick_ns))
+        self.rows(columns, rows)
 
     def _tables_of_tracers(self) -> None:
         rows = [dict(row) | {"what": row["syscall"]} for row in self.summary.syscalls[: self.top]]
@@ -135,7 +116,7 @@ class _Report:
         columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
         columns += [Column("mean_ns", "mean"), Column("what", "call", wide=True)]
         self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
-        self.listing(Listing("calls", columns, rows, self.tick_ns))
+        self.rows(columns, rows)
 
     def findings(self) -> None:
         """What the rules found, with its proof and advice, and what no finding covers."""
@@ -147,20 +128,17 @@ class _Report:
             self._uncovered(found)
 
     def _finding(self, finding: Finding) -> None:
-        from rich.text import Text
-
         style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
-        badge = Text.assemble((finding.severity.upper(), style), f" {finding.name} ", (f"({finding.code})", "dim"))
-        self.console.print(badge)
-        self.line(shown(finding.message), "bold", indent=2)
+        self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
+        self.paper.paragraph(shown(finding.message), "bold", indent=2)
         for number, text in self._quoted(finding):
             self._proof(number, text)
-        self.line(f"{self.drawn.arrow} {shown(finding.advice)}", indent=2)
+        self.paper.paragraph(f"{self.paper.drawn.arrow} {shown(finding.advice)}", indent=2)
         low, high = finding.impact_ns
         least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
         freed = least + units.duration(high, self.tick_ns)
         also = f"; also matches {', '.join(finding.also)}" if finding.also else ""
-        self.line(f"could free {freed}; {finding.confidence}{also}", "dim", indent=2)
+        self.paper.paragraph(f"could free {freed}; {finding.confidence}{also}", "dim", indent=2)
 
     def _quoted(self, finding: Finding) -> Iterable[tuple[int, str]]:
         lines = finding.lines[:_PROOF_LINES]
@@ -168,7 +146,7 @@ class _Report:
 
     def _proof(self, number: int, text: str) -> None:
         quoted = " ".join(shown(text.replace("\t", " ")).split())
-        layout.whole(self.console, layout.cut(f"  line {number}: {quoted}", self.console.width, self.drawn), "dim")
+        self.paper.cut_line((f"  line {number}: {quoted}", "dim"))
 
     def _uncovered(self, found: list[Finding]) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
@@ -179,7 +157,9 @@ class _Report:
         largest = sorted(rest, key=lambda row: -row["exclusive_ns"])[:_UNCOVERED]
         pieces = "; ".join(f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in largest)
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
-        self.line(f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim")
+        self.paper.paragraph(
+            f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim"
+        )
 
 
 def _place(row: Row) -> str:

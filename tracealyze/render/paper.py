@@ -1,0 +1,125 @@
+"""What lines are written on: wrapped sentences and rows that fit its width, with styles where they can be seen."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tracealyze.render.text import symbols
+
+_BETWEEN = 2
+_LEAST_OF_WIDE = 20
+_WIDTH_OF_A_PIPE = 80
+_NARROWEST = 20
+
+
+@dataclass(frozen=True)
+class Strip:
+    """A column as texts: its heading and cells, how they stand, and how much they matter."""
+
+    heading: str
+    cells: Sequence[str]
+    right: bool = False
+    wide: bool = False
+    """Whether it is cut when the width does not suffice."""
+    spare: int = 0
+    """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
+
+    @property
+    def width(self) -> int:
+        """Cells that the longest text takes."""
+        return max(_cells(self.heading), max((_cells(cell) for cell in self.cells), default=0))
+
+
+class Paper:
+    """Standard output as something to read: a terminal with its width and styles, or 80 plain columns in a pipe."""
+
+    def __init__(self) -> None:
+        self.drawn = symbols(sys.stdout)
+        self._console = None
+        if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
+            from rich.console import Console
+
+            self._console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
+        self.width = max(self._console.width if self._console else _width_of_pipe(), _NARROWEST)
+
+    def line(self, *parts: tuple[str, str]) -> None:
+        """One line from texts with their styles, as long as it is."""
+        plain = self.drawn.plain
+        if self._console is None:
+            sys.stdout.write("".join(plain(text) for text, _ in parts).rstrip() + "\n")
+            return
+        from rich.text import Text
+
+        self._console.print(Text.assemble(*((plain(text), style) for text, style in parts)), soft_wrap=True)
+
+    def cut_line(self, *parts: tuple[str, str]) -> None:
+        """One line that ends where the width does."""
+        left, kept = self.width, []
+        for text, style in parts:
+            kept.append((self.cut(text, left), style))
+            left -= _cells(text)
+            if left <= 0:
+                break
+        self.line(*kept)
+
+    def paragraph(self, text: str, style: str = "", indent: int = 0) -> None:
+        """A sentence, broken between words."""
+        from textwrap import wrap
+
+        for line in wrap(text, max(self.width - indent, _NARROWEST), break_on_hyphens=False) or [""]:
+            self.line((" " * indent + line, style))
+
+    def rows(self, strips: Sequence[Strip]) -> None:
+        """Columns side by side; what does not fit is cut in the wide column, or left out."""
+        kept = _fitting(list(strips), self.width)
+        rest = self.width - sum(strip.width + _BETWEEN for strip in kept if not strip.wide)
+        widths = [max(min(strip.width, rest), 1) if strip.wide else strip.width for strip in kept]
+        self.line((self._joined([strip.heading for strip in kept], kept, widths), "bold"))
+        for cells in zip(*(strip.cells for strip in kept), strict=True):
+            self.line((self._joined(cells, kept, widths), ""))
+
+    def _joined(self, cells: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
+        parts = []
+        for cell, strip, width in zip(cells, strips, widths, strict=True):
+            text = self.cut(self.drawn.plain(cell), width)
+            blanks = " " * (width - _cells(text))
+            parts.append(blanks + text if strip.right else text + blanks)
+        return (" " * _BETWEEN).join(parts).rstrip()
+
+    def cut(self, text: str, width: int) -> str:
+        """A text that takes at most so many cells."""
+        if _cells(text) <= width:
+            return text
+        from rich.cells import set_cell_size
+
+        end = self.drawn.ellipsis[:width] if width > 0 else ""
+        return set_cell_size(text, max(width - len(end), 0)).rstrip() + end
+
+
+def _width_of_pipe() -> int:
+    columns = os.environ.get("COLUMNS", "")
+    return int(columns) if columns.isdecimal() and int(columns) > 0 else _WIDTH_OF_A_PIPE
+
+
+def _fitting(strips: list[Strip], width: int) -> list[Strip]:
+    while sum(_needed(strip) + _BETWEEN for strip in strips) - _BETWEEN > width:
+        most_spare = max(strips, key=lambda strip: strip.spare)
+        if most_spare.spare == 0:
+            break
+        strips.remove(most_spare)
+    return strips
+
+
+def _needed(strip: Strip) -> int:
+    return min(strip.width, _LEAST_OF_WIDE) if strip.wide else strip.width
+
+
+def _cells(text: str) -> int:
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
