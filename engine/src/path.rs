@@ -255,6 +255,7 @@ impl Walk<'_> {
     }
 
     /// When a task began to wait for its children: who waits for two that run side by side waits for the slower one.
+    /// Some shells wait for the signal instead and only then ask which child it was.
     ///
     /// ```text
     /// waiter   |--- wait4 = 2 ---||- wait4 = 3 -|       began where the first wait did, so the time is all of 3
@@ -268,7 +269,7 @@ impl Walk<'_> {
         let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
         for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
             let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
-            let waits = waits::wait_of_row(events, row) == Some(Wait::Child);
+            let waits = matches!(waits::wait_of_row(events, row), Some(Wait::Child | Wait::Signal));
             let passes = waits || waits::is_signal_upkeep(events, row);
             if !passes || reached_ns.saturating_sub(end_ns) > EXIT_TOLERANCE_NS {
                 break;

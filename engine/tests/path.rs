@@ -58,6 +58,26 @@ fn stories_charge_who_was_waited_for() {
             vec![30, 0, 70],
         ),
         (
+            "so too where a shell waits for the signals of its children",
+            vec![
+                root()
+                    .fork(1, 10, 2)
+                    .fork(10, 20, 3)
+                    .call("rt_sigsuspend", 20, 50)
+                    .fails("EINTR")
+                    .signal("SIGCHLD", 50)
+                    .call("rt_sigreturn", 50, 50)
+                    .wait4(50, 50, 2)
+                    .call("rt_sigsuspend", 50, 90)
+                    .fails("EINTR")
+                    .signal("SIGCHLD", 90)
+                    .exit(100),
+                child(2, 10, 50),
+                child(3, 20, 90),
+            ],
+            vec![30, 0, 70],
+        ),
+        (
             "of children that run one after the other each is charged",
             vec![
                 root().fork(1, 10, 2).wait4(10, 50, 2).fork(50, 60, 3).wait4(60, 90, 3).exit(100),
@@ -381,5 +401,24 @@ proptest! {
         let late = |segments: &[Segment]| segments.iter().filter(|s| s.start_ns >= born_ns).copied().collect::<Vec<_>>();
         prop_assert!(wait_time(&late(&alone), root) >= wait_time(&late(&woken), root));
         prop_assert_eq!(wait_time(&late(&alone), root), window.end_ns - born_ns.max(window.start_ns));
+    }
+}
+
+#[test]
+fn the_slow_login_is_the_quota_process() {
+    let path_of = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/ssh-login/ssh-login.truss").to_owned();
+    let Ok(trace) = engine::read::read(&[vec![path_of]], None, &mut |_, _| {}) else { panic!("the sample is readable") };
+    let wakers = Wakers::new(&trace);
+    let login = Choice { from_ns: Some(2_659_400_000), to_ns: Some(14_081_400_000), ..Choice::default() };
+    for choice in [Choice::default(), login] {
+        let window = windows(&trace, &choice)[0];
+        let segments = path(&trace, &wakers, &window);
+        let of_quota = |segment: &&Segment| trace.tasks[segment.task as usize].pid == 12200;
+        assert_eq!(segments.iter().filter(of_quota).map(Segment::dur_ns).sum::<i64>(), 10_260_900_000);
+        let slow = |segment: &&Segment| {
+            let op = segment.what.row().map(|row| trace.events.shape(row).op).unwrap_or_default();
+            trace.events.texts.bytes(op) == b"ZFS_IOC_OBJSET_STATS"
+        };
+        assert_eq!(segments.iter().filter(slow).map(Segment::dur_ns).sum::<i64>(), 9_741_200_000);
     }
 }

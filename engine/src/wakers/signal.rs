@@ -51,7 +51,7 @@ impl Signals {
         let next = call.rows_behind().next().filter(|&next| events.kind(next) == EventKind::Signal);
         let name = next.map_or(&b""[..], |next| events.texts.bytes(events.shape(next).syscall));
         if matches!(name, b"SIGCHLD" | b"SIGCLD" | b"") {
-            let child = children.last_child(call).map(|edge| Edge { how: How::Signal, ..edge });
+            let child = children.last_child(call);
             if child.is_some() || !name.is_empty() {
                 return child;
             }
