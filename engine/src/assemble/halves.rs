@@ -1,0 +1,193 @@
+//! Calls printed in two halves, or announced before they return.
+
+use super::{Assembler, Open, Place};
+use crate::events::{Event, EventKind, NONE};
+use parsers::{DurKind, Extra, Kind, Line, NO_NS, Outcome, Text};
+
+impl Assembler<'_> {
+    pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let task = self.owner(line, stamp_ns, at);
+        self.close_open(task);
+        let line = &Line { target: self.target_of(task, line), ..*line };
+        if let Some(Extra::Attached(tid, begins)) = extra {
+            self.owners.attach(&self.trace.tasks, tid, begins);
+        }
+        let row = self.trace.events.push(&Event {
+            start_ns: stamp_ns,
+            dur_ns: NO_NS,
+            cpu_ns: NO_NS,
+            ret: NO_NS,
+            line: at.line,
+            file: at.file,
+            task,
+            shape: 0,
+            target: line.target,
+            kind: EventKind::Call,
+            outcome: Outcome::Open,
+            dur_kind: DurKind::None,
+        });
+        self.lived(task, stamp_ns, NO_NS);
+        let open = Open { row, line: *line, extra };
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.open[number as usize] = open;
+                number
+            }
+            None => {
+                self.open.push(open);
+                (self.open.len() - 1) as u32
+            }
+        };
+        self.state(task).open = number + 1;
+        self.last_open[(at.file - self.capture.first_file) as usize] = task;
+    }
+
+    pub(super) fn take_open(&mut self, task: u32) -> Option<Open> {
+        let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
+        self.free.push(number);
+        let hole = Open { row: NONE, line: Line::of(Kind::Blank), extra: None };
+        Some(std::mem::replace(&mut self.open[number as usize], hole))
+    }
+
+    /// The open call of a task will not be completed: it stays open. A sleeping notice is only forgotten: the call that it
+    /// announced is the one that comes now.
+    pub(super) fn close_open(&mut self, task: u32) {
+        if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
+            let line = Line { outcome: Outcome::Open, ..open.line };
+            self.rewrite(open.row, &line, NO_NS, DurKind::None);
+            self.count(task, Outcome::Open);
+        }
+    }
+
+    pub(super) fn rewrite(&mut self, row: u32, line: &Line, dur_ns: i64, dur_kind: DurKind) {
+        let events = &mut self.trace.events;
+        let shape = events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
+        let before = events.event(row);
+        let (ret, outcome, target) = (line.ret, line.outcome, line.target);
+        let cpu_ns = line.cpu_ns;
+        events.set(row, &Event { shape, ret, outcome, target, dur_ns, dur_kind, cpu_ns, ..before });
+    }
+
+    pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
+        let task = self.owner(line, stamp_ns, at);
+        let Some(open) = self.take_open(task) else {
+            self.end_without_start(task, line, extra, stamp_ns, at);
+            return Kind::CallEnd;
+        };
+        if !self.same_call(open.line.name, line.name) {
+            self.reopen(task, open);
+            return Kind::Mismatched;
+        }
+        if line.outcome == Outcome::Open {
+            // Broken off again before its end: the call is still the one that began first.
+            self.reopen(task, open);
+            return Kind::CallEnd;
+        }
+        self.join(task, open, line, extra, stamp_ns, at);
+        Kind::CallEnd
+    }
+
+    pub(super) fn reopen(&mut self, task: u32, open: Open) {
+        self.open.push(open);
+        self.state(task).open = self.open.len() as u32;
+    }
+
+    pub(super) fn same_call(&self, begun: Text, ended: Text) -> bool {
+        let unknown = |name: Text| self.trace.events.texts.bytes(name).starts_with(b"??");
+        begun == ended || !ended.is_some() || unknown(begun) || unknown(ended)
+    }
+
+    /// The first half is lost: the start is the end minus the duration, if that is printed.
+    pub(super) fn end_without_start(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let dur_ns = line.dur_ns;
+        let start_ns = if dur_ns == NO_NS || stamp_ns == NO_NS { stamp_ns } else { stamp_ns.saturating_sub(dur_ns) };
+        let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
+        let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        self.completed(row, task, line, extra);
+    }
+
+    pub(super) fn join(&mut self, task: u32, open: Open, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let start_ns = self.trace.events.start_ns(open.row);
+        let (dur_ns, dur_kind) = match line.dur_ns {
+            NO_NS if line.outcome == Outcome::NoReturn => (NO_NS, DurKind::None),
+            NO_NS if start_ns != NO_NS && stamp_ns != NO_NS => {
+                (stamp_ns.saturating_sub(start_ns).max(0), DurKind::Exact)
+            }
+            NO_NS => (NO_NS, DurKind::None),
+            dur_ns => (dur_ns, self.facts.dur_kind),
+        };
+        let joined = joined(&open.line, line);
+        self.rewrite(open.row, &joined, dur_ns, dur_kind);
+        self.trace.events.ends.push((open.row, at.line));
+        self.lived(task, start_ns, dur_ns);
+        if stamp_ns != NO_NS {
+            self.lived(task, start_ns.min(stamp_ns), stamp_ns.saturating_sub(start_ns).max(0));
+        }
+        self.completed(open.row, task, &joined, joined_extra(open.extra, extra));
+    }
+
+    /// The tail of a call that a message or a bug of the tracer cut: no prefix, no name.
+    pub(super) fn tail(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
+        let task = self.last_open[(at.file - self.capture.first_file) as usize];
+        if task == NONE || line.outcome == Outcome::Open {
+            return Kind::Continuation;
+        }
+        match self.take_open(task) {
+            Some(open) => self.join(task, open, line, extra, stamp_ns, at),
+            None => return Kind::Foreign,
+        }
+        Kind::Continuation
+    }
+
+    /// truss says once that a call sleeps; the call comes again, in full, when it returns. If it never does, it is open.
+    pub(super) fn asleep(&mut self, line: &Line, at: Place) {
+        let task = self.owner(line, NO_NS, at);
+        if self.state(task).open == 0 {
+            let start_ns = if self.state(task).seen { self.state(task).last_end_ns } else { NO_NS };
+            let number = self.open.len() as u32 + 1;
+            self.open.push(Open { row: NONE, line: Line { stamp_ns: start_ns, ..*line }, extra: None });
+            self.state(task).open = number;
+        }
+    }
+
+    pub(super) fn never_returned(&mut self, task: u32) {
+        let Some(open) = self.take_open(task) else { return };
+        let line = Line { outcome: Outcome::Open, ..open.line };
+        if open.row == NONE {
+            let at = Place { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
+            self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
+        } else {
+            self.rewrite(open.row, &line, NO_NS, DurKind::None);
+        }
+        self.count(task, Outcome::Open);
+    }
+}
+
+/// A call of its two halves: what works on what from the first, how it ended from the second.
+fn joined(begun: &Line, ended: &Line) -> Line {
+    let first = |a: Text, b: Text| if a.is_some() { a } else { b };
+    Line {
+        ret: ended.ret,
+        outcome: ended.outcome,
+        errno: ended.errno,
+        cpu_ns: ended.cpu_ns,
+        target: first(begun.target, ended.target),
+        op: first(begun.op, ended.op),
+        name: first(begun.name, ended.name),
+        ..*begun
+    }
+}
+
+fn joined_extra(begun: Option<Extra>, ended: Option<Extra>) -> Option<Extra> {
+    match (begun, ended) {
+        (
+            Some(Extra::Spawn { thread, vfork, shares_files, .. }),
+            Some(Extra::Spawn { child, thread: t, vfork: v, shares_files: s }),
+        ) => Some(Extra::Spawn { child, thread: thread | t, vfork: vfork | v, shares_files: shares_files | s }),
+        (Some(Extra::Attached(..)) | None, ended) => ended,
+        (begun, Some(Extra::Waited { child, ended })) if !matches!(begun, Some(Extra::Exec { .. })) => {
+            Some(Extra::Waited { child, ended })
+        }
+        (begun, _) => begun,
+    }
+}

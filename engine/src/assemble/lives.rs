@@ -1,0 +1,176 @@
+//! Births, programs, waits and ends: what a line does to tasks.
+
+use super::{Assembler, Place};
+use crate::events::EventKind;
+use crate::owners::{Birth, Key};
+use crate::tasks::Program;
+use parsers::line::Ended;
+use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Stamp, Text};
+
+impl Assembler<'_> {
+    /// What follows from a completed call.
+    pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
+        self.count(task, line.outcome);
+        let pair = match &extra {
+            Some(Extra::Fds(fds)) => Some(fds.as_ref()),
+            _ => None,
+        };
+        self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
+        let undated = self.trace.events.dur_ns(row) == NO_NS && line.outcome != Outcome::NoReturn;
+        self.state(task).undated = if undated { row + 1 } else { 0 };
+        match extra {
+            None => {}
+            Some(Extra::Exec { path, argv }) => self.ran(row, task, line, path, argv),
+            Some(Extra::Spawn { child, thread, vfork, .. }) => self.spawned(row, task, line, child, thread, vfork),
+            Some(Extra::Born { creator_pid, thread }) => {
+                self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
+            }
+            Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
+            Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
+            Some(Extra::Fds(fds)) => self.trace.events.fds.push((row, fds)),
+            Some(Extra::Polled { fds, asked_ns }) => {
+                self.trace.events.fds.push((row, fds));
+                self.trace.events.asked.push((row, asked_ns));
+            }
+            Some(Extra::End(ended)) => self.exits(task, ended),
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
+            Some(_) => {}
+        }
+    }
+
+    pub(super) fn ran(&mut self, row: u32, task: u32, line: &Line, path: Text, argv: Text) {
+        if line.outcome != Outcome::Ok {
+            return;
+        }
+        let first = self.trace.tasks[task as usize].programs.is_empty() && !self.trace.tasks[task as usize].born;
+        let started = first && self.trace.tasks[task as usize].calls == 1;
+        let start_ns = self.trace.events.start_ns(row);
+        let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
+        let from_ns = if started { start_ns } else { end_ns };
+        let known = &mut self.trace.tasks[task as usize];
+        known.programs.push(Program { from_ns, path, argv });
+        // Its first event is the start of its first program: the tracer started it.
+        known.born |= started;
+        self.last_exec = task;
+    }
+
+    pub(super) fn spawned(&mut self, row: u32, task: u32, line: &Line, child: i32, thread: bool, vfork: bool) {
+        let child = if child > 0 { i64::from(child) } else { line.ret };
+        let Ok(child) = i32::try_from(child) else { return };
+        if line.outcome != Outcome::Ok || child <= 0 {
+            return;
+        }
+        let start_ns = self.trace.events.start_ns(row);
+        let key = child_key(line, &self.trace.tasks[task as usize], child, thread);
+        let birth = Birth { creator: task, row, thread, vfork, start_ns };
+        let known = self.owners.known(key);
+        self.owners.spawned(&mut self.trace.tasks, key, birth);
+        // The child spoke before this call returned: only now is it known whose descriptors it has.
+        if let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) {
+            self.descriptors.inherit(child - self.first_task, task - self.first_task, thread);
+        }
+    }
+
+    pub(super) fn waited(&mut self, row: u32, task: u32, child: i32, ended: Option<Ended>) {
+        if child <= 0 {
+            return;
+        }
+        self.trace.events.waited.push((row, child));
+        let end_ns = self.trace.events.end_ns(row).unwrap_or(NO_NS);
+        let known = [(NO_ID, child), (child, child), (child, 1)].iter().find_map(|&key| self.owners.known(key));
+        let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
+        self.ended(child_task, ended, end_ns);
+        // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
+        self.state(child_task).gone_ns = end_ns.max(0);
+    }
+
+    pub(super) fn exits(&mut self, task: u32, ended: Ended) {
+        self.trace.tasks[task as usize].ended = Some(ended);
+        self.state(task).exiting = true;
+        if self.facts.stamp == Stamp::End {
+            let known = &mut self.trace.tasks[task as usize];
+            known.death_ns = known.last_ns;
+        }
+    }
+
+    /// A task is known to have ended at this time at the latest.
+    pub(super) fn ended(&mut self, task: u32, ended: Ended, at_ns: i64) {
+        let known = &mut self.trace.tasks[task as usize];
+        known.ended.get_or_insert(ended);
+        if known.death_ns == NO_NS && at_ns != NO_NS {
+            known.death_ns = at_ns.max(known.last_ns);
+        }
+    }
+
+    pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let task = self.owner(line, stamp_ns, at);
+        self.trace.tasks[task as usize].signals += 1;
+        let state = self.state(task);
+        // The time since the last event is printed with the signal, but was spent in the call that it broke.
+        if state.seen && line.target.is_some() && state.broken.is_none() {
+            state.broken = Some((line.target, state.last_end_ns));
+        }
+        self.mark(task, EventKind::Signal, line, stamp_ns, at);
+        if let Some(Extra::Signal { .. }) = extra {
+            self.continued(line, extra);
+        }
+    }
+
+    pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        if let (Some(Extra::Attached(tid, begins)), NO_ID) = (&extra, line.tid) {
+            return self.owners.attach(&self.trace.tasks, *tid, *begins);
+        }
+        let task = self.owner(line, stamp_ns, at);
+        match extra {
+            Some(Extra::Superseded { by }) => return self.superseded(task, by, line, stamp_ns, at),
+            Some(Extra::Born { creator_pid, thread }) => {
+                self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
+            }
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
+            _ => {}
+        }
+        if line.kind == Kind::Exit {
+            self.exited(task, line, extra, stamp_ns, at);
+        } else {
+            self.mark(task, EventKind::Process, line, stamp_ns, at);
+        }
+    }
+
+    pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        self.never_returned(task);
+        self.mark(task, EventKind::Exit, line, stamp_ns, at);
+        if let Some(Extra::End(ended)) = extra {
+            self.trace.tasks[task as usize].ended = Some(ended);
+        }
+        let known = &mut self.trace.tasks[task as usize];
+        if stamp_ns != NO_NS {
+            known.death_ns = stamp_ns.max(known.last_ns);
+        }
+        self.owners.ended(task, (line.pid, line.tid));
+    }
+
+    pub(super) fn superseded(&mut self, leader: u32, by: i32, line: &Line, stamp_ns: i64, at: Place) {
+        self.close_open(leader);
+        self.mark(leader, EventKind::Process, line, stamp_ns, at);
+        let known = &mut self.trace.tasks[leader as usize];
+        known.superseded = true;
+        known.death_ns = known.last_ns;
+        let (from, to): (Key, Key) = ((line.pid, by), (line.pid, line.tid));
+        match self.owners.known(from) {
+            Some(thread) if thread != leader => {
+                self.trace.tasks[thread as usize].renamed.push((at.line, line.tid));
+                self.owners.take_over(thread, from, to);
+            }
+            _ => self.owners.ended(leader, to),
+        }
+    }
+}
+
+/// Ids under which a child will speak.
+fn child_key(line: &Line, creator: &crate::tasks::Task, child: i32, thread: bool) -> Key {
+    match (line.pid, thread) {
+        (NO_ID, _) => (NO_ID, child),
+        (_, true) => (creator.pid, child),
+        (_, false) => (child, child),
+    }
+}

@@ -1,0 +1,63 @@
+//! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
+
+use super::{Assembler, Place};
+use crate::events::{EventKind, NONE};
+use crate::tasks::Program;
+use crate::trace::SummaryRow;
+use parsers::{DurKind, Extra, Line, NO_ID, NO_NS, Text};
+
+impl Assembler<'_> {
+    pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
+        match extra {
+            Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),
+            Some(Extra::Exec { argv, .. }) if self.last_exec != NONE => {
+                let program = self.trace.tasks[self.last_exec as usize].programs.last_mut();
+                if let Some(program) = program.filter(|program| !program.argv.is_some()) {
+                    program.argv = argv;
+                }
+            }
+            Some(Extra::Signal { from, ended: Some(ended) } | Extra::Waited { child: from, ended: Some(ended) }) => {
+                let known = [(NO_ID, from), (from, from), (from, 1)].iter().find_map(|&key| self.owners.known(key));
+                if let Some(task) = known.filter(|_| from != line.pid) {
+                    self.ended(task, ended, NO_NS);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The tracer says what a process that it attached to is running.
+    pub(super) fn was_running(&mut self, line: &Line, path: Text, argv: Text) {
+        let task = self.owners.owner(&mut self.trace.tasks, line);
+        let programs = &mut self.trace.tasks[task as usize].programs;
+        if programs.is_empty() {
+            programs.push(Program { from_ns: NO_NS, path, argv });
+        }
+    }
+
+    pub(super) fn told(&mut self, extra: Option<Extra>) {
+        if let Some(Extra::Attached(tid, begins)) = extra {
+            self.owners.attach(&self.trace.tasks, tid, begins);
+        }
+    }
+
+    /// A message of a log: the silence behind it is its duration.
+    pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: Place) {
+        let task = self.owner(line, NO_NS, at);
+        let undated = std::mem::take(&mut self.state(task).undated);
+        if undated != 0 && stamp_ns != NO_NS {
+            let start_ns = self.trace.events.start_ns(undated - 1);
+            self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(start_ns).max(0), DurKind::Gap);
+        }
+        let row = self.trace.events.len();
+        self.mark(task, EventKind::Log, line, stamp_ns, at);
+        self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
+    }
+
+    pub(super) fn summary(&mut self, line: &Line, extra: Option<Extra>) {
+        if let Some(Extra::SummaryRow { calls, failed, total_ns }) = extra {
+            let syscall = self.trace.events.texts.string(line.name).into_owned();
+            self.capture.summary.push(SummaryRow { syscall, calls, failed, total_ns });
+        }
+    }
+}
