@@ -407,7 +407,9 @@ proptest! {
 #[test]
 fn the_slow_login_is_the_quota_process() {
     let path_of = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/ssh-login/ssh-login.truss").to_owned();
-    let Ok(trace) = engine::read::read(&[vec![path_of]], None, &mut |_, _| {}) else { panic!("the sample is readable") };
+    let Ok(trace) = engine::read::read(&[vec![path_of]], None, &mut |_, _| {}) else {
+        panic!("the sample is readable")
+    };
     let wakers = Wakers::new(&trace);
     let login = Choice { from_ns: Some(2_659_400_000), to_ns: Some(14_081_400_000), ..Choice::default() };
     for choice in [Choice::default(), login] {
