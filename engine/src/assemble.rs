@@ -18,6 +18,8 @@ struct State {
     open: u32,
     /// The last call if it has no duration yet, plus 1.
     undated: u32,
+    /// The last call, plus 1.
+    last_row: u32,
     /// End of the last event; 0 with `seen` false.
     last_end_ns: i64,
     seen: bool,
@@ -244,6 +246,7 @@ impl<'trace> Assembler<'trace> {
         };
         let row = events.push(&event);
         self.lived(task, start_ns, dur_ns);
+        self.state(task).last_row = row + 1;
         row
     }
 

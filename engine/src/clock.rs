@@ -3,6 +3,16 @@
 use parsers::{Clock, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
+/// No stamp lies further from 1970 than this (146 years), whatever the trace says, so that sums and differences of a
+/// stamp and a duration cannot overflow.
+const FURTHEST_NS: i64 = (1 << 62) - 1;
+/// No duration is longer than this (73 years).
+const LONGEST_NS: i64 = 1 << 61;
+
+/// A duration as printed, kept within what can be added up; [`NO_NS`] stays.
+pub(crate) fn bounded_ns(dur_ns: i64) -> i64 {
+    if dur_ns == NO_NS { NO_NS } else { dur_ns.clamp(-LONGEST_NS, LONGEST_NS) }
+}
 
 /// The clock of one file.
 #[derive(Clone, Copy, Debug)]
@@ -25,12 +35,14 @@ impl FileClock {
         if stamp_ns == NO_NS {
             return NO_NS;
         }
+        let stamp_ns = stamp_ns.clamp(-FURTHEST_NS, FURTHEST_NS);
         let placed_ns = match self.clock {
             Clock::PerThread | Clock::None => return NO_NS,
             Clock::SincePrevious => self.last_ns.max(0).saturating_add(stamp_ns),
             Clock::TimeOfDay => self.over_midnight(stamp_ns),
             Clock::Epoch | Clock::SinceStart => stamp_ns,
         };
+        let placed_ns = placed_ns.clamp(-FURTHEST_NS, FURTHEST_NS);
         self.backward_steps += u64::from(self.last_ns != NO_NS && placed_ns < self.last_ns);
         self.last_ns = placed_ns;
         placed_ns

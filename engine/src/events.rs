@@ -439,9 +439,24 @@ pub fn moves_bytes(syscall: &[u8]) -> bool {
 pub fn class_of(syscall: &[u8], target: &[u8]) -> Class {
     let class = parsers::syscalls::by_name(syscall).map_or(Class::Other, |call| call.class);
     match class {
+        Class::Disk if works_on_anything(syscall) => class_of_target(target).unwrap_or(Class::Other),
         Class::Disk | Class::Network | Class::Ipc | Class::Other => class_of_target(target).unwrap_or(class),
         _ => class,
     }
+}
+
+/// Whether only its descriptor tells what a call waits for.
+fn works_on_anything(syscall: &[u8]) -> bool {
+    const CALLS: [&[u8]; 9] =
+        [b"read", b"write", b"readv", b"writev", b"ioctl", b"fcntl", b"close", b"kread", b"kwrite"];
+    CALLS.contains(&syscall)
+}
+
+/// `10.0.0.7:443`, `[::1]:80`: a peer, as it is known from connect or accept.
+fn is_host_and_port(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
+    let (host, port) = (&target[..colon], &target[colon + 1..]);
+    !host.is_empty() && !host.starts_with(b"/") && !port.is_empty() && port.iter().all(u8::is_ascii_digit)
 }
 
 fn class_of_target(target: &[u8]) -> Option<Class> {
@@ -452,6 +467,8 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
         Some(Class::Network)
     } else if starts(&[b"/dev/tty", b"/dev/pts/", b"/dev/ptmx", b"/dev/console", b"/dev/pty"]) {
         Some(Class::Terminal)
+    } else if is_host_and_port(target) {
+        Some(Class::Network)
     } else if target.starts_with(b"/") {
         Some(Class::Disk)
     } else {

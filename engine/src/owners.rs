@@ -172,7 +172,8 @@ impl Owners {
     pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: Key, birth: Birth) {
         let known = self.known(child).filter(|&task| {
             let task = &tasks[task as usize];
-            task.created_by == NONE && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
+            let told = task.creator == birth.creator;
+            task.created_by == NONE && (told || task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
         });
         match known {
             Some(task) if task != birth.creator => link(tasks, task, birth),

@@ -8,6 +8,7 @@
 //! So the result does not depend on the number of threads.
 
 use crate::assemble::{Assembler, Place};
+use crate::clock::bounded_ns;
 use crate::merge;
 use crate::trace::{Capture, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
@@ -265,8 +266,14 @@ pub(crate) fn in_trace(line: &Line, parsed: &Parsed, map: &[Text]) -> (Line, Opt
         None => text,
         Some(at) => map.get(at as usize).copied().unwrap_or(Text::NONE),
     };
-    let mapped =
-        Line { name: text(line.name), op: text(line.op), target: text(line.target), errno: text(line.errno), ..*line };
+    let mapped = Line {
+        dur_ns: bounded_ns(line.dur_ns),
+        name: text(line.name),
+        op: text(line.op),
+        target: text(line.target),
+        errno: text(line.errno),
+        ..*line
+    };
     let ended = |ended: &Ended| match *ended {
         Ended::Killed(signal) => Ended::Killed(text(signal)),
         exited => exited,

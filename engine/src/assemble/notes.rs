@@ -1,7 +1,7 @@
 //! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
 
 use super::{Assembler, Place};
-use crate::events::{EventKind, NONE};
+use crate::events::EventKind;
 use crate::tasks::Program;
 use crate::trace::SummaryRow;
 use parsers::{DurKind, Extra, Line, NO_ID, NO_NS, Text};
@@ -10,10 +10,21 @@ impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
         match extra {
             Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),
-            Some(Extra::Exec { argv, .. }) if self.last_exec != NONE => {
-                let program = self.trace.tasks[self.last_exec as usize].programs.last_mut();
+            Some(Extra::Exec { argv, .. }) => {
+                let task = self.speaker(line).unwrap_or(self.last_exec);
+                let program = self.trace.tasks.get_mut(task as usize).and_then(|task| task.programs.last_mut());
                 if let Some(program) = program.filter(|program| !program.argv.is_some()) {
                     program.argv = argv;
+                }
+            }
+            Some(Extra::Fds(fds)) => {
+                if let Some(row) = self.last_row(line) {
+                    self.trace.events.fds.push((row, fds));
+                }
+            }
+            Some(Extra::Asked(asked_ns)) => {
+                if let Some(row) = self.last_row(line) {
+                    self.trace.events.asked.push((row, asked_ns));
                 }
             }
             Some(Extra::Signal { from, ended: Some(ended) } | Extra::Waited { child: from, ended: Some(ended) }) => {
@@ -24,6 +35,17 @@ impl Assembler<'_> {
             }
             _ => {}
         }
+    }
+
+    /// The task that the ids of a line name, if it is known.
+    fn speaker(&self, line: &Line) -> Option<u32> {
+        self.owners.known((line.pid, line.tid))
+    }
+
+    /// The event that a further line of a task is about.
+    fn last_row(&mut self, line: &Line) -> Option<u32> {
+        let task = self.speaker(line)?;
+        self.state(task).last_row.checked_sub(1)
     }
 
     /// The tracer says what a process that it attached to is running.

@@ -189,7 +189,7 @@ impl PyTrace {
             let chosen = Selection::new(&self.trace, &selection.0)?;
             Ok(calls::calls(&self.trace, &keys, &chosen, |charge| {
                 self.walk(&windows, &mut |segment| {
-                    if let (What::Call(row), true) = (segment.what, segment.dur_ns() > 0) {
+                    if let (What::Call(row) | What::Resume(row), true) = (segment.what, segment.dur_ns() > 0) {
                         charge(row, segment.dur_ns());
                     }
                 });
