@@ -1,0 +1,3 @@
+#!/bin/sh
+# What can only start when the devices are there.
+wc -l < table
