@@ -303,8 +303,8 @@ impl Walk<'_> {
     }
 
     /// ```text
-    /// creator  |s-- fork --|e             the time from e to the first event is spawn, then the creator goes on
-    /// task           birth^     |--call--|
+    /// creator  |s-- fork --|e             the time from e to the first event is spawn, charged to the creator:
+    /// task           birth^     |--call--|  a task is charged nothing outside its life
     /// ```
     fn leave_at_birth(&mut self) {
         let task = &self.trace.tasks[self.task as usize];
@@ -319,7 +319,7 @@ impl Walk<'_> {
             Some((start_ns, end_ns)) if start_ns != NO_NS => (start_ns, end_ns.unwrap_or(self.at_ns)),
             _ => (NO_NS, self.at_ns),
         };
-        self.charge(self.task, to_ns, What::Spawn(row), Class::Process, true);
+        self.charge(creator, to_ns, What::Spawn(row), Class::Process, true);
         self.task = creator;
         if from_ns != NO_NS && from_ns < self.at_ns {
             // The creator of a vfork waits inside it for this very child: charged as it is, without looking for a waker.

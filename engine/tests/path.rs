@@ -106,9 +106,9 @@ fn stories_charge_who_was_waited_for() {
             vec![40, 60],
         ),
         (
-            "between fork and the child's first event is the child's",
+            "between fork and the child's first event is the creator's: nobody is charged outside its life",
             vec![root().fork(1, 10, 2).wait4(12, 90, 2).exit(100), child(2, 30, 90)],
-            vec![22, 78],
+            vec![40, 60],
         ),
         (
             "a wait that begins before the child's birth goes on in the creator",
