@@ -1,0 +1,194 @@
+"""What strace counts while it writes a log is what we count when we read it."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+import oracle
+import pytest
+
+import tracealyze
+
+pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
+
+
+@dataclass(frozen=True)
+class Target:
+    """A small program, and the tools without which it cannot run."""
+
+    language: str
+    text: str
+    needs: tuple[str, ...] = ()
+
+    def command(self) -> list[str]:
+        text = textwrap.dedent(self.text)
+        return [sys.executable, "-S", "-c", text] if self.language == "python" else ["/bin/sh", "-c", text]
+
+
+TARGETS = {
+    "threads": Target(
+        "python",
+        """
+        import queue, threading
+        work, lock, total = queue.Queue(), threading.Lock(), [0]
+        def worker():
+            while (item := work.get()) is not None:
+                with lock:
+                    total[0] += item
+        threads = [threading.Thread(target=worker) for _ in range(6)]
+        for thread in threads: thread.start()
+        for item in range(300): work.put(item)
+        for _ in threads: work.put(None)
+        for thread in threads: thread.join()
+        """,
+    ),
+    "signals": Target(
+        "python",
+        """
+        import os, select, signal, time
+        caught = []
+        signal.signal(signal.SIGALRM, lambda *_: caught.append(1))
+        signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
+        reader, writer = os.pipe()
+        for _ in range(4):
+            select.select([reader], [], [], 0.01)
+            time.sleep(0.01)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for _ in range(20):
+            os.kill(os.getpid(), signal.SIGALRM)
+        """,
+    ),
+    "killed in a call": Target(
+        "python",
+        """
+        import os, signal, threading, time
+        children = []
+        for number in range(4):
+            child = os.fork()
+            if child == 0:
+                for _ in range(number):
+                    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
+                os.read(os.pipe()[0], 1)
+            children.append(child)
+        time.sleep(0.1)
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+        """,
+    ),
+    "storm of execs": Target(
+        "sh",
+        """
+        for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+            /bin/true; /bin/false | /bin/cat; $(/bin/echo /nowhere/at-all) 2>/dev/null
+        done
+        """,
+    ),
+    "exec from a thread": Target(
+        "python",
+        """
+        import os, sys, threading, time
+        for _ in range(3):
+            threading.Thread(target=time.sleep, args=(5,), daemon=True).start()
+        threading.Thread(target=lambda: os.execv("/bin/sh", ["sh", "-c", "/bin/true; exit 3"])).start()
+        time.sleep(5)
+        """,
+    ),
+    "loopback network": Target(
+        "python",
+        """
+        import socket, threading
+        server = socket.create_server(("127.0.0.1", 0))
+        def serve():
+            for _ in range(20):
+                with server.accept()[0] as peer:
+                    peer.sendall(peer.recv(100) * 100)
+        thread = threading.Thread(target=serve)
+        thread.start()
+        for number in range(20):
+            with socket.create_connection(server.getsockname()) as client:
+                client.settimeout(5)
+                client.sendall(b"GET %d) = -1 ENOENT <unfinished ...>" % number)
+                while client.recv(1000): pass
+        thread.join()
+        """,
+    ),
+    "children of all kinds": Target(
+        "python",
+        """
+        import os, subprocess, sys
+        for _ in range(5):
+            subprocess.run(["/bin/echo", "--- SIGCHLD {si_signo=SIGCHLD} ---"], capture_output=True)
+            subprocess.run("exit 4", shell=True)
+            if os.fork() == 0: os._exit(1)
+            os.wait()
+            os.waitpid(os.posix_spawn("/bin/true", ["true"], {}), 0)
+        for path in ("/none", "/etc/passwd/none", "x" * 5000):
+            try: os.stat(path)
+            except OSError: pass
+        """,
+    ),
+    "tar": Target(
+        "sh",
+        "mkdir -p a/b; for i in 1 2 3 4 5 6 7 8 9; do echo $i > a/b/$i; done; tar cf - a | tar tvf -; rm -r a",
+        ("tar",),
+    ),
+    "git": Target(
+        "sh",
+        """
+        HOME=$PWD; export HOME
+        git init -q r && cd r && echo one > f && git add f
+        git -c user.name=n -c user.email=e commit -q -m one && git log --stat | cat; git gc -q; git show nothing
+        """,
+        ("git",),
+    ),
+    "python": Target("sh", f"exec {sys.executable} -c 'import json, email.message, unittest'"),
+}
+
+
+def captured(name: str, folder: Path, *options: str) -> Path:
+    target = TARGETS[name]
+    missing = [tool for tool in target.needs if not shutil.which(tool)]
+    if missing:
+        pytest.skip(f"not installed: {', '.join(missing)}")
+    return oracle.capture(target.command(), folder, *options)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_calls_and_errors_are_those_that_strace_counted(name: str, tmp_path: Path) -> None:
+    log = captured(name, tmp_path)
+    ours = oracle.as_the_table_counts(tracealyze.read(log))
+    theirs = oracle.own_table(log)
+    assert theirs["execve"].calls > 0
+    assert oracle.without_what_is_put_back(ours) == oracle.without_what_is_put_back(theirs)
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_each_line_is_counted_once_and_none_is_lost(name: str, tmp_path: Path) -> None:
+    log = captured(name, tmp_path, "-y")
+    trace = tracealyze.read(log)
+    lines = log.read_bytes().count(b"\n")
+    assert sum(trace.accounting.values()) == lines
+    assert [loss for capture in trace.captures for loss in capture.losses] == []
+
+
+@pytest.mark.parametrize("options", [["-yy"], ["-n", "-i"], ["-r"], ["-v", "-s", "300"], ["-x", "-X", "verbose"]])
+def test_options_that_change_the_text_change_no_count(options: list[str], tmp_path: Path) -> None:
+    log = captured("loopback network", tmp_path, *options)
+    ours = oracle.as_the_table_counts(tracealyze.read(log))
+    assert oracle.without_what_is_put_back(ours) == oracle.without_what_is_put_back(oracle.own_table(log))
+
+
+def test_sum_of_durations_is_the_wall_time_that_strace_summed(tmp_path: Path) -> None:
+    log = captured("children of all kinds", tmp_path, "-w")
+    table = tracealyze.read(log).calls(by=["syscall"])
+    ours_us = {row["syscall"]: row["total_ns"] / 1000 for row in table}
+    theirs_us = oracle.own_seconds(log)
+    for row in table:
+        # strace cuts each <T> down to whole microseconds before it prints it, and its own sum once.
+        name, calls = row["syscall"], row["calls"]
+        assert -2 <= theirs_us.get(name, 0) * 1e6 - ours_us[name] <= calls + 2, name
