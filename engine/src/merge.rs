@@ -66,7 +66,7 @@ pub(crate) fn files(
     let mut assembler = Assembler::new(trace, capture);
     let mut cursors: Vec<Cursor> = cursors.into_iter().map(|(_, cursor)| cursor).collect();
     merged(&mut assembler, &mut cursors, progress).map_err(|(file, error)| unreadable(&read[file])(error))?;
-    let cut = cursors.iter().any(|cursor| cursor.last_byte != b'\n');
+    let cut = cursors.iter().any(Cursor::is_cut);
     assembler.finish(cut, cursors.iter().map(|cursor| cursor.read_bytes).sum());
     Ok(())
 }
@@ -120,6 +120,10 @@ impl Cursor {
         Ok((name, cursor))
     }
 
+    fn is_cut(&self) -> bool {
+        self.last_byte != b'\n' || matches!(&self.source, Source::Stream(stream) if stream.is_cut())
+    }
+
     fn parse(&mut self) {
         self.parsed.read(self.reader.as_ref(), &self.bytes);
         self.read_bytes += self.bytes.len() as u64;
@@ -162,20 +166,24 @@ impl Cursor {
 
 /// The lines of a cell; whether the source ends with them.
 fn fill(source: &mut Source, cell: usize, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
-    bytes.clear();
     match source {
         Source::File(file) => {
             if cell < file.cells() {
                 file.read_cell(cell, bytes)?;
+            } else {
+                bytes.clear();
             }
             Ok(cell + 1 >= file.cells())
         }
         Source::Stream(stream) => match stream.next_chunk()? {
             Some(chunk) => {
                 *bytes = chunk.bytes;
-                Ok(false)
+                Ok(chunk.last)
             }
-            None => Ok(true),
+            None => {
+                bytes.clear();
+                Ok(true)
+            }
         },
     }
 }

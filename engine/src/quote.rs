@@ -20,7 +20,8 @@ pub fn quote(path: &str, lines: &[u64]) -> io::Result<Vec<String>> {
     let mut chunks = chunks(path)?;
     while wanted.peek().is_some() {
         let Some(bytes) = chunks()? else { break };
-        let here = memchr::memchr_iter(b'\n', &bytes).count() as u64 + u64::from(bytes.last() != Some(&b'\n'));
+        let here = memchr::memchr_iter(b'\n', &bytes).count() as u64
+            + u64::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
         if wanted.peek().is_some_and(|&(line, _)| line > number + here) {
             number += here;
             continue;

@@ -186,9 +186,10 @@ fn from_stream(
     format: Option<&'static dyn Format>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
-    let first = stream.next_chunk().map_err(unreadable(path))?.map_or_else(Vec::new, |chunk| chunk.bytes);
+    let first = stream.next_chunk().map_err(unreadable(path))?;
+    let complete = first.as_ref().is_none_or(|chunk| chunk.last);
+    let first = first.map_or_else(Vec::new, |chunk| chunk.bytes);
     let head = &first[..first.len().min(HEAD_BYTES)];
-    let complete = first.len() < HEAD_BYTES.min(input::CHUNK_BYTES);
     let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
