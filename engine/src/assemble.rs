@@ -10,6 +10,7 @@ use crate::events::{Event, EventKind, NONE};
 use crate::owners::Owners;
 use crate::trace::{Capture, Trace};
 use parsers::{DurKind, Extra, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Parsed, Part, Stamp, Text};
+use rustc_hash::FxHashMap;
 
 /// What is remembered of a task between its lines.
 #[derive(Clone, Copy, Default)]
@@ -29,6 +30,8 @@ struct State {
     broken: Option<(Text, i64)>,
     /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
     gone_ns: i64,
+    /// The program's name in the first line that has one.
+    program: Text,
 }
 
 impl State {
@@ -63,6 +66,8 @@ pub(crate) struct Assembler<'trace> {
     open: Vec<Open>,
     free: Vec<u32>,
     last_open: Vec<u32>,
+    /// Open calls of further threads, in the order of their starts, where lines do not tell threads apart.
+    parked: FxHashMap<u32, Vec<Open>>,
     last_exec: u32,
     descriptors: Descriptors,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
@@ -84,6 +89,7 @@ impl<'trace> Assembler<'trace> {
             open: Vec::new(),
             free: Vec::new(),
             last_open: vec![NONE; files],
+            parked: FxHashMap::default(),
             last_exec: NONE,
             descriptors: Descriptors::default(),
             inherited: first_task,
@@ -109,7 +115,14 @@ impl<'trace> Assembler<'trace> {
 
     /// Take in a line whose texts are those of the trace.
     pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
-        let kind = self.take(line, extra, stamp_ns, at);
+        let kind = match extra {
+            Some(Extra::Program(name)) => {
+                let kind = self.take(line, None, stamp_ns, at);
+                self.runs(line, name);
+                kind
+            }
+            extra => self.take(line, extra, stamp_ns, at),
+        };
         let number = kind as usize;
         self.capture.accounting[number] += 1;
         if self.capture.first_lines[number] == 0 {
@@ -305,6 +318,8 @@ impl<'trace> Assembler<'trace> {
                 let known = &mut self.trace.tasks[task as usize];
                 known.last_ns = known.last_ns.max(self.capture.last_ns);
             }
+            self.leave_parked(task);
+            self.name_program(task);
         }
         self.capture.cut |= cut;
         self.capture.bytes = bytes;

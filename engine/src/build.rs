@@ -174,6 +174,7 @@ fn facts(is_log: bool) -> Facts {
         has_durations: !is_log,
         has_ids: true,
         ids_optional: false,
+        mixes_threads: false,
         base_ns: NO_NS,
     }
 }

@@ -70,6 +70,18 @@ impl Owners {
         self.by_key.get(&key).copied()
     }
 
+    /// The task that is meant by the id of a process: its first thread, whatever that one's own id is.
+    pub(crate) fn process(&self, pid: i32) -> Option<u32> {
+        let keys = [(NO_ID, pid), (pid, pid), (pid, 1)];
+        keys.iter().find_map(|&key| self.known(key)).or_else(|| self.leaders.get(&pid).copied())
+    }
+
+    /// The task that these ids of a child name now, where a new process may have spoken under the id of its thread.
+    pub(crate) fn child(&self, key: Key) -> Option<u32> {
+        let leader = || self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1);
+        self.known(key).or_else(leader)
+    }
+
     /// Children that were made but never spoke.
     pub(crate) fn unseen(&self) -> u64 {
         self.announced.len() as u64
@@ -138,7 +150,8 @@ impl Owners {
         self.alive.push(number);
         self.join_process(tasks, number, key.0);
         self.attached.retain(|&tid| tid != key.1);
-        if let Some(birth) = self.announced.remove(&key) {
+        // A fork returns the process; the child may speak under the ids of process and thread.
+        if let Some(birth) = self.announced.remove(&key).or_else(|| self.announced.remove(&(key.0, key.0))) {
             link(tasks, number, birth);
         }
         number
@@ -170,7 +183,7 @@ impl Owners {
 
     /// A call returned a child: link it if it spoke since the call began, else remember it.
     pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: Key, birth: Birth) {
-        let known = self.known(child).filter(|&task| {
+        let known = self.child(child).filter(|&task| {
             let task = &tasks[task as usize];
             let told = task.creator == birth.creator;
             task.created_by == NONE && (told || task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)

@@ -284,6 +284,7 @@ pub(crate) fn in_trace(line: &Line, parsed: &Parsed, map: &[Text]) -> (Line, Opt
         Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
         Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
         Extra::End(how) => Extra::End(ended(how)),
+        Extra::Program(name) => Extra::Program(text(*name)),
         other => other.clone(),
     });
     (mapped, extra)

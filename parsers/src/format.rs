@@ -110,6 +110,8 @@ pub struct Facts {
     pub has_ids: bool,
     /// Whether a line without an id, in a capture that has ids, belongs to the only task alive (strace on stderr).
     pub ids_optional: bool,
+    /// Whether the ids are those of processes, so that calls of several threads can be open under one id.
+    pub mixes_threads: bool,
     /// Moment that the stamps count from, in ns since 1970, if the capture says it.
     pub base_ns: i64,
 }

@@ -107,6 +107,7 @@ impl LineReader for Reader {
             has_durations: false,
             has_ids: false,
             ids_optional: false,
+            mixes_threads: false,
             base_ns: 0,
         }
     }

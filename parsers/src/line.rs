@@ -62,6 +62,8 @@ kinds! {
     NoThread = "no_thread", Some("a line without a thread id among others with one; capture with -f and -o FILE");
     /// The end of a call whose name is not that of the call that its thread had open.
     Mismatched = "mismatched", Some("the second half does not fit the first; capture to a file with -o");
+    /// The tracer says that it lost events here.
+    Dropped = "dropped", Some("the tracer was too slow and lost events; trace fewer calls or give it more room");
 }
 
 /// Which part of a call a line holds.
@@ -258,4 +260,6 @@ pub enum Extra {
         /// Total as printed; its meaning (CPU or wall) is the format's.
         total_ns: i64,
     },
+    /// The name of the program that runs, where each line has it; never the only word on which program that is.
+    Program(Text),
 }

@@ -55,6 +55,7 @@ impl LineReader for Reader {
             has_durations: measured,
             has_ids: self.layout.has_pids || self.layout.has_lwps,
             ids_optional: !self.layout.has_pids,
+            mixes_threads: false,
             base_ns: self.layout.base_ns.unwrap_or(0),
         }
     }

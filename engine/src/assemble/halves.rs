@@ -7,6 +7,9 @@ use parsers::{DurKind, Extra, Kind, Line, NO_NS, Outcome, Text};
 impl Assembler<'_> {
     pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let task = self.owner(line, stamp_ns, at);
+        if self.facts.mixes_threads {
+            self.park(task);
+        }
         self.close_open(task);
         let line = &Line { target: self.target_of(task, line), ..*line };
         if let Some(Extra::Attached(tid, begins)) = extra {
@@ -59,6 +62,44 @@ impl Assembler<'_> {
         }
     }
 
+    /// Lay the open call of a task aside: another thread under the same id begins one.
+    fn park(&mut self, task: u32) {
+        if let Some(open) = self.take_open(task) {
+            self.parked.entry(task).or_default().push(open);
+        }
+    }
+
+    /// Make the newest open call of this name the task's open one; none if there is none.
+    fn unpark(&mut self, task: u32, name: Text) {
+        self.park(task);
+        let Some(parked) = self.parked.get_mut(&task) else { return };
+        if let Some(at) = parked.iter().rposition(|open| open.line.name == name) {
+            let open = parked.remove(at);
+            self.reopen(task, open);
+        }
+    }
+
+    /// At the end of the capture: calls that were laid aside never returned.
+    pub(super) fn leave_parked(&mut self, task: u32) {
+        for open in self.parked.remove(&task).unwrap_or_default() {
+            self.reopen(task, open);
+            self.close_open(task);
+        }
+    }
+
+    /// A further line names what the open call of its task works on.
+    pub(super) fn named(&mut self, line: &Line) {
+        let Some(task) = self.speaker(line) else { return };
+        let Some(at) = self.state(task).open.checked_sub(1) else { return };
+        let Some(open) = self.open.get_mut(at as usize).filter(|open| !open.line.target.is_some()) else { return };
+        open.line.target = line.target;
+        if let Some(Extra::Exec { path, .. }) = &mut open.extra
+            && !path.is_some()
+        {
+            *path = line.target;
+        }
+    }
+
     pub(super) fn rewrite(&mut self, row: u32, line: &Line, dur_ns: i64, dur_kind: DurKind) {
         let events = &mut self.trace.events;
         let shape = events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
@@ -70,6 +111,9 @@ impl Assembler<'_> {
 
     pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
         let task = self.owner(line, stamp_ns, at);
+        if self.facts.mixes_threads {
+            self.unpark(task, line.name);
+        }
         let Some(open) = self.take_open(task) else {
             self.end_without_start(task, line, extra, stamp_ns, at);
             return Kind::CallEnd;
@@ -185,6 +229,7 @@ fn joined_extra(begun: Option<Extra>, ended: Option<Extra>) -> Option<Extra> {
             Some(Extra::Spawn { child, thread: t, vfork: v, shares_files: s }),
         ) => Some(Extra::Spawn { child, thread: thread | t, vfork: vfork | v, shares_files: shares_files | s }),
         (Some(Extra::Attached(..)) | None, ended) => ended,
+        (Some(Extra::Exec { path, .. }), ended @ Some(_)) if !path.is_some() => ended,
         (begun, Some(Extra::Waited { child, ended })) if !matches!(begun, Some(Extra::Exec { .. })) => {
             Some(Extra::Waited { child, ended })
         }

@@ -63,7 +63,7 @@ impl Assembler<'_> {
         let start_ns = self.trace.events.start_ns(row);
         let key = child_key(line, &self.trace.tasks[task as usize], child, thread);
         let birth = Birth { creator: task, row, thread, vfork, start_ns };
-        let known = self.owners.known(key);
+        let known = self.owners.child(key);
         self.owners.spawned(&mut self.trace.tasks, key, birth);
         // The child spoke before this call returned: only now is it known whose descriptors it has.
         if let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) {
@@ -77,7 +77,7 @@ impl Assembler<'_> {
         }
         self.trace.events.waited.push((row, child));
         let end_ns = self.trace.events.end_ns(row).unwrap_or(NO_NS);
-        let known = [(NO_ID, child), (child, child), (child, 1)].iter().find_map(|&key| self.owners.known(key));
+        let known = self.owners.process(child);
         let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
         self.ended(child_task, ended, end_ns);
         // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
@@ -87,7 +87,8 @@ impl Assembler<'_> {
     pub(super) fn exits(&mut self, task: u32, ended: Ended) {
         self.trace.tasks[task as usize].ended = Some(ended);
         self.state(task).exiting = true;
-        if self.facts.stamp == Stamp::End {
+        // What ends with a call has no line of its own for its end.
+        if self.facts.stamp != Stamp::None {
             let known = &mut self.trace.tasks[task as usize];
             known.death_ns = known.last_ns;
         }

@@ -1,10 +1,10 @@
 //! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
 
 use super::{Assembler, Place};
-use crate::events::EventKind;
+use crate::events::{EventKind, NONE};
 use crate::tasks::Program;
 use crate::trace::SummaryRow;
-use parsers::{DurKind, Extra, Line, NO_ID, NO_NS, Text};
+use parsers::{DurKind, Extra, Line, NO_NS, Text};
 
 impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
@@ -28,17 +28,17 @@ impl Assembler<'_> {
                 }
             }
             Some(Extra::Signal { from, ended: Some(ended) } | Extra::Waited { child: from, ended: Some(ended) }) => {
-                let known = [(NO_ID, from), (from, from), (from, 1)].iter().find_map(|&key| self.owners.known(key));
-                if let Some(task) = known.filter(|_| from != line.pid) {
+                if let Some(task) = self.owners.process(from).filter(|_| from != line.pid) {
                     self.ended(task, ended, NO_NS);
                 }
             }
+            _ if line.target.is_some() => self.named(line),
             _ => {}
         }
     }
 
     /// The task that the ids of a line name, if it is known.
-    fn speaker(&self, line: &Line) -> Option<u32> {
+    pub(super) fn speaker(&self, line: &Line) -> Option<u32> {
         self.owners.known((line.pid, line.tid))
     }
 
@@ -54,6 +54,24 @@ impl Assembler<'_> {
         let programs = &mut self.trace.tasks[task as usize].programs;
         if programs.is_empty() {
             programs.push(Program { from_ns: NO_NS, path, argv });
+        }
+    }
+
+    /// Each line of a task has the name of its program; the first one counts.
+    pub(super) fn runs(&mut self, line: &Line, name: Text) {
+        let Some(task) = self.speaker(line) else { return };
+        let state = self.state(task);
+        if !state.program.is_some() {
+            state.program = name;
+        }
+    }
+
+    /// A task that was running before the capture has only that name for a program.
+    pub(super) fn name_program(&mut self, task: u32) {
+        let path = self.state(task).program;
+        let known = &mut self.trace.tasks[task as usize];
+        if path.is_some() && known.programs.is_empty() && known.creator == NONE {
+            known.programs.push(Program { from_ns: NO_NS, path, argv: Text::NONE });
         }
     }
 

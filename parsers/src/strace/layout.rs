@@ -129,6 +129,7 @@ impl Layout {
             has_durations: self.durations,
             has_ids: self.ids != Ids::None,
             ids_optional: self.ids != Ids::Column,
+            mixes_threads: false,
             base_ns: NO_NS,
         }
     }
