@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
+__version__: Final[str]
+"""The version of the engine, which is that of the package."""
+
 FORMATS: Final[list[str]]
 """Names of the formats, in the order in which they are tried."""
 

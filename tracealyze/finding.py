@@ -23,6 +23,7 @@ class Severity(StrEnum):
 
 
 _SEVERITIES = ((Severity.ERROR, units.S, 0.2), (Severity.WARNING, 100 * units.MS, 0.05))
+_ROUND_WITHIN = 0.01
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ class Finding:
         from hashlib import blake2b
 
         program = self.program.rsplit("/", 1)[-1] if self.program else ""
-        facts = "\0".join((self.name, program, self.syscall or "", self.op or ""))
+        facts = "\0".join(
+            (self.name, program, self.syscall or "", self.op or "", "" if self.syscall else self.target or "")
+        )
         return blake2b(facts.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
     def document(self) -> dict[str, object]:
@@ -224,7 +227,9 @@ class _Place:
             "call": call,
             "calls": units.counted(self.calls, "call"),
             "times": "once" if self.calls == 1 else f"{units.count(self.calls)} times",
+            "target": self.target or "(target unknown)",
             "total": units.duration(self.cost_ns, tick_ns),
+            "round": _roundness(self.cost_ns) if self.calls == 1 else "",
             "mean": units.duration(self.cost_ns / max(self.calls, 1), tick_ns),
             "at_most": " at most" if trace.captures[self.capture].dur_kind == "upper-bound" else "",
             "share": units.share(share),
@@ -233,11 +238,20 @@ class _Place:
         return words | (_loop_words(self.loop, wall_ns, tick_ns) if self.loop is not None else {})
 
 
+def _roundness(length_ns: int) -> str:
+    """Work rarely takes a round number of seconds; delays that somebody chose do."""
+    seconds = round(length_ns / units.S)
+    if seconds and abs(length_ns - seconds * units.S) <= seconds * units.S * _ROUND_WITHIN:
+        return f"; within 1 % of {units.counted(seconds, 'whole second')}: a fixed delay is suspected"
+    return ""
+
+
 def _loop_words(loop: Row, wall_ns: int, tick_ns: int) -> dict[str, str]:
     failing = f"; {loop['failing']} fails in every turn" if loop["failing"] else ""
     return {
-        "period": units.counted(loop["period"], "call"),
-        "turns": units.counted(loop["turns"], "time"),
+        "repeated": f"in a loop of {loop['period']} calls that goes round {units.counted(loop['turns'], 'time')}"
+        if loop["period"] > 1
+        else "one straight after the other",
         "dominant": loop["dominant"],
         "dominant_calls": units.counted(loop["dominant_calls"], "call"),
         "dominant_total": units.duration(loop["dominant_ns"], tick_ns),
@@ -266,7 +280,12 @@ def _subject(pid: int | None, program: str | None) -> str:
 def _proof(trace: Trace, place: _Place) -> tuple[int, ...]:
     """Lines to look at: the first and the last of these calls."""
     lines = place.lines
-    if not lines:
+    if not lines and not place.syscall:
+        longest = max(
+            trace.gaps_from(place.cost_ns // max(place.calls, 1)), key=lambda row: row["dur_ns"], default=None
+        )
+        lines = (longest["line"], longest["next_line"]) if longest else ()
+    elif not lines:
         calls = trace.calls(by=["pid", "syscall", "op"])
         here = (place.pid, place.syscall, place.op)
         first_last = [

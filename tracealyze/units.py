@@ -15,6 +15,7 @@ _DIGITS = 3
 _DECIMALS_OF_SECONDS = 2
 _COLUMN_UNITS = (("s", S), ("ms", MS), ("µs", US))
 _COLUMN_DECIMALS = 3
+_LARGEST_IN_A_COLUMN = 10_000
 _MINUTES_FROM = 10 * 60 * S
 
 
@@ -61,8 +62,9 @@ def _unit_of_column(values: Sequence[float], tick_ns: int) -> tuple[str, int]:
         return "", S
     largest, median = values[-1], values[len(values) // 2]
     at = next((at for at, (_, unit) in enumerate(_COLUMN_UNITS) if largest >= unit), len(_COLUMN_UNITS) - 1)
-    if median < _COLUMN_UNITS[at][1] / 20 and at + 1 < len(_COLUMN_UNITS):
-        at += 1
+    smaller = _COLUMN_UNITS[min(at + 1, len(_COLUMN_UNITS) - 1)][1]
+    if median < _COLUMN_UNITS[at][1] / 20 and largest < _LARGEST_IN_A_COLUMN * smaller:
+        at = min(at + 1, len(_COLUMN_UNITS) - 1)
     while at and tick_ns * 10 > _COLUMN_UNITS[at][1]:
         at -= 1
     return _COLUMN_UNITS[at]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
@@ -88,9 +88,11 @@ class Choice:
     def traces(self) -> Iterator[Trace]:
         """Each capture in a trace of its own, one after the other."""
         named, files = self._files()
-        for each in files:
-            yield self._read([each])
-        capture.remember(named)
+        for number, each in enumerate(files, start=1):
+            trace = self._read([each])
+            if number == len(files):
+                capture.remember(named)
+            yield trace
 
     def trace(self, syscalls: Sequence[str] = ()) -> Trace:
         """All captures in one trace, of which only these syscalls count."""
@@ -104,12 +106,33 @@ class Choice:
         return named, capture.files_of(named)
 
     def _read(self, files: Sequence[Sequence[str]], syscalls: Sequence[str] = ()) -> Trace:
-        trace = read_files(files, self.input_format, progress())
+        trace = _interruptible(lambda: read_files(files, self.input_format, progress()))
         chosen = trace.select(
             pids=self.pids, programs=self.programs, start=self.start, end=self.end, root=self.root, syscalls=syscalls
         )
         _must_match(self, chosen)
         return chosen
+
+
+def _interruptible(work: Callable[[], Trace]) -> Trace:
+    """Work outside the interpreter does not see Ctrl-C; the main thread, which only waits for it, does."""
+    from threading import Thread
+
+    done: list[Trace] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            done.append(work())
+        except BaseException as error:
+            failed.append(error)
+
+    thread = Thread(target=run, daemon=True)
+    thread.start()
+    thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def _unnamed() -> list[str]:

@@ -41,6 +41,7 @@ class Sort(StrEnum):
     BYTES = "bytes"
 
 
+_LEAST_OF_A_PATH = 24
 _QUANTILES = {"mean": 1, "p50": 4, "p99": 3, "max": 2}
 _KEYS = {By.OP: ["syscall", "op"]}
 _SORTED_BY = {Sort.CALLS: "calls", Sort.FAILED: "failed", Sort.BYTES: "bytes"}
@@ -71,7 +72,7 @@ def command(
     if not rows and len(trace.summary_rows):
         rows = trace.summary().syscalls[:top]
         keys = ["syscall"]
-    columns = [Column(key, key, wide=key in ("target", "shape")) for key in keys]
+    columns = [Column(key, key, least=_LEAST_OF_A_PATH if key in ("target", "shape") else 0) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,16 @@ _NO_WALL = {
     "empty": "there are no events in time, so there is no wall time to divide.",
     "no_process": "the process asked for is not in the capture.",
 }
+
+
+def name_of_capture(capture: Capture) -> str:
+    """Its path; of files that belong together, what their paths have in common."""
+    if capture.path == "-":
+        return "standard input"
+    if len(capture.files) > 1:
+        # Files NAME.PID: here the common characters are meant, not the common folder.
+        return shown(os.path.commonprefix(capture.files).rstrip("0123456789")) + "*"  # noqa: RUF071
+    return shown(capture.path)
 
 
 def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
@@ -77,14 +88,31 @@ def time_line(capture: Capture) -> str:
 
 def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     """The stretch of time that is divided, or why there is none."""
+    if capture.has.get("summary_table") and not capture.has.get("events"):
+        yield "A summary table of the tracer: it counts and sums, but does not tell when, who, or in which order."
+        yield "Capture with strace -f -ttt -T (truss -f -dD) to see where wall time went."
+        return
     if window.reason is not None or window.start_ns is None or window.end_ns is None:
         yield f"No window: {_NO_WALL.get(window.reason or '', window.reason)}"
         return
     wall = units.duration(window.wall_ns, capture.tick_ns)
-    yield f"Window: {wall}, from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}{_root(window)}."
+    times = f"from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}"
+    yield f"Window: {wall}, {times}{_date(window.start_ns, capture)}{_root(window)}."
     if window.left_out_ns:
         idle = units.duration(window.left_out_ns, capture.tick_ns)
         yield f"{idle} before it left out: every task only waited."
+
+
+def _date(ns: int, capture: Capture) -> str:
+    """The day and time of a clock that counts since 1970, for people; times since the start have none."""
+    if capture.clock != "epoch":
+        return ""
+    from time import gmtime, strftime
+
+    try:
+        return strftime(" (%d %b %Y %H:%M:%S UTC)", gmtime(ns // units.S)).replace(" 1970", "")
+    except (OverflowError, ValueError, OSError):
+        return ""
 
 
 def _root(window: Window) -> str:

@@ -6,9 +6,10 @@ import json
 from typing import Any
 
 from tracealyze.render import output
+from tracealyze.render.text import HIDDEN
 
-# json escapes C0 itself; DEL, C1 and lone surrogates would reach the terminal or break the encoding.
-_RAW = {code: f"\\u{code:04x}" for code in (*range(0x7F, 0xA0), 0x2028, 0x2029, *range(0xD800, 0xE000))}
+# json escapes C0 itself; the others would reach the terminal or break the encoding.
+_RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}
 
 
 def text(value: Any, indent: int | None = 2) -> str:

@@ -21,8 +21,8 @@ class Column:
 
     name: str
     heading: str
-    wide: bool = False
-    """Whether it is cut when the width does not suffice."""
+    least: int = 0
+    """To how many cells it may be cut when the width does not suffice; 0 is never cut."""
     spare: int = 0
     """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
 
@@ -77,7 +77,7 @@ class Listing:
 def strips(listing: Listing) -> list[Strip]:
     """The columns as texts, without those in which there is nothing."""
     return [
-        Strip(listing.heading(column), listing.cells(column), column.is_number, column.wide, column.spare)
+        Strip(listing.heading(column), listing.cells(column), column.is_number, column.least, column.spare)
         for column in listing.columns
         if not listing.rows or listing.tells(column)
     ]

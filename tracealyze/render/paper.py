@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from tracealyze.render.text import symbols
 
 _BETWEEN = 2
-_LEAST_OF_WIDE = 20
 _WIDTH_OF_A_PIPE = 80
 _NARROWEST = 20
 
@@ -22,8 +21,8 @@ class Strip:
     heading: str
     cells: Sequence[str]
     right: bool = False
-    wide: bool = False
-    """Whether it is cut when the width does not suffice."""
+    least: int = 0
+    """To how many cells it may be cut when the width does not suffice; 0 is never cut."""
     spare: int = 0
     """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
 
@@ -75,8 +74,8 @@ class Paper:
     def rows(self, strips: Sequence[Strip]) -> None:
         """Columns side by side; what does not fit is cut in the wide column, or left out."""
         kept = _fitting(list(strips), self.width)
-        rest = self.width - sum(strip.width + _BETWEEN for strip in kept if not strip.wide)
-        widths = [max(min(strip.width, rest), 1) if strip.wide else strip.width for strip in kept]
+        rest = self.width - sum(strip.width + _BETWEEN for strip in kept if not strip.least)
+        widths = [max(min(strip.width, rest), 1) if strip.least else strip.width for strip in kept]
         self.line((self._joined([strip.heading for strip in kept], kept, widths), "bold"))
         for cells in zip(*(strip.cells for strip in kept), strict=True):
             self.line((self._joined(cells, kept, widths), ""))
@@ -114,7 +113,7 @@ def _fitting(strips: list[Strip], width: int) -> list[Strip]:
 
 
 def _needed(strip: Strip) -> int:
-    return min(strip.width, _LEAST_OF_WIDE) if strip.wide else strip.width
+    return min(strip.width, strip.least) if strip.least else strip.width
 
 
 def _cells(text: str) -> int:

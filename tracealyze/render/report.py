@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
-from tracealyze.render.capture_notes import read_lines, time_line, window_lines
+from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.paper import Paper
 from tracealyze.render.partition import Piece, folded, name_of
@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
 _PROOF_LINES = 3
 _UNCOVERED = 3
+_LEAST_OF_A_NAME = 24
 # With more targets than this, their rows cost more than they tell.
 _MANY = 20_000
+_FEW_TARGETS = 3
 _LEAST_SHARE_WORTH_SAYING = 0.05
 
 
@@ -54,7 +56,7 @@ class _Report:
     def heading(self) -> None:
         """What was read, what its times are, and the window."""
         capture = self.summary.captures[0]
-        self.paper.line((shown(capture.path), "bold"))
+        self.paper.line((name_of_capture(capture), "bold"))
         for text in read_lines(capture, self.summary.totals):
             self.paper.paragraph(text, indent=2)
         self.paper.paragraph(time_line(capture), indent=2)
@@ -85,15 +87,16 @@ class _Report:
         rows = [row for row in self.summary.processes if row["calls"] or row["pid"] is not None]
         if not rows:
             return
-        rows.sort(key=lambda row: (-(row["exclusive_ns"] or 0), -(row["in_call_ns"] or 0)))
+        rows.sort(key=lambda row: (-(row["exclusive_ns"] or 0), -(row["in_call_ns"] or 0), -row["calls"]))
         kept = [dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in rows[: self.top]]
         columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
         if self.summary.window.reason is None:
             columns += [Column("exclusive_ns", "on path"), Column("wall_ns", "life")]
         columns += [Column("in_call_ns", "in calls", spare=5), Column("calls", "calls", spare=2)]
         columns += [Column("failed", "failed", spare=4)]
-        columns += [Column("end", "end"), Column("what", "program", wide=True)]
-        self.section("Processes", of_all(len(kept), len(rows), "by time on the path"))
+        columns += [Column("end", "end"), Column("what", "program", least=_LEAST_OF_A_NAME)]
+        order = "by time on the path" if self.summary.window.reason is None else "by calls"
+        self.section("Processes", of_all(len(kept), len(rows), order))
         self.rows(columns, kept)
 
     def calls(self) -> None:
@@ -105,8 +108,14 @@ class _Report:
         columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
         if self.summary.window.reason is None:
             columns.append(Column("exclusive_ns", "on path"))
-        columns += [Column("mean_ns", "mean"), Column("max_ns", "max", spare=2), Column("what", "call", wide=True)]
-        self.section("Top calls", "by total time; totals of several tasks overlap and are not wall time")
+        columns += [
+            Column("mean_ns", "mean"),
+            Column("max_ns", "max", spare=2),
+            Column("what", "call", least=_LEAST_OF_A_NAME),
+        ]
+        timed = any(row["total_ns"] for row in rows)
+        remark = "by total time; totals of several tasks overlap and are not wall time" if timed else "by number"
+        self.section("Top calls", remark)
         self.rows(columns, rows)
 
     def _tables_of_tracers(self) -> None:
@@ -114,7 +123,7 @@ class _Report:
         if not rows:
             return
         columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
-        columns += [Column("mean_ns", "mean"), Column("what", "call", wide=True)]
+        columns += [Column("mean_ns", "mean"), Column("what", "call", least=_LEAST_OF_A_NAME)]
         self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
         self.rows(columns, rows)
 
@@ -131,8 +140,11 @@ class _Report:
         style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
         self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
         self.paper.paragraph(shown(finding.message), "bold", indent=2)
-        for number, text in self._quoted(finding):
+        quoted = list(self._quoted(finding))
+        for number, text in quoted:
             self._proof(number, text)
+        if finding.lines and not quoted:
+            self.paper.line((f"  lines {', '.join(map(str, finding.lines))}", "dim"))
         self.paper.paragraph(f"{self.paper.drawn.arrow} {shown(finding.advice)}", indent=2)
         low, high = finding.impact_ns
         least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
@@ -182,15 +194,34 @@ def end_of(row: Row) -> str:
 
 
 def top_calls(trace: Trace, top: int) -> list[Row]:
-    """The calls with the largest totals, told apart by request and target."""
+    """The calls with the largest totals, told apart by request, and by target where there are few."""
     table = trace.calls(by=["syscall", "op", "target"])
     if len(table) > _MANY:
         table = trace.calls(by=["syscall", "op"])
-    timed = [value or 0 for value in table.column("total_ns")]
-    calls = table.column("calls")
-    order = sorted(range(len(table)), key=lambda at: (-timed[at], -calls[at]))[:top]
-    rows = list(table)
-    return [dict(rows[at]) | {"what": call_of(rows[at])} for at in order]
+    kinds: dict[tuple[str, str | None], list[Row]] = {}
+    for row in table:
+        kinds.setdefault((row["syscall"], row["op"]), []).append(row)
+    rows = [row for kind in kinds.values() for row in _few_targets(kind)]
+    return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))[:top]
+
+
+def _few_targets(rows: list[Row]) -> list[Row]:
+    """Rows of one kind of call; with many targets, those that have most of its time, and one row for the others."""
+    total_ns = sum(row["total_ns"] or 0 for row in rows)
+    large = [row for row in rows if len(rows) <= _FEW_TARGETS or 2 * (row["total_ns"] or 0) > total_ns > 0]
+    kept: list[Row] = [dict(row) | {"what": call_of(row)} for row in large]
+    others = [row for row in rows if row not in large]
+    return [*kept, _together(others, "other targets" if kept else "targets")] if others else kept
+
+
+def _together(rows: list[Row], what: str) -> Row:
+    sums: dict[str, Any] = {key: sum(row[key] or 0 for row in rows) for key in ("calls", "failed", "exclusive_ns")}
+    timed = [row for row in rows if row["max_ns"] is not None]
+    sums["total_ns"] = sum(row["total_ns"] or 0 for row in rows)
+    sums["mean_ns"] = sums["total_ns"] // max(sums["calls"], 1) if timed else None
+    sums["max_ns"] = max((row["max_ns"] for row in timed), default=None)
+    named = {"syscall": rows[0]["syscall"], "op": rows[0]["op"], "target": f"({units.count(len(rows))} {what})"}
+    return sums | {"what": call_of(named)}
 
 
 def call_of(row: Row) -> str:

@@ -42,7 +42,7 @@ def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:
         shown_rows.append(dict(row) | {"end": end_of(row), "process": f"{branch}{name}{shown(what)}{threads}"})
         if len(shown_rows) == top:
             break
-    columns = [Column("process", "process", wide=True)]
+    columns = [Column("process", "process", least=36)]
     columns += [column for column in _TIMES if any(row[column.name] is not None for row in rows)]
     columns += [Column("calls", "calls", spare=1), Column("failed", "failed", spare=4), Column("end", "end")]
     return Listing("processes", columns, shown_rows, trace.tick_ns, moments=frozenset(["birth_ns"]))

@@ -1,0 +1,68 @@
+"""What all tests share: the same terminal, clock and language everywhere, and a command line to call."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+SAMPLES = ROOT / "samples"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+_SETTINGS = {"COLUMNS": "80", "NO_COLOR": "1", "TZ": "UTC", "LC_ALL": "C.UTF-8", "PYTHONUTF8": "1"}
+_UNSET = ("FORCE_COLOR", "TRACEALYZE_DEBUG", "TERM", "CI", "GITHUB_ACTIONS", "PYTHONIOENCODING")
+
+
+def captures_of_samples() -> list[Path]:
+    """The captures that lie in samples/, among what explains and makes them."""
+    kinds = {".strace", ".truss", ".dtruss", ".kdump", ".log"}
+    return sorted(file for file in SAMPLES.glob("*/*") if kinds & set(file.suffixes))
+
+
+@pytest.fixture(autouse=True)
+def settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Fix what the output depends on."""
+    for name, value in _SETTINGS.items():
+        monkeypatch.setenv(name, value)
+    for name in _UNSET:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+
+
+@pytest.fixture
+def run() -> Run:
+    """Call the command line: `run("summarize", path)`."""
+
+    def call(
+        *arguments: str | Path, stdin: str | None = None, cwd: Path = ROOT, **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "tracealyze", *map(str, arguments)],
+            input=stdin,
+            stdin=subprocess.DEVNULL if stdin is None else None,
+            capture_output=True,
+            encoding="utf-8",
+            cwd=cwd,
+            env=os.environ | environment,
+            check=False,
+        )
+
+    return call
+
+
+@pytest.fixture
+def strace(tmp_path: Path) -> Callable[[str], Path]:
+    """Write a small strace capture, given as text."""
+
+    def write(text: str) -> Path:
+        file = tmp_path / "small.strace"
+        file.write_text(text, encoding="utf-8")
+        return file
+
+    return write

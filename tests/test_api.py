@@ -1,0 +1,54 @@
+"""The Python API: lazy tables that every Arrow consumer takes."""
+
+from __future__ import annotations
+
+import pyarrow
+import pytest
+from conftest import SAMPLES
+
+import tracealyze
+
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
+
+
+@pytest.fixture(scope="module")
+def trace() -> tracealyze.Trace:
+    return tracealyze.read(str(SSH))
+
+
+@pytest.mark.parametrize("name", ["events", "tasks", "processes", "partition", "critical_path", "loops", "gaps"])
+def test_a_table_is_the_same_in_every_form(name: str, trace: tracealyze.Trace) -> None:
+    table = getattr(trace, name)
+    arrow = pyarrow.table(table)
+    frame = table.to_pandas()
+    assert arrow.num_rows == len(frame) == len(table) == len(list(table))
+    assert arrow.column_names == list(frame.columns) == table.columns
+    assert arrow.slice(0, 5).to_pylist() == [dict(row) for row, _ in zip(table, range(5), strict=False)]
+
+
+def test_missing_integers_stay_integers(trace: tracealyze.Trace) -> None:
+    assert str(trace.events.to_pandas().dur_ns.dtype) == "Int64"
+
+
+def test_a_table_shows_itself(trace: tracealyze.Trace) -> None:
+    assert "<th>dur_ns</th>" in trace.events._repr_html_()
+    assert "2279 rows" in repr(trace.events)
+
+
+def test_a_misspelt_key_or_column_is_told_with_the_right_one(trace: tracealyze.Trace) -> None:
+    with pytest.raises(tracealyze.WrongUsage, match='Did you mean "syscall"'):
+        trace.calls(by=["sycall"])
+    with pytest.raises(tracealyze.WrongUsage, match='Did you mean "pid"'):
+        trace.processes.column("pod")
+
+
+def test_a_selection_counts_only_what_was_chosen(trace: tracealyze.Trace) -> None:
+    chosen = trace.select(pids=[12200])
+    assert set(chosen.events.to_pandas().pid) == {12200}
+    assert chosen.totals["processes"] == 1
+    assert trace.totals["processes"] == 5
+
+
+def test_reading_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
+    assert tracealyze.read([SSH]).summary().document()
+    assert tuple(capfd.readouterr()) == ("", "")

@@ -1,0 +1,202 @@
+"""The command line: exit codes, messages, where a capture comes from, and what never reaches a terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, SAMPLES, Run
+
+import tracealyze
+from tracealyze import _engine
+
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
+
+SLEEPER = """\
+100 1700000010.000000 execve("/bin/sleep", ["sleep", "0.5"], 0x7ffd /* 1 var */) = 0 <0.001000>
+100 1700000010.001000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500100>
+100 1700000010.502000 exit_group(0) = ?
+100 1700000010.503000 +++ exited with 0 +++
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "says"),
+    [
+        (["summarize", "nowhere.truss"], 3, "nowhere.truss: no such file."),
+        (["summarize", "samples/ssh-login/ssh-login.trus"], 3, 'Did you mean "ssh-login.truss"?'),
+        (["summarize", "nowhere/*.truss"], 3, "no file has a name like this"),
+        (["summarize", "README.md"], 3, "not recognised; tried strace, "),
+        (
+            ["summarize", "samples/ssh-login/ssh-login.truss", "--pid", "7"],
+            3,
+            "no process 7 in the capture; it has 408",
+        ),
+        (["summarize", "samples/ssh-login/ssh-login.truss", "--program", "qota"], 3, 'Did you mean "quota"?'),
+        (["summarize", "samples/ssh-login/ssh-login.truss", "--from", "noon"], 2, 'there is no time "noon"'),
+        (["summarize", "--input-format", "strce", "README.md"], 2, 'Did you mean "strace"?'),
+        (["summarize", "--tpo", "3"], 2, "Did you mean"),
+        (["sumarize"], 2, 'Did you mean "summarize"?'),
+        (["README.md"], 2, "tracealyze summarize README.md"),
+        (["top-syscalls", "README.md", "--by", "colour"], 2, "syscall"),
+        (["summarize"], 2, "No capture: name a file"),
+    ],
+)
+def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], code: int, says: str, run: Run) -> None:
+    done = run(*arguments)
+    assert (done.returncode, done.stdout) == (code, "")
+    assert says in done.stderr
+    assert done.stderr.startswith("tracealyze: ")
+    assert len(done.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
+@pytest.mark.parametrize("command", ["summarize", "top-syscalls", "tree", "events"])
+def test_each_command_has_each_form(command: str, form: str, run: Run) -> None:
+    done = run(command, SSH, "--top", "5", "--format", form)
+    assert done.returncode == 0, done.stderr
+    if form == "json":
+        assert json.loads(done.stdout)
+    elif form == "csv":
+        assert len({len(row) for row in csv.reader(io.StringIO(done.stdout))}) == 1
+    else:
+        assert "12200" in done.stdout or command in ("top-syscalls", "events")
+
+
+def test_the_report_names_the_cause_of_the_slow_login(run: Run) -> None:
+    shown = run("summarize", SSH).stdout
+    for words in ("pid 12200", "/usr/sbin/quota", "ZFS_IOC_OBJSET_STATS", "297 calls", "9.74 s", "85 %", "11.42 s"):
+        assert words in shown
+
+
+def test_without_a_capture_the_last_one_is_taken_and_named(run: Run) -> None:
+    run("summarize", SSH)
+    done = run("top-syscalls", "--pid", "12200")
+    assert "ZFS_IOC_OBJSET_STATS" in done.stdout
+    assert f"Capture: {SSH} (named last time)" in done.stderr
+
+
+def test_a_pipe_comes_before_the_last_capture_and_is_not_remembered(run: Run) -> None:
+    run("summarize", SSH)
+    piped = run("top-syscalls", stdin=SLEEPER)
+    assert "clock_nanosleep" in piped.stdout
+    assert "named last time" not in piped.stderr
+    assert str(SSH) in run("tree").stderr
+
+
+def test_a_file_on_standard_input_is_read(strace: Callable[[str], Path]) -> None:
+    with strace(SLEEPER).open() as stdin:
+        done = subprocess.run(
+            [sys.executable, "-m", "tracealyze", "top-syscalls"], stdin=stdin, capture_output=True, check=True
+        )
+    assert b"clock_nanosleep" in done.stdout
+
+
+def test_control_characters_of_a_trace_do_not_reach_the_terminal(run: Run, strace: Callable[[str], Path]) -> None:
+    hostile = SLEEPER.replace("/bin/sleep", "/bin/\x1b[2J\x9b31m\x07\u202esl")
+    for command in ("summarize", "top-syscalls", "tree", "events"):
+        for form in ("table", "json", "csv", "markdown"):
+            shown = run(command, strace(hostile), "--format", form).stdout
+            assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown), (command, form)
+    assert "\\x9b31m\\x07\\u202e" in run("top-syscalls", "--by", "target", strace(hostile)).stdout
+
+
+def test_an_encoding_without_the_signs_gets_plain_ones(run: Run) -> None:
+    done = run("summarize", SSH, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0
+    assert "####" in done.stdout
+    assert done.stdout.isascii()
+
+
+@pytest.mark.parametrize("columns", [40, 80, 160])
+def test_the_report_keeps_to_the_width(columns: int, run: Run) -> None:
+    lines = run("summarize", SSH, COLUMNS=str(columns)).stdout.splitlines()
+    tables = [line for line in lines if "█" in line]
+    assert tables
+    assert max(map(len, tables)) <= columns
+
+
+def test_nobody_reading_is_no_error() -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = subprocess.run(
+        [sys.executable, "-m", "tracealyze", "events", str(SSH)], stdout=writer, stderr=subprocess.PIPE, check=False
+    )
+    os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_ctrl_c_ends_a_run_that_waits_for_input() -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "tracealyze", "summarize", "-"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdin is not None
+    process.stdin.write(SLEEPER.encode() * 2000)
+    process.stdin.flush()
+    # The pipe holds less than was written, so that the reader is at work now.
+    time.sleep(0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate()
+    assert process.returncode == 130
+    assert errors == b""
+
+
+def test_strict_fails_when_a_line_is_lost_and_only_then(run: Run, strace: Callable[[str], Path]) -> None:
+    assert run("summarize", "--strict", strace(SLEEPER)).returncode == 0
+    broken = SLEEPER.replace("100 1700000010.502000 exit_group(0) = ?\n", "100 1700000010.502000 re\n")
+    done = run("summarize", strace(broken), "--json")
+    losses = json.loads(done.stdout)["captures"][0]["losses"]
+    assert losses
+    done = run("summarize", "--strict", strace(broken))
+    assert done.returncode == 1
+    assert "1 line could not be used" in done.stderr
+
+
+def test_several_captures_give_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
+    small = strace(SLEEPER)
+    shown = run("summarize", SSH, small).stdout
+    assert shown.count("Where the time went") == 2
+    document = json.loads(run("summarize", "--json", SSH, small).stdout)
+    assert len(document["captures"]) == len(document["windows"]) == 2
+    assert sum(row["exclusive_ns"] for row in document["partition"]) == document["window"]["wall_ns"]
+
+
+def test_per_task_files_are_one_capture_however_they_are_named(run: Run, tmp_path: Path) -> None:
+    lines = [line.removeprefix("100 ") for line in SLEEPER.splitlines(keepends=True)]
+    (tmp_path / "out.100").write_text("".join(lines))
+    (tmp_path / "out.101").write_text("".join(lines))
+    for named in (tmp_path, tmp_path / "out", tmp_path / "out.*"):
+        document = json.loads(run("summarize", "--json", named).stdout)
+        assert [len(capture["files"]) for capture in document["captures"]] == [2]
+        assert document["totals"]["processes"] == 2
+
+
+def test_the_version_is_the_engines(run: Run) -> None:
+    assert run("--version").stdout == f"tracealyze {_engine.__version__}\n"
+
+
+def test_help_shows_every_command(run: Run) -> None:
+    shown = run("--help").stdout
+    for command in ("summarize", "top-syscalls", "tree", "events"):
+        assert command in shown
+        assert run(command, "--help").returncode == 0
+
+
+def test_a_program_can_read_what_the_command_line_reads() -> None:
+    trace = tracealyze.read(SSH)
+    assert trace.window.root_pid == 12186
+    assert trace.calls(by=["pid", "syscall", "op"]).to_pandas().query("op == 'ZFS_IOC_OBJSET_STATS'").calls.sum() == 297
+    assert sum(trace.accounting.values()) == trace.captures[0].lines
+    assert ROOT in SSH.parents

@@ -1,0 +1,48 @@
+"""The rules: each explains itself in five parts and carries examples, found and not found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import captures_of_samples
+
+import tracealyze
+from tracealyze.ruleset import EXPLANATION, Example, Rule, rules
+
+CASES = [(rule, example) for rule in rules() for example in rule.examples]
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+def test_a_rule_explains_itself_and_has_both_kinds_of_examples(rule: Rule) -> None:
+    assert list(rule.explain) == list(EXPLANATION)
+    assert {bool(example.findings) for example in rule.examples} == {True, False}
+
+
+def test_codes_are_given_out_once() -> None:
+    codes = [rule.code for rule in rules()]
+    assert len(set(codes)) == len(codes)
+
+
+@pytest.mark.parametrize(("rule", "example"), CASES, ids=lambda case: case.name)
+def test_a_rule_finds_in_its_examples_what_they_say(rule: Rule, example: Example, tmp_path: Path) -> None:
+    if example.sample:
+        captures = [file for file in captures_of_samples() if file.parent.name == example.sample]
+    else:
+        captures = [tmp_path / "example"]
+        captures[0].write_text((example.trace or "").lstrip("\n"), encoding="utf-8")
+    found = tracealyze.read(captures[0], input_format=example.format).findings
+    names = [name for finding in found for name in (finding.name, *finding.also)]
+    assert names.count(rule.name) == example.findings
+
+
+def test_fingerprints_do_not_depend_on_ids_and_times(tmp_path: Path) -> None:
+    example = next(example for example in rules()[0].examples if example.findings)
+    prints = []
+    for pid, second in (("100", "1700000010."), ("4711", "1800000099.")):
+        file = tmp_path / pid
+        file.write_text(
+            (example.trace or "").lstrip("\n").replace("100 1700000010.", f"{pid} {second}"), encoding="utf-8"
+        )
+        prints.append([finding.fingerprint for finding in tracealyze.read(file).findings])
+    assert prints[0] == prints[1] != []
