@@ -107,7 +107,7 @@ def test_control_characters_of_a_trace_do_not_reach_the_terminal(run: Run, strac
         for form in ("table", "json", "csv", "markdown"):
             shown = run(command, strace(hostile), "--format", form).stdout
             assert not {"\x1b", "\x9b", "\x07", "\u202e"} & set(shown), (command, form)
-    assert "\\x9b31m\\x07\\u202e" in run("top-syscalls", "--by", "target", strace(hostile)).stdout
+    assert "\\x9b31m\\x07\\u202e" in run("top-syscalls", "--by", "target", strace(hostile), COLUMNS="160").stdout
 
 
 def test_an_encoding_without_the_signs_gets_plain_ones(run: Run) -> None:
