@@ -1,0 +1,16 @@
+"""All measurements, one after the other: `python benches/run.py 100M`."""
+
+from __future__ import annotations
+
+import argparse
+
+import make_capture
+import startup
+import throughput
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("size", nargs="?", type=make_capture.bytes_of, default="100M", help="100M, 1GB …")
+    throughput.main(parser.parse_args().size)
+    print()
+    startup.main()
