@@ -1,6 +1,6 @@
 //! The formats: how each is recognised, what its numbers mean, and how its lines are read.
 
-use crate::line::{Extra, Kind, Line};
+use crate::line::{Extra, Kind, Line, NO_ID};
 use crate::text::Interner;
 use crate::{kernel_log, strace, truss_solaris};
 
@@ -165,6 +165,16 @@ impl Parsed {
     pub fn keep(&mut self, extra: Extra) -> u32 {
         self.extras.push(extra);
         self.extras.len() as u32
+    }
+
+    /// The tracer names the child that a line is about to make.
+    pub(crate) fn child_is(&mut self, line: &Line, id: i32) {
+        let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get_mut(at as usize));
+        if let Some(Extra::Spawn { child, .. }) = extra
+            && *child == NO_ID
+        {
+            *child = id;
+        }
     }
 
     /// The extra of a line.

@@ -197,7 +197,7 @@ pub enum Extra {
     },
     /// A new task: fork, clone, lwp_create … as its creator sees it.
     Spawn {
-        /// The child's id in the tracer's view; [`NO_ID`] on the first half of a call.
+        /// The child's id in the tracer's view; [`NO_ID`] on the first half of a call, unless a message there named it.
         child: i32,
         /// A thread of the same process (CLONE_THREAD, lwp_create).
         thread: bool,

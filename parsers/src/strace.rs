@@ -6,12 +6,12 @@
 //! The ids are those of threads. One physical line is read at a time; calls that are spread over several lines (halves,
 //! lines cut by a message) are put together by the assembler.
 
-mod arguments;
-mod events;
-mod layout;
+pub(crate) mod arguments;
+pub(crate) mod events;
+pub(crate) mod layout;
 mod recognise;
-mod result;
-mod table;
+pub(crate) mod result;
+pub(crate) mod table;
 
 use crate::call;
 use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
@@ -213,7 +213,7 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 }
 
 /// `<... read resumed>`, with the blank that versions to 4.26 print behind it.
-fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(crate) fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = text.strip_prefix(b"<... ")?;
     let end = memchr::memchr(b' ', rest)?;
     let (name, rest) = (&rest[..end], rest[end..].strip_prefix(b" resumed")?);
@@ -307,6 +307,8 @@ fn keep_cut(said: Option<Cut>, line: &mut Line, parsed: &mut Parsed) {
     match said {
         Some(Cut::RenamedTo(id)) => line.extra = parsed.keep(Extra::RenamedTo(id)),
         Some(Cut::Attached(id, attached)) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(id, attached)),
+        // The message comes inside the call that makes the child, whose flags are kept already.
+        Some(Cut::Attached(id, true)) => parsed.child_is(line, id),
         _ => {}
     }
 }

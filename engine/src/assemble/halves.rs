@@ -2,7 +2,7 @@
 
 use super::{Assembler, Open, Place};
 use crate::events::{Event, EventKind, NONE};
-use parsers::{DurKind, Extra, Kind, Line, NO_NS, Outcome, Text};
+use parsers::{DurKind, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
     pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
@@ -12,8 +12,10 @@ impl Assembler<'_> {
         }
         self.close_open(task);
         let line = &Line { target: self.target_of(task, line), ..*line };
-        if let Some(Extra::Attached(tid, begins)) = extra {
-            self.owners.attach(&self.trace.tasks, tid, begins);
+        match extra {
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
+            Some(Extra::Spawn { child, .. }) if child != NO_ID => self.owners.attach(&self.trace.tasks, child, true),
+            _ => {}
         }
         let row = self.trace.events.push(&Event {
             start_ns: stamp_ns,

@@ -122,6 +122,8 @@ fn own_name_start(text: &[u8], at: usize) -> usize {
     }
     let path = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+".contains(byte);
     let start = before.iter().rposition(|byte| !path(byte)).map_or(0, |at| at + 1);
+    // `clone3({…}, 88/usr/bin/strace:`: the digits are the last argument.
+    let start = start + before[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     // `/* 35 vars *//usr/bin/strace:`: the first slash ends the comment.
     start + usize::from(before[start..].starts_with(b"//"))
 }
