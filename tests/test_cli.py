@@ -9,7 +9,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -145,8 +144,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_input() -> None:
     assert process.stdin is not None
     process.stdin.write(SLEEPER.encode() * 2000)
     process.stdin.flush()
-    # The pipe holds less than was written, so that the reader is at work now.
-    time.sleep(0)
+    # A pipe holds less than was written, so the reader is at work by now.
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
     assert process.returncode == 130
