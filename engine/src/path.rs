@@ -235,7 +235,10 @@ impl Walk<'_> {
     fn call(&mut self, at: usize, span: Span) {
         match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, edge)) {
             Some(edge) => {
-                let began_ns = if edge.how == How::Child { self.began_to_wait(at, span) } else { span.start_ns };
+                let began_ns = match edge.how {
+                    How::Child | How::Join => self.began_to_wait(at, span, edge.how),
+                    _ => span.start_ns,
+                };
                 self.follow(span, began_ns, edge);
             }
             None => {
@@ -254,7 +257,7 @@ impl Walk<'_> {
         elsewhere && edge.at_ns > span.start_ns && (moves || self.visits.first_visit_of_wait(span.row))
     }
 
-    /// When a task began to wait for its children: who waits for two that run side by side waits for the slower one.
+    /// When a task began to wait for its children or threads: who waits for two that run side by side waits for the slower one.
     /// Some shells wait for the signal instead and only then ask which child it was.
     ///
     /// ```text
@@ -262,14 +265,18 @@ impl Walk<'_> {
     /// child 2  |------ work -----|exit
     /// child 3  |------------- work -------------|exit
     /// ```
-    fn began_to_wait(&self, at: usize, span: Span) -> i64 {
+    fn began_to_wait(&self, at: usize, span: Span, how: How) -> i64 {
         const ROWS_AT_MOST: usize = 1024;
         let events = &self.trace.events;
         let earlier = self.trace.rows_of(self.task).get(..at).unwrap_or(&[]);
         let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
         for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
             let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
-            let waits = matches!(waits::wait_of_row(events, row), Some(Wait::Child | Wait::Signal));
+            let waits = match waits::wait_of_row(events, row) {
+                Some(Wait::Child | Wait::Signal) => how == How::Child,
+                Some(Wait::Lock) => how == How::Join,
+                _ => false,
+            };
             let passes = waits || waits::is_signal_upkeep(events, row);
             if !passes || reached_ns.saturating_sub(end_ns) > EXIT_TOLERANCE_NS {
                 break;

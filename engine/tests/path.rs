@@ -190,6 +190,66 @@ fn an_end_of_file_is_the_last_writers_end() {
     assert_eq!(charged(plans), vec![41, 59]);
 }
 
+/// The root and a thread of it that does something until 70 and then this, which takes until 78.
+fn with_thread(root: TaskPlan, does: impl Fn(TaskPlan) -> TaskPlan) -> Vec<TaskPlan> {
+    vec![root.exit(100), does(task(2).of_process(1).call("nanosleep", 11, 70))]
+}
+
+#[test]
+fn a_futex_is_the_wakers_of_its_address_and_process() {
+    let waits = |op: &str| root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op(op).returns(0);
+    let wakes = |woken: i64, address: &'static str| {
+        move |thread: TaskPlan| thread.call("futex", 70, 78).on(address).op("FUTEX_WAKE_PRIVATE").returns(woken)
+    };
+    let private = "FUTEX_WAIT_PRIVATE";
+    assert_eq!(charged(with_thread(waits(private), wakes(1, "0x1"))), vec![42, 58]);
+    assert_eq!(charged(with_thread(waits(private), wakes(0, "0x1"))), vec![100, 0], "it woke nobody");
+    assert_eq!(charged(with_thread(waits(private), wakes(1, "0x2"))), vec![100, 0], "at another address");
+    let elsewhere = |op: &str| {
+        let other = task(2).call("brk", 11, 12).call("futex", 70, 78).on("0x1").op(op).returns(1);
+        charged(vec![waits(&op.replace("WAKE", "WAIT")).exit(100), other.exit(200)])
+    };
+    assert_eq!(elsewhere("FUTEX_WAKE_PRIVATE"), vec![100, 0], "of another process");
+    assert_eq!(elsewhere("FUTEX_WAKE"), vec![42, 58], "of a process that shares the memory");
+}
+
+#[test]
+fn a_wake_that_returns_after_who_it_woke_still_ended_the_wait() {
+    let waits = root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0);
+    let wakes = |thread: TaskPlan| thread.call("futex", 79, 5_000_000).on("0x1").op("FUTEX_WAKE_PRIVATE").returns(1);
+    assert_eq!(charged(with_thread(waits, wakes)), vec![40, 60]);
+}
+
+#[test]
+fn a_join_is_the_threads_until_its_end() {
+    let joins = |op: &str| root().fork(1, 10, 2).call("futex", 20, 80).on("0x9").op(op).returns(0);
+    let ends = |thread: TaskPlan| thread.exit(79);
+    assert_eq!(charged(with_thread(joins("FUTEX_WAIT_BITSET"), ends)), vec![41, 59]);
+    assert_eq!(
+        charged(with_thread(joins("FUTEX_WAIT_PRIVATE"), ends)),
+        vec![100, 0],
+        "the kernel wakes no private one"
+    );
+}
+
+#[test]
+fn of_parallel_threads_that_are_joined_in_turn_only_the_slower_is_charged() {
+    let join = |root: TaskPlan, from: i64, to: i64| root.call("futex", from, to).op("FUTEX_WAIT").returns(0);
+    let root = join(join(root().fork(1, 10, 2).fork(10, 20, 3), 20, 50), 50, 90).exit(100);
+    let thread = |tid: i32, to: i64| task(tid).of_process(1).call("nanosleep", 20, to - 1).exit(to);
+    assert_eq!(charged(vec![root, thread(2, 49), thread(3, 90)]), vec![30, 0, 70]);
+}
+
+#[test]
+fn a_parked_thread_is_its_unparkers() {
+    let parks = || root().fork(1, 10, 2).call("lwp_park", 20, 80).returns(0);
+    let unparks = |id: &'static str| move |thread: TaskPlan| thread.call("lwp_unpark", 70, 78).on(id).returns(0);
+    assert_eq!(charged(with_thread(parks(), unparks("1"))), vec![42, 58]);
+    assert_eq!(charged(with_thread(parks(), unparks("3"))), vec![100, 0]);
+    let waits = root().fork(1, 10, 2).call("lwp_wait", 20, 80).on("2").returns(0);
+    assert_eq!(charged(with_thread(waits, |thread| thread.exit(79))), vec![41, 59]);
+}
+
 #[test]
 fn a_poll_waits_for_what_is_read_next() {
     let plans = vec![

@@ -5,7 +5,8 @@
 //! child 12     |-- work --|exit             child 12  |-- execve --|-- work ...
 //! ```
 
-use super::{Edge, How, Sure, Waiting, same_process};
+use super::waiting::{Waiting, same_process};
+use super::{Edge, How, Sure};
 use crate::events::EventKind;
 use crate::tasks::Task;
 use crate::trace::Trace;

@@ -21,6 +21,16 @@ pub(super) enum Deed {
     Signals,
     /// Opens a file or device.
     Opens,
+    /// Wakes who waits at an address or is parked; `shared` if processes may share the address.
+    Wakes { shared: bool },
+    /// Takes a lock on a file, or waits for it.
+    Locks,
+    /// Gives a lock on a file back, or may do so.
+    Unlocks,
+    /// Connects to a peer.
+    Connects,
+    /// Takes the connection of a peer.
+    Accepts,
 }
 
 /// What is known of a shape.
@@ -30,6 +40,8 @@ pub(super) struct Known {
     pub class: Class,
     pub deed: Deed,
     pub outcome: Outcome,
+    /// Its value is how many it woke.
+    pub counts: bool,
 }
 
 /// The shapes of a trace, by number.
@@ -48,13 +60,42 @@ impl Shapes {
 
 fn known(trace: &Trace, shape: &Shape) -> Known {
     let texts = &trace.events.texts;
-    let syscall = texts.bytes(shape.syscall);
-    let class = class_of(syscall, texts.bytes(shape.target));
-    Known { wait: wait_of(syscall), class, deed: deed(syscall), outcome: shape.outcome }
+    let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
+    let deed = deed(syscall, op);
+    let wait = wait_of_shape(syscall, op, target, deed);
+    let class = match wait {
+        Some(Wait::Lock) => Class::Lock,
+        None if is_timer(target) && wait_of(syscall) == Some(Wait::Read) => Class::Sleep,
+        _ => class_of(syscall, target),
+    };
+    let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
+    Known { wait, class, deed, outcome: shape.outcome, counts }
+}
+
+/// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
+fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Deed) -> Option<Wait> {
+    match wait_of(syscall) {
+        Some(Wait::Lock) if matches!(deed, Deed::Wakes { .. } | Deed::Unlocks) || has_word(op, b"LOCK_NB") => None,
+        Some(Wait::Read) if is_timer(target) => None,
+        None if is_waiting_fcntl(syscall, op) => Some(Wait::Lock),
+        wait => wait,
+    }
+}
+
+fn is_timer(target: &[u8]) -> bool {
+    target.starts_with(b"anon_inode:[timerfd]")
+}
+
+fn is_waiting_fcntl(syscall: &[u8], op: &[u8]) -> bool {
+    syscall.starts_with(b"fcntl") && matches!(op, b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW")
+}
+
+fn has_word(op: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(op, word).is_some()
 }
 
 #[rustfmt::skip]
-fn deed(syscall: &[u8]) -> Deed {
+fn deed(syscall: &[u8], op: &[u8]) -> Deed {
     match syscall {
         b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"sendfile" | b"splice" | b"kwrite"
         | b"write_nocancel" => Deed::Writes,
@@ -62,6 +103,32 @@ fn deed(syscall: &[u8]) -> Deed {
         b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Deed::MakesFifo,
         b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" => Deed::Signals,
         b"open" | b"open64" | b"openat" | b"openat64" => Deed::Opens,
+        b"connect" => Deed::Connects,
+        b"accept" | b"accept4" => Deed::Accepts,
+        b"futex" | b"futex_time64" => futex_deed(op),
+        b"futex_wake" | b"lwp_mutex_wakeup" | b"lwp_mutex_unlock" | b"lwp_cond_signal" | b"lwp_cond_broadcast"
+        | b"lwp_sema_post" | b"lwp_unpark" | b"_lwp_unpark" | b"psynch_mutexdrop" | b"psynch_cvsignal"
+        | b"psynch_cvbroad" => Deed::Wakes { shared: false },
+        b"_umtx_op" if has_word(op, b"WAKE") || has_word(op, b"UNLOCK") || has_word(op, b"SIGNAL")
+            || has_word(op, b"BROADCAST") => Deed::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        b"flock" if has_word(op, b"LOCK_UN") => Deed::Unlocks,
+        b"flock" => Deed::Locks,
+        b"fcntl" | b"fcntl64" => fcntl_deed(op),
+        _ => Deed::Nothing,
+    }
+}
+
+fn futex_deed(op: &[u8]) -> Deed {
+    const WAKES: [&[u8]; 4] = [b"FUTEX_WAKE", b"FUTEX_CMP_REQUEUE", b"FUTEX_REQUEUE", b"FUTEX_UNLOCK_PI"];
+    match WAKES.iter().any(|wakes| op.starts_with(wakes)) {
+        true => Deed::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        false => Deed::Nothing,
+    }
+}
+
+fn fcntl_deed(op: &[u8]) -> Deed {
+    match op {
+        b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK" | b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW" => Deed::Locks,
         _ => Deed::Nothing,
     }
 }

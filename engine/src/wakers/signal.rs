@@ -7,8 +7,9 @@
 
 use super::child::Children;
 use super::shapes::{Deed, Known};
+use super::waiting::Waiting;
 use super::waits::Wait;
-use super::{Edge, How, Sure, Waiting};
+use super::{Edge, How, Sure};
 use crate::events::EventKind;
 use crate::trace::Trace;
 use parsers::Outcome;

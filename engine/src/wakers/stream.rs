@@ -6,7 +6,8 @@
 //! ```
 
 use super::shapes::{Deed, Known};
-use super::{Edge, How, Sure, Waiting, waits};
+use super::waiting::Waiting;
+use super::{Edge, How, Sure, waits};
 use crate::events::EventTable;
 use crate::trace::Trace;
 use parsers::{Outcome, Text};

@@ -9,7 +9,8 @@
 //! one master, and where the writer descends from the reader; it is inferred.
 
 use super::shapes::{Deed, Known};
-use super::{Edge, How, Sure, Waiting, creators, descends, same_process};
+use super::waiting::{Waiting, creators, descends, same_process};
+use super::{Edge, How, Sure};
 use crate::trace::Trace;
 use parsers::Outcome;
 use rustc_hash::FxHashMap;

@@ -1,0 +1,136 @@
+//! Waits that another thread ends: by a wake on the same address, by unparking, or by its own end, which a join waits for.
+//!
+//! ```text
+//! waiter   |--- futex(0x1, WAIT) ---|      joiner   |------ futex(0x2, WAIT) ------|
+//! holder      |- sleep -|- WAKE -|         thread      |-- work --|exit               (CLONE_CHILD_CLEARTID: the kernel wakes)
+//! ```
+//!
+//! An address means the same to all threads of a process; a futex that is not private, to processes that inherited the
+//! memory, too. A thread is known to be joined only by its end: the line does not tell whose id lies at the address.
+
+use super::shapes::{Deed, Known};
+use super::waiting::{Waiting, end_ns, related, same_process};
+use super::{Edge, How, Sure};
+use crate::events::EventKind;
+use crate::trace::Trace;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// A process of a capture.
+type Process = (u32, i32);
+
+/// Who woke whom.
+#[derive(Default)]
+pub(super) struct Futexes {
+    /// Wakes by process and address; unparked threads by process and their id.
+    wakes: FxHashMap<(Process, Text), Vec<u32>>,
+    /// Wakes that reach other processes, by capture and address.
+    shared: FxHashMap<(u32, Text), Vec<u32>>,
+    /// Threads of each process beside its main one, by their ends.
+    threads: FxHashMap<Process, Vec<u32>>,
+}
+
+impl Futexes {
+    pub(super) fn new(trace: &Trace) -> Futexes {
+        let mut futexes = Futexes::default();
+        for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.is_thread) {
+            futexes.threads.entry((task.capture, task.pid)).or_default().push(number);
+        }
+        futexes.threads.values_mut().for_each(|tasks| tasks.sort_by_key(|&task| left_ns(trace, task)));
+        futexes
+    }
+
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let events = &trace.events;
+        let is_shared = known.deed == Deed::Wakes { shared: true };
+        let woke = known.outcome == Outcome::Ok && (!known.counts || events.ret(row) > 0);
+        if !woke || !(is_shared || known.deed == Deed::Wakes { shared: false }) {
+            return;
+        }
+        let target = events.target(row);
+        let Some(task) = trace.tasks.get(events.task(row) as usize).filter(|_| target.is_some()) else { return };
+        self.wakes.entry(((task.capture, task.pid), target)).or_default().push(row);
+        if is_shared {
+            self.shared.entry((task.capture, target)).or_default().push(row);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        let lists = self.wakes.values_mut().chain(self.shared.values_mut());
+        lists.for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+    }
+
+    /// Who ended a wait for a lock, a condition or a thread.
+    pub(super) fn waker(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let shape = events.shape(call.span.row);
+        let op = events.texts.bytes(shape.op);
+        let broken = !matches!(events.outcome(call.span.row), Outcome::Ok);
+        if broken {
+            return None;
+        }
+        match events.texts.bytes(shape.syscall) {
+            b"lwp_park" | b"_lwp_park" => self.unparked(call),
+            b"lwp_wait" => self.joined(call, true),
+            b"futex" | b"futex_time64" if !op.ends_with(b"PRIVATE") => {
+                self.woken(call).or_else(|| self.woken_from_afar(call)).or_else(|| self.joined(call, false))
+            }
+            _ => self.woken(call),
+        }
+    }
+
+    fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let task = call.trace.tasks.get(call.task as usize)?;
+        let target = call.trace.events.target(call.span.row);
+        let rows = self.wakes.get(&((task.capture, task.pid), target))?;
+        Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Measured))
+    }
+
+    fn woken_from_afar(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let trace = call.trace;
+        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let rows = self.shared.get(&(capture, trace.events.target(call.span.row)))?;
+        let row = call.last_begun_inside(rows, |row| related(trace, trace.events.task(row), call.task))?;
+        Some(call.edge(row, How::Futex, Sure::Inferred))
+    }
+
+    fn unparked(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let task = call.trace.tasks.get(call.task as usize)?;
+        let id = call.trace.events.texts.find(task.tid.to_string().as_bytes())?;
+        let rows = self.wakes.get(&((task.capture, task.pid), id))?;
+        Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Measured))
+    }
+
+    /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any.
+    fn joined(&self, call: &Waiting<'_>, may_be_named: bool) -> Option<Edge> {
+        let trace = call.trace;
+        let task = trace.tasks.get(call.task as usize)?;
+        let threads = self.threads.get(&(task.capture, task.pid))?;
+        let named = trace.events.texts.bytes(trace.events.target(call.span.row));
+        let named = parsers::scan::number(named).filter(|&(id, _)| may_be_named && id > 0).map(|(id, _)| id);
+        let until = threads.partition_point(|&thread| left_ns(trace, thread) <= call.exits_until_ns());
+        let inside = threads[..until].iter().rev().take_while(|&&thread| left_ns(trace, thread) > call.span.start_ns);
+        let mut inside = inside.copied().filter(|&thread| {
+            let is_named = named.is_none_or(|id| i64::from(trace.tasks[thread as usize].tid) == id);
+            is_named && thread != call.task && same_process(trace, thread, call.task) && has_left(trace, thread)
+        });
+        // The line of a thread's end may come after the wake that it causes, its last call does not.
+        let thread =
+            inside.find(|&thread| left_ns(trace, thread) <= call.span.end_ns.saturating_add(call.tick_ns()))?;
+        let at_ns = left_ns(trace, thread).min(call.span.end_ns);
+        let sure = if named.is_some() { Sure::Measured } else { Sure::Inferred };
+        Some(Edge { task: thread, at_ns, how: How::Join, sure })
+    }
+}
+
+/// When a thread began to end.
+fn left_ns(trace: &Trace, thread: u32) -> i64 {
+    let events = &trace.events;
+    let mut last = trace.rows_of(thread).iter().rev().take(4).filter(|&&row| events.kind(row) == EventKind::Call);
+    let exit = last.find(|&&row| events.outcome(row) == Outcome::NoReturn);
+    exit.map_or_else(|| trace.tasks[thread as usize].end_ns(), |&row| events.start_ns(row).max(end_ns(trace, row)))
+}
+
+fn has_left(trace: &Trace, thread: u32) -> bool {
+    trace.tasks[thread as usize].death_ns != parsers::NO_NS
+}

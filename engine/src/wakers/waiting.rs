@@ -1,0 +1,122 @@
+//! A call that waited, where it stands, and what of other tasks lies inside it.
+
+use super::{Edge, How, Sure, waits};
+use crate::events::EventKind;
+use crate::trace::{Span, Trace};
+use parsers::{NO_NS, Outcome};
+use waits::Wait;
+
+/// How far the end of a task may seem to lie behind the return of the call that waited for it.
+pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
+/// How many calls behind a poll are looked at for the one that takes what the poll waited for.
+const CALLS_BEHIND_POLL: usize = 8;
+
+/// A call that waited, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting<'trace> {
+    pub trace: &'trace Trace,
+    pub task: u32,
+    /// Its place among the task's rows.
+    pub at: usize,
+    pub span: Span,
+}
+
+impl Waiting<'_> {
+    /// The step of the clock.
+    pub(super) fn tick_ns(&self) -> i64 {
+        let capture = self.trace.tasks.get(self.task as usize).map(|task| task.capture as usize);
+        capture.and_then(|number| self.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
+    }
+
+    /// The last moment at which the end of another task may have ended this call.
+    pub(super) fn exits_until_ns(&self) -> i64 {
+        self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS.max(self.tick_ns()))
+    }
+
+    /// Whether the end of another task at this moment may have ended this call.
+    pub(super) fn spans_exit(&self, at_ns: i64) -> bool {
+        at_ns != NO_NS && at_ns > self.span.start_ns && at_ns <= self.exits_until_ns()
+    }
+
+    /// The rows of the task behind this one.
+    pub(super) fn rows_behind(&self) -> impl Iterator<Item = u32> {
+        self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
+    }
+
+    /// The next successful read behind a poll: what it takes is what the poll waited for.
+    pub(super) fn taken_next(&self) -> Option<u32> {
+        let events = &self.trace.events;
+        let calls = self.rows_behind().filter(|&row| events.kind(row) == EventKind::Call).take(CALLS_BEHIND_POLL);
+        let mut waits = calls.filter_map(|row| Some((row, waits::wait_of_row(events, row)?)));
+        let (row, _) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
+        (waits::wait_of_row(events, row) == Some(Wait::Read)).then_some(row)
+    }
+
+    /// Of these rows, which are in order of their starts, the one that ended last inside this call and fits.
+    ///
+    /// ```text
+    /// reader   |------ read ------|
+    /// writer      |--a--| |----b----|      b: its return may be stamped up to the tolerance behind the reader's
+    /// ```
+    ///
+    /// Rows of one writer end in the order of their starts; of several writers, a long one may have begun before the call.
+    pub(super) fn last_inside(&self, rows: &[u32], fits: impl Fn(u32) -> bool) -> Option<u32> {
+        const TRIES: usize = 64;
+        const LONG_ONES: usize = 8;
+        let events = &self.trace.events;
+        let Span { start_ns, end_ns: last_ns, .. } = self.span;
+        let behind = rows.partition_point(|&row| events.start_ns(row) <= last_ns);
+        let mut long_ones = 0;
+        let near = rows[..behind].iter().copied().rev().take(TRIES).take_while(|&row| {
+            long_ones += usize::from(events.start_ns(row) < start_ns);
+            long_ones <= LONG_ONES
+        });
+        let inside = near.filter(|&row| self.spans_exit(end_ns(self.trace, row)) && events.task(row) != self.task);
+        inside.filter(|&row| fits(row)).max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)))
+    }
+
+    /// The same for what takes effect at once, however late its own return is stamped: the one that began last.
+    pub(super) fn last_begun_inside(&self, rows: &[u32], fits: impl Fn(u32) -> bool) -> Option<u32> {
+        const TRIES: usize = 64;
+        let events = &self.trace.events;
+        let Span { start_ns, end_ns: last_ns, .. } = self.span;
+        let behind = rows.partition_point(|&row| events.start_ns(row) <= last_ns);
+        let near = rows[..behind].iter().copied().rev().take(TRIES);
+        let mut near =
+            near.filter(|&row| events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row));
+        near.next()
+    }
+
+    pub(super) fn edge(&self, row: u32, how: How, sure: Sure) -> Edge {
+        let at_ns = end_ns(self.trace, row).min(self.span.end_ns);
+        Edge { task: self.trace.events.task(row), at_ns, how, sure }
+    }
+}
+
+pub(super) fn end_ns(trace: &Trace, row: u32) -> i64 {
+    trace.events.end_ns(row).unwrap_or_else(|| trace.events.start_ns(row))
+}
+
+/// Whether a task is one of the process of another, or descends from it.
+pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
+    creators(trace, task).any(|task| same_process(trace, task, from))
+}
+
+pub(super) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
+    let process = |task: u32| trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+    a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
+}
+
+/// A task, its creator, and so on; a claimed circle ends after some steps.
+pub(super) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
+    let up = |&task: &u32| {
+        trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())
+    };
+    std::iter::successors(Some(task), up).take(64)
+}
+
+/// Whether two tasks have a creator in common, or one is the creator of the other.
+pub(super) fn related(trace: &Trace, a: u32, b: u32) -> bool {
+    let top = |task: u32| creators(trace, task).last();
+    top(a) == top(b)
+}
