@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.finding import Finding, unexplained_ns
@@ -28,16 +29,25 @@ _LOOPS = (
 class Summary:
     """What a trace says, in parts. Rows have the keys of the document and a few more."""
 
+    trace: Trace
     captures: tuple[Capture, ...]
     windows: tuple[Window, ...]
     window: Window
     totals: dict[str, int]
     partition: list[Row]
     processes: list[Row]
-    syscalls: list[Row]
-    loops: list[Row]
     findings: list[Finding]
     unexplained_ns: int
+
+    @cached_property
+    def syscalls(self) -> list[Row]:
+        """One row per syscall, the largest total first."""
+        return syscalls(self.trace)
+
+    @cached_property
+    def loops(self) -> list[Row]:
+        """The loops, the longest first."""
+        return sorted(self.trace.loops, key=lambda row: -(row["total_ns"] or 0))
 
     def document(self) -> dict[str, Any]:
         """As it stands in JSON."""
@@ -60,14 +70,13 @@ def summary(trace: Trace) -> Summary:
     """What a trace says."""
     partition = sorted(trace.partition, key=lambda row: -row["exclusive_ns"])
     return Summary(
+        trace=trace,
         captures=trace.captures,
         windows=trace.windows,
         window=trace.window,
         totals=trace.totals,
         partition=partition,
         processes=list(trace.processes),
-        syscalls=syscalls(trace),
-        loops=sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0)),
         findings=trace.findings,
         unexplained_ns=unexplained_ns(trace, trace.findings),
     )

@@ -216,6 +216,7 @@ class Trace:
         self._source = source
         self.selection = selection or Selection()
         self._selected = self.selection.for_engine()
+        self._calls: dict[tuple[str, ...], Table] = {}
 
     def select(
         self,
@@ -283,8 +284,10 @@ class Trace:
 
     def calls(self, by: Sequence[str] | str = ("syscall",)) -> Table:
         """Counts and times of calls, one row for each combination of these keys."""
-        keys = [by] if isinstance(by, str) else list(by)
-        return self._table(lambda: self._source.calls(keys, self._selected))
+        keys = (by,) if isinstance(by, str) else tuple(by)
+        if keys not in self._calls:
+            self._calls[keys] = self._table(lambda: self._source.calls(keys, self._selected))
+        return self._calls[keys]
 
     @cached_property
     def tasks(self) -> Table:
