@@ -2,10 +2,15 @@
 
 use crate::line::{Extra, Kind, Line, NO_ID};
 use crate::text::Interner;
-use crate::{kernel_log, strace, truss_solaris};
+use crate::{kernel_log, strace, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
-pub const FORMATS: &[&dyn Format] = &[&strace::Strace, &truss_solaris::TrussSolaris, &kernel_log::KernelLog];
+pub const FORMATS: &[&dyn Format] = &[
+    &truss_freebsd::TrussFreebsd,
+    &strace::Strace,
+    &truss_solaris::TrussSolaris,
+    &kernel_log::KernelLog,
+];
 
 /// Is this your format?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

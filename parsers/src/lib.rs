@@ -8,14 +8,17 @@
 #![deny(missing_docs)]
 
 pub mod call;
+pub mod error_names;
 pub mod format;
 pub mod input;
 pub mod kernel_log;
 pub mod line;
+mod pasted;
 pub mod scan;
 pub mod strace;
 pub mod syscalls;
 pub mod text;
+pub mod truss_freebsd;
 pub mod truss_solaris;
 
 pub use format::{Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Parsed, Stamp, by_name, recognise};

@@ -1,0 +1,210 @@
+//! Text of truss on FreeBSD.
+//!
+//! ```text
+//! In:     812 100123: 0.004017301 0.000017301 openat(AT_FDCWD,"/etc/x",O_RDONLY,00)   ERR#2 'No such file or directory'
+//! Out:  pid 812, tid 100123, end 4017301 ns, dur 17301 ns, openat, target /etc/x, ENOENT
+//! ```
+//!
+//! The stamp is the end of a call. `-D` is its duration, from entry to return, whatever the manual says.
+
+mod call;
+mod layout;
+mod notes;
+mod recognise;
+mod split;
+mod table;
+
+use crate::error_names::{self, System};
+use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
+use crate::line::{Ended, Extra, Kind, Line, NO_ID, Outcome};
+use crate::syscalls::{self, Syscall};
+use crate::{pasted, scan};
+use call::{Call, End, Text, plain_name};
+use layout::{Ids, Layout};
+use split::{Split, split, split_inside};
+
+/// The format.
+pub struct TrussFreebsd;
+
+impl Format for TrussFreebsd {
+    fn name(&self) -> &'static str {
+        "truss-freebsd"
+    }
+
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        recognise::answer(head)
+    }
+
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        Box::new(Reader { layout: layout::of(head) })
+    }
+}
+
+struct Reader {
+    layout: Layout,
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        let (stamped, measured) = (self.layout.has_stamps, self.layout.has_durations());
+        Facts {
+            stamp: if stamped { Stamp::End } else { Stamp::None },
+            clock: if stamped { Clock::SinceStart } else { Clock::None },
+            tick_ns: 1,
+            dur_kind: match (measured || self.layout.is_table, stamped) {
+                (true, _) => DurKind::Exact,
+                (false, true) => DurKind::UpperBound,
+                (false, false) => DurKind::None,
+            },
+            has_durations: measured,
+            has_ids: self.layout.ids != Ids::None,
+            // Signals of old versions have no id.
+            ids_optional: self.layout.is_old && self.layout.ids != Ids::None,
+            mixes_threads: false,
+            base_ns: 0,
+        }
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        if let Some(line) = blank(line) {
+            return line;
+        }
+        if self.layout.is_table {
+            return table::read(line, parsed);
+        }
+        let split = split(line, self.layout.columns);
+        match self.event(&split, parsed) {
+            Some(found) if split.prefixed() || self.layout.ids == Ids::None => self.with_columns(found, &split),
+            Some(found) => self.unowned(found, &split),
+            None => self.other(line, &split, parsed),
+        }
+    }
+}
+
+impl Reader {
+    /// A call or another event.
+    fn event(&self, split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
+        if let Some(note) = notes::read(split.body) {
+            return Some(notes::line(note, split, &self.layout, parsed));
+        }
+        let Text::Call(call) = call::read(split.body) else { return None };
+        if call.end == End::Nothing && !is_one_way(plain_name(call.name)) {
+            return None;
+        }
+        Some(read_call(&call, parsed))
+    }
+
+    /// An event without an id among others that have one.
+    fn unowned(&self, found: Line, split: &Split<'_>) -> Line {
+        match found.kind {
+            Kind::Call => self.with_columns(Line::of(Kind::NoThread), split),
+            // Whose end or birth this is cannot be known; of old versions it is that of the only process, if there is one.
+            Kind::Exit | Kind::Process if !self.layout.is_old => Line::of(Kind::Notice),
+            _ => self.with_columns(found, split),
+        }
+    }
+
+    /// What is no event from its beginning on.
+    fn other(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
+        for inside in split_inside(line, self.layout.columns).filter(|_| self.layout.ids != Ids::None) {
+            if let Some(found) = self.event(&inside, parsed) {
+                return self.with_columns(found, &inside);
+            }
+        }
+        if let Some(note) = notes::signal_inside(split.body) {
+            let found = notes::line(note, split, &self.layout, parsed);
+            return self.with_columns(found, split);
+        }
+        let alone = self.layout.ids == Ids::None && self.layout.columns == 0;
+        if let Some(Text::Call(call)) = pasted::call_inside(line).filter(|_| alone).map(scan::trim).map(call::read)
+            && call.end != End::Nothing
+        {
+            return read_call(&call, parsed);
+        }
+        let has_columns = split.prefixed() || split.columns > 0;
+        let is_cut = match call::read(split.body) {
+            Text::Call(Call { name, .. }) | Text::Cut(name) => syscalls::by_name(plain_name(name)).is_some(),
+            Text::Other => false,
+        };
+        match has_columns || is_cut {
+            true => self.with_columns(Line::of(Kind::Damaged), split),
+            false => Line::of(Kind::Foreign),
+        }
+    }
+
+    fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
+        (line.pid, line.tid) = match (self.layout.ids, split.second) {
+            (Ids::None, _) => (NO_ID, NO_ID),
+            (Ids::Thread, NO_ID) => (NO_ID, split.first),
+            (_, NO_ID) => (split.first, split.first),
+            (_, second) => (split.first, second),
+        };
+        if split.columns != self.layout.columns {
+            return line;
+        }
+        let [first_ns, second_ns] = split.times_ns;
+        match (split.columns, self.layout.has_stamps) {
+            (2, _) => (line.stamp_ns, line.dur_ns) = (first_ns, second_ns),
+            (1, true) => line.stamp_ns = first_ns,
+            (1, false) => line.dur_ns = first_ns,
+            _ => {}
+        }
+        // A clock that was set back during the call: no duration at least.
+        if line.dur_ns < 0 && self.layout.has_durations() {
+            line.dur_ns = 0;
+        }
+        line
+    }
+}
+
+/// Calls that do not come back to where they were made.
+fn is_one_way(name: &[u8]) -> bool {
+    matches!(name, b"exit" | b"_exit" | b"sys_exit" | b"exit_group" | b"thr_exit" | b"abort2")
+}
+
+fn read_call(call: &Call<'_>, parsed: &mut Parsed) -> Line {
+    let mut line = Line::of(Kind::Call);
+    line.name = parsed.texts.add(call.name);
+    match call.end {
+        End::Value(value) => line.ret = value,
+        End::JustReturns => {}
+        End::Restarts => {
+            line.outcome = Outcome::Interrupted;
+            line.errno = parsed.texts.add(b"ERESTART");
+        }
+        End::Error(number) => {
+            line.outcome = Outcome::Failed;
+            // The number is that of the program's system, though the text is FreeBSD's.
+            let system = if call.name.starts_with(b"linux_") { System::Linux } else { System::FreeBsd };
+            line.errno = match error_names::name(system, number) {
+                Some(name) => parsed.texts.add(name.as_bytes()),
+                None => parsed.texts.add(format!("ERR#{number}").as_bytes()),
+            };
+        }
+        End::Nothing => line.outcome = Outcome::NoReturn,
+    }
+    describe(call, &mut line, parsed);
+    line
+}
+
+/// Descriptor, operation, target and extra, by the rules common to all formats.
+fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
+    let plain = plain_name(call.name);
+    let (mut args, count) = call::arguments(call.args);
+    if line.outcome == Outcome::NoReturn {
+        let status = scan::value(args[0]).filter(|_| plain != b"thr_exit").map_or(0, |(status, _)| status);
+        line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+    } else if let Some(known) = syscalls::by_name(plain) {
+        without_pointers(known, &mut args);
+        crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
+    }
+}
+
+/// An address where a list of descriptors is expected holds none.
+fn without_pointers(known: &Syscall, args: &mut [&[u8]; call::MOST_ARGS]) {
+    for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
+        if matches!(letter, b'l' | b'k' | b'q' | b'e') && arg.starts_with(b"0x") {
+            *arg = b"";
+        }
+    }
+}

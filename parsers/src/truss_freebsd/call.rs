@@ -1,0 +1,147 @@
+//! The text of one call: name, arguments, and how it ended.
+
+use crate::scan;
+use memchr::memmem;
+
+/// A call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Call<'a> {
+    /// Its name.
+    pub name: &'a [u8],
+    /// What stands between the outer parentheses.
+    pub args: &'a [u8],
+    /// What stands behind them.
+    pub end: End,
+}
+
+/// What stands behind the arguments.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum End {
+    /// `= value (0xvalue)`.
+    Value(i64),
+    /// `ERR#number 'text'`.
+    Error(i64),
+    /// `ERESTART`: the next line of the thread repeats the call.
+    Restarts,
+    /// `EJUSTRETURN`: success without a value.
+    JustReturns,
+    /// Nothing.
+    Nothing,
+}
+
+/// What a text is, taken as a call.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Text<'a> {
+    /// A call.
+    Call(Call<'a>),
+    /// Begins like a call of this name, but has no end or one that contradicts itself.
+    Cut(&'a [u8]),
+    /// Something else.
+    Other,
+}
+
+/// Read a text without blanks at its ends.
+pub(super) fn read(text: &[u8]) -> Text<'_> {
+    let Some((name, rest)) = name(text) else { return Text::Other };
+    let Some(inside) = rest.strip_prefix(b"(") else { return Text::Other };
+    match ending(inside) {
+        Some((args, end)) => Text::Call(Call { name, args, end }),
+        None => Text::Cut(name),
+    }
+}
+
+/// A call's name: `compat11.stat` is of an older kernel, `#580` has no name.
+fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'.');
+    let end = text.iter().position(|byte| !is_part(byte))?;
+    (end > 0 && !text.first()?.is_ascii_digit() && text.first() != Some(&b'.')).then(|| text.split_at(end))
+}
+
+/// The name without the mark of another kernel's calls.
+pub(super) fn plain_name(name: &[u8]) -> &[u8] {
+    let own = memchr::memrchr(b'.', name).and_then(|at| name.get(at + 1..)).unwrap_or(name);
+    [&b"linux_"[..], b"freebsd32_"].iter().find_map(|mark| own.strip_prefix(*mark)).unwrap_or(own)
+}
+
+/// Structures hold commas, parentheses and equals signs, and strings anything: the result is looked for from the right.
+fn ending(inside: &[u8]) -> Option<(&[u8], End)> {
+    if let Some(text) = inside.strip_suffix(b"'") {
+        let at = memmem::rfind(text, b"ERR#")?;
+        let (number, rest) = scan::number(text.get(at + 4..)?)?;
+        return rest.starts_with(b" '").then(|| Some((arguments_before(text.get(..at)?)?, End::Error(number))))?;
+    }
+    for (word, end) in [(&b"ERESTART"[..], End::Restarts), (b"EJUSTRETURN", End::JustReturns)] {
+        if let Some(front) = inside.strip_suffix(word) {
+            return Some((arguments_before(front)?, end));
+        }
+    }
+    let text = inside.strip_suffix(b")")?;
+    match value(text) {
+        Some(found) => found,
+        None => Some((text, End::Nothing)),
+    }
+}
+
+/// `…) = 3 (0x3`: `Some(None)` if the two numbers differ, which only damage can bring about.
+fn value(text: &[u8]) -> Option<Option<(&[u8], End)>> {
+    let at = memmem::rfind(text, b" (0x")?;
+    let (hex, rest) = scan::value(text.get(at + 2..)?)?;
+    let front = text.get(..at)?;
+    let start = front.iter().rposition(|byte| !byte.is_ascii_digit())?;
+    let start = if front.get(start) == Some(&b'-') { start } else { start + 1 };
+    let (decimal, _) = scan::signed(front.get(start..)?)?;
+    let args = arguments_before(front.get(..start)?.strip_suffix(b"= ")?)?;
+    // Programs of 32 bits.
+    let equal = decimal == hex || (decimal as u32 == hex as u32 && u32::try_from(hex).is_ok());
+    Some((rest.is_empty() && equal).then_some((args, End::Value(decimal))))
+}
+
+/// What is before `)` and at least one blank or tab.
+fn arguments_before(text: &[u8]) -> Option<&[u8]> {
+    let trimmed = scan::trim_end(text);
+    (trimmed.len() < text.len()).then(|| trimmed.strip_suffix(b")"))?
+}
+
+/// Most arguments that anybody looks at.
+pub(super) const MOST_ARGS: usize = 8;
+
+/// The texts between the bare commas, and how many there are.
+pub(super) fn arguments(args: &[u8]) -> ([&[u8]; MOST_ARGS], usize) {
+    let (mut found, mut count): ([&[u8]; MOST_ARGS], usize) = ([b""; MOST_ARGS], 0);
+    let (mut start, mut at, mut depth) = (0, 0, 0i32);
+    while let Some(&byte) = args.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at += string(args.get(at..).unwrap_or(b""), depth > 0),
+            b'(' | b'[' | b'{' => depth += 1,
+            b')' | b']' | b'}' => depth -= 1,
+            b',' if depth <= 0 && count + 1 < MOST_ARGS => {
+                found[count] = scan::trim(args.get(start..at - 1).unwrap_or(b""));
+                count += 1;
+                start = at;
+            }
+            _ => {}
+        }
+    }
+    let last = scan::trim(args.get(start..).unwrap_or(b""));
+    if count > 0 || !last.is_empty() {
+        found[count] = last;
+        count += 1;
+    }
+    (found, count)
+}
+
+/// Length of a string with its closing quote, the opening one already taken. A quote inside is not escaped, so only one
+/// that the end of an argument follows closes the string.
+fn string(text: &[u8], nested: bool) -> usize {
+    let closes = |at: &usize| {
+        let rest = text.get(at + 1..).unwrap_or(b"");
+        let rest = rest.strip_prefix(b"...").unwrap_or(rest);
+        match rest.first() {
+            None | Some(b',') => true,
+            Some(b' ' | b']' | b'}') => nested,
+            _ => false,
+        }
+    };
+    memchr::memchr_iter(b'"', text).find(closes).map_or(text.len(), |at| at + 1)
+}

@@ -1,0 +1,142 @@
+//! Which columns the lines of a capture have, decided from its head.
+//!
+//! With both times it is always the time first and the duration behind it. A single one that never falls within a
+//! process is the time (`-d`); one that falls is the duration (`-D`).
+
+use super::call::{self, Call, End, Text};
+use super::notes::{self, Note};
+use super::split::{Split, split};
+use super::table;
+use crate::format::Head;
+use crate::scan;
+use rustc_hash::FxHashMap;
+
+/// Smaller ids are those of processes.
+const FIRST_THREAD: i32 = 100_000;
+
+/// What the ids in front of a line are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Ids {
+    /// There are none.
+    None,
+    /// `-f`.
+    Process,
+    /// `-H`.
+    Thread,
+    /// `-f -H`.
+    Both,
+}
+
+/// The layout of a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Layout {
+    /// What the ids are.
+    pub ids: Ids,
+    /// Number of time columns.
+    pub columns: usize,
+    /// The first of them is the time of the return.
+    pub has_stamps: bool,
+    /// Of the times of procfs: signals without a name or an owner, exit statuses as wait gives them.
+    pub is_old: bool,
+    /// Exit statuses may be those of wait: nothing shows a version that prints the plain ones.
+    pub is_raw: bool,
+    /// The capture is a `-c` table.
+    pub is_table: bool,
+}
+
+impl Layout {
+    /// Whether the last time column is the duration.
+    pub fn has_durations(&self) -> bool {
+        self.columns == 2 || (self.columns == 1 && !self.has_stamps)
+    }
+
+    /// Whether lines have thread ids.
+    pub fn has_tids(&self) -> bool {
+        matches!(self.ids, Ids::Thread | Ids::Both)
+    }
+}
+
+/// Decide.
+pub(super) fn of(head: Head<'_>) -> Layout {
+    let (mut events, mut age): (Vec<Split<'_>>, Age) = (Vec::new(), Age::default());
+    let mut with_times = [0usize; 3];
+    for line in head.lines() {
+        let split = split(line, 2);
+        age.look_at(split.body);
+        if is_event(split.body) {
+            with_times[split.columns] += 1;
+            events.push(split);
+        }
+    }
+    // Some lines of old versions have no columns, so any number of them beats zero.
+    let columns = (1..3).filter(|&count| with_times[count] > 0).max_by_key(|&count| with_times[count]).unwrap_or(0);
+    let ids = ids(&events);
+    let is_table = events.is_empty() && head.lines().any(table::is_row);
+    events.retain(|event| event.columns == columns);
+    let has_stamps = columns == 2 || (columns == 1 && never_falls(&events));
+    Layout { ids, columns, has_stamps, is_old: age.old, is_raw: age.is_raw(), is_table }
+}
+
+fn is_event(body: &[u8]) -> bool {
+    let is_note =
+        || notes::read(body).is_some_and(|note| !matches!(note, Note::Unknown | Note::OldStop | Note::Message));
+    matches!(call::read(body), Text::Call(_)) || is_note()
+}
+
+fn ids(events: &[Split<'_>]) -> Ids {
+    let prefixed = events.iter().filter(|event| event.prefixed()).count();
+    let both = events.iter().filter(|event| event.second >= 0).count();
+    let threads = events.iter().filter(|event| event.first >= FIRST_THREAD).count();
+    match prefixed {
+        _ if prefixed * 2 <= events.len() => Ids::None,
+        _ if both * 2 > prefixed => Ids::Both,
+        _ if threads == prefixed => Ids::Thread,
+        _ => Ids::Process,
+    }
+}
+
+/// One fall in twenty is forgiven, for excerpts and clocks that were set.
+fn never_falls(events: &[Split<'_>]) -> bool {
+    let (mut falls, mut rises) = (0, 0);
+    let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
+    for event in events {
+        let time_ns = event.times_ns[0];
+        if let Some(before_ns) = last.insert((event.first, event.second), time_ns) {
+            falls += usize::from(time_ns < before_ns);
+            rises += usize::from(time_ns > before_ns);
+        }
+    }
+    rises > 0 && falls * 20 <= rises
+}
+
+/// Which version it was, by what only some write.
+#[derive(Default)]
+struct Age {
+    old: bool,
+    new: bool,
+    asked: Vec<i64>,
+    reported: Vec<i64>,
+}
+
+impl Age {
+    fn look_at(&mut self, body: &[u8]) {
+        match notes::read(body) {
+            Some(Note::Signal(_, b"") | Note::OldStop) => self.old = true,
+            Some(Note::Exit(status)) => self.reported.push(status),
+            Some(Note::Message) => {}
+            Some(_) => self.new = true,
+            None if body.starts_with(b"exit(") => {
+                if let Text::Call(Call { args, end: End::Nothing, .. }) = call::read(body) {
+                    self.asked.extend(scan::value(args).map(|(status, _)| status));
+                }
+            }
+            None => {}
+        }
+    }
+
+    /// A status that is reported as exit got it is a plain one.
+    fn is_raw(&self) -> bool {
+        let plain = self.reported.iter().any(|status| *status != 0 && self.asked.contains(status));
+        self.old || !(self.new || plain)
+    }
+}

@@ -1,0 +1,56 @@
+//! The table that `truss -c` prints instead of events. Its seconds are wall time, whatever the manual says.
+//!
+//! In:   open                    0.000101200      12       3
+//! Out:  open, 12 calls, 3 failed, total 101200 ns
+
+use crate::format::Parsed;
+use crate::line::{Extra, Kind, Line};
+use crate::scan;
+
+/// The header of the table.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    let [first, second, third, fourth, fifth] = fields(line);
+    first == b"syscall" && second == b"seconds" && third == b"calls" && fourth == b"errors" && fifth.is_empty()
+}
+
+/// A row or the total: nine decimals tell this table from that of other systems.
+pub(super) fn is_row(line: &[u8]) -> bool {
+    let [first, second, third, fourth, fifth] = fields(line);
+    let total = seconds(first).is_some() && count(second).is_some() && count(third).is_some() && fourth.is_empty();
+    let row = seconds(second).is_some() && count(third).is_some() && count(fourth).is_some() && fifth.is_empty();
+    total || row && !first.first().is_some_and(u8::is_ascii_digit)
+}
+
+/// A line of a capture that is known to be such a table.
+pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
+    let [first, second, third, fourth, _] = fields(line);
+    let is_rule = first.starts_with(b"---") && line.iter().all(|byte| matches!(byte, b'-' | b' ' | b'\t' | b'\r'));
+    if is_header(line) || is_rule {
+        return Line::of(Kind::SummaryTable);
+    }
+    if !is_row(line) {
+        return Line::of(if line.starts_with(b"truss: ") { Kind::Notice } else { Kind::Foreign });
+    }
+    let mut row = Line::of(Kind::SummaryTable);
+    if let (Some(total_ns), Some(calls), Some(failed)) = (seconds(second), count(third), count(fourth)) {
+        row.name = parsed.texts.add(first);
+        row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
+    }
+    row
+}
+
+/// The first fields; empty where there is none. The last says only whether there are more.
+fn fields(text: &[u8]) -> [&[u8]; 5] {
+    let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
+    std::array::from_fn(|_| fields.next().unwrap_or(b""))
+}
+
+fn seconds(field: &[u8]) -> Option<i64> {
+    let (ns, places, rest) = scan::seconds(field)?;
+    (places == 9 && rest.is_empty()).then_some(ns)
+}
+
+fn count(field: &[u8]) -> Option<u64> {
+    let (value, rest) = scan::number(field)?;
+    rest.is_empty().then_some(value as u64)
+}

@@ -1,0 +1,117 @@
+//! Lines as text, for cases that are data: `input  => what is read of it`, in sections with the name of a layout.
+#![allow(dead_code)]
+
+use parsers::line::Ended;
+use parsers::{Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// What a reader makes of one line.
+pub fn one(reader: &dyn LineReader, line: &[u8]) -> String {
+    let mut parsed = Parsed::default();
+    let line = reader.read(line, &mut parsed);
+    shown(&line, &parsed)
+}
+
+/// A line as one text: kind, what is set of the columns, then name, operation, target and so on.
+pub fn shown(line: &Line, parsed: &Parsed) -> String {
+    let mut out = line.kind.name().to_owned();
+    let mut put = |key: &str, value: String| write!(out, " {key}={value}").unwrap_or_default();
+    for (key, id) in [("pid", line.pid), ("tid", line.tid), ("fd", line.fd)] {
+        if id != NO_ID {
+            put(key, id.to_string());
+        }
+    }
+    for (key, ns) in [("at", line.stamp_ns), ("dur", line.dur_ns), ("cpu", line.cpu_ns)] {
+        if ns != NO_NS {
+            put(key, ns.to_string());
+        }
+    }
+    for (key, text) in [("name", line.name), ("op", line.op), ("target", line.target), ("errno", line.errno)] {
+        if text.is_some() {
+            put(key, parsed.texts.string(text).into_owned());
+        }
+    }
+    if line.ret != NO_NS {
+        put("ret", line.ret.to_string());
+    }
+    if line.outcome != Outcome::Ok {
+        put("outcome", line.outcome.name().to_owned());
+    }
+    if line.part != Part::Whole {
+        put("part", format!("{:?}", line.part));
+    }
+    if let Some(extra) = parsed.extra(line) {
+        put("extra", shown_extra(extra, parsed));
+    }
+    out
+}
+
+fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
+    let ended = |ended: &Option<Ended>| match ended {
+        None => String::new(),
+        Some(Ended::Exited(status)) => format!(" exited {status}"),
+        Some(Ended::Killed(signal)) => format!(" killed by {}", parsed.texts.string(*signal)),
+    };
+    match extra {
+        Extra::Exec { path, argv } => format!("exec({}|{})", parsed.texts.string(*path), parsed.texts.string(*argv)),
+        Extra::Waited { child, ended: end } => format!("waited({child}{})", ended(end)),
+        Extra::Signal { from, ended: end } => format!("from({from}{})", ended(end)),
+        Extra::End(end) => format!("end({})", ended(&Some(*end)).trim()),
+        Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
+        Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
+        Extra::Asked(NO_NS) => "asked(for ever)".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+/// Compare all cases; with TRACEALYZE_BLESS=1 write them anew. An arrow stands for a tab.
+pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str) -> Box<dyn LineReader>) {
+    let mut head = "";
+    let mut told = String::new();
+    for case in cases.lines() {
+        if let Some(name) = case.strip_prefix("[").and_then(|case| case.strip_suffix("]")) {
+            head = layouts.iter().find(|(layout, _)| *layout == name).expect("a known layout").1;
+        }
+        match case.split_once("  =>") {
+            Some((input, _)) if !case.starts_with('#') => {
+                let found = one(reader(head).as_ref(), input.replace('→', "\t").as_bytes());
+                writeln!(told, "{input}  => {found}").unwrap_or_default();
+            }
+            _ => writeln!(told, "{case}").unwrap_or_default(),
+        }
+    }
+    if std::env::var_os("TRACEALYZE_BLESS").is_some() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
+        std::fs::write(path, &told).expect("the cases can be written");
+        return;
+    }
+    for (found, expected) in told.lines().zip(cases.lines()) {
+        assert_eq!(found, expected);
+    }
+}
+
+/// The public samples lie beside the checkout, if at all.
+pub fn corpus(name: &str) -> Option<String> {
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
+    let folder = std::env::var_os("TRACEALYZE_CORPUS").map_or(beside, PathBuf::from);
+    let text = std::fs::read_to_string(folder.join(name)).ok();
+    if text.is_none() {
+        println!("not tested on {name}: set TRACEALYZE_CORPUS to the folder of the public samples");
+    }
+    text
+}
+
+/// Whatever the bytes, each reader gives one line per physical line and none panics.
+pub fn all_survive(format: &dyn Format, layouts: &[(&str, &str)], text: &[u8]) {
+    let own = Head { bytes: text, complete: false };
+    format.recognise(own);
+    let mut readers = vec![format.reader(own)];
+    readers.extend(layouts.iter().map(|(_, head)| format.reader(Head { bytes: head.as_bytes(), complete: true })));
+    let lines = text.split(|&byte| byte == b'\n').count() - usize::from(text.ends_with(b"\n") || text.is_empty());
+    for reader in readers {
+        let mut parsed = Parsed::default();
+        parsed.read(reader.as_ref(), text);
+        assert_eq!(parsed.lines.len(), lines);
+    }
+}
