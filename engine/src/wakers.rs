@@ -5,6 +5,7 @@
 
 pub mod child;
 mod futex;
+mod lock;
 mod shapes;
 mod signal;
 mod stream;
@@ -16,6 +17,7 @@ use crate::events::EventKind;
 use crate::trace::{Span, Trace};
 use parsers::Outcome;
 use parsers::syscalls::Class;
+use shapes::Deed;
 pub use waiting::EXIT_TOLERANCE_NS;
 use waiting::Waiting;
 use waits::Wait;
@@ -37,12 +39,14 @@ pub enum How {
     Futex,
     /// A thread ended.
     Join,
+    /// Somebody gave a lock on a file back.
+    Lock,
 }
 
 impl How {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        ["child", "vfork", "signal", "stream", "terminal", "futex", "join"][self as usize]
+        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock"][self as usize]
     }
 }
 
@@ -83,6 +87,7 @@ pub struct Wakers {
     streams: stream::Streams,
     terminals: terminal::Terminals,
     futexes: futex::Futexes,
+    locks: lock::Locks,
 }
 
 impl Wakers {
@@ -99,11 +104,13 @@ impl Wakers {
             wakers.streams.take(trace, row, known);
             wakers.terminals.take(trace, row, known);
             wakers.futexes.take(trace, row, known);
+            wakers.locks.take(trace, row, known);
         }
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
         wakers.signals.order(trace);
         wakers.futexes.order(trace);
+        wakers.locks.order(trace);
         wakers
     }
 
@@ -116,6 +123,7 @@ impl Wakers {
             streams: stream::Streams::default(),
             terminals: terminal::Terminals::default(),
             futexes: futex::Futexes::default(),
+            locks: lock::Locks::default(),
         }
     }
 
@@ -125,8 +133,16 @@ impl Wakers {
     }
 
     /// Whether somebody or something must have ended this call, be it in the trace or not.
+    ///
+    /// A sleep and an expired time-out end by themselves; a read of a file is work of the disk; some failures come at once.
     pub fn needs_waker(&self, trace: &Trace, row: u32) -> bool {
-        self.shapes.of(trace, row).wait.is_some() && waits::needs_waker(&trace.events, row)
+        let known = self.shapes.of(trace, row);
+        let waits = match known.wait {
+            None | Some(Wait::Sleep) => false,
+            Some(Wait::Read) => matches!(known.class, Class::Ipc | Class::Terminal | Class::Network),
+            Some(_) => true,
+        };
+        waits && !waits::timed_out(&trace.events, row) && !waits::failed_at_once(&trace.events, row)
     }
 
     /// Who ended a call of a task. `at` is the place of the call among the task's rows.
@@ -143,6 +159,7 @@ impl Wakers {
         let ended = match wait {
             Wait::Child => self.children.waited(&call),
             Wait::Read => self.read(&call, span.row),
+            Wait::Lock if known.deed == Deed::Locks => self.locks.holder(&call),
             Wait::Lock => self.futexes.waker(&call),
             Wait::Poll => call.taken_next().and_then(|row| self.read(&call, row)),
             _ => None,

@@ -155,6 +155,8 @@ fn waits_that_nothing_in_the_trace_ends_are_unresolved_and_others_are_not() {
     let cases = [
         ("wait4", -1, "", false),
         ("futex", 0, "0x1", false),
+        ("flock", 0, "/run/l", false),
+        ("read", 8, "anon_inode:[timerfd]", true),
         ("read", 5, "pipe:[7]", false),
         ("read", 5, "/etc/passwd", true),
         ("nanosleep", 0, "", true),
@@ -248,6 +250,47 @@ fn a_parked_thread_is_its_unparkers() {
     assert_eq!(charged(with_thread(parks(), unparks("3"))), vec![100, 0]);
     let waits = root().fork(1, 10, 2).call("lwp_wait", 20, 80).on("2").returns(0);
     assert_eq!(charged(with_thread(waits, |thread| thread.exit(79))), vec![41, 59]);
+}
+
+#[test]
+fn a_file_lock_is_its_holders_until_it_is_given_back() {
+    let waits =
+        |syscall: &str, op: &str| root().fork(1, 10, 2).call(syscall, 20, 80).on("/run/l").op(op).returns(0).exit(100);
+    let holder = |syscall: &str, op: &str| task(2).call(syscall, 11, 12).on("/run/l").op(op).returns(0);
+    let (ex, setlkw) = (("flock", "LOCK_EX"), ("fcntl", "F_SETLKW"));
+    let cases = [
+        ("it unlocks", ex, holder("flock", "LOCK_EX").call("flock", 70, 78).on("/run/l").op("LOCK_UN").exit(200), 58),
+        ("it closes", ex, holder("flock", "LOCK_EX").call("close", 70, 78).on("/run/l").returns(0).exit(200), 58),
+        ("it ends", ex, holder("flock", "LOCK_EX").exit(79), 59),
+        (
+            "it closes another file",
+            ex,
+            holder("flock", "LOCK_EX").call("close", 70, 78).on("/run/m").exit(5_000_000),
+            0,
+        ),
+        ("it only reads", ex, task(2).call("read", 11, 12).on("/run/l").exit(79), 0),
+        ("the lock is another", ex, task(2).call("flock", 11, 12).on("/run/m").op("LOCK_EX").exit(79), 0),
+        (
+            "every other fcntl unlocks",
+            setlkw,
+            holder("fcntl", "F_SETLKW").call("fcntl", 70, 78).on("/run/l").op("F_SETLKW").returns(0).exit(200),
+            58,
+        ),
+    ];
+    for (claim, (syscall, op), holder, expected) in cases {
+        assert_eq!(charged(vec![waits(syscall, op), holder])[1], expected, "{claim}");
+    }
+}
+
+#[test]
+fn of_three_that_take_a_file_lock_in_turn_each_is_charged_for_its_turn() {
+    let turn = |plan: TaskPlan, from: i64, to: i64, until: i64| {
+        let locked = plan.call("flock", from, to).on("/l").op("LOCK_EX").returns(0);
+        locked.call("nanosleep", to, until).call("flock", until, until + 1).on("/l").op("LOCK_UN").returns(0)
+    };
+    let root = turn(root().fork(1, 2, 2).fork(2, 3, 3), 10, 70, 80).exit(80);
+    let plans = vec![root, turn(task(2), 5, 6, 40).exit(200), turn(task(3), 8, 41, 69).exit(200)];
+    assert_eq!(charged(plans)[1..], [31, 29]);
 }
 
 #[test]

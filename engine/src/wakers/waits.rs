@@ -54,23 +54,17 @@ pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
     wait_of(events.texts.bytes(events.shape(row).syscall))
 }
 
-/// Whether somebody or something must have ended this call, be it in the trace or not.
-///
-/// A sleep and an expired time-out end by themselves; a read of a file is work of the disk.
-pub fn needs_waker(events: &EventTable, row: u32) -> bool {
-    let waits = match wait_of_row(events, row) {
-        None | Some(Wait::Sleep) => false,
-        Some(Wait::Read) => matches!(class(events, row), Class::Ipc | Class::Terminal | Class::Network),
-        Some(_) => true,
-    };
-    waits && !timed_out(events, row)
-}
-
 /// Whether a wait ended because its time was over.
 pub fn timed_out(events: &EventTable, row: u32) -> bool {
     let none_ready = wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
     let errno = events.texts.bytes(events.shape(row).errno);
     (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
+}
+
+/// Whether a call failed because it would have had to wait, or because there was nothing to wait for.
+pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
+    let errno = events.texts.bytes(events.shape(row).errno);
+    matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
 }
 
 /// Whether the timer of the task itself ended a wait for a signal: the next thing printed of it is that signal.
