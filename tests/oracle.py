@@ -42,13 +42,41 @@ def why_not() -> str | None:
 
 def capture(program: Sequence[str], folder: Path, *options: str) -> Path:
     """Run a program under strace, its own table at the end of the log. The program may fail, as some do on purpose."""
+    return capture_as(program, folder, "-f", "-C", "-ttt", "-T", *options)
+
+
+def capture_as(program: Sequence[str], folder: Path, *options: str) -> Path:
+    """The same with these options only."""
     log = folder / "own.strace"
-    command = ["strace", "-f", "-C", "-ttt", "-T", *options, "-o", str(log), *program]
+    run(["strace", *options, "-o", str(log), *program], folder)
+    return log
+
+
+def capture_stderr(program: Sequence[str], folder: Path, *options: str) -> Path:
+    """What strace writes where its messages go, too: they cut lines, and ids stand only where two tasks live."""
+    log = folder / "stderr.strace"
+    log.write_bytes(run(["strace", "-f", "-C", "-ttt", "-T", *options, *program], folder))
+    return log
+
+
+def run(command: Sequence[str], folder: Path) -> bytes:
+    """Run it there; what it wrote to stderr."""
     environment = os.environ | {"LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1", "GIT_CONFIG_NOSYSTEM": "1"}
-    subprocess.run(
+    ended = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, timeout=60, check=False, stdin=subprocess.DEVNULL
     )
-    return log
+    return ended.stderr
+
+
+def split(log: Path, prefix: Path) -> int:
+    """Write a file per thread, as -ff names them: ids go from the lines into the names. How many lines that were."""
+    threads: dict[bytes, list[bytes]] = {}
+    for line in itertools.takewhile(lambda line: not line.startswith(b"% time"), log.read_bytes().splitlines(True)):
+        tid, _, rest = line.partition(b" ")
+        threads.setdefault(tid, []).append(rest.lstrip(b" "))
+    for tid, lines in threads.items():
+        prefix.with_name(f"{prefix.name}.{tid.decode()}").write_bytes(b"".join(lines))
+    return sum(map(len, threads.values()))
 
 
 def own_table(log: Path) -> dict[str, Count]:

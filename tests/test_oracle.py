@@ -132,6 +132,47 @@ TARGETS = {
             except OSError: pass
         """,
     ),
+    "stopped and continued": Target(
+        "python",
+        """
+        import os, signal, time
+        child = os.fork()
+        if child == 0:
+            for _ in range(10): time.sleep(0.01)
+            os._exit(0)
+        time.sleep(0.03)
+        os.kill(child, signal.SIGSTOP)
+        os.waitpid(child, os.WUNTRACED)
+        os.kill(child, signal.SIGCONT)
+        os.waitpid(child, 0)
+        """,
+    ),
+    "calls broken by signals": Target(
+        "python",
+        """
+        import os, signal, time
+        signal.signal(signal.SIGALRM, lambda *_: None)
+        child = os.fork()
+        if child == 0: time.sleep(0.2); os._exit(0)
+        for _ in range(3):
+            signal.setitimer(signal.ITIMER_REAL, 0.005)
+            signal.pause()
+            signal.setitimer(signal.ITIMER_REAL, 0.005)
+            signal.sigtimedwait([signal.SIGUSR1], 0.02)
+        signal.setitimer(signal.ITIMER_REAL, 0.005)
+        os.waitpid(child, 0)
+        """,
+    ),
+    "spawn": Target(
+        "python",
+        """
+        import os
+        for program in ("/bin/true", "/bin/false", "/bin/true"):
+            os.waitpid(os.posix_spawn(program, [program], {}), 0)
+        """,
+    ),
+    "writer without a reader": Target("sh", "seq 20000 | sort -rn | head -n 3; yes | head -n 1; (sleep 0.1 & wait)"),
+    "gcc": Target("sh", "echo 'int main(void) { return 0; }' > a.c; gcc -O1 a.c -o a && ./a", ("gcc",)),
     "tar": Target(
         "sh",
         "mkdir -p a/b; for i in 1 2 3 4 5 6 7 8 9; do echo $i > a/b/$i; done; tar cf - a | tar tvf -; rm -r a",
@@ -150,21 +191,65 @@ TARGETS = {
 }
 
 
-def captured(name: str, folder: Path, *options: str) -> Path:
+# Their own words would stand among those of strace.
+WRITE_STDERR = {"storm of execs", "tar", "git", "writer without a reader"}
+
+
+def command(name: str) -> list[str]:
+    """How to run a target; without its tools it is skipped."""
     target = TARGETS[name]
     missing = [tool for tool in target.needs if not shutil.which(tool)]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
-    return oracle.capture(target.command(), folder, *options)
+    return target.command()
+
+
+def captured(name: str, folder: Path, *options: str) -> Path:
+    return oracle.capture(command(name), folder, *options)
+
+
+def assert_counts_equal(trace: tracealyze.Trace, log: Path) -> None:
+    """Calls and errors of each syscall are those of strace's table in this log."""
+    ours, theirs = oracle.as_the_table_counts(trace), oracle.own_table(log)
+    assert theirs["execve"].calls > 0
+    assert oracle.without_what_is_put_back(ours) == oracle.without_what_is_put_back(theirs)
 
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_calls_and_errors_are_those_that_strace_counted(name: str, tmp_path: Path) -> None:
     log = captured(name, tmp_path)
-    ours = oracle.as_the_table_counts(tracealyze.read(log))
-    theirs = oracle.own_table(log)
-    assert theirs["execve"].calls > 0
-    assert oracle.without_what_is_put_back(ours) == oracle.without_what_is_put_back(theirs)
+    assert_counts_equal(tracealyze.read(log), log)
+
+
+@pytest.mark.parametrize("name", sorted(set(TARGETS) - WRITE_STDERR))
+def test_messages_in_a_copy_of_stderr_cost_no_call_and_no_line(name: str, tmp_path: Path) -> None:
+    log = oracle.capture_stderr(command(name), tmp_path)
+    trace = tracealyze.read(log)
+    assert_counts_equal(trace, log)
+    assert sum(trace.accounting.values()) == log.read_bytes().count(b"\n")
+
+
+@pytest.mark.parametrize("name", TARGETS)
+def test_a_log_split_into_a_file_per_thread_counts_the_same(name: str, tmp_path: Path) -> None:
+    log = captured(name, tmp_path)
+    lines = oracle.split(log, tmp_path / "thread")
+    trace = tracealyze.read(tmp_path / "thread")
+    assert_counts_equal(trace, log)
+    assert sum(trace.accounting.values()) == lines
+
+
+@pytest.mark.parametrize("name", ["spawn", "python"])
+def test_files_per_thread_count_what_another_run_of_the_program_counts(name: str, tmp_path: Path) -> None:
+    # strace does not take -C with -ff. These programs make the same calls in each run.
+    first = oracle.capture_as(command(name), tmp_path, "-f", "-c")
+    oracle.run(["strace", "-ff", "-ttt", "-T", "-o", str(tmp_path / "thread"), *command(name)], tmp_path)
+    assert_counts_equal(tracealyze.read(tmp_path / "thread"), first)
+
+
+@pytest.mark.parametrize("options", ["", "-tt", "-r", "-t -T", "-tt -i", "-r -tt -T", "-ttt -T -Y"])
+def test_counts_need_no_clock_and_no_durations(options: str, tmp_path: Path) -> None:
+    log = oracle.capture_as(command("storm of execs"), tmp_path, "-f", "-C", *options.split())
+    assert_counts_equal(tracealyze.read(log), log)
 
 
 @pytest.mark.parametrize("name", TARGETS)
@@ -179,16 +264,16 @@ def test_each_line_is_counted_once_and_none_is_lost(name: str, tmp_path: Path) -
 @pytest.mark.parametrize("options", [["-yy"], ["-n", "-i"], ["-r"], ["-v", "-s", "300"], ["-x", "-X", "verbose"]])
 def test_options_that_change_the_text_change_no_count(options: list[str], tmp_path: Path) -> None:
     log = captured("loopback network", tmp_path, *options)
-    ours = oracle.as_the_table_counts(tracealyze.read(log))
-    assert oracle.without_what_is_put_back(ours) == oracle.without_what_is_put_back(oracle.own_table(log))
+    assert_counts_equal(tracealyze.read(log), log)
 
 
-def test_sum_of_durations_is_the_wall_time_that_strace_summed(tmp_path: Path) -> None:
-    log = captured("children of all kinds", tmp_path, "-w")
+@pytest.mark.parametrize("name", ["threads", "signals", "loopback network", "children of all kinds", "storm of execs"])
+def test_sum_of_durations_is_the_wall_time_that_strace_summed(name: str, tmp_path: Path) -> None:
+    log = captured(name, tmp_path, "-w")
     table = tracealyze.read(log).calls(by=["syscall"])
     ours_us = {row["syscall"]: row["total_ns"] / 1000 for row in table}
     theirs_us = oracle.own_seconds(log)
     for row in table:
         # strace cuts each <T> down to whole microseconds before it prints it, and its own sum once.
-        name, calls = row["syscall"], row["calls"]
-        assert -2 <= theirs_us.get(name, 0) * 1e6 - ours_us[name] <= calls + 2, name
+        syscall, calls = row["syscall"], row["calls"]
+        assert -2 <= theirs_us.get(syscall, 0) * 1e6 - ours_us[syscall] <= calls + 2, syscall
