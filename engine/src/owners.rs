@@ -201,9 +201,8 @@ impl Owners {
     pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
         let pid = tasks[task as usize].pid;
         let creator_pid = if thread { pid } else { creator_pid };
-        let creator = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)]
-            .iter()
-            .find_map(|&key| self.known(key));
+        let keys = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)];
+        let creator = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
         let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
         else {
             tasks[task as usize].born = true;

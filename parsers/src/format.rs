@@ -2,10 +2,14 @@
 
 use crate::line::{Extra, Kind, Line, NO_ID};
 use crate::text::Interner;
-use crate::{kernel_log, strace, truss_freebsd, truss_solaris};
+use crate::{kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
 pub const FORMATS: &[&dyn Format] = &[
+    &perf_trace::PerfTrace,
+    &kdump::Kdump,
+    &ltrace::Ltrace,
+    &truss_aix::TrussAix,
     &truss_freebsd::TrussFreebsd,
     &strace::Strace,
     &truss_solaris::TrussSolaris,

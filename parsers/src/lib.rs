@@ -11,13 +11,17 @@ pub mod call;
 pub mod error_names;
 pub mod format;
 pub mod input;
+pub mod kdump;
 pub mod kernel_log;
 pub mod line;
+pub mod ltrace;
 mod pasted;
+pub mod perf_trace;
 pub mod scan;
 pub mod strace;
 pub mod syscalls;
 pub mod text;
+pub mod truss_aix;
 pub mod truss_freebsd;
 pub mod truss_solaris;
 

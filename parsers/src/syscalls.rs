@@ -616,6 +616,26 @@ pub static SYSCALLS: &[Syscall] = &[
     s("cap_enter", Class::Other, ""),
     s("getfsstat", Class::Other, ""),
     s("nmount", Class::Other, ""),
+    // AIX
+    s("kopen", Class::Disk, "p"),
+    s("kread", Class::Disk, "f"),
+    s("kreadv", Class::Disk, "f"),
+    s("kpread", Class::Disk, "f"),
+    s("kwrite", Class::Disk, "f"),
+    s("kwritev", Class::Disk, "f"),
+    s("kpwrite", Class::Disk, "f"),
+    s("klseek", Class::Disk, "f"),
+    s("kioctl", Class::Disk, "fo"),
+    s("kfcntl", Class::Disk, "fo"),
+    s("_poll", Class::Poll, "--m"),
+    s("_select", Class::Poll, "----v"),
+    s("naccept", Class::Network, "f"),
+    s("nrecvfrom", Class::Network, "f"),
+    s("erecv", Class::Network, "f"),
+    s("esend", Class::Network, "f"),
+    s("_esend", Class::Network, "f"),
+    s("_erecv", Class::Network, "f"),
+    s("__loadx", Class::Memory, ""),
 ];
 
 /// Names of errors, which follow the syscalls among the fixed words.

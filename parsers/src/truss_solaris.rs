@@ -11,7 +11,7 @@
 mod call;
 mod layout;
 mod notes;
-mod recognise;
+pub(crate) mod recognise;
 mod split;
 mod table;
 
@@ -36,8 +36,13 @@ impl Format for TrussSolaris {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: layout::of(head) })
+        reader(head)
     }
+}
+
+/// A reader for this truss or one that writes like it.
+pub(crate) fn reader(head: Head<'_>) -> Box<dyn LineReader> {
+    Box::new(Reader { layout: layout::of(head) })
 }
 
 struct Reader {
@@ -236,7 +241,8 @@ fn extra(
 ) -> Option<Extra> {
     match (call.end, call.name) {
         (End::Exec, _) => Some(Extra::Exec { path: line.target, argv: Text::NONE }),
-        (End::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent)?, thread: false }),
+        // AIX prints 0, as the child sees it.
+        (End::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent).unwrap_or(NO_ID), thread: false }),
         (End::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
         (End::Nothing, b"_exit" | b"exit") => {
             let status = crate::scan::value(args[0]).map_or(0, |(status, _)| status);

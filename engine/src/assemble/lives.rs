@@ -112,8 +112,14 @@ impl Assembler<'_> {
             state.broken = Some((line.target, state.last_end_ns));
         }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
-        if let Some(Extra::Signal { .. }) = extra {
-            self.continued(line, extra);
+        match extra {
+            Some(Extra::Signal { .. }) => self.continued(line, extra),
+            // Its default action, which killed: no line of its own tells the end.
+            Some(Extra::End(ended)) => {
+                self.never_returned(task);
+                self.exits(task, ended);
+            }
+            _ => {}
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) enum End<'a> {
     Value(i64, i64),
     /// `Err#number NAME`.
     Error(i64, &'a [u8]),
-    /// `  argc = number`.
+    /// `  argc = number`, on AIX `  argc: number`.
     Exec,
     /// `(sleeping...)` and `(waiting for child to exit()/exec()...)`.
     Sleeping,
@@ -102,7 +102,7 @@ fn ending(tail: &[u8]) -> Option<End<'_>> {
     if let Some(number) = text.strip_prefix(b"Err#") {
         return error(number);
     }
-    if let Some(count) = text.strip_prefix(b"argc = ") {
+    if let Some(count) = text.strip_prefix(b"argc = ").or_else(|| text.strip_prefix(b"argc: ")) {
         return scan::number(scan::skip_blanks(count)).filter(|(_, rest)| rest.is_empty()).map(|_| End::Exec);
     }
     let (value, rest) = result(scan::skip_blanks(text.strip_prefix(b"=")?))?;

@@ -65,11 +65,8 @@ fn says(line: &[u8]) -> Says {
 }
 
 fn says_call(call: &Call<'_>, line: &[u8], has_columns: bool) -> Says {
-    // AIX has two blanks before the error's name, and names of its own; ltrace marks system calls.
-    const OTHERS: [&[u8]; 7] = [b"kread", b"kwrite", b"kopen", b"kioctl", b"kfork", b"kfcntl", b"__loadx"];
-    let is_error = matches!(call.end, End::Error(..));
-    let other = OTHERS.contains(&call.name) || call.name.starts_with(b"SYS_") || (call.name == b"statx" && is_error);
-    if other || (is_error && has_two_blanks_in_error(line)) {
+    // ltrace marks system calls.
+    if call.name.starts_with(b"SYS_") || is_aix_call(call, line) {
         return Says::No;
     }
     match call.end {
@@ -82,6 +79,25 @@ fn says_call(call: &Call<'_>, line: &[u8], has_columns: bool) -> Says {
     }
 }
 
+/// Names that only AIX has.
+const AIX_NAMES: [&[u8]; 9] =
+    [b"kread", b"kwrite", b"kopen", b"kioctl", b"kfork", b"kfcntl", b"klseek", b"kwaitpid", b"__loadx"];
+
+/// AIX has two blanks before the error's name, and names of its own.
+fn is_aix_call(call: &Call<'_>, line: &[u8]) -> bool {
+    let is_error = matches!(call.end, End::Error(..));
+    AIX_NAMES.contains(&call.name) || (is_error && (call.name == b"statx" || has_two_blanks_in_error(line)))
+}
+
+/// Whether only truss of AIX writes such a line: a call, or a row of its table.
+pub(crate) fn is_aix(line: &[u8]) -> bool {
+    let line = scan::trim_end(line);
+    match call::read(split(line, 3).body) {
+        Text::Call(call) => is_aix_call(&call, line),
+        _ => table::row_name(line).is_some_and(|name| AIX_NAMES.contains(&name)),
+    }
+}
+
 /// A row of a table tells nothing of whose it is, but FreeBSD's have nine decimals.
 fn table_of_three_decimals(line: &[u8]) -> bool {
     let time = line.strip_prefix(b"usr time:").or_else(|| line.strip_prefix(b"sys totals:"));
@@ -90,7 +106,8 @@ fn table_of_three_decimals(line: &[u8]) -> bool {
         && digits.and_then(scan::number).is_some_and(|(_, rest)| rest.len() + 3 >= digits.map_or(0, <[u8]>::len))
 }
 
-fn is_foreign_sign(line: &[u8]) -> bool {
+/// Whether another tracer writes such a line.
+pub(crate) fn is_foreign_sign(line: &[u8]) -> bool {
     let text = scan::skip_blanks(line);
     let is_dtruss = memchr::memmem::find(text, b"SYSCALL(args)").is_some() && text.ends_with(b"= return");
     let is_strace = text.ends_with(b"<unfinished ...>") || text.starts_with(b"+++ exited with");

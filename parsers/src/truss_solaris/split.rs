@@ -8,7 +8,7 @@ use crate::scan;
 pub(super) struct Split<'a> {
     /// Process id, [`NO_ID`] if not printed.
     pub pid: i32,
-    /// Number of the LWP, [`NO_ID`] if not printed.
+    /// Number of the LWP (on AIX: id of the kernel thread), [`NO_ID`] if not printed.
     pub lwp: i32,
     /// Whether there is a prefix.
     pub prefixed: bool,
@@ -60,7 +60,7 @@ fn behind(pid: i32, lwp: i32, prefixed: bool, text: &[u8], most: usize) -> Split
     Split { pid, lwp, prefixed, times_ns, columns, indented, body: scan::trim(rest) }
 }
 
-/// `pid:`, `pid/lwp:`, `/lwp:`, each with `@tid` if wanted, and a blank or tab behind it.
+/// `pid:`, `pid/lwp:`, `/lwp:`, each with `@tid` if wanted, and a blank or tab behind it; `pid: tid:` on AIX.
 fn prefix(text: &[u8]) -> Option<(i32, i32, &[u8])> {
     let (pid, rest) = id(text).unwrap_or((NO_ID, text));
     let (lwp, rest) = match rest.strip_prefix(b"/") {
@@ -72,8 +72,19 @@ fn prefix(text: &[u8]) -> Option<(i32, i32, &[u8])> {
         None => rest,
     };
     let rest = rest.strip_prefix(b":")?;
-    let ends = rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t'));
-    (ends && (pid != NO_ID || lwp != NO_ID)).then_some((pid, lwp, rest))
+    if !ends(rest) || (pid == NO_ID && lwp == NO_ID) {
+        return None;
+    }
+    let second = || id(scan::skip_blanks(rest)).and_then(|(tid, rest)| Some((tid, rest.strip_prefix(b":")?)));
+    match second().filter(|&(_, rest)| lwp == NO_ID && ends(rest)) {
+        Some((tid, rest)) => Some((pid, tid, rest)),
+        None => Some((pid, lwp, rest)),
+    }
+}
+
+/// Whether a column ends here.
+fn ends(rest: &[u8]) -> bool {
+    rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t'))
 }
 
 fn id(text: &[u8]) -> Option<(i32, &[u8])> {
@@ -84,6 +95,5 @@ fn id(text: &[u8]) -> Option<(i32, &[u8])> {
 /// Seconds with exactly four decimals, and a blank or nothing behind them.
 fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
     let (time_ns, digits, rest) = scan::seconds(text)?;
-    let ends = rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t'));
-    (digits == 4 && ends).then_some((time_ns, rest))
+    (digits == 4 && ends(rest)).then_some((time_ns, rest))
 }

@@ -18,6 +18,12 @@ fn is_header(text: &[u8]) -> bool {
     first == b"syscall" && second == b"seconds" && third == b"calls"
 }
 
+/// The name of the call that a row is about.
+pub(super) fn row_name(line: &[u8]) -> Option<&[u8]> {
+    let [first, second, third, ..] = fields(scan::trim(line));
+    (seconds(second).is_some() && count(third).is_some()).then_some(first)
+}
+
 /// A line of a capture that is known to be such a table.
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let text = scan::trim(line);

@@ -1,0 +1,290 @@
+//! Text of ltrace with system calls (-S).
+//!
+//! ```text
+//! In:   28680 1795246864.811465 usleep(3000 <unfinished ...>
+//!       28680 1795246864.812055 SYS_clock_nanosleep(0, 0, 0x7fcf7fcc9e80, 0) = 0 <0.003141>
+//!       28680 1795246864.815219 <... usleep resumed> )   = <void> <0.003753>
+//! Out:  tid 28680, start …812055000 ns, dur 3141000 ns, clock_nanosleep, ret 0
+//! ```
+//!
+//! Only calls of the kernel are calls here. Those of libraries stand around them, so their time holds that of the system
+//! calls inside; counting both would count it twice. Their lines are notices, whole or in halves: said by the tracer, not
+//! used, not lost. Prefixes and clocks are those of strace. A failed call shows the kernel's own negative number; calls
+//! that this tracer has no name for show the number, which is turned into a name where all machines agree on it.
+
+mod names;
+
+use crate::call;
+use crate::error_names::{self, System};
+use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
+use crate::line::{Ended, Extra, Kind, Line, NO_NS, Outcome, Part};
+use crate::scan;
+use crate::strace::arguments::{self, Arguments};
+use crate::strace::layout::{Layout, Prefix};
+use crate::strace::{events, result, resumed_name, table};
+use crate::syscalls;
+
+/// Errors of the kernel are the values from here to -1.
+const LOWEST_ERROR: i64 = -4095;
+
+/// The format.
+pub struct Ltrace;
+
+impl Format for Ltrace {
+    fn name(&self) -> &'static str {
+        "ltrace"
+    }
+
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        let (mut own, mut other) = (0usize, 0usize);
+        for line in head.lines() {
+            own += usize::from(is_sign(line));
+            other += usize::from(is_other(line));
+        }
+        match () {
+            () if own > other => Answer::Yes,
+            () if head.bytes.trim_ascii().is_empty() && !head.complete => Answer::NeedMore,
+            () => Answer::No,
+        }
+    }
+
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        let mut plain = Vec::with_capacity(head.bytes.len());
+        for line in head.lines() {
+            without_marks(line, &mut plain);
+        }
+        Box::new(Reader { layout: Layout::of(Head { bytes: &plain, complete: head.complete }) })
+    }
+}
+
+struct Reader {
+    layout: Layout,
+}
+
+/// Where the text begins that is behind ids, clocks and an instruction pointer: the last word before the parenthesis.
+fn word_start(line: &[u8]) -> Option<usize> {
+    let end = memchr::memchr2(b'(', b'"', line).filter(|&at| line.get(at) == Some(&b'('))?;
+    Some(line.get(..end)?.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1))
+}
+
+/// A line that only ltrace writes.
+fn is_sign(line: &[u8]) -> bool {
+    let line = scan::trim_end(line);
+    let word = word_start(line).and_then(|start| line.get(start..)).unwrap_or(b"");
+    let is_call = names::of_call(word).is_some();
+    let resumed = memchr::memmem::find(line, b"<... SYS_").is_some_and(|at| at < 64);
+    let is_table = line.starts_with(b"% time") && line.ends_with(b"function");
+    let ended =
+        memchr::memmem::find(line, b"+++ exited (status ").is_some_and(|at| at < 64 && line.ends_with(b") +++"));
+    is_call || resumed || is_table || ended || line.ends_with(b"<no return ...>")
+}
+
+/// A line that only strace writes.
+fn is_other(line: &[u8]) -> bool {
+    let line = scan::trim_end(line);
+    let failed = memchr::memmem::rfind(line, b") = -1 E").is_some();
+    let ended = memchr::memmem::find(line, b"+++ exited with ").is_some_and(|at| at < 64 && line.ends_with(b" +++"));
+    (failed && line.contains(&b')') && word_start(line).is_some()) || ended
+}
+
+/// A line as strace would write it, for the sake of the layout.
+fn without_marks(line: &[u8], out: &mut Vec<u8>) {
+    let word = word_start(line).filter(|&start| line.get(start..).is_some_and(|word| word.starts_with(b"SYS_")));
+    match word.and_then(|start| Some((line.get(..start)?, line.get(start + 4..)?))) {
+        Some((front, call)) => {
+            out.extend_from_slice(without_pointer(front));
+            out.extend_from_slice(if call.first().is_some_and(u8::is_ascii_digit) { b"nr_" } else { b"" });
+            out.extend_from_slice(call);
+        }
+        None => out.extend_from_slice(line),
+    }
+    out.push(b'\n');
+}
+
+/// `[0x400547] ` of -i, at the end of what stands in front of a call.
+fn without_pointer(front: &[u8]) -> &[u8] {
+    match memchr::memmem::rfind(front, b"[0x") {
+        Some(at) if front.ends_with(b"] ") => front.get(..at).unwrap_or(front),
+        _ => front,
+    }
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        self.layout.facts()
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if let Some(found) = blank(line).or_else(|| in_table(line, parsed)) {
+            return found;
+        }
+        let Some(prefix) = self.layout.prefix(line) else {
+            return Line::of(Kind::Foreign);
+        };
+        let body = behind_pointer(prefix.body);
+        let mut read = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Call) };
+        if event(body, &mut read, parsed) {
+            return read;
+        }
+        self.unusable(&prefix, line)
+    }
+}
+
+impl Reader {
+    fn unusable(&self, prefix: &Prefix<'_>, line: &[u8]) -> Line {
+        let has_front = prefix.body.len() < line.len();
+        match has_front {
+            true => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Damaged) },
+            false => Line::of(Kind::Foreign),
+        }
+    }
+}
+
+fn behind_pointer(body: &[u8]) -> &[u8] {
+    let rest = body.strip_prefix(b"[0x").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..));
+    rest.map_or(body, scan::skip_blanks)
+}
+
+/// A row of `-c`: calls of libraries are in the same table and do not count.
+fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    let is_head = line.starts_with(b"% time") && line.ends_with(b"function");
+    let is_total = line.starts_with(b"100.00 ") && line.ends_with(b" total");
+    if is_head || is_total {
+        return Some(Line::of(Kind::SummaryTable));
+    }
+    let mut row = table::read(line, None, parsed)?;
+    let name = line.rsplit(|&byte| byte == b' ').next().unwrap_or(b"");
+    match names::of_row(name, &mut parsed.scratch) {
+        true => row.name = parsed.texts.add(&parsed.scratch),
+        false => row = Line::of(Kind::SummaryTable),
+    }
+    Some(row)
+}
+
+fn event(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    match body.first() {
+        Some(b'<') => resumed(body, line, parsed),
+        Some(b'-') => told(body, line, parsed),
+        Some(b'+') => ended(body, line, parsed),
+        _ => match names::of_call(body) {
+            Some((name, rest)) => called(name, rest, line, parsed),
+            None => {
+                line.kind = Kind::Notice;
+                is_library_call(body)
+            }
+        },
+    }
+}
+
+/// `puts("hi" <unfinished ...>`, `prog->puts("hi") = 3`, `operator new(unsigned long)(8) = 0x…`, `libc.so.6->free(…`.
+fn is_library_call(body: &[u8]) -> bool {
+    let Some(open) = memchr::memchr(b'(', body).filter(|&at| at > 0) else { return false };
+    let starts =
+        body.first().is_some_and(|byte| byte.is_ascii_alphabetic() || matches!(byte, b'_' | b'.' | b'/' | b'~'));
+    let ends = body.ends_with(b" ...>") || memchr::memmem::find(body.get(open..).unwrap_or(b""), b" = ").is_some();
+    starts && ends
+}
+
+/// `--- SIGCHLD (Child exited) ---`, `--- Called exec() ---`.
+fn told(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    if body == b"--- Called exec() ---" {
+        line.kind = Kind::Notice;
+        return true;
+    }
+    events::signal(body, line, parsed)
+}
+
+/// `+++ exited (status 3) +++`, `+++ killed by SIGKILL +++`.
+fn ended(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    let status = body.strip_prefix(b"+++ exited (status ").and_then(scan::signed);
+    let Some((status, _)) = status.filter(|_| body.ends_with(b" +++")) else {
+        return events::end(body, line, parsed);
+    };
+    line.kind = Kind::Exit;
+    line.extra = parsed.keep(Extra::End(Ended::Exited(status as i32)));
+    true
+}
+
+/// A call from its name on: whole, its first half, or one that does not come back.
+fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    set_name(name, line, parsed);
+    let mut args = Arguments::default();
+    let gone = rest.strip_suffix(b"<no return ...>");
+    let cut = gone.or_else(|| rest.strip_suffix(b"<unfinished ...>"));
+    let result = match cut {
+        Some(before) => {
+            arguments::split(scan::trim_end(before), &mut args);
+            None
+        }
+        None => arguments::split(rest, &mut args),
+    };
+    match (result, gone) {
+        (Some(result), _) if value(result, line, parsed) => {}
+        // The tracer follows the program on: an execve that fails returns, and is printed whole.
+        (None, Some(_)) if matches!(name, b"execve" | b"execveat") => line.ret = 0,
+        (None, Some(_)) => line.outcome = Outcome::NoReturn,
+        (None, None) if cut.is_some() => {
+            (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+        }
+        _ => return false,
+    }
+    if let Some(call) = syscalls::by_text(line.name) {
+        call::describe(call, args.list(), line, parsed);
+    }
+    true
+}
+
+fn resumed(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    let Some((name, rest)) = resumed_name(body) else { return false };
+    let Some(name) = names::of_system(name) else {
+        line.kind = Kind::Notice;
+        return true;
+    };
+    set_name(name, line, parsed);
+    (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
+    let mut args = Arguments::default();
+    let Some(result) = arguments::split(rest, &mut args) else { return false };
+    if !value(result, line, parsed) {
+        return false;
+    }
+    if let Some(call) = syscalls::by_text(line.name) {
+        call::describe_rest(call, args.list(), line, parsed);
+    }
+    true
+}
+
+fn set_name(name: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let Parsed { texts, scratch, .. } = parsed;
+    line.name = texts.add(names::known(name, scratch));
+}
+
+/// Read a result; the kernel's negative numbers are errors.
+fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    if result::read(text, line, parsed) == result::Read::Cut {
+        return false;
+    }
+    if line.ret == NO_NS || !(LOWEST_ERROR..0).contains(&line.ret) {
+        return true;
+    }
+    let number = -line.ret;
+    line.ret = -1;
+    let name = restart(number).or_else(|| error_names::name(System::Linux, number));
+    line.outcome = if restart(number).is_some() { Outcome::Interrupted } else { Outcome::Failed };
+    line.errno = match name {
+        Some(name) => parsed.texts.add(name.as_bytes()),
+        None => parsed.texts.add(format!("ERRNO_{number}").as_bytes()),
+    };
+    true
+}
+
+/// Numbers that never reach the program: the call is made again.
+fn restart(number: i64) -> Option<&'static str> {
+    match number {
+        512 => Some("ERESTARTSYS"),
+        513 => Some("ERESTARTNOINTR"),
+        514 => Some("ERESTARTNOHAND"),
+        516 => Some("ERESTART_RESTARTBLOCK"),
+        _ => None,
+    }
+}

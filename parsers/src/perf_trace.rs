@@ -1,0 +1,218 @@
+//! Text of perf trace.
+//!
+//! ```text
+//! In:       6.620 (         ): sh/28645 vfork()                            ...
+//!           6.620 ( 3.073 ms): sh/28645  ... [continued]: vfork())         = 28646
+//! Out:  tid 28645, start 6620000 ns, dur 3073000 ns, vfork, ret 28646
+//! ```
+//!
+//! The ids are those of threads. The time printed is that of the entry, in milliseconds since the first event, on the
+//! continued line as well; such a line gets its end for a stamp here, as second halves of other tracers have. A `?` for a
+//! time means that the entry was not seen: of the first execve, and of a child's return from its creation. Arguments have
+//! names, and those that are zero are left out.
+
+mod arguments;
+mod front;
+mod table;
+
+use crate::call;
+use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
+use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::scan;
+use crate::strace::arguments as list;
+use crate::strace::layout::without_colours;
+use crate::strace::result;
+use crate::syscalls;
+use crate::text::Text;
+use arguments::Named;
+use front::{Body, Front, front};
+
+/// The format.
+pub struct PerfTrace;
+
+impl Format for PerfTrace {
+    fn name(&self) -> &'static str {
+        "perf-trace"
+    }
+
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        let (mut lines, mut fits) = (0usize, 0usize);
+        for line in head.lines().filter(|line| blank(line).is_none() && !is_chain(line)) {
+            let line = without_colours(line);
+            if table::is_title(&line) {
+                return Answer::Yes;
+            }
+            lines += 1;
+            fits += usize::from(front(&line).is_some());
+        }
+        match (fits, lines) {
+            (0, 0) if !head.complete => Answer::NeedMore,
+            (0, _) => Answer::No,
+            // The traced program may write among the lines.
+            _ if fits * 4 >= lines => Answer::Yes,
+            _ => Answer::Maybe((fits * 100 / lines) as u8),
+        }
+    }
+
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        let has_ids = head.lines().any(|line| front(&without_colours(line)).is_some_and(|front| front.tid != NO_ID));
+        let is_timed = head.lines().any(|line| front(&without_colours(line)).is_some());
+        Box::new(Reader { has_ids, is_timed })
+    }
+}
+
+struct Reader {
+    has_ids: bool,
+    is_timed: bool,
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        Facts {
+            stamp: if self.is_timed { Stamp::Start } else { Stamp::None },
+            clock: if self.is_timed { Clock::SinceStart } else { Clock::None },
+            tick_ns: 1_000,
+            dur_kind: if self.is_timed { DurKind::Exact } else { DurKind::None },
+            has_durations: self.is_timed,
+            has_ids: self.has_ids,
+            ids_optional: false,
+            mixes_threads: false,
+            base_ns: NO_NS,
+        }
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        let line = without_colours(line.strip_suffix(b"\r").unwrap_or(line));
+        match front(&line) {
+            Some(front) => event(&front, parsed),
+            None => apart(&line, parsed),
+        }
+    }
+}
+
+/// A frame of a call chain, which is indented to where the bodies are.
+fn is_chain(line: &[u8]) -> bool {
+    line.starts_with(b"                ") || line.starts_with(b"\t\t")
+}
+
+/// A line without a time.
+fn apart(line: &[u8], parsed: &mut Parsed) -> Line {
+    if let Some(found) = blank(line).or_else(|| table::read(line, parsed)) {
+        return found;
+    }
+    let text = scan::skip_blanks(line);
+    let is_loss = text.starts_with(b"LOST ") && text.ends_with(b" events!");
+    Line::of(match () {
+        () if is_loss => Kind::Dropped,
+        () if is_chain(line) => Kind::Continuation,
+        () if front::begins(line) => Kind::Damaged,
+        () if text.starts_with(b"[ perf ") || text.starts_with(b"perf: ") => Kind::Notice,
+        () => Kind::Foreign,
+    })
+}
+
+fn event(front: &Front<'_>, parsed: &mut Parsed) -> Line {
+    let mut line = Line::of(Kind::Call);
+    (line.tid, line.stamp_ns) = (front.tid, front.start_ns);
+    let understood = match front.body {
+        Body::Continued(name, rest) => {
+            (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
+            line.stamp_ns = end_ns(front);
+            returned(name, rest, front, &mut line, parsed)
+        }
+        Body::Call(name, rest) => called(name, rest, front, &mut line, parsed),
+        Body::Other(name) => {
+            line.kind = Kind::Process;
+            line.name = parsed.texts.add(name);
+            true
+        }
+    };
+    if !understood {
+        return Line { tid: line.tid, stamp_ns: front.start_ns, ..Line::of(Kind::Damaged) };
+    }
+    if line.extra == 0 && line.kind != Kind::Process && !front.comm.is_empty() {
+        let program = parsed.texts.add(front.comm);
+        line.extra = parsed.keep(Extra::Program(program));
+    }
+    line
+}
+
+fn end_ns(front: &Front<'_>) -> i64 {
+    match (front.start_ns, front.dur_ns) {
+        (NO_NS, _) => NO_NS,
+        (start_ns, NO_NS) => start_ns,
+        (start_ns, dur_ns) => start_ns.saturating_add(dur_ns),
+    }
+}
+
+/// A call from its name on: whole, or interrupted by another thread's line.
+fn called(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+    line.name = parsed.texts.add(name);
+    let mut found = list::Arguments::default();
+    let is_whole = match list::split(rest, &mut found) {
+        Some(result) => value(result, line, parsed),
+        None => {
+            let Some(before) = scan::trim_end(rest).strip_suffix(b"...") else { return false };
+            let before = scan::trim_end(before);
+            found = list::Arguments::default();
+            list::split(before.strip_suffix(b")").unwrap_or(before), &mut found);
+            (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+            true
+        }
+    };
+    line.dur_ns = front.dur_ns;
+    let named = Named::of(found.list());
+    if let Some(call) = syscalls::by_text(line.name) {
+        named.before(name, call, line, parsed);
+        let mut scratch = Vec::new();
+        call::describe(call, &named.in_order(name, call, &mut scratch), line, parsed);
+    }
+    named.after(line, parsed);
+    succeeded(name, front, line, parsed);
+    if line.outcome == Outcome::NoReturn && matches!(name, b"exit_group" | b"exit") {
+        let status = named.get(b"error_code").and_then(scan::value).map_or(0, |(status, _)| status);
+        line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+    }
+    is_whole
+}
+
+/// The second half: `execve())   = 0`.
+fn returned(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+    line.name = parsed.texts.add(name);
+    line.dur_ns = front.dur_ns;
+    let mut found = list::Arguments::default();
+    let Some(result) = list::split(rest, &mut found) else { return false };
+    if !value(result, line, parsed) {
+        return false;
+    }
+    if let Some(call) = syscalls::by_text(line.name) {
+        call::describe_rest(call, &[], line, parsed);
+    }
+    succeeded(name, front, line, parsed);
+    true
+}
+
+/// Read what follows `= `; nothing at all is what a child gets from its creation.
+fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+    let text = scan::trim(text);
+    text.is_empty() || matches!(result::read(text, line, parsed), result::Read::Whole(_))
+}
+
+/// What a call that went well did to its task.
+fn succeeded(name: &[u8], front: &Front<'_>, line: &mut Line, parsed: &mut Parsed) {
+    if line.outcome != Outcome::Ok || line.part == Part::Begun {
+        return;
+    }
+    let has_path = matches!(parsed.extra(line), Some(Extra::Exec { .. }));
+    match name {
+        // The path is an address unless perf was built to read it, but from here on the program's name is in front.
+        b"execve" | b"execveat" if !has_path && !front.comm.is_empty() => {
+            let path = parsed.texts.add(front.comm);
+            line.extra = parsed.keep(Extra::Exec { path, argv: Text::NONE });
+        }
+        b"clone" | b"clone3" | b"fork" | b"vfork" if line.ret == 0 || line.ret == NO_NS => {
+            line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+        }
+        _ => {}
+    }
+}

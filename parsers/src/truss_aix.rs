@@ -1,0 +1,43 @@
+//! Text of truss on AIX.
+//!
+//! ```text
+//! In:   12845270: 21037193: kopen("/etc/nothere", O_RDONLY)      Err#2  ENOENT
+//! Out:  pid 12845270, tid 21037193, kopen, target /etc/nothere, failed with ENOENT
+//! ```
+//!
+//! Made after that of Solaris and read by the same code. What differs: the thread id of -l stands behind a colon of its
+//! own, a fork returns 0 to the child, two blanks stand in an error, and many names have a `k` or an underscore in front.
+//! Which moment of a call the -d stamp means is not documented; it is taken for the return, as on Solaris, so starts are
+//! as uncertain as the durations, which are upper bounds.
+
+use crate::format::{Answer, Format, Head, LineReader};
+use crate::truss_solaris::{self, recognise};
+
+/// The format.
+pub struct TrussAix;
+
+impl Format for TrussAix {
+    fn name(&self) -> &'static str {
+        "truss-aix"
+    }
+
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        let (mut own, mut is_empty) = (false, true);
+        for line in head.lines().filter(|line| !line.trim_ascii().is_empty()) {
+            if recognise::is_foreign_sign(line) {
+                return Answer::No;
+            }
+            own |= recognise::is_aix(line);
+            is_empty = false;
+        }
+        match () {
+            () if own => Answer::Yes,
+            () if is_empty && !head.complete => Answer::NeedMore,
+            () => Answer::No,
+        }
+    }
+
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        truss_solaris::reader(head)
+    }
+}
