@@ -33,3 +33,27 @@ def test_a_command_in_a_document_works(document: Path, command: str, run: Run) -
         if earlier == command:
             assert done.returncode == 0, done.stderr
             return
+
+
+def shown_output(document: Path) -> list[tuple[str, list[str]]]:
+    """Commands behind a prompt in console blocks, with the output that is shown below each."""
+    blocks = re.findall(r"```console\n(.*?)```", document.read_text(encoding="utf-8"), flags=re.DOTALL)
+    pieces = [piece.splitlines() for block in blocks for piece in re.split(r"(?m)^\$ ", block)]
+    return [(lines[0], lines[1:]) for lines in pieces if len(lines) > 1 and lines[0].startswith("tracealyze ")]
+
+
+def test_the_output_in_the_readme_is_what_the_command_prints(run: Run) -> None:
+    shown = shown_output(ROOT / "README.md")
+    assert shown
+    for command, lines in shown:
+        printed = run(*shlex.split(command)[1:]).stdout.splitlines()
+        assert [line.rstrip() for line in printed] == lines, command
+
+
+def test_the_python_in_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    names: dict[str, object] = {}
+    exec(compile(code, "README.md", "exec"), names)
+    assert "11_423_300_000" in code
+    assert names["trace"].window.wall_ns == 11_423_300_000  # type: ignore[attr-defined]
