@@ -124,6 +124,10 @@ impl Owners {
         }
         let root = &mut tasks[self.bare as usize];
         (root.tid, root.pid) = (key.1, key.1);
+        // Its threads learn with it whose they are.
+        for thread in tasks.iter_mut().filter(|task| task.is_thread && task.creator == self.bare) {
+            thread.pid = key.1;
+        }
         Some(self.bare)
     }
 
@@ -201,8 +205,9 @@ impl Owners {
     pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
         let pid = tasks[task as usize].pid;
         let creator_pid = if thread { pid } else { creator_pid };
-        let keys = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)];
-        let creator = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
+        let creator = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)]
+            .iter()
+            .find_map(|&key| self.known(key));
         let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
         else {
             tasks[task as usize].born = true;
@@ -229,6 +234,9 @@ impl Owners {
     pub(crate) fn take_over(&mut self, task: u32, from: Key, to: Key) {
         let leader = self.by_key.insert(to, task);
         self.alive.retain(|&other| Some(other) != leader);
+        if Some(self.bare) == leader {
+            self.bare = task;
+        }
         self.forget(from);
     }
 }

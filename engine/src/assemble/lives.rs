@@ -112,14 +112,8 @@ impl Assembler<'_> {
             state.broken = Some((line.target, state.last_end_ns));
         }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
-        match extra {
-            Some(Extra::Signal { .. }) => self.continued(line, extra),
-            // Its default action, which killed: no line of its own tells the end.
-            Some(Extra::End(ended)) => {
-                self.never_returned(task);
-                self.exits(task, ended);
-            }
-            _ => {}
+        if let Some(Extra::Signal { .. }) = extra {
+            self.continued(line, extra);
         }
     }
 
@@ -162,10 +156,12 @@ impl Assembler<'_> {
         let known = &mut self.trace.tasks[leader as usize];
         known.superseded = true;
         known.death_ns = known.last_ns;
-        let (from, to): (Key, Key) = ((line.pid, by), (line.pid, line.tid));
+        // Beside messages the id may be missing on this very line: it is the leader's all the same.
+        let tid = if line.tid == NO_ID { known.tid } else { line.tid };
+        let (from, to): (Key, Key) = ((line.pid, by), (line.pid, tid));
         match self.owners.known(from) {
             Some(thread) if thread != leader => {
-                self.trace.tasks[thread as usize].renamed.push((at.line, line.tid));
+                self.trace.tasks[thread as usize].renamed.push((at.line, tid));
                 self.owners.take_over(thread, from, to);
             }
             _ => self.owners.ended(leader, to),
