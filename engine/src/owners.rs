@@ -6,7 +6,7 @@
 use crate::events::NONE;
 use crate::tasks::Task;
 use parsers::{Line, NO_ID, NO_NS};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Printed ids: process (or [`NO_ID`] where only one id is printed) and thread.
 pub(crate) type Key = (i32, i32);
@@ -27,7 +27,7 @@ pub(crate) struct Owners {
     by_key: FxHashMap<Key, u32>,
     announced: FxHashMap<Key, Birth>,
     attached: Vec<i32>,
-    alive: Vec<u32>,
+    alive: FxHashSet<u32>,
     bare: u32,
     last: (Key, u32),
     ids_optional: bool,
@@ -42,7 +42,7 @@ impl Owners {
             by_key: FxHashMap::default(),
             announced: FxHashMap::default(),
             attached: Vec::new(),
-            alive: Vec::new(),
+            alive: FxHashSet::default(),
             bare: NONE,
             last: ((NO_ID, NO_ID), NONE),
             ids_optional,
@@ -133,7 +133,7 @@ impl Owners {
 
     fn unnamed(&mut self, tasks: &mut Vec<Task>) -> u32 {
         if self.ids_optional && self.alive.len() + self.attached.len() == 1 {
-            if let Some(&only) = self.alive.first() {
+            if let Some(&only) = self.alive.iter().next() {
                 return only;
             }
             let tid = self.attached[0];
@@ -151,7 +151,7 @@ impl Owners {
         let pid = if key.0 == NO_ID { key.1 } else { key.0 };
         tasks.push(Task::new(key.1, pid, self.capture));
         self.by_key.insert(key, number);
-        self.alive.push(number);
+        self.alive.insert(number);
         self.join_process(tasks, number, key.0);
         self.attached.retain(|&tid| tid != key.1);
         // A fork returns the process; the child may speak under the ids of process and thread.
@@ -176,10 +176,12 @@ impl Owners {
     }
 
     /// A message tells that an id is traced from now on, or no more.
-    pub(crate) fn attach(&mut self, tasks: &[Task], tid: i32, begins: bool) {
+    pub(crate) fn attach(&mut self, tid: i32, begins: bool) {
         if !begins {
             self.attached.retain(|&other| other != tid);
-            self.alive.retain(|&task| tasks[task as usize].tid != tid);
+            if let Some(task) = self.known((NO_ID, tid)) {
+                self.alive.remove(&task);
+            }
         } else if self.known((NO_ID, tid)).is_none() && !self.attached.contains(&tid) {
             self.attached.push(tid);
         }
@@ -205,9 +207,8 @@ impl Owners {
     pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
         let pid = tasks[task as usize].pid;
         let creator_pid = if thread { pid } else { creator_pid };
-        let creator = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)]
-            .iter()
-            .find_map(|&key| self.known(key));
+        let keys = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)];
+        let creator = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
         let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
         else {
             tasks[task as usize].born = true;
@@ -220,7 +221,7 @@ impl Owners {
     /// The task has ended: its ids are free for another one.
     pub(crate) fn ended(&mut self, task: u32, key: Key) {
         self.forget(key);
-        self.alive.retain(|&other| other != task);
+        self.alive.remove(&task);
         self.last.1 = NONE;
     }
 
@@ -233,7 +234,9 @@ impl Owners {
     /// execve by a thread: it goes on under the id of its process, whose main thread is gone.
     pub(crate) fn take_over(&mut self, task: u32, from: Key, to: Key) {
         let leader = self.by_key.insert(to, task);
-        self.alive.retain(|&other| Some(other) != leader);
+        if let Some(leader) = leader {
+            self.alive.remove(&leader);
+        }
         if Some(self.bare) == leader {
             self.bare = task;
         }

@@ -33,7 +33,7 @@ impl Assembler<'_> {
                 self.trace.events.asked.push((row, asked_ns));
             }
             Some(Extra::End(ended)) => self.exits(task, ended),
-            Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             Some(_) => {}
         }
     }
@@ -112,14 +112,20 @@ impl Assembler<'_> {
             state.broken = Some((line.target, state.last_end_ns));
         }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
-        if let Some(Extra::Signal { .. }) = extra {
-            self.continued(line, extra);
+        match extra {
+            Some(Extra::Signal { .. }) => self.continued(line, extra),
+            // Its default action, which killed: no line of its own tells the end.
+            Some(Extra::End(ended)) => {
+                self.never_returned(task);
+                self.exits(task, ended);
+            }
+            _ => {}
         }
     }
 
     pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         if let (Some(Extra::Attached(tid, begins)), NO_ID) = (&extra, line.tid) {
-            return self.owners.attach(&self.trace.tasks, *tid, *begins);
+            return self.owners.attach(*tid, *begins);
         }
         let task = self.owner(line, stamp_ns, at);
         match extra {
@@ -127,7 +133,7 @@ impl Assembler<'_> {
             Some(Extra::Born { creator_pid, thread }) => {
                 self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
             }
-            Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             _ => {}
         }
         if line.kind == Kind::Exit {
