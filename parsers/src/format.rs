@@ -2,10 +2,11 @@
 
 use crate::line::{Extra, Kind, Line, NO_ID};
 use crate::text::Interner;
-use crate::{kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
+use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
 pub const FORMATS: &[&dyn Format] = &[
+    &dtruss::Dtruss,
     &perf_trace::PerfTrace,
     &kdump::Kdump,
     &ltrace::Ltrace,

@@ -8,6 +8,7 @@
 #![deny(missing_docs)]
 
 pub mod call;
+pub mod dtruss;
 pub mod error_names;
 pub mod format;
 pub mod input;

@@ -53,7 +53,9 @@ pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
 /// The text of a quoted path, still escaped; `None` if it is no string.
 pub fn path_text(arg: &[u8]) -> Option<&[u8]> {
     let inner = arg.strip_prefix(b"\"")?;
-    memrchr(b'"', inner).map(|end| &inner[..end])
+    let text = memrchr(b'"', inner).map(|end| &inner[..end])?;
+    // dtruss prints the end mark; behind another backslash it is a zero.
+    Some(text.strip_suffix(b"\\0").filter(|path| path.last() != Some(&b'\\')).unwrap_or(text))
 }
 
 /// Whether a path, still escaped, begins at the root.

@@ -1,0 +1,204 @@
+//! Text of dtruss, Apple's and the DTraceToolkit's.
+//!
+//! ```text
+//! In:   29738/0x5d702:       283      80     18 write(0x7, "test\r\n\0", 0x10)   = 16 0
+//! Out:  pid 29738, tid 0x5d702, dur 80000 ns, CPU 18000 ns, write, fd 7, ret 16; at 283000 ns of the thread's CPU clock
+//! ```
+//!
+//! There is no wall clock: RELATIVE is the CPU time that the thread has used. Lines whose numbers have colons are no calls,
+//! they tell that a thread or process was seen for the first time.
+
+mod call;
+mod layout;
+mod notes;
+mod recognise;
+
+use crate::error_names;
+use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
+use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome};
+use crate::syscalls::{self, Syscall};
+use crate::{pasted, scan};
+use call::{Call, MOST_ARGS, Split, Text, split, split_inside};
+use layout::{Column, Layout};
+
+/// The format.
+pub struct Dtruss;
+
+impl Format for Dtruss {
+    fn name(&self) -> &'static str {
+        "dtruss"
+    }
+
+    fn recognise(&self, head: Head<'_>) -> Answer {
+        recognise::answer(head)
+    }
+
+    fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
+        Box::new(Reader { layout: layout::of(head) })
+    }
+}
+
+struct Reader {
+    layout: Layout,
+}
+
+impl LineReader for Reader {
+    fn facts(&self) -> Facts {
+        let (stamped, measured) = (self.layout.has(Column::Relative), self.layout.has(Column::Elapsed));
+        Facts {
+            stamp: if stamped { Stamp::End } else { Stamp::None },
+            clock: if stamped { Clock::PerThread } else { Clock::None },
+            tick_ns: 1_000,
+            dur_kind: if measured { DurKind::Exact } else { DurKind::None },
+            has_durations: measured,
+            has_ids: self.layout.has_ids,
+            ids_optional: false,
+            mixes_threads: false,
+            base_ns: 0,
+        }
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        if let Some(line) = blank(line) {
+            return line;
+        }
+        let split = split(line);
+        if let Text::Call(call) = call::read(split.body) {
+            return self.called(&call, &split, parsed);
+        }
+        if let Some(found) = notes::read(line, parsed) {
+            return found;
+        }
+        self.other(line, &split, parsed)
+    }
+}
+
+impl Reader {
+    /// A line that has the form of a call.
+    fn called(&self, call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+        let is_lost = split.tid == NO_ID && self.layout.has_ids && !self.layout.ids_optional;
+        let line = match () {
+            () if is_lost => Line::of(Kind::NoThread),
+            () if split.has_colons || self.is_first_sight(call, split) => first_sight(call, parsed),
+            () => self.read_call(call, parsed),
+        };
+        self.with_columns(line, split)
+    }
+
+    /// Without numbers that could have colons: a fork that returns 0 is no call, for the true one returns the child.
+    fn is_first_sight(&self, call: &Call<'_>, split: &Split<'_>) -> bool {
+        let plain = !self.layout.shows_colons(split.count);
+        plain && call.ret == 0 && split.tid != NO_ID && matches!(call.name, b"fork" | b"vfork" | b"forksys" | b"fork1")
+    }
+
+    fn read_call(&self, call: &Call<'_>, parsed: &mut Parsed) -> Line {
+        let mut line = Line::of(Kind::Call);
+        line.name = parsed.texts.add(call.name);
+        line.ret = call.ret;
+        match call.error {
+            // Returns without touching the registers: -2.
+            0 | -2 => {}
+            -1 => {
+                line.outcome = Outcome::Interrupted;
+                line.errno = parsed.texts.add(b"ERESTART");
+            }
+            number => {
+                line.outcome = Outcome::Failed;
+                line.errno = match error_names::name(self.layout.system, number) {
+                    Some(name) => parsed.texts.add(name.as_bytes()),
+                    None => parsed.texts.add(format!("Err#{number}").as_bytes()),
+                };
+            }
+        }
+        describe(call, &mut line, parsed);
+        line
+    }
+
+    /// What is neither a call from its beginning on nor a note.
+    fn other(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
+        if let Some(inside) = split_inside(line).filter(|_| self.layout.has_ids)
+            && let Text::Call(call) = call::read(inside.body)
+        {
+            return self.called(&call, &inside, parsed);
+        }
+        if let Some(Text::Call(call)) = pasted::call_inside(line).map(scan::trim).map(call::read)
+            && split.tid == NO_ID
+            && !self.layout.has_ids
+        {
+            return self.read_call(&call, parsed);
+        }
+        let is_cut = matches!(call::read(split.body), Text::Cut(name) if known(name).is_some());
+        match split.tid != NO_ID || is_cut {
+            true => self.with_columns(Line::of(Kind::Damaged), split),
+            false => Line::of(Kind::Foreign),
+        }
+    }
+
+    fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
+        (line.pid, line.tid) = (split.pid, split.tid);
+        for (column, number) in self.layout.columns(split.count).iter().zip(split.numbers) {
+            let ns = number.saturating_mul(1_000);
+            match column {
+                Column::Relative => line.stamp_ns = ns,
+                // A line that is no call took no time.
+                _ if split.has_colons => {}
+                Column::Elapsed => line.dur_ns = ns,
+                Column::Cpu => line.cpu_ns = ns,
+            }
+        }
+        line
+    }
+}
+
+/// The first line of a thread or process; if it shows a child, it is the parent's, and the call itself has its own line.
+fn first_sight(call: &Call<'_>, parsed: &mut Parsed) -> Line {
+    if call.ret != 0 {
+        return Line::of(Kind::Notice);
+    }
+    let mut line = Line::of(Kind::Process);
+    line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+    line
+}
+
+/// What is known of a call; those that a thread can be cancelled out of have twins that it cannot.
+fn known(name: &[u8]) -> Option<&'static Syscall> {
+    syscalls::by_name(name.strip_suffix(b"_nocancel").unwrap_or(name))
+}
+
+/// Larger descriptors are none: for anonymous memory mmap has a tag in that place.
+const MOST_FD: i32 = 0xff_ffff;
+
+/// Descriptor, operation, target and extra, by the rules common to all formats.
+fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
+    let Some(known) = known(call.name) else { return };
+    let (mut args, count) = call::arguments(call.args);
+    without_raw(known, &mut args, line, parsed);
+    crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
+    if line.fd > MOST_FD {
+        line.fd = NO_ID;
+    }
+    // The one call behind all forks of Solaris; its first argument says which.
+    if known.name == "forksys"
+        && let Some(child) = i32::try_from(call.ret).ok().filter(|&child| child > 0 && call.error == 0)
+    {
+        let vfork = args[0] == b"0x2";
+        line.extra = parsed.keep(Extra::Spawn { child, thread: false, vfork, shares_files: false });
+    }
+}
+
+/// Every number is hexadecimal: addresses of lists hold no descriptors, and ids are shown as people know them.
+fn without_raw(known: &Syscall, args: &mut [&[u8]; MOST_ARGS], line: &mut Line, parsed: &mut Parsed) {
+    for (letter, arg) in known.args.bytes().zip(args.iter_mut()).filter(|(_, arg)| arg.starts_with(b"0x")) {
+        match letter {
+            b'l' | b'k' | b'q' | b'e' => *arg = b"",
+            b'i' => {
+                let id = scan::value(arg).map_or(NO_NS, |(id, _)| id);
+                if !line.target.is_some() && (1..=i64::from(i32::MAX)).contains(&id) {
+                    line.target = parsed.texts.add(id.to_string().as_bytes());
+                }
+                *arg = b"";
+            }
+            _ => {}
+        }
+    }
+}

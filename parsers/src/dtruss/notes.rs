@@ -1,0 +1,88 @@
+//! Lines that are no calls: headers, messages of dtrace, stacks, the table of counts.
+
+use crate::format::Parsed;
+use crate::line::{Extra, Kind, Line, NO_NS};
+use crate::{pasted, scan, syscalls};
+use memchr::memmem;
+
+/// The header: it begins a run.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    let text = scan::trim(pasted::unquoted(line));
+    let starts: [&[u8]; 5] = [b"PID/", b"RELATIVE", b"ELAPSD", b"CPU", b"SYSCALL(args)"];
+    let Some(at) = memmem::find(text, b"SYSCALL(args)") else { return false };
+    let tail = text.get(at + 13..).unwrap_or(b"");
+    starts.iter().any(|start| text.starts_with(start)) && scan::skip_blanks(tail) == b"= return"
+}
+
+/// A message that tells of an event that was lost.
+pub(super) fn is_loss(line: &[u8]) -> bool {
+    let Some(text) = line.strip_prefix(b"dtrace: ") else { return false };
+    text.starts_with(b"error on enabled probe") || lost(text).is_some()
+}
+
+/// `120 drops on CPU 3`, `1841 dynamic variable drops with non-empty dirty list`: how many.
+fn lost(text: &[u8]) -> Option<i64> {
+    let (count, rest) = scan::number(text)?;
+    let is_drop = rest.starts_with(b" ") && memmem::find(rest, b"drop").is_some();
+    is_drop.then_some(count)
+}
+
+/// What the line is, if it is one of these.
+pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    let text = scan::trim(pasted::unquoted(line));
+    if is_header(line) {
+        return Some(Line::of(Kind::Notice));
+    }
+    if let Some(message) = text.strip_prefix(b"dtrace: ") {
+        return Some(self::message(message, parsed));
+    }
+    if is_stack(line, text) {
+        return Some(Line::of(Kind::Continuation));
+    }
+    count(line, text, parsed)
+}
+
+/// A lost event: as name its call, as value how many were lost.
+fn message(text: &[u8], parsed: &mut Parsed) -> Line {
+    let mut line = Line::of(Kind::Dropped);
+    if text.starts_with(b"error on enabled probe") {
+        line.ret = 1;
+        let probe = memmem::find(text, b"syscall::").and_then(|at| text.get(at + 9..));
+        line.name = parsed.texts.add(probe.and_then(scan::name).map_or(b"", |(name, _)| name));
+    } else if let Some(count) = lost(text) {
+        line.ret = count;
+    } else {
+        line.kind = Kind::Notice;
+    }
+    line
+}
+
+/// `              libsystem_kernel.dylib`+"`"+`__open+0xa`, `              0x10f3a2b40`.
+fn is_stack(line: &[u8], text: &[u8]) -> bool {
+    let indent = line.len() - scan::skip_blanks(line).len();
+    let is_address = || text.starts_with(b"0x") && scan::value(text).is_some_and(|(_, rest)| rest.is_empty());
+    let has_symbol = || memchr::memchr(b'`', text).is_some_and(|at| at > 0 && !text[..at].contains(&b' '));
+    indent >= 8 && (has_symbol() || is_address())
+}
+
+/// A row of the table of counts, or its header. It counts entries, so calls that never return as well.
+fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
+    let (name, rest) = scan::name(text)?;
+    let number = scan::skip_blanks(rest);
+    if number.len() == rest.len() {
+        return None;
+    }
+    if name == b"CALL" && number == b"COUNT" {
+        return Some(Line::of(Kind::SummaryTable));
+    }
+    let (calls, rest) = scan::number(number)?;
+    // The name fills 32 places and the number 16; only of known calls less is believed.
+    let is_row = scan::trim_end(line).len() >= 48 || syscalls::by_name(name).is_some();
+    if !rest.is_empty() || !is_row {
+        return None;
+    }
+    let mut row = Line::of(Kind::SummaryTable);
+    row.name = parsed.texts.add(name);
+    row.extra = parsed.keep(Extra::SummaryRow { calls: calls as u64, failed: 0, total_ns: NO_NS });
+    Some(row)
+}

@@ -1,0 +1,41 @@
+//! Is this text of dtruss?
+
+use super::call::{self, Text, split};
+use super::notes;
+use crate::format::{Answer, Head};
+use crate::scan;
+
+/// Lines looked at.
+const MOST_LINES: usize = 2000;
+
+/// Decide from the head: by a header or a lost event, else by results of two fields, which no other tracer prints.
+pub(super) fn answer(head: Head<'_>) -> Answer {
+    let (mut lines, mut signs, mut fits, mut others) = (0usize, 0usize, 0usize, 0usize);
+    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MOST_LINES) {
+        lines += 1;
+        if notes::is_header(line) || notes::is_loss(scan::skip_blanks(line)) {
+            signs += 1;
+            continue;
+        }
+        let split = split(line);
+        match call::read(split.body) {
+            Text::Call(call) if call.is_marked || split.tid >= 0 => signs += 1,
+            Text::Call(_) => fits += 1,
+            Text::Cut(_) if is_other(line) => others += 1,
+            _ => {}
+        }
+    }
+    let answer = |share: usize| Answer::Maybe((share * 100 / lines.max(1)).min(100) as u8);
+    match lines {
+        0 if !head.complete => Answer::NeedMore,
+        // The program under another tracer may print lines of this one.
+        _ if signs > 0 && signs + fits >= others => Answer::Yes,
+        _ if signs + fits > 0 => answer(signs + fits),
+        _ => Answer::No,
+    }
+}
+
+/// A call with a result, but not of this form: another tracer's.
+fn is_other(line: &[u8]) -> bool {
+    memchr::memmem::find(line, b"= ").is_some() || line.ends_with(b"...>") || line.ends_with(b"...)")
+}
