@@ -13,8 +13,8 @@ impl Assembler<'_> {
         self.close_open(task);
         let line = &Line { target: self.target_of(task, line), ..*line };
         match extra {
-            Some(Extra::Attached(tid, begins)) => self.owners.attach(&self.trace.tasks, tid, begins),
-            Some(Extra::Spawn { child, .. }) if child != NO_ID => self.owners.attach(&self.trace.tasks, child, true),
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
+            Some(Extra::Spawn { child, .. }) if child != NO_ID => self.owners.attach(child, true),
             _ => {}
         }
         let row = self.trace.events.push(&Event {
@@ -217,7 +217,8 @@ fn joined(begun: &Line, ended: &Line) -> Line {
         outcome: ended.outcome,
         errno: ended.errno,
         cpu_ns: ended.cpu_ns,
-        target: first(begun.target, ended.target),
+        // The peer of an accept is only known behind it.
+        target: first(ended.target, begun.target),
         op: first(begun.op, ended.op),
         name: first(begun.name, ended.name),
         ..*begun

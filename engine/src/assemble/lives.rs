@@ -64,6 +64,9 @@ impl Assembler<'_> {
         let key = child_key(line, &self.trace.tasks[task as usize], child, thread);
         let birth = Birth { creator: task, row, thread, vfork, start_ns };
         let known = self.owners.child(key);
+        if known.is_none() && !thread {
+            self.descriptors.forked(row, task - self.first_task);
+        }
         self.owners.spawned(&mut self.trace.tasks, key, birth);
         // The child spoke before this call returned: only now is it known whose descriptors it has.
         if let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) {

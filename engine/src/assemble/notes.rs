@@ -77,7 +77,7 @@ impl Assembler<'_> {
 
     pub(super) fn told(&mut self, extra: Option<Extra>) {
         if let Some(Extra::Attached(tid, begins)) = extra {
-            self.owners.attach(&self.trace.tasks, tid, begins);
+            self.owners.attach(tid, begins);
         }
     }
 
