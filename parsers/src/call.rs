@@ -166,6 +166,10 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
 
 /// Lists of descriptors; a single one is what the call works on.
 fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
+    // Where only the address of a list is printed, its digits are none.
+    if matches!(letter, b'l' | b'k') && !matches!(arg.first(), Some(b'[' | b'{')) {
+        return;
+    }
     let mut only: &[u8] = b"";
     let before = seen.fds.len();
     value::each_fd(arg, letter == b'l', |fd, text| {

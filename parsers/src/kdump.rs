@@ -21,7 +21,7 @@ use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Par
 use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
 use crate::scan;
 use crate::strace::arguments::{self, Arguments};
-use crate::syscalls;
+use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use crate::{call, line::Ended};
 use head::{Layout, Record};
@@ -134,7 +134,8 @@ impl Reader {
         let inner = rest.strip_prefix(b"(").unwrap_or(b"");
         arguments::split(inner.strip_suffix(b")").unwrap_or(inner), &mut args);
         if let Some(call) = syscalls::by_text(line.name) {
-            call::describe(call, args.list(), line, parsed);
+            let mut id = String::new();
+            call::describe(call, with_decimal_id(call, &args, &mut id).list(), line, parsed);
         }
         match name {
             b"execve" | b"fexecve" => {
@@ -154,6 +155,21 @@ impl Reader {
             line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
         }
     }
+}
+
+/// Ids are printed in hexadecimal, -1 as `0xffffffff`; elsewhere they are decimal.
+fn with_decimal_id<'a>(call: &Syscall, args: &Arguments<'a>, id: &'a mut String) -> Arguments<'a> {
+    let mut plain = Arguments::default();
+    let value = args.list().first().filter(|arg| call.args.starts_with('i') && arg.starts_with(b"0x"));
+    match value.and_then(|arg| scan::value(arg)) {
+        Some((value, b"")) => {
+            *id = (value as i32).to_string();
+            plain.push(id.as_bytes());
+            args.list().iter().skip(1).for_each(|arg| plain.push(arg));
+        }
+        _ => args.list().iter().for_each(|arg| plain.push(arg)),
+    }
+    plain
 }
 
 /// The name of a call and what follows it; numbers of unknown calls are in brackets.

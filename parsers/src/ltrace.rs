@@ -230,7 +230,11 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
         _ => return false,
     }
     if let Some(call) = syscalls::by_text(line.name) {
-        call::describe(call, args.list(), line, parsed);
+        let mut plain = Arguments::default();
+        for (at, arg) in args.list().iter().enumerate() {
+            plain.push(if at == 1 && name == b"futex" { names::futex_op(arg) } else { arg });
+        }
+        call::describe(call, plain.list(), line, parsed);
     }
     true
 }

@@ -209,7 +209,10 @@ fn read_call(call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
 /// Descriptor, operation, target and extra: by the common rules, then by what only this truss writes.
 fn describe(call: &Call<'_>, split: &Split<'_>, line: &mut Line, parsed: &mut Parsed) {
     let (mut args, count) = call::arguments(call.name, call.args);
-    if let Some(known) = syscalls::by_text(line.name) {
+    // AIX has another call of this name: it begins with a path.
+    let is_plain_stat = call.name == b"statx" && args[0].starts_with(b"\"");
+    let known = if is_plain_stat { syscalls::by_name(b"stat") } else { syscalls::by_text(line.name) };
+    if let Some(known) = known {
         plain(known, &mut args);
         crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
     }

@@ -109,6 +109,10 @@ fn cut_at_type(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         let word = rest.get(start..at)?;
         if TYPES.contains(&word) {
             let between = scan::trim_end(rest.get(..start)?);
+            // No program is called so: the text of another tracer quotes a record.
+            if between.contains(&b'"') {
+                return None;
+            }
             return Some((between, word, scan::skip_blanks(rest.get(at..)?)));
         }
     }

@@ -53,3 +53,23 @@ pub(super) fn of_row(name: &[u8], out: &mut Vec<u8>) -> bool {
     out.extend_from_slice(name);
     true
 }
+
+/// The operation of a futex, which is printed as a number.
+pub(super) fn futex_op(arg: &[u8]) -> &[u8] {
+    const OPERATIONS: [&str; 11] = [
+        "FUTEX_WAIT",
+        "FUTEX_WAKE",
+        "FUTEX_FD",
+        "FUTEX_REQUEUE",
+        "FUTEX_CMP_REQUEUE",
+        "FUTEX_WAKE_OP",
+        "FUTEX_LOCK_PI",
+        "FUTEX_UNLOCK_PI",
+        "FUTEX_TRYLOCK_PI",
+        "FUTEX_WAIT_BITSET",
+        "FUTEX_WAKE_BITSET",
+    ];
+    // The upper bits say whose the futex is and which clock counts.
+    let number = scan::value(arg).and_then(|(bits, _)| usize::try_from(bits & 0x7f).ok());
+    number.and_then(|number| OPERATIONS.get(number)).map_or(arg, |name| name.as_bytes())
+}

@@ -2,7 +2,6 @@
 
 use crate::line::{NO_ID, NO_NS};
 use crate::scan;
-use memchr::memmem;
 
 /// The kernel keeps 15 bytes of a name; those of its own threads are longer.
 const MOST_COMM_BYTES: usize = 64;
@@ -36,19 +35,11 @@ pub(super) enum Body<'a> {
 pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
     let (start_ns, rest) = time(scan::skip_blanks(line))?;
     let rest = rest.strip_prefix(b" ")?;
-    let (dur_ns, rest) = match rest.strip_prefix(b"(") {
-        Some(inside) => duration(inside)?,
-        // Tracepoints alone have no column for it.
-        None => (NO_NS, rest),
-    };
+    let inside = rest.strip_prefix(b"(");
+    // Tracepoints alone have no column for the duration.
+    let (dur_ns, rest) = inside.map_or(Some((NO_NS, rest)), duration)?;
     let (comm, tid, body) = thread(rest)?;
-    let is_event = matches!(body, Body::Other(_)) || rest.len() + 4 < line.len();
-    (is_event && has_duration_column(line, body)).then_some(Front { start_ns, dur_ns, comm, tid, body })
-}
-
-/// Only other events than calls may lack the parentheses.
-fn has_duration_column(line: &[u8], body: Body<'_>) -> bool {
-    matches!(body, Body::Other(_)) || memmem::find(line.get(..64).unwrap_or(line), b"): ").is_some()
+    (inside.is_some() || matches!(body, Body::Other(_))).then_some(Front { start_ns, dur_ns, comm, tid, body })
 }
 
 /// Whether a text begins as a line does, wherever it was cut.

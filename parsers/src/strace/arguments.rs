@@ -38,7 +38,8 @@ impl<'a> Arguments<'a> {
         self.last = text;
     }
 
-    fn push(&mut self, text: &'a [u8]) {
+    /// Put one more behind the last.
+    pub fn push(&mut self, text: &'a [u8]) {
         if let Some(place) = self.list.get_mut(self.len) {
             *place = text;
             self.len += 1;

@@ -60,6 +60,7 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::End(end) => format!("end({})", ended(&Some(*end)).trim()),
         Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
         Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
+        Extra::Program(name) => format!("program({})", parsed.texts.string(*name)),
         Extra::Asked(NO_NS) => "asked(for ever)".to_owned(),
         other => format!("{other:?}"),
     }
