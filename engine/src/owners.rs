@@ -28,6 +28,8 @@ pub(crate) struct Owners {
     announced: FxHashMap<Key, Birth>,
     attached: Vec<i32>,
     alive: FxHashSet<u32>,
+    /// The first task of all.
+    first: u32,
     bare: u32,
     last: (Key, u32),
     ids_optional: bool,
@@ -43,6 +45,7 @@ impl Owners {
             announced: FxHashMap::default(),
             attached: Vec::new(),
             alive: FxHashSet::default(),
+            first: NONE,
             bare: NONE,
             last: ((NO_ID, NO_ID), NONE),
             ids_optional,
@@ -80,6 +83,11 @@ impl Owners {
     pub(crate) fn child(&self, key: Key) -> Option<u32> {
         let leader = || self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1);
         self.known(key).or_else(leader)
+    }
+
+    /// A new run of the tracer begins in the same file: ids name other tasks from now on.
+    pub(crate) fn restart(&mut self) {
+        *self = Owners::new(self.capture, self.ids_optional);
     }
 
     /// Children that were made but never spoke.
@@ -148,6 +156,7 @@ impl Owners {
 
     fn make(&mut self, tasks: &mut Vec<Task>, key: Key) -> u32 {
         let number = tasks.len() as u32;
+        self.first = self.first.min(number);
         let pid = if key.0 == NO_ID { key.1 } else { key.0 };
         tasks.push(Task::new(key.1, pid, self.capture));
         self.by_key.insert(key, number);
@@ -208,7 +217,14 @@ impl Owners {
         let pid = tasks[task as usize].pid;
         let creator_pid = if thread { pid } else { creator_pid };
         let keys = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)];
-        let creator = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
+        let named = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
+        let leader = || match tasks[task as usize].tid {
+            _ if !thread => None,
+            // Where only threads have ids, they are all of one process.
+            tid if tid == pid => Some(self.first),
+            _ => self.leaders.get(&pid).copied(),
+        };
+        let creator = named.filter(|&named| named != task).or_else(leader);
         let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
         else {
             tasks[task as usize].born = true;

@@ -242,6 +242,8 @@ pub enum Extra {
     Stopped(bool),
     /// The tracer began (`true`) or ended (`false`) to trace this id.
     Attached(i32, bool),
+    /// A new run of the tracer begins in the same file.
+    Restarted,
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
     /// A poll or select: its descriptors and its time-out.

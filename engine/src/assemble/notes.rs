@@ -76,8 +76,10 @@ impl Assembler<'_> {
     }
 
     pub(super) fn told(&mut self, extra: Option<Extra>) {
-        if let Some(Extra::Attached(tid, begins)) = extra {
-            self.owners.attach(tid, begins);
+        match extra {
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
+            Some(Extra::Restarted) => self.owners.restart(),
+            _ => {}
         }
     }
 

@@ -31,7 +31,9 @@ fn lost(text: &[u8]) -> Option<i64> {
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let text = scan::trim(pasted::unquoted(line));
     if is_header(line) {
-        return Some(Line::of(Kind::Notice));
+        let mut line = Line::of(Kind::Notice);
+        line.extra = parsed.keep(Extra::Restarted);
+        return Some(line);
     }
     if let Some(message) = text.strip_prefix(b"dtrace: ") {
         return Some(self::message(message, parsed));

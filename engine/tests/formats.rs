@@ -1,0 +1,162 @@
+//! What the lines of other systems' tracers become: tasks with their creators and ends, calls with their times.
+
+use engine::events::{EventKind, NONE};
+use engine::trace::Trace;
+use parsers::line::Ended;
+use parsers::{DurKind, Kind, NO_NS};
+use std::io::Write;
+
+fn read(lines: &[&str]) -> Trace {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+}
+
+/// Start, duration and its kind of each call with this name, in microseconds.
+fn calls(trace: &Trace, name: &str) -> Vec<(i64, i64, DurKind)> {
+    let events = &trace.events;
+    let us = |ns: i64| if ns == NO_NS { -1 } else { ns / 1_000 };
+    let rows = (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call);
+    let named = rows.filter(|&row| events.texts.string(events.shape(row).syscall) == name);
+    named.map(|row| (us(events.start_ns(row)), us(events.dur_ns(row)), events.dur_kind(row))).collect()
+}
+
+/// Thread id, process id, number of the creator, whether it is a thread, calls.
+fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u64)> {
+    let creator = |creator: u32| (creator != NONE).then_some(creator);
+    let told = trace.tasks.iter();
+    told.map(|task| (task.tid, task.pid, creator(task.creator), task.is_thread, task.calls)).collect()
+}
+
+#[test]
+fn freebsd_calls_last_as_printed_and_start_before_their_stamp() {
+    let trace = read(&[
+        "0.000100000 0.000010000 open(\"/etc/x\",O_RDONLY,00)\t ERR#2 'No such file or directory'",
+        "1.000300000 1.000050000 nanosleep({ 1.000000000 })\t = 0 (0x0)",
+    ]);
+    assert_eq!(calls(&trace, "open"), [(90, 10, DurKind::Exact)]);
+    assert_eq!(calls(&trace, "nanosleep"), [(250, 1_000_050, DurKind::Exact)]);
+}
+
+#[test]
+fn freebsd_stamps_alone_bound_the_durations() {
+    let trace = read(&[
+        "  812: 0.000100000 getpid()\t = 812 (0x32c)",
+        "  812: 0.000300000 close(3)\t = 0 (0x0)",
+        "  812: 1.000300000 close(4)\t = 0 (0x0)",
+    ]);
+    assert_eq!(calls(&trace, "close"), [(100, 200, DurKind::UpperBound), (300, 1_000_000, DurKind::UpperBound)]);
+}
+
+#[test]
+fn freebsd_durations_alone_have_no_place_in_time() {
+    let trace = read(&["  812: 0.000100000 getpid()\t = 812 (0x32c)", "  812: 0.000017000 close(3)\t = 0 (0x0)"]);
+    assert_eq!(calls(&trace, "close"), [(-1, 17, DurKind::Exact)]);
+    assert!(!trace.captures[0].has_wall_clock());
+}
+
+/// The fork returns before or after the child speaks, with thread ids or without.
+#[test]
+fn freebsd_children_and_their_ends_are_linked_from_either_side() {
+    let (before, after) = ("0.000300000 0.000050000 fork()\t = 4712 (0x1268)", "0.000250000 0.000000000 <new process>");
+    for (parent, child) in [("  812: ", " 4712: "), ("  812 100100: ", " 4712 100200: ")] {
+        for child_first in [false, true] {
+            let mut lines = vec![format!("{parent}0.000200000 0.000010000 close(3)\t = 0 (0x0)")];
+            let (fork, birth) = (format!("{parent}{before}"), format!("{child}{after}"));
+            lines.extend(if child_first { [birth, fork] } else { [fork, birth] });
+            lines.push(format!("{child}0.000500000 0.000010000 exit(0x3)\t"));
+            lines.push(format!("{child}0.000600000 0.000110000 process exit, rval = 3"));
+            lines.push(format!(
+                "{parent}0.000700000 0.000300000 wait4(-1,{{ EXITED,val=3 }},0x0,0x0)\t = 4712 (0x1268)"
+            ));
+            let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+            let trace = read(&lines);
+            let (first, second) = (&trace.tasks[0], &trace.tasks[1]);
+            assert_eq!((trace.tasks.len(), first.pid, second.pid), (2, 812, 4712), "{lines:?}");
+            assert_eq!((second.creator, second.is_thread, second.created_by != NONE), (0, false, true), "{lines:?}");
+            assert_eq!((second.ended, second.death_ns), (Some(Ended::Exited(3)), 600_000), "{lines:?}");
+            assert_eq!(trace.captures[0].unseen_children, 0, "{lines:?}");
+        }
+    }
+}
+
+#[test]
+fn freebsd_threads_belong_to_their_process() {
+    let with_process = read(&[
+        "  812 100100: thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
+        "  812 100101: <new thread 100101>",
+        "  812 100101: getpid()\t = 812 (0x32c)",
+        "  812 100101: <thread 100101 exited>",
+        "  812 100100: close(3)\t = 0 (0x0)",
+    ]);
+    assert_eq!(tasks(&with_process), [(100_100, 812, None, false, 2), (100_101, 812, Some(0), true, 1)]);
+    assert_eq!(with_process.tasks[1].ended, Some(Ended::Exited(0)));
+    let threads_only = read(&[
+        "100100: thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
+        "100101: <new thread 100101>",
+        "100101: getpid()\t = 812 (0x32c)",
+        "100101: <thread 100101 exited>",
+    ]);
+    assert_eq!(tasks(&threads_only), [(100_100, 100_100, None, false, 1), (100_101, 100_100, Some(0), true, 1)]);
+    let mixed =
+        read(&["  812: <new thread 100101>", "  812: getpid()\t = 812 (0x32c)", "  812: <thread 100101 exited>"]);
+    assert_eq!(tasks(&mixed), [(812, 812, None, false, 1)]);
+    assert_eq!(mixed.tasks[0].ended, None);
+}
+
+const ALL: &str = "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return";
+
+#[test]
+fn dtruss_knows_durations_and_cpu_times_but_no_wall_clock() {
+    let trace = read(&[ALL, "8/0x1:      283      80     18 write(0x7, \"x\\0\", 0x1)\t\t = 1 0"]);
+    assert_eq!(calls(&trace, "write"), [(-1, 80, DurKind::Exact)]);
+    assert_eq!(trace.events.event(0).cpu_ns, 18_000);
+    assert!(!trace.captures[0].has_wall_clock());
+}
+
+#[test]
+fn dtruss_colon_lines_are_no_calls_and_children_are_linked_by_their_creators_return() {
+    let trace = read(&[
+        ALL,
+        "8/0x1:      10:       0:      0 fork()\t\t = 0 0",
+        "8/0x1:      20       3      2 close(0x3)\t\t = 0 0",
+        "9/0x7:      10:       0:      0 fork()\t\t = 0 0",
+        "8/0x1:      90      60     50 fork()\t\t = 9 0",
+        "9/0x7:      20       3      2 close(0x3)\t\t = 0 0",
+        "8/0x2:      10:       0:      0 fork()\t\t = 0 0",
+        "8/0x2:      20       3      2 close(0x4)\t\t = 0 0",
+    ]);
+    let expected = [(1, 8, None, false, 2), (7, 9, Some(0), false, 1), (2, 8, Some(0), true, 1)];
+    assert_eq!(tasks(&trace), expected);
+    assert_eq!((calls(&trace, "fork").len(), trace.captures[0].lines_of(Kind::Process)), (1, 3));
+}
+
+#[test]
+fn a_second_header_of_dtruss_begins_a_run_with_other_tasks_and_columns() {
+    let trace = read(&[
+        ALL,
+        "8/0x1:      20       3      2 close(0x3)\t\t = 0 0",
+        "\tPID/THRD   ELAPSD SYSCALL(args) \t\t = return",
+        "8/0x1:       5 close(0x3)\t\t = 0 0",
+    ]);
+    assert_eq!(tasks(&trace), [(1, 8, None, false, 1), (1, 8, None, false, 1)]);
+    assert_eq!(calls(&trace, "close"), [(-1, 3, DurKind::Exact), (-1, 5, DurKind::Exact)]);
+}
+
+#[test]
+fn lost_events_of_dtrace_are_a_loss_and_its_table_counts_are_kept() {
+    let trace = read(&[
+        ALL,
+        "8/0x1:      20       3      2 close(0x3)\t\t = 0 0",
+        "dtrace: 120 drops on CPU 3",
+        "",
+        "CALL                                        COUNT",
+        "close                                           1",
+        "exit                                            1",
+    ]);
+    let capture = &trace.captures[0];
+    assert_eq!((capture.lines_of(Kind::Dropped), capture.lines_of(Kind::SummaryTable)), (1, 3));
+    let counts: Vec<_> = capture.summary.iter().map(|row| (row.syscall.as_str(), row.calls)).collect();
+    assert_eq!(counts, [("close", 1), ("exit", 1)]);
+}
