@@ -180,19 +180,21 @@ impl<'trace> Assembler<'trace> {
     fn inherit(&mut self) {
         for task in self.inherited..self.trace.tasks.len() as u32 {
             let known = &self.trace.tasks[task as usize];
-            if known.creator != NONE {
+            let creator_moved_on = self.descriptors.take_forked(known.created_by, task - self.first_task);
+            if known.creator != NONE && !creator_moved_on {
                 self.descriptors.inherit(task - self.first_task, known.creator - self.first_task, known.is_thread);
             }
         }
         self.inherited = self.trace.tasks.len() as u32;
     }
 
-    /// What the descriptor of a call stands for, if the line does not say it.
+    /// What the descriptor of a call stands for, if the line does not say it, or not to whom a socket leads.
     fn target_of(&self, task: u32, line: &Line) -> Text {
-        if line.fd == NO_ID || line.target.is_some() {
-            return line.target;
+        match (line.fd, line.target) {
+            (NO_ID, target) => target,
+            (fd, Text::NONE) => self.descriptors.target(task - self.first_task, fd),
+            (fd, target) => self.descriptors.peer(task - self.first_task, fd, target, &self.trace.events.texts),
         }
-        self.descriptors.target(task - self.first_task, line.fd)
     }
 
     /// A call without a printed duration lasts at most until the next event of its task.

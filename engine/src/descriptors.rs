@@ -9,6 +9,7 @@
 //! that execve closes are left in: nothing uses them before they are opened again.
 
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
+use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Higher descriptors are not followed, so that a hostile trace costs no memory.
@@ -65,6 +66,8 @@ pub(crate) struct Descriptors {
     tables: Vec<Files>,
     roles: Vec<Option<Option<Role>>>,
     pairs: u32,
+    /// What children of which no line was seen yet got, by the call that created them: their creators go on closing.
+    forked: FxHashMap<u32, Files>,
 }
 
 impl Descriptors {
@@ -101,12 +104,35 @@ impl Descriptors {
         }
     }
 
+    /// A call created a child that has not spoken yet: it has what its creator has now.
+    pub(crate) fn forked(&mut self, call: u32, creator: u32) {
+        let files = Arc::clone(self.table(creator));
+        self.forked.insert(call, files);
+    }
+
+    /// Give the child that this call created what was kept for it; `false` if nothing was.
+    pub(crate) fn take_forked(&mut self, call: u32, child: u32) -> bool {
+        let Some(files) = (!self.forked.is_empty()).then(|| self.forked.remove(&call)).flatten() else { return false };
+        *self.table(child) = files;
+        true
+    }
+
     /// What the descriptor of a call stands for.
     pub(crate) fn target(&self, task: u32, fd: i32) -> Text {
         let table = self.of_task.get(task as usize).and_then(|&number| number.checked_sub(1));
         let files = table.and_then(|number| self.tables.get(number as usize));
         let at = usize::try_from(fd).unwrap_or(usize::MAX);
         files.and_then(|files| files.get(at)).copied().unwrap_or(Text::NONE)
+    }
+
+    /// What the descriptor of a call stands for, where the line tells only the number of a socket.
+    pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
+        let is_bare = |text: Text| texts.bytes(text).starts_with(b"socket:[");
+        if !is_bare(printed) {
+            return printed;
+        }
+        let known = self.target(task, fd);
+        if known.is_some() && !is_bare(known) { known } else { printed }
     }
 
     fn set(&mut self, task: u32, fd: i64, target: Text) {
@@ -147,11 +173,18 @@ impl Descriptors {
         }
     }
 
-    /// Both ends have one name, which no other pair has.
+    /// Both ends of a pipe have one name, which no other pair has; those of a socket name each other.
     fn pair(&mut self, task: u32, what: &str, fds: &[i32], texts: &mut Interner) {
         self.pairs += 1;
-        let name = texts.add(format!("{what}:[#{}]", self.pairs).as_bytes());
-        fds.iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), name));
+        let (one, other) = (self.pairs * 2 - 1, self.pairs * 2);
+        let names = match what {
+            "pipe" => [format!("pipe:[#{}]", self.pairs), format!("pipe:[#{}]", self.pairs)],
+            _ => [format!("{what}:[#{one}->#{other}]"), format!("{what}:[#{other}->#{one}]")],
+        };
+        for (&fd, name) in fds.iter().zip(names) {
+            let name = texts.add(name.as_bytes());
+            self.set(task, i64::from(fd), name);
+        }
     }
 
     fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {
@@ -192,6 +225,20 @@ mod tests {
         assert_eq!(files.target(1, 3), open.target);
         assert_eq!(files.target(2, 3), Text::NONE);
         assert_eq!(files.target(0, -1), Text::NONE);
+    }
+
+    #[test]
+    fn a_child_has_what_its_creator_had_when_it_was_created() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let pair = call(&mut texts, "socketpair", NO_ID, "", 0);
+        files.completed(0, &pair, Some(&[3, 4]), &mut texts);
+        files.forked(7, 0);
+        let close = call(&mut texts, "close", 4, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        assert!(files.take_forked(7, 1) && !files.take_forked(7, 2));
+        assert_eq!(texts.bytes(files.target(1, 3)), b"UNIX:[#1->#2]");
+        assert_eq!(texts.bytes(files.target(1, 4)), b"UNIX:[#2->#1]");
+        assert_eq!(files.target(0, 4), Text::NONE);
     }
 
     #[test]

@@ -452,11 +452,11 @@ fn works_on_anything(syscall: &[u8]) -> bool {
     CALLS.contains(&syscall)
 }
 
-/// `10.0.0.7:443`, `[::1]:80`: a peer, as it is known from connect or accept.
-fn is_host_and_port(target: &[u8]) -> bool {
+/// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as it is known from connect or accept.
+pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
     let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
     let (host, port) = (&target[..colon], &target[colon + 1..]);
-    !host.is_empty() && !host.starts_with(b"/") && !port.is_empty() && port.iter().all(u8::is_ascii_digit)
+    !host.is_empty() && !host.starts_with(b"/") && !port.is_empty() && (port == b"N" || port.iter().all(u8::is_ascii_digit))
 }
 
 fn class_of_target(target: &[u8]) -> Option<Class> {

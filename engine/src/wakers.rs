@@ -4,6 +4,7 @@
 //! one wins: a child that the wait itself names before a guess from who wrote where.
 
 pub mod child;
+mod connection;
 mod futex;
 mod lock;
 mod shapes;
@@ -88,6 +89,7 @@ pub struct Wakers {
     terminals: terminal::Terminals,
     futexes: futex::Futexes,
     locks: lock::Locks,
+    connections: connection::Connections,
 }
 
 impl Wakers {
@@ -105,12 +107,14 @@ impl Wakers {
             wakers.terminals.take(trace, row, known);
             wakers.futexes.take(trace, row, known);
             wakers.locks.take(trace, row, known);
+            wakers.connections.take(trace, row, known);
         }
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
         wakers.signals.order(trace);
         wakers.futexes.order(trace);
         wakers.locks.order(trace);
+        wakers.connections.order(trace);
         wakers
     }
 
@@ -124,6 +128,7 @@ impl Wakers {
             terminals: terminal::Terminals::default(),
             futexes: futex::Futexes::default(),
             locks: lock::Locks::default(),
+            connections: connection::Connections::default(),
         }
     }
 
@@ -161,6 +166,7 @@ impl Wakers {
             Wait::Read => self.read(&call, span.row),
             Wait::Lock if known.deed == Deed::Locks => self.locks.holder(&call),
             Wait::Lock => self.futexes.waker(&call),
+            Wait::Peer if known.deed == Deed::Accepts => self.connections.connector(&call, span.row),
             Wait::Poll => call.taken_next().and_then(|row| self.read(&call, row)),
             _ => None,
         };
@@ -168,6 +174,10 @@ impl Wakers {
     }
 
     fn read(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
-        self.streams.writer(call, row).or_else(|| self.terminals.writer(call, row))
+        if self.shapes.of(call.trace, row).deed == Deed::Accepts {
+            return self.connections.connector(call, row);
+        }
+        let streamed = self.streams.writer(call, row).or_else(|| self.connections.writer(call, row));
+        streamed.or_else(|| self.terminals.writer(call, row))
     }
 }

@@ -1,7 +1,7 @@
 //! What is known of the calls of one shape, worked out once per shape, because there are few of them and many calls.
 
 use super::waits::{Wait, wait_of};
-use crate::events::{Shape, class_of};
+use crate::events::{Shape, class_of, is_host_and_port};
 use crate::trace::Trace;
 use parsers::Outcome;
 use parsers::syscalls::Class;
@@ -31,6 +31,8 @@ pub(super) enum Deed {
     Connects,
     /// Takes the connection of a peer.
     Accepts,
+    /// Gives a socket an address.
+    Binds,
 }
 
 /// What is known of a shape.
@@ -42,6 +44,8 @@ pub(super) struct Known {
     pub outcome: Outcome,
     /// Its value is how many it woke.
     pub counts: bool,
+    /// Its target is the address of a peer, `host:port`.
+    pub at_address: bool,
 }
 
 /// The shapes of a trace, by number.
@@ -69,7 +73,7 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         _ => class_of(syscall, target),
     };
     let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
-    Known { wait, class, deed, outcome: shape.outcome, counts }
+    Known { wait, class, deed, outcome: shape.outcome, counts, at_address: is_host_and_port(target) }
 }
 
 /// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
@@ -105,6 +109,7 @@ fn deed(syscall: &[u8], op: &[u8]) -> Deed {
         b"open" | b"open64" | b"openat" | b"openat64" => Deed::Opens,
         b"connect" => Deed::Connects,
         b"accept" | b"accept4" => Deed::Accepts,
+        b"bind" => Deed::Binds,
         b"futex" | b"futex_time64" => futex_deed(op),
         b"futex_wake" | b"lwp_mutex_wakeup" | b"lwp_mutex_unlock" | b"lwp_cond_signal" | b"lwp_cond_broadcast"
         | b"lwp_sema_post" | b"lwp_unpark" | b"_lwp_unpark" | b"psynch_mutexdrop" | b"psynch_cvsignal"

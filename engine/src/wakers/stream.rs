@@ -15,11 +15,18 @@ use rustc_hash::FxHashMap;
 
 /// What happened at one end of a stream.
 #[derive(Default)]
-struct End {
-    writes: Vec<u32>,
-    closes: Vec<u32>,
+pub(super) struct End {
+    pub writes: Vec<u32>,
+    pub closes: Vec<u32>,
     /// Tasks that used it.
-    users: Vec<u32>,
+    pub users: Vec<u32>,
+}
+
+impl End {
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.writes.sort_by_key(|&row| trace.events.start_ns(row));
+        self.closes.sort_by_key(|&row| trace.events.start_ns(row));
+    }
 }
 
 /// A target as a stream: its number, and that of the end from which one writes to it.
@@ -102,10 +109,7 @@ impl Streams {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        for end in &mut self.ends {
-            end.writes.sort_by_key(|&row| trace.events.start_ns(row));
-            end.closes.sort_by_key(|&row| trace.events.start_ns(row));
-        }
+        self.ends.iter_mut().for_each(|end| end.order(trace));
     }
 
     /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
@@ -113,18 +117,19 @@ impl Streams {
         let events = &call.trace.events;
         let ends = self.known_ends(events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
-        let ends_file = events.ret(row) == 0 && waits::wait_of_row(events, row) == Some(waits::Wait::Read);
-        if ends_file { leaver(call, end) } else { writer(call, end) }
+        if waits::ends_file(events, row) { leaver(call, end, |_| true) } else { writer(call, end, |_| true) }
     }
 }
 
-fn writer(call: &Waiting<'_>, end: &End) -> Option<Edge> {
-    let row = call.last_inside(&end.writes, |_| true)?;
+/// The last of those that fit to write.
+pub(super) fn writer(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+    let row = call.last_inside(&end.writes, fits)?;
     Some(call.edge(row, How::Stream, Sure::Measured))
 }
 
-fn leaver(call: &Waiting<'_>, end: &End) -> Option<Edge> {
-    let closed = call.last_inside(&end.closes, |_| true).map(|row| call.edge(row, How::Stream, Sure::Measured));
+/// The last of those that fit to close, or of the users to end.
+pub(super) fn leaver(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+    let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, How::Stream, Sure::Measured));
     let exits = end.users.iter().filter(|&&user| user != call.task).filter_map(|&user| {
         let task = call.trace.tasks.get(user as usize)?;
         let at_ns = task.death_ns.min(call.span.end_ns);

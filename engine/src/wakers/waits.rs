@@ -61,6 +61,11 @@ pub fn timed_out(events: &EventTable, row: u32) -> bool {
     (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
 }
 
+/// Whether a row read to the end of what it reads.
+pub(crate) fn ends_file(events: &EventTable, row: u32) -> bool {
+    events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)
+}
+
 /// Whether a call failed because it would have had to wait, or because there was nothing to wait for.
 pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
     let errno = events.texts.bytes(events.shape(row).errno);

@@ -1,0 +1,190 @@
+//! Connections between two processes of the trace where the tracer prints only the address of the peer.
+//!
+//! ```text
+//! client   connect(3, h:80) = 0      |------ read(3) ------|        3 is h:80 to the client
+//! server   accept(4) = 5 from h:4711      |- work -|write(5)        5 is h:4711 to the server
+//! ```
+//!
+//! Connections are taken in the order in which they are made, so each accept is joined with the first connect to its port
+//! that was not yet taken. Where it is not clear which port that is, it is left open.
+
+use super::shapes::{Deed, Known};
+use super::stream::{End, leaver, writer};
+use super::waiting::{Waiting, creators, descends, end_ns, same_process};
+use super::{Edge, How, Sure, waits};
+use crate::trace::Trace;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+
+/// Connects to one host that may wait for their accept; more are forgotten, the oldest first.
+const PENDING_AT_MOST: usize = 1024;
+/// Connections of one address that are looked at for one wait, the latest.
+const TRIES: usize = 16;
+
+/// A connect and the accept that took it.
+#[derive(Clone, Copy)]
+struct Link {
+    connect: u32,
+    accept: u32,
+}
+
+/// The connections of a trace.
+#[derive(Default)]
+pub(super) struct Connections {
+    connects: Vec<u32>,
+    accepts: Vec<u32>,
+    binds: Vec<u32>,
+    /// What was done at each address.
+    ends: FxHashMap<Text, End>,
+    links: Vec<Link>,
+    /// Places in `links` by the address of the server, as the client knows it, and by that of the client.
+    by_server: FxHashMap<Text, Vec<u32>>,
+    by_client: FxHashMap<Text, Vec<u32>>,
+    by_accept: FxHashMap<u32, u32>,
+}
+
+impl Connections {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        if !known.at_address {
+            return;
+        }
+        let events = &trace.events;
+        let target = events.target(row);
+        let works = known.outcome == Outcome::Ok;
+        match known.deed {
+            // EINPROGRESS is a failure only in name.
+            Deed::Connects if works || waits::failed_at_once(events, row) => self.connects.push(row),
+            Deed::Accepts if works => self.accepts.push(row),
+            Deed::Binds if works => self.binds.push(row),
+            Deed::Writes if works => self.ends.entry(target).or_default().writes.push(row),
+            Deed::Closes if works => self.ends.entry(target).or_default().closes.push(row),
+            _ => {}
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        let start = |&row: &u32| trace.events.start_ns(row);
+        self.ends.values_mut().for_each(|end| end.order(trace));
+        self.connects.sort_by_key(start);
+        self.accepts.sort_by_key(|&row| end_ns(trace, row));
+        self.link(trace);
+    }
+
+    fn link(&mut self, trace: &Trace) {
+        let mut pending: FxHashMap<Vec<u8>, VecDeque<u32>> = FxHashMap::default();
+        let mut connects = self.connects.iter().copied().peekable();
+        let ports = self.bound_ports(trace);
+        for &accept in &self.accepts {
+            while let Some(connect) = connects.next_if(|&row| trace.events.start_ns(row) < end_ns(trace, accept)) {
+                let waiting = pending.entry(host(trace, connect).to_vec()).or_default();
+                waiting.push_back(connect);
+                waiting.truncate(PENDING_AT_MOST);
+            }
+            let Some(waiting) = pending.get_mut(host(trace, accept)) else { continue };
+            let Some(at) = first_for(trace, &ports, accept, waiting) else { continue };
+            if let Some(connect) = waiting.remove(at) {
+                self.links.push(Link { connect, accept });
+            }
+        }
+        for (number, link) in (0..).zip(&self.links) {
+            self.by_server.entry(trace.events.target(link.connect)).or_default().push(number);
+            self.by_client.entry(trace.events.target(link.accept)).or_default().push(number);
+            self.by_accept.insert(link.accept, number);
+        }
+    }
+
+    /// The ports to which each process bound a socket; 0, which leaves the choice to the system, is none.
+    fn bound_ports(&self, trace: &Trace) -> FxHashMap<(u32, i32), Vec<Vec<u8>>> {
+        let mut ports: FxHashMap<(u32, i32), Vec<Vec<u8>>> = FxHashMap::default();
+        for &row in &self.binds {
+            let Some(task) = trace.tasks.get(trace.events.task(row) as usize) else { continue };
+            let port = port(trace, row);
+            if port != b"0" {
+                ports.entry((task.capture, task.pid)).or_default().push(port.to_vec());
+            }
+        }
+        ports
+    }
+
+    /// Who connected, for an accept that waited for it.
+    pub(super) fn connector(&self, call: &Waiting<'_>, accept: u32) -> Option<Edge> {
+        let link = self.links.get(*self.by_accept.get(&accept)? as usize)?;
+        let begun_ns = call.trace.events.start_ns(link.connect);
+        let inside = begun_ns > call.span.start_ns && begun_ns <= call.span.end_ns;
+        let elsewhere = call.trace.events.task(link.connect) != call.task;
+        (inside && elsewhere).then(|| call.edge(link.connect, How::Stream, Sure::Inferred))
+    }
+
+    /// Who wrote at the other end of the connection from which this row reads, or left it.
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
+        let target = call.trace.events.target(row);
+        let ends_file = waits::ends_file(&call.trace.events, row);
+        let found = |numbers: &Vec<u32>, of_client: bool| {
+            let links = numbers.iter().rev().filter_map(|&number| self.links.get(number as usize));
+            let edges = links.take(TRIES).filter_map(|link| self.peer(call, link, of_client, ends_file));
+            edges.max_by_key(|edge| edge.at_ns)
+        };
+        let as_client = self.by_server.get(&target).and_then(|numbers| found(numbers, true));
+        as_client.or_else(|| self.by_client.get(&target).and_then(|numbers| found(numbers, false)))
+    }
+
+    /// The edge from the peer of a link, if the waiting task has the end of the client or that of the server.
+    fn peer(&self, call: &Waiting<'_>, link: &Link, of_client: bool, ends_file: bool) -> Option<Edge> {
+        let trace = call.trace;
+        let (own, other) = if of_client { (link.connect, link.accept) } else { (link.accept, link.connect) };
+        let events = &trace.events;
+        let has = |row: u32, task: u32| descends(trace, task, events.task(row));
+        let began_ns = events.start_ns(link.connect);
+        if !has(own, call.task) || began_ns > call.span.end_ns {
+            return None;
+        }
+        let end = self.ends.get(&events.target(other))?;
+        let is_peer = |row: u32| has(other, events.task(row)) && events.start_ns(row) >= began_ns;
+        let edge = if ends_file { leaver(call, end, is_peer) } else { writer(call, end, is_peer) };
+        edge.map(|edge| Edge { sure: Sure::Inferred, ..edge })
+    }
+}
+
+/// The place of the connect that an accept took: the first to its port.
+fn first_for(
+    trace: &Trace,
+    ports: &FxHashMap<(u32, i32), Vec<Vec<u8>>>,
+    accept: u32,
+    waiting: &VecDeque<u32>,
+) -> Option<usize> {
+    let server = trace.events.task(accept);
+    let bound = creators(trace, server).find_map(|task| {
+        let task = trace.tasks.get(task as usize)?;
+        ports.get(&(task.capture, task.pid))
+    });
+    let fits = |&connect: &u32| {
+        let own = same_process(trace, trace.events.task(connect), server) && trace.events.task(connect) == server;
+        let is_bound = bound.is_none_or(|ports| ports.iter().any(|bound| bound == port(trace, connect)));
+        !own && is_bound && same_capture(trace, connect, accept)
+    };
+    let first = waiting.iter().position(fits)?;
+    let of_first = port(trace, *waiting.get(first)?);
+    let mut fitting = waiting.iter().filter(|connect| fits(connect));
+    let is_clear = fitting.all(|&connect| port(trace, connect) == of_first);
+    let is_known = bound.is_some_and(|ports| ports.len() == 1) || is_clear;
+    is_known.then_some(first)
+}
+
+fn same_capture(trace: &Trace, a: u32, b: u32) -> bool {
+    let capture = |row: u32| trace.tasks.get(trace.events.task(row) as usize).map(|task| task.capture);
+    capture(a) == capture(b)
+}
+
+/// `127.0.0.1` of `127.0.0.1:80`, and of an IPv4 address in IPv6 clothes.
+fn host(trace: &Trace, row: u32) -> &[u8] {
+    let target = trace.events.texts.bytes(trace.events.target(row));
+    let host = &target[..memchr::memrchr(b':', target).unwrap_or(target.len())];
+    let bare = host.strip_prefix(b"[::ffff:").and_then(|host| host.strip_suffix(b"]"));
+    bare.unwrap_or(host)
+}
+
+fn port(trace: &Trace, row: u32) -> &[u8] {
+    let target = trace.events.texts.bytes(trace.events.target(row));
+    memchr::memrchr(b':', target).map_or(b"", |colon| &target[colon + 1..])
+}
