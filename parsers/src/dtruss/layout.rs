@@ -111,7 +111,10 @@ fn second(lines: &[&Split<'_>]) -> Column {
     let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
     for line in lines {
         let [relative, second, _] = line.numbers;
-        if last.insert((line.pid, line.tid), relative).is_some_and(|before| second > relative - before + 2) {
+        if last
+            .insert((line.pid, line.tid), relative)
+            .is_some_and(|before| second > relative.saturating_sub(before).saturating_add(2))
+        {
             return Elapsed;
         }
     }
