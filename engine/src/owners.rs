@@ -201,7 +201,9 @@ impl Owners {
         let known = self.child(child).filter(|&task| {
             let task = &tasks[task as usize];
             let told = task.creator == birth.creator;
-            task.created_by == NONE && (told || task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
+            // What it said so far may have had no stamp.
+            let is_new = task.birth_ns >= birth.start_ns || task.birth_ns == NO_NS || birth.start_ns == NO_NS;
+            task.created_by == NONE && (told || is_new)
         });
         match known {
             Some(task) if task != birth.creator => link(tasks, task, birth),

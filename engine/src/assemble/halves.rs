@@ -146,6 +146,11 @@ impl Assembler<'_> {
     /// The first half is lost: the start is the end minus the duration, if that is printed.
     pub(super) fn end_without_start(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let dur_ns = line.dur_ns;
+        if dur_ns == NO_NS && self.facts.has_durations && stamp_ns != NO_NS && line.outcome != Outcome::NoReturn {
+            // Durations are those between the halves: this one is unknown, but it is over.
+            let row = self.push(task, line, at, stamp_ns, 0, DurKind::None);
+            return self.completed(row, task, line, extra);
+        }
         let start_ns = if dur_ns == NO_NS || stamp_ns == NO_NS { stamp_ns } else { stamp_ns.saturating_sub(dur_ns) };
         let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
