@@ -74,6 +74,7 @@ fn errors_have_the_names_of_the_system_that_was_traced() {
 fn look_alikes_are_told_apart() {
     let yes = [
         "SYSCALL(args) \t\t = return",
+        "CALL                                        COUNT\nexit                                            1",
         "dtrace: error on enabled probe ID 2207 (ID 171: syscall::write:return): invalid kernel access in action #12",
         "open(\"/etc/missing\\0\", 0x0, 0x1B6)\t\t = -1 Err#2",
         " 4711/0x54c1:  getpid(0x0, 0x0, 0x0)\t\t = 4711 0",

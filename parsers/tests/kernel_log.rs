@@ -1,10 +1,11 @@
 //! Lines of logs, one case a line in `kernel_log.cases`.
 
+mod shown;
+
 use parsers::kernel_log::KernelLog;
-use parsers::{Answer, Clock, DurKind, Format, Head, Kind, Line, LineReader, NO_NS, Parsed, Stamp};
+use parsers::{Answer, Clock, DurKind, Format, Head, Kind, LineReader, NO_NS, Parsed, Stamp};
 use proptest::prelude::*;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const CASES: &str = include_str!("kernel_log.cases");
 
@@ -25,44 +26,10 @@ fn answer(text: &str) -> Answer {
     KernelLog.recognise(Head { bytes: text.as_bytes(), complete: true })
 }
 
-/// Kind, time, who speaks, message.
-fn shown(line: &Line, parsed: &Parsed) -> String {
-    let mut out = line.kind.name().to_owned();
-    if line.stamp_ns != NO_NS {
-        write!(out, " {}.{:06}", line.stamp_ns / 1_000_000_000, line.stamp_ns / 1000 % 1_000_000).unwrap_or_default();
-    }
-    if line.kind == Kind::Log {
-        write!(out, " |{}|{}|", parsed.texts.string(line.name), parsed.texts.string(line.target)).unwrap_or_default();
-    }
-    out
-}
-
 #[test]
 fn every_case_is_read_as_it_says() {
-    let mut head = "";
-    let mut told = String::new();
-    for case in CASES.lines() {
-        let section = case.strip_prefix("[since ").and_then(|case| case.strip_suffix("]"));
-        if let Some(name) = section {
-            head = CLOCKS.iter().find(|(clock, ..)| clock.strip_prefix("since ") == Some(name)).expect("a clock").1;
-        }
-        match case.split_once("  =>") {
-            Some((input, _)) if !case.starts_with('#') => {
-                let mut parsed = Parsed::default();
-                let line = reader(head).read(input.replace('␛', "\x1b").as_bytes(), &mut parsed);
-                writeln!(told, "{input}  => {}", shown(&line, &parsed)).unwrap_or_default();
-            }
-            _ => writeln!(told, "{case}").unwrap_or_default(),
-        }
-    }
-    if std::env::var_os("TRACEALYZE_BLESS").is_some() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kernel_log.cases");
-        std::fs::write(path, &told).expect("the cases can be written");
-        return;
-    }
-    for (found, expected) in told.lines().zip(CASES.lines()) {
-        assert_eq!(found, expected);
-    }
+    let heads: Vec<(&str, &str)> = CLOCKS.iter().map(|&(name, head, _)| (name, head)).collect();
+    shown::check("kernel_log.cases", CASES, &heads, reader);
 }
 
 #[test]
@@ -116,22 +83,14 @@ fn logs_are_recognised_and_traces_are_not() {
     assert_eq!(KernelLog.recognise(Head { bytes: b"\n", complete: false }), Answer::NeedMore);
 }
 
-/// The public samples lie beside the checkout, if at all.
-fn corpus(name: &str) -> Option<String> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let folder = std::env::var_os("TRACEALYZE_CORPUS").map_or(beside, PathBuf::from);
-    let text = std::fs::read_to_string(folder.join(name)).ok();
-    if text.is_none() {
-        println!("not tested on {name}: set TRACEALYZE_CORPUS to the folder of the public samples");
-    }
-    text
-}
-
 #[test]
 fn every_line_of_the_samples_is_a_message_with_a_time() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/kernel-shutdown/shutdown.log");
-    let texts =
-        [corpus("linux-printk-shutdown.txt"), corpus("syslog-sshd-600.txt"), std::fs::read_to_string(sample).ok()];
+    let texts = [
+        shown::corpus("linux-printk-shutdown.txt"),
+        shown::corpus("syslog-sshd-600.txt"),
+        std::fs::read_to_string(sample).ok(),
+    ];
     for text in texts.into_iter().flatten() {
         assert_eq!(answer(&text), Answer::Yes);
         let found = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
@@ -164,14 +123,6 @@ proptest! {
 }
 
 fn all_clocks_survive(text: &[u8]) {
-    let own = Head { bytes: text, complete: false };
-    KernelLog.recognise(own);
-    let mut readers = vec![KernelLog.reader(own)];
-    readers.extend(CLOCKS.iter().map(|(_, head, _)| reader(head)));
-    for reader in readers {
-        let mut parsed = Parsed::default();
-        parsed.read(reader.as_ref(), text);
-        let lines = text.split(|&byte| byte == b'\n').count() - usize::from(text.ends_with(b"\n") || text.is_empty());
-        assert_eq!(parsed.lines.len(), lines);
-    }
+    let heads: Vec<(&str, &str)> = CLOCKS.iter().map(|&(name, head, _)| (name, head)).collect();
+    shown::all_survive(&KernelLog, &heads, text);
 }

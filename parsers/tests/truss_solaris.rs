@@ -1,10 +1,11 @@
 //! Lines of Solaris and illumos truss, one case a line in `truss_solaris.cases`.
 
-use parsers::{Answer, DurKind, Extra, Format, Head, Kind, NO_ID, NO_NS, Outcome, Parsed, Part, Stamp};
-use parsers::{Line, LineReader, line::Ended, truss_solaris::TrussSolaris};
+mod shown;
+
+use parsers::truss_solaris::TrussSolaris;
+use parsers::{Answer, DurKind, Format, Head, Kind, LineReader, NO_NS, Parsed, Stamp};
 use proptest::prelude::*;
-use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const CASES: &str = include_str!("truss_solaris.cases");
 
@@ -23,88 +24,9 @@ fn reader(head: &str) -> Box<dyn LineReader> {
     TrussSolaris.reader(Head { bytes: head.as_bytes(), complete: true })
 }
 
-/// A line as one text: kind, what is set of the columns, then name, operation, target and so on.
-fn shown(line: &Line, parsed: &Parsed) -> String {
-    let mut out = line.kind.name().to_owned();
-    let mut put = |key: &str, value: String| write!(out, " {key}={value}").unwrap_or_default();
-    for (key, id) in [("pid", line.pid), ("tid", line.tid), ("fd", line.fd)] {
-        if id != NO_ID {
-            put(key, id.to_string());
-        }
-    }
-    for (key, ns) in [("end", line.stamp_ns), ("since", line.dur_ns), ("cpu", line.cpu_ns)] {
-        if ns != NO_NS {
-            put(key, format!("{:.4}", ns as f64 / 1e9));
-        }
-    }
-    for (key, text) in [("name", line.name), ("op", line.op), ("target", line.target), ("errno", line.errno)] {
-        if text.is_some() {
-            put(key, parsed.texts.string(text).into_owned());
-        }
-    }
-    if line.ret != NO_NS {
-        put("ret", line.ret.to_string());
-    }
-    if line.outcome != Outcome::Ok {
-        put("outcome", line.outcome.name().to_owned());
-    }
-    if line.part != Part::Whole {
-        put("part", format!("{:?}", line.part));
-    }
-    if let Some(extra) = parsed.extra(line) {
-        put("extra", shown_extra(extra, parsed));
-    }
-    out
-}
-
-fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
-    let ended = |ended: &Option<Ended>| match ended {
-        None => String::new(),
-        Some(Ended::Exited(status)) => format!(" exited {status}"),
-        Some(Ended::Killed(signal)) => format!(" killed by {}", parsed.texts.string(*signal)),
-    };
-    match extra {
-        Extra::Exec { path, argv } => format!("exec({}|{})", parsed.texts.string(*path), parsed.texts.string(*argv)),
-        Extra::Waited { child, ended: end } => format!("waited({child}{})", ended(end)),
-        Extra::Signal { from, ended: end } => format!("from({from}{})", ended(end)),
-        Extra::End(end) => format!("end({})", ended(&Some(*end)).trim()),
-        Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
-        Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
-        Extra::Asked(NO_NS) => "asked(for ever)".to_owned(),
-        other => format!("{other:?}"),
-    }
-}
-
-fn read_one(head: &str, line: &[u8]) -> String {
-    let mut parsed = Parsed::default();
-    let line = reader(head).read(line, &mut parsed);
-    shown(&line, &parsed)
-}
-
 #[test]
 fn every_case_is_read_as_it_says() {
-    let mut head = "";
-    let mut told = String::new();
-    for case in CASES.lines() {
-        if let Some(name) = case.strip_prefix("[").and_then(|case| case.strip_suffix("]")) {
-            head = LAYOUTS.iter().find(|(layout, _)| *layout == name).expect("a known layout").1;
-        }
-        match case.split_once("  =>") {
-            Some((input, _)) if !case.starts_with('#') => {
-                let found = read_one(head, input.replace('→', "\t").as_bytes());
-                writeln!(told, "{input}  => {found}").unwrap_or_default();
-            }
-            _ => writeln!(told, "{case}").unwrap_or_default(),
-        }
-    }
-    if std::env::var_os("TRACEALYZE_BLESS").is_some() {
-        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/truss_solaris.cases");
-        std::fs::write(path, &told).expect("the cases can be written");
-        return;
-    }
-    for (found, expected) in told.lines().zip(CASES.lines()) {
-        assert_eq!(found, expected);
-    }
+    shown::check("truss_solaris.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -182,23 +104,12 @@ fn look_alikes_are_told_apart() {
     assert_eq!(answer("close(3) = 0\nmmap(0x00000000, 56, 7, 258, 4, 0) = 0x08046790\n"), Answer::Maybe(100));
 }
 
-/// The public samples lie beside the checkout, if at all.
-fn corpus(name: &str) -> Option<String> {
-    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
-    let folder = std::env::var_os("TRACEALYZE_CORPUS").map_or(beside, PathBuf::from);
-    let text = std::fs::read_to_string(folder.join(name)).ok();
-    if text.is_none() {
-        println!("not tested on {name}: set TRACEALYZE_CORPUS to the folder of the public samples");
-    }
-    text
-}
-
 #[test]
 fn public_samples_are_read_without_a_loss() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/ssh-login/ssh-login.truss");
     let texts = [
-        corpus("solaris-truss-fadDE-quota.txt"),
-        corpus("illumos-truss-a-plain.txt"),
+        shown::corpus("solaris-truss-fadDE-quota.txt"),
+        shown::corpus("illumos-truss-a-plain.txt"),
         std::fs::read_to_string(sample).ok(),
     ];
     for text in texts.into_iter().flatten() {
@@ -220,7 +131,7 @@ fn public_samples_are_read_without_a_loss() {
 fn a_cut_loses_nothing_before_it() {
     let line = "12200:\t 4.5521\t 0.0002\t 0.0000\tioctl(3, ZFS_IOC_USERSPACE_ONE, 0x08046790)\tErr#48 ENOTSUP";
     for cut in 1..line.len() {
-        let kind = read_one(LAYOUTS[0].1, &line.as_bytes()[..cut]);
+        let kind = shown::one(reader(LAYOUTS[0].1).as_ref(), &line.as_bytes()[..cut]);
         let expected = ["damaged", "call", "continuation", "foreign"];
         assert!(expected.iter().any(|word| kind.starts_with(word)), "{cut}: {kind}");
     }
@@ -229,7 +140,7 @@ fn a_cut_loses_nothing_before_it() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        all_layouts_survive(&text);
+        shown::all_survive(&TrussSolaris, LAYOUTS, &text);
     }
 
     #[test]
@@ -240,19 +151,6 @@ proptest! {
             "99999999999999999999", "\\", "\n", "Received signal #", "fd=", " rev=", "(returning as child ...)",
         ]), 0..40)
     ) {
-        all_layouts_survive(words.concat().as_bytes());
-    }
-}
-
-fn all_layouts_survive(text: &[u8]) {
-    let own = Head { bytes: text, complete: false };
-    TrussSolaris.recognise(own);
-    let mut readers = vec![TrussSolaris.reader(own)];
-    readers.extend(LAYOUTS.iter().map(|(_, head)| reader(head)));
-    for reader in readers {
-        let mut parsed = Parsed::default();
-        parsed.read(reader.as_ref(), text);
-        let lines = text.split(|&byte| byte == b'\n').count() - usize::from(text.ends_with(b"\n") || text.is_empty());
-        assert_eq!(parsed.lines.len(), lines);
+        shown::all_survive(&TrussSolaris, LAYOUTS, words.concat().as_bytes());
     }
 }

@@ -66,7 +66,7 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
     }
 }
 
-/// Compare all cases; with TRACEALYZE_BLESS=1 write them anew. An arrow stands for a tab.
+/// Compare all cases; with TRACEALYZE_BLESS=1 write them anew. An arrow stands for a tab, ␛ for the escape character.
 pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str) -> Box<dyn LineReader>) {
     let mut head = "";
     let mut told = String::new();
@@ -76,7 +76,7 @@ pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str)
         }
         match case.split_once("  =>") {
             Some((input, _)) if !case.starts_with('#') => {
-                let found = one(reader(head).as_ref(), input.replace('→', "\t").as_bytes());
+                let found = one(reader(head).as_ref(), input.replace('→', "\t").replace('␛', "\x1b").as_bytes());
                 writeln!(told, "{input}  => {found}").unwrap_or_default();
             }
             _ => writeln!(told, "{case}").unwrap_or_default(),
