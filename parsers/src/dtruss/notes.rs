@@ -67,6 +67,12 @@ fn is_stack(line: &[u8], text: &[u8]) -> bool {
     indent >= 8 && (has_symbol() || is_address())
 }
 
+/// The header of the table of counts, wide or with its blanks folded.
+pub(super) fn is_count_header(line: &[u8]) -> bool {
+    let rest = scan::trim(pasted::unquoted(line)).strip_prefix(b"CALL").filter(|rest| rest.starts_with(b" "));
+    rest.map(scan::skip_blanks) == Some(b"COUNT")
+}
+
 /// A row of the table of counts, or its header. It counts entries, so calls that never return as well.
 fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let (name, rest) = scan::name(text)?;
@@ -74,7 +80,7 @@ fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if number.len() == rest.len() {
         return None;
     }
-    if name == b"CALL" && number == b"COUNT" {
+    if is_count_header(text) {
         return Some(Line::of(Kind::SummaryTable));
     }
     let (calls, rest) = scan::number(number)?;

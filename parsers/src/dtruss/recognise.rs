@@ -13,7 +13,8 @@ pub(super) fn answer(head: Head<'_>) -> Answer {
     let (mut lines, mut signs, mut fits, mut others) = (0usize, 0usize, 0usize, 0usize);
     for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MOST_LINES) {
         lines += 1;
-        if notes::is_header(line) || notes::is_loss(scan::skip_blanks(line)) {
+        let is_sign = notes::is_header(line) || notes::is_count_header(line);
+        if is_sign || notes::is_loss(scan::skip_blanks(line)) {
             signs += 1;
             continue;
         }
