@@ -14,6 +14,8 @@ COMMANDS = {
     "summarize-160": ["summarize"],
     "top-syscalls": ["top-syscalls", "--top", "10"],
     "tree": ["tree"],
+    "loops": ["loops", "--top", "10"],
+    "gaps": ["gaps", "--top", "10"],
 }
 
 # Every capture has its report; the other commands are shown for the first capture of each sample.

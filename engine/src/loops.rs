@@ -125,7 +125,12 @@ fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &Shapes, task: u32
     for anchor in anchors(&calls, shapes.parts.len()) {
         for run in runs(&calls, anchor) {
             let range = run[0]..run[run.len() - 1];
-            let nested = found.iter().any(|(known, _)| known.start <= range.start && range.end <= known.end + 1);
+            // The same turns, seen from another of their calls, or a loop within a turn.
+            let known = |known: &std::ops::Range<usize>| {
+                let shared = known.end.min(range.end).saturating_sub(known.start.max(range.start));
+                2 * shared > range.len().min(known.len())
+            };
+            let nested = found.iter().any(|(range, _)| known(range));
             if let Some(one) = (!nested).then(|| as_loop(&calls, shapes, task, &run)).flatten() {
                 found.push((range, one));
             }

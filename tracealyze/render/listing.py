@@ -32,8 +32,8 @@ class Column:
         return self.name.endswith(("_ns", "share", "pid", "tid")) or self.name in _COUNTS
 
 
-_COUNTS = frozenset(["calls", "failed", "turns", "period", "bytes", "threads", "line", "ret", "exit_code", "signals"])
-_AS_THEY_ARE = frozenset(("line", "ret", "exit_code"))
+_AS_THEY_ARE = frozenset(("line", "first_line", "ret", "exit_code"))
+_COUNTS = _AS_THEY_ARE | {"calls", "failed", "turns", "period", "bytes", "threads", "signals", "distinct_targets"}
 
 
 @dataclass(frozen=True)
