@@ -168,6 +168,9 @@ impl Descriptors {
             Role::Copies => self.set(task, line.ret, line.target),
             Role::Controls if is_dup(texts.bytes(line.op)) => self.set(task, line.ret, line.target),
             Role::Closes => self.set(task, i64::from(line.fd), Text::NONE),
+            Role::Pairs("pipe") if line.target.is_some() => {
+                pair.unwrap_or(&[]).iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), line.target));
+            }
             Role::Pairs(what) => self.pair(task, what, pair.unwrap_or(&[]), texts),
             Role::Controls | Role::Connects => {}
         }

@@ -175,6 +175,8 @@ pub struct EventTable {
     pub waited: Vec<(u32, i32)>,
     /// Descriptors of polls, by row.
     pub fds: Vec<(u32, Box<[i32]>)>,
+    /// What the descriptors of polls stand for, by row, as far as that is known.
+    pub fd_targets: Vec<(u32, Box<[Text]>)>,
     /// Line of the second half, by row, where a call was split.
     pub ends: Vec<(u32, u32)>,
 }
@@ -237,6 +239,20 @@ impl EventTable {
         segment.target[at] = event.target;
         segment.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
         segment.set_cpu(at, event.cpu_ns);
+    }
+
+    /// Put what is known of few rows in order of the rows: a call that ends late was added late.
+    pub(crate) fn order_lists(&mut self) {
+        fn order<T>(list: &mut [(u32, T)]) {
+            if !list.is_sorted_by_key(|(row, _)| *row) {
+                list.sort_by_key(|(row, _)| *row);
+            }
+        }
+        order(&mut self.asked);
+        order(&mut self.waited);
+        order(&mut self.fds);
+        order(&mut self.fd_targets);
+        order(&mut self.ends);
     }
 
     /// Set how long a row took.

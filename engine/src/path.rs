@@ -207,29 +207,35 @@ impl Walk<'_> {
     }
 
     /// ```text
-    /// task     |--call--|        |--call--|
-    ///                   |<- gap -|               user code, or calls that the capture left out
-    ///                   |  stop--|               or stopped
+    /// task     |--call--|                 |--call--|
+    ///                   |<---- gap ------>|               user code, or calls that the capture left out
+    ///                   |  stop---|cont   |               or stopped
     /// ```
     fn gap(&mut self, last: Option<usize>, from_ns: i64) {
-        if let Some(stopped_ns) = self.stopped_since(last, from_ns) {
-            self.charge(self.task, stopped_ns, What::Gap, Class::Stopped, true);
-        }
-        if self.at_ns > from_ns {
+        let Some((stopped_ns, goes_on_ns)) = self.last_stop(last) else {
+            return self.charge(self.task, from_ns, What::Gap, Class::User, true);
+        };
+        self.charge(self.task, goes_on_ns.max(from_ns), What::Gap, Class::User, true);
+        self.charge(self.task, stopped_ns.max(from_ns), What::Gap, Class::Stopped, true);
+        if self.at_ns > from_ns && stopped_ns <= from_ns {
             self.charge(self.task, from_ns, What::Gap, Class::User, true);
         }
     }
 
-    /// When the task was stopped in the gap before this moment, if it was.
-    fn stopped_since(&self, last: Option<usize>, from_ns: i64) -> Option<i64> {
-        let rows = self.trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
+    /// When the task was stopped last in the gap before this moment, and when it went on: with the signal that let it.
+    fn last_stop(&self, last: Option<usize>) -> Option<(i64, i64)> {
+        const ROWS_AT_MOST: usize = 64;
         let events = &self.trace.events;
-        let mut before = rows.iter().take(16).take_while(|&&row| events.start_ns(row) < self.at_ns);
-        let stop = before.find(|&&row| {
+        let rows = self.trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
+        let before = &rows[..rows.partition_point(|&row| events.start_ns(row) < self.at_ns)];
+        let stops = |row: u32| {
             let name = events.texts.bytes(events.shape(row).syscall);
             events.kind(row) == EventKind::Process && matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
-        });
-        stop.map(|&row| events.start_ns(row).max(from_ns))
+        };
+        let behind = before.iter().rev().take(ROWS_AT_MOST).position(|&row| stops(row))?;
+        let at = before.len() - 1 - behind;
+        let goes_on_ns = before.get(at + 1).map_or(self.at_ns, |&row| events.start_ns(row));
+        Some((events.start_ns(before[at]), goes_on_ns))
     }
 
     fn call(&mut self, at: usize, span: Span) {

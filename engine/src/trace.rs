@@ -144,6 +144,7 @@ impl Trace {
 
     /// Work out the order of each task's rows. Called once, when everything is read.
     pub(crate) fn index(&mut self) {
+        self.events.order_lists();
         let rows = self.events.len();
         let mut offsets = vec![0u32; self.tasks.len() + 1];
         (0..rows).for_each(|row| offsets[self.events.task(row) as usize + 1] += 1);

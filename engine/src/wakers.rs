@@ -5,8 +5,11 @@
 
 pub mod child;
 mod connection;
+mod counter;
+mod drain;
 mod futex;
 mod lock;
+mod poll;
 mod shapes;
 mod signal;
 mod stream;
@@ -42,12 +45,14 @@ pub enum How {
     Join,
     /// Somebody gave a lock on a file back.
     Lock,
+    /// Somebody read from a full pipe or socket.
+    Drain,
 }
 
 impl How {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock"][self as usize]
+        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain"][self as usize]
     }
 }
 
@@ -90,6 +95,8 @@ pub struct Wakers {
     futexes: futex::Futexes,
     locks: lock::Locks,
     connections: connection::Connections,
+    counters: counter::Counters,
+    polled: poll::Polled,
 }
 
 impl Wakers {
@@ -98,6 +105,7 @@ impl Wakers {
         let mut wakers = Wakers {
             children: child::Children::new(trace),
             futexes: futex::Futexes::new(trace),
+            polled: poll::Polled::new(trace),
             ..Wakers::none(trace)
         };
         for row in (0..trace.events.len()).filter(|&row| trace.events.kind(row) == EventKind::Call) {
@@ -108,6 +116,7 @@ impl Wakers {
             wakers.futexes.take(trace, row, known);
             wakers.locks.take(trace, row, known);
             wakers.connections.take(trace, row, known);
+            wakers.counters.take(trace, row, known);
         }
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
@@ -115,6 +124,7 @@ impl Wakers {
         wakers.futexes.order(trace);
         wakers.locks.order(trace);
         wakers.connections.order(trace);
+        wakers.counters.order(trace);
         wakers
     }
 
@@ -129,6 +139,8 @@ impl Wakers {
             futexes: futex::Futexes::default(),
             locks: lock::Locks::default(),
             connections: connection::Connections::default(),
+            counters: counter::Counters::default(),
+            polled: poll::Polled::default(),
         }
     }
 
@@ -157,27 +169,44 @@ impl Wakers {
             return Some(edge);
         }
         let known = self.shapes.of(trace, span.row);
-        let wait = known.wait?;
+        let Some(wait) = known.wait else {
+            return if known.deed == Deed::Writes { drain::reader(&self.streams, &call) } else { None };
+        };
         if known.outcome == Outcome::Open || waits::timed_out(&trace.events, span.row) {
             return None;
         }
         let ended = match wait {
-            Wait::Child => self.children.waited(&call),
-            Wait::Read => self.read(&call, span.row),
-            Wait::Lock if known.deed == Deed::Locks => self.locks.holder(&call),
-            Wait::Lock => self.futexes.waker(&call),
-            Wait::Peer if known.deed == Deed::Accepts => self.connections.connector(&call, span.row),
-            Wait::Poll => call.taken_next().and_then(|row| self.read(&call, row)),
-            _ => None,
+            Wait::Poll => poll::waker(self, &call),
+            _ => self.taken(&call),
         };
         ended.or_else(|| self.signals.sender(&call, wait, &self.children))
     }
 
-    fn read(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
-        if self.shapes.of(call.trace, row).deed == Deed::Accepts {
-            return self.connections.connector(call, row);
+    /// Who gave a call what it took.
+    fn taken(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let known = self.shapes.of(call.trace, call.span.row);
+        match known.wait? {
+            Wait::Child => self.children.waited(call),
+            Wait::Read => self.read(call),
+            Wait::Peer if known.deed == Deed::Accepts => self.connections.connector(call, call.span.row),
+            Wait::Lock if known.deed == Deed::Locks => self.locks.holder(call),
+            Wait::Lock => self.futexes.waker(call),
+            _ => None,
         }
+    }
+
+    fn read(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let row = call.span.row;
+        let target = call.trace.events.texts.bytes(call.trace.events.target(row));
         let streamed = self.streams.writer(call, row).or_else(|| self.connections.writer(call, row));
-        streamed.or_else(|| self.terminals.writer(call, row))
+        let counted = || self.counters.writer(call, target, &self.signals, &self.children);
+        streamed.or_else(counted).or_else(|| self.terminals.writer(call, row))
+    }
+
+    /// Who wrote last at the other end of a target.
+    fn write_at(&self, call: &Waiting<'_>, target: parsers::Text) -> Option<Edge> {
+        let name = call.trace.events.texts.bytes(target);
+        let counted = || self.counters.writer(call, name, &self.signals, &self.children);
+        self.streams.last_event(call, target).or_else(counted)
     }
 }

@@ -148,6 +148,9 @@ fn a_gap_is_user_time_and_a_stop_is_not() {
     let trace = build(vec![root().call("read", 10, 20).stop("SIGSTOP", 50).call("read", 90, 95).exit(100)]);
     assert_eq!(in_class(&trace, Class::User), 9 + 30 + 5);
     assert_eq!(in_class(&trace, Class::Stopped), 40);
+    let plan = root().call("read", 10, 20).stop("SIGSTOP", 50).signal("SIGCONT", 80).stop("SIGTSTP", 85);
+    let trace = build(vec![plan.signal("SIGCONT", 90).exit(100)]);
+    assert_eq!((in_class(&trace, Class::User), in_class(&trace, Class::Stopped)), (9 + 30 + 5 + 10, 35));
 }
 
 #[test]
@@ -291,6 +294,24 @@ fn of_three_that_take_a_file_lock_in_turn_each_is_charged_for_its_turn() {
     let root = turn(root().fork(1, 2, 2).fork(2, 3, 3), 10, 70, 80).exit(80);
     let plans = vec![root, turn(task(2), 5, 6, 40).exit(200), turn(task(3), 8, 41, 69).exit(200)];
     assert_eq!(charged(plans)[1..], [31, 29]);
+}
+
+#[test]
+fn a_held_up_write_is_the_readers_that_made_room() {
+    const MS: i64 = 1_000_000;
+    let writer = || root().fork(1, 10, 2).call("write", 20, 80 * MS).on("pipe:[7]").exit(81 * MS);
+    let reader =
+        |from: i64| task(2).call("nanosleep", 11, from - 1).call("read", from, 79 * MS).on("pipe:[7]").exit(300 * MS);
+    assert_eq!(charged(vec![writer(), reader(70 * MS)]), vec![2 * MS + 20, 79 * MS - 20]);
+    let waits = task(2).call("read", 11, 79 * MS).on("pipe:[7]").exit(300 * MS);
+    assert_eq!(charged(vec![writer(), waits]), vec![81 * MS, 0], "who waits for the write does not hold it up");
+}
+
+#[test]
+fn an_eventfd_is_the_writers() {
+    let waits = root().fork(1, 10, 2).call("read", 20, 80).on("anon_inode:[eventfd]").returns(8);
+    let adds = |thread: TaskPlan| thread.call("write", 70, 78).on("anon_inode:[eventfd]").returns(8);
+    assert_eq!(charged(with_thread(waits, adds)), vec![42, 58]);
 }
 
 #[test]

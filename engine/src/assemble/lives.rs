@@ -27,15 +27,28 @@ impl Assembler<'_> {
             }
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
-            Some(Extra::Fds(fds)) => self.trace.events.fds.push((row, fds)),
+            Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::Polled { fds, asked_ns }) => {
-                self.trace.events.fds.push((row, fds));
+                self.polls(row, task, fds);
                 self.trace.events.asked.push((row, asked_ns));
             }
             Some(Extra::End(ended)) => self.exits(task, ended),
+            Some(Extra::ThreadEnd) => {
+                self.was_thread(task);
+                self.exits(task, Ended::Exited(0));
+            }
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             Some(_) => {}
         }
+    }
+
+    fn polls(&mut self, row: u32, task: u32, fds: Box<[i32]>) {
+        let targets = fds.iter().map(|&fd| self.descriptors.target(task - self.first_task, fd));
+        let targets: Box<[Text]> = targets.filter(|target| target.is_some()).collect();
+        if !targets.is_empty() {
+            self.trace.events.fd_targets.push((row, targets));
+        }
+        self.trace.events.fds.push((row, fds));
     }
 
     pub(super) fn ran(&mut self, row: u32, task: u32, line: &Line, path: Text, argv: Text) {
@@ -85,6 +98,17 @@ impl Assembler<'_> {
         self.ended(child_task, ended, end_ns);
         // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
         self.state(child_task).gone_ns = end_ns.max(0);
+    }
+
+    /// It left as threads do, alone: where the flags of the call that made it are hidden, this tells that it is one.
+    fn was_thread(&mut self, task: u32) {
+        let known = &self.trace.tasks[task as usize];
+        let Some(creator) = self.trace.tasks.get(known.creator as usize).filter(|_| known.programs.is_empty()) else {
+            return;
+        };
+        let pid = creator.pid;
+        let known = &mut self.trace.tasks[task as usize];
+        (known.is_thread, known.pid) = (true, pid);
     }
 
     pub(super) fn exits(&mut self, task: u32, ended: Ended) {

@@ -1,5 +1,6 @@
 //! What is known of the calls of one shape, worked out once per shape, because there are few of them and many calls.
 
+use super::counter::is_eventfd;
 use super::waits::{Wait, wait_of};
 use crate::events::{Shape, class_of, is_host_and_port};
 use crate::trace::Trace;
@@ -33,6 +34,8 @@ pub(super) enum Deed {
     Accepts,
     /// Gives a socket an address.
     Binds,
+    /// Adds to an eventfd.
+    Counts,
 }
 
 /// What is known of a shape.
@@ -65,7 +68,10 @@ impl Shapes {
 fn known(trace: &Trace, shape: &Shape) -> Known {
     let texts = &trace.events.texts;
     let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
-    let deed = deed(syscall, op);
+    let deed = match deed(syscall, op) {
+        Deed::Writes if is_eventfd(target) => Deed::Counts,
+        deed => deed,
+    };
     let wait = wait_of_shape(syscall, op, target, deed);
     let class = match wait {
         Some(Wait::Lock) => Class::Lock,

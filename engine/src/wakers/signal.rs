@@ -60,6 +60,11 @@ impl Signals {
         self.last_sent(call)
     }
 
+    /// Whose signal arrived last: that of a child that ended, or one that was sent.
+    pub(super) fn arrived(&self, call: &Waiting<'_>, children: &Children) -> Option<Edge> {
+        children.last_child(call).into_iter().chain(self.last_sent(call)).max_by_key(|edge| edge.at_ns)
+    }
+
     fn last_sent(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
         let by_id = |id: i32| call.last_inside(self.sent.get(&(task.capture, id))?, |_| true);

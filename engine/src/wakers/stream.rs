@@ -112,6 +112,23 @@ impl Streams {
         self.ends.iter_mut().for_each(|end| end.order(trace));
     }
 
+    /// The number of the end that a target is.
+    pub(super) fn own_end(&self, target: Text) -> Option<u32> {
+        self.known_ends(target).map(|ends| ends.own)
+    }
+
+    /// Who reads what this call writes, and the number of the end from which they do.
+    pub(super) fn readers(&self, call: &Waiting<'_>) -> Option<(&[u32], u32)> {
+        let ends = self.known_ends(call.trace.events.target(call.span.row))?;
+        Some((&self.ends.get(ends.peer as usize)?.users, ends.peer))
+    }
+
+    /// Who wrote last at the other end of a target, or left it.
+    pub(super) fn last_event(&self, call: &Waiting<'_>, target: Text) -> Option<Edge> {
+        let end = self.ends.get(self.known_ends(target)?.peer as usize)?;
+        writer(call, end, |_| true).or_else(|| leaver(call, end, |_| true))
+    }
+
     /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
         let events = &call.trace.events;

@@ -43,13 +43,13 @@ impl Waiting<'_> {
         self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
     }
 
-    /// The next successful read or accept behind a poll: what it takes is what the poll waited for.
+    /// The next successful read, accept or wait for a child behind a poll: what it takes is what the poll waited for.
     pub(super) fn taken_next(&self) -> Option<u32> {
         let events = &self.trace.events;
         let calls = self.rows_behind().filter(|&row| events.kind(row) == EventKind::Call).take(CALLS_BEHIND_POLL);
         let mut waits = calls.filter_map(|row| Some((row, waits::wait_of_row(events, row)?)));
         let (row, _) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
-        matches!(waits::wait_of_row(events, row), Some(Wait::Read | Wait::Peer)).then_some(row)
+        matches!(waits::wait_of_row(events, row), Some(Wait::Read | Wait::Peer | Wait::Child)).then_some(row)
     }
 
     /// Of these rows, which are in order of their starts, the one that ended last inside this call and fits.
