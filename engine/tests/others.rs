@@ -173,6 +173,8 @@ fn perf_calls_start_at_the_printed_time_also_when_continued() {
      9.584 ( 0.253 ms): ls/11  ... [continued]: execve())                            = 0
      9.729 (         ): sh/10 wait4(upid: -1, stat_addr: 0x7ffe2a90f2dc)          ...
     10.000 ( 0.010 ms): ls/11 openat(dfd: CWD, filename: \"/etc/x\", flags: RDONLY)    = -1 ENOENT (No such file or directory)
+    20.000 ( 0.100 ms): ls/11 clone3(uargs: 0x7ffd7008ad60, size: 88)                 = 12 (ls)
+    20.200 (         ): ls/12 exit()                                                 = ?
     23.363 (         ): ls/11 exit_group(error_code: 2)                              = ?
      9.729 (15.853 ms): sh/10  ... [continued]: wait4())                             = 11 (ls)
     25.608 (         ): sh/10 rt_sigreturn()                                      ...
@@ -186,11 +188,13 @@ fn perf_calls_start_at_the_printed_time_also_when_continued() {
         "11 execve 9533 253 exact ok",
         "10 wait4 9678 15853 exact ok",
         "11 openat 9949 10 exact failed /etc/x",
+        "11 clone3 19949 100 exact ok",
+        "12 exit 20149 ? none noreturn",
         "11 exit_group 23312 ? none noreturn",
         "10 rt_sigreturn 25557 ? none open",
     ];
     assert_eq!(calls(&trace), expected);
-    assert_eq!(tasks(&trace), ["10/10 - process - sh", "11/11 10 process 2 ls"]);
+    assert_eq!(tasks(&trace), ["10/10 - process - sh", "11/11 10 process 2 ls", "11/12 11 thread 0 "]);
     assert!(trace.tasks[0].born && trace.tasks[1].vfork);
 }
 
@@ -199,7 +203,7 @@ fn ltrace_counts_calls_of_the_kernel_alone() {
     let trace = read(
         "\
 10 1795246864.000000 pthread_create(0x7ffd9770d850, 0, 0x5651b391d179, 0 <unfinished ...>
-10 1795246864.000100 SYS_clone(0x3d0f00, 0x7f2a95c3e000, 0x7f2a95c3e9d0) = 0xb <0.000088>
+10 1795246864.000100 SYS_435(0x7ffd9770d670, 88, 0x7fcf7fd56ef0, 8) = 0xb <0.000088>
 10 1795246864.000200 <... pthread_create resumed> ) = 0 <0.000501>
 11 1795246864.000250 usleep(3000 <unfinished ...>
 10 1795246864.000300 SYS_futex(0x7fcf7fcca990, 265, 0x7009, 0 <unfinished ...>
@@ -213,7 +217,7 @@ fn ltrace_counts_calls_of_the_kernel_alone() {
 ",
     );
     let expected = [
-        "10 clone 0 88 exact ok",
+        "10 clone3 0 88 exact ok",
         "10 futex 200 3500 exact interrupted 0x7fcf7fcca990",
         "11 clock_nanosleep 300 3000 exact ok",
         "11 exit 3500 ? none noreturn",

@@ -231,6 +231,8 @@ pub enum Extra {
     },
     /// The end of a thread or process.
     End(Ended),
+    /// A thread ended alone, by the call that ends no more than it.
+    ThreadEnd,
     /// The leader's id was taken over by another thread's execve.
     Superseded {
         /// That thread.

@@ -223,7 +223,13 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
         (Some(result), _) if value(result, line, parsed) => {}
         // The tracer follows the program on: an execve that fails returns, and is printed whole.
         (None, Some(_)) if matches!(name, b"execve" | b"execveat") => line.ret = 0,
-        (None, Some(_)) => line.outcome = Outcome::NoReturn,
+        (None, Some(_)) => {
+            line.outcome = Outcome::NoReturn;
+            // What a clone3 makes hides behind an address, so the end must tell.
+            if name == b"exit" {
+                line.extra = parsed.keep(Extra::ThreadEnd);
+            }
+        }
         (None, None) if cut.is_some() => {
             (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
         }

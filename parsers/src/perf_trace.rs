@@ -169,11 +169,22 @@ fn called(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed: 
     }
     named.after(line, parsed);
     succeeded(name, front, line, parsed);
-    if line.outcome == Outcome::NoReturn && matches!(name, b"exit_group" | b"exit") {
-        let status = named.get(b"error_code").and_then(scan::value).map_or(0, |(status, _)| status);
-        line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+    if line.outcome == Outcome::NoReturn {
+        leaves(name, &named, line, parsed);
     }
     is_whole
+}
+
+/// The end of a process or of a thread. Arguments that hide behind an address do not tell which of the two a clone3 made.
+fn leaves(name: &[u8], named: &Named<'_>, line: &mut Line, parsed: &mut Parsed) {
+    match name {
+        b"exit_group" => {
+            let status = named.get(b"error_code").and_then(scan::value).map_or(0, |(status, _)| status);
+            line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+        }
+        b"exit" => line.extra = parsed.keep(Extra::ThreadEnd),
+        _ => {}
+    }
 }
 
 /// The second half: `execve())   = 0`.
