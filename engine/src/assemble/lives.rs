@@ -37,10 +37,6 @@ impl Assembler<'_> {
                 self.was_thread(task);
                 self.exits(task, Ended::Exited(0));
             }
-            Some(Extra::ThreadEnd) => {
-                self.was_thread(task);
-                self.exits(task, Ended::Exited(0));
-            }
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             Some(_) => {}
         }
@@ -102,17 +98,6 @@ impl Assembler<'_> {
         self.ended(child_task, ended, end_ns);
         // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
         self.state(child_task).gone_ns = end_ns.max(0);
-    }
-
-    /// It left as threads do, alone: where the flags of the call that made it are hidden, this tells that it is one.
-    fn was_thread(&mut self, task: u32) {
-        let known = &self.trace.tasks[task as usize];
-        let Some(creator) = self.trace.tasks.get(known.creator as usize).filter(|_| known.programs.is_empty()) else {
-            return;
-        };
-        let pid = creator.pid;
-        let known = &mut self.trace.tasks[task as usize];
-        (known.is_thread, known.pid) = (true, pid);
     }
 
     /// It left as threads do, alone: where the flags of the call that made it are hidden, this tells that it is one.
