@@ -153,6 +153,10 @@ fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if is_head || is_total {
         return Some(Line::of(Kind::SummaryTable));
     }
+    // Nearly all lines are none, and have parentheses.
+    if memchr::memchr2(b'(', b')', line).is_some() {
+        return None;
+    }
     let mut row = table::read(line, None, parsed)?;
     let name = line.rsplit(|&byte| byte == b' ').next().unwrap_or(b"");
     match names::of_row(name, &mut parsed.scratch) {

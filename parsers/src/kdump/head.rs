@@ -107,7 +107,7 @@ fn cut_at_type(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         }
         at = word_end(rest, start);
         let word = rest.get(start..at)?;
-        if TYPES.contains(&word) {
+        if word.first().is_some_and(u8::is_ascii_uppercase) && TYPES.contains(&word) {
             let between = scan::trim_end(rest.get(..start)?);
             // No program is called so: the text of another tracer quotes a record.
             if between.contains(&b'"') {
