@@ -1,7 +1,7 @@
 //! Records of kdump, one case a line in `kdump.cases`.
 
 use parsers::kdump::Kdump;
-use parsers::{Answer, Clock, DurKind, Format, Head, Kind, LineReader, Parsed, Stamp};
+use parsers::{Clock, DurKind, Format, Head, Kind, LineReader, Parsed, Stamp};
 use proptest::prelude::*;
 
 mod shown;
@@ -64,8 +64,6 @@ fn the_clock_is_told_by_the_numbers() {
 
 #[test]
 fn look_alikes_are_told_apart() {
-    let text = LAYOUTS[0].1;
-    assert_eq!(parsers::recognise(Head { bytes: text.as_bytes(), complete: true }).map(Format::name), Some("kdump"));
     let no = [
         "12196: read(0, 0x080473DF, 1) (sleeping...)",
         "2769 read(3, \"  2769 rmdir    CALL  issetugid\", 31) = 31",
@@ -73,10 +71,7 @@ fn look_alikes_are_told_apart() {
         "[    1.486287] md: stopping all md devices.",
         "     0.091 ( 0.003 ms): ls/456871 brk() = 0x56150d127000",
     ];
-    for text in no {
-        assert_eq!(Kdump.recognise(Head { bytes: text.as_bytes(), complete: true }), Answer::No, "{text}");
-    }
-    assert_eq!(Kdump.recognise(Head { bytes: b"", complete: false }), Answer::NeedMore);
+    shown::told_apart(&Kdump, &[LAYOUTS[0].1], &no);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Lines of ltrace with system calls, one case a line in `ltrace.cases`.
 
 use parsers::ltrace::Ltrace;
-use parsers::{Answer, Clock, DurKind, Format, Head, Kind, LineReader, Parsed};
+use parsers::{Clock, DurKind, Format, Head, Kind, LineReader, Parsed};
 use proptest::prelude::*;
 
 mod shown;
@@ -62,14 +62,7 @@ fn look_alikes_are_told_apart() {
         "read(3,  <unfinished ...>",
         "+++ exited with 0 +++",
     ];
-    for text in yes {
-        let format = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
-        assert_eq!(format.map(Format::name), Some("ltrace"), "{text}");
-    }
-    for text in no {
-        assert_eq!(Ltrace.recognise(Head { bytes: text.as_bytes(), complete: true }), Answer::No, "{text}");
-    }
-    assert_eq!(Ltrace.recognise(Head { bytes: b"", complete: false }), Answer::NeedMore);
+    shown::told_apart(&Ltrace, &yes, &no);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Lines of truss on AIX, one case a line in `truss_aix.cases`.
 
 use parsers::truss_aix::TrussAix;
-use parsers::{Answer, Format, Head, LineReader};
+use parsers::{Format, Head, LineReader};
 use proptest::prelude::*;
 
 mod shown;
@@ -45,14 +45,7 @@ fn look_alikes_are_told_apart() {
         "write(1, \"kread(0) = 1\", 12) = 12",
         "syscall               seconds   calls  errors\nread                    .000      12       3\n",
     ];
-    for text in yes {
-        let format = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
-        assert_eq!(format.map(Format::name), Some("truss-aix"), "{text}");
-    }
-    for text in no {
-        assert_eq!(TrussAix.recognise(Head { bytes: text.as_bytes(), complete: true }), Answer::No, "{text}");
-    }
-    assert_eq!(TrussAix.recognise(Head { bytes: b"", complete: false }), Answer::NeedMore);
+    shown::told_apart(&TrussAix, &yes, &no);
 }
 
 proptest! {

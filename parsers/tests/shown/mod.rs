@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use parsers::line::Ended;
-use parsers::{Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part};
+use parsers::{Answer, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -90,6 +90,18 @@ pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str)
     for (found, expected) in told.lines().zip(cases.lines()) {
         assert_eq!(found, expected);
     }
+}
+
+/// The texts of a format are given to it, those of others are not, and of nothing it does not know yet.
+pub fn told_apart(format: &dyn Format, own: &[&str], others: &[&str]) {
+    let head = |text| Head { bytes: str::as_bytes(text), complete: true };
+    for text in own {
+        assert_eq!(parsers::recognise(head(text)).map(Format::name), Some(format.name()), "{text}");
+    }
+    for text in others {
+        assert_eq!(format.recognise(head(text)), Answer::No, "{text}");
+    }
+    assert_eq!(format.recognise(Head { bytes: b"", complete: false }), Answer::NeedMore);
 }
 
 /// The public samples lie beside the checkout, if at all.
