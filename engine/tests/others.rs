@@ -91,6 +91,7 @@ fn kdump_calls_last_from_call_to_return_and_take_their_path_from_between() {
     ];
     assert_eq!(calls(&trace), expected);
     assert_eq!(tasks(&trace), ["2769/2769 - process 1 /bin/sh"]);
+    assert!(trace.tasks[0].born);
     assert_eq!(trace.tasks[0].death_ns - trace.captures[0].first_ns, 140_000);
 }
 

@@ -142,15 +142,17 @@ impl Reader {
                 line.extra = parsed.keep(Extra::Exec { path: Text::NONE, argv: Text::NONE });
             }
             b"exit" | b"_exit" => self.leaves(args.list(), true, line, parsed),
-            b"thr_exit" | b"__threxit" | b"_lwp_exit" => self.leaves(&[], self.layout.has_tids, line, parsed),
+            b"thr_exit" | b"__threxit" | b"_lwp_exit" => self.leaves(&[], false, line, parsed),
             _ => {}
         }
     }
 
-    /// A call that never returns: of a thread it ends the task only where threads are told apart.
-    fn leaves(&self, args: &[&[u8]], ends: bool, line: &mut Line, parsed: &mut Parsed) {
+    /// A call that never returns: that of a thread ends a task only where threads are told apart.
+    fn leaves(&self, args: &[&[u8]], is_process: bool, line: &mut Line, parsed: &mut Parsed) {
         (line.kind, line.part, line.outcome) = (Kind::Call, Part::Whole, Outcome::NoReturn);
-        if ends {
+        if !is_process {
+            line.extra = if self.layout.has_tids { parsed.keep(Extra::ThreadEnd) } else { 0 };
+        } else {
             let status = args.first().and_then(|arg| scan::value(arg)).map_or(0, |(status, _)| status);
             line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
         }
@@ -260,6 +262,10 @@ fn succeeded(name: &[u8], comm: &[u8], line: &mut Line, parsed: &mut Parsed) {
             line.extra = parsed.keep(Extra::Exec { path, argv: Text::NONE });
         }
         b"fork" | b"vfork" | b"rfork" | b"pdfork" | b"__clone" | b"clone" if line.ret == 0 => {
+            line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
+        }
+        // What the tracer starts sees the end of the call that began the trace; what it attaches to does not.
+        b"ktrace" | b"fktrace" => {
             line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
         }
         _ if line.extra == 0 => {
