@@ -24,7 +24,7 @@ use crate::wakers::{EXIT_TOLERANCE_NS, Edge, How, Wakers};
 use crate::window::Window;
 use lanes::Lanes;
 use parsers::syscalls::Class;
-use parsers::{DurKind, NO_NS};
+use parsers::{DurKind, NO_NS, Outcome};
 use visits::Visits;
 
 /// What a stretch of the path is.
@@ -284,7 +284,9 @@ impl Walk<'_> {
                 _ => false,
             };
             let passes = waits || waits::is_signal_upkeep(events, row);
-            if !passes || reached_ns.saturating_sub(end_ns) > EXIT_TOLERANCE_NS {
+            // Broken off by a signal, to be restarted: the next wait is the same one.
+            let goes_on = waits && events.outcome(row) == Outcome::Interrupted;
+            if !passes || (!goes_on && reached_ns.saturating_sub(end_ns) > EXIT_TOLERANCE_NS) {
                 break;
             }
             reached_ns = start_ns.min(reached_ns);
