@@ -32,18 +32,7 @@ impl Assembler<'_> {
             dur_kind: DurKind::None,
         });
         self.lived(task, stamp_ns, NO_NS);
-        let open = Open { row, line: *line, extra };
-        let number = match self.free.pop() {
-            Some(number) => {
-                self.open[number as usize] = open;
-                number
-            }
-            None => {
-                self.open.push(open);
-                (self.open.len() - 1) as u32
-            }
-        };
-        self.state(task).open = number + 1;
+        self.hold_open(task, Open { row, line: *line, extra });
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
     }
 
@@ -73,18 +62,22 @@ impl Assembler<'_> {
 
     /// Make the newest open call of this name the task's open one; none if there is none.
     fn unpark(&mut self, task: u32, name: Text) {
+        let newest = self.state(task).open.checked_sub(1).and_then(|at| self.open.get(at as usize));
+        if newest.is_some_and(|open| open.line.name == name) {
+            return;
+        }
         self.park(task);
         let Some(parked) = self.parked.get_mut(&task) else { return };
         if let Some(at) = parked.iter().rposition(|open| open.line.name == name) {
             let open = parked.remove(at);
-            self.reopen(task, open);
+            self.hold_open(task, open);
         }
     }
 
     /// At the end of the capture: calls that were laid aside never returned.
     pub(super) fn leave_parked(&mut self, task: u32) {
         for open in self.parked.remove(&task).unwrap_or_default() {
-            self.reopen(task, open);
+            self.hold_open(task, open);
             self.close_open(task);
         }
     }
@@ -121,21 +114,31 @@ impl Assembler<'_> {
             return Kind::CallEnd;
         };
         if !self.same_call(open.line.name, line.name) {
-            self.reopen(task, open);
+            self.hold_open(task, open);
             return Kind::Mismatched;
         }
         if line.outcome == Outcome::Open {
             // Broken off again before its end: the call is still the one that began first.
-            self.reopen(task, open);
+            self.hold_open(task, open);
             return Kind::CallEnd;
         }
         self.join(task, open, line, extra, stamp_ns, at);
         Kind::CallEnd
     }
 
-    pub(super) fn reopen(&mut self, task: u32, open: Open) {
-        self.open.push(open);
-        self.state(task).open = self.open.len() as u32;
+    /// Make this the open call of a task.
+    pub(super) fn hold_open(&mut self, task: u32, open: Open) {
+        let number = match self.free.pop() {
+            Some(number) => {
+                self.open[number as usize] = open;
+                number
+            }
+            None => {
+                self.open.push(open);
+                (self.open.len() - 1) as u32
+            }
+        };
+        self.state(task).open = number + 1;
     }
 
     pub(super) fn same_call(&self, begun: Text, ended: Text) -> bool {
@@ -195,9 +198,7 @@ impl Assembler<'_> {
         let task = self.owner(line, NO_NS, at);
         if self.state(task).open == 0 {
             let start_ns = if self.state(task).seen { self.state(task).last_end_ns } else { NO_NS };
-            let number = self.open.len() as u32 + 1;
-            self.open.push(Open { row: NONE, line: Line { stamp_ns: start_ns, ..*line }, extra: None });
-            self.state(task).open = number;
+            self.hold_open(task, Open { row: NONE, line: Line { stamp_ns: start_ns, ..*line }, extra: None });
         }
     }
 
