@@ -1,7 +1,7 @@
 """The border to the engine: reading, and tables. Times are integers of nanoseconds, texts are str, missing is None."""
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 __version__: Final[str]
 """The version of the engine, which is that of the package."""
@@ -28,7 +28,7 @@ class Table:
     columns: list[str]
     def __len__(self) -> int: ...
     def column(self, name: str) -> list[Any]: ...
-    def rows(self) -> list[tuple[Any, ...]]: ...
+    def rows(self, limit: int | None = None) -> list[tuple[Any, ...]]: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
 
@@ -45,6 +45,12 @@ class Selection:
         syscalls: Sequence[str] = (),
     ) -> None: ...
 
+_Conditions: TypeAlias = Sequence[tuple[str, Sequence[object]]]
+"""Keys, each with values of which one must be there."""
+
+_Scope: TypeAlias = tuple[_Conditions, _Conditions]
+"""What must hold, and what must not."""
+
 class Trace:
     """One or more captures in memory."""
 
@@ -60,8 +66,22 @@ class Trace:
         """Per capture: capture, start_ns, end_ns, wall_ns, root_pid, root_program, reason (why there is no wall
         partition: no_clock, per_thread_clock, empty, no_process), left_out_ns."""
 
-    def partition(self, selection: Selection) -> Table:
-        """capture, pid, tid, program, class, syscall, op, target, exclusive_ns, share, calls; sums to wall_ns."""
+    def partition(
+        self,
+        selection: Selection,
+        by: Sequence[str] | None = None,
+        at_least_ns: int = 0,
+        most: int | None = None,
+        within: _Scope | None = None,
+        apart_from: Sequence[_Scope] = (),
+    ) -> Table:
+        """capture, pid, tid, program, class, syscall, op, target, exclusive_ns, share, calls, resolved; they sum
+        to wall_ns.
+
+        Grouped `by` some of the keys, a column that is no key has a value where all pieces of a group agree, and
+        first_line, last_line, targets (number of different ones) and pieces (of the finest partition) follow. Keys:
+        capture, pid, tid, program, class, syscall, op, target, resolved. The largest come first; groups below
+        `at_least_ns` and those after the first `most` are left out."""
 
     def path(self, selection: Selection) -> Table:
         """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.ruleset import Rule, rules
+from tracealyze.trace import Scope
 
 if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
@@ -24,6 +25,8 @@ class Severity(StrEnum):
 
 _SEVERITIES = ((Severity.ERROR, units.S, 0.2), (Severity.WARNING, 100 * units.MS, 0.05))
 _ROUND_WITHIN = 0.01
+_PROCESSES_QUOTED = 2
+_ENDS = ("first_line", "last_line")
 
 
 @dataclass(frozen=True)
@@ -46,8 +49,8 @@ class Finding:
     lines: tuple[int, ...]
     advice: str
     capture: int = 0
-    covers: frozenset[int] = frozenset()
-    """Rows of the partition whose time it explains."""
+    covers: tuple[Scope, ...] = ()
+    """Pieces of the partition whose time it explains."""
     also: tuple[str, ...] = ()
     """Names of more general rules that match here too."""
 
@@ -71,17 +74,19 @@ class Finding:
 
 def findings(trace: Trace) -> list[Finding]:
     """What all rules say, the costliest first; where several match in one place, the most specific one speaks."""
-    partition = list(trace.partition)
-    matched = [finding for rule in rules() for finding in _Matcher(trace, rule, partition).findings()]
+    matched = [finding for rule in rules() for finding in _Matcher(trace, rule).findings()]
     matched.sort(key=lambda finding: (-finding.impact_ns[1], finding.code))
     return _primary(matched)
 
 
+def covered(found: Iterable[Finding]) -> list[Scope]:
+    """What findings explain together."""
+    return [scope for finding in found for scope in finding.covers]
+
+
 def unexplained_ns(trace: Trace, found: Iterable[Finding]) -> int:
     """Time of the window that no finding covers."""
-    covered = frozenset[int]().union(*(finding.covers for finding in found))
-    costs = trace.partition.column("exclusive_ns")
-    return sum(cost for row, cost in enumerate(costs) if row not in covered)
+    return sum(trace.partition_by(["capture"], apart_from=covered(found)).column("exclusive_ns"))
 
 
 def severity(impact_ns: int, share: float) -> Severity:
@@ -102,7 +107,7 @@ def _primary(found: Sequence[Finding]) -> list[Finding]:
     for here in places.values():
         first, *others = sorted(here, key=lambda finding: -precedence[finding.name])
         names = tuple(dict.fromkeys(other.name for other in others if other.name != first.name))
-        kept.append(replace(first, also=names, covers=first.covers.union(*(other.covers for other in others))))
+        kept.append(replace(first, also=names, covers=tuple(covered([first, *others]))))
         kept.extend(other for other in others if other.name == first.name)
     return sorted(kept, key=lambda finding: (-finding.impact_ns[1], finding.code))
 
@@ -110,23 +115,41 @@ def _primary(found: Sequence[Finding]) -> list[Finding]:
 class _Matcher:
     """One rule on one trace."""
 
-    def __init__(self, trace: Trace, rule: Rule, partition: Sequence[Row]) -> None:
+    def __init__(self, trace: Trace, rule: Rule) -> None:
         self.trace = trace
         self.rule = rule
-        self.partition = partition
 
     def findings(self) -> list[Finding]:
-        """One for each group of rows that reaches the thresholds."""
-        table = self.partition if self.rule.table == "partition" else getattr(self.trace, self.rule.table)
-        groups: dict[tuple[object, ...], list[tuple[int, Row]]] = {}
-        for at, row in enumerate(table):
-            if self.rule.asks_for(row):
-                groups.setdefault(tuple(row.get(key) for key in self.rule.group), []).append((at, row))
-        found = (self._finding(rows) for rows in groups.values())
+        """One for each place that reaches the thresholds."""
+        places = self._loops() if self.rule.table == "loops" else self._pieces()
+        found = (self._finding(place) for place in places)
         return [finding for finding in found if finding is not None]
 
-    def _finding(self, rows: list[tuple[int, Row]]) -> Finding | None:
-        place = _Place.of_loops(rows, self.partition) if self.rule.table == "loops" else _Place.of_rows(rows)
+    def _least_ns(self, wall_ns: int) -> int:
+        return max(self.rule.at_least.total_ns, int(self.rule.at_least.share * wall_ns))
+
+    def _pieces(self) -> Iterator[_Place]:
+        """Groups of the partition."""
+        group = tuple(dict.fromkeys(("capture", *self.rule.group)))
+        at_least_ns = min((self._least_ns(window.wall_ns) for window in self.trace.windows), default=0)
+        within = Scope(self.rule.only, self.rule.excluded)
+        for row in self.trace.partition_by(group, within, at_least_ns=at_least_ns):
+            here = {key: [row[key]] for key in group}
+            yield _Place.of_pieces(row, Scope({**self.rule.only, **here}, self.rule.excluded), self.trace)
+
+    def _loops(self) -> Iterator[_Place]:
+        """The longest of each group of loops, if it is long enough to matter at all."""
+        groups: dict[tuple[object, ...], Row] = {}
+        for row in filter(self.rule.asks_for, self.trace.loops):
+            longest = groups.setdefault(tuple(row.get(key) for key in self.rule.group), row)
+            if (row["total_ns"] or 0) > (longest["total_ns"] or 0):
+                groups[tuple(row.get(key) for key in self.rule.group)] = row
+        for loop in groups.values():
+            least_ns = self._least_ns(self.trace.windows[loop["capture"]].wall_ns)
+            if (loop["total_ns"] or 0) >= least_ns and loop["turns"] >= self.rule.at_least.count:
+                yield _Place.of_loop(loop, self.trace)
+
+    def _finding(self, place: _Place) -> Finding | None:
         least = self.rule.at_least
         wall_ns = self.trace.windows[place.capture].wall_ns
         share = place.cost_ns / wall_ns if wall_ns else 0.0
@@ -168,38 +191,29 @@ class _Place:
     calls: int
     count: int
     cost_ns: int
-    covers: frozenset[int]
-    lines: tuple[int, ...] = ()
+    covers: tuple[Scope, ...]
+    lines: tuple[int | None, ...] = ()
     loop: Row | None = None
 
     @classmethod
-    def of_rows(cls, rows: list[tuple[int, Row]]) -> _Place:
-        """Rows of the partition."""
-        calls = sum(row["calls"] or 0 for _, row in rows)
+    def of_pieces(cls, row: Row, scope: Scope, trace: Trace) -> _Place:
+        """Pieces of the partition taken together; of several processes, the costliest are the proof."""
+        proof = [row] if row["pid"] is not None else trace.partition_by(["pid", "op"], scope, most=_PROCESSES_QUOTED)
         return cls(
-            capture=rows[0][1]["capture"],
-            pid=_common(rows, "pid"),
-            program=_common(rows, "program"),
-            syscall=_common(rows, "syscall"),
-            op=_common(rows, "op"),
-            target=_common(rows, "target"),
-            calls=calls,
-            count=calls,
-            cost_ns=sum(row["exclusive_ns"] for _, row in rows),
-            covers=frozenset(at for at, _ in rows),
+            **{key: row[key] for key in ("capture", "pid", "program", "syscall", "op", "target", "calls")},
+            count=row["calls"],
+            cost_ns=row["exclusive_ns"],
+            covers=(scope,),
+            lines=tuple(each[line] for each in proof for line in _ENDS) if row["syscall"] else (),
         )
 
     @classmethod
-    def of_loops(cls, rows: list[tuple[int, Row]], partition: Sequence[Row]) -> _Place:
-        """The longest of a process's loops around one call; it costs what its calls have on the path."""
-        loop = max((row for _, row in rows), key=lambda row: row["total_ns"] or 0)
-        on_path = {
-            at: row
-            for at, row in enumerate(partition)
-            if (row["capture"], row["pid"]) == (loop["capture"], loop["pid"])
-            and any(_is_of(row, shape) for shape in loop["body"])
-        }
-        dominant_ns = sum(row["exclusive_ns"] for row in on_path.values() if _is_of(row, loop["dominant"]))
+    def of_loop(cls, loop: Row, trace: Trace) -> _Place:
+        """A loop; it costs what the calls of its process that are like its own have on the path."""
+        of_process = {"capture": [loop["capture"]], "pid": [loop["pid"]]}
+        calls = trace.partition_by(["syscall", "op"], Scope(of_process))
+        on_path = [row for row in calls if any(_is_of(row, shape) for shape in loop["body"])]
+        dominant_ns = sum(row["exclusive_ns"] for row in on_path if _is_of(row, loop["dominant"]))
         syscall, _, op = loop["dominant"].partition(" ")
         return cls(
             capture=loop["capture"],
@@ -210,8 +224,8 @@ class _Place:
             target=None,
             calls=loop["dominant_calls"],
             count=loop["turns"],
-            cost_ns=min(loop["total_ns"] or 0, sum(row["exclusive_ns"] for row in on_path.values())),
-            covers=frozenset(on_path),
+            cost_ns=min(loop["total_ns"] or 0, sum(row["exclusive_ns"] for row in on_path)),
+            covers=tuple(Scope(of_process | {"syscall": [row["syscall"]], "op": [row["op"]]}) for row in on_path),
             lines=(loop["first_line"], loop["last_line"]),
             loop=dict(loop) | {"dominant_ns": dominant_ns},
         )
@@ -267,32 +281,16 @@ def _is_of(row: Row, shape: str) -> bool:
     return bool(call) and (shape == call or shape.startswith(call + " "))
 
 
-def _common(rows: list[tuple[int, Row]], column: str) -> Any:
-    values = {row.get(column) for _, row in rows}
-    return values.pop() if len(values) == 1 else None
-
-
 def _subject(pid: int | None, program: str | None) -> str:
     named = " ".join(part for part in (f"pid {pid}" if pid is not None else "", program or "") if part)
     return named or "the traced process"
 
 
 def _proof(trace: Trace, place: _Place) -> tuple[int, ...]:
-    """Lines to look at: the first and the last of these calls."""
+    """Lines to look at: the first and the last of these calls, or those around the longest silence."""
     lines = place.lines
-    if not lines and not place.syscall:
-        longest = max(
-            trace.gaps_from(place.cost_ns // max(place.calls, 1)), key=lambda row: row["dur_ns"], default=None
-        )
+    if not lines:
+        gaps = trace.gaps_from(place.cost_ns // max(place.calls, 1))
+        longest = max(gaps, key=lambda row: row["dur_ns"], default=None)
         lines = (longest["line"], longest["next_line"]) if longest else ()
-    elif not lines:
-        calls = trace.calls(by=["pid", "syscall", "op"])
-        here = (place.pid, place.syscall, place.op)
-        first_last = [
-            (row["first_line"], row["last_line"])
-            for row in calls
-            if (row["pid"], row["syscall"], row["op"]) == here
-            or (place.pid is None and row["syscall"] == place.syscall)
-        ]
-        lines = tuple(line for pair in first_last[:2] for line in pair)
     return tuple(sorted({line for line in lines if line}))

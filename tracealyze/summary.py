@@ -34,10 +34,18 @@ class Summary:
     windows: tuple[Window, ...]
     window: Window
     totals: dict[str, int]
-    partition: list[Row]
-    processes: list[Row]
     findings: list[Finding]
     unexplained_ns: int
+
+    @cached_property
+    def partition(self) -> list[Row]:
+        """The finest pieces of the window, the largest first: as many as there are, so only for who wants all."""
+        return list(self.trace.partition)
+
+    @cached_property
+    def processes(self) -> list[Row]:
+        """One row per process."""
+        return list(self.trace.processes)
 
     @cached_property
     def syscalls(self) -> list[Row]:
@@ -68,15 +76,12 @@ class Summary:
 
 def summary(trace: Trace) -> Summary:
     """What a trace says."""
-    partition = sorted(trace.partition, key=lambda row: -row["exclusive_ns"])
     return Summary(
         trace=trace,
         captures=trace.captures,
         windows=trace.windows,
         window=trace.window,
         totals=trace.totals,
-        partition=partition,
-        processes=list(trace.processes),
         findings=trace.findings,
         unexplained_ns=unexplained_ns(trace, trace.findings),
     )

@@ -73,6 +73,11 @@ class Table:
         columns = self._source.columns
         return (dict(zip(columns, row, strict=True)) for row in self._source.rows())
 
+    def head(self, number: int) -> list[Row]:
+        """The first rows, at most so many."""
+        columns = self._source.columns
+        return [dict(zip(columns, row, strict=True)) for row in self._source.rows(number)]
+
     def column(self, name: str) -> list[Any]:
         """The values of one column."""
         if name not in self._source.columns:
@@ -95,15 +100,6 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._source.__arrow_c_stream__(requested_schema)
 
-    def _first_rows(self) -> list[tuple[Any, ...]]:
-        if len(self) <= _ROWS_SHOWN:
-            return self._source.rows()
-        import pyarrow
-
-        batches = pyarrow.RecordBatchReader.from_stream(self)
-        head = batches.read_next_batch().slice(0, _ROWS_SHOWN).to_pylist()
-        return [tuple(row.values()) for row in head]
-
     def __repr__(self) -> str:
         return f"<tracealyze table {self.name}: {len(self)} rows; {', '.join(self.columns)}>"
 
@@ -113,7 +109,7 @@ class Table:
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
         rows = "".join(
             "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in row) + "</tr>"
-            for row in self._first_rows()
+            for row in self._source.rows(_ROWS_SHOWN)
         )
         more = f"<caption>first {_ROWS_SHOWN} of {len(self)} rows</caption>" if len(self) > _ROWS_SHOWN else ""
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
@@ -207,6 +203,18 @@ class Selection:
             root=self.root,
             syscalls=self.syscalls,
         )
+
+
+@dataclass(frozen=True)
+class Scope:
+    """Some pieces of the partition: those that have one of these values for each key, and none of the others."""
+
+    only: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    without: Mapping[str, Sequence[object]] = field(default_factory=dict)
+
+    def for_engine(self) -> tuple[list[tuple[str, Sequence[object]]], list[tuple[str, Sequence[object]]]]:
+        """The same, as the engine takes it."""
+        return list(self.only.items()), list(self.without.items())
 
 
 class Trace:
@@ -303,6 +311,23 @@ class Trace:
     def partition(self) -> Table:
         """Where the wall time of the window went. Disjoint; sums to it exactly."""
         return self._table(lambda: self._source.partition(self._selected))
+
+    def partition_by(
+        self,
+        by: Sequence[str] | None,
+        within: Scope | None = None,
+        *,
+        apart_from: Iterable[Scope] = (),
+        at_least_ns: int = 0,
+        most: int | None = None,
+    ) -> Table:
+        """The partition taken together by some of its columns, the largest groups first; all of it without any.
+
+        A column that is no key has a value where all pieces of a group agree. `targets` and `pieces` say how many
+        were taken together. Groups below `at_least_ns` and those after the first `most` are left out."""
+        scope = within.for_engine() if within else None
+        others = [each.for_engine() for each in apart_from]
+        return self._table(lambda: self._source.partition(self._selected, by, at_least_ns, most, scope, others))
 
     @cached_property
     def critical_path(self) -> Table:

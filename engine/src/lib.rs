@@ -12,6 +12,7 @@ pub mod calls;
 mod clock;
 mod descriptors;
 pub mod events;
+pub mod fold;
 pub mod gaps;
 pub mod histogram;
 pub mod listing;

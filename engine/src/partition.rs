@@ -1,33 +1,44 @@
 //! Where the wall time went: the stretches of the path summed by task, program, class and call. They add up to the window.
 
+use crate::events::NONE;
+use crate::fold;
 use crate::path::{Segment, What, walk};
 use crate::select::ProgramIndex;
 use crate::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
+use hashbrown::HashTable;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use std::cmp::Reverse;
+use std::hash::BuildHasher;
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-struct Group {
-    task: u32,
-    program: Text,
-    class: Class,
-    syscall: Text,
-    op: Text,
+/// What pieces of the path have in common that are charged together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub(crate) struct Group {
+    pub task: u32,
+    pub program: Text,
+    pub class: Class,
+    pub syscall: Text,
+    pub op: Text,
     /// Normalised.
     target: Text,
-    resolved: bool,
+    pub resolved: bool,
 }
 
-struct Sum {
-    exclusive_ns: i64,
-    calls: i64,
+/// The sums of a group.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub group: Group,
     /// The target as printed while there is only one, else the normalised one.
-    target: Text,
+    pub target: Text,
+    pub exclusive_ns: i64,
+    pub calls: u32,
+    /// First and last of the rows counted; [`NONE`] and 0 without one.
+    pub first_row: u32,
+    pub last_row: u32,
 }
 
 /// Rows that were already counted, a bit each.
@@ -45,27 +56,115 @@ impl Counted {
     }
 }
 
+/// The partition as it is added up: its finest pieces, the largest first, and where those of each task are.
+#[derive(Debug)]
+pub struct Pieces {
+    pub(crate) all: Vec<Piece>,
+    /// Places in `all`, ordered by task and there by size.
+    by_task: Vec<u32>,
+    offsets: Vec<u32>,
+    wall_ns: FxHashMap<u32, i64>,
+}
+
+impl Pieces {
+    /// Add up the path of all windows.
+    pub fn new(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Pieces {
+        let programs = ProgramIndex::new(trace);
+        let mut sums = Sums::default();
+        let mut counted = Counted(Vec::new());
+        for window in windows {
+            walk(trace, wakers, window, &mut |segment| {
+                let (group, target) = group_of(trace, &programs, &segment);
+                sums.add(group, target, &segment, &mut counted);
+            });
+        }
+        let mut all = sums.pieces;
+        all.sort_unstable_by_key(|piece| (Reverse(piece.exclusive_ns), piece.group));
+        let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
+        for window in windows {
+            *wall_ns.entry(window.capture).or_default() += window.wall_ns();
+        }
+        let (by_task, offsets) = index(&all, trace.tasks.len());
+        Pieces { all, by_task, offsets, wall_ns }
+    }
+
+    /// The pieces of a task, as places in `all`.
+    pub(crate) fn of_task(&self, task: u32) -> &[u32] {
+        let bound = |at: u32| self.offsets.get(at as usize).map_or(0, |&offset| offset as usize);
+        self.by_task.get(bound(task)..bound(task + 1)).unwrap_or_default()
+    }
+
+    /// Length of the windows of a capture; of all captures.
+    pub(crate) fn wall_ns(&self, capture: Option<u32>) -> i64 {
+        match capture {
+            Some(capture) => self.wall_ns.get(&capture).copied().unwrap_or(0),
+            None => self.wall_ns.values().sum(),
+        }
+    }
+
+    /// Time on the path charged to each task, by its number.
+    pub fn exclusive_by_task(&self) -> Vec<i64> {
+        let tasks = 0..self.offsets.len().saturating_sub(1) as u32;
+        let exclusive_ns = |task| self.of_task(task).iter().map(|&at| self.all[at as usize].exclusive_ns).sum();
+        tasks.map(exclusive_ns).collect()
+    }
+}
+
+fn index(pieces: &[Piece], tasks: usize) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0u32; tasks + 1];
+    pieces.iter().for_each(|piece| offsets[piece.group.task as usize + 1] += 1);
+    for task in 0..tasks {
+        offsets[task + 1] += offsets[task];
+    }
+    let mut ends = offsets.clone();
+    let mut by_task = vec![0; pieces.len()];
+    for (at, piece) in (0..).zip(pieces) {
+        let end = &mut ends[piece.group.task as usize];
+        by_task[*end as usize] = at;
+        *end += 1;
+    }
+    (by_task, offsets)
+}
+
+/// Pieces while they are added up; the table of their places is a third of the size of one that holds them.
+#[derive(Default)]
+struct Sums {
+    pieces: Vec<Piece>,
+    places: HashTable<u32>,
+}
+
+impl Sums {
+    fn add(&mut self, group: Group, target: Text, segment: &Segment, counted: &mut Counted) {
+        let piece = self.piece(group, target);
+        piece.exclusive_ns += segment.dur_ns();
+        if piece.target != target {
+            piece.target = group.target;
+        }
+        if let What::Call(row) | What::Resume(row) | What::Silence(row) = segment.what {
+            piece.calls += u32::from(counted.is_first(row));
+            piece.first_row = piece.first_row.min(row);
+            piece.last_row = piece.last_row.max(row);
+        }
+    }
+
+    fn piece(&mut self, group: Group, target: Text) -> &mut Piece {
+        let pieces = &mut self.pieces;
+        let hash = |group: &Group| FxBuildHasher.hash_one(group);
+        let place = *self
+            .places
+            .entry(hash(&group), |&at| pieces[at as usize].group == group, |&at| hash(&pieces[at as usize].group))
+            .or_insert_with(|| pieces.len() as u32)
+            .get();
+        if place as usize == pieces.len() {
+            pieces.push(Piece { group, target, exclusive_ns: 0, calls: 0, first_row: NONE, last_row: 0 });
+        }
+        &mut pieces[place as usize]
+    }
+}
+
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
 pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
-    let programs = ProgramIndex::new(trace);
-    let mut sums: FxHashMap<Group, Sum> = FxHashMap::default();
-    let mut counted = Counted(Vec::new());
-    for window in windows {
-        walk(trace, wakers, window, &mut |segment| {
-            let (group, target) = group_of(trace, &programs, &segment);
-            let sum = sums.entry(group).or_insert(Sum { exclusive_ns: 0, calls: 0, target });
-            sum.exclusive_ns += segment.dur_ns();
-            if sum.target != target {
-                sum.target = group.target;
-            }
-            if let What::Call(row) | What::Resume(row) | What::Silence(row) = segment.what {
-                sum.calls += i64::from(counted.is_first(row));
-            }
-        });
-    }
-    let mut rows: Vec<(Group, Sum)> = sums.into_iter().collect();
-    rows.sort_unstable_by_key(|(group, sum)| (Reverse(sum.exclusive_ns), *group));
-    table(trace, windows, &rows)
+    fold::fold(trace, &Pieces::new(trace, wakers, windows), &fold::Query::default())
 }
 
 fn group_of(trace: &Trace, programs: &ProgramIndex, segment: &Segment) -> (Group, Text) {
@@ -97,42 +196,11 @@ fn program_of(programs: &ProgramIndex, segment: &Segment) -> Text {
     programs.at(segment.task, segment.start_ns).or_else(first).map_or(Text::NONE, |program| program.path)
 }
 
-fn table(trace: &Trace, windows: &[Window], rows: &[(Group, Sum)]) -> Table {
-    let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
-    for window in windows {
-        *wall_ns.entry(window.capture).or_default() += window.wall_ns();
-    }
-    let capture_of = |group: &Group| trace.tasks[group.task as usize].capture;
-    let share = |(group, sum): &(Group, Sum)| {
-        let wall_ns = wall_ns.get(&capture_of(group)).copied().unwrap_or(0);
-        (wall_ns > 0).then(|| sum.exclusive_ns as f64 / wall_ns as f64)
-    };
-    let tasks: Vec<u32> = rows.iter().map(|(group, _)| group.task).collect();
-    let text = |of: &dyn Fn(&(Group, Sum)) -> Text| text_column(trace, rows.iter().map(of));
-    Table::new(
-        "partition",
-        vec![
-            ("capture", ints(rows.iter().map(|(group, _)| i64::from(capture_of(group))))),
-            ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
-            ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
-            ("program", text(&|(group, _)| group.program)),
-            ("class", crate::table::texts(rows.iter().map(|(group, _)| Some(group.class.name())))),
-            ("syscall", text(&|(group, _)| group.syscall)),
-            ("op", text(&|(group, _)| group.op)),
-            ("target", text(&|(_, sum)| sum.target)),
-            ("exclusive_ns", ints(rows.iter().map(|(_, sum)| sum.exclusive_ns))),
-            ("share", Values::Float(rows.iter().map(share).collect())),
-            ("calls", ints(rows.iter().map(|(_, sum)| sum.calls))),
-            ("resolved", Values::Bool(rows.iter().map(|(group, _)| Some(group.resolved)).collect())),
-        ],
-    )
-}
-
-fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {
+pub(crate) fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {
     some_ints(tasks.iter().map(|&task| of(task)).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
 }
 
-fn text_column(trace: &Trace, texts: impl Iterator<Item = Text>) -> Values {
+pub(crate) fn text_column(trace: &Trace, texts: impl Iterator<Item = Text>) -> Values {
     let mut column = TextColumn::default();
     for text in texts {
         column.push(text.is_some().then(|| trace.events.texts.string(text)).as_deref());

@@ -163,6 +163,10 @@ columns! {
         "share" f64 "share" "Part of the window.";
         "calls" i64 "" "Number of calls charged.";
         "resolved" bool "" "False for a wait that nothing in the trace ended.";
+        "first_line" i64 "" "Line of the first call charged; in folded rows only, as what follows.";
+        "last_line" i64 "" "Line of the last call charged.";
+        "targets" i64 "" "Number of different targets taken together.";
+        "pieces" i64 "" "Number of rows of the finest partition taken together.";
     }
     "path" {
         "start_ns" i64 "ns" "From when.";

@@ -29,7 +29,7 @@ class Strip:
     @property
     def width(self) -> int:
         """Cells that the longest text takes."""
-        return max(_cells(self.heading), max((_cells(cell) for cell in self.cells), default=0))
+        return max(cells(self.heading), max((cells(cell) for cell in self.cells), default=0))
 
 
 class Paper:
@@ -59,7 +59,7 @@ class Paper:
         left, kept = self.width, []
         for text, style in parts:
             kept.append((self.cut(text, left), style))
-            left -= _cells(text)
+            left -= cells(text)
             if left <= 0:
                 break
         self.line(*kept)
@@ -77,20 +77,20 @@ class Paper:
         rest = self.width - sum(strip.width + _BETWEEN for strip in kept if not strip.least)
         widths = [max(min(strip.width, rest), 1) if strip.least else strip.width for strip in kept]
         self.line((self._joined([strip.heading for strip in kept], kept, widths), "bold"))
-        for cells in zip(*(strip.cells for strip in kept), strict=True):
-            self.line((self._joined(cells, kept, widths), ""))
+        for texts in zip(*(strip.cells for strip in kept), strict=True):
+            self.line((self._joined(texts, kept, widths), ""))
 
-    def _joined(self, cells: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
+    def _joined(self, texts: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
         parts = []
-        for cell, strip, width in zip(cells, strips, widths, strict=True):
-            text = self.cut(self.drawn.plain(cell), width)
-            blanks = " " * (width - _cells(text))
+        for each, strip, width in zip(texts, strips, widths, strict=True):
+            text = self.cut(self.drawn.plain(each), width)
+            blanks = " " * (width - cells(text))
             parts.append(blanks + text if strip.right else text + blanks)
         return (" " * _BETWEEN).join(parts).rstrip()
 
     def cut(self, text: str, width: int) -> str:
         """A text that takes at most so many cells."""
-        if _cells(text) <= width:
+        if cells(text) <= width:
             return text
         from rich.cells import set_cell_size
 
@@ -116,7 +116,8 @@ def _needed(strip: Strip) -> int:
     return min(strip.width, strip.least) if strip.least else strip.width
 
 
-def _cells(text: str) -> int:
+def cells(text: str) -> int:
+    """How many cells of a terminal a text takes."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

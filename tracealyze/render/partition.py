@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.render.listing import Column, Listing
+from tracealyze.trace import Scope
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
-    from tracealyze.trace import Row
+    from tracealyze.trace import Row, Trace
 
 # A piece below this share of the window is told with the others of its kind.
 _LEAST_SHARE = 0.01
@@ -35,9 +37,13 @@ class Piece:
 
     depth: int
     name: str
-    remark: str
     exclusive_ns: int
     share: float
+    target: str = ""
+    """What the calls worked on, if that is not the name."""
+    count: str = ""
+    """How many calls there were."""
+    remark: str = ""
 
 
 def name_of(row: Row) -> str:
@@ -56,77 +62,70 @@ def listing(summary: Summary, tick_ns: int) -> Listing:
     return Listing("partition", columns, summary.partition, tick_ns)
 
 
-def folded(rows: Sequence[Row], wall_ns: int, top: int) -> list[Piece]:
+def folded(trace: Trace, top: int) -> list[Piece]:
     """The largest pieces with their parts, and one for the rest, so that the outermost ones add up to the whole."""
-    groups = _grouped(rows, _process)
+    processes = trace.partition_by(["pid", "program"])
     pieces: list[Piece] = []
-    for group in groups[:top]:
-        alone = len(groups) == 1 and group[0]["pid"] is None and not group[0]["program"]
-        if not alone:
-            pieces.append(_piece(0, _process(group[0]), "", group, wall_ns))
-        pieces.extend(_calls(group, wall_ns, 0 if alone else 1, top if alone else _CALLS_PER_PROCESS))
-    rest = [row for group in groups[top:] for row in group]
-    if rest:
-        pieces.append(_piece(0, f"{len(groups) - top} more processes", "", rest, wall_ns))
+    for process in processes.head(top):
+        if len(processes) == 1 and process["pid"] is None and not process["program"]:
+            return _Process(trace, process).calls(0, top)
+        pieces.append(_Process(trace, process).piece())
+        pieces.extend(_Process(trace, process).calls(1, _CALLS_PER_PROCESS))
+    if len(processes) > top:
+        rest_ns = sum(processes.column("exclusive_ns")[top:])
+        pieces.append(_piece(trace, 0, f"{len(processes) - top} more processes", rest_ns))
     return pieces
 
 
-def _calls(rows: Sequence[Row], wall_ns: int, depth: int, most: int) -> list[Piece]:
-    groups = _grouped(rows, lambda row: (name_of(row), row["class"]))
-    large = [group for group in groups if _sum(group) >= _LEAST_SHARE * wall_ns][:most]
-    shown = large if depth else large or groups[:most]
-    pieces: list[Piece] = []
-    for group in shown:
-        targets = _grouped(group, lambda row: row["target"])
-        only = targets[0][0]["target"] if len(targets) == 1 and group[0]["class"] != "gap" else None
-        pieces.append(_piece(depth, name_of(group[0]), _remark(group, only, len(targets)), group, wall_ns))
-        if len(targets) > 1:
-            pieces.extend(_targets(targets, wall_ns, depth + 1))
-    rest = [row for group in groups[len(shown) :] for row in group]
-    if rest and _sum(rest) >= _LEAST_SHARE * wall_ns:
-        others = units.counted(len(groups) - len(shown), "smaller piece")
-        pieces.append(_piece(depth, others, "", rest, wall_ns))
-    return pieces
+class _Process:
+    """A process, or what else time was charged to, and its parts."""
+
+    def __init__(self, trace: Trace, row: Row) -> None:
+        self.trace = trace
+        self.row = row
+        self.only = {"pid": [row["pid"]], "program": [row["program"]]}
+        self.least_ns = ceil(_LEAST_SHARE * trace.window.wall_ns)
+
+    def piece(self) -> Piece:
+        """All of it."""
+        named = (f"pid {self.row['pid']}" if self.row["pid"] is not None else "", self.row["program"] or "")
+        name = " ".join(part for part in named if part) or "the traced process"
+        return _piece(self.trace, 0, name, self.row["exclusive_ns"])
+
+    def calls(self, depth: int, most: int) -> list[Piece]:
+        """Its largest calls, and silences, with their targets."""
+        calls = self.trace.partition_by(["class", "syscall", "op"], Scope(self.only, {"class": ["gap"]}))
+        silences = self.trace.partition_by(["class", "target"], Scope({**self.only, "class": ["gap"]}))
+        largest = sorted([*calls.head(most), *silences.head(most)], key=lambda row: -row["exclusive_ns"])[:most]
+        large = [row for row in largest if row["exclusive_ns"] >= self.least_ns]
+        told = large if depth else large or largest
+        pieces = [piece for row in told for piece in self._call(row, depth)]
+        rest_ns = self.row["exclusive_ns"] - sum(row["exclusive_ns"] for row in told)
+        others = len(calls) + len(silences) - len(told)
+        if others and rest_ns >= self.least_ns:
+            pieces.append(_piece(self.trace, depth, units.counted(others, "smaller piece"), rest_ns))
+        return pieces
+
+    def _call(self, row: Row, depth: int) -> Iterator[Piece]:
+        piece = _piece(self.trace, depth, name_of(row), row["exclusive_ns"])
+        target = row["target"] if row["class"] != "gap" else ""
+        target = f"{row['targets']} targets" if row["targets"] > 1 else target or ""
+        if row["syscall"]:
+            count, remark = units.counted(row["calls"], "call"), _CLASSES.get(row["class"], "")
+            yield replace(piece, target=target, count=count, remark=remark)
+        else:
+            yield replace(piece, target=target)
+        if row["targets"] > 1:
+            yield from self._targets(row, depth + 1)
+
+    def _targets(self, call: Row, depth: int) -> Iterator[Piece]:
+        here = Scope(self.only | {key: [call[key]] for key in ("class", "syscall", "op")})
+        rows = self.trace.partition_by(["target"], here, at_least_ns=self.least_ns, most=_TARGETS_PER_CALL)
+        for row in rows:
+            piece = _piece(self.trace, depth, row["target"] or "(no target)", row["exclusive_ns"])
+            yield replace(piece, count=units.counted(row["calls"], "call"))
 
 
-def _targets(targets: Sequence[Sequence[Row]], wall_ns: int, depth: int) -> list[Piece]:
-    large = [group for group in targets if _sum(group) >= _LEAST_SHARE * wall_ns][:_TARGETS_PER_CALL]
-    return [
-        _piece(depth, group[0]["target"] or "(no target)", units.counted(_calls_in(group), "call"), group, wall_ns)
-        for group in large
-    ]
-
-
-def _remark(rows: Sequence[Row], target: str | None, targets: int) -> str:
-    calls = _calls_in(rows)
-    parts = [target or (f"{targets} targets" if targets > 1 else "")]
-    if rows[0]["syscall"]:
-        parts.append(units.counted(calls, "call"))
-        if rows[0]["class"] in _CLASSES:
-            parts.append(_CLASSES[rows[0]["class"]])
-    return "  ".join(part for part in parts if part)
-
-
-def _process(row: Row) -> str:
-    named = (f"pid {row['pid']}" if row["pid"] is not None else "", row["program"] or "")
-    return " ".join(part for part in named if part) or "the traced process"
-
-
-def _grouped(rows: Sequence[Row], key: Callable[[Row], object]) -> list[list[Row]]:
-    groups: dict[object, list[Row]] = {}
-    for row in rows:
-        groups.setdefault(key(row), []).append(row)
-    return sorted(groups.values(), key=_sum, reverse=True)
-
-
-def _sum(rows: Sequence[Row]) -> int:
-    return sum(row["exclusive_ns"] for row in rows)
-
-
-def _calls_in(rows: Sequence[Row]) -> int:
-    return sum(row["calls"] or 0 for row in rows)
-
-
-def _piece(depth: int, name: str, remark: str, rows: Sequence[Row], wall_ns: int) -> Piece:
-    exclusive_ns = _sum(rows)
-    return Piece(depth, name, remark, exclusive_ns, exclusive_ns / wall_ns if wall_ns else 0.0)
+def _piece(trace: Trace, depth: int, name: str, exclusive_ns: int) -> Piece:
+    wall_ns = trace.window.wall_ns
+    return Piece(depth, name, exclusive_ns, exclusive_ns / wall_ns if wall_ns else 0.0)

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.finding import covered
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
-from tracealyze.render.paper import Paper
+from tracealyze.render.paper import Paper, cells
 from tracealyze.render.partition import Piece, folded, name_of
 from tracealyze.render.text import shown
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 _PROOF_LINES = 3
 _UNCOVERED = 3
 _LEAST_OF_A_NAME = 24
+_LEAST_OF_A_TARGET = 8
+_APART = "  "
 # With more targets than this, their rows cost more than they tell.
 _MANY = 20_000
 _FEW_TARGETS = 3
@@ -65,22 +68,35 @@ class _Report:
 
     def partition(self) -> None:
         """Where the wall time went: process, call, target."""
-        rows = self.summary.partition
-        if not rows:
+        pieces = folded(self.trace, self.top)
+        if not pieces:
             return
         self.section("Where the time went", "disjoint pieces of the window that add up to 100 %")
-        for piece in folded(rows, self.summary.window.wall_ns, self.top):
+        for piece in pieces:
             self._piece(piece)
 
     def _piece(self, piece: Piece) -> None:
         width = min(self.paper.width // 5, 30)
         outer = piece.depth == 0
+        amount = f"{units.duration(piece.exclusive_ns, self.tick_ns):>9} {units.share(piece.share):>7}  "
+        indent = "  " * piece.depth
+        name, remark = self._told(piece, self.paper.width - len(amount) - width - 2 - len(indent))
         self.paper.cut_line(
-            (f"{units.duration(piece.exclusive_ns, self.tick_ns):>9} {units.share(piece.share):>7}  ", ""),
+            (amount, ""),
             (self.paper.drawn.bar(piece.share, width).ljust(width + 2), "" if outer else "dim"),
-            ("  " * piece.depth + shown(piece.name), "bold" if outer else ""),
-            (f"  {shown(piece.remark)}" if piece.remark else "", "dim"),
+            (indent + name, "bold" if outer else ""),
+            (f"  {remark}" if remark else "", "dim"),
         )
+
+    def _told(self, piece: Piece, room: int) -> tuple[str, str]:
+        """The name and what is said of it. Where room is short, the number of calls stays and the target goes."""
+        facts = [fact for fact in (piece.count, piece.remark) if fact]
+        name = self.paper.cut(shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _LEAST_OF_A_TARGET))
+        left = room - cells(_APART.join([name, "", *facts]))
+        target = shown(piece.target)
+        if cells(target) > left:
+            target = self.paper.cut(target, left) if left >= _LEAST_OF_A_TARGET else ""
+        return name, _APART.join(part for part in (target, *facts) if part)
 
     def processes(self) -> None:
         """Who ran: the costliest first."""
@@ -164,9 +180,7 @@ class _Report:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
         if share < _LEAST_SHARE_WORTH_SAYING:
             return
-        covered = frozenset[int]().union(*(finding.covers for finding in found))
-        rest = [row for at, row in enumerate(self.trace.partition) if at not in covered]
-        largest = sorted(rest, key=lambda row: -row["exclusive_ns"])[:_UNCOVERED]
+        largest = self.trace.partition_by(None, apart_from=covered(found), most=_UNCOVERED)
         pieces = "; ".join(f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in largest)
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
         self.paper.paragraph(

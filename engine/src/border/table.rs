@@ -1,7 +1,6 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::batch;
-use crate::events::NONE;
 use crate::listing;
 use crate::select::Selection;
 use crate::table::{Table, Values};
@@ -79,22 +78,24 @@ fn chosen(mut table: Table, columns: Option<&[String]>) -> Table {
 }
 
 impl PyTable {
-    fn tables(&self) -> Box<dyn Iterator<Item = Table> + Send> {
+    fn tables(&self) -> Box<dyn Iterator<Item = Arc<Table>> + Send> {
         match &self.0 {
-            Rows::Ready(table) => Box::new(std::iter::once(Table::clone(table))),
-            Rows::Events(events) => Box::new(events.clone().tables()),
+            Rows::Ready(table) => Box::new(std::iter::once(Arc::clone(table))),
+            Rows::Events(events) => Box::new(events.clone().tables().map(Arc::new)),
         }
     }
 
-    fn empty(&self) -> PyResult<Table> {
+    /// A table with these columns, of any number of rows.
+    fn example(&self) -> PyResult<Arc<Table>> {
+        let lost = || PyRuntimeError::new_err("the choice was lost");
         match &self.0 {
-            Rows::Ready(table) => Ok(Table::clone(table)),
-            Rows::Events(events) => events.none().ok_or_else(|| PyRuntimeError::new_err("the choice was lost")),
+            Rows::Ready(table) => Ok(Arc::clone(table)),
+            Rows::Events(events) => events.none().map(Arc::new).ok_or_else(lost),
         }
     }
 
     fn schema(&self) -> PyResult<SchemaRef> {
-        Ok(batch(&self.empty()?).map_err(broken)?.schema())
+        Ok(batch(&*self.example()?).map_err(broken)?.schema())
     }
 }
 
@@ -114,7 +115,7 @@ impl PyTable {
 
     #[getter]
     fn columns(&self) -> PyResult<Vec<String>> {
-        Ok(self.empty()?.columns.into_iter().map(|(name, _)| name).collect())
+        Ok(self.example()?.columns.iter().map(|(name, _)| name.clone()).collect())
     }
 
     fn __len__(&self, py: Python<'_>) -> usize {
@@ -134,20 +135,24 @@ impl PyTable {
         let all = PyList::empty(py);
         for table in self.tables() {
             let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
-            for value in objects(py, values)? {
+            for value in objects(py, values, table.len())? {
                 all.append(value)?;
             }
         }
         Ok(all)
     }
 
-    /// The rows as tuples.
-    fn rows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+    /// The rows as tuples, at most so many.
+    #[pyo3(signature = (limit = None))]
+    fn rows<'py>(&self, py: Python<'py>, limit: Option<usize>) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
+        let mut left = limit.unwrap_or(usize::MAX);
         for table in self.tables() {
+            let rows = table.len().min(left);
+            left -= rows;
             let columns: Vec<Vec<Bound<'py, PyAny>>> =
-                table.columns.iter().map(|(_, values)| objects(py, values)).collect::<PyResult<_>>()?;
-            for row in 0..table.len() {
+                table.columns.iter().map(|(_, values)| objects(py, values, rows)).collect::<PyResult<_>>()?;
+            for row in 0..rows {
                 all.append(PyTuple::new(py, columns.iter().map(|column| &column[row]))?)?;
             }
         }
@@ -173,17 +178,22 @@ impl PyTable {
     }
 }
 
-fn objects<'py>(py: Python<'py>, values: &Values) -> PyResult<Vec<Bound<'py, PyAny>>> {
+/// The first so many values.
+fn objects<'py>(py: Python<'py>, values: &Values, most: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match values {
-        Values::Int(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
-        Values::Float(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
-        Values::Bool(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
-        Values::List(values) => values.iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Int(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Float(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Bool(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
+        Values::List(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
         Values::Text { keys, words } => {
-            let words: Vec<Bound<'py, PyAny>> =
-                words.iter().map(|word| word.into_bound_py_any(py)).collect::<PyResult<_>>()?;
             let none = py.None().into_bound(py);
-            Ok(keys.iter().map(|&key| if key == NONE { none.clone() } else { words[key as usize].clone() }).collect())
+            let mut made: Vec<Option<Bound<'py, PyAny>>> = vec![None; words.len()];
+            let text = |&key: &u32| match (made.get_mut(key as usize), words.get(key as usize)) {
+                (Some(Some(text)), _) => Ok(text.clone()),
+                (Some(unmade), Some(word)) => Ok(unmade.insert(word.into_bound_py_any(py)?).clone()),
+                _ => Ok(none.clone()),
+            };
+            keys.iter().take(most).map(text).collect()
         }
     }
 }

@@ -3,18 +3,20 @@
 use super::UsageError;
 use super::table::{Events, PyTable};
 use crate::calls::{self, Key};
+use crate::fold::{self, Query, Scope, Value};
+use crate::partition::{self, Pieces};
 use crate::path::{self, Segment, What};
 use crate::select::{Choice, NoTime, Selection};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
 use crate::wakers::Wakers;
 use crate::window::{self, Window};
-use crate::{gaps, loops, partition, processes, quote};
+use crate::{gaps, loops, processes, quote};
 use parsers::{Clock, Kind, NO_NS};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Which events count.
 #[pyclass(name = "Selection", module = "tracealyze._engine", frozen)]
@@ -48,6 +50,7 @@ impl From<NoTime> for PyErr {
 pub struct PyTrace {
     trace: Arc<Trace>,
     wakers: OnceLock<Wakers>,
+    pieces: Mutex<Option<(Choice, Arc<Pieces>)>>,
 }
 
 /// Read captures.
@@ -69,7 +72,7 @@ pub fn read(
     });
     match stopped {
         Some(error) => Err(error),
-        None => Ok(PyTrace { trace: Arc::new(read?), wakers: OnceLock::new() }),
+        None => Ok(PyTrace { trace: Arc::new(read?), wakers: OnceLock::new(), pieces: Mutex::default() }),
     }
 }
 
@@ -101,11 +104,47 @@ impl PyTrace {
         }
     }
 
-    fn exclusive(&self, windows: &[Window]) -> Vec<i64> {
-        let mut exclusive_ns = vec![0i64; self.trace.tasks.len()];
-        self.walk(windows, &mut |segment| exclusive_ns[segment.task as usize] += segment.dur_ns());
-        exclusive_ns
+    /// The partition of a choice. The last one is kept: many questions follow about the same.
+    fn pieces(&self, choice: &Choice) -> Result<Arc<Pieces>, NoTime> {
+        let mut kept = self.pieces.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, pieces)) = kept.as_ref().filter(|(known, _)| known == choice) {
+            return Ok(Arc::clone(pieces));
+        }
+        let pieces = Arc::new(Pieces::new(&self.trace, self.wakers(), &self.windows(choice)?));
+        *kept = Some((choice.clone(), Arc::clone(&pieces)));
+        Ok(pieces)
     }
+}
+
+/// Which pieces, as Python says it: what must hold, and what must not.
+type AskedScope = (AskedConditions, AskedConditions);
+type AskedConditions = Vec<(String, Vec<Option<AskedValue>>)>;
+
+#[derive(FromPyObject)]
+enum AskedValue {
+    Bool(bool),
+    Int(i64),
+    Text(String),
+}
+
+fn scope((only, without): AskedScope) -> PyResult<Scope> {
+    Ok(Scope { only: conditions(only)?, without: conditions(without)? })
+}
+
+fn conditions(asked: AskedConditions) -> PyResult<fold::Conditions> {
+    let value = |value| match value {
+        None => Value::None,
+        Some(AskedValue::Bool(value)) => Value::Bool(value),
+        Some(AskedValue::Int(value)) => Value::Int(value),
+        Some(AskedValue::Text(value)) => Value::Text(value),
+    };
+    let condition = |(name, values): (String, Vec<_>)| Ok((fold_key(&name)?, values.into_iter().map(value).collect()));
+    asked.into_iter().map(condition).collect()
+}
+
+fn fold_key(name: &str) -> PyResult<fold::Key> {
+    let known = || fold::Key::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    fold::Key::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
 }
 
 #[pymethods]
@@ -148,9 +187,28 @@ impl PyTrace {
         Ok(all)
     }
 
-    fn partition(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+    /// The partition as it is, or folded by some of its columns.
+    #[expect(clippy::too_many_arguments, reason = "Python says them by name")]
+    #[pyo3(signature = (selection, by = None, at_least_ns = 0, most = None, within = None, apart_from = Vec::new()))]
+    fn partition(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        by: Option<Vec<String>>,
+        at_least_ns: i64,
+        most: Option<usize>,
+        within: Option<AskedScope>,
+        apart_from: Vec<AskedScope>,
+    ) -> PyResult<PyTable> {
+        let query = Query {
+            by: by.map(|names| names.iter().map(|name| fold_key(name)).collect()).transpose()?,
+            at_least_ns,
+            most,
+            within: within.map(scope).transpose()?.unwrap_or_default(),
+            apart_from: apart_from.into_iter().map(scope).collect::<PyResult<_>>()?,
+        };
         let table = py.detach(|| -> Result<Table, NoTime> {
-            Ok(partition::partition(&self.trace, self.wakers(), &self.windows(&selection.0)?))
+            Ok(fold::fold(&self.trace, &*self.pieces(&selection.0)?, &query))
         })?;
         Ok(table.into())
     }
@@ -167,7 +225,7 @@ impl PyTrace {
 
     fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let exclusive_ns = self.exclusive(&self.windows(&selection.0)?);
+            let exclusive_ns = self.pieces(&selection.0)?.exclusive_by_task();
             Ok(processes::tasks(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
         })?;
         Ok(table.into())
@@ -175,7 +233,7 @@ impl PyTrace {
 
     fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let exclusive_ns = self.exclusive(&self.windows(&selection.0)?);
+            let exclusive_ns = self.pieces(&selection.0)?.exclusive_by_task();
             Ok(processes::processes(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
         })?;
         Ok(table.into())

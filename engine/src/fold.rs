@@ -1,0 +1,348 @@
+//! The partition folded: its pieces taken together by some of their properties, and only those that are asked for.
+//!
+//! ```text
+//! pieces     pid 7 read a 30 | pid 7 read b 20 | pid 8 read a 10 | pid 7 user 5
+//! by pid     pid 7 55, 3 targets, 3 pieces     | pid 8 10, 1 target, 1 piece
+//! ```
+
+use crate::events::NONE;
+use crate::partition::{Piece, Pieces, ids, text_column};
+use crate::table::{Table, Values, ints, some_ints, texts};
+use crate::trace::Trace;
+use parsers::syscalls::Class;
+use parsers::{NO_ID, NO_NS, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+
+/// What pieces can be grouped and chosen by: the columns of the partition that are no sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Key {
+    /// Number of the capture.
+    Capture,
+    /// Process id.
+    Pid,
+    /// Thread id.
+    Tid,
+    /// Program at that moment.
+    Program,
+    /// What the time was spent on.
+    Class,
+    /// Name of the syscall.
+    Syscall,
+    /// Sub-operation.
+    Op,
+    /// Target as shown.
+    Target,
+    /// Whether something in the trace ended the wait.
+    Resolved,
+}
+
+const KEYS: usize = 9;
+/// One number per key; what is not asked for is 0.
+type Group = [u32; KEYS];
+
+impl Key {
+    /// All keys with their names.
+    pub const ALL: [(&'static str, Key); KEYS] = [
+        ("capture", Key::Capture),
+        ("pid", Key::Pid),
+        ("tid", Key::Tid),
+        ("program", Key::Program),
+        ("class", Key::Class),
+        ("syscall", Key::Syscall),
+        ("op", Key::Op),
+        ("target", Key::Target),
+        ("resolved", Key::Resolved),
+    ];
+
+    /// The key of this name.
+    pub fn by_name(name: &str) -> Option<Key> {
+        Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+    }
+
+    fn is_of_task(self) -> bool {
+        matches!(self, Key::Capture | Key::Pid | Key::Tid)
+    }
+
+    fn is_text(self) -> bool {
+        matches!(self, Key::Program | Key::Syscall | Key::Op | Key::Target)
+    }
+
+    /// The value of a task as a number.
+    fn of_task(self, trace: &Trace, task: u32) -> u32 {
+        let task = &trace.tasks[task as usize];
+        match self {
+            Key::Pid => task.pid as u32,
+            Key::Tid => task.tid as u32,
+            _ => task.capture,
+        }
+    }
+
+    /// The value of a piece as a number.
+    fn of(self, trace: &Trace, piece: &Piece) -> u32 {
+        match self {
+            Key::Capture | Key::Pid | Key::Tid => self.of_task(trace, piece.group.task),
+            Key::Program => piece.group.program.0,
+            Key::Class => piece.group.class as u32,
+            Key::Syscall => piece.group.syscall.0,
+            Key::Op => piece.group.op.0,
+            Key::Target => piece.target.0,
+            Key::Resolved => u32::from(piece.group.resolved),
+        }
+    }
+
+    /// The numbers that stand for a value; none if no piece can have it.
+    fn numbers(self, trace: &Trace, pieces: &Pieces, value: &Value) -> Vec<u32> {
+        match value {
+            // What could not be decoded is only known as it was shown.
+            Value::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
+                let numbers: FxHashSet<u32> = pieces.all.iter().map(|piece| self.of(trace, piece)).collect();
+                numbers.into_iter().filter(|&number| trace.events.texts.string(Text(number)) == *text).collect()
+            }
+            _ => self.number(trace, value).into_iter().collect(),
+        }
+    }
+
+    fn number(self, trace: &Trace, value: &Value) -> Option<u32> {
+        match (self, value) {
+            (Key::Pid | Key::Tid, Value::None) => Some(NO_ID as u32),
+            (Key::Pid | Key::Tid, Value::Int(id)) => i32::try_from(*id).ok().map(|id| id as u32),
+            (Key::Capture, Value::Int(capture)) => u32::try_from(*capture).ok(),
+            (Key::Class, Value::Text(name)) => {
+                Class::ALL.iter().find(|class| class.name() == name).map(|&class| class as u32)
+            }
+            (_, Value::None) if self.is_text() => Some(Text::NONE.0),
+            (_, Value::Text(text)) if self.is_text() => trace.events.texts.find(text.as_bytes()).map(|text| text.0),
+            (Key::Resolved, Value::Bool(resolved)) => Some(u32::from(*resolved)),
+            _ => None,
+        }
+    }
+}
+
+/// A value that pieces are chosen by.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Missing.
+    None,
+    /// Yes or no.
+    Bool(bool),
+    /// An id.
+    Int(i64),
+    /// A text.
+    Text(String),
+}
+
+/// Which pieces: for each key, the values of which one must be there.
+pub type Conditions = Vec<(Key, Vec<Value>)>;
+
+/// Which pieces.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Scope {
+    /// All of these must hold.
+    pub only: Conditions,
+    /// None of these may hold.
+    pub without: Conditions,
+}
+
+/// What is asked of the partition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query {
+    /// What makes a group; nothing is the finest partition as it is.
+    pub by: Option<Vec<Key>>,
+    /// Groups with less time are left out.
+    pub at_least_ns: i64,
+    /// At most so many groups, the largest.
+    pub most: Option<usize>,
+    /// Which pieces are taken together.
+    pub within: Scope,
+    /// Pieces in any of these are left out.
+    pub apart_from: Vec<Scope>,
+}
+
+/// A scope in the numbers of a trace.
+struct Filter {
+    only: Vec<(Key, Vec<u32>)>,
+    without: Vec<(Key, Vec<u32>)>,
+}
+
+impl Filter {
+    fn new(trace: &Trace, pieces: &Pieces, scope: &Scope) -> Filter {
+        let numbers = |conditions: &Conditions| {
+            let number = |(key, values): &(Key, Vec<Value>)| {
+                (*key, values.iter().flat_map(|value| key.numbers(trace, pieces, value)).collect())
+            };
+            conditions.iter().map(number).collect()
+        };
+        Filter { only: numbers(&scope.only), without: numbers(&scope.without) }
+    }
+
+    fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
+        let of_task = |(key, _): &&(Key, Vec<u32>)| key.is_of_task();
+        self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
+    }
+
+    fn has(&self, trace: &Trace, piece: &Piece) -> bool {
+        let holds = |(key, numbers): &(Key, Vec<u32>)| numbers.contains(&key.of(trace, piece));
+        self.only.iter().all(holds) && !self.without.iter().any(holds)
+    }
+}
+
+/// Pieces taken together.
+struct Folded {
+    first: u32,
+    exclusive_ns: i64,
+    calls: i64,
+    first_row: u32,
+    last_row: u32,
+    targets: i64,
+    pieces: i64,
+    /// Bits of the keys in which all pieces agree.
+    common: u16,
+}
+
+impl Folded {
+    fn new(first: u32) -> Folded {
+        Folded {
+            first,
+            exclusive_ns: 0,
+            calls: 0,
+            first_row: NONE,
+            last_row: 0,
+            targets: 1,
+            pieces: 0,
+            common: (1 << KEYS) - 1,
+        }
+    }
+
+    fn add(&mut self, trace: &Trace, piece: &Piece, first: &Piece) {
+        self.exclusive_ns += piece.exclusive_ns;
+        self.calls += i64::from(piece.calls);
+        self.first_row = self.first_row.min(piece.first_row);
+        self.last_row = self.last_row.max(piece.last_row);
+        self.pieces += 1;
+        for (at, (_, key)) in Key::ALL.iter().enumerate() {
+            let differs = key.of(trace, piece) != key.of(trace, first);
+            self.common &= !(u16::from(differs) << at);
+        }
+    }
+
+    fn shares(&self, key: Key) -> bool {
+        self.common >> (key as u16) & 1 == 1
+    }
+}
+
+/// The partition as it is asked for, the largest groups first.
+///
+/// A column that is no key of the groups has a value where all pieces of a group agree.
+pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
+    let chosen = chosen(trace, pieces, query);
+    let mut groups = match &query.by {
+        Some(keys) => grouped(trace, pieces, &chosen, keys),
+        None => chosen.iter().map(|&at| alone(trace, pieces, at)).collect(),
+    };
+    groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
+    // Groups come in the order of their largest piece, which decides between equals.
+    groups.sort_by_key(|group| Reverse(group.exclusive_ns));
+    groups.truncate(query.most.unwrap_or(usize::MAX));
+    table(trace, pieces, &groups, query.by.is_some())
+}
+
+/// Places of the pieces that are asked for, the largest first.
+fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
+    let within = Filter::new(trace, pieces, &query.within);
+    let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, pieces, scope)).collect();
+    let fits = |at: &u32| {
+        let piece = &pieces.all[*at as usize];
+        within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece))
+    };
+    if !within.only.iter().any(|(key, _)| key.is_of_task()) {
+        return (0..pieces.all.len() as u32).filter(fits).collect();
+    }
+    let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
+    let mut chosen: Vec<u32> = tasks.flat_map(|task| pieces.of_task(task)).copied().filter(fits).collect();
+    chosen.sort_unstable();
+    chosen
+}
+
+fn alone(trace: &Trace, pieces: &Pieces, at: u32) -> Folded {
+    let piece = &pieces.all[at as usize];
+    let mut folded = Folded::new(at);
+    folded.add(trace, piece, piece);
+    folded
+}
+
+fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<Folded> {
+    let mut places: FxHashMap<Group, u32> = FxHashMap::default();
+    let mut groups: Vec<Folded> = Vec::new();
+    let mut further_targets: FxHashSet<(u32, Text)> = FxHashSet::default();
+    for &at in chosen {
+        let piece = &pieces.all[at as usize];
+        let mut group = [0; KEYS];
+        keys.iter().for_each(|&key| group[key as usize] = key.of(trace, piece));
+        let place = *places.entry(group).or_insert(groups.len() as u32);
+        if place as usize == groups.len() {
+            groups.push(Folded::new(at));
+        }
+        let folded = &mut groups[place as usize];
+        let first = &pieces.all[folded.first as usize];
+        folded.add(trace, piece, first);
+        if piece.target != first.target && further_targets.insert((place, piece.target)) {
+            folded.targets += 1;
+        }
+    }
+    groups
+}
+
+fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool) -> Table {
+    let first = |group: &Folded| pieces.all[group.first as usize];
+    let capture_of = |group: &Folded| trace.tasks[first(group).group.task as usize].capture;
+    let share = |group: &Folded| {
+        let wall_ns = pieces.wall_ns(group.shares(Key::Capture).then(|| capture_of(group)));
+        (wall_ns > 0).then(|| group.exclusive_ns as f64 / wall_ns as f64)
+    };
+    let id = |key: Key, of: fn(&Trace, u32) -> i32| {
+        let common = |group: &Folded| if group.shares(key) { of(trace, first(group).group.task) } else { NO_ID };
+        ids(&groups.iter().map(common).map(|id| id as u32).collect::<Vec<_>>(), |id| id as i32)
+    };
+    let text = |key: Key, of: fn(&Piece) -> Text| {
+        let common = |group: &Folded| if group.shares(key) { of(&first(group)) } else { Text::NONE };
+        text_column(trace, groups.iter().map(common))
+    };
+    let class = |group: &Folded| group.shares(Key::Class).then(|| first(group).group.class.name());
+    let capture = |group: &Folded| if group.shares(Key::Capture) { i64::from(capture_of(group)) } else { NO_NS };
+    let resolved = |group: &Folded| group.shares(Key::Resolved).then(|| first(group).group.resolved);
+    let mut columns = vec![
+        ("capture", some_ints(groups.iter().map(capture))),
+        ("pid", id(Key::Pid, |trace, task| trace.tasks[task as usize].pid)),
+        ("tid", id(Key::Tid, |trace, task| trace.tasks[task as usize].tid)),
+        ("program", text(Key::Program, |piece| piece.group.program)),
+        ("class", texts(groups.iter().map(class))),
+        ("syscall", text(Key::Syscall, |piece| piece.group.syscall)),
+        ("op", text(Key::Op, |piece| piece.group.op)),
+        ("target", text(Key::Target, |piece| piece.target)),
+        ("exclusive_ns", ints(groups.iter().map(|group| group.exclusive_ns))),
+        ("share", Values::Float(groups.iter().map(share).collect())),
+        ("calls", ints(groups.iter().map(|group| group.calls))),
+        ("resolved", Values::Bool(groups.iter().map(resolved).collect())),
+    ];
+    if is_folded {
+        columns.extend(facts_of_folding(trace, groups));
+    }
+    Table::new("partition", columns)
+}
+
+fn facts_of_folding(trace: &Trace, groups: &[Folded]) -> [(&'static str, Values); 4] {
+    let line = |row: fn(&Folded) -> u32| {
+        let line = move |group: &Folded| match group.first_row {
+            NONE => NO_NS,
+            _ => i64::from(trace.events.line(row(group))),
+        };
+        some_ints(groups.iter().map(line))
+    };
+    [
+        ("first_line", line(|group| group.first_row)),
+        ("last_line", line(|group| group.last_row)),
+        ("targets", ints(groups.iter().map(|group| group.targets))),
+        ("pieces", ints(groups.iter().map(|group| group.pieces))),
+    ]
+}
