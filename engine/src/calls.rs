@@ -152,7 +152,7 @@ pub fn calls(
 }
 
 fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
-    crate::events::moves_bytes(trace.events.texts.bytes(syscall))
+    crate::classes::moves_bytes(trace.events.texts.bytes(syscall))
 }
 
 fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool]) -> Groups {

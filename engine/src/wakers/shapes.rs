@@ -2,7 +2,8 @@
 
 use super::counter::is_eventfd;
 use super::waits::{Wait, wait_of};
-use crate::events::{Shape, class_of, is_host_and_port};
+use crate::classes::{class_of, is_host_and_port};
+use crate::events::Shape;
 use crate::trace::Trace;
 use parsers::Outcome;
 use parsers::syscalls::Class;

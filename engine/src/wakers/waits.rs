@@ -1,6 +1,7 @@
 //! What calls wait for, by the names of their syscalls.
 
-use crate::events::{EventKind, EventTable, class_of};
+use crate::classes::class_of;
+use crate::events::{EventKind, EventTable};
 use crate::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome};
