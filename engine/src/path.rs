@@ -227,15 +227,14 @@ impl Walk<'_> {
         const ROWS_AT_MOST: usize = 64;
         let events = &self.trace.events;
         let rows = self.trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
-        let before = &rows[..rows.partition_point(|&row| events.start_ns(row) < self.at_ns)];
         let stops = |row: u32| {
             let name = events.texts.bytes(events.shape(row).syscall);
             events.kind(row) == EventKind::Process && matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
         };
-        let behind = before.iter().rev().take(ROWS_AT_MOST).position(|&row| stops(row))?;
-        let at = before.len() - 1 - behind;
-        let goes_on_ns = before.get(at + 1).map_or(self.at_ns, |&row| events.start_ns(row));
-        Some((events.start_ns(before[at]), goes_on_ns))
+        let before = rows.iter().take(ROWS_AT_MOST).take_while(|&&row| events.start_ns(row) < self.at_ns);
+        let (at, &stop) = before.enumerate().filter(|&(_, &row)| stops(row)).last()?;
+        let goes_on_ns = rows.get(at + 1).map_or(self.at_ns, |&row| events.start_ns(row).min(self.at_ns));
+        Some((events.start_ns(stop), goes_on_ns))
     }
 
     fn call(&mut self, at: usize, span: Span) {
