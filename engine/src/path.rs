@@ -247,8 +247,9 @@ impl Walk<'_> {
                 self.follow(span, began_ns, edge);
             }
             None => {
-                let is_timer = waits::ends_by_alarm(self.trace, self.task, at);
-                let resolved = is_timer || !self.wakers.needs_waker(self.trace, span.row);
+                let needs_waker = self.wakers.needs_waker(self.trace, span.row);
+                let is_timer = needs_waker && waits::ends_by_alarm(self.trace, self.task, at);
+                let resolved = is_timer || !needs_waker;
                 let class = if is_timer { Class::Sleep } else { self.class(span.row) };
                 self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
             }

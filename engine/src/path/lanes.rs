@@ -3,6 +3,7 @@
 //! Where a block begins, a span may not begin before the end of an earlier one; these ends are worked out once per task.
 //! So a task of ten million calls needs some bytes per block and one block of spans, not ten million spans.
 
+use crate::events::NONE;
 use crate::trace::{Span, Trace};
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
@@ -22,13 +23,17 @@ struct Lane {
 
 /// The lanes of the tasks that were visited.
 pub(super) struct Lanes {
-    lanes: FxHashMap<u32, Lane>,
+    lanes: Vec<Lane>,
+    /// Places in `lanes`, by task.
+    places: FxHashMap<u32, usize>,
+    /// The task asked for last, which is mostly the next one, and its place.
+    recent: (u32, usize),
     spans: usize,
 }
 
 impl Lanes {
     pub(super) fn new() -> Lanes {
-        Lanes { lanes: FxHashMap::default(), spans: 0 }
+        Lanes { lanes: Vec::new(), places: FxHashMap::default(), recent: (NONE, 0), spans: 0 }
     }
 
     /// The last span of a task that begins before a moment, and its place among the task's rows.
@@ -38,7 +43,8 @@ impl Lanes {
         if self.spans > SPANS_AT_MOST {
             self.forget();
         }
-        let lane = self.lanes.entry(task).or_insert_with(|| Lane::new(trace, task));
+        let place = self.place(trace, task);
+        let lane = self.lanes.get_mut(place)?;
         loop {
             if !lane.is_filled {
                 lane.fill(trace, task);
@@ -54,8 +60,20 @@ impl Lanes {
         }
     }
 
+    fn place(&mut self, trace: &Trace, task: u32) -> usize {
+        if self.recent.0 != task {
+            let next = self.lanes.len();
+            let place = *self.places.entry(task).or_insert(next);
+            if place == next {
+                self.lanes.push(Lane::new(trace, task));
+            }
+            self.recent = (task, place);
+        }
+        self.recent.1
+    }
+
     fn forget(&mut self) {
-        for lane in self.lanes.values_mut().filter(|lane| lane.is_filled) {
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_filled) {
             lane.spans = Vec::new();
             lane.is_filled = false;
         }
