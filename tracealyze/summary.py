@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from tracealyze.finding import Finding, unexplained_ns
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Capture, Row, Trace, Window
+    from tracealyze.trace import Capture, Row, Table, Trace, Window
 
 SCHEMA = "tracealyze.summary/1"
 
@@ -23,6 +23,18 @@ _LOOPS = (
     *("pid", "tid", "program", "turns", "period", "body", "total_ns", "dominant", "dominant_ns", "dominant_calls"),
     *("failing", "first_line", "last_line"),
 )
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some columns of a table that may be long, as a member of the document."""
+
+    table: Table
+    keys: tuple[str, ...]
+
+    def dicts(self) -> list[dict[str, Any]]:
+        """The rows one by one."""
+        return [_kept(row, self.keys) for row in self.table]
 
 
 @dataclass(frozen=True)
@@ -59,16 +71,22 @@ class Summary:
 
     def document(self) -> dict[str, Any]:
         """As it stands in JSON."""
+        parts = self.parts()
+        return {name: part.dicts() if isinstance(part, Rows) else part for name, part in parts.items()}
+
+    def parts(self) -> dict[str, Any]:
+        """The members of the document; what grows with the capture stays a table."""
         several = len(self.captures) > 1
+        more = ("capture",) if several else ()
         return {
             "schema": SCHEMA,
             "captures": [asdict(each) for each in self.captures],
             "window": asdict(self.window),
             "totals": self.totals,
-            "partition": [_kept(row, _PARTITION, several) for row in self.partition],
-            "processes": [_kept(row, _PROCESSES, several) for row in self.processes],
-            "syscalls": [_kept(row, (*_SYSCALLS, "errors"), False) for row in self.syscalls],
-            "loops": [_kept(row, _LOOPS, several) for row in self.loops],
+            "partition": Rows(self.trace.partition, (*_PARTITION, *more)),
+            "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
+            "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
+            "loops": [_kept(row, (*_LOOPS, *more)) for row in self.loops],
             "findings": [finding.document() for finding in self.findings],
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if several else {})
@@ -114,6 +132,5 @@ def _of_tables(trace: Trace) -> list[Row]:
     return sorted(sums.values(), key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))
 
 
-def _kept(row: Row, keys: tuple[str, ...], several: bool) -> dict[str, Any]:
-    kept = {key: row[key] for key in keys}
-    return kept | {"capture": row["capture"]} if several else kept
+def _kept(row: Row, keys: tuple[str, ...]) -> dict[str, Any]:
+    return {key: row[key] for key in keys}

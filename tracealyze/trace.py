@@ -24,6 +24,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 _Answer = TypeVar("_Answer")
 _ROWS_SHOWN = 20
+_ROWS_AT_ONCE = 10_000
 _INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
 
@@ -85,6 +86,11 @@ class Table:
             hint = did_you_mean(name, self._source.columns)
             raise WrongUsage(f'table {self.name}: there is no column "{name}" ({known}).{hint}')
         return self._source.column(name)
+
+    def json(self, columns: Sequence[str], quoted: Callable[[str], str]) -> Iterator[str]:
+        """The rows as JSON objects with these members, in pieces; `quoted` makes a JSON string of a text."""
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield self._source.json(columns, quoted, start, start + _ROWS_AT_ONCE)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a DataFrame. Integers may be missing and stay integers: a float would round times."""

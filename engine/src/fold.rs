@@ -220,9 +220,10 @@ impl Folded {
         self.first_row = self.first_row.min(piece.first_row);
         self.last_row = self.last_row.max(piece.last_row);
         self.pieces += 1;
-        for (at, (_, key)) in Key::ALL.iter().enumerate() {
-            let differs = key.of(trace, piece) != key.of(trace, first);
-            self.common &= !(u16::from(differs) << at);
+        for (_, key) in Key::ALL {
+            if self.shares(key) && key.of(trace, piece) != key.of(trace, first) {
+                self.common &= !(1 << key as u16);
+            }
         }
     }
 

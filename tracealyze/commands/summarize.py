@@ -36,7 +36,7 @@ def command(
 def _document(trace: Trace) -> int:
     from tracealyze.render import json
 
-    json.write(trace.summary().document())
+    json.write_parts(trace.summary().parts())
     return shared.lost_lines(trace)
 
 

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
 
 from tracealyze.render import output
 from tracealyze.render.text import HIDDEN
+from tracealyze.summary import Rows
 
 # json escapes C0 itself; the others would reach the terminal or break the encoding.
 _RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}
+
+
+_TEXTS_KEPT = 10_000
 
 
 def text(value: Any, indent: int | None = 2) -> str:
@@ -20,6 +26,28 @@ def text(value: Any, indent: int | None = 2) -> str:
 def write(value: Any) -> None:
     """A document."""
     output.write(text(value) + "\n")
+
+
+def write_parts(parts: Mapping[str, Any]) -> None:
+    """A document by its members, so that a long table is never in memory as a whole."""
+    before = "{"
+    for name, part in parts.items():
+        output.write(f"{before}\n  {text(name)}: ")
+        if isinstance(part, Rows):
+            _write_rows(part)
+        else:
+            output.write(text(part).replace("\n", "\n  "))
+        before = ","
+    output.write("\n}\n")
+
+
+def _write_rows(rows: Rows) -> None:
+    output.write("[")
+    before = ""
+    for objects in rows.table.json(rows.keys, lru_cache(_TEXTS_KEPT)(text)):
+        output.write(before + objects)
+        before = ","
+    output.write("\n  ]" if before else "]")
 
 
 def _plain(value: object) -> object:

@@ -1,6 +1,7 @@
 //! The border to Python: it converts, nothing else.
 
 mod arrow;
+mod json;
 mod table;
 mod trace;
 

@@ -1,6 +1,7 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::batch;
+use super::json;
 use crate::listing;
 use crate::select::Selection;
 use crate::table::{Table, Values};
@@ -13,6 +14,7 @@ use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyKeyError, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyList, PyTuple};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Where the rows of a table come from.
@@ -159,6 +161,19 @@ impl PyTable {
         Ok(all)
     }
 
+    /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;
+    /// `quoted` makes a JSON string of a text.
+    fn json(&self, columns: Vec<String>, quoted: &Bound<'_, PyAny>, start: usize, stop: usize) -> PyResult<String> {
+        let Rows::Ready(table) = &self.0 else { return Err(PyRuntimeError::new_err("events are not kept as a table")) };
+        let rows = start..stop.min(table.len());
+        let words_of = |name: &String| {
+            let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.clone()))?;
+            quoted_words(values, rows.clone(), quoted)
+        };
+        let words = columns.iter().map(words_of).collect::<PyResult<Vec<_>>>()?;
+        Ok(quoted.py().detach(|| json::objects(table, &columns, &words, rows)))
+    }
+
     #[pyo3(signature = (requested_schema = None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -176,6 +191,18 @@ impl PyTable {
         let schema = FFI_ArrowSchema::try_from(self.schema()?.as_ref()).map_err(broken)?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
+}
+
+/// The words of a text column that are in these rows, as JSON strings.
+fn quoted_words(values: &Values, rows: Range<usize>, quoted: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
+    let Values::Text { keys, words } = values else { return Ok(Vec::new()) };
+    let mut made: Vec<Option<String>> = vec![None; words.len()];
+    for &key in keys.get(rows).unwrap_or_default() {
+        if let (Some(unmade @ None), Some(word)) = (made.get_mut(key as usize), words.get(key as usize)) {
+            *unmade = Some(quoted.call1((word,))?.extract()?);
+        }
+    }
+    Ok(made)
 }
 
 /// The first so many values.
