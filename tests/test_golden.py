@@ -14,6 +14,7 @@ COMMANDS = {
     "summarize-160": ["summarize"],
     "top-syscalls": ["top-syscalls", "--top", "10"],
     "tree": ["tree"],
+    "critical-path": ["critical-path"],
     "loops": ["loops", "--top", "10"],
     "gaps": ["gaps", "--top", "10"],
 }

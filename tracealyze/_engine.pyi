@@ -86,9 +86,10 @@ class Trace:
         capture, pid, tid, program, class, syscall, op, target, resolved. The largest come first; groups below
         `at_least_ns` and those after the first `most` are left out."""
 
-    def path(self, selection: Selection) -> Table:
+    def path(self, selection: Selection, at_least_ns: int = 0) -> Table:
         """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op,
-        target, line."""
+        target, line, pieces. Segments shorter than at_least_ns are taken together where one task's follow each other,
+        or left out."""
 
     def tasks(self, selection: Selection) -> Table: ...
     def processes(self, selection: Selection) -> Table:

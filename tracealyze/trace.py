@@ -338,7 +338,11 @@ class Trace:
     @cached_property
     def critical_path(self) -> Table:
         """The segments behind the partition, in order of time."""
-        return self._table(lambda: self._source.path(self._selected))
+        return self.path_from(0)
+
+    def path_from(self, at_least_ns: int) -> Table:
+        """The path in stretches of at least this length; short segments of one task are taken together."""
+        return self._table(lambda: self._source.path(self._selected, at_least_ns))
 
     @cached_property
     def loops(self) -> Table:

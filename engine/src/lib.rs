@@ -28,6 +28,7 @@ pub mod quote;
 pub mod read;
 pub mod schema;
 pub mod select;
+pub mod stays;
 pub mod table;
 pub mod tasks;
 pub mod totals;

@@ -4,7 +4,7 @@ use crate::events::NONE;
 use crate::fold;
 use crate::path::{Segment, What, walk};
 use crate::select::ProgramIndex;
-use crate::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::table::{Table, TextColumn, Values, some_ints};
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
@@ -186,12 +186,12 @@ fn group_of(trace: &Trace, programs: &ProgramIndex, segment: &Segment) -> (Group
 }
 
 /// The syscall and the sub-operation; of a message, its subsystem.
-fn named(what: What, syscall: Text, op: Text) -> (Text, Text) {
+pub(crate) fn named(what: What, syscall: Text, op: Text) -> (Text, Text) {
     if let What::Silence(_) = what { (Text::NONE, syscall) } else { (syscall, op) }
 }
 
 /// The program at the start of a stretch; before a task's first one, that one.
-fn program_of(programs: &ProgramIndex, segment: &Segment) -> Text {
+pub(crate) fn program_of(programs: &ProgramIndex, segment: &Segment) -> Text {
     let first = || programs.of(segment.task).first().copied();
     programs.at(segment.task, segment.start_ns).or_else(first).map_or(Text::NONE, |program| program.path)
 }
@@ -229,36 +229,4 @@ pub fn charges(segments: &[Segment]) -> Vec<(u32, i64)> {
         is_same
     });
     charges
-}
-
-/// The stretches of the path as a table, in the order given.
-pub fn path_table(trace: &Trace, segments: &[Segment]) -> Table {
-    let programs = ProgramIndex::new(trace);
-    let tasks: Vec<u32> = segments.iter().map(|segment| segment.task).collect();
-    let events = &trace.events;
-    let of_row = |of: &dyn Fn(What, u32) -> Text| {
-        text_column(
-            trace,
-            segments.iter().map(|segment| segment.what.row().map_or(Text::NONE, |row| of(segment.what, row))),
-        )
-    };
-    let shape = |what: What, row: u32| named(what, events.shape(row).syscall, events.shape(row).op);
-    let line = |segment: &Segment| segment.what.row().map_or(NO_NS, |row| i64::from(events.line(row)));
-    Table::new(
-        "path",
-        vec![
-            ("start_ns", ints(segments.iter().map(|segment| segment.start_ns))),
-            ("dur_ns", ints(segments.iter().map(Segment::dur_ns))),
-            ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
-            ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
-            ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
-            ("program", text_column(trace, segments.iter().map(|segment| program_of(&programs, segment)))),
-            ("class", crate::table::texts(segments.iter().map(|segment| Some(segment.class.name())))),
-            ("what", crate::table::texts(segments.iter().map(|segment| Some(segment.what.name())))),
-            ("syscall", of_row(&|what, row| shape(what, row).0)),
-            ("op", of_row(&|what, row| shape(what, row).1)),
-            ("target", of_row(&|_, row| events.target(row))),
-            ("line", some_ints(segments.iter().map(line))),
-        ],
-    )
 }

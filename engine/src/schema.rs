@@ -181,6 +181,7 @@ columns! {
         "op" dict "" "Its sub-operation.";
         "target" dict "" "What it worked on.";
         "line" i64 "" "Line of the call.";
+        "pieces" i64 "" "Number of segments taken together; what is said of them is said of most of their time.";
     }
     "summary_rows" {
         "capture" u32 "" "Number of the capture.";

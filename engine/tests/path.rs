@@ -1,8 +1,9 @@
 //! The partition of wall time: small stories, and what must hold for all.
 
 use engine::build::{TaskPlan, build, task};
-use engine::partition::{charges, exclusive_by_task, partition, path_table};
+use engine::partition::{charges, exclusive_by_task, partition};
 use engine::path::{Segment, What, path, walk};
+use engine::stays::{self, Stays};
 use engine::table::Values;
 use engine::trace::Trace;
 use engine::wakers::Wakers;
@@ -407,9 +408,16 @@ fn tables_and_charges_tell_the_same() {
     let in_calls: i64 = charges(&segments).iter().map(|&(_, ns)| ns).sum();
     let gaps: i64 = segments.iter().filter(|segment| segment.what == What::Gap).map(Segment::dur_ns).sum();
     assert_eq!(in_calls + gaps, 100);
-    let table = path_table(&trace, &segments);
-    let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
-    assert_eq!(durs.iter().flatten().sum::<i64>(), 100);
+    for at_least_ns in [0, 20, 101] {
+        let mut found = Stays::new(&trace, at_least_ns);
+        segments.iter().rev().for_each(|&segment| found.take(segment));
+        let table = stays::table(&trace, &found.finish());
+        let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
+        assert!(durs.iter().flatten().all(|&dur_ns| dur_ns >= at_least_ns));
+        let expected = if at_least_ns > 100 { 0 } else { 100 };
+        assert!(durs.iter().flatten().sum::<i64>() <= expected, "{at_least_ns}");
+        assert!(at_least_ns != 0 || durs.iter().flatten().sum::<i64>() == 100);
+    }
 }
 
 /// Two tasks that hand a byte to and fro.

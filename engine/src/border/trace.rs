@@ -4,9 +4,10 @@ use super::UsageError;
 use super::table::{Events, PyTable};
 use crate::calls::{self, Key};
 use crate::fold::{self, Query, Scope, Value};
-use crate::partition::{self, Pieces};
+use crate::partition::Pieces;
 use crate::path::{self, Segment, What};
 use crate::select::{Choice, NoTime, Selection};
+use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
 use crate::wakers::Wakers;
@@ -213,12 +214,14 @@ impl PyTrace {
         Ok(table.into())
     }
 
-    fn path(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+    /// The path in order of time. With `at_least_ns`, shorter segments of one task that follow each other are taken
+    /// together, and what is still shorter is left out.
+    #[pyo3(signature = (selection, at_least_ns = 0))]
+    fn path(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let mut segments = Vec::new();
-            self.walk(&self.windows(&selection.0)?, &mut |segment| segments.push(segment));
-            segments.sort_by_key(|segment| segment.start_ns);
-            Ok(partition::path_table(&self.trace, &segments))
+            let mut stays = Stays::new(&self.trace, at_least_ns);
+            self.walk(&self.windows(&selection.0)?, &mut |segment| stays.take(segment));
+            Ok(stays::table(&self.trace, &stays.finish()))
         })?;
         Ok(table.into())
     }

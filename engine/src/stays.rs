@@ -1,0 +1,127 @@
+//! The path for reading: long segments by themselves, and short ones of one task that follow each other taken together.
+//!
+//! ```text
+//! segments   |call|g|c|g|c|g|---- read ----|c|g|c|  task 1      |g|c|  task 2
+//! stays      |---- several ----|--- read ---|- several -|        left out, if shorter than asked for
+//! ```
+
+use crate::partition::{ids, named, program_of, text_column};
+use crate::path::{Segment, What};
+use crate::select::ProgramIndex;
+use crate::table::{Table, ints, some_ints};
+use crate::trace::Trace;
+use parsers::syscalls::Class;
+use parsers::{NO_NS, Text};
+use rustc_hash::FxHashMap;
+
+/// A stretch of the path in one task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Stay {
+    /// What most of its time is, over the whole stretch.
+    pub segment: Segment,
+    /// How many segments it was made of.
+    pub pieces: u32,
+    /// A moment in the segment that is most of it: the task may run another program at the start of the stretch.
+    pub seen_ns: i64,
+}
+
+impl Stay {
+    /// The segment at the moment in which it is what it is said to be.
+    fn seen(&self) -> Segment {
+        Segment { start_ns: self.seen_ns, ..self.segment }
+    }
+}
+
+/// What segments of one stretch are told apart by.
+type Kind = (Class, Text, Text);
+
+/// Collects the segments of a walk, which come backward in time.
+pub struct Stays<'trace> {
+    trace: &'trace Trace,
+    at_least_ns: i64,
+    done: Vec<Stay>,
+    open: Option<Stay>,
+    sums: FxHashMap<Kind, (i64, Segment)>,
+}
+
+impl<'trace> Stays<'trace> {
+    /// Keep stretches of at least this length.
+    pub fn new(trace: &'trace Trace, at_least_ns: i64) -> Stays<'trace> {
+        Stays { trace, at_least_ns, done: Vec::new(), open: None, sums: FxHashMap::default() }
+    }
+
+    /// Take the next segment of the walk.
+    pub fn take(&mut self, segment: Segment) {
+        // Silences of a log have nothing in common but the log.
+        let alone = matches!(segment.what, What::Silence(_));
+        if alone || segment.dur_ns() >= self.at_least_ns {
+            self.close();
+            if segment.dur_ns() >= self.at_least_ns {
+                self.done.push(Stay { segment, pieces: 1, seen_ns: segment.start_ns });
+            }
+            return;
+        }
+        let follows = |stay: &Stay| stay.segment.task == segment.task && stay.segment.start_ns == segment.end_ns;
+        if !self.open.as_ref().is_some_and(follows) {
+            self.close();
+        }
+        let stay = self.open.get_or_insert(Stay { segment, pieces: 0, seen_ns: segment.start_ns });
+        stay.segment.start_ns = segment.start_ns;
+        stay.pieces += 1;
+        let kind = self.kind(&segment);
+        let sum = self.sums.entry(kind).or_insert((0, segment));
+        sum.0 += segment.dur_ns();
+    }
+
+    fn kind(&self, segment: &Segment) -> Kind {
+        let shape = segment.what.row().map(|row| self.trace.events.shape(row));
+        (segment.class, shape.map_or(Text::NONE, |shape| shape.syscall), shape.map_or(Text::NONE, |shape| shape.op))
+    }
+
+    fn close(&mut self) {
+        let Some(stay) = self.open.take() else { return };
+        let most = self.sums.drain().max_by_key(|&(kind, (sum_ns, _))| (sum_ns, kind)).map(|(_, (_, segment))| segment);
+        if let Some(most) = most.filter(|_| stay.segment.dur_ns() >= self.at_least_ns) {
+            let segment = Segment { start_ns: stay.segment.start_ns, end_ns: stay.segment.end_ns, ..most };
+            self.done.push(Stay { segment, pieces: stay.pieces, seen_ns: most.start_ns });
+        }
+    }
+
+    /// The stretches in order of time.
+    pub fn finish(mut self) -> Vec<Stay> {
+        self.close();
+        self.done.sort_by_key(|stay| stay.segment.start_ns);
+        self.done
+    }
+}
+
+/// The path as a table, in the order given.
+pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
+    let programs = ProgramIndex::new(trace);
+    let segments = || stays.iter().map(|stay| &stay.segment);
+    let tasks: Vec<u32> = segments().map(|segment| segment.task).collect();
+    let events = &trace.events;
+    let of_row = |of: &dyn Fn(What, u32) -> Text| {
+        text_column(trace, segments().map(|segment| segment.what.row().map_or(Text::NONE, |row| of(segment.what, row))))
+    };
+    let shape = |what: What, row: u32| named(what, events.shape(row).syscall, events.shape(row).op);
+    let line = |segment: &Segment| segment.what.row().map_or(NO_NS, |row| i64::from(events.line(row)));
+    Table::new(
+        "path",
+        vec![
+            ("start_ns", ints(segments().map(|segment| segment.start_ns))),
+            ("dur_ns", ints(segments().map(Segment::dur_ns))),
+            ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
+            ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
+            ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
+            ("program", text_column(trace, stays.iter().map(|stay| program_of(&programs, &stay.seen())))),
+            ("class", crate::table::texts(segments().map(|segment| Some(segment.class.name())))),
+            ("what", crate::table::texts(segments().map(|segment| Some(segment.what.name())))),
+            ("syscall", of_row(&|what, row| shape(what, row).0)),
+            ("op", of_row(&|what, row| shape(what, row).1)),
+            ("target", of_row(&|_, row| events.target(row))),
+            ("line", some_ints(segments().map(line))),
+            ("pieces", ints(stays.iter().map(|stay| i64::from(stay.pieces)))),
+        ],
+    )
+}

@@ -1,0 +1,65 @@
+"""critical-path: who the wall time belonged to, one after the other."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tracealyze import units
+from tracealyze.commands import _shared as shared
+from tracealyze.commands._shared import Choice, Form
+from tracealyze.render import output
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Trace
+
+# Unless told otherwise, shorter stretches than this share of the window are left out.
+_LEAST_SHARE = 0.005
+_COLUMNS = (
+    *("start_ns", "dur_ns", "task", "pid", "tid", "program", "class", "what", "syscall", "op", "target", "line"),
+    "pieces",
+)
+
+
+def command(
+    captures: shared.Captures = None,
+    least: Annotated[
+        str | None,
+        typer.Option("--min", metavar="TIME", help="Only stretches of at least this length, such as 5ms."),
+    ] = None,
+    pids: shared.Pids = None,
+    programs: shared.Programs = None,
+    start: shared.Start = None,
+    end: shared.End = None,
+    root: shared.Root = None,
+    top: shared.Top = 1000,
+    form: shared.FormOption = Form.TABLE,
+    as_json: shared.AsJson = False,
+    strict: shared.Strict = False,
+    input_format: shared.InputFormat = None,
+) -> None:
+    """List the stretches of the path in order of time: who everybody waited for, and what it did."""
+    from tracealyze.render import critical_path
+    from tracealyze.render.listing import FORMS, Column, Listing
+
+    trace = Choice.of(captures, pids, programs, start, end, root, input_format).trace()
+    wall_ns = trace.window.wall_ns
+    least_ns = units.read_duration(least) if least is not None else round(wall_ns * _LEAST_SHARE)
+    rows = list(trace.path_from(least_ns))[:top]
+    chosen = Form.JSON if as_json else form
+    if chosen in (Form.JSON, Form.CSV):
+        FORMS[chosen](Listing("path", [Column(name, name) for name in _COLUMNS], rows, trace.tick_ns))
+    else:
+        FORMS[chosen](critical_path.drawn(rows, trace))
+    _say_the_rest(trace, wall_ns - sum(row["dur_ns"] for row in rows), least_ns)
+    shared.tell_losses(trace)
+    shared.must_be_whole(shared.lost_lines(trace), strict)
+
+
+def _say_the_rest(trace: Trace, left_ns: int, least_ns: int) -> None:
+    if trace.window.reason is not None:
+        output.note("No path: without time stamps there is no wall time to follow.")
+    elif left_ns:
+        left = units.duration(left_ns, trace.tick_ns)
+        output.note(f"Left out: {left} in stretches shorter than {units.duration(least_ns)}; --min 0s shows all.")

@@ -1,0 +1,42 @@
+"""The path as people read it: when, for how long, in whom, doing what."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.render.listing import Column, Listing
+from tracealyze.render.partition import name_of
+from tracealyze.render.text import shown
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Row, Trace
+
+_LEAST_OF_A_CALL = 24
+
+
+def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
+    """Stretches with times since the start of their window."""
+    starts = {window.capture: window.start_ns or 0 for window in trace.windows}
+    first_ns = min(starts.values(), default=0)
+    told = [dict(row) | {"start_ns": row["start_ns"] - first_ns, "does": _does(row)} for row in rows]
+    columns = [
+        Column("start_ns", "after"),
+        Column("dur_ns", "for"),
+        Column("pid", "pid"),
+        Column("line", "line", spare=1),
+        Column("does", "what", least=_LEAST_OF_A_CALL),
+    ]
+    return Listing("path", columns, told, trace.tick_ns, moments=frozenset(["start_ns"]))
+
+
+def _does(row: Row) -> str:
+    program = (row["program"] or "").rsplit("/", 1)[-1]
+    target = row["target"] if row["class"] != "gap" and row["pieces"] == 1 else None
+    what = " ".join(shown(part) for part in (name_of(row), target) if part)
+    if row["what"] in ("resume", "spawn"):
+        what = {"resume": f"goes on after {what}", "spawn": f"starts a child by {what}"}[row["what"]]
+    if row["pieces"] > 1:
+        what = f"{units.counted(row['pieces'], 'piece')}, mostly {what}"
+    return f"{shown(program)}: {what}" if program else what
