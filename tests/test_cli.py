@@ -34,7 +34,7 @@ SLEEPER = """\
         (["summarize", "nowhere.truss"], 3, "nowhere.truss: no such file."),
         (["summarize", "samples/ssh-login/ssh-login.trus"], 3, 'Did you mean "ssh-login.truss"?'),
         (["summarize", "nowhere/*.truss"], 3, "no file has a name like this"),
-        (["summarize", "README.md"], 3, "not recognised; tried strace, "),
+        (["summarize", "README.md"], 3, "not recognised; tried "),
         (
             ["summarize", "samples/ssh-login/ssh-login.truss", "--pid", "7"],
             3,
