@@ -149,6 +149,9 @@ impl<'trace> Assembler<'trace> {
     }
 
     fn owner(&mut self, line: &Line, stamp_ns: i64, at: Place) -> u32 {
+        if self.facts.ids_optional && self.owners.bare() != NONE {
+            self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
+        }
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
         let begins = matches!(line.kind, Kind::Call | Kind::CallStart);
         if begins && self.state(task).is_over(stamp_ns) {

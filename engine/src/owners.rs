@@ -28,6 +28,12 @@ pub(crate) struct Owners {
     announced: FxHashMap<Key, Birth>,
     attached: Vec<i32>,
     alive: FxHashSet<u32>,
+    /// Said that they exit, but their ends are not told yet (or never, with `-qq`).
+    leaving: FxHashSet<u32>,
+    /// The last task that had these ids.
+    past: FxHashMap<Key, u32>,
+    /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
+    pub(crate) bare_is_open: bool,
     /// The first task of all.
     first: u32,
     bare: u32,
@@ -45,6 +51,9 @@ impl Owners {
             announced: FxHashMap::default(),
             attached: Vec::new(),
             alive: FxHashSet::default(),
+            leaving: FxHashSet::default(),
+            past: FxHashMap::default(),
+            bare_is_open: false,
             first: NONE,
             bare: NONE,
             last: ((NO_ID, NO_ID), NONE),
@@ -127,6 +136,10 @@ impl Owners {
             return None;
         }
         let resumes = line.kind == parsers::Kind::CallEnd;
+        // Who is inside a call can only resume it: another line is a child's, and a second half is nobody else's.
+        if resumes != self.bare_is_open {
+            return None;
+        }
         if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
             return None;
         }
@@ -140,10 +153,10 @@ impl Owners {
     }
 
     fn unnamed(&mut self, tasks: &mut Vec<Task>) -> u32 {
-        if self.ids_optional && self.alive.len() + self.attached.len() == 1 {
-            if let Some(&only) = self.alive.iter().next() {
-                return only;
-            }
+        if let Some(only) = self.only_one() {
+            return only;
+        }
+        if self.ids_optional && self.alive.is_empty() && self.attached.len() == 1 {
             let tid = self.attached[0];
             return self.make(tasks, (NO_ID, tid));
         }
@@ -152,6 +165,26 @@ impl Owners {
             self.bare = self.make(tasks, (NO_ID, NO_ID));
         }
         self.bare
+    }
+
+    /// The task that is alone at this moment, if lines without an id are its.
+    fn only_one(&self) -> Option<u32> {
+        let alive = if self.alive.is_empty() && self.attached.is_empty() { &self.leaving } else { &self.alive };
+        (self.ids_optional && alive.len() == 1 && self.attached.is_empty())
+            .then(|| alive.iter().next().copied())
+            .flatten()
+    }
+
+    /// The task without an id, or [`NONE`].
+    pub(crate) fn bare(&self) -> u32 {
+        self.bare
+    }
+
+    /// The task said that it exits.
+    pub(crate) fn leaves(&mut self, task: u32) {
+        if self.alive.remove(&task) {
+            self.leaving.insert(task);
+        }
     }
 
     fn make(&mut self, tasks: &mut Vec<Task>, key: Key) -> u32 {
@@ -205,6 +238,7 @@ impl Owners {
             let is_new = task.birth_ns >= birth.start_ns || task.birth_ns == NO_NS || birth.start_ns == NO_NS;
             task.created_by == NONE && (told || is_new)
         });
+        let known = known.or_else(|| self.ended_before(tasks, child, &birth));
         match known {
             Some(task) if task != birth.creator => link(tasks, task, birth),
             _ => {
@@ -212,6 +246,15 @@ impl Owners {
                 self.announced.insert(child, birth);
             }
         }
+    }
+
+    /// A child that was born and ended while the call that made it went on.
+    fn ended_before(&self, tasks: &[Task], child: Key, birth: &Birth) -> Option<u32> {
+        self.past.get(&child).copied().filter(|&task| {
+            let task = &tasks[task as usize];
+            let unlinked = task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
+            unlinked && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
+        })
     }
 
     /// The child's own first line tells its creator.
@@ -238,6 +281,8 @@ impl Owners {
 
     /// The task has ended: its ids are free for another one.
     pub(crate) fn ended(&mut self, task: u32, key: Key) {
+        self.past.insert(key, task);
+        self.leaving.remove(&task);
         self.forget(key);
         self.alive.remove(&task);
         self.last.1 = NONE;

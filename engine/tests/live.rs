@@ -93,6 +93,8 @@ impl Walked {
     }
 }
 
+const FLOCK: &str = "flock l sh -c 'touch held; sleep 0.4' & while [ ! -e held ]; do sleep 0.01; done; flock l true";
+
 /// How the same program is captured.
 const OPTIONS: [&[&str]; 3] = [&[], &["-y"], &["-yy"]];
 
@@ -218,7 +220,7 @@ fn the_right_answer_comes_first() {
     let cases: Vec<(&str, Program, Class, &str, bool, i64)> = vec![
         ("slow consumer", Sh("seq 3 | while read x; do sleep 0.1; done"), Class::Sleep, nap, false, 240),
         ("two parallel children", Sh("sleep 0.1 & sleep 0.3 & wait"), Class::Sleep, nap, false, 240),
-        ("two on one flock", Sh("flock l sleep 0.3 & sleep 0.1; flock l true"), Class::Sleep, nap, false, 240),
+        ("two on one flock", Sh(FLOCK), Class::Sleep, nap, false, 240),
         ("two on one fcntl lock", Python(FCNTL), Class::Sleep, nap, false, 240),
         ("join of a slow thread", Python(JOIN), Class::Sleep, nap, false, 240),
         ("eight threads on one lock", Python(ONE_LOCK), Class::Sleep, nap, false, 300),
@@ -236,9 +238,11 @@ fn the_right_answer_comes_first() {
     ];
     for (name, program, class, syscall, of_first, at_least_ms) in cases {
         let check = &|options: &[&str]| {
-            if let Some(walked) = run(&program, options) {
-                walked.check(&format!("{name} {options:?}"), class, syscall, true, of_first, at_least_ms * MS);
-            }
+            eventually(|| {
+                if let Some(walked) = run(&program, options) {
+                    walked.check(&format!("{name} {options:?}"), class, syscall, true, of_first, at_least_ms * MS);
+                }
+            });
         };
         // They sleep most of the time, so they may do so side by side.
         std::thread::scope(|scope| {
@@ -249,22 +253,32 @@ fn the_right_answer_comes_first() {
     }
 }
 
+/// A busy machine may let programs begin in another order than they were written in; the capture is made again then.
+fn eventually(attempt: impl Fn()) {
+    let once = || std::panic::catch_unwind(std::panic::AssertUnwindSafe(&attempt)).is_ok();
+    if !(0..2).any(|_| once()) {
+        attempt();
+    }
+}
+
 #[test]
 fn only_the_slow_leaf_of_nested_makes_is_charged() {
     if !can_trace() || Command::new("make").arg("--version").stdout(Stdio::null()).status().is_err() {
         return eprintln!("SKIPPED: make is missing");
     }
-    let folder = folder();
-    let write =
-        |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder takes files");
-    write("Makefile", "all: a b\na b:\n\t$(MAKE) -f $@.mk\n");
-    write("a.mk", "all:\n\tsleep 0.05\n");
-    write("b.mk", "all: c d\nc:\n\tsleep 0.4\nd:\n\tsleep 0.1\n");
-    strace(folder.path(), &["-y"]).args(["make", "-j4"]).status().expect("strace runs");
-    let walked = walked(folder.path());
-    walked.check("make", Class::Sleep, "clock_nanosleep", true, false, 300 * MS);
-    let (_, slept_ns) = walked.groups()[0];
-    assert!(slept_ns < 470 * MS, "what ran beside the slow one is not charged: {slept_ns}");
+    eventually(|| {
+        let folder = folder();
+        let write =
+            |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("the folder takes files");
+        write("Makefile", "all: a b\na b:\n\t$(MAKE) -f $@.mk\n");
+        write("a.mk", "all:\n\tsleep 0.05\n");
+        write("b.mk", "all: c d\nc:\n\tsleep 0.4\nd:\n\tsleep 0.1\n");
+        strace(folder.path(), &["-y"]).args(["make", "-j4"]).status().expect("strace runs");
+        let walked = walked(folder.path());
+        walked.check("make", Class::Sleep, "clock_nanosleep", true, false, 300 * MS);
+        let (_, slept_ns) = walked.groups()[0];
+        assert!(slept_ns < 470 * MS, "what ran beside the slow one is not charged: {slept_ns}");
+    });
 }
 
 /// A server that tells its port in a file.
@@ -289,35 +303,39 @@ fn a_client_outside_the_trace_leaves_the_wait_unresolved() {
     use std::io::Write;
     let (true, Some(python)) = (can_trace(), python()) else { return };
     for options in OPTIONS {
-        let folder = folder();
-        let mut server = strace(folder.path(), options);
-        let mut server = server.arg(&python).args(["-S", "-E", "-c", SERVER]).spawn().expect("strace runs");
-        let mut client =
-            std::net::TcpStream::connect(("127.0.0.1", port(folder.path()).unwrap_or(1))).expect("a server");
-        std::thread::sleep(Duration::from_millis(300));
-        client.write_all(b"x").expect("a server");
-        server.wait().expect("strace ends");
-        let walked = walked(folder.path());
-        walked.check(&format!("{options:?}"), Class::Network, "recvfrom", false, true, 250 * MS);
+        eventually(|| {
+            let folder = folder();
+            let mut server = strace(folder.path(), options);
+            let mut server = server.arg(&python).args(["-S", "-E", "-c", SERVER]).spawn().expect("strace runs");
+            let mut client =
+                std::net::TcpStream::connect(("127.0.0.1", port(folder.path()).unwrap_or(1))).expect("a server");
+            std::thread::sleep(Duration::from_millis(300));
+            client.write_all(b"x").expect("a server");
+            server.wait().expect("strace ends");
+            let walked = walked(folder.path());
+            walked.check(&format!("{options:?}"), Class::Network, "recvfrom", false, true, 250 * MS);
+        });
     }
 }
 
 #[test]
 fn an_idle_daemon_that_is_attached_to_leaves_out_the_time_before_it_works() {
     let (true, Some(python)) = (can_trace(), python()) else { return };
-    let folder = folder();
-    let mut daemon = Command::new(&python);
-    daemon.args(["-S", "-E", "-c", SERVER]).current_dir(folder.path());
-    let mut daemon = daemon.spawn().expect("python runs");
-    let port = port(folder.path()).unwrap_or(1);
-    let mut tracer =
-        strace(folder.path(), &["-y"]).args(["-p", &daemon.id().to_string()]).spawn().expect("strace runs");
-    std::thread::sleep(Duration::from_millis(400));
-    drop(std::net::TcpStream::connect(("127.0.0.1", port)).expect("the daemon listens"));
-    daemon.wait().expect("the daemon ends");
-    tracer.wait().expect("strace ends");
-    let walked = walked(folder.path());
-    let Window { left_out_ns, root, .. } = walked.window;
-    assert!(root.is_some() && left_out_ns > 100 * MS, "{left_out_ns} left out");
-    assert!(walked.window.wall_ns() < left_out_ns, "the rest is short");
+    eventually(|| {
+        let folder = folder();
+        let mut daemon = Command::new(&python);
+        daemon.args(["-S", "-E", "-c", SERVER]).current_dir(folder.path());
+        let mut daemon = daemon.spawn().expect("python runs");
+        let port = port(folder.path()).unwrap_or(1);
+        let mut tracer =
+            strace(folder.path(), &["-y"]).args(["-p", &daemon.id().to_string()]).spawn().expect("strace runs");
+        std::thread::sleep(Duration::from_millis(400));
+        drop(std::net::TcpStream::connect(("127.0.0.1", port)).expect("the daemon listens"));
+        daemon.wait().expect("the daemon ends");
+        tracer.wait().expect("strace ends");
+        let walked = walked(folder.path());
+        let Window { left_out_ns, root, .. } = walked.window;
+        assert!(root.is_some() && left_out_ns > 100 * MS, "{left_out_ns} left out");
+        assert!(walked.window.wall_ns() < left_out_ns, "the rest is short");
+    });
 }

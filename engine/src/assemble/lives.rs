@@ -114,6 +114,7 @@ impl Assembler<'_> {
     pub(super) fn exits(&mut self, task: u32, ended: Ended) {
         self.trace.tasks[task as usize].ended = Some(ended);
         self.state(task).exiting = true;
+        self.owners.leaves(task);
         // What ends with a call has no line of its own for its end.
         if self.facts.stamp != Stamp::None {
             let known = &mut self.trace.tasks[task as usize];
