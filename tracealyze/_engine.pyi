@@ -112,6 +112,9 @@ class Trace:
     def quote(self, capture: int, lines: Sequence[int], file: str | None = None) -> list[str]:
         """The text of these lines of this file of the capture, else of its first; lossily decoded, not escaped."""
 
+def are_parts(files: Sequence[str]) -> bool:
+    """Whether files whose names end in numbers are parts of one capture (strace -ff), not captures of their own."""
+
 def read(
     captures: Sequence[Sequence[str]],
     input_format: str | None = None,

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from tracealyze import _engine
 from tracealyze.errors import UnusableInput, did_you_mean
 
 STDIN = "-"
@@ -57,12 +58,17 @@ def _must_be_visible(path: Path) -> None:
 
 
 def _joined(files: Sequence[str]) -> list[list[str]]:
-    """One capture per file, but files NAME.PID with the same NAME are one."""
+    """One capture per file, but the parts NAME.PID of one capture are one."""
     groups: dict[str, list[str]] = {}
-    for file in files:
+    for file in dict.fromkeys(files):
         match = _PER_TASK.fullmatch(file)
         groups.setdefault(match["name"] + "." if match else file, []).append(file)
-    return [sorted(group, key=_pid) if len(group) > 1 else group for group in groups.values()]
+    return [capture for group in groups.values() for capture in _parted(sorted(group, key=_pid))]
+
+
+def _parted(group: list[str]) -> list[list[str]]:
+    """Files with numbers at the ends of their names may also be several runs: then their lines bear ids."""
+    return [group] if len(group) == 1 or _engine.are_parts(group) else [[file] for file in group]
 
 
 def _pid(file: str) -> int:

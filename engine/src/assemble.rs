@@ -102,6 +102,17 @@ impl<'trace> Assembler<'trace> {
         self.capture.first_file
     }
 
+    /// Name of the capture's format.
+    pub(crate) fn format(&self) -> &'static str {
+        self.capture.format
+    }
+
+    /// Whether any line was what the format makes of a line of its own.
+    pub(crate) fn has_understood(&self) -> bool {
+        const STRANGE: [Kind; 4] = [Kind::Foreign, Kind::Blank, Kind::Damaged, Kind::Continuation];
+        Kind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
+    }
+
     /// The numbers in this trace of the texts of a chunk.
     pub(crate) fn map_texts(&mut self, parsed: &Parsed, map: &mut Vec<Text>) {
         map.clear();

@@ -18,7 +18,7 @@ pub mod gaps;
 pub mod histogram;
 pub mod listing;
 pub mod loops;
-mod merge;
+pub mod merge;
 pub mod normalise;
 mod owners;
 pub mod partition;

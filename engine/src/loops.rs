@@ -121,22 +121,18 @@ fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &Shapes, task: u32
     }
     let of_rows = rows.iter().map(|&row| shapes.of(events, row)).collect();
     let calls = Calls { events, rows, shapes: of_rows };
-    let mut found: Vec<(std::ops::Range<usize>, Loop)> = Vec::new();
+    let (mut found, mut covered) = (Vec::new(), vec![false; calls.rows.len()]);
     for anchor in anchors(&calls, shapes.parts.len()) {
-        for run in runs(&calls, anchor) {
-            let range = run[0]..run[run.len() - 1];
+        for (range, one) in runs(&calls, anchor).iter().flat_map(|run| as_loops(&calls, shapes, task, run)) {
             // The same turns, seen from another of their calls, or a loop within a turn.
-            let known = |known: &std::ops::Range<usize>| {
-                let shared = known.end.min(range.end).saturating_sub(known.start.max(range.start));
-                2 * shared > range.len().min(known.len())
-            };
-            let nested = found.iter().any(|(range, _)| known(range));
-            if let Some(one) = (!nested).then(|| as_loop(&calls, shapes, task, &run)).flatten() {
-                found.push((range, one));
+            let known = covered[range.clone()].iter().filter(|&&known| known).count();
+            if 2 * known <= range.len() {
+                covered[range].fill(true);
+                found.push(one);
             }
         }
     }
-    found.into_iter().map(|(_, one)| one).collect()
+    found
 }
 
 /// The calls on which a task spends most, the costliest first; by number where there are no durations.
@@ -167,23 +163,34 @@ fn runs(calls: &Calls<'_>, anchor: u32) -> Vec<Vec<usize>> {
     runs
 }
 
-fn as_loop(calls: &Calls<'_>, shapes: &Shapes, task: u32, run: &[usize]) -> Option<Loop> {
+/// The loops in a run of anchors: stretches of turns of which nine in ten conform to the commonest one. A turn of quite
+/// another length is work between two loops, not a turn.
+fn as_loops(calls: &Calls<'_>, shapes: &Shapes, task: u32, run: &[usize]) -> Vec<(std::ops::Range<usize>, Loop)> {
     let turns: Vec<&[u32]> = run.windows(2).map(|pair| &calls.shapes[pair[0]..pair[1]]).collect();
     let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
     turns.iter().for_each(|turn| *counts.entry(turn).or_default() += 1);
-    let body: &[u32] =
-        counts.iter().max_by_key(|&(turn, count)| (count, std::cmp::Reverse(turn))).map(|(turn, _)| *turn)?;
+    let commonest = counts.iter().max_by_key(|&(turn, count)| (count, std::cmp::Reverse(turn)));
+    let Some(body) = commonest.map(|(turn, _)| *turn) else { return Vec::new() };
     let kinds: FxHashSet<u32> = body.iter().copied().collect();
-    let conforms = |turn: &&&[u32]| {
-        turn.iter().all(|shape| kinds.contains(shape)) && kinds.iter().all(|shape| turn.contains(shape))
-    };
-    let conforming = turns.iter().filter(conforms).count();
-    if (turns.len() - conforming) * DEVIATING > turns.len() {
-        return None;
+    let conforms =
+        |turn: &[u32]| turn.iter().all(|shape| kinds.contains(shape)) && kinds.iter().all(|shape| turn.contains(shape));
+    let mut found = Vec::new();
+    let mut from = 0;
+    for end in 0..=turns.len() {
+        let goes_on = turns.get(end).is_some_and(|turn| conforms(turn) || turn.len() <= 2 * body.len() + 1);
+        if goes_on {
+            continue;
+        }
+        let here = &turns[from.min(end)..end];
+        let conforming = here.iter().filter(|turn| conforms(turn)).count();
+        if here.len() + 1 >= FEWEST_TURNS && (here.len() - conforming) * DEVIATING <= here.len() {
+            // The last anchor opens a turn of its own, though nothing tells where it ends.
+            let range = run[from]..run[end] + 1;
+            found.push((range.clone(), measured(calls, shapes, task, body, range, here.len() as u64 + 1)));
+        }
+        from = end + 1;
     }
-    // The last anchor opens a turn of its own, though nothing tells where it ends.
-    let range = run[0]..run[run.len() - 1] + 1;
-    Some(measured(calls, shapes, task, body, range, run.len() as u64))
+    found
 }
 
 fn measured(
@@ -203,8 +210,8 @@ fn measured(
         sum.0 = sum.0.saturating_add(events.dur_ns(row).max(0));
         sum.1 += 1;
     }
-    let dominant =
-        sums.iter().max_by_key(|&(&shape, &sum)| (sum, std::cmp::Reverse(shape))).map_or(0, |(&shape, _)| shape);
+    let of_body = body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
+    let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
     let targets: FxHashSet<Text> =
         rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant).map(|(&row, _)| events.target(row)).collect();
     let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);

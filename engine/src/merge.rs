@@ -71,6 +71,17 @@ pub(crate) fn files(
     Ok(())
 }
 
+/// Whether files are parts of one capture: lines of `strace -ff` bear no id, as the file's name does.
+///
+/// Files that cannot be read are left to the reading, which says why.
+pub fn are_parts(paths: &[String]) -> bool {
+    let first = paths.iter().find_map(|path| match Cursor::open(path, None) {
+        Err(ReadError::Empty { .. }) => None,
+        opened => Some(opened),
+    });
+    !matches!(first, Some(Ok((_, cursor))) if cursor.reader.facts().has_ids && !cursor.reader.facts().ids_optional)
+}
+
 type FileError = (usize, std::io::Error);
 
 fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progress<'_>) -> Result<(), FileError> {

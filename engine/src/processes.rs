@@ -172,6 +172,14 @@ impl Process {
     }
 }
 
+/// Processes that live on after a window has ended.
+pub fn outliving(trace: &Trace, window: &crate::window::Window) -> usize {
+    let lives_on = |task: &&Task| {
+        task.capture == window.capture && !task.is_thread && task.birth_ns != NO_NS && task.end_ns() > window.end_ns
+    };
+    if window.end_ns == NO_NS { 0 } else { trace.tasks.iter().filter(lives_on).count() }
+}
+
 /// One row per process; see [`tasks`].
 pub fn processes(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
     let processes = gathered(trace, selection, exclusive_ns);

@@ -255,6 +255,9 @@ impl<'trace> Run<'trace> {
         if let Some(error) = self.failed {
             return Err(unreadable(path)(error));
         }
+        if !self.assembler.has_understood() {
+            return Err(ReadError::Unrecognised { path: path.to_owned(), tried: vec![self.assembler.format()] });
+        }
         self.assembler.finish(cut || self.last_byte != b'\n', self.bytes);
         Ok(())
     }

@@ -34,7 +34,7 @@ mod _engine {
     use super::{
         InputError, UsageError,
         table::PyTable,
-        trace::{PySelection, PyTrace, read},
+        trace::{PySelection, PyTrace, are_parts, read},
     };
 
     #[pymodule_init]

@@ -77,6 +77,12 @@ pub fn read(
     }
 }
 
+/// Whether files whose names end in numbers are parts of one capture.
+#[pyfunction]
+pub fn are_parts(py: Python<'_>, files: Vec<String>) -> bool {
+    py.detach(|| crate::merge::are_parts(&files))
+}
+
 impl PyTrace {
     fn wakers(&self) -> &Wakers {
         self.wakers.get_or_init(|| Wakers::new(&self.trace))
@@ -183,6 +189,8 @@ impl PyTrace {
             dict.set_item("root_program", program)?;
             dict.set_item("reason", window.reason.map(window::Reason::name))?;
             dict.set_item("left_out_ns", window.left_out_ns)?;
+            dict.set_item("root_ended", root.is_some_and(|root| root.death_ns != NO_NS))?;
+            dict.set_item("outlived", processes::outliving(&self.trace, &window))?;
             all.append(dict)?;
         }
         Ok(all)
@@ -336,6 +344,7 @@ fn described<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyD
     dict.set_item("dur_kind", capture.facts.dur_kind.name())?;
     dict.set_item("clock", clock_name(capture.facts.clock))?;
     dict.set_item("tick_ns", capture.facts.tick_ns)?;
+    dict.set_item("dur_tick_ns", dur_tick_ns(capture))?;
     dict.set_item("base_ns", some(capture.facts.base_ns))?;
     dict.set_item("first_ns", some(capture.first_ns))?;
     dict.set_item("last_ns", some(capture.last_ns))?;
@@ -353,6 +362,12 @@ fn has<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> 
     has.set_item("events", !capture.rows.is_empty())?;
     has.set_item("summary_table", !capture.summary.is_empty())?;
     Ok(has)
+}
+
+/// The step of printed durations: tracers that print them print microseconds, whatever the stamps are.
+fn dur_tick_ns(capture: &Capture) -> i64 {
+    let exact = capture.facts.has_durations && capture.facts.dur_kind == parsers::DurKind::Exact;
+    if exact { capture.facts.tick_ns.min(1_000) } else { capture.facts.tick_ns }
 }
 
 fn clock_name(clock: Clock) -> &'static str {
