@@ -15,7 +15,7 @@ PACKAGE = ROOT / "tracealyze"
 
 # A module may import those in layers below its own, and those of its own layer.
 LAYERS = [
-    ["_engine", "errors"],
+    ["_engine", "errors", "escape"],
     ["units", "capture"],
     ["trace"],
     ["ruleset"],

@@ -103,6 +103,8 @@ def _run() -> int:
         return ExitCode.INTERRUPTED
     except (BrokenPipeError, SystemExit):
         raise
+    except OSError as error:
+        return _told(f"cannot write the output: {error.strerror or error}.", ExitCode.UNUSABLE_INPUT)
     except Exception as error:
         if os.environ.get("TRACEALYZE_DEBUG"):
             raise

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tracealyze import _engine, capture, units
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.escape import shown
 
 if TYPE_CHECKING:
     import pandas
@@ -29,12 +30,12 @@ _INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
 
 def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
-    shown = "standard input" if path == capture.STDIN else path
+    name = "standard input" if path == capture.STDIN else path
     if reason == "empty":
-        return f"{shown}: nothing in it. Did the tracer start, and was its output flushed?"
+        return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
     if reason == "unrecognised":
-        return f"{shown}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
-    return f"{shown}: cannot be read: {reason}."
+        return f"{name}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
+    return f"{name}: cannot be read: {reason}."
 
 
 def _asked(engine: Callable[[], _Answer]) -> _Answer:
@@ -113,10 +114,11 @@ class Table:
         import html
 
         head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        rows = "".join(
-            "<tr>" + "".join(f"<td>{html.escape('' if value is None else str(value))}</td>" for value in row) + "</tr>"
+        cells = (
+            (f"<td>{html.escape('' if value is None else shown(value))}</td>" for value in row)
             for row in self._source.rows(_ROWS_SHOWN)
         )
+        rows = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
         more = f"<caption>first {_ROWS_SHOWN} of {len(self)} rows</caption>" if len(self) > _ROWS_SHOWN else ""
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
@@ -136,6 +138,10 @@ class Window:
     """Leading time in which every task only waited idly."""
     capture: int | None = 0
     """Number of the capture; None if this is the sum over several."""
+    outlived: int = 0
+    """Processes that live on after the end."""
+    root_ended: bool = True
+    """Whether the capture shows the end of the root; else its last event is taken."""
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row."""
@@ -169,6 +175,8 @@ class Capture:
     dur_kind: str = "none"
     clock: str = "none"
     tick_ns: int = 1
+    dur_tick_ns: int = 0
+    """The step of the durations that the tracer printed; 0 if it is that of the clock."""
     base_ns: int | None = None
     first_ns: int | None = None
     last_ns: int | None = None
@@ -264,6 +272,12 @@ class Trace:
         """The smallest step of the clock; of the coarsest one, if captures differ."""
         return max((each.tick_ns for each in self.captures if each.clock != "none"), default=units.US)
 
+    @property
+    def dur_tick_ns(self) -> int:
+        """The same for the durations of calls, which may be measured more finely than the stamps."""
+        steps = (each.dur_tick_ns or each.tick_ns for each in self.captures if each.clock != "none" or each.dur_tick_ns)
+        return max(steps, default=units.US)
+
     @cached_property
     def totals(self) -> dict[str, int]:
         """processes, threads, calls, failed, interrupted, open, signals."""
@@ -285,6 +299,8 @@ class Trace:
             left_out_ns=sum(each.left_out_ns for each in self.windows),
             reason=None if None in reasons else next(iter(reasons), "empty"),
             capture=None,
+            outlived=sum(each.outlived for each in self.windows),
+            root_ended=all(each.root_ended for each in self.windows),
         )
 
     @property
@@ -385,7 +401,7 @@ class Trace:
 
     def __repr__(self) -> str:
         names = ", ".join(each.path for each in self.captures)
-        return f"<tracealyze trace of {names}>"
+        return f"<tracealyze trace of {shown(names)}>"
 
     def _table(self, make: Callable[[], _engine.Table]) -> Table:
         return Table(_asked(make))
@@ -399,6 +415,8 @@ def read(
 ) -> Trace:
     """Read a capture, or several: files, `-`, folders or prefixes of `-ff` files, globs."""
     named = [captures] if isinstance(captures, str | PathLike) else list(captures)
+    if not named:
+        raise WrongUsage("no capture: name a file, a folder, or - for standard input.")
     return read_files(capture.files_of(fspath(name) for name in named), input_format, progress)
 
 

@@ -149,16 +149,18 @@ def _must_match(choice: Choice, trace: Trace) -> None:
     """A process or program that is not there is a misspelt one, not an empty answer."""
     from tracealyze.errors import did_you_mean
 
-    if not (choice.pids or choice.programs or choice.root is not None) or trace.totals["threads"]:
+    rootless = choice.root is not None and all(window.reason == "no_process" for window in trace.windows)
+    asked_for = choice.pids or choice.programs or choice.root is not None
+    if not asked_for or (trace.totals["threads"] and not rootless):
         return
     everything = trace.select().processes
-    if choice.programs:
+    if choice.programs and not rootless:
         known = sorted({str(name).rsplit("/", 1)[-1] for name in everything.column("program") if name})
         wanted = choice.programs[0]
         raise UnusableInput(f'no program "{wanted}" in the capture.{did_you_mean(wanted, known)}')
     known_pids = sorted({pid for pid in everything.column("pid") if pid is not None})
     listed = ", ".join(str(pid) for pid in known_pids[:12]) + (", …" if len(known_pids) > 12 else "")
-    asked = choice.pids[0] if choice.pids else choice.root
+    asked = choice.root if rootless or not choice.pids else choice.pids[0]
     raise UnusableInput(f"no process {asked} in the capture; it has {listed or 'no process ids'}.")
 
 

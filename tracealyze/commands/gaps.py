@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from typing import Annotated
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from tracealyze import units
 from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
+from tracealyze.render import output
+from tracealyze.render.text import symbols
 
 # Unless told otherwise, gaps below this share of the window are left out.
 _LEAST_SHARE = 0.001
@@ -46,16 +49,23 @@ def command(
         listing = Listing("gaps", [Column(name, name) for name in _COLUMNS], rows, trace.tick_ns)
     else:
         first_ns = min((each.first_ns for each in trace.captures if each.first_ns is not None), default=0)
-        told = [dict(row) | {"start_ns": row["start_ns"] - first_ns} for row in rows]
+        arrow = symbols(sys.stdout).arrow
+        told = [
+            dict(row)
+            | {"start_ns": row["start_ns"] - first_ns}
+            | {"between": f"{row['before']} {arrow} {row['after'] or ''}".strip()}
+            for row in rows
+        ]
         columns = [
             Column("pid", "pid"),
             Column("start_ns", "after", spare=2),
             Column("dur_ns", "gap"),
             Column("line", "line", spare=3),
-            Column("before", "between", least=_LEAST_OF_A_CALL),
-            Column("after", "and", spare=1),
+            Column("between", "between", least=_LEAST_OF_A_CALL),
         ]
         listing = Listing("gaps", columns, told, trace.tick_ns, moments=frozenset(["start_ns"]))
     FORMS[chosen](listing)
+    if least is None and least_ns:
+        output.note(f"Left out: gaps shorter than {units.duration(least_ns)}; --min 0s shows all.")
     shared.tell_losses(trace)
     shared.must_be_whole(shared.lost_lines(trace), strict)

@@ -37,7 +37,7 @@ def command(
     rows = sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0))[:top]
     chosen = Form.JSON if as_json else form
     if chosen in (Form.JSON, Form.CSV):
-        listing = Listing("loops", [Column(name, name) for name in _FOR_PROGRAMS], rows, trace.tick_ns)
+        listing = Listing("loops", [Column(name, name) for name in _FOR_PROGRAMS], rows, trace.dur_tick_ns)
     else:
         columns = [
             Column("pid", "pid"),
@@ -48,7 +48,7 @@ def command(
             Column("first_line", "line", spare=3),
             Column("what", "each turn", least=_LEAST_OF_A_BODY),
         ]
-        listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in rows], trace.tick_ns)
+        listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in rows], trace.dur_tick_ns)
     FORMS[chosen](listing)
     shared.tell_losses(trace)
     shared.must_be_whole(shared.lost_lines(trace), strict)

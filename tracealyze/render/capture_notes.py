@@ -19,6 +19,13 @@ _TIMES = {
     "none": "There are no call times.",
 }
 
+_TIMES_OF_TABLES = {
+    "strace": "The times of the table are system CPU time, unless strace was told -w: then they are wall time.",
+    "truss-freebsd": "The times of the table are wall time, from entry to return.",
+    "perf-trace": "The times of the table are wall time, from entry to return.",
+    "dtruss": "The table has counts only.",
+}
+
 _NO_WALL = {
     "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
     "per_thread_clock": "the stamps count the CPU time of each thread and say nothing about wall time or the order of "
@@ -49,7 +56,7 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
         facts += [f"{units.counted(extra, 'more thread')}"] if extra > 0 else []
     yield ", ".join(facts) + "."
     yield losses_line(capture)
-    yield from caveats(capture)
+    yield from caveats(capture, traced_children=totals.get("processes", 0) > 1)
 
 
 def losses_line(capture: Capture) -> str:
@@ -67,13 +74,16 @@ def losses_line(capture: Capture) -> str:
     return f"{units.count(lost)} of {units.counted(capture.lines, 'line')} not used: {'; '.join(parts)}.{aside}"
 
 
-def caveats(capture: Capture) -> Iterator[str]:
+def caveats(capture: Capture, *, traced_children: bool = False) -> Iterator[str]:
     """What else to know before trusting the numbers."""
     if capture.cut:
         yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
     if capture.unseen_children:
         children = units.counted(capture.unseen_children, "child", "children")
-        yield f"{children} created but not traced; capture with -f to see what they do."
+        if traced_children:
+            yield f"{children} created but without a line: filtered, or in another pid namespace (--decode-pids=pidns)."
+        else:
+            yield f"{children} created but not traced; capture with -f to see what they do."
     if capture.backward_steps:
         yield f"{units.counted(capture.backward_steps, 'time stamp')} earlier than the one before."
 
@@ -81,14 +91,20 @@ def caveats(capture: Capture) -> Iterator[str]:
 def time_line(capture: Capture) -> str:
     """What kind of time the numbers are."""
     kind = _TIMES.get(capture.dur_kind, capture.dur_kind)
+    if _is_table_only(capture):
+        return _TIMES_OF_TABLES.get(capture.format, "The times of the table are CPU time.")
     if capture.clock == "none":
         return kind
     return f"{kind} The clock ticks in steps of {units.tick(capture.tick_ns)}."
 
 
+def _is_table_only(capture: Capture) -> bool:
+    return bool(capture.has.get("summary_table")) and not capture.has.get("events")
+
+
 def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     """The stretch of time that is divided, or why there is none."""
-    if capture.has.get("summary_table") and not capture.has.get("events"):
+    if _is_table_only(capture):
         yield "A summary table of the tracer: it counts and sums, but does not tell when, who, or in which order."
         yield "Capture with strace -f -ttt -T (truss -f -dD) to see where wall time went."
         return
@@ -98,6 +114,9 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     wall = units.duration(window.wall_ns, capture.tick_ns)
     times = f"from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}"
     yield f"Window: {wall}, {times}{_date(window.start_ns, capture)}{_root(window)}."
+    if window.outlived:
+        verb = "lives" if window.outlived == 1 else "live"
+        yield f"{units.counted(window.outlived, 'process', 'processes')} {verb} on after it."
     if window.left_out_ns:
         idle = units.duration(window.left_out_ns, capture.tick_ns)
         yield f"{idle} before it left out: every task only waited."
@@ -120,11 +139,12 @@ def _root(window: Window) -> str:
         return ""
     named = f"pid {window.root_pid}" if window.root_pid is not None else "the traced process"
     program = f" {shown(window.root_program)}" if window.root_program else ""
-    return f", seen from the end of {named}{program}"
+    return f", seen from the {'end' if window.root_ended else 'last event'} of {named}{program}"
 
 
 def _when(ns: int, capture: Capture) -> str:
     if capture.clock != "time-of-day":
         return units.moment(ns, capture.tick_ns)
     minutes, _ = divmod(ns // units.S, 60)
-    return f"{minutes // 60 % 24:02}:{minutes % 60:02}:{units.moment(ns % (60 * units.S), capture.tick_ns).zfill(2)}"
+    seconds = units.moment(ns % (60 * units.S), capture.tick_ns)
+    return f"{minutes // 60 % 24:02}:{minutes % 60:02}:{'0' if ns % (60 * units.S) < 10 * units.S else ''}{seconds}"

@@ -52,9 +52,9 @@ class _Report:
         self.paper.line()
         self.paper.line((title, "bold"), (f"  {remark}" if remark else "", "dim"))
 
-    def rows(self, columns: Sequence[Column], rows: Sequence[Row]) -> None:
+    def rows(self, columns: Sequence[Column], rows: Sequence[Row], tick_ns: int | None = None) -> None:
         """Rows under headings."""
-        self.paper.rows(strips(Listing("", columns, rows, self.tick_ns)))
+        self.paper.rows(strips(Listing("", columns, rows, tick_ns or self.tick_ns)))
 
     def heading(self) -> None:
         """What was read, what its times are, and the window."""
@@ -132,7 +132,7 @@ class _Report:
         timed = any(row["total_ns"] for row in rows)
         remark = "by total time; totals of several tasks overlap and are not wall time" if timed else "by number"
         self.section("Top calls", remark)
-        self.rows(columns, rows)
+        self.rows(columns, rows, self.trace.dur_tick_ns)
 
     def _tables_of_tracers(self) -> None:
         rows = [dict(row) | {"what": row["syscall"]} for row in self.summary.syscalls[: self.top]]
