@@ -265,7 +265,7 @@ def _loop_words(loop: Row, wall_ns: int, tick_ns: int) -> dict[str, str]:
     return {
         "repeated": f"in a loop of {loop['period']} calls that goes round {units.counted(loop['turns'], 'time')}"
         if loop["period"] > 1
-        else "one straight after the other",
+        else "over and over",
         "dominant": loop["dominant"],
         "dominant_calls": units.counted(loop["dominant_calls"], "call"),
         "dominant_total": units.duration(loop["dominant_ns"], tick_ns),

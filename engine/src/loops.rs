@@ -5,7 +5,8 @@
 //! anchor     ^       ^       ^         ^              the call that costs most
 //! turns      |-------|-------|---------|-------|      from one anchor to the next
 //! ```
-//! A turn conforms if it consists of the same calls as the commonest turn, in any number. Nine in ten must conform.
+//! A turn conforms if it consists of the same calls as the commonest turn, in any number. Nine in ten must conform, and
+//! nine in ten calls must be of its kinds.
 
 use crate::events::{EventKind, EventTable};
 use crate::select::Selection;
@@ -163,8 +164,8 @@ fn runs(calls: &Calls<'_>, anchor: u32) -> Vec<Vec<usize>> {
     runs
 }
 
-/// The loops in a run of anchors: stretches of turns of which nine in ten conform to the commonest one. A turn of quite
-/// another length is work between two loops, not a turn.
+/// The loops in a run of anchors: all of it, if nine in ten turns conform to the commonest one and nine in ten calls are
+/// of its kinds; else the stretches between turns of quite another length, which are work between two loops.
 fn as_loops(calls: &Calls<'_>, shapes: &Shapes, task: u32, run: &[usize]) -> Vec<(std::ops::Range<usize>, Loop)> {
     let turns: Vec<&[u32]> = run.windows(2).map(|pair| &calls.shapes[pair[0]..pair[1]]).collect();
     let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
@@ -172,25 +173,31 @@ fn as_loops(calls: &Calls<'_>, shapes: &Shapes, task: u32, run: &[usize]) -> Vec
     let commonest = counts.iter().max_by_key(|&(turn, count)| (count, std::cmp::Reverse(turn)));
     let Some(body) = commonest.map(|(turn, _)| *turn) else { return Vec::new() };
     let kinds: FxHashSet<u32> = body.iter().copied().collect();
-    let conforms =
-        |turn: &[u32]| turn.iter().all(|shape| kinds.contains(shape)) && kinds.iter().all(|shape| turn.contains(shape));
-    let mut found = Vec::new();
-    let mut from = 0;
-    for end in 0..=turns.len() {
-        let goes_on = turns.get(end).is_some_and(|turn| conforms(turn) || turn.len() <= 2 * body.len() + 1);
-        if goes_on {
-            continue;
-        }
-        let here = &turns[from.min(end)..end];
-        let conforming = here.iter().filter(|turn| conforms(turn)).count();
-        if here.len() + 1 >= FEWEST_TURNS && (here.len() - conforming) * DEVIATING <= here.len() {
-            // The last anchor opens a turn of its own, though nothing tells where it ends.
-            let range = run[from]..run[end] + 1;
-            found.push((range.clone(), measured(calls, shapes, task, body, range, here.len() as u64 + 1)));
-        }
-        from = end + 1;
+    let is_loop = |from: usize, end: usize| {
+        let here = &turns[from..end];
+        let conforming = here.iter().filter(|turn| conforms(turn, &kinds)).count();
+        let others: usize = here.iter().flat_map(|turn| turn.iter()).filter(|shape| !kinds.contains(shape)).count();
+        here.len() + 1 >= FEWEST_TURNS
+            && (here.len() - conforming) * DEVIATING <= here.len()
+            && others * DEVIATING <= run[end] - run[from]
+    };
+    let one = |from: usize, end: usize| {
+        // The last anchor opens a turn of its own, though nothing tells where it ends.
+        let range = run[from]..run[end] + 1;
+        (range.clone(), measured(calls, shapes, task, body, range, (end - from) as u64 + 1))
+    };
+    if is_loop(0, turns.len()) {
+        return vec![one(0, turns.len())];
     }
-    found
+    let is_other = |turn: &&[u32]| turn.len() > 2 * body.len() + 1 && !conforms(turn, &kinds);
+    let cuts = turns.iter().enumerate().filter(|(_, turn)| is_other(turn)).map(|(at, _)| at).chain([turns.len()]);
+    let stretches = cuts.scan(0, |from, end| Some((std::mem::replace(from, end + 1), end)));
+    stretches.filter(|&(from, end)| from < end && is_loop(from, end)).map(|(from, end)| one(from, end)).collect()
+}
+
+/// Whether a turn consists of these kinds of calls, each at least once.
+fn conforms(turn: &[u32], kinds: &FxHashSet<u32>) -> bool {
+    turn.iter().all(|shape| kinds.contains(shape)) && kinds.iter().all(|shape| turn.contains(shape))
 }
 
 fn measured(
