@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.render.text import shown
+from tracealyze.escape import shown
 
 if TYPE_CHECKING:
     from tracealyze.trace import Capture, Window

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.partition import name_of
-from tracealyze.render.text import shown
 
 if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from tracealyze.escape import HIDDEN
 from tracealyze.render import output
-from tracealyze.render.text import HIDDEN
 from tracealyze.summary import Rows
 
 # json escapes C0 itself; the others would reach the terminal or break the encoding.

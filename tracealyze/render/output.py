@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from tracealyze.render.text import shown
+from tracealyze.escape import shown
 
 
 def write(text: str) -> None:

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.escape import shown
 from tracealyze.finding import covered
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.paper import Paper, cells
 from tracealyze.render.partition import Piece, folded, name_of
-from tracealyze.render.text import shown
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding

@@ -1,13 +1,9 @@
-"""The characters that a report draws with, and texts from a capture made fit to be shown."""
+"""The characters that a report draws with, as far as the encoding of the output has them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Any
-
-from tracealyze.escape import HIDDEN, shown
-
-__all__ = ["ASCII", "HIDDEN", "UNICODE", "Symbols", "shown", "symbols"]
 
 
 @dataclass(frozen=True)

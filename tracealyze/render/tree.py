@@ -6,9 +6,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
+from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.report import end_of
-from tracealyze.render.text import Symbols, shown, symbols
+from tracealyze.render.text import Symbols, symbols
 
 if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
