@@ -52,3 +52,15 @@ def test_a_selection_counts_only_what_was_chosen(trace: tracealyze.Trace) -> Non
 def test_reading_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     assert tracealyze.read([SSH]).summary().document()
     assert tuple(capfd.readouterr()) == ("", "")
+
+
+def test_arguments_are_read_when_asked_for_and_accounting_is_a_table_too() -> None:
+    trace = tracealyze.read(SSH)
+    assert "args" not in trace.events.columns
+    [first] = [
+        row
+        for row in trace.events_of(["line", "op", "args"])
+        if row["op"] == "ZFS_IOC_OBJSET_STATS" and row["line"] == 199
+    ]
+    assert first["args"] == "3, ZFS_IOC_OBJSET_STATS, 0x08046390"
+    assert trace.accounting.to_pandas().lines.sum() == sum(trace.accounting.values())

@@ -123,6 +123,16 @@ class Table:
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
 
 
+class Accounting(dict[str, int]):
+    """Lines by kind."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per kind: kind, lines."""
+        import pandas
+
+        return pandas.DataFrame({"kind": list(self), "lines": list(self.values())})
+
+
 @dataclass(frozen=True)
 class Window:
     """The stretch of wall time that is accounted for, and whose it is."""
@@ -260,12 +270,12 @@ class Trace:
         return tuple(Capture.of(facts) for facts in self._source.captures())
 
     @property
-    def accounting(self) -> dict[str, int]:
+    def accounting(self) -> Accounting:
         """Lines of each kind, over all captures. They sum to the number of lines."""
         total: Counter[str] = Counter()
         for each in self.captures:
             total.update(each.accounting)
-        return dict(total)
+        return Accounting(total)
 
     @property
     def tick_ns(self) -> int:
@@ -309,7 +319,7 @@ class Trace:
         return self.events_of()
 
     def events_of(self, columns: Sequence[str] | None = None, limit: int | None = None) -> Table:
-        """Events with these columns only, at most so many."""
+        """Events with these columns only, at most so many. `args` is read from the file and has to be asked for."""
         return self._table(lambda: self._source.events(self._selected, columns, limit))
 
     def calls(self, by: Sequence[str] | str = ("syscall",)) -> Table:

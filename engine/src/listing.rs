@@ -2,6 +2,7 @@
 
 use crate::calls::push_text;
 use crate::events::{EventKind, SEGMENT_ROWS};
+use crate::quote::{Lines, args_of};
 use crate::select::Selection;
 use crate::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::trace::Trace;
@@ -88,4 +89,32 @@ fn shape_column(trace: &Trace, rows: &[u32]) -> Values {
         column.push(names.get(at).map(String::as_str));
     }
     column.finish()
+}
+
+/// The arguments of events as their files have them; read again, in one pass where rows are in the order of their lines.
+#[derive(Default)]
+pub struct Arguments {
+    files: rustc_hash::FxHashMap<u32, Option<Lines>>,
+}
+
+impl Arguments {
+    /// The arguments of these rows; missing for what is no call, or where the file cannot be read again.
+    pub fn column(&mut self, trace: &Trace, rows: &[u32]) -> Values {
+        let mut column = TextColumn::default();
+        for &row in rows {
+            column.push(self.of_row(trace, row).as_deref());
+        }
+        column.finish()
+    }
+
+    fn of_row(&mut self, trace: &Trace, row: u32) -> Option<String> {
+        let event = trace.events.event(row);
+        if event.kind != EventKind::Call {
+            return None;
+        }
+        let path = || trace.captures.iter().flat_map(|capture| &capture.files).nth(event.file as usize);
+        let lines = self.files.entry(event.file).or_insert_with(|| path().and_then(|path| Lines::open(path).ok()));
+        let line = lines.as_mut()?.line(u64::from(event.line)).ok()?;
+        Some(args_of(&line, &trace.events.texts.string(trace.events.shape(row).syscall)).to_owned())
+    }
 }

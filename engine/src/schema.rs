@@ -46,7 +46,7 @@ columns! {
         "bytes" i64 "bytes" "Bytes moved.";
         "outcome" dict "" "ok, failed, interrupted, noreturn, open or unavailable.";
         "dur_kind" dict "" "exact, upper-bound (user time is in it), gap or none.";
-        "args" dict "" "The line itself, read from the file when asked for.";
+        "args" dict "" "Arguments as the line has them, read from the file when asked for by name.";
     }
     "calls" {
         "syscall" dict "" "Name of the system call.";

@@ -2,7 +2,7 @@
 
 use super::arrow::batch;
 use super::json;
-use crate::listing;
+use crate::listing::{self, Arguments};
 use crate::select::Selection;
 use crate::table::{Table, Values};
 use crate::trace::Trace;
@@ -55,6 +55,7 @@ impl Events {
     fn tables(self) -> impl Iterator<Item = Table> + Send {
         let pieces: Vec<_> = listing::pieces(&self.trace).collect();
         let mut left = self.limit.unwrap_or(usize::MAX);
+        let mut arguments = Arguments::default();
         pieces.into_iter().map_while(move |piece| {
             if left == 0 {
                 return None;
@@ -62,13 +63,22 @@ impl Events {
             let selection = Selection::new(&self.trace, &self.choice).ok()?;
             let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).take(left).collect();
             left -= rows.len();
-            Some(chosen(listing::of_rows(&self.trace, &selection, &rows), self.columns.as_deref()))
+            Some(self.table(&selection, &rows, &mut arguments))
         })
+    }
+
+    /// These rows with the columns that were asked for; the arguments only if they were asked for by name.
+    fn table(&self, selection: &Selection<'_>, rows: &[u32], arguments: &mut Arguments) -> Table {
+        let mut table = listing::of_rows(&self.trace, selection, rows);
+        if self.columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == "args")) {
+            table.columns.push(("args".to_owned(), arguments.column(&self.trace, rows)));
+        }
+        chosen(table, self.columns.as_deref())
     }
 
     fn none(&self) -> Option<Table> {
         let selection = Selection::new(&self.trace, &self.choice).ok()?;
-        Some(chosen(listing::of_rows(&self.trace, &selection, &[]), self.columns.as_deref()))
+        Some(self.table(&selection, &[], &mut Arguments::default()))
     }
 }
 
