@@ -34,6 +34,8 @@ pub(crate) struct Owners {
     past: FxHashMap<Key, u32>,
     /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
     pub(crate) bare_is_open: bool,
+    /// Whether the tracer says whom it attaches to.
+    hears: bool,
     /// The first task of all.
     first: u32,
     bare: u32,
@@ -54,6 +56,7 @@ impl Owners {
             leaving: FxHashSet::default(),
             past: FxHashMap::default(),
             bare_is_open: false,
+            hears: false,
             first: NONE,
             bare: NONE,
             last: ((NO_ID, NO_ID), NONE),
@@ -136,8 +139,9 @@ impl Owners {
             return None;
         }
         let resumes = line.kind == parsers::Kind::CallEnd;
-        // Who is inside a call can only resume it: another line is a child's, and a second half is nobody else's.
-        if resumes != self.bare_is_open {
+        // Without messages (-q) a child speaks unannounced. But who is inside a call can only resume it: another line is
+        // a child's, and a second half is nobody else's.
+        if !self.hears && resumes != self.bare_is_open {
             return None;
         }
         if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
@@ -219,6 +223,7 @@ impl Owners {
 
     /// A message tells that an id is traced from now on, or no more.
     pub(crate) fn attach(&mut self, tid: i32, begins: bool) {
+        self.hears = true;
         if !begins {
             self.attached.retain(|&other| other != tid);
             if let Some(task) = self.known((NO_ID, tid)) {
