@@ -18,7 +18,7 @@ use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Par
 use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome};
 use crate::syscalls::{self, Syscall};
 use crate::{pasted, scan};
-use call::{Call, MOST_ARGS, Split, Text, split, split_inside};
+use call::{Call, Split, Text, split, split_inside};
 use layout::{Column, Layout};
 
 /// The format.
@@ -187,7 +187,7 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// Every number is hexadecimal: addresses of lists hold no descriptors, and ids are shown as people know them.
-fn without_raw(known: &Syscall, args: &mut [&[u8]; MOST_ARGS], line: &mut Line, parsed: &mut Parsed) {
+fn without_raw(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS], line: &mut Line, parsed: &mut Parsed) {
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()).filter(|(_, arg)| arg.starts_with(b"0x")) {
         match letter {
             b'l' | b'k' | b'q' | b'e' => *arg = b"",

@@ -189,6 +189,42 @@ pub fn string_end(inner: &[u8]) -> usize {
     inner.len()
 }
 
+/// Most arguments that anybody looks at.
+pub const MOST_ARGS: usize = 8;
+
+/// The texts between the commas outside of brackets, trimmed, and how many there are.
+///
+/// `nests` are the opening and the closing brackets that count. `string` tells the length of a string with its
+/// closing quote, the opening one already taken, and hears whether it stands in brackets: tracers quote differently.
+pub fn arguments<'a>(
+    args: &'a [u8],
+    nests: (&[u8], &[u8]),
+    string: impl Fn(&'a [u8], bool) -> usize,
+) -> ([&'a [u8]; MOST_ARGS], usize) {
+    let (mut found, mut count): ([&[u8]; MOST_ARGS], usize) = ([b""; MOST_ARGS], 0);
+    let (mut start, mut at, mut depth) = (0, 0, 0i32);
+    while let Some(&byte) = args.get(at) {
+        at += 1;
+        match byte {
+            b'"' => at += string(args.get(at..).unwrap_or(b""), depth > 0),
+            b',' if depth <= 0 && count + 1 < MOST_ARGS => {
+                found[count] = trim(args.get(start..at - 1).unwrap_or(b""));
+                count += 1;
+                start = at;
+            }
+            byte if nests.0.contains(&byte) => depth += 1,
+            byte if nests.1.contains(&byte) => depth -= 1,
+            _ => {}
+        }
+    }
+    let last = trim(args.get(start..).unwrap_or(b""));
+    if count > 0 || !last.is_empty() {
+        found[count] = last;
+        count += 1;
+    }
+    (found, count)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -201,7 +201,7 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// An address where a list of descriptors is expected holds none.
-fn without_pointers(known: &Syscall, args: &mut [&[u8]; call::MOST_ARGS]) {
+fn without_pointers(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS]) {
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
         if matches!(letter, b'l' | b'k' | b'q' | b'e') && arg.starts_with(b"0x") {
             *arg = b"";

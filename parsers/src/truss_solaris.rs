@@ -222,7 +222,7 @@ fn describe(call: &Call<'_>, split: &Split<'_>, line: &mut Line, parsed: &mut Pa
 }
 
 /// As the common rules want them: NULL is shown as zeros here, lists of descriptors as addresses, no flags as 0.
-fn plain(known: &Syscall, args: &mut [&[u8]; call::MOST_ARGS]) {
+fn plain(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS]) {
     let of_anybody = args[0] == b"P_ALL";
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
         match letter {
@@ -237,7 +237,7 @@ fn plain(known: &Syscall, args: &mut [&[u8]; call::MOST_ARGS]) {
 
 fn extra(
     call: &Call<'_>,
-    args: &[&[u8]; call::MOST_ARGS],
+    args: &[&[u8]; crate::scan::MOST_ARGS],
     split: &Split<'_>,
     line: &Line,
     parsed: &mut Parsed,

@@ -102,33 +102,9 @@ fn arguments_before(text: &[u8]) -> Option<&[u8]> {
     (trimmed.len() < text.len()).then(|| trimmed.strip_suffix(b")"))?
 }
 
-/// Most arguments that anybody looks at.
-pub(super) const MOST_ARGS: usize = 8;
-
 /// The texts between the bare commas, and how many there are.
-pub(super) fn arguments(args: &[u8]) -> ([&[u8]; MOST_ARGS], usize) {
-    let (mut found, mut count): ([&[u8]; MOST_ARGS], usize) = ([b""; MOST_ARGS], 0);
-    let (mut start, mut at, mut depth) = (0, 0, 0i32);
-    while let Some(&byte) = args.get(at) {
-        at += 1;
-        match byte {
-            b'"' => at += string(args.get(at..).unwrap_or(b""), depth > 0),
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth -= 1,
-            b',' if depth <= 0 && count + 1 < MOST_ARGS => {
-                found[count] = scan::trim(args.get(start..at - 1).unwrap_or(b""));
-                count += 1;
-                start = at;
-            }
-            _ => {}
-        }
-    }
-    let last = scan::trim(args.get(start..).unwrap_or(b""));
-    if count > 0 || !last.is_empty() {
-        found[count] = last;
-        count += 1;
-    }
-    (found, count)
+pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MOST_ARGS], usize) {
+    scan::arguments(args, (b"([{", b")]}"), string)
 }
 
 /// Length of a string with its closing quote, the opening one already taken. A quote inside is not escaped, so only one

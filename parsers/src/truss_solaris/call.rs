@@ -151,34 +151,10 @@ fn shows_buffer(name: &[u8]) -> bool {
     CALLS.contains(&name)
 }
 
-/// Most arguments that anybody looks at.
-pub(super) const MOST_ARGS: usize = 8;
-
 /// The texts between the commas, and how many there are.
-pub(super) fn arguments<'a>(name: &[u8], args: &'a [u8]) -> ([&'a [u8]; MOST_ARGS], usize) {
-    let (mut found, mut count): ([&[u8]; MOST_ARGS], usize) = ([b""; MOST_ARGS], 0);
+pub(super) fn arguments<'a>(name: &[u8], args: &'a [u8]) -> ([&'a [u8]; scan::MOST_ARGS], usize) {
     let buffers = shows_buffer(name);
-    let (mut start, mut at, mut depth) = (0, 0, 0i32);
-    while let Some(&byte) = args.get(at) {
-        at += 1;
-        match byte {
-            b'"' => at += string(args.get(at..).unwrap_or(b""), buffers),
-            b'(' | b'[' | b'{' => depth += 1,
-            b')' | b']' | b'}' => depth -= 1,
-            b',' if depth <= 0 && count + 1 < MOST_ARGS => {
-                found[count] = scan::trim(args.get(start..at - 1).unwrap_or(b""));
-                count += 1;
-                start = at;
-            }
-            _ => {}
-        }
-    }
-    let last = scan::trim(args.get(start..).unwrap_or(b""));
-    if count > 0 || !last.is_empty() {
-        found[count] = last;
-        count += 1;
-    }
-    (found, count)
+    scan::arguments(args, (b"([{", b")]}"), |text, _| string(text, buffers))
 }
 
 /// Length of a string with its closing quote, the opening one already taken.
