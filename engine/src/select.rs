@@ -1,6 +1,5 @@
 //! Which events count: by process, program, syscall and time.
 
-use crate::events::EventKind;
 use crate::tasks::{Program, program_at};
 use crate::trace::Trace;
 use parsers::{Clock, NO_NS, Text, scan};
@@ -200,9 +199,4 @@ impl ProgramIndex {
         found.retain(|&path| fits(&texts.string(path)));
         found
     }
-}
-
-/// Rows of an event kind that count.
-pub fn rows<'a>(trace: &'a Trace, selection: &'a Selection<'_>, kind: EventKind) -> impl Iterator<Item = u32> + 'a {
-    (0..trace.events.len()).filter(move |&row| trace.events.kind(row) == kind && selection.has(row))
 }
