@@ -283,6 +283,11 @@ class Trace:
         return max((each.tick_ns for each in self.captures if each.clock != "none"), default=units.US)
 
     @property
+    def first_ns(self) -> int:
+        """The start of the first event of all captures; 0 without a clock."""
+        return min((each.first_ns for each in self.captures if each.first_ns is not None), default=0)
+
+    @property
     def dur_tick_ns(self) -> int:
         """The same for the durations of calls, which may be measured more finely than the stamps."""
         steps = (each.dur_tick_ns or each.tick_ns for each in self.captures if each.clock != "none" or each.dur_tick_ns)

@@ -203,3 +203,9 @@ def must_be_whole(lost: int, strict: bool) -> None:
     """With --strict, input that could not be used fails the run."""
     if strict and lost:
         raise GateFailed(f"{units.counted(lost, 'line')} could not be used (--strict).")
+
+
+def close(trace: Trace, strict: bool) -> None:
+    """What every command says last: what could not be used, which fails the run with --strict."""
+    tell_losses(trace)
+    must_be_whole(lost_lines(trace), strict)

@@ -53,8 +53,7 @@ def command(
     else:
         FORMS[chosen](critical_path.drawn(rows, trace))
     _say_the_rest(trace, wall_ns - sum(row["dur_ns"] for row in rows), least_ns)
-    shared.tell_losses(trace)
-    shared.must_be_whole(shared.lost_lines(trace), strict)
+    shared.close(trace, strict)
 
 
 def _say_the_rest(trace: Trace, left_ns: int, least_ns: int) -> None:

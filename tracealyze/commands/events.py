@@ -41,5 +41,4 @@ def command(
     trace = choice.trace(syscalls or ())
     limit = top or (_ON_A_TERMINAL if sys.stdout.isatty() else None)
     events.FORMS[Form.JSON if as_json else form](trace, limit)
-    shared.tell_losses(trace)
-    shared.must_be_whole(shared.lost_lines(trace), strict)
+    shared.close(trace, strict)

@@ -48,8 +48,7 @@ def command(
     if chosen in (Form.JSON, Form.CSV):
         listing = Listing("gaps", [Column(name, name) for name in _COLUMNS], rows, trace.tick_ns)
     else:
-        first_ns = min((each.first_ns for each in trace.captures if each.first_ns is not None), default=0)
-        arrow = symbols(sys.stdout).arrow
+        arrow, first_ns = symbols(sys.stdout).arrow, trace.first_ns
         told = [
             dict(row)
             | {"start_ns": row["start_ns"] - first_ns}
@@ -67,5 +66,4 @@ def command(
     FORMS[chosen](listing)
     if least is None and least_ns:
         output.note(f"Left out: gaps shorter than {units.duration(least_ns)}; --min 0s shows all.")
-    shared.tell_losses(trace)
-    shared.must_be_whole(shared.lost_lines(trace), strict)
+    shared.close(trace, strict)

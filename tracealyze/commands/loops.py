@@ -50,8 +50,7 @@ def command(
         ]
         listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in rows], trace.dur_tick_ns)
     FORMS[chosen](listing)
-    shared.tell_losses(trace)
-    shared.must_be_whole(shared.lost_lines(trace), strict)
+    shared.close(trace, strict)
 
 
 def _body(row: Row) -> str:

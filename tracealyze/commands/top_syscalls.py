@@ -77,8 +77,7 @@ def command(
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]
     FORMS[Form.JSON if as_json else form](Listing("calls", columns, rows, trace.dur_tick_ns))
-    shared.tell_losses(trace)
-    shared.must_be_whole(shared.lost_lines(trace), strict)
+    shared.close(trace, strict)
 
 
 def _largest(table: Iterable[Row], column: str, top: int) -> list[Row]:

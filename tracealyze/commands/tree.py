@@ -28,5 +28,4 @@ def command(
     rows = list(trace.processes)
     listing = tree.drawn(rows, trace, top) if chosen is Form.TABLE else tree.plain(rows[:top], trace.tick_ns)
     FORMS[chosen](listing)
-    shared.tell_losses(trace)
-    shared.must_be_whole(shared.lost_lines(trace), strict)
+    shared.close(trace, strict)

@@ -39,7 +39,7 @@ def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterato
 def _as_table(trace: Trace, limit: int | None) -> None:
     paper = Paper()
     cut = paper.cut if sys.stdout.isatty() else _whole
-    first_ns = min((each.first_ns for each in trace.captures if each.first_ns is not None), default=0)
+    first_ns = trace.first_ns
     output.write(f"{'line':>8} {'tid':>7} {'start s':>12} {'took':>9}  what\n")
     for rows in _batches(trace, _READ_BY_PEOPLE, limit):
         lines = (paper.drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
