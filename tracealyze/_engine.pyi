@@ -54,6 +54,9 @@ _Conditions: TypeAlias = Sequence[tuple[str, Sequence[object]]]
 _Scope: TypeAlias = tuple[_Conditions, _Conditions]
 """What must hold, and what must not."""
 
+_Claimant: TypeAlias = tuple[Table, Sequence[int]] | _Scope
+"""Rows of a table that knows their events, or pieces of the partition."""
+
 class Trace:
     """One or more captures in memory."""
 
@@ -101,9 +104,15 @@ class Trace:
         total_ns, exclusive_ns, min_ns, mean_ns, p50_ns, p90_ns, p99_ns, max_ns, bytes, first_line, last_line."""
 
     def events(self, selection: Selection, columns: Sequence[str] | None = None, limit: int | None = None) -> Table: ...
-    def loops(self, selection: Selection) -> Table:
-        """pid, tid, program, turns, period, body (list of shapes), total_ns, dominant, dominant_ns, dominant_calls,
-        failing (shape that always fails or None), first_line, last_line, distinct_targets."""
+    def table(self, name: str, selection: Selection) -> Table:
+        """A table by its name: loops, slow_targets, … Its columns are those of SCHEMA. Its rows know their events."""
+
+    def claims(
+        self, selection: Selection, claims: Sequence[Sequence[_Claimant]], most: int
+    ) -> tuple[list[tuple[int, int, list[tuple[int, int]]]], Table, int]:
+        """Divide the path among claims, an earlier one goes first. Per claim: its time on the path, the part of it that
+        no earlier claim has, and the parts that earlier ones have. Then the largest pieces that nobody claims, and
+        the sum of all such pieces."""
 
     def gaps(self, selection: Selection, at_least_ns: int = 0) -> Table: ...
     def summary_rows(self) -> Table:

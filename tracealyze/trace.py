@@ -249,6 +249,7 @@ class Trace:
         self.selection = selection or Selection()
         self._selected = self.selection.for_engine()
         self._calls: dict[tuple[str, ...], Table] = {}
+        self._tables: dict[str, Table] = {}
 
     def select(
         self,
@@ -378,7 +379,13 @@ class Trace:
     @cached_property
     def loops(self) -> Table:
         """Sequences of calls that a task repeats."""
-        return self._table(lambda: self._source.loops(self._selected))
+        return self.table("loops")
+
+    def table(self, name: str) -> Table:
+        """A table by its name, as rules ask for it; `tracealyze rules --columns` lists them."""
+        if name not in self._tables:
+            self._tables[name] = self._table(lambda: self._source.table(name, self._selected))
+        return self._tables[name]
 
     @property
     def gaps(self) -> Table:

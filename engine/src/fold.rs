@@ -92,12 +92,12 @@ impl Key {
     }
 
     /// The numbers that stand for a value; none if no piece can have it.
-    fn numbers(self, trace: &Trace, pieces: &Pieces, value: &Value) -> Vec<u32> {
+    fn numbers(self, trace: &Trace, value: &Value) -> Vec<u32> {
         match value {
             // What could not be decoded is only known as it was shown.
             Value::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
-                let numbers: FxHashSet<u32> = pieces.all.iter().map(|piece| self.of(trace, piece)).collect();
-                numbers.into_iter().filter(|&number| trace.events.texts.string(Text(number)) == *text).collect()
+                let texts = &trace.events.texts;
+                (0..texts.len() as u32).filter(|&number| texts.string(Text(number)) == *text).collect()
             }
             _ => self.number(trace, value).into_iter().collect(),
         }
@@ -160,16 +160,16 @@ pub struct Query {
 }
 
 /// A scope in the numbers of a trace.
-struct Filter {
+pub(crate) struct Filter {
     only: Vec<(Key, Vec<u32>)>,
     without: Vec<(Key, Vec<u32>)>,
 }
 
 impl Filter {
-    fn new(trace: &Trace, pieces: &Pieces, scope: &Scope) -> Filter {
+    pub(crate) fn new(trace: &Trace, scope: &Scope) -> Filter {
         let numbers = |conditions: &Conditions| {
             let number = |(key, values): &(Key, Vec<Value>)| {
-                (*key, values.iter().flat_map(|value| key.numbers(trace, pieces, value)).collect())
+                (*key, values.iter().flat_map(|value| key.numbers(trace, value)).collect())
             };
             conditions.iter().map(number).collect()
         };
@@ -181,7 +181,7 @@ impl Filter {
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 
-    fn has(&self, trace: &Trace, piece: &Piece) -> bool {
+    pub(crate) fn has(&self, trace: &Trace, piece: &Piece) -> bool {
         let holds = |(key, numbers): &(Key, Vec<u32>)| numbers.contains(&key.of(trace, piece));
         self.only.iter().all(holds) && !self.without.iter().any(holds)
     }
@@ -250,8 +250,8 @@ pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
 
 /// Places of the pieces that are asked for, the largest first.
 fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
-    let within = Filter::new(trace, pieces, &query.within);
-    let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, pieces, scope)).collect();
+    let within = Filter::new(trace, &query.within);
+    let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, scope)).collect();
     let fits = |at: &u32| {
         let piece = &pieces.all[*at as usize];
         within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece))

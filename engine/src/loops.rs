@@ -9,9 +9,11 @@
 //! nine in ten calls must be of its kinds.
 
 use crate::events::{EventKind, EventTable};
+use crate::members::Members;
 use crate::select::Selection;
-use crate::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::sheet::{Found, Sheet};
 use crate::trace::Trace;
+use crate::view::View;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -239,45 +241,45 @@ fn measured(
 }
 
 /// The loops as a table.
-pub fn table(trace: &Trace, selection: &Selection<'_>) -> Table {
-    let (shapes, found) = loops(trace, selection);
-    let events = &trace.events;
-    let of = |value: &dyn Fn(&Loop) -> i64| some_ints(found.iter().map(value).collect::<Vec<_>>());
-    let id = |value: &dyn Fn(&crate::tasks::Task) -> i32| {
-        of(&|found| match value(&trace.tasks[found.task as usize]) {
-            parsers::NO_ID => NO_NS,
-            id => i64::from(id),
-        })
-    };
-    let mut programs = TextColumn::default();
+pub fn found(view: &View<'_>) -> Found {
+    let (shapes, found) = loops(view.trace, view.selection);
+    let events = &view.trace.events;
+    let mut sheet = Sheet::new(view, "loops");
     for one in &found {
-        let program = selection.program_index.at(one.task, events.start_ns(one.first_row));
-        crate::calls::push_text(&mut programs, events, program.map_or(Text::NONE, |program| program.path));
+        let body = one.body.iter().map(|&shape| shapes.text(events, shape)).collect();
+        sheet.who(one.task, one.first_row);
+        sheet.int("turns", one.turns as i64);
+        sheet.int("period", one.body.len() as i64);
+        sheet.list("body", body);
+        sheet.ns("total_ns", one.total_ns);
+        sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
+        sheet.ns("dominant_ns", one.dominant_ns);
+        sheet.int("dominant_calls", one.dominant_calls as i64);
+        sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
+        sheet.int("distinct_targets", one.distinct_targets as i64);
+        let (all_ns, dominant_ns) = on_path(view, &shapes, one);
+        sheet.path_ns(all_ns);
+        sheet.int("dominant_exclusive_ns", dominant_ns);
+        sheet.lines(one.first_row, one.last_row);
+        let Loop { task, first_row, last_row, .. } = *one;
+        sheet.members(Members::Stretch { task, first_row, last_row });
     }
-    let dominant: Vec<String> = found.iter().map(|found| shapes.text(events, found.dominant)).collect();
-    let failing: Vec<Option<String>> =
-        found.iter().map(|found| found.failing.map(|shape| shapes.text(events, shape))).collect();
-    let body = |found: &Loop| found.body.iter().map(|&shape| shapes.text(events, shape)).collect();
-    let line = |row: &dyn Fn(&Loop) -> u32| {
-        ints(found.iter().map(|found| i64::from(events.line(row(found)))).collect::<Vec<_>>())
-    };
-    let columns = vec![
-        ("capture", of(&|found| i64::from(trace.tasks[found.task as usize].capture))),
-        ("task", of(&|found| i64::from(found.task))),
-        ("pid", id(&|task| task.pid)),
-        ("tid", id(&|task| task.tid)),
-        ("program", programs.finish()),
-        ("turns", of(&|found| found.turns as i64)),
-        ("period", of(&|found| found.body.len() as i64)),
-        ("body", Values::List(found.iter().map(body).collect())),
-        ("total_ns", of(&|found| found.total_ns)),
-        ("dominant", crate::table::texts(dominant.iter().map(|text| Some(text.as_str())))),
-        ("dominant_ns", of(&|found| found.dominant_ns)),
-        ("dominant_calls", of(&|found| found.dominant_calls as i64)),
-        ("failing", crate::table::texts(failing.iter().map(Option::as_deref))),
-        ("distinct_targets", of(&|found| found.distinct_targets as i64)),
-        ("first_line", line(&|found| found.first_row)),
-        ("last_line", line(&|found| found.last_row)),
-    ];
-    Table::new("loops", columns)
+    sheet.finish()
+}
+
+/// Time on the path of a loop, and of its dominant call.
+fn on_path(view: &View<'_>, shapes: &Shapes, one: &Loop) -> (i64, i64) {
+    let (mut all_ns, mut dominant_ns) = (0, 0);
+    for &row in view.trace.rows_from(one.task, one.first_row) {
+        let ns = view.exclusive_ns(row);
+        all_ns += ns;
+        if shapes.of(&view.trace.events, row) == one.dominant {
+            dominant_ns += ns;
+        }
+        if row == one.last_row {
+            break;
+        }
+        all_ns += view.charges.behind_ns(row);
+    }
+    (all_ns, dominant_ns)
 }

@@ -24,7 +24,7 @@ pub(crate) struct Group {
     pub syscall: Text,
     pub op: Text,
     /// Normalised.
-    target: Text,
+    pub target: Text,
     pub resolved: bool,
 }
 
@@ -69,23 +69,17 @@ pub struct Pieces {
 impl Pieces {
     /// Add up the path of all windows.
     pub fn new(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Pieces {
+        let mut collector = Pieces::collector(trace);
+        for window in windows {
+            walk(trace, wakers, window, &mut |segment| collector.add(&segment));
+        }
+        collector.finish(windows)
+    }
+
+    /// Add up stretches of the path one by one.
+    pub fn collector(trace: &Trace) -> Collector<'_> {
         let programs = ProgramIndex::new(trace);
-        let mut sums = Sums::default();
-        let mut counted = Counted(Vec::new());
-        for window in windows {
-            walk(trace, wakers, window, &mut |segment| {
-                let (group, target) = group_of(trace, &programs, &segment);
-                sums.add(group, target, &segment, &mut counted);
-            });
-        }
-        let mut all = sums.pieces;
-        all.sort_unstable_by_key(|piece| (Reverse(piece.exclusive_ns), piece.group));
-        let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
-        for window in windows {
-            *wall_ns.entry(window.capture).or_default() += window.wall_ns();
-        }
-        let (by_task, offsets) = index(&all, trace.tasks.len());
-        Pieces { all, by_task, offsets, wall_ns }
+        Collector { trace, programs, sums: Sums::default(), counted: Counted(Vec::new()) }
     }
 
     /// The pieces of a task, as places in `all`.
@@ -108,6 +102,40 @@ impl Pieces {
         let exclusive_ns = |task| self.of_task(task).iter().map(|&at| self.all[at as usize].exclusive_ns).sum();
         tasks.map(exclusive_ns).collect()
     }
+}
+
+/// Adds up stretches of the path.
+pub struct Collector<'trace> {
+    trace: &'trace Trace,
+    programs: ProgramIndex,
+    sums: Sums,
+    counted: Counted,
+}
+
+impl Collector<'_> {
+    /// Add a stretch.
+    pub fn add(&mut self, segment: &Segment) {
+        let (group, target) = group_of(self.trace, &self.programs, segment);
+        self.sums.add(group, target, segment, &mut self.counted);
+    }
+
+    /// The pieces; shares are of these windows.
+    pub fn finish(self, windows: &[Window]) -> Pieces {
+        let mut all = self.sums.pieces;
+        all.sort_unstable_by_key(|piece| (Reverse(piece.exclusive_ns), piece.group));
+        let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
+        for window in windows {
+            *wall_ns.entry(window.capture).or_default() += window.wall_ns();
+        }
+        let (by_task, offsets) = index(&all, self.trace.tasks.len());
+        Pieces { all, by_task, offsets, wall_ns }
+    }
+}
+
+/// A stretch of the path as a piece of its own.
+pub(crate) fn piece_of(trace: &Trace, programs: &ProgramIndex, segment: &Segment) -> Piece {
+    let (group, target) = group_of(trace, programs, segment);
+    Piece { group, target, exclusive_ns: segment.dur_ns(), calls: 1, first_row: NONE, last_row: 0 }
 }
 
 fn index(pieces: &[Piece], tasks: usize) -> (Vec<u32>, Vec<u32>) {
@@ -219,7 +247,7 @@ pub fn exclusive_by_task(trace: &Trace, segments: &[Segment]) -> Vec<i64> {
 pub fn charges(segments: &[Segment]) -> Vec<(u32, i64)> {
     let charged = |segment: &Segment| match segment.what {
         What::Call(row) | What::Resume(row) | What::Silence(row) => Some((row, segment.dur_ns())),
-        What::Gap | What::Spawn(_) => None,
+        What::Gap(_) | What::Spawn(_) => None,
     };
     let mut charges: Vec<(u32, i64)> = segments.iter().filter_map(charged).collect();
     charges.sort_unstable();

@@ -32,8 +32,8 @@ use visits::Visits;
 pub enum What {
     /// Inside this call.
     Call(u32),
-    /// Between two calls.
-    Gap,
+    /// Behind this call, before the next; [`NONE`] before the first.
+    Gap(u32),
     /// From the moment that ended this wait to its return.
     Resume(u32),
     /// From the end of this call (or of [`NONE`]) that created the task to its first event.
@@ -46,7 +46,7 @@ impl What {
     /// The event.
     pub fn row(self) -> Option<u32> {
         match self {
-            What::Gap => None,
+            What::Gap(_) => None,
             What::Call(row) | What::Resume(row) | What::Spawn(row) | What::Silence(row) => (row != NONE).then_some(row),
         }
     }
@@ -55,7 +55,7 @@ impl What {
     pub fn name(self) -> &'static str {
         match self {
             What::Call(_) => "call",
-            What::Gap => "gap",
+            What::Gap(_) => "gap",
             What::Resume(_) => "resume",
             What::Spawn(_) => "spawn",
             What::Silence(_) => "silence",
@@ -141,7 +141,7 @@ fn silences(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u6
         }
     }
     if let Some(task) = window.root.filter(|_| window.start_ns < end_ns) {
-        let (start_ns, what) = (window.start_ns, What::Gap);
+        let (start_ns, what) = (window.start_ns, What::Gap(NONE));
         sink(Segment { task, start_ns, end_ns, what, class: Class::Gap, resolved: true });
     }
     rows.len() as u64
@@ -212,13 +212,15 @@ impl Walk<'_> {
     ///                   |  stop---|cont   |               or stopped
     /// ```
     fn gap(&mut self, last: Option<usize>, from_ns: i64) {
+        let row = last.and_then(|at| self.trace.rows_of(self.task).get(at).copied());
+        let gap = What::Gap(row.unwrap_or(NONE));
         let Some((stopped_ns, goes_on_ns)) = self.last_stop(last) else {
-            return self.charge(self.task, from_ns, What::Gap, Class::User, true);
+            return self.charge(self.task, from_ns, gap, Class::User, true);
         };
-        self.charge(self.task, goes_on_ns.max(from_ns), What::Gap, Class::User, true);
-        self.charge(self.task, stopped_ns.max(from_ns), What::Gap, Class::Stopped, true);
+        self.charge(self.task, goes_on_ns.max(from_ns), gap, Class::User, true);
+        self.charge(self.task, stopped_ns.max(from_ns), gap, Class::Stopped, true);
         if self.at_ns > from_ns && stopped_ns <= from_ns {
-            self.charge(self.task, from_ns, What::Gap, Class::User, true);
+            self.charge(self.task, from_ns, gap, Class::User, true);
         }
     }
 
@@ -346,7 +348,7 @@ impl Walk<'_> {
     fn give_back(&mut self) {
         let Some(waiter) = self.stack.pop() else {
             // Attached to: what it did before its first event is not in the capture.
-            return self.charge(self.task, self.floor_ns, What::Gap, Class::User, false);
+            return self.charge(self.task, self.floor_ns, What::Gap(NONE), Class::User, false);
         };
         (self.task, self.floor_ns) = (waiter.task, waiter.floor_ns);
         let class = self.class(waiter.wait.row);

@@ -134,8 +134,32 @@ columns! {
         "dominant_calls" i64 "" "Number of dominant calls.";
         "failing" dict "" "A call of the body that fails in every turn.";
         "distinct_targets" i64 "" "Different targets of the dominant call.";
+        "exclusive_ns" i64 "ns" "Time on the path from the first turn to the last, between the calls too.";
+        "share" f64 "share" "The part of the window that this is.";
+        "dominant_exclusive_ns" i64 "ns" "Time on the path in the dominant call.";
         "first_line" i64 "" "First line of the loop.";
         "last_line" i64 "" "Last line of the loop.";
+    }
+    "slow_targets" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of these calls.";
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "The target whose calls took longest.";
+        "others" i64 "" "Calls of the same kind on other targets.";
+        "others_mean_ns" i64 "ns" "Mean duration of those.";
+        "calls" i64 "" "Number of calls on the target.";
+        "failed" i64 "" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
     }
     "gaps" {
         "capture" u32 "" "Number of the capture.";

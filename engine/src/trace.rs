@@ -105,6 +105,17 @@ impl Trace {
         bounds.map_or(&[], |(&from, &to)| &self.task_rows[from as usize..to as usize])
     }
 
+    /// Rows of a task from one of them on, in order of their starts.
+    pub fn rows_from(&self, task: u32, row: u32) -> &[u32] {
+        let rows = self.rows_of(task);
+        let start_ns = self.events.start_ns(row);
+        let from = rows.partition_point(|&other| self.events.start_ns(other) < start_ns);
+        let at = rows[from..].iter().position(|&other| other == row);
+        // Without a clock they are in the order of their lines.
+        at.map_or_else(|| rows.get(rows.partition_point(|&other| other < row)..), |at| rows.get(from + at..))
+            .unwrap_or(&[])
+    }
+
     /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
     ///
     /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,

@@ -406,7 +406,7 @@ fn tables_and_charges_tell_the_same() {
     let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
     let segments = segments(&trace);
     let in_calls: i64 = charges(&segments).iter().map(|&(_, ns)| ns).sum();
-    let gaps: i64 = segments.iter().filter(|segment| segment.what == What::Gap).map(Segment::dur_ns).sum();
+    let gaps: i64 = segments.iter().filter(|segment| matches!(segment.what, What::Gap(_))).map(Segment::dur_ns).sum();
     assert_eq!(in_calls + gaps, 100);
     for at_least_ns in [0, 20, 101] {
         let mut found = Stays::new(&trace, at_least_ns);

@@ -3,7 +3,9 @@
 use super::arrow::batch;
 use super::json;
 use crate::listing::{self, Arguments};
+use crate::members::Members;
 use crate::select::Selection;
+use crate::sheet::Found;
 use crate::table::{Table, Values};
 use crate::trace::Trace;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -21,6 +23,8 @@ use std::sync::Arc;
 enum Rows {
     /// Worked out already.
     Ready(Arc<Table>),
+    /// Worked out already, and the events behind each row.
+    Found(Arc<Table>, Arc<Vec<Members>>),
     /// The event table, made a piece at a time.
     Events(Events),
 }
@@ -41,6 +45,12 @@ pub struct PyTable(Rows);
 impl From<Table> for PyTable {
     fn from(table: Table) -> PyTable {
         PyTable(Rows::Ready(Arc::new(table)))
+    }
+}
+
+impl From<Found> for PyTable {
+    fn from(found: Found) -> PyTable {
+        PyTable(Rows::Found(Arc::new(found.table), Arc::new(found.members)))
     }
 }
 
@@ -92,16 +102,22 @@ fn chosen(mut table: Table, columns: Option<&[String]>) -> Table {
 impl PyTable {
     fn tables(&self) -> Box<dyn Iterator<Item = Arc<Table>> + Send> {
         match &self.0 {
-            Rows::Ready(table) => Box::new(std::iter::once(Arc::clone(table))),
+            Rows::Ready(table) | Rows::Found(table, _) => Box::new(std::iter::once(Arc::clone(table))),
             Rows::Events(events) => Box::new(events.clone().tables().map(Arc::new)),
         }
+    }
+
+    /// The events behind rows; none where the table does not know them.
+    pub fn members(&self, rows: &[usize]) -> Vec<Members> {
+        let Rows::Found(_, members) = &self.0 else { return Vec::new() };
+        rows.iter().filter_map(|&row| members.get(row).cloned()).collect()
     }
 
     /// A table with these columns, of any number of rows.
     fn example(&self) -> PyResult<Arc<Table>> {
         let lost = || PyRuntimeError::new_err("the choice was lost");
         match &self.0 {
-            Rows::Ready(table) => Ok(Arc::clone(table)),
+            Rows::Ready(table) | Rows::Found(table, _) => Ok(Arc::clone(table)),
             Rows::Events(events) => events.none().map(Arc::new).ok_or_else(lost),
         }
     }
@@ -120,7 +136,7 @@ impl PyTable {
     #[getter]
     fn name(&self) -> &'static str {
         match &self.0 {
-            Rows::Ready(table) => table.name,
+            Rows::Ready(table) | Rows::Found(table, _) => table.name,
             Rows::Events(_) => "events",
         }
     }
@@ -132,7 +148,7 @@ impl PyTable {
 
     fn __len__(&self, py: Python<'_>) -> usize {
         match &self.0 {
-            Rows::Ready(table) => table.len(),
+            Rows::Ready(table) | Rows::Found(table, _) => table.len(),
             Rows::Events(events) => py.detach(|| {
                 let selection = Selection::new(&events.trace, &events.choice);
                 let rows = selection
@@ -174,7 +190,9 @@ impl PyTable {
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;
     /// `quoted` makes a JSON string of a text.
     fn json(&self, columns: Vec<String>, quoted: &Bound<'_, PyAny>, start: usize, stop: usize) -> PyResult<String> {
-        let Rows::Ready(table) = &self.0 else { return Err(PyRuntimeError::new_err("events are not kept as a table")) };
+        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else {
+            return Err(PyRuntimeError::new_err("events are not kept as a table"));
+        };
         let rows = start..stop.min(table.len());
         let words_of = |name: &String| {
             let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.clone()))?;

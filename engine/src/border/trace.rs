@@ -3,16 +3,19 @@
 use super::UsageError;
 use super::table::{Events, PyTable};
 use crate::calls::{self, Key};
+use crate::charges::Charges;
 use crate::fold::{self, Query, Scope, Value};
+use crate::members::Members;
 use crate::partition::Pieces;
 use crate::path::{self, Segment, What};
 use crate::select::{Choice, NoTime, Selection};
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
+use crate::view::View;
 use crate::wakers::Wakers;
 use crate::window::{self, Window};
-use crate::{gaps, loops, processes, quote};
+use crate::{gaps, members, processes, quote, tables};
 use parsers::{Clock, Kind, NO_NS};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -52,6 +55,7 @@ pub struct PyTrace {
     trace: Arc<Trace>,
     wakers: OnceLock<Wakers>,
     pieces: Mutex<Option<(Choice, Arc<Pieces>)>>,
+    charges: Mutex<Option<(Choice, Arc<Charges>)>>,
 }
 
 /// Read captures.
@@ -73,7 +77,12 @@ pub fn read(
     });
     match stopped {
         Some(error) => Err(error),
-        None => Ok(PyTrace { trace: Arc::new(read?), wakers: OnceLock::new(), pieces: Mutex::default() }),
+        None => Ok(PyTrace {
+            trace: Arc::new(read?),
+            wakers: OnceLock::new(),
+            pieces: Mutex::default(),
+            charges: Mutex::default(),
+        }),
     }
 }
 
@@ -122,6 +131,48 @@ impl PyTrace {
         Ok(pieces)
     }
 }
+
+impl PyTrace {
+    /// The path by event. The last one is kept, as the partition is.
+    fn charges(&self, choice: &Choice, windows: &[Window]) -> Arc<Charges> {
+        let mut kept = self.charges.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, charges)) = kept.as_ref().filter(|(known, _)| known == choice) {
+            return Arc::clone(charges);
+        }
+        let mut charges = Charges::new(self.trace.events.len());
+        self.walk(windows, &mut |segment| charges.add(&segment));
+        let charges = Arc::new(charges);
+        *kept = Some((choice.clone(), Arc::clone(&charges)));
+        charges
+    }
+
+    /// Look at what a choice leaves.
+    fn view<T>(&self, choice: &Choice, look: impl FnOnce(&View<'_>) -> T) -> Result<T, NoTime> {
+        let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
+        let charges = self.charges(choice, &windows);
+        let (trace, wakers) = (&*self.trace, self.wakers());
+        Ok(look(&View { trace, selection: &selection, windows: &windows, wakers, charges: &charges }))
+    }
+}
+
+/// One who claims time on the path: rows of a table that knows its members, or pieces of the partition.
+#[derive(FromPyObject)]
+enum Claimant<'py> {
+    Rows(Bound<'py, PyTable>, Vec<usize>),
+    Pieces(AskedScope),
+}
+
+impl Claimant<'_> {
+    fn members(self) -> PyResult<Vec<Members>> {
+        match self {
+            Claimant::Rows(table, rows) => Ok(table.get().members(&rows)),
+            Claimant::Pieces(asked) => Ok(vec![Members::Pieces(scope(asked)?)]),
+        }
+    }
+}
+
+/// total_ns, own_ns, [(number of an earlier claim, ns)].
+type Shared = (i64, i64, Vec<(u32, i64)>);
 
 /// Which pieces, as Python says it: what must hold, and what must not.
 type AskedScope = (AskedConditions, AskedConditions);
@@ -274,11 +325,38 @@ impl PyTrace {
         Ok(Events { trace, choice, columns, limit }.into())
     }
 
-    fn loops(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, NoTime> {
-            Ok(loops::table(&self.trace, &Selection::new(&self.trace, &selection.0)?))
+    /// A table by its name.
+    fn table(&self, py: Python<'_>, name: &str, selection: &PySelection) -> PyResult<PyTable> {
+        let known = || tables::TABLES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+        let make = tables::by_name(name).ok_or_else(|| UsageError::new_err(("table", name.to_owned(), known())))?;
+        let found = py.detach(|| self.view(&selection.0, make))?;
+        Ok(found.into())
+    }
+
+    /// Divide the path among claims, each a list of claimants; an earlier claim goes first. The answer is what each gets,
+    /// and the `most` largest pieces of what nobody claims, with their number and sum.
+    fn claims(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        claims: Vec<Vec<Claimant<'_>>>,
+        most: usize,
+    ) -> PyResult<(Vec<Shared>, PyTable, i64)> {
+        let members = |claimants: Vec<Claimant<'_>>| {
+            claimants.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>().map(|each| each.concat())
+        };
+        let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
+        let answer = py.detach(|| {
+            self.view(&selection.0, |view| {
+                let claims: Vec<Vec<&Members>> = claims.iter().map(|members| members.iter().collect()).collect();
+                let divided = members::claims(view, &claims);
+                let query = Query { most: Some(most), ..Query::default() };
+                let rest_ns = divided.rest.exclusive_by_task().iter().sum::<i64>();
+                (divided.shares, fold::fold(view.trace, &divided.rest, &query), rest_ns)
+            })
         })?;
-        Ok(table.into())
+        let shares = answer.0.into_iter().map(|share| (share.total_ns, share.own_ns, share.taken)).collect();
+        Ok((shares, answer.1.into(), answer.2))
     }
 
     #[pyo3(signature = (selection, at_least_ns = 0))]

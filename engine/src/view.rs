@@ -1,0 +1,53 @@
+//! What a table is made of: a trace, what of it counts, and the path through it.
+
+use crate::charges::Charges;
+use crate::events::EventKind;
+use crate::select::Selection;
+use crate::trace::Trace;
+use crate::wakers::Wakers;
+use crate::window::Window;
+
+/// A trace with everything that tables ask about it.
+pub struct View<'view> {
+    /// The trace.
+    pub trace: &'view Trace,
+    /// Which events count.
+    pub selection: &'view Selection<'view>,
+    /// One per capture, in their order.
+    pub windows: &'view [Window],
+    /// Who ended which wait.
+    pub wakers: &'view Wakers,
+    /// The path by event.
+    pub charges: &'view Charges,
+}
+
+impl View<'_> {
+    /// The tasks that count.
+    pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
+        (0..self.trace.tasks.len() as u32).filter(|&task| self.selection.touches_task(task))
+    }
+
+    /// The calls of a task that count, in order of their starts.
+    pub fn calls_of(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
+        let is_call = |&row: &u32| self.trace.events.kind(row) == EventKind::Call && self.selection.has(row);
+        self.trace.rows_of(task).iter().copied().filter(is_call)
+    }
+
+    /// Wall time on the path inside a call.
+    pub fn exclusive_ns(&self, row: u32) -> i64 {
+        self.charges.in_call_ns(row)
+    }
+
+    /// Length of the window of a capture; 0 without one.
+    pub fn wall_ns(&self, capture: u32) -> i64 {
+        let of = |window: &&Window| window.capture == capture;
+        self.windows.iter().find(of).map_or(0, Window::wall_ns)
+    }
+
+    /// The program of a task during an event.
+    pub fn program(&self, task: u32, row: u32) -> parsers::Text {
+        let program = self.selection.program_index.at(task, self.trace.events.start_ns(row));
+        let program = program.or_else(|| self.selection.program_index.of(task).first().copied());
+        program.map_or(parsers::Text::NONE, |program| program.path)
+    }
+}
