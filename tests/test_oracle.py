@@ -52,12 +52,12 @@ TARGETS = {
         import os, select, signal, time
         caught = []
         signal.signal(signal.SIGALRM, lambda *_: caught.append(1))
-        signal.setitimer(signal.ITIMER_REAL, 0.002, 0.002)
         reader, writer = os.pipe()
         for _ in range(4):
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
             select.select([reader], [], [], 0.01)
+            signal.setitimer(signal.ITIMER_REAL, 0.002)
             time.sleep(0.01)
-        signal.setitimer(signal.ITIMER_REAL, 0)
         for _ in range(20):
             os.kill(os.getpid(), signal.SIGALRM)
         """,
@@ -65,16 +65,21 @@ TARGETS = {
     "killed in a call": Target(
         "python",
         """
-        import os, signal, threading, time
+        import os, signal, threading
         children = []
+        ready, out = os.pipe()
+        def block():
+            os.write(out, b"x")
+            os.read(os.pipe()[0], 1)
         for number in range(4):
             child = os.fork()
             if child == 0:
                 for _ in range(number):
-                    threading.Thread(target=time.sleep, args=(9,), daemon=True).start()
-                os.read(os.pipe()[0], 1)
+                    threading.Thread(target=block, daemon=True).start()
+                block()
             children.append(child)
-        time.sleep(0.1)
+        begun = 0
+        while begun < 10: begun += len(os.read(ready, 10))
         for child in children:
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
@@ -135,13 +140,18 @@ TARGETS = {
     "stopped and continued": Target(
         "python",
         """
-        import os, signal, time
+        import os, signal
+        ready, out = os.pipe()
         child = os.fork()
         if child == 0:
-            for _ in range(10): time.sleep(0.01)
+            os.close(out)
+            os.read(ready, 1)
+            os.kill(os.getpid(), signal.SIGSTOP)
             os._exit(0)
-        time.sleep(0.03)
         os.kill(child, signal.SIGSTOP)
+        os.waitpid(child, os.WUNTRACED)
+        os.kill(child, signal.SIGCONT)
+        os.write(out, b"x")
         os.waitpid(child, os.WUNTRACED)
         os.kill(child, signal.SIGCONT)
         os.waitpid(child, 0)
@@ -155,7 +165,8 @@ TARGETS = {
         child = os.fork()
         if child == 0: time.sleep(0.2); os._exit(0)
         for _ in range(3):
-            signal.setitimer(signal.ITIMER_REAL, 0.005)
+            # Again and again, so that one before the pause does no harm.
+            signal.setitimer(signal.ITIMER_REAL, 0.005, 0.2)
             signal.pause()
             signal.setitimer(signal.ITIMER_REAL, 0.005)
             signal.sigtimedwait([signal.SIGUSR1], 0.02)
