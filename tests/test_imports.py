@@ -17,8 +17,10 @@ PACKAGE = ROOT / "tracealyze"
 LAYERS = [
     ["_engine", "errors", "escape"],
     ["units", "capture"],
+    ["expression"],
     ["trace"],
     ["ruleset"],
+    ["matching", "words"],
     ["finding"],
     ["summary"],
     ["render"],

@@ -10,7 +10,6 @@ from typing import Any
 
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.trace import Row
 
 EXPLANATION = {
     "finds": "What it finds",
@@ -21,6 +20,11 @@ EXPLANATION = {
 }
 """The parts of an explanation, in their order."""
 
+PACKAGED = Path(__file__).parent / "rules"
+"""The rules that come with the package."""
+
+_REQUIRED = ("code", "title", "table", "message", "advice")
+
 
 @dataclass(frozen=True)
 class AtLeast:
@@ -28,12 +32,12 @@ class AtLeast:
 
     share: float = 0.0
     total_ns: int = 0
-    count: int = 1
+    count: int = 0
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> AtLeast:
         """From the `[at_least]` of a rule."""
-        return cls(table.get("share", 0.0), units.read_duration(table.get("total", "0s")), table.get("count", 1))
+        return cls(table.get("share", 0.0), units.read_duration(table.get("total", "0s")), table.get("count", 0))
 
 
 @dataclass(frozen=True)
@@ -55,44 +59,59 @@ class Rule:
     code: str
     title: str
     table: str
-    group: tuple[str, ...]
     message: str
     advice: str
+    where: str = ""
+    """Which rows of the table; all without it."""
+    group: tuple[str, ...] = ()
+    """Columns whose rows are taken together where they agree; each row by itself without any."""
+    keep: str = ""
+    """Which groups; all without it."""
     precedence: int = 0
+    """Time that several rules speak of belongs to the one with the highest."""
     confidence: str = "measured"
-    impact: tuple[float, float] = (0.0, 1.0)
+    cost: str = "exclusive_ns"
+    """The column that says what it costs on the path; empty for what costs no time by itself."""
+    count: str = "calls"
+    """The column that the threshold for the count is about."""
+    impact: tuple[float | str, float | str] = (0.0, 1.0)
+    """What could be freed, from and to: parts of the cost, or expressions."""
+    severity: str = ""
+    """Fixed; else it follows from the impact."""
     at_least: AtLeast = field(default_factory=AtLeast)
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     excluded: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    words: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """Parts of the message: of each the first form in which no value is missing, or nothing."""
     explain: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
-
-    def asks_for(self, row: Row) -> bool:
-        """Whether a row of the table is one that the rule is about."""
-        wanted = all(row.get(name) in values for name, values in self.only.items())
-        return wanted and not any(row.get(name) in values for name, values in self.excluded.items())
+    origin: str = ""
+    """The file that it comes from."""
 
 
-def rule_of(name: str, table: Mapping[str, Any]) -> Rule:
+def rule_of(name: str, table: Mapping[str, Any], origin: str = "") -> Rule:
     """A rule from its file."""
+    where = origin or f"rules/{name}.toml"
     facts = dict(table)
     facts["excluded"] = facts.pop("except", {})
     facts["examples"] = tuple(Example(**example) for example in facts.pop("example", ()))
     facts["at_least"] = AtLeast.of(facts.get("at_least", {}))
     facts["group"] = tuple(facts.get("group", ()))
+    words = facts.get("words", {})
+    facts["words"] = {key: [part] if isinstance(part, str) else part for key, part in words.items()}
     facts["impact"] = tuple(facts.get("impact", (0.0, 1.0)))
     known = [item.name for item in fields(Rule)]
     for key in facts:
         if key not in known:
-            raise WrongUsage(f'rules/{name}.toml: there is no key "{key}".{did_you_mean(key, known)}')
-    missing = [key for key in ("code", "title", "table", "group", "message", "advice") if not facts.get(key)]
+            raise WrongUsage(f'{where}: there is no key "{key}".{did_you_mean(key, known)}')
+    missing = [key for key in _REQUIRED if not facts.get(key)]
     if missing:
-        raise WrongUsage(f"rules/{name}.toml: {', '.join(missing)} is missing.")
-    return Rule(name=name, **facts)
+        raise WrongUsage(f"{where}: {', '.join(missing)} is missing.")
+    return Rule(**facts | {"name": name, "origin": where})
 
 
 @cache
-def rules(folder: Path = Path(__file__).parent / "rules") -> tuple[Rule, ...]:
+def rules(folder: Path = PACKAGED) -> tuple[Rule, ...]:
     """All rules of a folder, by code."""
     import tomllib
 
@@ -102,5 +121,5 @@ def rules(folder: Path = Path(__file__).parent / "rules") -> tuple[Rule, ...]:
             table = tomllib.loads(file.read_text(encoding="utf-8"))
         except tomllib.TOMLDecodeError as error:
             raise WrongUsage(f"{file}: {error}.") from error
-        found.append(rule_of(file.stem, table))
+        found.append(rule_of(file.stem, table, str(file) if folder != PACKAGED else ""))
     return tuple(sorted(found, key=lambda rule: rule.code))

@@ -6,9 +6,8 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.finding import Finding, unexplained_ns
-
 if TYPE_CHECKING:
+    from tracealyze.finding import Finding
     from tracealyze.trace import Capture, Row, Table, Trace, Window
 
 SCHEMA = "tracealyze.summary/1"
@@ -48,6 +47,8 @@ class Summary:
     totals: dict[str, int]
     findings: list[Finding]
     unexplained_ns: int
+    unexplained: list[Row]
+    """The largest pieces of what no finding covers."""
 
     @cached_property
     def partition(self) -> list[Row]:
@@ -101,7 +102,8 @@ def summary(trace: Trace) -> Summary:
         window=trace.window,
         totals=trace.totals,
         findings=trace.findings,
-        unexplained_ns=unexplained_ns(trace, trace.findings),
+        unexplained_ns=trace.diagnosis.unexplained_ns,
+        unexplained=trace.diagnosis.unexplained,
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from functools import cached_property
+from functools import cache, cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
@@ -16,7 +16,7 @@ from tracealyze.escape import shown
 if TYPE_CHECKING:
     import pandas
 
-    from tracealyze.finding import Finding
+    from tracealyze.finding import Diagnosis, Finding
     from tracealyze.summary import Summary
 
 
@@ -88,6 +88,31 @@ class Table:
             raise WrongUsage(f'table {self.name}: there is no column "{name}" ({known}).{hint}')
         return self._source.column(name)
 
+    @property
+    def knows_events(self) -> bool:
+        """Whether rows know the events behind them, so that they can claim time on the path."""
+        return self._source.knows_events
+
+    @property
+    def units(self) -> Mapping[str, str]:
+        """Units of the columns: ns, bytes, share, count, or empty."""
+        return _units_of(self.name)
+
+    def where(self, condition: str = "", *, above_zero: str = "") -> Iterator[tuple[int, Row]]:
+        """Rows that meet a condition, with their numbers; only those in which the named column is above 0."""
+        numbers: Iterable[int] = range(len(self))
+        if condition:
+            from tracealyze import expression
+
+            numbers = self._source.where(expression.parse(condition, self.name).for_engine())
+        if above_zero:
+            costs = self.column(above_zero)
+            numbers = [number for number in numbers if (costs[number] or 0) > 0]
+        numbers = list(numbers)
+        columns = self._source.columns
+        rows = (dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
+        return zip(numbers, rows, strict=True)
+
     def json(self, columns: Sequence[str], quoted: Callable[[str], str]) -> Iterator[str]:
         """The rows as JSON objects with these members, in pieces; `quoted` makes a JSON string of a text."""
         for start in range(0, len(self), _ROWS_AT_ONCE):
@@ -121,6 +146,16 @@ class Table:
         rows = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
         more = f"<caption>first {_ROWS_SHOWN} of {len(self)} rows</caption>" if len(self) > _ROWS_SHOWN else ""
         return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+@cache
+def _units_of(table: str) -> Mapping[str, str]:
+    counts = {
+        name
+        for known, name, kind, unit, _ in _engine.SCHEMA
+        if known == table and kind == "i64" and not unit and not name.endswith("line")
+    }
+    return {name: "count" if name in counts else unit for known, name, _, unit, _ in _engine.SCHEMA if known == table}
 
 
 class Accounting(dict[str, int]):
@@ -383,6 +418,13 @@ class Trace:
 
     def table(self, name: str) -> Table:
         """A table by its name, as rules ask for it; `tracealyze rules --columns` lists them."""
+        kept: Mapping[str, Callable[[], Table]] = {
+            "calls": self.calls,
+            "tasks": lambda: self.tasks,
+            "processes": lambda: self.processes,
+        }
+        if name in kept:
+            return kept[name]()
         if name not in self._tables:
             self._tables[name] = self._table(lambda: self._source.table(name, self._selected))
         return self._tables[name]
@@ -402,11 +444,30 @@ class Trace:
         return self._table(self._source.summary_rows)
 
     @cached_property
+    def diagnosis(self) -> Diagnosis:
+        """The findings, and what none of them explains."""
+        from tracealyze.finding import diagnosis
+
+        return diagnosis(self)
+
+    @property
     def findings(self) -> list[Finding]:
         """What the rules say about this trace, the costliest first."""
-        from tracealyze.finding import findings
+        return self.diagnosis.findings
 
-        return findings(self)
+    def claims(
+        self, claims: Sequence[Sequence[Scope | tuple[Table, list[int]]]], most: int
+    ) -> tuple[list[tuple[int, int, list[tuple[int, int]]]], Table, int]:
+        """Divide the path among claims, each on pieces of the partition or on the events behind rows of a table.
+
+        An earlier claim goes first. Per claim: its time, the part of it that no earlier one has, and the parts that
+        earlier ones have, with their numbers. Then the `most` largest pieces that nobody claims, and the sum of all."""
+        asked = [
+            [one.for_engine() if isinstance(one, Scope) else (one[0]._source, one[1]) for one in claim]
+            for claim in claims
+        ]
+        shares, rest, rest_ns = _asked(lambda: self._source.claims(self._selected, asked, most))
+        return shares, Table(rest), rest_ns
 
     def summary(self) -> Summary:
         """All that `tracealyze summarize` shows, as data."""

@@ -252,6 +252,8 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.int("period", one.body.len() as i64);
         sheet.list("body", body);
         sheet.ns("total_ns", one.total_ns);
+        let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
+        sheet.ns("per_turn_ns", per_turn_ns);
         sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
         sheet.ns("dominant_ns", one.dominant_ns);
         sheet.int("dominant_calls", one.dominant_calls as i64);

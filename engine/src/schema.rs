@@ -129,6 +129,7 @@ columns! {
         "period" i64 "" "Calls in the commonest turn.";
         "body" list "" "The calls of the commonest turn.";
         "total_ns" i64 "ns" "From the first turn to the end of the last.";
+        "per_turn_ns" i64 "ns" "Mean length of a turn.";
         "dominant" dict "" "The call that costs most.";
         "dominant_ns" i64 "ns" "Time in the dominant call.";
         "dominant_calls" i64 "" "Number of dominant calls.";

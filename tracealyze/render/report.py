@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
 from tracealyze.escape import shown
-from tracealyze.finding import covered
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.paper import Paper, cells
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
 
 _PROOF_LINES = 3
-_UNCOVERED = 3
 _LEAST_OF_A_NAME = 24
 _LEAST_OF_A_TARGET = 8
 _APART = "  "
@@ -150,7 +148,7 @@ class _Report:
         for finding in found[: self.top]:
             self._finding(finding)
         if self.summary.window.wall_ns:
-            self._uncovered(found)
+            self._uncovered()
 
     def _finding(self, finding: Finding) -> None:
         style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
@@ -176,12 +174,13 @@ class _Report:
         quoted = " ".join(shown(text.replace("\t", " ")).split())
         self.paper.cut_line((f"  line {number}: {quoted}", "dim"))
 
-    def _uncovered(self, found: list[Finding]) -> None:
+    def _uncovered(self) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
         if share < _LEAST_SHARE_WORTH_SAYING:
             return
-        largest = self.trace.partition_by(None, apart_from=covered(found), most=_UNCOVERED)
-        pieces = "; ".join(f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in largest)
+        pieces = "; ".join(
+            f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in self.summary.unexplained
+        )
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
         self.paper.paragraph(
             f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim"

@@ -187,6 +187,22 @@ impl PyTable {
         Ok(all)
     }
 
+    /// Whether rows know the events behind them.
+    #[getter]
+    fn knows_events(&self) -> bool {
+        matches!(self.0, Rows::Found(..))
+    }
+
+    /// These rows as tuples; numbers that no row has are passed over. Not of events.
+    fn pick<'py>(&self, py: Python<'py>, numbers: Vec<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
+        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else { return Ok(Vec::new()) };
+        let one = |row: usize| {
+            let values = table.columns.iter().map(|(_, values)| object(py, values, row));
+            PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)
+        };
+        numbers.into_iter().filter(|&row| row < table.len()).map(one).collect()
+    }
+
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;
     /// `quoted` makes a JSON string of a text.
     fn json(&self, columns: Vec<String>, quoted: &Bound<'_, PyAny>, start: usize, stop: usize) -> PyResult<String> {
@@ -231,6 +247,17 @@ fn quoted_words(values: &Values, rows: Range<usize>, quoted: &Bound<'_, PyAny>) 
         }
     }
     Ok(made)
+}
+
+/// One value of a row that is there.
+fn object<'py>(py: Python<'py>, values: &Values, row: usize) -> PyResult<Bound<'py, PyAny>> {
+    match values {
+        Values::Int(values) => values[row].into_bound_py_any(py),
+        Values::Float(values) => values[row].into_bound_py_any(py),
+        Values::Bool(values) => values[row].into_bound_py_any(py),
+        Values::List(values) => values[row].as_slice().into_bound_py_any(py),
+        Values::Text { keys, words } => words.get(keys[row] as usize).into_bound_py_any(py),
+    }
 }
 
 /// The first so many values.

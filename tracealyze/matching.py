@@ -1,0 +1,141 @@
+"""Matching: the rows of a table that a rule speaks of, taken together as it says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tracealyze.trace import Scope
+
+if TYPE_CHECKING:
+    from tracealyze.ruleset import Rule
+    from tracealyze.trace import Row, Table, Trace
+
+Claimant: TypeAlias = "Scope | tuple[Table, list[int]]"
+"""Who claims time on the path: pieces of the partition, or rows of a table that knows their events."""
+
+_SCOPED = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target")
+_ADDED_UP = ("ns", "bytes", "share")
+_LINES = ("first_line", "last_line", "line", "next_line")
+# Of moments and means, a sum says nothing.
+_NOT_ADDED_UP = ("start_ns", "end_ns", "birth_ns", "death_ns", "mean_ns", "max_ns", "min_ns")
+_QUOTED = 2
+
+
+@dataclass(frozen=True)
+class Match:
+    """A row that a rule speaks of, or several taken together."""
+
+    rule: Rule
+    row: Row
+    cost_ns: int
+    claimants: tuple[Claimant, ...]
+    lines: tuple[int, ...]
+
+    @property
+    def capture(self) -> int:
+        """Number of the capture."""
+        return int(self.row.get("capture") or 0)
+
+
+def matches(trace: Trace, rule: Rule) -> Iterator[Match]:
+    """What a rule speaks of, if it reaches the thresholds."""
+    found = _pieces(trace, rule) if rule.table == "partition" else _rows(trace, rule)
+    return (match for match in found if _reaches(trace, match))
+
+
+def _reaches(trace: Trace, match: Match) -> bool:
+    rule, least = match.rule, match.rule.at_least
+    wall_ns = trace.windows[match.capture].wall_ns if match.capture < len(trace.windows) else 0
+    if rule.cost and (match.cost_ns <= 0 or match.cost_ns < max(least.total_ns, least.share * wall_ns)):
+        return False
+    return not least.count or (match.row.get(rule.count) or 0) >= least.count
+
+
+def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
+    """Groups of the partition."""
+    group = tuple(dict.fromkeys(("capture", *rule.group)))
+    shortest_ns = min((window.wall_ns for window in trace.windows), default=0)
+    at_least_ns = max(rule.at_least.total_ns, int(rule.at_least.share * shortest_ns))
+    table = trace.partition_by(group, Scope(rule.only, rule.excluded), at_least_ns=at_least_ns)
+    for _, row in table.where(rule.where):
+        here = {key: [row[key]] for key in group}
+        scope = Scope({**rule.only, **here}, rule.excluded)
+        proof = [row] if row["pid"] is not None else trace.partition_by(["pid", "op"], scope, most=_QUOTED)
+        lines = _lines_of(*proof) if row["syscall"] else _around_silence(trace, row)
+        yield Match(rule, row, row["exclusive_ns"], (scope,), lines)
+
+
+def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
+    """Rows of a table, each by itself or taken together."""
+    table = trace.table(rule.table)
+    chosen = table.where(rule.where, above_zero=rule.cost)
+    if not rule.group:
+        for at, row in chosen:
+            yield Match(rule, row, _cost(rule, row), (_claimant(table, [at], row),), _lines_of(row))
+        return
+    groups: dict[tuple[object, ...], list[tuple[int, Row]]] = {}
+    for at, row in chosen:
+        groups.setdefault(tuple(row.get(key) for key in ("capture", *rule.group)), []).append((at, row))
+    for members in groups.values():
+        rows = [row for _, row in members]
+        if rule.keep and not _kept(rule, rows):
+            continue
+        row = together(rows, table.units)
+        proof = sorted(rows, key=lambda row: -_cost(rule, row))[:_QUOTED]
+        yield Match(rule, row, _cost(rule, row), (_claimant(table, [at for at, _ in members], row),), _lines_of(*proof))
+
+
+def _kept(rule: Rule, rows: Sequence[Row]) -> bool:
+    from tracealyze import expression
+
+    return bool(expression.evaluate_group(expression.parse(rule.keep, rule.table, grouped=True), rows))
+
+
+def _cost(rule: Rule, row: Row) -> int:
+    return int(row.get(rule.cost) or 0) if rule.cost else 0
+
+
+def _claimant(table: Table, rows: list[int], row: Row) -> Claimant:
+    if table.knows_events:
+        return table, rows
+    return Scope({key: [row[key]] for key in _SCOPED if row.get(key) is not None})
+
+
+def together(rows: Sequence[Row], units: Mapping[str, str]) -> Row:
+    """Rows as one: amounts added up, the first and the last line, and what all have in common."""
+    if len(rows) == 1:
+        return rows[0]
+    row: dict[str, Any] = {}
+    for key, first in rows[0].items():
+        values = [each[key] for each in rows if each[key] is not None]
+        if key in ("first_line", "line"):
+            row[key] = min(values, default=None)
+        elif key in ("last_line", "next_line") or key.startswith(("max_", "longest")):
+            row[key] = max(values, default=None)
+        elif key.startswith("min_"):
+            row[key] = min(values, default=None)
+        elif _is_amount(key, first, units):
+            row[key] = sum(values) if values else None
+        else:
+            row[key] = first if all(each[key] == first for each in rows) else None
+    return row
+
+
+def _is_amount(key: str, value: object, units: Mapping[str, str]) -> bool:
+    if units.get(key) in _ADDED_UP:
+        return key not in _NOT_ADDED_UP
+    return isinstance(value, int) and not isinstance(value, bool) and units.get(key) == "count"
+
+
+def _lines_of(*rows: Row) -> tuple[int, ...]:
+    lines = {row.get(key) for row in rows for key in _LINES}
+    return tuple(sorted(line for line in lines if line))
+
+
+def _around_silence(trace: Trace, row: Row) -> tuple[int, ...]:
+    """The messages before and after the longest silence."""
+    gaps = trace.gaps_from(row["exclusive_ns"] // max(row["calls"], 1))
+    longest = max(gaps, key=lambda gap: gap["dur_ns"], default=None)
+    return _lines_of(longest) if longest else ()

@@ -1,0 +1,111 @@
+"""Words: what the messages of rules may name, each value shown by its unit as a person reads it."""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from tracealyze import units
+
+if TYPE_CHECKING:
+    from tracealyze.matching import Match
+    from tracealyze.trace import Row, Trace
+
+_ROUND_WITHIN = 0.01
+_UNKNOWN = "unknown"
+
+
+def message(text: str, match: Match, trace: Trace) -> str:
+    """A message of a rule with its values filled in."""
+    facts = _facts(match, trace)
+    shown = _Shown(trace.captures[match.capture].tick_ns if trace.captures else 1)
+    for name, parts in match.rule.words.items():
+        here = (part for part in parts if not any(_is_missing(facts, key) for _, key, _, _ in shown.parse(part) if key))
+        facts[name] = shown.vformat(next(here, ""), (), facts)
+    return shown.vformat(text, (), facts)
+
+
+def _is_missing(facts: Mapping[str, Any], key: str) -> bool:
+    return key in facts and facts[key] in (None, False, "", [])
+
+
+class _Shown(string.Formatter):
+    """Formats values by their names: `_ns` is a length of time, a noun behind a colon makes a count of it."""
+
+    def __init__(self, tick_ns: int) -> None:
+        self.tick_ns = tick_ns
+
+    def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
+        length = f"{field_name.removesuffix('share')}ns"
+        if field_name not in kwargs and field_name.endswith("_share") and length in kwargs:
+            return (field_name, kwargs[length] / max(kwargs["window_ns"], 1)), field_name
+        if field_name not in kwargs:
+            from tracealyze.errors import WrongUsage, did_you_mean
+
+            hint = did_you_mean(field_name, kwargs)
+            raise WrongUsage(f"a rule's message names {{{field_name}}}, which its table does not have.{hint}")
+        return (field_name, kwargs[field_name]), field_name
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        name, known = value
+        if known is None:
+            return _UNKNOWN
+        if format_spec:
+            return units.counted(int(known), *format_spec.split("|"))
+        return self.by_unit(name, known)
+
+    def by_unit(self, name: str, value: Any) -> str:
+        """A value as its name says."""
+        if isinstance(value, list | tuple):
+            return " · ".join(str(each) for each in value)
+        if isinstance(value, bool | str):
+            return str(value)
+        if name.endswith("_ns"):
+            return units.duration(value, self.tick_ns)
+        if name == "share" or name.endswith("_share"):
+            return units.share(value)
+        if name == "bytes" or name.endswith("_bytes"):
+            return units.size(value)
+        return units.count(value) if isinstance(value, int) else f"{value:.3g}"
+
+
+def _facts(match: Match, trace: Trace) -> dict[str, Any]:
+    """The columns of the row, and what follows from them."""
+    row, capture = match.row, match.capture
+    wall_ns = trace.windows[capture].wall_ns if capture < len(trace.windows) else 0
+    calls = row.get("calls") or 0
+    cost_ns = match.cost_ns
+    total_ns = row.get("total_ns", row.get("exclusive_ns"))
+    derived = {
+        "subject": subject(row),
+        "call": " ".join(part for part in (row.get("syscall"), row.get("op")) if part) or "calls",
+        "times": "once" if calls == 1 else f"{units.count(calls)} times",
+        "cost_ns": cost_ns,
+        "share": cost_ns / wall_ns if wall_ns else 0.0,
+        "window_ns": wall_ns,
+        "window": units.duration(wall_ns, trace.captures[capture].tick_ns) if trace.captures else "",
+        "whole_seconds": _whole_seconds(cost_ns) if calls == 1 else None,
+        "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
+        "at_most": " at most" if trace.captures and trace.captures[capture].dur_kind == "upper-bound" else "",
+    }
+    if total_ns is not None and "mean_ns" not in row:
+        derived["mean_ns"] = total_ns / max(calls, 1)
+    name = row.get("program")
+    return {**row, **derived, "program": name.rsplit("/", 1)[-1] if name else "the process"}
+
+
+def subject(row: Row) -> str:
+    """Who it is about."""
+    pid, program = row.get("pid"), row.get("program")
+    return (
+        " ".join(part for part in (f"pid {pid}" if pid is not None else "", program or "") if part)
+        or "the traced process"
+    )
+
+
+def _whole_seconds(length_ns: int) -> int | None:
+    """Work rarely takes a round number of seconds; delays that somebody chose do."""
+    seconds = round(length_ns / units.S)
+    near = seconds and abs(length_ns - seconds * units.S) <= seconds * units.S * _ROUND_WITHIN
+    return seconds if near else None
