@@ -162,6 +162,17 @@ def test_strict_fails_when_a_line_is_lost_and_only_then(run: Run, strace: Callab
     assert "1 line could not be used" in done.stderr
 
 
+def test_events_that_the_tracer_lost_are_told_by_their_number(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "perf.txt"
+    call = "     0.164 ( 0.002 ms): ls/4568 getpid() = 4568\n"
+    file.write_text(f"{call}LOST 12 events!\n{call}LOST 1200 events!\n")
+    loss = {"kind": "dropped", "lines": 2, "events": 1212, "first_line": 2}
+    assert json.loads(run("summarize", file, "--json").stdout)["captures"][0]["losses"][0].items() >= loss.items()
+    assert "At least 1,212 events lost (2 lines say so, first: line 2)" in " ".join(
+        run("summarize", file).stdout.split()
+    )
+
+
 def test_several_captures_give_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     small = strace(SLEEPER)
     shown = run("summarize", SSH, small).stdout

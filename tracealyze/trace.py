@@ -201,6 +201,8 @@ class Loss:
 
     kind: str
     lines: int
+    events: int | None = None
+    """Events that these lines say were lost, where they speak of events that have no line."""
     first_line: int | None = None
     remedy: str | None = None
 

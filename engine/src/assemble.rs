@@ -154,6 +154,7 @@ impl<'trace> Assembler<'trace> {
             (Kind::Exit | Kind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),
             (Kind::Log, _) => self.message(line, stamp_ns, at),
             (Kind::SummaryTable, _) => self.summary(line, extra),
+            (Kind::Dropped, _) => self.dropped(line),
             _ => {}
         }
         line.kind
@@ -332,7 +333,9 @@ impl<'trace> Assembler<'trace> {
                 self.never_returned(task);
                 // It is still in the call when the capture ends.
                 let known = &mut self.trace.tasks[task as usize];
-                known.last_ns = known.last_ns.max(self.capture.last_ns);
+                if known.death_ns == NO_NS {
+                    known.last_ns = known.last_ns.max(self.capture.last_ns);
+                }
             }
             self.leave_parked(task);
             self.name_program(task);

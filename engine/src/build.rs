@@ -252,6 +252,7 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         bytes: 0,
         accounting: vec![0; parsers::Kind::ALL.len()],
         first_lines: vec![0; parsers::Kind::ALL.len()],
+        lost_events: 0,
         tasks: 0..trace.tasks.len() as u32,
         rows: 0..trace.events.len(),
         first_ns: trace.tasks.iter().map(|task| task.birth_ns).filter(|&ns| ns != NO_NS).min().unwrap_or(NO_NS),

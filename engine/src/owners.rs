@@ -43,6 +43,8 @@ pub(crate) struct Owners {
     ids_optional: bool,
     /// First task of each process, where lines print process and thread.
     leaders: FxHashMap<i32, u32>,
+    /// Further threads of each process.
+    threads: FxHashMap<i32, Vec<u32>>,
 }
 
 impl Owners {
@@ -62,6 +64,7 @@ impl Owners {
             last: ((NO_ID, NO_ID), NONE),
             ids_optional,
             leaders: FxHashMap::default(),
+            threads: FxHashMap::default(),
         }
     }
 
@@ -153,6 +156,9 @@ impl Owners {
         for thread in tasks.iter_mut().filter(|task| task.is_thread && task.creator == self.bare) {
             thread.pid = key.1;
         }
+        if let Some(threads) = self.threads.remove(&NO_ID) {
+            self.threads.insert(key.1, threads);
+        }
         Some(self.bare)
     }
 
@@ -202,7 +208,7 @@ impl Owners {
         self.attached.retain(|&tid| tid != key.1);
         // A fork returns the process; the child may speak under the ids of process and thread.
         if let Some(birth) = self.announced.remove(&key).or_else(|| self.announced.remove(&(key.0, key.0))) {
-            link(tasks, number, birth);
+            self.link(tasks, number, birth);
         }
         number
     }
@@ -216,6 +222,7 @@ impl Owners {
         if leader != number && tasks[leader as usize].death_ns == NO_NS {
             let task = &mut tasks[number as usize];
             (task.is_thread, task.creator) = (true, leader);
+            self.threads.entry(pid).or_default().push(number);
         } else {
             self.leaders.insert(pid, number);
         }
@@ -245,7 +252,7 @@ impl Owners {
         });
         let known = known.or_else(|| self.ended_before(tasks, child, &birth));
         match known {
-            Some(task) if task != birth.creator => link(tasks, task, birth),
+            Some(task) if task != birth.creator => self.link(tasks, task, birth),
             _ => {
                 self.forget(child);
                 self.announced.insert(child, birth);
@@ -281,7 +288,7 @@ impl Owners {
             return;
         };
         let birth = Birth { creator, row: NONE, thread, vfork: false, start_ns: NO_NS };
-        link(tasks, task, birth);
+        self.link(tasks, task, birth);
     }
 
     /// The task has ended: its ids are free for another one.
@@ -310,14 +317,29 @@ impl Owners {
         }
         self.forget(from);
     }
-}
 
-fn link(tasks: &mut [Task], child: u32, birth: Birth) {
-    let creator_pid = tasks[birth.creator as usize].pid;
-    let task = &mut tasks[child as usize];
-    (task.creator, task.created_by) = (birth.creator, birth.row);
-    (task.is_thread, task.vfork, task.born) = (birth.thread, birth.vfork, true);
-    if birth.thread {
-        task.pid = creator_pid;
+    fn link(&mut self, tasks: &mut [Task], child: u32, birth: Birth) {
+        let creator_pid = tasks[birth.creator as usize].pid;
+        let task = &mut tasks[child as usize];
+        (task.creator, task.created_by) = (birth.creator, birth.row);
+        (task.is_thread, task.vfork, task.born) = (birth.thread, birth.vfork, true);
+        if birth.thread {
+            task.pid = creator_pid;
+            self.threads.entry(creator_pid).or_default().push(child);
+        }
+    }
+
+    /// The process of a task ends: all other tasks of it that have not ended yet.
+    pub(crate) fn end_group(&mut self, tasks: &[Task], task: u32) -> Vec<u32> {
+        let pid = tasks[task as usize].pid;
+        let mut group = self.threads.remove(&pid).unwrap_or_default();
+        if tasks[task as usize].is_thread {
+            group.extend(self.process(pid));
+        }
+        group.retain(|&other| {
+            other != task && tasks[other as usize].pid == pid && tasks[other as usize].ended.is_none()
+        });
+        group.iter().for_each(|&other| self.leaves(other));
+        group
     }
 }

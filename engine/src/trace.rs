@@ -24,6 +24,8 @@ pub struct Capture {
     pub accounting: Vec<u64>,
     /// The first line of each kind, 0 if none, in the order of [`Kind::ALL`].
     pub first_lines: Vec<u64>,
+    /// Events that the tracer says it lost, as far as it says how many; one for each such line that does not.
+    pub lost_events: u64,
     /// Its tasks.
     pub tasks: Range<u32>,
     /// Its events.

@@ -157,6 +157,85 @@ fn lost_events_of_dtrace_are_a_loss_and_its_table_counts_are_kept() {
     ]);
     let capture = &trace.captures[0];
     assert_eq!((capture.lines_of(Kind::Dropped), capture.lines_of(Kind::SummaryTable)), (1, 3));
+    assert_eq!(capture.lost_events, 120);
     let counts: Vec<_> = capture.summary.iter().map(|row| (row.syscall.as_str(), row.calls)).collect();
     assert_eq!(counts, [("close", 1), ("exit", 1)]);
+}
+
+// Believed: each task tells its own end. One exit ends all threads of the process, and most tracers say it once.
+#[test]
+fn the_end_of_a_process_is_that_of_all_its_threads() {
+    let captures: [(&str, &[&str]); 6] = [
+        (
+            "kdump -H",
+            &[
+                "   700 100100 sh       1300000000.000000100 CALL  getpid",
+                "   700 100100 sh       1300000000.000000200 RET   getpid 700/0x2bc",
+                "   700 100101 sh       1300000000.000000300 CALL  nanosleep(0x1,0)",
+                "   700 100100 sh       1300000000.000000900 CALL  exit(0x3)",
+            ],
+        ),
+        (
+            "FreeBSD truss -f -H -d",
+            &[
+                "  700 100100: 0.000000100 thr_new(0x7fff,0x68)\t = 0 (0x0)",
+                "  700 100101: 0.000000200 <new thread 100101>",
+                "  700 100101: 0.000000300 getpid()\t = 700 (0x2bc)",
+                "  700 100100: 0.000000900 process exit, rval = 3",
+            ],
+        ),
+        (
+            "Solaris truss",
+            &[
+                "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t= 2",
+                "700/2:\t 0.0002\tlwp_create()\t(returning as new lwp ...)\t= 0",
+                "700/2:\t 0.0003\tgetpid()\t\t= 700 [1]",
+                "700/1:\t 0.0009\t_exit(3)",
+            ],
+        ),
+        (
+            "perf trace",
+            &[
+                "     0.100 ( 0.010 ms): t/700 clone(clone_flags: VM|FILES|THREAD, newsp: 0x7f01) = 701 (t)",
+                "     0.200 ( 0.010 ms): t/701 getpid() = 700",
+                "     0.900 (         ): t/700 exit_group(error_code: 3) = ?",
+            ],
+        ),
+        (
+            "strace -qq",
+            &[
+                r#"700 1795248057.000100 execve("/srv/a", ["a"], 0x7ffd /* 1 var */) = 0 <0.000300>"#,
+                r"700 1795248057.000500 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 701 <0.000020>",
+                r"701 1795248057.000600 futex(0x7f01, FUTEX_WAIT, 2, NULL <unfinished ...>",
+                r"700 1795248057.000900 exit_group(3) = ?",
+            ],
+        ),
+        (
+            "a deadly signal",
+            &[
+                "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t= 2",
+                "700/2:\t 0.0002\tlwp_create()\t(returning as new lwp ...)\t= 0",
+                "700/2:\t 0.0009\t    Received signal #15, SIGTERM [default]",
+            ],
+        ),
+    ];
+    for (name, lines) in captures {
+        let trace = read(lines);
+        let ends: Vec<_> = trace.tasks.iter().map(|task| (task.pid, task.ended.is_some(), task.death_ns)).collect();
+        assert_eq!(ends.len(), 2, "{name}");
+        assert!(ends.iter().all(|&(pid, ended, _)| pid == 700 && ended), "{name}: {ends:?}");
+        assert!(ends[0].2 != NO_NS && ends[0].2 == ends[1].2, "{name}: {ends:?}");
+    }
+}
+
+#[test]
+fn a_process_begun_later_under_the_id_of_an_ended_thread_is_another_task() {
+    let trace = read(&[
+        "     0.100 ( 0.010 ms): t/700 clone(clone_flags: VM|FILES|THREAD, newsp: 0x7f01) = 701 (t)",
+        "     0.200 ( 0.010 ms): t/701 getpid() = 700",
+        "     0.900 (         ): t/700 exit_group(error_code: 3) = ?",
+        "     0.950 (         ): t/701 exit() = ?",
+        "  5000.000 ( 0.010 ms): u/701 getpid() = 701",
+    ]);
+    assert_eq!(tasks(&trace).iter().map(|task| task.4).collect::<Vec<_>>(), [2, 2, 1]);
 }

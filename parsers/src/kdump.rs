@@ -154,7 +154,7 @@ impl Reader {
             line.extra = if self.layout.has_tids { parsed.keep(Extra::ThreadEnd) } else { 0 };
         } else {
             let status = args.first().and_then(|arg| scan::value(arg)).map_or(0, |(status, _)| status);
-            line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+            line.extra = parsed.keep(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)));
         }
     }
 }

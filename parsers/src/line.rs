@@ -229,9 +229,11 @@ pub enum Extra {
         /// For a SIGCHLD: how the child ended.
         ended: Option<Ended>,
     },
-    /// The end of a thread or process.
+    /// The end of the task that the line is about.
     End(Ended),
-    /// A thread ended alone, by the call that ends no more than it.
+    /// The end of a process with all its threads, whichever of them the line is about.
+    GroupEnd(Ended),
+    /// A thread ended alone, by the call that ends no more than it; where nothing else tells that it is one.
     ThreadEnd,
     /// The leader's id was taken over by another thread's execve.
     Superseded {

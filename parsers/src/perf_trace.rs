@@ -101,9 +101,11 @@ fn apart(line: &[u8], parsed: &mut Parsed) -> Line {
         return found;
     }
     let text = scan::skip_blanks(line);
-    let is_loss = text.starts_with(b"LOST ") && text.ends_with(b" events!");
+    if let Some(lost) = text.strip_prefix(b"LOST ").and_then(|rest| rest.strip_suffix(b" events!")) {
+        let events = scan::number(lost).map_or(NO_NS, |(events, _)| events);
+        return Line { ret: events, ..Line::of(Kind::Dropped) };
+    }
     Line::of(match () {
-        () if is_loss => Kind::Dropped,
         () if is_chain(line) => Kind::Continuation,
         () if front::begins(line) => Kind::Damaged,
         () if text.starts_with(b"[ perf ") || text.starts_with(b"perf: ") => Kind::Notice,
@@ -180,7 +182,7 @@ fn leaves(name: &[u8], named: &Named<'_>, line: &mut Line, parsed: &mut Parsed) 
     match name {
         b"exit_group" => {
             let status = named.get(b"error_code").and_then(scan::value).map_or(0, |(status, _)| status);
-            line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+            line.extra = parsed.keep(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)));
         }
         b"exit" => line.extra = parsed.keep(Extra::ThreadEnd),
         _ => {}

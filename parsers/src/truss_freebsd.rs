@@ -192,8 +192,11 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
     let plain = plain_name(call.name);
     let (mut args, count) = call::arguments(call.args);
     if line.outcome == Outcome::NoReturn {
-        let status = scan::value(args[0]).filter(|_| plain != b"thr_exit").map_or(0, |(status, _)| status);
-        line.extra = parsed.keep(Extra::End(Ended::Exited((status & 0xff) as i32)));
+        let status = scan::value(args[0]).map_or(0, |(status, _)| status);
+        line.extra = parsed.keep(match plain {
+            b"thr_exit" => Extra::End(Ended::Exited(0)),
+            _ => Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)),
+        });
     } else if let Some(known) = syscalls::by_name(plain) {
         without_pointers(known, &mut args);
         crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);

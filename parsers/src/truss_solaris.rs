@@ -249,7 +249,7 @@ fn extra(
         (End::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
         (End::Nothing, b"_exit" | b"exit") => {
             let status = crate::scan::value(args[0]).map_or(0, |(status, _)| status);
-            Some(Extra::End(Ended::Exited((status & 0xff) as i32)))
+            Some(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)))
         }
         (End::Nothing, b"lwp_exit") => Some(Extra::End(Ended::Exited(0))),
         (End::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3") if status != NO_NS => {

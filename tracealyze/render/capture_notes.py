@@ -10,7 +10,7 @@ from tracealyze import units
 from tracealyze.escape import shown
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Capture, Window
+    from tracealyze.trace import Capture, Loss, Window
 
 _TIMES = {
     "exact": "Call times are exact: the tracer measured each from entry to return.",
@@ -63,15 +63,26 @@ def losses_line(capture: Capture) -> str:
     """How many lines could not be used, why, and how to keep them next time."""
     foreign = capture.accounting.get("foreign", 0)
     aside = f" {units.counted(foreign, 'line')} of other output set aside." if foreign else ""
-    if not capture.losses:
-        return f"Every line is accounted for.{aside}"
-    lost = sum(loss.lines for loss in capture.losses)
+    gone = "".join(f" {_events_lost(loss)}" for loss in capture.losses if loss.events is not None)
+    unused = [loss for loss in capture.losses if loss.events is None]
+    if not unused:
+        return f"Every line is accounted for.{aside}{gone}"
+    lost = sum(loss.lines for loss in unused)
     parts = [
         f"{units.count(loss.lines)} {loss.kind.replace('_', ' ')} (first: line {loss.first_line})"
         + (f": {loss.remedy}" if loss.remedy else "")
-        for loss in capture.losses
+        for loss in unused
     ]
-    return f"{units.count(lost)} of {units.counted(capture.lines, 'line')} not used: {'; '.join(parts)}.{aside}"
+    return f"{units.count(lost)} of {units.counted(capture.lines, 'line')} not used: {'; '.join(parts)}.{aside}{gone}"
+
+
+def _events_lost(loss: Loss) -> str:
+    """Events that have no line at all, as the tracer tells it."""
+    lines = f"{units.counted(loss.lines, 'line')} {'says' if loss.lines == 1 else 'say'} so"
+    return (
+        f"At least {units.counted(loss.events or 0, 'event')} lost ({lines}, first: line {loss.first_line})"
+        f"{f': {loss.remedy}' if loss.remedy else ''}."
+    )
 
 
 def caveats(capture: Capture, *, traced_children: bool = False) -> Iterator[str]:

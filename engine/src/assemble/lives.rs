@@ -7,6 +7,9 @@ use crate::tasks::Program;
 use parsers::line::Ended;
 use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Stamp, Text};
 
+/// So long after the end of their process threads may still be seen. No id is given out again so soon.
+const LAST_WORDS_NS: i64 = 100_000_000;
+
 impl Assembler<'_> {
     /// What follows from a completed call.
     pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
@@ -33,6 +36,11 @@ impl Assembler<'_> {
                 self.trace.events.asked.push((row, asked_ns));
             }
             Some(Extra::End(ended)) => self.exits(task, ended),
+            Some(Extra::GroupEnd(ended)) => {
+                self.exits(task, ended);
+                let at_ns = self.trace.events.end_ns(row).unwrap_or(self.trace.events.start_ns(row));
+                self.siblings_end(task, ended, at_ns);
+            }
             Some(Extra::ThreadEnd) => {
                 self.was_thread(task);
                 self.exits(task, Ended::Exited(0));
@@ -143,9 +151,10 @@ impl Assembler<'_> {
         match extra {
             Some(Extra::Signal { .. }) => self.continued(line, extra),
             // Its default action, which killed: no line of its own tells the end.
-            Some(Extra::End(ended)) => {
+            Some(Extra::GroupEnd(ended)) => {
                 self.never_returned(task);
                 self.exits(task, ended);
+                self.siblings_end(task, ended, stamp_ns);
             }
             _ => {}
         }
@@ -174,7 +183,7 @@ impl Assembler<'_> {
     pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         self.never_returned(task);
         self.mark(task, EventKind::Exit, line, stamp_ns, at);
-        if let Some(Extra::End(ended)) = extra {
+        if let Some(Extra::End(ended) | Extra::GroupEnd(ended)) = extra {
             self.trace.tasks[task as usize].ended = Some(ended);
         }
         let known = &mut self.trace.tasks[task as usize];
@@ -182,6 +191,20 @@ impl Assembler<'_> {
             known.death_ns = stamp_ns.max(known.last_ns);
         }
         self.owners.ended(task, (line.pid, line.tid));
+        if let Some(Extra::GroupEnd(ended)) = extra {
+            self.siblings_end(task, ended, stamp_ns);
+        }
+    }
+
+    /// The other threads of a task's process end with it. Their last lines may still come; later ones are those of other
+    /// tasks with the same ids.
+    fn siblings_end(&mut self, task: u32, ended: Ended, at_ns: i64) {
+        for sibling in self.owners.end_group(&self.trace.tasks, task) {
+            self.ended(sibling, ended, at_ns);
+            if at_ns != NO_NS {
+                self.state(sibling).gone_ns = at_ns.max(0).saturating_add(LAST_WORDS_NS);
+            }
+        }
     }
 
     pub(super) fn superseded(&mut self, leader: u32, by: i32, line: &Line, stamp_ns: i64, at: Place) {

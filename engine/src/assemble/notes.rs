@@ -96,6 +96,12 @@ impl Assembler<'_> {
         self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
     }
 
+    /// The tracer lost events here, and mostly says how many.
+    pub(super) fn dropped(&mut self, line: &Line) {
+        let events = u64::try_from(line.ret).unwrap_or(1);
+        self.capture.lost_events = self.capture.lost_events.saturating_add(events);
+    }
+
     pub(super) fn summary(&mut self, line: &Line, extra: Option<Extra>) {
         if let Some(Extra::SummaryRow { calls, failed, total_ns }) = extra {
             let syscall = self.trace.events.texts.string(line.name).into_owned();

@@ -410,6 +410,9 @@ fn described<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyD
             let loss = PyDict::new(py);
             loss.set_item("kind", kind.name())?;
             loss.set_item("lines", capture.lines_of(kind))?;
+            if kind == Kind::Dropped {
+                loss.set_item("events", capture.lost_events)?;
+            }
             loss.set_item("first_line", capture.first_lines[kind as usize])?;
             loss.set_item("remedy", remedy)?;
             losses.append(loss)?;

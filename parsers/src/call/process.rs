@@ -33,6 +33,12 @@ pub fn describe(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed
         "wait4" | "waitpid" | "waitid" | "wait3" | "wait" | "waitsys" | "wait6" | "kwaitpid" => {
             waited(args, line, parsed);
         }
+        "exit" | "exit_group" if line.extra == 0 && matches!(line.outcome, Outcome::NoReturn | Outcome::Open) => {
+            let status = args.first().and_then(|arg| scan::value(arg)).map_or(0, |(status, _)| status);
+            let ended = Ended::Exited((status & 0xff) as i32);
+            // The first ends one thread only.
+            line.extra = parsed.keep(if name == "exit" { Extra::End(ended) } else { Extra::GroupEnd(ended) });
+        }
         "restart_syscall" => line.op = resumed_name(args.first().copied().unwrap_or(b""), parsed),
         _ => {
             if let Some(flags) = creates(name, args) {

@@ -83,7 +83,7 @@ fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let action = words.next().unwrap_or(b"");
     line.op = parsed.texts.add(action);
     line.extra = match action {
-        b"SIG_DFL" => parsed.keep(Extra::End(Ended::Killed(line.name))),
+        b"SIG_DFL" => parsed.keep(Extra::GroupEnd(Ended::Killed(line.name))),
         _ => {
             let sender = memmem::find(text, b"pid=").and_then(|at| scan::number(text.get(at + 4..)?));
             let from = sender.and_then(|(pid, _)| i32::try_from(pid).ok()).unwrap_or(NO_ID);

@@ -132,8 +132,8 @@ pub(super) fn line(note: Note<'_>, split: &Split<'_>, layout: &Layout, parsed: &
     let (kind, extra) = match note {
         Note::Signal(number, rest) => return signal_line(number, rest, parsed),
         Note::NewProcess => (Kind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: false })),
-        Note::Exit(status) => (Kind::Exit, Some(Extra::End(exit_status(status, layout, parsed)))),
-        Note::Killed(signal) => (Kind::Exit, Some(Extra::End(Ended::Killed(signal_name(signal, parsed))))),
+        Note::Exit(status) => (Kind::Exit, Some(Extra::GroupEnd(exit_status(status, layout, parsed)))),
+        Note::Killed(signal) => (Kind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(signal, parsed))))),
         // Where lines have no thread ids, the threads of a process are one task: it neither begins nor ends here.
         Note::NewThread(_) | Note::ThreadEnded(_) if !layout.has_tids() || !split.prefixed() => (Kind::Process, None),
         Note::NewThread(_) => (Kind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: true })),

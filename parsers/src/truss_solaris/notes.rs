@@ -69,11 +69,37 @@ pub(super) fn wait_status(status: i64, parsed: &mut Parsed) -> Option<Ended> {
     }
 }
 
+/// Signals that by default do not end a process: they are ignored, stop it, or let it go on.
+const HARMLESS: [&str; 18] = [
+    "SIGCLD",
+    "SIGCHLD",
+    "SIGPWR",
+    "SIGWINCH",
+    "SIGURG",
+    "SIGSTOP",
+    "SIGTSTP",
+    "SIGCONT",
+    "SIGTTIN",
+    "SIGTTOU",
+    "SIGWAITING",
+    "SIGLWP",
+    "SIGFREEZE",
+    "SIGTHAW",
+    "SIGCANCEL",
+    "SIGJVM1",
+    "SIGJVM2",
+    "SIGINFO",
+];
+
 /// A line that is an event of its own but no call.
 pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if let Some(rest) = body.strip_prefix(b"Received signal #") {
         let mut line = signal(rest, Kind::Signal, parsed)?;
-        line.extra = parsed.keep(Extra::Signal { from: NO_ID, ended: None });
+        let kills = rest.ends_with(b"[default]") && !HARMLESS.contains(&&*parsed.texts.string(line.name));
+        line.extra = parsed.keep(match kills {
+            true => Extra::GroupEnd(Ended::Killed(line.name)),
+            false => Extra::Signal { from: NO_ID, ended: None },
+        });
         return Some(line);
     }
     if let Some(rest) = body.strip_prefix(b"Stopped by signal #") {

@@ -58,6 +58,7 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::Waited { child, ended: end } => format!("waited({child}{})", ended(end)),
         Extra::Signal { from, ended: end } => format!("from({from}{})", ended(end)),
         Extra::End(end) => format!("end({})", ended(&Some(*end)).trim()),
+        Extra::GroupEnd(end) => format!("group_end({})", ended(&Some(*end)).trim()),
         Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
         Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
         Extra::Program(name) => format!("program({})", parsed.texts.string(*name)),
