@@ -6,9 +6,14 @@
 //! assert_eq!(trace.tasks[1].creator, 0);
 //! ```
 
+use crate::charges::Charges;
 use crate::events::{Event, EventKind};
+use crate::select::{Choice, Selection};
+use crate::table::{Table, Values};
 use crate::tasks::{Program, Task};
 use crate::trace::{Capture, Trace};
+use crate::view::View;
+use crate::wakers::Wakers;
 use parsers::{Clock, DurKind, Facts, NO_NS, Outcome, Stamp, Text};
 
 /// One event of a task.
@@ -262,4 +267,37 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         unseen_children: 0,
         summary: Vec::new(),
     }
+}
+
+/// Look at all of a trace, as tables do.
+///
+/// # Panics
+/// Never: a choice of everything has no time to be misunderstood.
+pub fn look<T>(trace: &Trace, look: impl FnOnce(&View<'_>) -> T) -> T {
+    let Ok(selection) = Selection::new(trace, &Choice::default()) else { unreachable!() };
+    let (wakers, windows) = (Wakers::new(trace), crate::window::windows(trace, &crate::window::Choice::default()));
+    let mut charges = Charges::new(trace.events.len());
+    for window in &windows {
+        crate::path::walk(trace, &wakers, window, &mut |segment| charges.add(&segment));
+    }
+    look(&View { trace, selection: &selection, windows: &windows, wakers: &wakers, charges: &charges })
+}
+
+/// Columns of a table as text: a line for each row, cells apart by blanks, `-` for what is missing.
+pub fn cells(table: &Table, columns: &[&str]) -> Vec<String> {
+    let cell = |name: &str, row: usize| match table.column(name) {
+        Some(Values::Int(values)) => values[row].map(|value| value.to_string()),
+        Some(Values::Float(values)) => values[row].map(|value| value.to_string()),
+        Some(Values::Bool(values)) => values[row].map(|value| value.to_string()),
+        Some(Values::Text { keys, words }) => words.get(keys[row] as usize).cloned(),
+        Some(Values::List(values)) => Some(values[row].join(",")),
+        None => Some(format!("no column {name}")),
+    };
+    let line = |row: usize| columns.iter().map(move |name| cell(name, row).unwrap_or_else(|| "-".to_owned()));
+    (0..table.len()).map(|row| line(row).collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// The columns of a table made of all of a trace; see [`cells`].
+pub fn rows(trace: &Trace, make: crate::tables::Make, columns: &[&str]) -> Vec<String> {
+    cells(&look(trace, make).table, columns)
 }

@@ -17,6 +17,7 @@ pub mod events;
 pub mod fold;
 pub mod gaps;
 pub mod histogram;
+pub mod kinds;
 pub mod listing;
 pub mod loops;
 pub mod members;

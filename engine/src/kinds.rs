@@ -1,0 +1,82 @@
+//! Calls by what they are to a table: each shape is judged once, so that looking at an event costs a look at a number.
+
+use crate::events::{EventKind, Shape};
+use crate::view::View;
+use rayon::prelude::*;
+
+/// A kind for each shape that matters.
+pub struct Kinds<K>(Vec<Option<K>>);
+
+impl<K: Copy + Send> Kinds<K> {
+    /// Judge each shape by the name of its syscall and by the rest of it.
+    pub fn new(view: &View<'_>, judge: impl Fn(&[u8], &Shape) -> Option<K> + Sync) -> Kinds<K> {
+        let events = &view.trace.events;
+        let shapes = events.shapes().par_iter();
+        Kinds(shapes.map(|shape| judge(events.texts.bytes(shape.syscall), shape)).collect())
+    }
+
+    /// The kind of a row's shape, whether or not it is a call.
+    pub fn of_shape(&self, number: u32) -> Option<K> {
+        self.0.get(number as usize).copied().flatten()
+    }
+
+    /// The calls of a task that matter and count, in order of their starts.
+    pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
+        let events = &view.trace.events;
+        view.trace.rows_of(task).iter().filter_map(move |&row| {
+            let kind = self.of_shape(events.shape_number(row))?;
+            (events.kind(row) == EventKind::Call && view.selection.has(row)).then_some((row, kind))
+        })
+    }
+
+    /// The calls of several tasks of one process, in order of their starts.
+    pub fn calls_of(&self, view: &View<'_>, tasks: &[u32]) -> Vec<(u32, K)> {
+        let mut calls: Vec<(u32, K)> = tasks.iter().flat_map(|&task| self.calls(view, task)).collect();
+        if tasks.len() > 1 {
+            // Without a clock all starts are equal, and the order is that of the lines.
+            calls.sort_by_key(|&(row, _)| (view.trace.events.start_ns(row), row));
+        }
+        calls
+    }
+}
+
+/// The tasks that count, by process: each list begins with the main task if this one counts.
+pub fn processes(view: &View<'_>) -> Vec<Vec<u32>> {
+    let mains = crate::processes::main_tasks(view.trace);
+    let mut of_main: rustc_hash::FxHashMap<u32, usize> = rustc_hash::FxHashMap::default();
+    let mut processes: Vec<Vec<u32>> = Vec::new();
+    for task in view.tasks() {
+        let main = mains.get(task as usize).copied().unwrap_or(task);
+        let at = *of_main.entry(main).or_insert_with(|| {
+            processes.push(Vec::new());
+            processes.len() - 1
+        });
+        if let Some(process) = processes.get_mut(at) {
+            process.push(task);
+        }
+    }
+    processes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{build, look, task};
+
+    #[test]
+    fn threads_belong_to_their_process_and_a_signal_is_no_call() {
+        let plans = vec![
+            task(1).spawn("clone3", 0, 1, 2).call("read", 5, 6).exit(20),
+            task(2).of_process(1).call("read", 3, 4).signal("read", 4).call("write", 5, 6).exit(9),
+            task(3).call("read", 1, 2).exit(9),
+        ];
+        look(&build(plans), |view| {
+            let reads = Kinds::new(view, |syscall, _| (syscall == b"read").then_some(()));
+            let processes = processes(view);
+            assert_eq!(processes, [vec![0, 1], vec![2]]);
+            let starts =
+                reads.calls_of(view, &processes[0]).into_iter().map(|(row, ())| view.trace.events.start_ns(row));
+            assert_eq!(starts.collect::<Vec<_>>(), [3, 5]);
+        });
+    }
+}
