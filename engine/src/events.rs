@@ -169,11 +169,11 @@ pub struct EventTable {
     recent: RecentShapes,
     /// Normalised target of each text, by number; 0xFFFF_FFFF where not yet worked out.
     normalised: Vec<Text>,
-    /// Requested times, by row: sleeps and time-outs.
+    /// Requested times, by row: sleeps and time-outs; [`NO_NS`] for ever.
     pub asked: Vec<(u32, i64)>,
     /// Children that waits returned, by row.
     pub waited: Vec<(u32, i32)>,
-    /// Descriptors of polls, by row.
+    /// Descriptors of polls, by row; none where it is known that there is none.
     pub fds: Vec<(u32, Box<[i32]>)>,
     /// What the descriptors of polls stand for, by row, as far as that is known.
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
@@ -347,6 +347,18 @@ impl EventTable {
         let moves =
             ret >= 0 && self.outcome(row) == Outcome::Ok && moves_bytes(self.texts.bytes(self.shape(row).syscall));
         moves.then_some(ret)
+    }
+
+    /// How long a row was asked to take at most, if it was and that is known: a sleep, a wait with a limit.
+    pub fn requested_ns(&self, row: u32) -> Option<i64> {
+        let end = self.asked.partition_point(|&(asked, _)| asked <= row);
+        let &(asked, ns) = self.asked.get(end.checked_sub(1)?)?;
+        (asked == row && ns != NO_NS).then_some(ns)
+    }
+
+    /// Whether a row polls no descriptor: it waits for nothing but time.
+    pub fn polls_nothing(&self, row: u32) -> bool {
+        self.fds.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| self.fds[at].1.is_empty())
     }
 
     /// Number of a shape, new or known.

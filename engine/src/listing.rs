@@ -49,6 +49,7 @@ pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table 
         ("end_ns", of(&|row| events.end_ns(row).unwrap_or(NO_NS))),
         ("dur_ns", of(&|row| events.dur_ns(row))),
         ("cpu_ns", of(&|row| events.event(row).cpu_ns)),
+        ("requested_ns", of(&|row| events.requested_ns(row).unwrap_or(NO_NS))),
         ("kind", word(&|row| events.kind(row).name())),
         ("syscall", column(&|row| events.shape(row).syscall)),
         ("op", column(&|row| events.shape(row).op)),

@@ -36,6 +36,7 @@ columns! {
         "end_ns" i64 "ns" "When it ended.";
         "dur_ns" i64 "ns" "How long it took; what kind of duration this is says dur_kind.";
         "cpu_ns" i64 "ns" "CPU time, where the tracer prints it.";
+        "requested_ns" i64 "ns" "How long it was asked to take at most: of sleeps and of waits with a limit.";
         "kind" dict "" "call, signal, exit, process or log.";
         "syscall" dict "" "Name of the system call; of the signal for a signal; the subsystem for a message.";
         "op" dict "" "Sub-operation: ioctl request, fcntl command, futex operation.";

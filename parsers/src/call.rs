@@ -20,6 +20,8 @@ pub use value::{decoration, tracer_id, unescape};
 
 /// A longer path cannot exist, even with each byte escaped.
 const MOST_PATH_BYTES: usize = 4 * 4096;
+/// Stamps since 1970 are above this, times of other clocks below.
+const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
 
 /// Fill in what the arguments of a whole call or of a first half say: `fd`, `op`, `target` and the extra of the line.
 ///
@@ -33,7 +35,7 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
     }
     match call.class {
         Class::Process | Class::Child => process::describe(call.name, args, line, parsed),
-        Class::Sleep | Class::Lock if seen.timeout.is_some() => only_if_relative(call.name, args, &mut seen),
+        Class::Sleep | Class::Lock if seen.timeout.is_some() => from_now_on(call.name, args, line.stamp_ns, &mut seen),
         _ => {}
     }
     keep(seen, line, parsed);
@@ -80,6 +82,19 @@ struct Seen<'a> {
     directory: &'a [u8],
     timeout: Option<Timeout>,
     fds: Vec<i32>,
+    lists: Lists,
+}
+
+/// What the arguments say of the descriptors that a poll looks at.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Lists {
+    /// No such argument.
+    #[default]
+    None,
+    /// All are empty: it waits for nothing but time.
+    Empty,
+    /// Some descriptors, or an address behind which there may be some.
+    Some,
 }
 
 fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
@@ -167,8 +182,12 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
 /// Lists of descriptors; a single one is what the call works on.
 fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
     // Where only the address of a list is printed, its digits are none.
-    if matches!(letter, b'l' | b'k') && !matches!(arg.first(), Some(b'[' | b'{')) {
-        return;
+    if matches!(letter, b'l' | b'k') {
+        let empty = matches!(arg, b"NULL" | b"[]" | b"0" | b"0x0") && seen.lists != Lists::Some;
+        seen.lists = if empty { Lists::Empty } else { Lists::Some };
+        if !matches!(arg.first(), Some(b'[' | b'{')) {
+            return;
+        }
     }
     let mut only: &[u8] = b"";
     let before = seen.fds.len();
@@ -184,19 +203,30 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Li
     }
 }
 
-/// An absolute time is not how long the call was asked to take.
-fn only_if_relative(name: &str, args: &[&[u8]], seen: &mut Seen<'_>) {
-    let second = args.get(1).copied().unwrap_or(b"");
-    let has = |word: &[u8]| memchr::memmem::find(second, word).is_some();
-    let relative = match name {
-        "clock_nanosleep" | "clock_nanosleep_time64" => !has(b"TIMER_ABSTIME"),
-        "futex" | "futex_time64" => has(b"FUTEX_WAIT") && !has(b"BITSET") && !has(b"REQUEUE"),
-        _ => true,
+/// How long a call was asked to take, from the start of the call on.
+///
+/// Absolute times can be compared only with the real-time clock, and only where stamps are of the same clock.
+fn from_now_on(name: &str, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
+    let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
+    let (absolute, is_real_time) = match name {
+        "clock_nanosleep" | "clock_nanosleep_time64" => (has(1, b"TIMER_ABSTIME"), has(0, b"CLOCK_REALTIME")),
+        "futex" | "futex_time64" => {
+            let relative = has(1, b"FUTEX_WAIT") && !has(1, b"BITSET") && !has(1, b"REQUEUE");
+            // A lock without a time-out is the rule, and asks for nothing.
+            if seen.timeout == Some(Timeout::Never) {
+                seen.timeout = None;
+            }
+            (!relative, has(1, b"FUTEX_WAIT_BITSET") && has(1, b"CLOCK_REALTIME"))
+        }
+        _ => (false, false),
     };
-    // A lock without a time-out is the rule, and asks for nothing.
-    let says_something = !name.starts_with("futex") || seen.timeout != Some(Timeout::Never);
-    if !relative || !says_something {
-        seen.timeout = None;
+    if absolute {
+        seen.timeout = seen.timeout.and_then(|until| match until {
+            Timeout::After(until_ns) if is_real_time && stamp_ns >= YEAR_2001_NS => {
+                Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0)))
+            }
+            _ => None,
+        });
     }
 }
 
@@ -210,7 +240,7 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
     });
     let fds = seen.fds.into_boxed_slice();
     line.extra = parsed.keep(match asked_ns {
-        Some(asked_ns) if !fds.is_empty() => Extra::Polled { fds, asked_ns },
+        Some(asked_ns) if !fds.is_empty() || seen.lists == Lists::Empty => Extra::Polled { fds, asked_ns },
         Some(asked_ns) => Extra::Asked(asked_ns),
         None => Extra::Fds(fds),
     });

@@ -252,7 +252,7 @@ pub enum Extra {
     Fds(Box<[i32]>),
     /// A poll or select: its descriptors and its time-out.
     Polled {
-        /// The descriptors.
+        /// The descriptors; empty if it is known that there are none, so that it waits for nothing but time.
         fds: Box<[i32]>,
         /// As [`Extra::Asked`].
         asked_ns: i64,

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
 
 _COLUMNS = (
-    *("line", "file", "tid", "pid", "program", "start_ns", "end_ns", "dur_ns", "cpu_ns", "kind", "syscall", "op"),
-    *("target", "ret", "errno", "bytes", "outcome", "dur_kind"),
+    *("line", "file", "tid", "pid", "program", "start_ns", "end_ns", "dur_ns", "cpu_ns", "requested_ns", "kind"),
+    *("syscall", "op", "target", "ret", "errno", "bytes", "outcome", "dur_kind"),
 )
 _READ_BY_PEOPLE = ("line", "tid", "start_ns", "dur_ns", "kind", "syscall", "op", "target", "ret", "errno", "outcome")
 # Up to here rows are taken from the engine at once, without loading the Arrow library.
