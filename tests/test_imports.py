@@ -23,6 +23,8 @@ LAYERS = [
     ["matching", "words"],
     ["finding"],
     ["summary"],
+    ["metrics", "syscall_families"],
+    ["gate", "scaling"],
     ["render"],
     ["commands"],
     ["cli"],

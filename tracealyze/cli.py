@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.render import output
 
-COMMANDS = ("summarize", "top-syscalls", "tree", "critical-path", "loops", "gaps", "events")
+COMMANDS = ("summarize", "top-syscalls", "tree", "critical-path", "loops", "gaps", "events", "check", "baseline")
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 
 
@@ -27,9 +27,11 @@ class _Commands(TyperGroup):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"tracealyze.commands.{cmd_name.replace('-', '_')}")
-        single = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-        single.command(cmd_name)(module.command)
-        command = typer.main.get_command(single)
+        app = getattr(module, "app", None)
+        if app is None:
+            app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
+            app.command(cmd_name)(module.command)
+        command = typer.main.get_command(app)
         command.name = cmd_name
         return command
 

@@ -1,0 +1,83 @@
+"""Taking captures over into a baseline: what that would newly accept, and what the baseline no longer needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from tracealyze.gate.baseline import Baseline, Known, baseline_of
+from tracealyze.gate.compare import Judgement, Outcome, Trust, amount, compared
+from tracealyze.metrics import Class, Name
+
+if TYPE_CHECKING:
+    from tracealyze.gate.stats import Series
+    from tracealyze.metrics import Run
+
+
+@dataclass(frozen=True)
+class Update:
+    """A baseline after new captures: what got worse and would be accepted, and what got better."""
+
+    baseline: Baseline
+    worse: tuple[Judgement, ...]
+    findings: tuple[Known, ...]
+    better: tuple[Judgement, ...]
+
+    @property
+    def accepts(self) -> list[str]:
+        """What would be newly accepted, one line each."""
+        told = [f"{each.metric} {each.told}" for each in self.worse]
+        return [*told, *(f"finding {each.name}: {described(each)}" for each in self.findings)]
+
+    @property
+    def tightens(self) -> list[str]:
+        """What got better, one line each."""
+        return [f"{each.metric} {_change(each)}" for each in self.better]
+
+
+def described(known: Known) -> str:
+    """What a finding is about: `sleep clock_nanosleep, error`."""
+    place = " ".join(part for part in (known.program, known.syscall) if part)
+    return ", ".join(part for part in (place, known.severity) if part)
+
+
+def _change(judgement: Judgement) -> str:
+    return f"{amount(judgement.before or 0, judgement.unit)} → {amount(judgement.after, judgement.unit)}"
+
+
+def updated(before: Baseline, runs: Sequence[Run]) -> Update:
+    """The baseline that these runs make, against the one that there was."""
+    now = baseline_of(runs)
+    judged = compared(before.metrics, now.metrics, Trust())
+    return Update(
+        baseline=now,
+        worse=tuple(each for each in judged if each.outcome in (Outcome.FAILED, Outcome.WARNED)),
+        findings=tuple(known for key, known in now.findings.items() if _number(before, key) < known.number),
+        better=tuple(each for each in judged if each.outcome is Outcome.IMPROVED),
+    )
+
+
+def _number(baseline: Baseline, fingerprint: str) -> int:
+    known = baseline.findings.get(fingerprint)
+    return known.number if known else 0
+
+
+def pruned(before: Baseline, runs: Sequence[Run]) -> tuple[Baseline, list[str]]:
+    """The baseline without what these runs no longer have, and what was left out."""
+    now = baseline_of(runs)
+    metrics = {name: series for name, series in before.metrics.items() if _is_needed(name, series, now.metrics)}
+    findings = {key: known for key, known in before.findings.items() if key in now.findings}
+    places = {place: amounts for place, amounts in before.places.items() if place in now.places}
+    gone = [name for name in before.metrics if name not in metrics]
+    gone += [
+        f"finding {known.name}: {described(known)}" for key, known in before.findings.items() if key not in findings
+    ]
+    return replace(before, metrics=metrics, findings=findings, places=places), gone
+
+
+def _is_needed(name: str, series: Series, now: Mapping[str, Series]) -> bool:
+    """Metrics of one syscall or program that no longer occur would allow it to come back."""
+    if not Name.of(name).arguments or series.cls is Class.CLOCK:
+        return True
+    return name in now and bool(now[name].whole.max or not series.whole.max)

@@ -1,0 +1,269 @@
+"""The baseline: what was accepted, as a file of sorted JSON that people can read and review."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from tracealyze import syscall_families as families
+from tracealyze.errors import WrongUsage
+from tracealyze.gate.stats import Series, Stats, series_of
+from tracealyze.gate.work import Amounts, Place, largest, places
+from tracealyze.metrics import Class, Name, short
+
+if TYPE_CHECKING:
+    from tracealyze.finding import Finding
+    from tracealyze.metrics import Run
+
+SCHEMA = "tracealyze.baseline/1"
+DEFAULT = "tracealyze-baseline.json"
+_SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
+_SYSTEMS |= {"truss-freebsd": "FreeBSD", "truss-aix": "AIX", "kdump": "BSD"}
+
+
+@dataclass(frozen=True)
+class HowCaptured:
+    """How a capture was made, as far as it shows."""
+
+    format: str = ""
+    system: str = ""
+    argv: str = ""
+    clock: str = "none"
+    durations: str = "none"
+    ids: bool = False
+    follows: bool | None = None
+    """Whether children are in it (-f); None if there are none."""
+
+    @classmethod
+    def of(cls, run: Run) -> HowCaptured:
+        """Of one capture."""
+        trace, capture = run.trace, run.trace.captures[0]
+        processes = trace.processes.head(1)
+        followed = trace.totals["processes"] > 1
+        return cls(
+            format=capture.format,
+            system=_SYSTEMS.get(capture.format, ""),
+            argv=str(processes[0]["argv"] or processes[0]["program"] or "") if processes else "",
+            clock=capture.clock,
+            durations=capture.dur_kind,
+            ids=bool(capture.has.get("tids")),
+            follows=True if followed else False if capture.unseen_children else None,
+        )
+
+    def counts_differ(self, other: HowCaptured) -> list[str]:
+        """Why counts of the two cannot be compared."""
+        why = [f"the baseline is {other.format}, this is {self.format}"] if self.format != other.format else []
+        if self.follows is not None and other.follows is not None and self.follows != other.follows:
+            why.append("only one of them follows children (-f)")
+        return why
+
+    def times_differ(self, other: HowCaptured) -> list[str]:
+        """Why times of the two cannot be compared."""
+        why = self.counts_differ(other)
+        for what in ("durations", "clock"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                why.append(
+                    f"{what} are {theirs} in the baseline and {mine} here"
+                    if what == "durations"
+                    else f"the clock is {theirs} in the baseline and {mine} here"
+                )
+        return why
+
+
+@dataclass(frozen=True)
+class Known:
+    """A finding that was accepted."""
+
+    name: str
+    code: str
+    severity: str
+    program: str | None
+    syscall: str | None
+    number: int
+
+    @classmethod
+    def of(cls, findings: Sequence[Finding]) -> Known:
+        """Of findings with one fingerprint."""
+        one = findings[0]
+        return cls(one.name, one.code, str(one.severity), short(one.program) or None, one.syscall, len(findings))
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """What was accepted."""
+
+    captured: HowCaptured
+    runs: int
+    metrics: Mapping[str, Series]
+    findings: Mapping[str, Known]
+    places: Mapping[Place, Amounts]
+    places_left_out: int = 0
+    pace_ns: int | None = None
+    """The median length of calls that wait for nothing: how fast the machine was."""
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in the file."""
+        return {
+            "schema": SCHEMA,
+            "captured": asdict(self.captured),
+            "runs": self.runs,
+            "pace_ns": self.pace_ns,
+            "metrics": {name: _series_document(series) for name, series in self.metrics.items()},
+            "findings": {fingerprint: asdict(known) for fingerprint, known in self.findings.items()},
+            "work": _places_document(self.places),
+            "work_left_out": self.places_left_out,
+        }
+
+
+def baseline_of(runs: Sequence[Run]) -> Baseline:
+    """What these runs would accept."""
+    everything = places(runs)
+    kept = largest(everything)
+    return Baseline(
+        captured=HowCaptured.of(runs[0]),
+        runs=len(runs),
+        metrics={name: series for name, series in series_of(runs).items() if Name.of(name).metric.in_baseline},
+        findings=_known(runs),
+        places=kept,
+        places_left_out=len(everything) - len(kept),
+        pace_ns=pace_ns(runs),
+    )
+
+
+def by_fingerprint(run: Run) -> dict[str, list[Finding]]:
+    """The findings of a run that have one cause."""
+    found: dict[str, list[Finding]] = {}
+    for finding in run.findings:
+        found.setdefault(finding.fingerprint, []).append(finding)
+    return found
+
+
+def _known(runs: Sequence[Run]) -> dict[str, Known]:
+    known: dict[str, Known] = {}
+    for run in runs:
+        for fingerprint, findings in by_fingerprint(run).items():
+            mine = Known.of(findings)
+            before = known.get(fingerprint)
+            known[fingerprint] = mine if before is None else replace(before, number=max(before.number, mine.number))
+    return known
+
+
+def pace_ns(runs: Sequence[Run]) -> int | None:
+    """How long calls take that neither wait nor sleep: the median over calls, then over runs."""
+    paces = [pace for pace in map(_pace_ns, runs) if pace]
+    return round(median(paces)) if paces else None
+
+
+def _pace_ns(run: Run) -> int:
+    if run.trace.captures[0].dur_kind != "exact":
+        return 0
+    weights: Counter[int] = Counter()
+    for row in run.trace.calls(by=["syscall", "outcome"]):
+        if row["syscall"] in families.QUICK and row["p50_ns"] is not None:
+            weights[row["p50_ns"]] += row["calls"]
+    half = weights.total() / 2
+    for length_ns in sorted(weights):
+        half -= weights[length_ns]
+        if half <= 0:
+            return length_ns
+    return 0
+
+
+def _series_document(series: Series) -> dict[str, Any]:
+    document: dict[str, Any] = asdict(series.whole) | {"class": str(series.cls)}
+    if series.unit:
+        document["unit"] = series.unit
+    if series.unstable:
+        document["unstable"] = True
+    if series.firm != series.whole:
+        # Apart from what depends on scheduling.
+        document["firm"] = asdict(series.firm)
+    if series.values and len(series.values) > 1:
+        document["values"] = list(series.values)
+    return document
+
+
+def _series(document: Mapping[str, Any]) -> Series:
+    whole = _stats(document)
+    return Series(
+        whole=whole,
+        firm=_stats(document["firm"]) if "firm" in document else whole,
+        cls=Class(document["class"]),
+        unit=document.get("unit", ""),
+        values=tuple(document.get("values", (whole.median,) if document["class"] == Class.CLOCK else ())),
+        unstable=document.get("unstable", False),
+    )
+
+
+def _stats(document: Mapping[str, Any]) -> Stats:
+    return Stats(*(int(document[item.name]) for item in fields(Stats)))
+
+
+def _places_document(found: Mapping[Place, Amounts]) -> dict[str, dict[str, dict[str, int]]]:
+    document: dict[str, dict[str, dict[str, int]]] = {}
+    for (program, shape), amounts in found.items():
+        told = {key: value for key, value in asdict(amounts).items() if value and key != "total_ns"}
+        # The times of all other calls are noise in a file that is reviewed.
+        if shape.partition("(")[0] in families.SLEEPS:
+            told["total_ns"] = amounts.total_ns
+        document.setdefault(program, {})[shape] = told
+    return document
+
+
+def write(baseline: Baseline, file: Path) -> None:
+    """Write the file, as a whole or not at all."""
+    text = json.dumps(baseline.document(), indent=1, sort_keys=True, ensure_ascii=True)
+    new = file.with_name(f".{file.name}.new")
+    try:
+        new.write_text(text + "\n", encoding="utf-8")
+        new.replace(file)
+    except OSError as error:
+        raise WrongUsage(f"{file}: cannot be written: {error.strerror or error}.") from error
+
+
+class NoBaseline(WrongUsage):
+    """The baseline is missing or cannot be read: a verdict of its own, never a pass."""
+
+
+def read(file: Path) -> Baseline:
+    """Read the file."""
+    try:
+        document = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NoBaseline(
+            f"{file}: no such baseline. Make it from good captures: tracealyze baseline create CAPTURE… -o {file}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise NoBaseline(f"{file}: cannot be read as a baseline: {error}.") from error
+    schema = document.get("schema") if isinstance(document, dict) else None
+    if schema != SCHEMA:
+        raise NoBaseline(
+            f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Create it anew.'
+        )
+    try:
+        return _baseline(document)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise NoBaseline(f"{file}: damaged: {type(error).__name__} {error}. Create it anew.") from error
+
+
+def _baseline(document: Mapping[str, Any]) -> Baseline:
+    known = {item.name for item in fields(HowCaptured)}
+    return Baseline(
+        captured=HowCaptured(**{key: value for key, value in document["captured"].items() if key in known}),
+        runs=int(document["runs"]),
+        metrics={name: _series(series) for name, series in document["metrics"].items()},
+        findings={fingerprint: Known(**each) for fingerprint, each in document["findings"].items()},
+        places={
+            (program, shape): Amounts(**amounts)
+            for program, shapes in document["work"].items()
+            for shape, amounts in shapes.items()
+        },
+        places_left_out=int(document["work_left_out"]),
+        pace_ns=document["pace_ns"],
+    )

@@ -1,0 +1,233 @@
+"""One metric before and after: is it worse, and can that be said at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.gate.stats import RUNS_FOR_CLOCKS, Series, Stats, exceeds, is_shifted, limit
+from tracealyze.metrics import METRICS, Class, Name
+
+if TYPE_CHECKING:
+    from tracealyze.gate.baseline import Baseline
+    from tracealyze.gate.explain import Explanation
+
+_TIGHTER = 0.8
+_SLOWER = 1.25
+
+
+class Outcome(StrEnum):
+    """What came of a judgement. Only FAILED fails the gate."""
+
+    FAILED = "failed"
+    WARNED = "warned"
+    UNSTABLE = "unstable"
+    INCONCLUSIVE = "inconclusive"
+    REFUSED = "refused"
+    IMPROVED = "improved"
+    PASSED = "passed"
+
+
+class By(StrEnum):
+    """What a metric was judged by."""
+
+    BUDGET = "budget"
+    BASELINE = "baseline"
+    FINDING = "finding"
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What is said of one metric."""
+
+    metric: str
+    by: By
+    outcome: Outcome
+    after: int
+    before: int | None = None
+    limit: int | None = None
+    cls: Class = Class.SMALL
+    unit: str = ""
+    why: str = ""
+    relation: str = "<="
+    fingerprint: str = ""
+    """That of the finding, if it is about one."""
+    explanation: Explanation | None = None
+
+    @property
+    def key(self) -> str:
+        """The same for the same cause in another run."""
+        return ":".join(part for part in (self.by, self.metric, self.fingerprint) if part)
+
+    @property
+    def told(self) -> str:
+        """`processes 3 → 5, at most 3`, without the reasons."""
+        before = f"{amount(self.before, self.unit)} → " if self.before is not None else ""
+        bound = f", {_BOUNDS[self.relation]} {amount(self.limit, self.unit)}" if self.limit is not None else ""
+        return f"{before}{amount(self.after, self.unit)}{bound}"
+
+
+_BOUNDS = {
+    "<=": "at most",
+    "<": "less than",
+    ">=": "at least",
+    ">": "more than",
+    "==": "exactly",
+    "!=": "anything but",
+}
+
+
+def amount(number: int, unit: str) -> str:
+    """A value of a metric as people read it."""
+    if unit == "ns":
+        return units.duration(number, units.US)
+    return units.size(number) if unit == "bytes" and number >= 10_240 else units.count(number)
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Why counts or times of the two sides cannot be compared; empty where they can."""
+
+    counts: Sequence[str] = ()
+    times: Sequence[str] = ()
+    slower: float = 1.0
+    """How many times as long quick calls take as in the baseline."""
+
+
+def trust(before: Baseline, after: Baseline) -> Trust:
+    """Whether two sets of captures were made in the same way, on machines that are equally fast."""
+    slower = after.pace_ns / before.pace_ns if before.pace_ns and after.pace_ns else 1.0
+    times = after.captured.times_differ(before.captured)
+    if slower > _SLOWER:
+        times.append(
+            f"calls that wait for nothing take {slower:.1f} times as long as in the baseline, so the machine is slower"
+        )
+    return Trust(after.captured.counts_differ(before.captured), times, max(slower, 1.0))
+
+
+def compared(before: Mapping[str, Series], after: Mapping[str, Series], trusted: Trust) -> list[Judgement]:
+    """All metrics of a baseline against those of now; what is new was nothing before. The worst come first."""
+    judgements = []
+    runs = max((series.whole.n for series in before.values()), default=1)
+    for name in sorted(before.keys() | after.keys()):
+        metric = Name.of(name).metric
+        if not metric.in_baseline or metric.name == "finding":
+            continue
+        if name not in before and not metric.arguments:
+            continue
+        judgements.append(_judged(name, before.get(name) or _nothing(metric.cls, runs), after.get(name), trusted))
+    return sorted(judgements, key=_rank)
+
+
+def _nothing(cls: Class, runs: int) -> Series:
+    nothing = Stats(0, 0, 0, runs)
+    return Series(nothing, nothing, cls, values=(0,) * runs if cls is Class.CLOCK else ())
+
+
+def _judged(name: str, before: Series, after: Series | None, trusted: Trust) -> Judgement:
+    metric = Name.of(name).metric
+    now = after or _nothing(metric.cls, 1)
+    if metric.cls is Class.CLOCK:
+        return _clock(name, before, now, trusted)
+    if Class.SCHEDULE in (before.cls, now.cls):
+        return _schedule(name, before, now)
+    return _exact(name, before, now, trusted)
+
+
+@dataclass(frozen=True)
+class _Sides:
+    """The two values that are compared, and the class that says how."""
+
+    name: str
+    before: int
+    after: int
+    cls: Class
+    shown: Class = field(default=Class.SMALL)
+
+    @property
+    def unit(self) -> str:
+        return Name.of(self.name).metric.unit
+
+    @property
+    def worse(self) -> bool:
+        return exceeds(self.before, self.after, self.cls, self.unit)
+
+    def judgement(self, outcome: Outcome, why: str = "") -> Judgement:
+        return Judgement(
+            metric=self.name,
+            by=By.BASELINE,
+            outcome=outcome,
+            before=self.before,
+            after=self.after,
+            limit=limit(self.before, self.cls, self.unit),
+            cls=self.shown,
+            unit=self.unit,
+            why=why,
+        )
+
+
+def _exact(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
+    """Class A: what is over the limit fails, unless the captures were made in different ways."""
+    cls = Name.of(name).metric.cls
+    sides = _Sides(name, before.firm.max, now.firm.median, cls, cls)
+    left_out = now.whole.median - now.firm.median
+    why = f"without {amount(left_out, sides.unit)} that depend on scheduling" if left_out else ""
+    if sides.worse:
+        if trusted.counts:
+            return sides.judgement(Outcome.WARNED, f"not gated: {'; '.join(trusted.counts)}")
+        return sides.judgement(Outcome.FAILED, why)
+    all_of_it = _Sides(name, before.whole.max, now.whole.median, cls, Class.SCHEDULE)
+    if all_of_it.worse:
+        return all_of_it.judgement(Outcome.WARNED, "the increase is in calls that depend on scheduling")
+    if now.firm.max < _TIGHTER * before.firm.min and exceeds(now.firm.max, before.firm.min, cls, sides.unit):
+        return sides.judgement(Outcome.IMPROVED)
+    return sides.judgement(Outcome.PASSED)
+
+
+def _schedule(name: str, before: Series, now: Series) -> Judgement:
+    """Class B: what is over the limit warns."""
+    sides = _Sides(name, before.whole.max, now.whole.median, Name.of(name).metric.cls, Class.SCHEDULE)
+    unstable = [side for side, series in (("the baseline", before), ("this check", now)) if series.unstable]
+    if unstable:
+        series = now if now.unstable else before
+        spread = f"{amount(series.firm.min, sides.unit)} to {amount(series.firm.max, sides.unit)}"
+        return sides.judgement(Outcome.UNSTABLE, f"not gated: the runs of {' and '.join(unstable)} differ ({spread})")
+    if sides.worse:
+        return sides.judgement(Outcome.WARNED, "not gated: it depends on scheduling")
+    return sides.judgement(Outcome.PASSED)
+
+
+def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
+    """Class C: only enough runs on both sides and a rank test make a difference count."""
+    sides = _Sides(name, before.whole.median, now.whole.median, Class.CLOCK, Class.CLOCK)
+    if not sides.worse:
+        return sides.judgement(Outcome.PASSED)
+    if trusted.times:
+        return sides.judgement(Outcome.REFUSED, f"not gated: {'; '.join(trusted.times)}")
+    fewest = min(len(before.values), len(now.values))
+    if fewest < RUNS_FOR_CLOCKS:
+        return sides.judgement(
+            Outcome.INCONCLUSIVE,
+            f"not gated: a clock needs {RUNS_FOR_CLOCKS} runs a side; there are "
+            f"{len(before.values)} and {len(now.values)}",
+        )
+    if not is_shifted(before.values, now.values):
+        return sides.judgement(Outcome.INCONCLUSIVE, "not gated: the runs of both sides overlap too much")
+    return sides.judgement(Outcome.FAILED, f"a rank test over {len(before.values)} and {len(now.values)} runs agrees")
+
+
+_ORDER = tuple(Outcome)
+_FAMILIES = [metric.name for metric in METRICS if not metric.arguments]
+# A sleep or a program too many is what somebody did; the calls that come with it are what follows from that.
+_CAUSES = ("execs", "processes", "deliberate_wait", "fsyncs", "hosts")
+
+
+def _rank(judgement: Judgement) -> tuple[object, ...]:
+    """The worst first: the causes, then single syscalls by how far they are over, then sums."""
+    family = Name.of(judgement.metric).family
+    over = (judgement.after - (judgement.limit or 0)) / max(judgement.limit or 0, 1)
+    cause = _CAUSES.index(family) if family in _CAUSES else len(_CAUSES)
+    return _ORDER.index(judgement.outcome), cause, judgement.metric in _FAMILIES, -over, judgement.metric

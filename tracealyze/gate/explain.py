@@ -1,0 +1,128 @@
+"""Why a metric is what it is: the programs, shapes and targets that made the difference, and lines that show it."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracealyze import syscall_families as families
+from tracealyze.gate.work import Place, Places, places, weighed
+from tracealyze.metrics import Name, Weigh, Work, short, weigh
+
+if TYPE_CHECKING:
+    from tracealyze.finding import Finding
+    from tracealyze.metrics import Run
+
+_PLACES = 5
+_LINES = 3
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One place that a metric is made of."""
+
+    program: str
+    shape: str
+    before: int
+    after: int
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a capture, quoted."""
+
+    capture: str
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """What made the difference, lines that show it, and how to see more."""
+
+    differences: tuple[Difference, ...] = ()
+    lines: tuple[Line, ...] = ()
+    command: str = ""
+    left_out: int = 0
+    """Places that differ too but are not told."""
+
+
+def of_metric(name: Name, before: Places, runs: Sequence[Run]) -> Explanation:
+    """Why a metric differs from what it was."""
+    asked = _asked(name)
+    command = _command(name, runs[-1])
+    if asked is None:
+        return Explanation(command=command)
+    then, now = weighed(before, asked), weighed(places(runs), asked)
+    grown = Counter({place: now[place] - then[place] for place in now if now[place] > then[place]})
+    told = [place for place, _ in grown.most_common(_PLACES)]
+    return Explanation(
+        differences=tuple(Difference(*place, then[place], now[place]) for place in told),
+        lines=tuple(_lines(runs[-1], told, then)),
+        command=command,
+        left_out=len(grown) - len(told),
+    )
+
+
+def of_programs(before: dict[str, int], after: dict[str, int], run: Run) -> Explanation:
+    """Why a time differs: the programs that have more of the path."""
+    grown = Counter({name: after[name] - before.get(name, 0) for name in after if after[name] > before.get(name, 0)})
+    told = tuple(Difference(name, "", before.get(name, 0), after[name]) for name, _ in grown.most_common(_PLACES))
+    return Explanation(
+        told, command=f"tracealyze critical-path {shlex.quote(run.path)}", left_out=len(grown) - len(told)
+    )
+
+
+def of_finding(finding: Finding, run: Run) -> Explanation:
+    """The proof of a finding."""
+    lines = finding.lines[:_LINES]
+    quoted = zip(lines, run.trace.quote(lines, finding.capture), strict=False)
+    return Explanation(
+        lines=tuple(Line(run.path, line, _flat(text)) for line, text in quoted),
+        command=f"tracealyze summarize {shlex.quote(run.path)}",
+    )
+
+
+def _asked(name: Name) -> Weigh | None:
+    if name.family in ("processes", "threads"):
+        return lambda row: row.calls if row.ok and row.syscall in families.EXECS | families.FORKS else 0
+    return weigh(name)
+
+
+def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
+    """One line for each place: the last of its calls if there were some before, else the first."""
+    rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in run.work}
+    if len(run.trace.captures[0].files) > 1:
+        # Lines are numbered within each file, and a row does not say which one is meant.
+        return
+    for place in told[:_LINES]:
+        row = rows.get(place)
+        number = (row.last_line if before[place] else row.first_line) if row else None
+        if row is None or not number:
+            continue
+        for text in run.trace.quote([number]):
+            yield Line(run.path, number, _flat(text))
+
+
+def _flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _command(name: Name, run: Run) -> str:
+    path = shlex.quote(run.path)
+    if name.family in ("processes", "execs", "threads"):
+        return f"tracealyze tree {path}"
+    if name.family in ("wall.median", "exclusive"):
+        return f"tracealyze critical-path {path}"
+    if name.family == "finding":
+        return f"tracealyze summarize {path}"
+    if name.family == "calls" and name.arguments:
+        return f"tracealyze events {path} --syscall {name.arguments[0]}"
+    if name.family in ("deliberate_wait", "bytes_read", "bytes_written"):
+        sort = "total" if name.family == "deliberate_wait" else "bytes"
+        return f"tracealyze top-syscalls {path} --by program --by shape --sort {sort}"
+    sort = "failed" if name.family in ("failed", "lookups_missed") else "calls"
+    return f"tracealyze top-syscalls {path} --by program --by shape --sort {sort}"

@@ -1,0 +1,122 @@
+"""Several runs of one scenario: what they have in common, and whether two sets of them differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tracealyze.metrics import Class, Name, Value
+from tracealyze.units import MS
+
+if TYPE_CHECKING:
+    from tracealyze.metrics import Run
+
+_SHARE = {Class.SMALL: 0.0, Class.LARGE: 0.05, Class.SCHEDULE: 0.05, Class.CLOCK: 0.25}
+# Ids and dates that a program writes or reads differ by a few digits.
+_LEAST = {"": 5, "bytes": 64, "ns": 50 * MS}
+_LEAST_OF_CLOCKS_NS = 100 * MS
+RUNS_FOR_CLOCKS = 4
+"""So many runs on each side, and the rank test can tell a shift from chance."""
+_CHANCE = 0.05
+
+
+@dataclass(frozen=True)
+class Stats:
+    """Median, smallest and largest of n values."""
+
+    median: int
+    min: int
+    max: int
+    n: int
+
+    @classmethod
+    def of(cls, values: Sequence[int]) -> Stats:
+        """Of these values."""
+        return cls(round(median(values)), min(values), max(values), len(values))
+
+
+@dataclass(frozen=True)
+class Series:
+    """A metric over several runs: all of it, the part that is the same whoever runs when, and its class."""
+
+    whole: Stats
+    firm: Stats
+    cls: Class
+    unit: str = ""
+    values: tuple[int, ...] = ()
+    unstable: bool = False
+    """Whether its class is lower than the metric's because the runs differ."""
+
+    @classmethod
+    def of(cls, name: str, values: Sequence[Value]) -> Series:
+        """Of what each run has; runs that differ more than the gate allows make it depend on scheduling."""
+        metric = Name.of(name).metric
+        numbers = tuple(value.value for value in values)
+        firm = Stats.of([value.value - value.loose for value in values])
+        named = {value.cls for value in values if value.cls is not None} | {metric.cls}
+        kind = Class.SCHEDULE if Class.SCHEDULE in named or (max(numbers) and not firm.max) else metric.cls
+        differ = metric.cls is not Class.CLOCK and exceeds(firm.min, firm.max, metric.cls, metric.unit)
+        return cls(
+            whole=Stats.of(numbers),
+            firm=firm,
+            cls=Class.SCHEDULE if differ else kind,
+            unit=metric.unit,
+            values=numbers if metric.cls is Class.CLOCK else (),
+            unstable=differ,
+        )
+
+
+def limit(before: int, cls: Class, unit: str) -> int:
+    """The largest value that is not yet worse."""
+    if cls is Class.SMALL:
+        return before
+    least = _LEAST_OF_CLOCKS_NS if cls is Class.CLOCK else _LEAST[unit]
+    return before + max(int(before * _SHARE[cls]), least)
+
+
+def exceeds(before: int, after: int, cls: Class, unit: str) -> bool:
+    """Whether a value is worse than another by more than what counts."""
+    return after > limit(before, cls, unit)
+
+
+def series_of(runs: Sequence[Run]) -> dict[str, Series]:
+    """The metrics of these runs; one that a run does not have is nothing there."""
+    names = sorted({name for run in runs for name in run.values})
+    return {name: Series.of(name, [run.values.get(name, Value(0)) for run in runs]) for name in names}
+
+
+def chance_of_shift(before: Sequence[int], after: Sequence[int]) -> float:
+    """How likely `after` ranks so high by chance: the exact one-sided test of Mann and Whitney (1947).
+
+    All ways to draw the later runs from both sets are counted by their sum of ranks. Ties have the mean of their ranks,
+    doubled so that sums stay whole. Written here because the one library that has it weighs more than this package.
+    """
+    ranks = _doubled_ranks([*before, *after])
+    observed = sum(ranks[len(before) :])
+    ways: list[Counter[int]] = [Counter({0: 1}), *(Counter() for _ in after)]
+    for rank in ranks:
+        for drawn in range(len(after), 0, -1):
+            for total, number in ways[drawn - 1].items():
+                ways[drawn][total + rank] += number
+    every = sum(ways[-1].values())
+    return sum(number for total, number in ways[-1].items() if total >= observed) / every
+
+
+def _doubled_ranks(values: Sequence[int]) -> list[int]:
+    ordered = sorted(values)
+    first = {value: at for at, value in reversed(list(enumerate(ordered)))}
+    number = Counter(ordered)
+    return [2 * first[value] + number[value] + 1 for value in values]
+
+
+def is_shifted(before: Sequence[int], after: Sequence[int]) -> bool:
+    """Whether chance is no explanation for how high the later values are."""
+    return chance_of_shift(before, after) <= _CHANCE
+
+
+def all_of(stats: Iterable[Stats]) -> int:
+    """The number of runs behind these."""
+    return max((each.n for each in stats), default=0)

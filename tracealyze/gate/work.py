@@ -1,0 +1,98 @@
+"""What a difference is made of: calls by program and shape, on both sides."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from statistics import median
+from typing import TYPE_CHECKING
+
+from tracealyze.metrics import Weigh, Work, short
+
+if TYPE_CHECKING:
+    from tracealyze.metrics import Run
+
+Place = tuple[str, str]
+"""A program, by the last part of its path, and a shape."""
+
+# So many places say what a program does; the rest is counted but not told apart.
+MOST_PLACES = 2000
+_OUTCOMES = ("interrupted", "noreturn", "open", "unavailable", "failed")
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """What a place amounts to in one run, or in the median of several."""
+
+    calls: int = 0
+    bytes: int = 0
+    total_ns: int = 0
+
+
+Places = Mapping[Place, Amounts]
+
+
+def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
+    """What each place amounts to: the median over the runs."""
+    each = [_places(run.work) for run in runs]
+    if len(each) == 1:
+        return each[0]
+    nothing = Amounts()
+    return {
+        place: Amounts(*(round(median(numbers)) for numbers in zip(*map(_numbers, amounts), strict=True)))
+        for place in {place for run in each for place in run}
+        for amounts in [[run.get(place, nothing) for run in each]]
+    }
+
+
+def largest(all_places: Places, most: int = MOST_PLACES) -> dict[Place, Amounts]:
+    """The places that make up most of it."""
+    ranked = sorted(all_places.items(), key=lambda item: (-item[1].calls, -item[1].bytes, item[0]))
+    return dict(ranked[:most])
+
+
+def work_of(all_places: Places) -> Iterator[Work]:
+    """The same as rows, so that metrics can weigh them."""
+    for (program, shape), amounts in all_places.items():
+        syscall = shape.partition("(")[0]
+        end = shape.rpartition(")")[2].strip()
+        yield Work(
+            program=program,
+            syscall=syscall,
+            op=None,
+            shape=shape,
+            errno=end if end and end not in _OUTCOMES else None,
+            outcome=(end if end in _OUTCOMES else "failed") if end else "ok",
+            calls=amounts.calls,
+            bytes=amounts.bytes,
+            total_ns=amounts.total_ns,
+            exclusive_ns=0,
+            first_line=None,
+            last_line=None,
+        )
+
+
+def weighed(all_places: Places, weigh: Weigh) -> Counter[Place]:
+    """What each place adds to a metric."""
+    return Counter({(row.program, row.shape): number for row in work_of(all_places) if (number := weigh(row))})
+
+
+def _places(work: Iterable[Work]) -> dict[Place, Amounts]:
+    found: dict[Place, Amounts] = {}
+    for row in work:
+        place = (short(row.program), row.shape)
+        known = found.get(place)
+        mine = Amounts(row.calls, row.bytes, row.total_ns)
+        found[place] = mine if known is None else _sum(known, mine)
+    return found
+
+
+def _sum(one: Amounts, other: Amounts) -> Amounts:
+    return replace(
+        one, calls=one.calls + other.calls, bytes=one.bytes + other.bytes, total_ns=one.total_ns + other.total_ns
+    )
+
+
+def _numbers(amounts: Amounts) -> tuple[int, int, int]:
+    return amounts.calls, amounts.bytes, amounts.total_ns

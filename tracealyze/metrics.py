@@ -1,0 +1,378 @@
+"""Named numbers of a trace, for budgets and baselines: what each counts, in which unit, and how far it can be trusted.
+
+All counts are sums over one table, `work`: calls told apart by program, shape and outcome. So what a metric is
+made of can be said in the same words as the metric itself.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tracealyze import syscall_families as families
+from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.ruleset import rules
+
+if TYPE_CHECKING:
+    from tracealyze.finding import Finding
+    from tracealyze.trace import Row, Trace
+
+
+class Class(StrEnum):
+    """How far two captures of the same work agree on a metric, and so what a difference is worth."""
+
+    SMALL = "A-small"
+    LARGE = "A-large"
+    SCHEDULE = "B"
+    CLOCK = "C"
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A family of metrics: its name, what stands in brackets behind it, and what it says."""
+
+    name: str
+    unit: str
+    cls: Class
+    sentence: str
+    arguments: tuple[str, ...] = ()
+    in_baseline: bool = True
+
+    @property
+    def shown(self) -> str:
+        """As help lists it: `calls[SYSCALL, ERROR]`."""
+        return f"{self.name}[{', '.join(self.arguments)}]" if self.arguments else self.name
+
+
+METRICS = (
+    Metric("processes", "", Class.SMALL, "Processes that the capture shows."),
+    Metric("execs", "", Class.SMALL, "Programs started: calls of the exec family and posix_spawn that succeeded."),
+    Metric("execs", "", Class.SMALL, "The same for one program, by the last part of its path.", ("PROGRAM",), False),
+    Metric("threads", "", Class.SMALL, "Tasks, the main ones too; class B where a program has several."),
+    Metric("fsyncs", "", Class.SMALL, "Calls that wait for the disk: fsync, fdatasync, sync, syncfs."),
+    Metric("hosts", "", Class.SMALL, "Different network hosts that something connected or sent to."),
+    Metric("finding", "", Class.SMALL, "Findings of one rule.", ("RULE",)),
+    Metric("calls", "", Class.LARGE, "All calls."),
+    Metric("calls", "", Class.LARGE, "Calls of one syscall.", ("SYSCALL",)),
+    Metric("calls", "", Class.LARGE, "Calls of one syscall that ended with this error.", ("SYSCALL", "ERROR")),
+    Metric("failed", "", Class.LARGE, "Calls that failed."),
+    Metric("opens", "", Class.LARGE, "Files opened: calls of the open family that succeeded."),
+    Metric("lookups_missed", "", Class.LARGE, "Lookups of names that are not there (ENOENT, ENOTDIR)."),
+    Metric("bytes_read", "bytes", Class.LARGE, "Bytes that read, recv and their relatives returned."),
+    Metric("bytes_written", "bytes", Class.LARGE, "Bytes that write, send, sendfile and their relatives took."),
+    Metric("deliberate_wait", "ns", Class.LARGE, "Time that programs asked to sleep, and time-outs that expired."),
+    Metric("wall.median", "ns", Class.CLOCK, "Length of the window; the median over the runs."),
+    Metric(
+        "exclusive", "ns", Class.CLOCK, "Time of one program on the path, by the last part of its path.", ("PROGRAM",)
+    ),
+)
+"""All metrics, in the order in which they are listed and judged."""
+
+
+@dataclass(frozen=True)
+class Name:
+    """A metric with its arguments: `calls[openat, ENOENT]`."""
+
+    family: str
+    arguments: tuple[str, ...] = ()
+
+    def __str__(self) -> str:
+        return f"{self.family}[{', '.join(self.arguments)}]" if self.arguments else self.family
+
+    @cached_property
+    def metric(self) -> Metric:
+        """What it is of; an unknown name is an error that names the nearest."""
+        here = [metric for metric in METRICS if metric.name == self.family]
+        if not here:
+            hint = did_you_mean(self.family, sorted({metric.name for metric in METRICS}))
+            raise WrongUsage(f'no metric "{self.family}".{hint} tracealyze check --metrics lists them.')
+        for metric in here:
+            if len(metric.arguments) == len(self.arguments):
+                return metric
+        forms = ", ".join(metric.shown for metric in here)
+        raise WrongUsage(f'metric "{self}" does not take {len(self.arguments)} arguments; there is {forms}.')
+
+    @classmethod
+    def of(cls, text: str) -> Name:
+        """From `calls[openat, ENOENT]`."""
+        family, bracket, rest = text.partition("[")
+        arguments = tuple(part.strip() for part in rest.rstrip().removesuffix("]").split(",")) if bracket else ()
+        return cls(family.strip(), arguments)
+
+
+@dataclass(frozen=True)
+class Value:
+    """What one run has of a metric, and how much of it depends on scheduling."""
+
+    value: int
+    loose: int = 0
+    cls: Class | None = None
+    """The class, where this run makes it another one than the metric's."""
+
+
+@dataclass(frozen=True)
+class Work:
+    """Calls of one program that are alike."""
+
+    program: str
+    syscall: str
+    op: str | None
+    shape: str
+    errno: str | None
+    outcome: str
+    calls: int
+    bytes: int
+    total_ns: int
+    exclusive_ns: int
+    first_line: int | None
+    last_line: int | None
+    loose_calls: int = 0
+    loose_bytes: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether these calls succeeded."""
+        return self.outcome == "ok"
+
+
+_KEYS = ("program", "syscall", "op", "shape", "errno", "outcome")
+
+
+def short(program: str | None) -> str:
+    """The last part of a path, which is the same on machines that differ."""
+    return str(program).rsplit("/", 1)[-1] if program else ""
+
+
+class Run:
+    """One capture of a scenario: its metrics, and the work they are sums of."""
+
+    def __init__(self, trace: Trace) -> None:
+        self.trace = trace
+
+    @property
+    def path(self) -> str:
+        """The capture."""
+        return self.trace.captures[0].path
+
+    @cached_property
+    def work(self) -> list[Work]:
+        """The calls, told apart by program, shape and outcome; of a capture that is a table only, the rows of that."""
+        loose = {_key(row): row for row in _of_threaded(self.trace)}
+        found = [_work(row, loose.get(_key(row))) for row in self.trace.calls(by=_KEYS)]
+        return found or [part for row in self.trace.summary_rows for part in _work_of_table(row)]
+
+    @cached_property
+    def values(self) -> dict[str, Value]:
+        """All metrics that this capture can tell, by name."""
+        return dict(_values(self))
+
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """What the rules say."""
+        return self.trace.findings
+
+    def value(self, name: Name) -> Value:
+        """One metric; an error if the capture cannot tell it."""
+        metric = name.metric
+        known = self.values.get(str(name))
+        if known is not None:
+            return known
+        if not self._tells(metric):
+            raise WrongUsage(f"{self.path}: {name} cannot be told from this capture: {_lacking(metric)}.")
+        _must_be_right(name, self)
+        if metric.name == "execs":
+            return Value(sum(row.calls for row in self.work if executes(row, name.arguments[0])))
+        return Value(0)
+
+    def _tells(self, metric: Metric) -> bool:
+        if metric.cls is Class.CLOCK:
+            return self.trace.window.reason is None
+        if metric.name == "finding":
+            return True
+        has = self.trace.captures[0].has
+        return bool(has.get("events") and self.work) or (bool(self.work) and metric.name in ("calls", "failed"))
+
+
+def _lacking(metric: Metric) -> str:
+    return "it has no wall clock" if metric.cls is Class.CLOCK else "it has no calls of which this is known"
+
+
+def _must_be_right(name: Name, run: Run) -> None:
+    """A name that is not in the capture may be meant so; one that is nearly there is misspelt."""
+    kinds = dict(zip(name.metric.arguments, name.arguments, strict=True))
+    if "RULE" in kinds and kinds["RULE"] not in (known := [rule.name for rule in rules()]):
+        raise WrongUsage(
+            f'{name}: there is no rule "{kinds["RULE"]}" ({", ".join(known)}).{did_you_mean(kinds["RULE"], known)}'
+        )
+    if "ERROR" in kinds and not families.is_error(kinds["ERROR"]):
+        hint = did_you_mean(kinds["ERROR"], families.errors())
+        raise WrongUsage(f'{name}: there is no error "{kinds["ERROR"]}".{hint}')
+    if "SYSCALL" in kinds and not families.is_syscall(kinds["SYSCALL"]):
+        seen = {row.syscall for row in run.work}
+        if kinds["SYSCALL"] not in seen and (hint := did_you_mean(kinds["SYSCALL"], seen | families.KNOWN)):
+            raise WrongUsage(f'{name}: no capture has a call "{kinds["SYSCALL"]}".{hint}')
+    if "PROGRAM" in kinds:
+        programs = {short(row.program) for row in run.work}
+        if kinds["PROGRAM"] not in programs and (hint := did_you_mean(kinds["PROGRAM"], programs)):
+            raise WrongUsage(f'{name}: no program "{kinds["PROGRAM"]}" in {run.path}.{hint}')
+
+
+def _of_threaded(trace: Trace) -> Iterator[Row]:
+    """Calls of programs with several threads: which of them makes a call, and how often, depends on scheduling."""
+    threaded = [row for row in trace.processes if row["threads"] > 1 and row["pid"] is not None]
+    if threaded:
+        programs = {row["program"] for row in threaded}
+        chosen = narrowed(trace, pids=sorted({row["pid"] for row in threaded}))
+        # What the process did as another program, before it had threads, is not meant.
+        yield from (row for row in chosen.calls(by=_KEYS) if row["program"] in programs)
+
+
+def narrowed(trace: Trace, *, pids: Iterable[int] = (), syscalls: Iterable[str] = ()) -> Trace:
+    """Of what is selected already, these processes and calls only."""
+    chosen = trace.selection
+    return trace.select(
+        pids=tuple(pids) or chosen.pids,
+        programs=chosen.programs,
+        start=chosen.start,
+        end=chosen.end,
+        root=chosen.root,
+        syscalls=tuple(syscalls) or chosen.syscalls,
+    )
+
+
+def _key(row: Row) -> tuple[object, ...]:
+    return tuple(row[key] for key in _KEYS)
+
+
+def _work(row: Row, loose: Row | None) -> Work:
+    """A row of the table; all of it is loose if its calls depend on scheduling anyway."""
+    whole = row if families.depends_on_schedule(row) else loose
+    return Work(
+        program=row["program"] or "",
+        syscall=row["syscall"],
+        op=row["op"],
+        shape=row["shape"],
+        errno=row["errno"],
+        outcome=row["outcome"],
+        calls=row["calls"],
+        bytes=row["bytes"] or 0,
+        total_ns=row["total_ns"] or 0,
+        exclusive_ns=row["exclusive_ns"] or 0,
+        first_line=row["first_line"],
+        last_line=row["last_line"],
+        loose_calls=whole["calls"] if whole else 0,
+        # What goes through a pipe is the same in few or many pieces; what a threaded program moves may not be.
+        loose_bytes=(loose["bytes"] or 0) if loose else 0,
+    )
+
+
+def _work_of_table(row: Row) -> Iterator[Work]:
+    """A row of a tracer's own table: it knows how many calls failed, but not how."""
+    for outcome, calls in (("ok", row["calls"] - row["failed"]), ("failed", row["failed"])):
+        if calls:
+            yield Work("", row["syscall"], None, f"{row['syscall']}()", None, outcome, calls, 0, 0, 0, None, None)
+
+
+Weigh = Callable[[Work], int]
+"""What one row of work adds to a metric."""
+
+
+def _calls_if(asked: Callable[[Work], bool]) -> Weigh:
+    return lambda row: row.calls if asked(row) else 0
+
+
+def executes(row: Work, program: str) -> bool:
+    """Whether these calls started this program."""
+    return row.ok and row.syscall in families.EXECS and short(families.target_of(row.syscall, row.shape)) == program
+
+
+WEIGHTS: Mapping[str, Weigh] = {
+    "execs": _calls_if(lambda row: row.ok and row.syscall in families.EXECS),
+    "fsyncs": _calls_if(lambda row: row.syscall in families.SYNCS),
+    "calls": lambda row: row.calls,
+    "failed": _calls_if(lambda row: row.outcome == "failed"),
+    "opens": _calls_if(lambda row: row.ok and row.syscall in families.OPENS),
+    "lookups_missed": _calls_if(lambda row: row.errno in families.MISSING and row.syscall in families.LOOKUPS),
+    "bytes_read": lambda row: row.bytes if row.syscall in families.READS else 0,
+    "bytes_written": lambda row: row.bytes if row.syscall in families.WRITES else 0,
+}
+"""Metrics that are sums over the work."""
+
+
+def weigh(name: Name) -> Weigh | None:
+    """What each row of work adds to a metric; None if it is not made of such rows."""
+    if name.family == "calls" and name.arguments:
+        syscall, *errors = name.arguments
+        return _calls_if(lambda row: row.syscall == syscall and (not errors or row.errno == errors[0]))
+    if name.family == "execs" and name.arguments:
+        return _calls_if(lambda row: executes(row, name.arguments[0]))
+    if name.family == "deliberate_wait":
+        return lambda row: row.total_ns if row.syscall in families.SLEEPS else 0
+    if name.family == "hosts":
+        return _calls_if(lambda row: row.syscall in families.CONTACTS)
+    return WEIGHTS.get(name.family)
+
+
+def _loosely(weigh: Weigh) -> Weigh:
+    """The same for the part of a row that depends on scheduling."""
+    return lambda row: weigh(replace(row, calls=row.loose_calls, bytes=row.loose_bytes)) if row.loose_calls else 0
+
+
+def _values(run: Run) -> Iterator[tuple[str, Value]]:
+    trace = run.trace
+    if run.work:
+        sums = WEIGHTS if trace.captures[0].has.get("events") else {key: WEIGHTS[key] for key in ("calls", "failed")}
+        for name, each in sums.items():
+            # That a program is started is no accident, whoever starts it.
+            loose = 0 if name == "execs" else sum(map(_loosely(each), run.work))
+            yield name, Value(sum(map(each, run.work)), loose)
+        yield from _per_syscall(run.work)
+    if run.work and trace.captures[0].has.get("events"):
+        yield "processes", Value(trace.totals["processes"])
+        several = any(row["threads"] > 1 for row in trace.processes)
+        yield "threads", Value(trace.totals["threads"], cls=Class.SCHEDULE if several else None)
+        yield "hosts", Value(len(hosts(trace)))
+        yield "deliberate_wait", Value(_deliberate_wait_ns(run))
+    found = Counter(finding.name for finding in run.findings)
+    for rule in rules():
+        yield f"finding[{rule.name}]", Value(found[rule.name])
+    if trace.window.reason is None:
+        yield "wall.median", Value(trace.window.wall_ns)
+        yield from _per_program(trace)
+
+
+def _per_syscall(work: Sequence[Work]) -> Iterator[tuple[str, Value]]:
+    calls: Counter[str] = Counter()
+    loose: Counter[str] = Counter()
+    for row in work:
+        names = [f"calls[{row.syscall}]"]
+        if row.errno:
+            names.append(f"calls[{row.syscall}, {row.errno}]")
+        for name in names:
+            calls[name] += row.calls
+            loose[name] += row.loose_calls
+    for name in sorted(calls):
+        yield name, Value(calls[name], loose[name])
+
+
+def _per_program(trace: Trace) -> Iterator[tuple[str, Value]]:
+    sums: Counter[str] = Counter()
+    for row in trace.partition_by(["program"]):
+        sums[short(row["program"])] += row["exclusive_ns"]
+    for program in sorted(filter(None, sums)):
+        yield f"exclusive[{program}]", Value(sums[program])
+
+
+def hosts(trace: Trace) -> set[str]:
+    """The hosts that something connected or sent to."""
+    contacts = narrowed(trace, syscalls=sorted(families.CONTACTS))
+    found = (families.host_of(target) for target in contacts.calls(by=["target"]).column("target"))
+    return {host for host in found if host}
+
+
+def _deliberate_wait_ns(run: Run) -> int:
+    return sum(row.total_ns for row in run.work if row.syscall in families.SLEEPS)

@@ -1,0 +1,62 @@
+"""The verdict of the gate, for people and for what runs it: each form makes one text of it."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.render import output
+
+if TYPE_CHECKING:
+    from tracealyze.gate.verdict import Verdict
+
+FORMS = ("text", "json", "markdown", "junit", "sarif", "github", "gitlab")
+"""The forms by the word that users type. Each is a module of this package with a function `rendered`."""
+
+# A document is all that its reader may find; lines of text may stand below each other.
+_DOCUMENTS = frozenset(("json", "junit", "sarif", "gitlab"))
+_PLAIN = str.maketrans({"→": "->", "µ": "u", "×": "x", "…": "...", "–": "-"})
+
+
+def destinations(outputs: list[str]) -> list[tuple[str, str]]:
+    """Forms and where they go, of texts such as `junit=report.xml`; people get text if nothing else is for them."""
+    found = [_destination(each) for each in outputs]
+    to_stdout = [form for form, where in found if where == "-"]
+    if len(to_stdout) > 1 and _DOCUMENTS & set(to_stdout):
+        raise WrongUsage(
+            f"--output: {' and '.join(to_stdout)} cannot share standard output; give one a file, FORM=FILE."
+        )
+    return found if to_stdout else [*found, ("text", "-")]
+
+
+def _destination(text: str) -> tuple[str, str]:
+    form, equals, where = text.partition("=")
+    if form not in FORMS:
+        raise WrongUsage(f'--output {text}: no form "{form}" ({", ".join(FORMS)}).{did_you_mean(form, FORMS)}')
+    if equals and not where:
+        raise WrongUsage(f"--output {text}: a file is missing; write {form}=FILE, or {form}=- for standard output.")
+    return form, where or "-"
+
+
+def write(verdict: Verdict, wanted: list[tuple[str, str]]) -> None:
+    """Write the verdict in all forms, files first, so that they are there whatever becomes of standard output."""
+    for form, where in sorted(wanted, key=lambda each: each[1] == "-"):
+        text = import_module(f"{__name__}.{form}").rendered(verdict)
+        if where == "-":
+            output.write(_encodable(text))
+            continue
+        try:
+            Path(where).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise WrongUsage(f"{where}: cannot be written: {error.strerror or error}.") from error
+
+
+def _encodable(text: str) -> str:
+    try:
+        "→µ×…".encode(sys.stdout.encoding or "ascii")
+    except (UnicodeEncodeError, LookupError):
+        return text.translate(_PLAIN)
+    return text

@@ -1,0 +1,51 @@
+"""The verdict as a JSON document, schema `tracealyze.check/1`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from tracealyze.gate.compare import Judgement, Outcome
+from tracealyze.render.json import text
+
+if TYPE_CHECKING:
+    from tracealyze.gate.verdict import Verdict
+
+SCHEMA = "tracealyze.check/1"
+
+
+def rendered(verdict: Verdict) -> str:
+    """As JSON."""
+    return text(document(verdict)) + "\n"
+
+
+def document(verdict: Verdict) -> dict[str, Any]:
+    """What the JSON holds."""
+    counts = Counter(judgement.outcome for judgement in verdict.judgements)
+    return {
+        "schema": SCHEMA,
+        "verdict": str(verdict.status),
+        "exit_code": int(verdict.exit_code),
+        "captures": list(verdict.captures),
+        "baseline": verdict.baseline,
+        "counts": {str(outcome): counts[outcome] for outcome in Outcome},
+        "judgements": [_judgement(judgement) for judgement in verdict.judgements],
+        "notes": list(verdict.notes),
+    }
+
+
+def _judgement(judgement: Judgement) -> dict[str, Any]:
+    return {
+        "metric": judgement.metric,
+        "outcome": str(judgement.outcome),
+        "by": str(judgement.by),
+        "class": str(judgement.cls),
+        "unit": judgement.unit,
+        "before": judgement.before,
+        "after": judgement.after,
+        "limit": judgement.limit,
+        "relation": judgement.relation,
+        "why": judgement.why,
+        "explanation": asdict(judgement.explanation) if judgement.explanation else None,
+    }

@@ -1,0 +1,67 @@
+"""The verdict as markdown, as job summaries show it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import TYPE_CHECKING
+
+from tracealyze.gate.compare import Judgement, Outcome, amount
+from tracealyze.render.gate.words import DOUBTFUL, advice, details, headline
+from tracealyze.render.listing import markdown_cell
+
+if TYPE_CHECKING:
+    from tracealyze.gate.verdict import Verdict
+
+# A job summary may have 1 MiB.
+_MOST_ROWS = 200
+_EXPLAINED = 20
+
+
+def rendered(verdict: Verdict) -> str:
+    """As markdown."""
+    return "".join(f"{line}\n" for line in _lines(verdict))
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    yield f"### tracealyze check: {verdict.status}"
+    yield ""
+    yield _plain(headline(verdict))
+    for note in verdict.notes:
+        yield f"\n> {_plain(note)}"
+    told = [*verdict.of(Outcome.FAILED), *verdict.of(*DOUBTFUL), *verdict.of(Outcome.IMPROVED)]
+    yield from _table(told)
+    for judgement in told[:_EXPLAINED]:
+        yield from _details(judgement)
+    for line in advice(verdict):
+        yield f"\n{_plain(line)}"
+
+
+def _table(judgements: Sequence[Judgement]) -> Iterator[str]:
+    if not judgements:
+        return
+    yield ""
+    yield "| | metric | before | after | limit | class |"
+    yield "|---|---|---:|---:|---:|---|"
+    for each in judgements[:_MOST_ROWS]:
+        numbers = (amount(number, each.unit) if number is not None else "" for number in _numbers(each))
+        yield f"| {each.outcome} | {markdown_cell(each.metric)} | {' | '.join(numbers)} | {each.cls} |"
+    if len(judgements) > _MOST_ROWS:
+        yield f"\nand {len(judgements) - _MOST_ROWS} more"
+
+
+def _numbers(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
+    return judgement.before, judgement.after, judgement.limit
+
+
+def _details(judgement: Judgement) -> Iterator[str]:
+    lines = list(details(judgement))
+    if lines:
+        yield f"\n<details><summary>{escape(judgement.metric)}</summary>\n"
+        yield from (f"- {_plain(line)}" for line in lines)
+        yield "\n</details>"
+
+
+def _plain(text: str) -> str:
+    """A text that is shown as it is."""
+    return markdown_cell(text)

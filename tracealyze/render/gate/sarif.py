@@ -1,0 +1,71 @@
+"""The verdict as SARIF 2.1.0, as code scanning reads it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from tracealyze import _engine
+from tracealyze.gate.compare import Judgement, Outcome
+from tracealyze.gate.verdict import Status
+from tracealyze.metrics import METRICS, Name
+from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
+from tracealyze.render.json import text
+
+if TYPE_CHECKING:
+    from tracealyze.gate.verdict import Verdict
+
+_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
+_LEVELS = {Outcome.FAILED: "error", Outcome.WARNED: "warning"}
+
+
+def rendered(verdict: Verdict) -> str:
+    """As SARIF."""
+    told = verdict.of(Outcome.FAILED, *DOUBTFUL)
+    families = list(dict.fromkeys(Name.of(judgement.metric).family for judgement in told))
+    driver = {"name": "tracealyze", "version": _engine.__version__, "rules": [_rule(family) for family in families]}
+    run = {
+        "tool": {"driver": driver},
+        "columnKind": "unicodeCodePoints",
+        "invocations": [_invocation(verdict)],
+        "results": [_result(judgement, families, verdict) for judgement in told],
+    }
+    return text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
+
+
+def _rule(family: str) -> dict[str, Any]:
+    metric = next(metric for metric in METRICS if metric.name == family)
+    return {
+        "id": family,
+        "shortDescription": {"text": metric.sentence},
+        "defaultConfiguration": {"level": "error"},
+    }
+
+
+def _invocation(verdict: Verdict) -> dict[str, Any]:
+    """Whether there is a verdict at all; a gate that failed has worked."""
+    facts: dict[str, Any] = {"executionSuccessful": verdict.status is not Status.NO_BASELINE}
+    facts["exitCode"] = int(verdict.exit_code)
+    level = "note" if facts["executionSuccessful"] else "error"
+    notes = [headline(verdict), *verdict.notes]
+    facts["toolExecutionNotifications"] = [{"level": level, "message": {"text": note}} for note in notes]
+    return facts
+
+
+def _result(judgement: Judgement, families: list[str], verdict: Verdict) -> dict[str, Any]:
+    family = Name.of(judgement.metric).family
+    return {
+        "ruleId": family,
+        "ruleIndex": families.index(family),
+        "level": _LEVELS.get(judgement.outcome, "note"),
+        "message": {"text": "\n".join([title(judgement), *details(judgement)])},
+        "locations": [{"physicalLocation": place} for place in _places(judgement, verdict)],
+        "partialFingerprints": {"metric/v1": judgement.key},
+    }
+
+
+def _places(judgement: Judgement, verdict: Verdict) -> list[dict[str, Any]]:
+    """One place: what shows results puts each of them in exactly one."""
+    lines = judgement.explanation.lines if judgement.explanation else ()
+    path, line = (lines[0].capture, lines[0].line) if lines else (verdict.captures[-1], 1)
+    return [{"artifactLocation": {"uri": quote(path)}, "region": {"startLine": line}}]

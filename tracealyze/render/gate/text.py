@@ -1,0 +1,52 @@
+"""The verdict as text: the failures that matter most explained, the others named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tracealyze.escape import shown
+from tracealyze.gate.compare import By, Judgement, Outcome
+from tracealyze.render.gate.words import DOUBTFUL, advice, details, headline, judged_by, title
+
+if TYPE_CHECKING:
+    from tracealyze.gate.verdict import Verdict
+
+_EXPLAINED = 6
+_NAMED = 12
+
+
+def rendered(verdict: Verdict) -> str:
+    """As text."""
+    return "".join(f"{line}\n" for line in _lines(verdict))
+
+
+def _lines(verdict: Verdict) -> Iterator[str]:
+    yield headline(verdict)
+    for note in verdict.notes:
+        yield f"  {shown(note)}"
+    failed = verdict.of(Outcome.FAILED)
+    for judgement in failed[:_EXPLAINED]:
+        yield from _explained("FAILED", judgement)
+    yield from _named("Also over the limit", failed[_EXPLAINED:])
+    for judgement in verdict.of(*DOUBTFUL)[:_EXPLAINED]:
+        yield from _explained(judgement.outcome.upper(), judgement)
+    yield from _named("Other remarks", verdict.of(*DOUBTFUL)[_EXPLAINED:])
+    held = [judgement for judgement in verdict.of(Outcome.PASSED) if judgement.by is By.BUDGET]
+    for judgement in held:
+        yield f"ok      {title(judgement)}"
+    yield from _named("Improved", [replace(each, limit=None) for each in verdict.of(Outcome.IMPROVED)])
+    yield from advice(verdict)
+
+
+def _explained(word: str, judgement: Judgement) -> Iterator[str]:
+    yield f"{word:<7} {title(judgement)}  ({judged_by(judgement)})"
+    for line in details(judgement):
+        yield f"    {line}"
+
+
+def _named(what: str, judgements: Sequence[Judgement]) -> Iterator[str]:
+    if judgements:
+        more = f" and {len(judgements) - _NAMED} more" if len(judgements) > _NAMED else ""
+        yield f"{what}: {'; '.join(title(judgement) for judgement in judgements[:_NAMED])}{more}."

@@ -1,0 +1,77 @@
+"""What all forms say of a verdict, in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.escape import shown
+from tracealyze.gate.compare import Judgement, Outcome, amount
+from tracealyze.gate.verdict import Status
+
+if TYPE_CHECKING:
+    from tracealyze.gate.verdict import Verdict
+
+DOUBTFUL = (Outcome.WARNED, Outcome.UNSTABLE, Outcome.INCONCLUSIVE, Outcome.REFUSED)
+_QUOTED = 200
+
+
+def headline(verdict: Verdict) -> str:
+    """The verdict in a sentence."""
+    if verdict.status is Status.NO_BASELINE:
+        return "No baseline: nothing was compared."
+    runs = units.counted(len(verdict.captures), "run")
+    against = f" against {shown(verdict.baseline)}" if verdict.baseline else ""
+    judged = f"{units.counted(len(verdict.judgements), 'metric')}, {runs}{against}"
+    failed = len(verdict.of(Outcome.FAILED))
+    if failed:
+        return f"Failed: {failed} of {judged}."
+    doubtful = len(verdict.of(*DOUBTFUL))
+    remarks = f" with {units.counted(doubtful, 'remark')}" if doubtful else ""
+    return f"Passed{remarks}: {judged}."
+
+
+def title(judgement: Judgement) -> str:
+    """`execs 3 → 4, at most 3`."""
+    return shown(f"{judgement.metric} {judgement.told}")
+
+
+def judged_by(judgement: Judgement) -> str:
+    """What the limit is."""
+    return f"{judgement.by}, class {judgement.cls}"
+
+
+def details(judgement: Judgement) -> Iterator[str]:
+    """Why: the reason, what made the difference, lines that show it, and the command to see more."""
+    if judgement.why:
+        yield shown(judgement.why)
+    explanation = judgement.explanation
+    if explanation is None:
+        return
+    for each in explanation.differences:
+        place = " ".join(part for part in (each.program, each.shape) if part)
+        yield shown(f"{place}: {amount(each.before, judgement.unit)} → {amount(each.after, judgement.unit)}")
+    if explanation.left_out:
+        yield f"and {units.counted(explanation.left_out, 'other place')}"
+    for line in explanation.lines:
+        yield f"line {line.line}: {cut(shown(line.text))}"
+    if explanation.command:
+        yield f"more: {shown(explanation.command)}"
+
+
+def cut(text: str, width: int = _QUOTED) -> str:
+    """A text of at most so many characters."""
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def advice(verdict: Verdict) -> Iterator[str]:
+    """What to do about the baseline."""
+    improved = verdict.of(Outcome.IMPROVED)
+    if improved and verdict.baseline:
+        yield (
+            f"{units.counted(len(improved), 'metric')} improved by more than 20 %; tighten the baseline: "
+            f"tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)}"
+        )
+    if verdict.baseline and verdict.of(Outcome.FAILED):
+        yield (f"If this is meant: tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)} --accept-new")
