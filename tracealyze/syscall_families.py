@@ -53,7 +53,8 @@ _SCHEDULED = _names("""
     psynch_cvwait psynch_cvsignal psynch_cvbroad bsdthread_create workq_kernreturn lwp_sema_timedwait
     lwp_sema_post semop semtimedop
 """)
-_ASKS_PEERS = READS | WRITES | _names("accept accept4 connect")
+_MOVES_IN_PIECES = READS | WRITES
+_NEEDS_A_PEER = _MOVES_IN_PIECES | _names("accept accept4 connect")
 # Errors that say "not now": another schedule, another number of them.
 _NOT_NOW = frozenset(("EAGAIN", "EWOULDBLOCK", "EALREADY"))
 _PEERS = (
@@ -107,10 +108,12 @@ def depends_on_schedule(row: Row) -> bool:
     """Whether the number of these calls differs from run to run though the work is the same."""
     if row["syscall"] in _SCHEDULED or row["outcome"] not in ("ok", "failed", "noreturn") or row["errno"] == "EINTR":
         return True
-    if row["syscall"] not in _ASKS_PEERS:
+    if row["errno"] in _NOT_NOW:
+        return row["syscall"] in _NEEDS_A_PEER
+    if row["syscall"] not in _MOVES_IN_PIECES:
         return False
     target = target_of(row["syscall"], row["shape"])
-    return row["errno"] in _NOT_NOW or target.startswith(_PEERS) or host_of(target) is not None
+    return target.startswith(_PEERS) or host_of(target) is not None
 
 
 def target_of(syscall: str, shape: str) -> str:

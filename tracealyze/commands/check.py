@@ -143,11 +143,11 @@ def _runs(choice: Choice, strict: bool) -> list[Run]:
 def _demo() -> Verdict:
     from tempfile import TemporaryDirectory
 
-    from tracealyze import read
     from tracealyze.gate.baseline import baseline_of
     from tracealyze.gate.demo import captures
     from tracealyze.gate.verdict import Asked, verdict
     from tracealyze.metrics import Run
+    from tracealyze.trace import read
 
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")
     with TemporaryDirectory(prefix="tracealyze-demo-") as folder:

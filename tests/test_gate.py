@@ -1,0 +1,437 @@
+"""The gate: what fails, what only warns, what is said of it, and in which forms. All captures are written here."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from conftest import ROOT, SAMPLES, Run
+
+from tracealyze import read
+from tracealyze.errors import WrongUsage
+from tracealyze.gate.baseline import Baseline, baseline_of
+from tracealyze.gate.baseline import read as read_baseline
+from tracealyze.gate.baseline import write as write_baseline
+from tracealyze.gate.budget import budget_of
+from tracealyze.gate.compare import Outcome
+from tracealyze.gate.stats import chance_of_shift, limit
+from tracealyze.gate.verdict import Asked, Status, Verdict, verdict
+from tracealyze.metrics import METRICS, Class
+from tracealyze.metrics import Run as Measured
+
+Write = Callable[..., Path]
+
+START = '100 1700000010.000000 execve("/usr/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>'
+END = ("100 1700000019.000000 exit_group(0) = ?", "100 1700000019.000100 +++ exited with 0 +++")
+OPEN = 'openat(AT_FDCWD, "/etc/conf", O_RDONLY) = 3 <0.000020>'
+MISS = 'openat(AT_FDCWD, "/etc/none", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000020>'
+SLEEP = "clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300100>"
+SYNC = "fsync(3</var/db>) = 0 <0.002000>"
+FUTEX = "futex(0x5581, FUTEX_WAKE_PRIVATE, 1) = 0 <0.000010>"
+CONNECT = 'connect(4, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("10.0.0.7")}, 16) = 0 <0.000100>'
+READ = 'read(3</etc/conf>, "x"..., 4096) = 4096 <0.000020>'
+PIPE = 'read(5<pipe:[77]>, "x"..., 4096) = 10 <0.000020>'
+
+
+@pytest.fixture
+def capture(tmp_path: Path) -> Write:
+    """Write a capture of one process that makes these calls, 10 ms after each other."""
+
+    def written(name: str, calls: Iterable[str], wall_ms: int = 0) -> Path:
+        lines = [START]
+        lines += [f"100 17000000{10 + at * 0.01:09.6f} {call}" for at, call in enumerate(calls, start=1)]
+        end = [f"100 17000000{10 + wall_ms / 1000:09.6f} exit_group(0) = ?"] if wall_ms else END
+        file = tmp_path / f"{name}.strace"
+        file.write_text("\n".join([*lines, *end, ""]), encoding="utf-8")
+        return file
+
+    return written
+
+
+def measured(*files: Path) -> list[Measured]:
+    return [Measured(read(file)) for file in files]
+
+
+def judged(before: Iterable[Path], after: Iterable[Path]) -> Verdict:
+    return verdict(measured(*after), Asked(baseline=baseline_of(measured(*before)), baseline_path="base.json"))
+
+
+def failed(before: Path, after: Path) -> set[str]:
+    return {judgement.metric for judgement in judged([before], [after]).of(Outcome.FAILED)}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "names"),
+    [
+        ([OPEN] * 20, [OPEN] * 20, set()),
+        ([OPEN] * 20, [OPEN] * 25, set()),
+        ([OPEN] * 20, [OPEN] * 26, {"opens", "calls[openat]", "calls"}),
+        ([OPEN] * 200, [OPEN] * 209, set()),
+        ([OPEN] * 200, [OPEN] * 212, {"opens", "calls[openat]", "calls"}),
+        ([], [SYNC], {"fsyncs"}),
+        ([], [CONNECT], {"hosts"}),
+        ([], [SLEEP], {"deliberate_wait"}),
+        ([], [MISS] * 6, {"calls[openat]", "calls[openat, ENOENT]", "calls", "failed", "lookups_missed"}),
+        ([READ], [READ] * 2, {"bytes_read"}),
+        ([], [FUTEX] * 50, set()),
+        ([PIPE] * 10, [PIPE] * 50, {"bytes_read"}),
+    ],
+)
+def test_counts_over_their_limit_fail_by_name(
+    before: list[str], after: list[str], names: set[str], capture: Write
+) -> None:
+    found = failed(capture("before", before), capture("after", after))
+    assert {name for name in found if not name.startswith("finding")} == names
+
+
+@pytest.mark.parametrize(
+    ("before", "cls", "unit", "expected"),
+    [
+        (3, Class.SMALL, "", 3),
+        (10, Class.LARGE, "", 15),
+        (1000, Class.LARGE, "", 1050),
+        (100, Class.LARGE, "ns", 50_000_100),
+        (1_000_000_000, Class.CLOCK, "ns", 1_250_000_000),
+        (200_000_000, Class.CLOCK, "ns", 300_000_000),
+    ],
+)
+def test_a_limit_is_a_share_and_an_amount(before: int, cls: Class, unit: str, expected: int) -> None:
+    assert limit(before, cls, unit) == expected
+
+
+def test_a_metric_whose_runs_differ_is_not_gated_and_said_to_be_unstable(capture: Write) -> None:
+    before = [capture("one", [SYNC]), capture("two", [SYNC, SYNC])]
+    [judgement] = [
+        each for each in judged(before, [capture("three", [SYNC] * 9)]).judgements if each.metric == "fsyncs"
+    ]
+    assert judgement.outcome is Outcome.UNSTABLE
+    assert "1 to 2" in judgement.why
+
+
+def test_calls_of_threaded_programs_warn(tmp_path: Path) -> None:
+    def threaded(name: str, opens: int) -> Path:
+        begun = [START, "100 1700000010.001000 clone3({flags=CLONE_VM|CLONE_THREAD|CLONE_FILES}, 88) = 101 <0.0001>"]
+        calls = [f"101 1700000010.{2000 + at:06} {OPEN}" for at in range(opens)]
+        file = tmp_path / f"{name}.strace"
+        file.write_text("\n".join([*begun, *calls, *END, ""]), encoding="utf-8")
+        return file
+
+    found = judged([threaded("before", 20)], [threaded("after", 90)])
+    assert found.status is Status.PASSED
+    warned = {judgement.metric: judgement for judgement in found.of(Outcome.WARNED)}
+    assert {"calls[openat]", "opens", "calls"} <= set(warned)
+    assert warned["opens"].cls is Class.SCHEDULE
+
+
+def test_clocks_need_four_runs_a_side_and_a_rank_test(capture: Write) -> None:
+    fast = [capture(f"fast{at}", [OPEN], wall_ms=1000 + at) for at in range(4)]
+    slow = [capture(f"slow{at}", [OPEN], wall_ms=2000 + at) for at in range(4)]
+    mixed = [slow[0], slow[1], slow[2], fast[0]]
+
+    def wall(before: list[Path], after: list[Path]) -> Outcome:
+        return next(each.outcome for each in judged(before, after).judgements if each.metric == "wall.median")
+
+    assert wall(fast, slow) is Outcome.FAILED
+    assert wall(fast, slow[:3]) is Outcome.INCONCLUSIVE
+    assert wall(fast[:3], slow) is Outcome.INCONCLUSIVE
+    assert wall(fast, fast) is Outcome.PASSED
+    assert wall(slow, fast) is Outcome.PASSED
+    assert wall(fast, mixed) is Outcome.INCONCLUSIVE
+
+
+def test_clocks_are_refused_where_the_machine_is_slower(capture: Write) -> None:
+    slower = OPEN.replace("0.000020", "0.000090")
+    close, slow_close = "close(3) = 0 <0.000005>", "close(3) = 0 <0.000050>"
+    before = [capture(f"fast{at}", [OPEN, close], wall_ms=1000 + at) for at in range(4)]
+    after = [capture(f"slow{at}", [slower, slow_close], wall_ms=5000 + at) for at in range(4)]
+    found = judged(before, after)
+    assert found.status is Status.PASSED
+    [wall] = [each for each in found.judgements if each.metric == "wall.median"]
+    assert wall.outcome is Outcome.REFUSED
+    assert "10.0 times" in wall.why
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "chance"),
+    [
+        # Of 70 ways to choose four of eight, one has the four highest ranks.
+        ([1, 2, 3, 4], [5, 6, 7, 8], 1 / 70),
+        ([5, 6, 7, 8], [1, 2, 3, 4], 1.0),
+        ([1, 2, 3, 5], [4, 6, 7, 8], 2 / 70),
+        ([1], [2], 0.5),
+        ([7, 7, 7], [7, 7, 7], 1.0),
+        # Ties: {2, 3} beside {1, 2}; ranks 1, 2.5, 2.5, 4; sums of two at least 6.5 in two of six ways.
+        ([1, 2], [2, 3], 2 / 6),
+    ],
+)
+def test_the_rank_test_counts_all_ways_to_draw(before: list[int], after: list[int], chance: float) -> None:
+    assert chance_of_shift(before, after) == pytest.approx(chance)
+
+
+@pytest.mark.parametrize(
+    ("text", "value", "holds"),
+    [
+        ("processes <= 40", 40, True),
+        ("processes<40", 40, False),
+        ("calls[openat, ENOENT] <= 200", 201, False),
+        ("deliberate_wait <= 200ms", 200_000_000, True),
+        ("finding[fixed-sleep] == 0", 1, False),
+        ("wall.median <= 3s", 3_000_000_001, False),
+        ("bytes_read <= 4KiB", 4096, True),
+        ("exclusive[my-tool.sh] < 1.5 s", 1_400_000_000, True),
+        ('exclusive["two words"] < 1s', 1, True),
+    ],
+)
+def test_budgets_mean_what_they_say(text: str, value: int, holds: bool) -> None:
+    assert budget_of(text).holds(value) is holds
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("proceses <= 40", 'Did you mean "processes"?'),
+        ("processes < = 40", "column 13"),
+        ("processes", "column 10"),
+        ("wall.median <= 3", "3ms or 3s"),
+        ("wall.median <= 3 parsecs", "no unit of time"),
+        ("processes <= 3s", "not in s"),
+        ("calls[openat, ENOENT, sh] <= 1", "does not take 3 arguments"),
+    ],
+)
+def test_a_wrong_budget_is_an_error_with_its_place(text: str, says: str) -> None:
+    with pytest.raises(WrongUsage, match=re.escape(says)):
+        budget_of(text)
+
+
+@pytest.mark.parametrize(
+    ("budget", "code", "says"),
+    [
+        ("processes <= 5", 0, "ok      processes 5, at most 5"),
+        ("processes <= 4", 1, "FAILED  processes 5, at most 4"),
+        ("calls[ioctl] <= 899", 1, "calls[ioctl] 900, at most 899"),
+        ("calls[ioctl, ENOTSUP] <= 297", 0, "ok      calls[ioctl, ENOTSUP] 297"),
+        ("finding[hot-loop] == 0", 1, "line 199:"),
+        ("execs[quota] <= 1", 0, "ok "),
+        ("finding[hotloop] == 0", 2, 'Did you mean "hot-loop"?'),
+        ("calls[ioclt] == 0", 2, 'Did you mean "ioctl"?'),
+        ("calls[ioctl, ENOTSUPP] == 0", 2, 'Did you mean "ENOTSUP"?'),
+        ("exclusive[qouta] <= 1s", 2, 'Did you mean "quota"?'),
+        ("calls[io_uring_enter] == 0", 0, "ok "),
+        ("proceses <= 1", 2, 'Did you mean "processes"?'),
+    ],
+)
+def test_budgets_decide_the_exit_code(budget: str, code: int, says: str, run: Run) -> None:
+    done = run("check", SAMPLES / "ssh-login" / "ssh-login.truss", "--budget", budget)
+    assert done.returncode == code
+    assert says in done.stdout + done.stderr
+
+
+def test_a_budget_that_only_some_runs_keep_is_unstable(capture: Write, run: Run) -> None:
+    files = [capture("few", [OPEN] * 3), capture("many", [OPEN] * 9)]
+    done = run("check", *files, "--budget", "opens <= 5")
+    assert done.returncode == 0
+    assert "UNSTABLE opens" in done.stdout
+    assert "3 to 9" in done.stdout
+
+
+def test_the_wall_of_several_runs_is_their_median(capture: Write, run: Run) -> None:
+    files = [capture(f"run{wall}", [OPEN], wall_ms=wall) for wall in (1000, 1100, 9000)]
+    assert run("check", *files, "--budget", "wall.median <= 1.2s").returncode == 0
+    assert run("check", *files, "--budget", "wall.median <= 1.05s").returncode == 1
+
+
+@pytest.fixture
+def accepted(capture: Write, tmp_path: Path) -> tuple[Path, Path]:
+    """A capture, and the baseline made of it."""
+    good, file = capture("good", [OPEN, MISS]), tmp_path / "base.json"
+    write_baseline(baseline_of(measured(good)), file)
+    return good, file
+
+
+def test_a_baseline_reads_back_as_it_was_written(accepted: tuple[Path, Path]) -> None:
+    good, file = accepted
+    assert read_baseline(file) == without_other_times(baseline_of(measured(good)))
+    document = json.loads(file.read_text(encoding="utf-8"))
+    assert list(document) == sorted(document)
+    assert list(document["metrics"]) == sorted(document["metrics"])
+    assert document["schema"] == "tracealyze.baseline/1"
+    assert document["metrics"]["opens"] == {"class": "A-large", "max": 1, "median": 1, "min": 1, "n": 1}
+    assert document["captured"]["argv"] == "tool"
+
+
+def without_other_times(baseline: Baseline) -> Baseline:
+    """Only the times of sleeps are kept for places."""
+    from dataclasses import replace
+
+    return replace(baseline, places={key: replace(each, total_ns=0) for key, each in baseline.places.items()})
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (None, "no such baseline"),
+        ("", "cannot be read as a baseline"),
+        ("[]", "not a baseline of this version"),
+        ('{"schema": "tracealyze.baseline/99"}', "not a baseline of this version"),
+        ('{"schema": "tracealyze.baseline/1"}', "damaged"),
+        ('{"schema": "tracealyze.baseline/1", "captured": {}, "runs": "x"}', "damaged"),
+    ],
+)
+def test_a_baseline_that_cannot_be_read_is_a_verdict_of_its_own(
+    content: str | None, says: str, capture: Write, tmp_path: Path, run: Run
+) -> None:
+    file = tmp_path / "b.json"
+    if content is not None:
+        file.write_text(content, encoding="utf-8")
+    done = run("check", capture("good", [OPEN]), "--baseline", file, "--output", f"junit={tmp_path / 'r.xml'}")
+    assert done.returncode == 2
+    assert says in done.stdout
+    suite = ElementTree.parse(tmp_path / "r.xml").getroot()
+    assert (suite.get("errors"), suite.get("failures")) == ("1", "0")
+
+
+def test_without_anything_to_compare_with_a_check_does_not_pass(capture: Write, tmp_path: Path, run: Run) -> None:
+    done = run("check", capture("good", [OPEN]), cwd=tmp_path)
+    assert done.returncode == 2
+    assert "baseline create" in done.stdout
+
+
+def test_a_failure_says_what_made_the_difference(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+    worse = capture("worse", [OPEN, MISS] + [MISS] * 10)
+    done = run("check", worse, "--baseline", accepted[1])
+    assert done.returncode == 1
+    for words in (
+        "calls[openat, ENOENT] 1 → 11, at most 6",
+        "tool openat(/etc/none) ENOENT: 1 → 11",
+        'line 13: 100 1700000010.120000 openat(AT_FDCWD, "/etc/none"',
+        f"more: tracealyze events {worse} --syscall openat",
+        "--accept-new",
+    ):
+        assert words in done.stdout
+
+
+def test_new_findings_fail_from_the_severity_that_is_asked_for(capture: Write, run: Run, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    good = capture("good", [OPEN])
+    slept = capture("slept", [SLEEP.replace("0.300100", "2.000000")], wall_ms=3000)
+    assert run("baseline", "create", good, "-o", base).returncode == 0
+    done = run("check", slept, "--baseline", base, "--json")
+    assert findings_of(done.stdout)["finding[fixed-sleep]"] == "failed"
+    never = run("check", slept, "--baseline", base, "--json", "--fail-on", "never")
+    assert "failed" not in findings_of(never.stdout).values()
+    alone = run("check", slept, "--fail-on", "error", cwd=tmp_path)
+    assert alone.returncode == 1
+    assert "fixed-sleep" in alone.stdout
+    assert run("check", slept, "--fail-on", "eror", cwd=tmp_path).returncode == 2
+
+
+def findings_of(stdout: str) -> dict[str, str]:
+    judgements = json.loads(stdout)["judgements"]
+    return {each["metric"]: each["outcome"] for each in judgements if each["by"] == "finding"}
+
+
+def test_a_known_finding_does_not_fail(capture: Write, run: Run, tmp_path: Path) -> None:
+    base, slept = tmp_path / "base.json", capture("slept", [SLEEP] * 4)
+    assert run("baseline", "create", slept, "-o", base).returncode == 0
+    assert run("check", slept, "--baseline", base, "--fail-on", "info").returncode == 0
+
+
+def test_a_baseline_captured_in_another_way_warns_on_counts_and_refuses_times(
+    capture: Write, run: Run, tmp_path: Path
+) -> None:
+    base = tmp_path / "base.json"
+    assert run("baseline", "create", SAMPLES / "ssh-login" / "ssh-login.truss", "-o", base).returncode == 0
+    done = run("check", capture("other", [OPEN] * 900 + [SYNC]), "--baseline", base)
+    assert done.returncode == 0
+    assert "the baseline is truss-solaris, this is strace" in done.stdout
+    assert "WARNED  fsyncs 0 → 1" in done.stdout
+
+
+def test_update_needs_to_be_told_to_accept_what_is_worse(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+    _, base = accepted
+    before = base.read_bytes()
+    worse = capture("worse", [OPEN, MISS, SYNC])
+    refused = run("baseline", "update", worse, "-b", base)
+    assert refused.returncode == 1
+    assert "fsyncs 0 → 1" in refused.stdout
+    assert base.read_bytes() == before
+    taken = run("baseline", "update", worse, "-b", base, "--accept-new")
+    assert taken.returncode == 0
+    assert "Newly accepted:\n  fsyncs 0 → 1" in taken.stdout
+    assert run("check", worse, "-b", base).returncode == 0
+
+
+def test_improvements_suggest_to_tighten_the_baseline(capture: Write, run: Run, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    run("baseline", "create", capture("many", [OPEN] * 40), "-o", base)
+    few = capture("few", [OPEN] * 20)
+    done = run("check", few, "--baseline", base)
+    assert done.returncode == 0
+    assert "improved by more than 20 %" in done.stdout
+    assert run("baseline", "update", few, "-b", base).returncode == 0
+    assert "improved" not in run("check", few, "--baseline", base).stdout
+
+
+def test_prune_leaves_out_what_no_longer_occurs(capture: Write, run: Run, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    run("baseline", "create", capture("old", [OPEN] * 10 + [SLEEP] * 4), "-o", base)
+    assert "fixed-sleep" in run("baseline", "show", base).stdout
+    done = run("baseline", "prune", capture("new", [OPEN] * 10), "-b", base)
+    assert done.returncode == 0
+    assert "calls[clock_nanosleep]" in done.stdout
+    document = json.loads(run("baseline", "show", base, "--json").stdout)
+    assert not document["findings"]
+    assert "calls[clock_nanosleep]" not in document["metrics"]
+    assert document["metrics"]["calls[openat]"]["median"] == 10
+
+
+@pytest.mark.parametrize(
+    ("settings", "code", "says"),
+    [
+        ('budgets = ["opens <= 1"]', 0, "ok      opens 1"),
+        ('budgets = ["opens <= 0"]', 1, "FAILED  opens 1"),
+        ('budget = ["opens <= 0"]', 2, 'Did you mean "budgets"?'),
+        ("budgets = 3", 2, "is a list of texts"),
+        ('fail-on = "eror"', 2, 'Did you mean "error"?'),
+        ('baseline = "none.json"', 2, "none.json: no such baseline"),
+        ('baseline = "none.json', 2, "cannot be read"),
+    ],
+)
+@pytest.mark.parametrize("file", ["pyproject.toml", "tracealyze.toml"])
+def test_settings_are_read_from_the_project(
+    file: str, settings: str, code: int, says: str, capture: Write, run: Run, tmp_path: Path
+) -> None:
+    good = capture("good", [OPEN])
+    (tmp_path / file).write_text(f"[tool.tracealyze.check]\n{settings}\n", encoding="utf-8")
+    done = run("check", good, cwd=tmp_path)
+    assert done.returncode == code, done.stderr
+    assert says in done.stdout + done.stderr
+
+
+def test_the_command_line_wins_over_settings(capture: Write, run: Run, tmp_path: Path) -> None:
+    good = capture("good", [OPEN])
+    (tmp_path / "tracealyze.toml").write_text('[tool.tracealyze.check]\nbudgets = ["opens <= 0"]\n', encoding="utf-8")
+    assert run("check", good, "--budget", "opens <= 1", cwd=tmp_path).returncode == 0
+
+
+def test_all_metrics_are_listed(run: Run) -> None:
+    shown = run("check", "--metrics").stdout
+    assert all(metric.shown in shown and metric.sentence in shown for metric in METRICS)
+    assert {row["metric"] for row in json.loads(run("check", "--metrics", "--json").stdout)} == {
+        m.shown for m in METRICS
+    }
+
+
+def test_a_bug_is_never_a_failed_gate(capture: Write, run: Run, tmp_path: Path) -> None:
+    (tmp_path / "sitecustomize.py").write_text(
+        "import tracealyze.gate.verdict as v\ndef broken(*_): raise RuntimeError('broken')\nv.verdict = broken\n",
+        encoding="utf-8",
+    )
+    done = run("check", capture("good", [OPEN]), "--fail-on", "info", PYTHONPATH=f"{tmp_path}:{ROOT}")
+    assert done.returncode not in (0, 1)
+    assert "bug in tracealyze" in done.stderr
+    assert run("check", tmp_path / "nowhere", "--budget", "opens <= 1").returncode == 3

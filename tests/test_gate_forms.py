@@ -1,0 +1,143 @@
+"""The forms of a verdict: each is what its reader expects, whatever a hostile trace puts into it."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import jsonschema
+import pytest
+from conftest import Run
+
+from tracealyze.render.gate import FORMS
+
+SCHEMAS = Path(__file__).parent / "schemas"
+
+# A path that closes elements, ends commands, and moves the cursor.
+HOSTILE = r"/x\"]]>\n::error::no<script>alert(1)</script>|`*_%0A\33[2J\0"
+BEFORE = '100 1700000010.000000 execve("/usr/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>\n'
+AFTER = "".join(
+    f'100 1700000010.{at:06} openat(AT_FDCWD, "{HOSTILE}", O_RDONLY) = -1 ENOENT (No such file or directory)\n'
+    for at in range(1000, 1040)
+)
+FUTEXES = "".join(
+    f"100 1700000010.{at:06} futex(0x1, FUTEX_WAKE_PRIVATE, 1) = 0 <0.00002>\n" for at in range(2000, 2040)
+)
+END = "100 1700000012.000000 exit_group(0) = ?\n"
+
+
+@pytest.fixture
+def report(tmp_path: Path, run: Run) -> Path:
+    """All forms of a verdict with failures and warnings, and of one without a baseline, as files in a folder."""
+    (tmp_path / "before.strace").write_text(BEFORE + END, encoding="utf-8")
+    (tmp_path / "after.strace").write_text(BEFORE + AFTER + FUTEXES + END, encoding="utf-8")
+    assert run("baseline", "create", "before.strace", "-o", "base.json", cwd=tmp_path).returncode == 0
+    for name, base, code in (("failed", "base.json", 1), ("missing", "none.json", 2)):
+        outputs = [word for form in FORMS for word in ("--output", f"{form}={name}.{form}")]
+        done = run("check", "after.strace", "--baseline", base, *outputs, cwd=tmp_path)
+        assert done.returncode == code, done.stderr
+    return tmp_path
+
+
+def document(file: Path) -> Any:
+    return json.loads(file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
+@pytest.mark.parametrize("name", ["failed", "missing"])
+def test_json_forms_keep_to_their_schemas(form: str, name: str, report: Path) -> None:
+    schema = document(SCHEMAS / f"{form}.json")
+    jsonschema.Draft202012Validator.check_schema(schema)
+    jsonschema.validate(document(report / f"{name}.{form}"), schema)
+
+
+def test_the_baseline_keeps_to_its_schema(report: Path) -> None:
+    jsonschema.validate(document(report / "base.json"), document(SCHEMAS / "baseline.json"))
+
+
+def test_no_form_holds_a_control_character(report: Path) -> None:
+    for file in report.glob("*.*"):
+        if file.suffix.removeprefix(".") in FORMS:
+            assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", file.read_text(encoding="utf-8")), file
+
+
+def test_junit_counts_its_cases(report: Path) -> None:
+    root = ElementTree.parse(report / "failed.junit").getroot()
+    [suite] = root.findall("testsuite")
+    cases = suite.findall("testcase")
+    assert root.tag == "testsuites"
+    assert int(suite.attrib["tests"]) == len(cases)
+    assert int(suite.attrib["failures"]) == len(suite.findall("testcase/failure")) > 0
+    assert int(suite.attrib["skipped"]) == len(suite.findall("testcase/skipped")) > 0
+    assert all({"name", "classname", "time"} <= set(case.attrib) for case in cases)
+    assert len({(case.get("classname"), case.get("name")) for case in cases}) == len(cases)
+    assert all({"message", "type"} <= set(each.attrib) for each in suite.iter("failure"))
+    assert "calls[openat, ENOENT]" in {case.get("name") for case in cases if case.find("failure") is not None}
+
+
+def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
+    [run] = document(report / "failed.sarif")["runs"]
+    rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+    for result in run["results"]:
+        assert rules[result["ruleIndex"]] == result["ruleId"]
+        assert len(result["locations"]) == 1
+    [missing] = document(report / "missing.sarif")["runs"]
+    assert missing["invocations"][0]["executionSuccessful"] is False
+
+
+def test_github_commands_are_one_line_each_and_within_what_is_shown(report: Path) -> None:
+    lines = (report / "failed.github").read_text(encoding="utf-8").splitlines()
+    for line in lines:
+        assert re.fullmatch(r"::(error|warning|notice) title=[^:,\r\n]*::[^\r\n]*", line), line
+        assert not re.search(r"%(?!25|0A|0D|3A|2C)", line), line
+    for level in ("error", "warning", "notice"):
+        assert sum(line.startswith(f"::{level} ") for line in lines) <= 10
+    assert (report / "missing.github").read_text(encoding="utf-8").startswith("::error title=No baseline")
+
+
+def test_gitlab_fingerprints_differ(report: Path) -> None:
+    found = document(report / "failed.gitlab")
+    assert len({each["fingerprint"] for each in found}) == len(found) > 0
+    assert [each["severity"] for each in document(report / "missing.gitlab")] == ["critical"]
+
+
+def test_markdown_shows_no_markup_of_the_trace(report: Path) -> None:
+    text = (report / "failed.markdown").read_text(encoding="utf-8")
+    assert "<script>" not in text
+    assert "### tracealyze check: failed" in text
+
+
+def test_documents_do_not_share_standard_output(report: Path, run: Run) -> None:
+    shared = ["--output", "json", "--output", "sarif=-"]
+    done = run("check", "after.strace", "--baseline", "base.json", *shared, cwd=report)
+    assert done.returncode == 2
+    assert "cannot share standard output" in done.stderr
+    both = run(
+        "check", "after.strace", "--baseline", "base.json", "--output", "text", "--output", "github=-", cwd=report
+    )
+    assert both.returncode == 1
+    assert "FAILED" in both.stdout
+    assert "::error" in both.stdout
+
+
+@pytest.mark.parametrize(("output", "says"), [("jnit=x", 'Did you mean "junit"?'), ("junit=", "a file is missing")])
+def test_a_wrong_output_is_an_error(output: str, says: str, run: Run) -> None:
+    done = run("check", "--demo", "--output", output)
+    assert done.returncode == 2
+    assert says in done.stderr
+
+
+def test_a_report_that_cannot_be_written_is_no_failed_gate(run: Run, tmp_path: Path) -> None:
+    done = run("check", "--demo", "--output", f"junit={tmp_path}/no/such/folder.xml")
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_the_demonstration_fails_in_each_form(form: str, run: Run) -> None:
+    done = run("check", "--demo", "--output", form)
+    assert done.returncode == 1
+    assert "deliberate" in done.stdout
