@@ -34,11 +34,21 @@ class Table:
     def pick(self, numbers: Sequence[int]) -> list[tuple[Any, ...]]:
         """These rows; not of events."""
 
+    def where(self, condition: object) -> list[int]:
+        """The numbers of the rows that meet a condition, given as `Expression.for_engine` has it."""
+
     def json(self, columns: Sequence[str], quoted: Callable[[str], str], start: int, stop: int) -> str:
         """Rows as JSON objects with these members, separated by commas; not of events."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
+
+class Pattern:
+    """A regular expression, found in time linear to the text."""
+
+    def __init__(self, text: str) -> None: ...
+    def found_in(self, text: str) -> bool:
+        """Whether it is found anywhere in the text."""
 
 class Selection:
     """Which events count. Empty lists and None mean all; several conditions must all hold."""

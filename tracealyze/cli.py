@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -98,23 +99,21 @@ def _run() -> int:
         code = app(prog_name="tracealyze", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.FINE
     except TracealyzeError as error:
-        return _told(str(error), error.exit_code)
+        return _told(error.lines, error.exit_code)
     except typer.TyperException as error:
-        return _told(_usage(error), ExitCode.WRONG_USAGE)
+        return _told([_usage(error)], ExitCode.WRONG_USAGE)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
     except (BrokenPipeError, SystemExit):
         raise
     except OSError as error:
-        return _told(f"cannot write the output: {error.strerror or error}.", ExitCode.UNUSABLE_INPUT)
+        return _told([f"cannot write the output: {error.strerror or error}."], ExitCode.UNUSABLE_INPUT)
     except Exception as error:
         if os.environ.get("TRACEALYZE_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        return _told(
-            f"This is a bug in tracealyze: {what}. Please report it; TRACEALYZE_DEBUG=1 shows where it is.",
-            ExitCode.BUG,
-        )
+        advice = "Please report it; TRACEALYZE_DEBUG=1 shows where it is."
+        return _told([f"This is a bug in tracealyze: {what}. {advice}"], ExitCode.BUG)
 
 
 def _usage(error: typer.TyperException) -> str:
@@ -126,7 +125,9 @@ def _usage(error: typer.TyperException) -> str:
     return f"{error.format_message().rstrip('.')}.{where}"
 
 
-def _told(message: str, code: ExitCode) -> int:
+def _told(lines: Sequence[str], code: ExitCode) -> int:
     sys.stdout.flush()
-    output.note(f"tracealyze: {message}")
+    output.note(f"tracealyze: {lines[0]}")
+    for line in lines[1:]:
+        output.note(line)
     return code

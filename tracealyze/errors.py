@@ -20,6 +20,11 @@ class TracealyzeError(Exception):
 
     exit_code = ExitCode.BUG
 
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message, and what it shows of the place below it."""
+        return (str(self),)
+
 
 class GateFailed(TracealyzeError):
     """The capture was read and does not meet what was asked of it."""

@@ -1,6 +1,6 @@
 """Times, sizes, shares and counts: the one place that shows and reads them. Times inside are integers of ns."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
 
 from tracealyze.errors import WrongUsage, did_you_mean
@@ -11,6 +11,17 @@ S = 1_000_000_000
 
 _READ = {"ns": 1, "us": US, "µs": US, "ms": MS, "s": S, "min": 60 * S, "h": 3600 * S}
 _SIZES = ("bytes", "KiB", "MiB", "GiB", "TiB")
+
+NAMED: Mapping[str, tuple[str, int]] = (
+    {"%": ("share", 1)}
+    | {name: ("ns", factor) for name, factor in _READ.items()}
+    | {name: ("bytes", 1024**power) for power, name in enumerate(_SIZES)}
+    | {name: ("bytes", 1000**power) for power, name in enumerate(("B", "kB", "MB", "GB", "TB"))}
+)
+"""Units that users may write: what they measure (ns, bytes, share), and how many ns, bytes or hundredths one is."""
+
+_MOST_DIGITS = 40
+_LARGEST = 2**63
 _DIGITS = 3
 _DECIMALS_OF_SECONDS = 2
 _COLUMN_UNITS = (("s", S), ("ms", MS), ("µs", US))
@@ -29,6 +40,21 @@ def read_duration(text: str) -> int:
         raise WrongUsage(f'"{text}" has no unit of time; write 10ms or 1.5s.{did_you_mean(unit, _READ)}') from None
     except ValueError:
         raise WrongUsage(f'"{text}" is no length of time; write 10ms or 1.5s.') from None
+
+
+def exactly(digits: str, unit: str = "") -> int | float | None:
+    """The number that this is in ns, bytes or parts of 1: whole where it can be; None if it does not fit in 64 bits."""
+    from decimal import Decimal
+
+    number = Decimal(digits)
+    # An exponent of a million is quickly written and slowly multiplied out.
+    if len(digits) > _MOST_DIGITS or abs(number.adjusted()) > _MOST_DIGITS:
+        return None
+    value = number * NAMED[unit][1] if unit else number
+    value = value / 100 if unit == "%" else value
+    if value != value.to_integral_value():
+        return float(value)
+    return int(value) if abs(value) < _LARGEST else None
 
 
 def duration(ns: float, tick_ns: int = 1) -> str:

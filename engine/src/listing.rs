@@ -108,7 +108,8 @@ impl Arguments {
         column.finish()
     }
 
-    fn of_row(&mut self, trace: &Trace, row: u32) -> Option<String> {
+    /// The arguments of one row.
+    pub fn of_row(&mut self, trace: &Trace, row: u32) -> Option<String> {
         let event = trace.events.event(row);
         if event.kind != EventKind::Call {
             return None;

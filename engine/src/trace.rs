@@ -1,9 +1,11 @@
 //! A trace: captures in memory, as events and tasks.
 
 use crate::events::{EventKind, EventTable};
+use crate::filter::{Bits, EventFilter};
 use crate::tasks::Task;
 use parsers::{Facts, Kind, NO_NS, Outcome};
 use std::ops::Range;
+use std::sync::{Arc, Mutex};
 
 /// One capture: a file, or several that belong together.
 #[derive(Clone, Debug)]
@@ -87,6 +89,8 @@ pub struct Trace {
     /// Rows of each task in order of time; see [`Trace::rows_of`].
     pub(crate) task_rows: Vec<u32>,
     pub(crate) task_offsets: Vec<u32>,
+    /// The condition on events that was asked for last, and those that meet it.
+    pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Bits>)>>,
 }
 
 /// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.

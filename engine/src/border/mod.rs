@@ -1,6 +1,7 @@
 //! The border to Python: it converts, nothing else.
 
 mod arrow;
+mod filter;
 mod json;
 mod table;
 mod trace;
@@ -33,6 +34,7 @@ mod _engine {
     #[pymodule_export]
     use super::{
         InputError, UsageError,
+        filter::PyPattern,
         table::PyTable,
         trace::{PySelection, PyTrace, are_parts, read},
     };

@@ -1,7 +1,9 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::batch;
+use super::filter::{Condition, unfit};
 use super::json;
+use crate::filter;
 use crate::listing::{self, Arguments};
 use crate::members::Members;
 use crate::select::Selection;
@@ -201,6 +203,13 @@ impl PyTable {
             PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)
         };
         numbers.into_iter().filter(|&row| row < table.len()).map(one).collect()
+    }
+
+    /// The numbers of the rows that meet a condition. Events are chosen by a selection.
+    #[pyo3(name = "where")]
+    fn where_(&self, py: Python<'_>, condition: Condition) -> PyResult<Vec<u32>> {
+        let table = self.example()?;
+        py.detach(|| filter::rows(&table, &condition.0)).map_err(unfit)
     }
 
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;

@@ -1,0 +1,325 @@
+"""The expression language: what is understood, what is a mistake and where, and that both sides evaluate it alike."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from conftest import SAMPLES
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import tracealyze
+from tracealyze import _engine
+from tracealyze.errors import WrongUsage
+from tracealyze.expression import Budget, WrongExpression, evaluate, evaluate_group, parse, parse_budget
+
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
+TABLES = sorted({table for table, *_ in _engine.SCHEMA})
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("dur_ns >= 10ms", (">=", ("column", "dur_ns"), 10_000_000)),
+        ("dur_ns > 1.5us", (">", ("column", "dur_ns"), 1500)),
+        ("dur_ns < 3min", ("<", ("column", "dur_ns"), 180_000_000_000)),
+        ("start_ns == 1700000010.658193123s", ("==", ("column", "start_ns"), 1_700_000_010_658_193_123)),
+        ("bytes == 4KiB", ("==", ("column", "bytes"), 4096)),
+        ("bytes >= 512", (">=", ("column", "bytes"), 512)),
+        ("dur_ns != 0", ("!=", ("column", "dur_ns"), 0)),
+        ("ret == -1", ("==", ("column", "ret"), -1)),
+        ("cpu_ns >= 90% * dur_ns", (">=", ("column", "cpu_ns"), ("*", 0.9, ("column", "dur_ns")))),
+        (
+            "dur_ns - cpu_ns - 1ms > 0",
+            (">", ("-", ("-", ("column", "dur_ns"), ("column", "cpu_ns")), 1_000_000), 0),
+        ),
+        ("dur_ns / cpu_ns > 2", (">", ("/", ("column", "dur_ns"), ("column", "cpu_ns")), 2)),
+        ("target ~ '\\.so$'", ("~", ("column", "target"), "\\.so$")),
+        ('target !~ "say \\"x\\""', ("!~", ("column", "target"), 'say "x"')),
+        ("errno in ('ENOENT', \"EACCES\")", ("in", ("column", "errno"), ("ENOENT", "EACCES"))),
+        ("pid not in (1, -2)", ("not in", ("column", "pid"), (1, -2))),
+        ("errno is missing", ("missing", ("column", "errno"))),
+        ("errno is not missing", ("not", ("missing", ("column", "errno")))),
+        ("errno == missing", ("missing", ("column", "errno"))),
+        ("errno != missing", ("not", ("missing", ("column", "errno")))),
+        (
+            "pid == 1 or pid == 2 and not (tid == 3)",
+            (
+                "or",
+                ("==", ("column", "pid"), 1),
+                ("and", ("==", ("column", "pid"), 2), ("not", ("==", ("column", "tid"), 3))),
+            ),
+        ),
+        ("(pid + 1) * 2 == 4", ("==", ("*", ("+", ("column", "pid"), 1), 2), 4)),
+    ],
+)
+def test_an_expression_becomes_a_form(text: str, form: object) -> None:
+    assert parse(text, "events").for_engine() == form
+
+
+def test_a_yes_or_no_column_is_a_condition_by_itself() -> None:
+    text = "is_thread and superseded == false"
+    assert parse(text, "tasks").for_engine() == (
+        "and",
+        ("column", "is_thread"),
+        ("==", ("column", "superseded"), False),
+    )
+
+
+def test_trees_do_not_depend_on_blanks_and_tell_their_columns() -> None:
+    tight, loose = parse("pid==1 and dur_ns>=10ms", "events"), parse(" pid  ==  1\n and dur_ns >= 10 ms ", "events")
+    assert tight.root == loose.root
+    assert loose.columns == {"pid", "dur_ns"}
+    assert parse("dur_ns - cpu_ns", "events").unit == "ns"
+
+
+@pytest.mark.parametrize(
+    ("text", "at", "says"),
+    [
+        ("duraton > 1ms", 0, 'no column "duraton" in table events. Did you mean "dur_ns"?'),
+        ("pid == 1 and duration > 1ms", 13, 'Did you mean "dur_ns"?'),
+        ("path == '/etc'", 0, 'Did you mean "target"?'),
+        ("syscall == openat", 11, 'A text stands in quotes: "openat".'),
+        ("dur_ns > 10", 9, "dur_ns is a time; give the unit, such as 10ms, 1.5s."),
+        ("5 < dur_ns", 0, "dur_ns is a time"),
+        ("dur_ns + 3 > 1s", 9, "dur_ns is a time"),
+        ("dur_ns in (1ms, 5)", 16, "dur_ns is a time"),
+        ("dur_ns > 4KiB", 9, "dur_ns is a time, and this is a number of bytes."),
+        ("pid > 4ms", 6, "pid is a number, and this is a time."),
+        ("dur_ns * dur_ns > 0", 9, "a time multiplied by a time"),
+        ("1 / dur_ns > 0", 4, "a number divided by a time"),
+        ("bytes > 4kib", 9, 'no unit "kib"'),
+        ("dur_ns > 10mss", 11, 'Did you mean "ms"?'),
+        ("pid == '12'", 7, "pid is compared with a text."),
+        ("syscall == 5", 11, "syscall is compared with a number."),
+        ("syscall > 'a'", 0, "texts have no order"),
+        ("pid ~ '1'", 0, '"~" looks into texts, and pid is a number.'),
+        ("target ~ '(a'", 9, "the pattern cannot be read: unclosed group."),
+        ("target ~ target", 9, "a text in quotes"),
+        ("pid and tid", 0, "a condition is needed here, and this is a number"),
+        ("sum(dur_ns) > 1s", 0, "each row is by itself"),
+        ("avg(dur_ns) > 1s", 0, 'no function "avg"'),
+        ("pid = 1", 4, 'write "==" to compare'),
+        ("pid == 1 && tid == 2", 9, 'write "and"'),
+        ("pid == 1 AND tid == 2", 9, 'write "and"'),
+        ("pid == 1 tid == 2", 9, '"tid" stands where and, or, or the end should.'),
+        ("pid ==", 6, "it ends where a column, a number, a text or a parenthesis should follow."),
+        ("(pid == 1", 9, 'it ends where ")" should follow.'),
+        ("syscall == 'read", 11, "the quote is not closed."),
+        ("pid in ()", 8, "a number or a text"),
+        ("pid == 1e400", 7, "the number is too large."),
+        ("", 0, "it is empty."),
+        ("(" * 100, 24, "parentheses in each other"),
+        ("1" + "+1" * 1000 + " == pid", None, "too many operations in each other"),
+        ("pid == 1 or " * 400 + "pid == 2", 4000, "more than 4,000 are not read"),
+    ],
+)
+def test_a_mistake_says_what_is_wrong_and_where(text: str, at: int | None, says: str) -> None:
+    with pytest.raises(WrongExpression) as caught:
+        parse(text, "events", origin="--where")
+    assert says in caught.value.message
+    assert caught.value.message.startswith("--where, column ")
+    assert at is None or caught.value.at == at
+
+
+def test_the_caret_stands_below_the_place_whatever_the_text_holds() -> None:
+    with pytest.raises(WrongExpression) as caught:
+        parse('syscall == "\x1b[2J" and\n  target ~ "\u202ex" and duraton > 1ms', "events")
+    _, line, caret = caught.value.lines
+    assert line[caret.index("^") :].startswith("duraton")
+    assert caret.count("^") == len("duraton")
+    with pytest.raises(WrongExpression) as caught:
+        parse("\tpid\t== 1 and\tnothing", "events")
+    assert caught.value.at == len("\tpid\t== 1 and\t")
+    assert "\u202e" not in line
+
+
+def test_sums_are_of_groups_and_of_numbers() -> None:
+    keep = parse("sum(exclusive_ns) >= 100ms and count() >= 2 and p99(share) < 5%", "loops", grouped=True)
+    rows: list[dict[str, Any]] = [
+        {"exclusive_ns": 70_000_000, "share": 0.04, "program": "a"},
+        {"exclusive_ns": 40_000_000, "share": None, "program": "a"},
+    ]
+    assert evaluate_group(keep, rows) is True
+    assert evaluate_group(keep, rows[:1]) is False
+    assert evaluate_group(parse("program == 'a' and count(share) == 1", "loops", grouped=True), rows) is True
+    values = {name: evaluate_group((name, "exclusive_ns"), rows) for name in ("min", "max", "mean", "p50", "p90")}
+    assert values == {"min": 40e6, "max": 70e6, "mean": 55e6, "p50": 40e6, "p90": 70e6}
+    assert evaluate_group(("max", "share"), [{"share": None}]) is None
+    for text, says in [
+        ("exclusive_ns > 1s", "say sum(exclusive_ns)"),
+        ("sum(program) > 1", "program is a text"),
+        ("max() > 1", "max() of which column?"),
+    ]:
+        with pytest.raises(WrongUsage, match=says.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
+            parse(text, "loops", grouped=True)
+
+
+def test_the_kind_that_is_asked_for_must_come() -> None:
+    assert parse("total_ns - exclusive_ns", "loops", kind="number").kind == "number"
+    with pytest.raises(WrongUsage, match="a condition is needed here, and this is a number"):
+        parse("total_ns", "loops", kind="condition")
+
+
+def test_an_unknown_table_is_a_mistake() -> None:
+    with pytest.raises(WrongUsage, match=r'no table "loop" .* Did you mean "loops"'):
+        parse("pid == 1", "loop")
+
+
+@pytest.mark.parametrize(
+    ("text", "budget"),
+    [
+        ("calls[openat, ENOENT] <= 200", ("calls", ("openat", "ENOENT"), "<=", 200, "")),
+        ("finding[fixed-sleep] == 0", ("finding", ("fixed-sleep",), "==", 0, "")),
+        ("wall.median<=3s", ("wall.median", (), "<=", 3_000_000_000, "ns")),
+        ("deliberate_wait <= 200ms", ("deliberate_wait", (), "<=", 200_000_000, "ns")),
+        ('exclusive["a, b"] < 1.5s', ("exclusive", ("a, b",), "<", 1_500_000_000, "ns")),
+        ("exclusive[/opt/my tool] < 1s", ("exclusive", ("/opt/my tool",), "<", 1_000_000_000, "ns")),
+        ("bytes_read <= 4MiB", ("bytes_read", (), "<=", 4 * 1024 * 1024, "bytes")),
+    ],
+)
+def test_a_budget_is_a_metric_and_its_limit(text: str, budget: tuple[Any, ...]) -> None:
+    assert parse_budget(text) == Budget(text, *budget)
+
+
+@pytest.mark.parametrize(
+    ("text", "at"), [("calls", 5), ("calls[", 6), ("calls[] < 1", 6), ("calls =< 3", 6), ("calls < x", 8), ("<= 3", 0)]
+)
+def test_a_mistake_in_a_budget_is_shown(text: str, at: int) -> None:
+    with pytest.raises(WrongExpression) as caught:
+        parse_budget(text, "--budget")
+    assert caught.value.at == at
+
+
+_WORDS = st.sampled_from(
+    [
+        *("pid", "dur_ns", "syscall", "target", "is_thread", "body", "sum", "count", "p99", "nothing"),
+        *("and", "or", "not", "in", "is", "missing", "true", "false", "(", ")", ",", "[", "]", ".", " ", "\n"),
+        *("==", "!=", "<", "<=", ">", ">=", "~", "!~", "+", "-", "*", "/", "%", "=", "&&", "\\", "'", '"'),
+        *("'x'", '"a|b"', "'('", "1", "0", "5ms", "5%", "4KiB", "1e9", "2.5", "10q"),
+    ]
+)
+_TEXTS = st.one_of(st.text(max_size=40), st.lists(_WORDS, max_size=20).map(" ".join), st.lists(_WORDS).map("".join))
+
+
+@settings(deadline=None)
+@given(text=_TEXTS, table=st.sampled_from(TABLES), grouped=st.booleans())
+def test_any_text_is_an_expression_or_a_mistake_inside_it(text: str, table: str, grouped: bool) -> None:
+    try:
+        expression = parse(text, table, grouped=grouped)
+    except WrongExpression as mistake:
+        assert 0 <= mistake.at <= len(text)
+        assert str(mistake)
+    else:
+        assert json.loads(json.dumps(expression.for_engine())) is not None
+        evaluate_group(expression, [{}])
+
+
+@settings(deadline=None)
+@given(text=_TEXTS)
+def test_any_text_is_a_budget_or_a_mistake_inside_it(text: str) -> None:
+    try:
+        assert parse_budget(text).metric
+    except WrongExpression as mistake:
+        assert 0 <= mistake.at <= len(text)
+
+
+@pytest.fixture(scope="module")
+def tables() -> dict[str, tracealyze.trace.Table]:
+    trace = tracealyze.read(SSH)
+    return {"loops": trace.loops, "tasks": trace.tasks, "gaps": trace.gaps, "partition": trace.partition}
+
+
+# Conditions of every kind, on columns that are there, missing in some rows, and lists.
+_NUMBERS = st.sampled_from(["tid", "pid", "capture", "first_line", "exit_code", "creator", "calls", "failed"])
+_TIMES = st.sampled_from(["birth_ns", "death_ns", "in_call_ns", "gap_ns", "exclusive_ns"])
+_NAMES = st.sampled_from(["program", "argv", "created_by", "exit_signal"])
+_SIGNS = st.sampled_from(["==", "!=", "<", "<=", ">", ">="])
+_AMOUNTS = st.recursive(
+    _NUMBERS | st.integers(-5, 20_000).map(str),
+    lambda inner: st.builds(lambda a, sign, b: f"({a} {sign} {b})", inner, st.sampled_from("+-*/"), inner),
+    max_leaves=4,
+)
+_ATOMS = st.one_of(
+    st.builds(lambda a, sign, b: f"{a} {sign} {b}", _AMOUNTS, _SIGNS, _AMOUNTS),
+    st.builds(lambda a, sign, b, n: f"{a} {sign} {b} * {n}%", _TIMES, _SIGNS, _TIMES, st.integers(0, 200)),
+    st.builds(lambda a, sign, n: f"{a} {sign} {n}ms", _TIMES, _SIGNS, st.integers(0, 20_000)),
+    st.builds(
+        lambda a, sign, p: f"{a} {sign} '{p}'", _NAMES, st.sampled_from(["~", "!~"]), st.sampled_from(["s", "^/"])
+    ),
+    st.builds(
+        lambda a, sign, p: f"{a} {sign} '{p}'", _NAMES, st.sampled_from(["==", "!="]), st.sampled_from(["/bin/mail"])
+    ),
+    st.builds(lambda a, no: f"{a} {no} ('/bin/mail', 'fork1')", _NAMES, st.sampled_from(["in", "not in"])),
+    st.builds(lambda a, no: f"{a} is {no} missing", _NUMBERS | _TIMES | _NAMES, st.sampled_from(["", "not"])),
+    st.just("is_thread"),
+    st.just("superseded == false"),
+)
+_CONDITIONS = st.recursive(
+    _ATOMS,
+    lambda inner: st.one_of(
+        inner.map(lambda a: f"not ({a})"),
+        st.builds(lambda a, word, b: f"({a}) {word} ({b})", inner, st.sampled_from(["and", "or"]), inner),
+    ),
+    max_leaves=6,
+)
+
+
+@settings(deadline=None)
+@given(text=_CONDITIONS)
+def test_the_engine_and_python_agree_on_every_row(text: str, tables: dict[str, tracealyze.trace.Table]) -> None:
+    expression = parse(text, "tasks")
+    table = tables["tasks"]
+    expected = [number for number, row in enumerate(table) if evaluate(expression, row)]
+    assert table._source.where(expression.for_engine()) == expected
+    assert table._source.where(json.loads(json.dumps(expression.for_engine()))) == expected
+
+
+@pytest.mark.parametrize(
+    ("table", "text"),
+    [
+        ("loops", "body ~ 'ZFS_IOC_OBJSET_STATS' and turns > 100"),
+        ("loops", "body == 'no such' or failing is missing"),
+        ("gaps", "dur_ns >= 10ms and before !~ '^poll'"),
+        ("partition", "class in ('disk', 'other') and share >= 0.1%"),
+    ],
+)
+def test_tables_are_filtered_alike(table: str, text: str, tables: dict[str, tracealyze.trace.Table]) -> None:
+    expression = parse(text, table)
+    expected = [number for number, row in enumerate(tables[table]) if evaluate(expression, row)]
+    assert tables[table]._source.where(expression.for_engine()) == expected
+
+
+@pytest.mark.parametrize(
+    "form", [(), ("and", 3), ("==", 1), ("column", 5), ("nothing", 1, 2), [[]], None, ("~", ("column", "target"), "(")]
+)
+def test_a_form_that_nobody_parsed_is_an_error(form: object, tables: dict[str, tracealyze.trace.Table]) -> None:
+    with pytest.raises((_engine.UsageError, TypeError)):
+        tables["loops"]._source.where(form)
+
+
+def test_a_form_without_an_end_is_an_error(tables: dict[str, tracealyze.trace.Table]) -> None:
+    form: list[Any] = ["not"]
+    form.append(form)
+    with pytest.raises(_engine.UsageError):
+        tables["loops"]._source.where(form)
+
+
+def test_a_pattern_of_the_engine_is_found_anywhere() -> None:
+    assert _engine.Pattern("b+$").found_in("abb")
+    assert not _engine.Pattern("^b").found_in("abb")
+
+
+def test_reading_a_row_does_not_need_the_grammar(tmp_path: Path) -> None:
+    import subprocess
+    import sys
+
+    program = (
+        "import sys; from tracealyze import expression\n"
+        "assert expression.evaluate(['>', ['column', 'a'], 1], {'a': 2})\n"
+        "assert 'pyparsing' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
