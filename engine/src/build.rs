@@ -30,6 +30,7 @@ struct Entry {
     outcome: Outcome,
     child: Option<i32>,
     waited: Option<i32>,
+    asked_ns: Option<i64>,
 }
 
 /// A task to be built.
@@ -62,6 +63,7 @@ impl TaskPlan {
             outcome,
             child: None,
             waited: None,
+            asked_ns: None,
         });
         self
     }
@@ -101,6 +103,12 @@ impl TaskPlan {
     #[must_use]
     pub fn returns(self, ret: i64) -> TaskPlan {
         self.last(|entry| entry.ret = ret)
+    }
+
+    /// How long the last call was asked to take at most.
+    #[must_use]
+    pub fn asks(self, asked_ns: i64) -> TaskPlan {
+        self.last(|entry| entry.asked_ns = Some(asked_ns))
     }
 
     /// The last call failed.
@@ -241,6 +249,9 @@ fn push(trace: &mut Trace, task: u32, start_ns: i64, entry: &Entry) -> u32 {
 fn link(trace: &mut Trace, creator: u32, row: u32, entry: &Entry) {
     if let Some(child) = entry.waited {
         trace.events.waited.push((row, child));
+    }
+    if let Some(asked_ns) = entry.asked_ns {
+        trace.events.asked.push((row, asked_ns));
     }
     let Some(child) = trace.tasks.iter_mut().find(|task| Some(task.tid) == entry.child) else { return };
     (child.creator, child.created_by, child.born) = (creator, row, true);

@@ -163,6 +163,47 @@ columns! {
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";
     }
+    "sleeps" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "syscall" dict "" "Name of the system call.";
+        "asked_ns" i64 "ns" "How long each of them was asked to take, as far as the capture shows it.";
+        "calls" i64 "count" "Number of sleeps.";
+        "interrupted" i64 "count" "Number of them that a signal ended early.";
+        "ran_ns" i64 "ns" "How long all of them took.";
+        "max_ns" i64 "ns" "How long the longest took.";
+        "waited_by" dict "" "Program of the parent that waited for the longest of them.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "timeouts" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "What was waited for, if it is one thing.";
+        "requested_ns" i64 "ns" "The limit, as far as the capture shows it.";
+        "waits" i64 "count" "Number of all waits for the same, expired or not, whatever their limit.";
+        "expired" i64 "count" "Number of waits with this limit that reached it.";
+        "ran_ns" i64 "ns" "How long those took.";
+        "max_ns" i64 "ns" "How long the longest of them took.";
+        "is_round" bool "" "Whether the limit is a length that people choose.";
+        "gave_up" bool "" "Whether the last wait of this kind expired and the task went on with something else.";
+        "sent_before" dict "" "Peer to which the task had sent, or tried to connect, without an answer until then.";
+        "sent_bytes" i64 "bytes" "Bytes of the last send to it.";
+        "exclusive_ns" i64 "ns" "Time on the path of the expired ones.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first expired one.";
+        "last_line" i64 "" "Line of the last expired one.";
+    }
     "gaps" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

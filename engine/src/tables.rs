@@ -1,7 +1,11 @@
 //! The tables that rules ask. Each is one file and one line of this list, and its columns are described in
 //! [`crate::schema`].
 
+mod lengths;
+mod sleeps;
 mod slow_targets;
+mod sockets;
+mod timeouts;
 
 use crate::sheet::Found;
 use crate::view::View;
@@ -10,7 +14,13 @@ use crate::view::View;
 pub type Make = fn(&View<'_>) -> Found;
 
 /// All of these tables, by the names that users and rules say.
-pub const TABLES: &[(&str, Make)] = &[("loops", crate::loops::found), ("slow_targets", slow_targets::found)];
+#[rustfmt::skip]
+pub const TABLES: &[(&str, Make)] = &[
+    ("loops", crate::loops::found),
+    ("sleeps", sleeps::found),
+    ("slow_targets", slow_targets::found),
+    ("timeouts", timeouts::found),
+];
 
 /// How a table of this name is made.
 pub fn by_name(name: &str) -> Option<Make> {

@@ -1,0 +1,153 @@
+//! Sleeps: calls that wait for nothing but time, what was asked and what it took.
+//!
+//! ```text
+//! shell    |--fork--|------------- wait4 --------------|         waited_by: the shell
+//! sleep             |exec|-- clock_nanosleep 5 s --|             asked 5 s, ran 5.0001 s
+//! ```
+//! A select or poll without descriptors is one too.
+
+use super::lengths::two_digits;
+use crate::events::NONE;
+use crate::kinds::Kinds;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet, Sum};
+use crate::view::View;
+use crate::wakers::waits::{Wait, wait_of, wait_of_row};
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Whether a shape is a sleep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sleeps {
+    /// It is.
+    Always,
+    /// Where it polls nothing.
+    WithoutDescriptors,
+}
+
+/// The shapes that sleep.
+pub(super) fn sleeping(view: &View<'_>) -> Kinds<Sleeps> {
+    Kinds::new(view, |syscall, _| match wait_of(syscall)? {
+        Wait::Sleep => Some(Sleeps::Always),
+        Wait::Poll => Some(Sleeps::WithoutDescriptors),
+        _ => None,
+    })
+}
+
+/// The sleeps of a task, in order.
+pub(super) fn sleeps_of<'a>(view: &'a View<'_>, kinds: &'a Kinds<Sleeps>, task: u32) -> impl Iterator<Item = u32> + 'a {
+    let events = &view.trace.events;
+    kinds.calls(view, task).filter_map(move |(row, kind)| match kind {
+        Sleeps::Always => Some(row),
+        Sleeps::WithoutDescriptors => events.polls_nothing(row).then_some(row),
+    })
+}
+
+/// Sleeps of a task that are alike.
+struct Group {
+    sum: Sum,
+    interrupted: i64,
+    asked_ns: i64,
+    asked: i64,
+    rows: Vec<u32>,
+}
+
+/// Sleeps by task, program, syscall and what was asked.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = sleeping(view);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let groups: Vec<Vec<_>> = tasks.par_iter().map(|&task| of_task(view, &kinds, task)).collect();
+    let mut sheet = Sheet::new(view, "sleeps");
+    for (&task, groups) in tasks.iter().zip(groups) {
+        for ((_, syscall, _), group) in groups {
+            write(view, task, syscall, group, &mut sheet);
+        }
+    }
+    sheet.finish()
+}
+
+type Key = (Text, Text, i64);
+
+fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group)> {
+    let events = &view.trace.events;
+    let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
+    for row in sleeps_of(view, kinds, task) {
+        let asked_ns = events.requested_ns(row);
+        let alike = asked_ns.map_or(NO_NS, two_digits);
+        let new = || Group { sum: Sum::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
+        let group = groups.entry((view.program(task, row), events.shape(row).syscall, alike)).or_insert_with(new);
+        group.sum.add(view, row);
+        group.interrupted += i64::from(is_interrupted(view, row));
+        group.asked_ns = group.asked_ns.saturating_add(asked_ns.unwrap_or(0));
+        group.asked += i64::from(asked_ns.is_some());
+        group.rows.push(row);
+    }
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_unstable_by_key(|(_, group)| group.sum.first_row);
+    groups
+}
+
+/// Whether a signal ended a call before its time.
+pub(super) fn is_interrupted(view: &View<'_>, row: u32) -> bool {
+    let events = &view.trace.events;
+    events.outcome(row) == Outcome::Interrupted || events.texts.bytes(events.shape(row).errno) == b"EINTR"
+}
+
+fn write(view: &View<'_>, task: u32, syscall: Text, group: Group, sheet: &mut Sheet<'_>) {
+    let Group { sum, interrupted, asked_ns, asked, rows } = group;
+    sheet.who(task, sum.first_row);
+    sheet.text("syscall", syscall);
+    sheet.some_int("asked_ns", (asked > 0).then(|| asked_ns / asked.max(1)));
+    sheet.int("calls", sum.calls);
+    sheet.int("interrupted", interrupted);
+    sheet.ns("ran_ns", sum.total_ns);
+    sheet.ns("max_ns", sum.max_ns);
+    sheet.text("waited_by", waiter(view, task, sum.longest_row).unwrap_or(Text::NONE));
+    sheet.path_ns(sum.exclusive_ns);
+    sheet.lines(sum.first_row, sum.last_row);
+    sheet.members(Members::Rows(rows));
+}
+
+/// The program of the process that waited for this one while it slept.
+fn waiter(view: &View<'_>, task: u32, row: u32) -> Option<Text> {
+    let trace = view.trace;
+    let creator = trace.tasks.get(task as usize).map(|task| task.creator).filter(|&creator| creator != NONE)?;
+    let end_ns = trace.events.end_ns(row)?;
+    let rows = trace.rows_of(creator);
+    let before = rows.partition_point(|&other| trace.events.start_ns(other) < end_ns);
+    let last = *rows.get(before.checked_sub(1)?)?;
+    let waits = matches!(wait_of_row(&trace.events, last), Some(Wait::Child | Wait::Signal));
+    waits.then(|| view.program(creator, last))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{build, rows, task};
+
+    const COLUMNS: &[&str] = &["pid", "syscall", "calls", "interrupted", "ran_ns", "waited_by", "exclusive_ns"];
+
+    #[test]
+    fn a_sleep_is_that_of_who_sleeps_and_its_parent_waited_for_it() {
+        let trace = build(vec![
+            task(1).exec(0, 1, "/bin/sh").fork(2, 3, 2).wait4(4, 90, 2).exit(100),
+            task(2).exec(10, 11, "/bin/sleep").call("nanosleep", 20, 80).exit(90),
+        ]);
+        assert_eq!(rows(&trace, found, COLUMNS), ["2 nanosleep 1 0 60 /bin/sh 60"]);
+    }
+
+    #[test]
+    fn a_sleep_that_a_signal_broke_is_counted_as_such() {
+        let trace = build(vec![
+            task(1).exec(0, 1, "/x").call("nanosleep", 2, 12).fails("EINTR").call("nanosleep", 20, 30).exit(40),
+        ]);
+        assert_eq!(rows(&trace, found, COLUMNS), ["1 nanosleep 2 1 20 - 20"]);
+    }
+
+    #[test]
+    fn a_poll_with_descriptors_is_no_sleep() {
+        let trace = build(vec![task(1).call("poll", 0, 10).returns(0).exit(40)]);
+        assert_eq!(rows(&trace, found, COLUMNS), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,86 @@
+//! What calls do at sockets: connect, accept, send, receive, wait.
+
+use crate::classes::class_of;
+use crate::events::Shape;
+use crate::kinds::Kinds;
+use crate::view::View;
+use crate::wakers::waits::{Wait, wait_of};
+use parsers::syscalls::Class;
+use parsers::{Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+/// What a call does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deed {
+    /// Asks a peer for a connection.
+    Connects,
+    /// Takes the connection of a peer.
+    Accepts,
+    /// Sends to a peer.
+    Sends,
+    /// Has got something from a peer, or its end.
+    Receives,
+    /// Waits for something else than time.
+    Waits(Wait),
+}
+
+/// The calls at sockets, and who was accepted.
+pub(super) struct Sockets {
+    /// By shape.
+    pub deeds: Kinds<Deed>,
+    accepted: FxHashSet<Text>,
+}
+
+impl Sockets {
+    /// Judge the shapes, and find the accepted peers.
+    pub(super) fn new(view: &View<'_>) -> Sockets {
+        let events = &view.trace.events;
+        let connects = events.shapes().iter().filter(|shape| events.texts.bytes(shape.syscall) == b"connect");
+        let connected: FxHashSet<Text> = connects.map(|shape| shape.target).collect();
+        let deeds = Kinds::new(view, |syscall, shape| deed(view, syscall, shape, &connected));
+        let accepted = accepted(view, &deeds);
+        Sockets { deeds, accepted }
+    }
+
+    /// Whether what is sent to a target answers a peer that connected.
+    pub(super) fn is_accepted(&self, target: Text) -> bool {
+        self.accepted.contains(&target)
+    }
+}
+
+fn deed(view: &View<'_>, syscall: &[u8], shape: &Shape, connected: &FxHashSet<Text>) -> Option<Deed> {
+    let is_socket =
+        || connected.contains(&shape.target) || is_socket(syscall, view.trace.events.texts.bytes(shape.target));
+    match syscall {
+        b"connect" => Some(Deed::Connects),
+        b"accept" | b"accept4" => Some(Deed::Accepts),
+        b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" => Some(Deed::Sends),
+        b"write" | b"writev" if is_socket() => Some(Deed::Sends),
+        b"recv" | b"recvfrom" | b"recvmsg" | b"recvmmsg" => (shape.outcome == Outcome::Ok).then_some(Deed::Receives),
+        b"read" | b"readv" if is_socket() => (shape.outcome == Outcome::Ok).then_some(Deed::Receives),
+        _ => wait_of(syscall).filter(|&wait| wait != Wait::Sleep).map(Deed::Waits),
+    }
+}
+
+fn is_socket(syscall: &[u8], target: &[u8]) -> bool {
+    match class_of(syscall, target) {
+        Class::Network => true,
+        Class::Ipc => {
+            !target.starts_with(b"pipe:") && !target.starts_with(b"anon_inode") && !target.starts_with(b"{eventfd")
+        }
+        _ => false,
+    }
+}
+
+fn accepted(view: &View<'_>, deeds: &Kinds<Deed>) -> FxHashSet<Text> {
+    let shapes = 0..view.trace.events.shapes().len() as u32;
+    if !shapes.into_iter().any(|number| deeds.of_shape(number) == Some(Deed::Accepts)) {
+        return FxHashSet::default();
+    }
+    let of = |task: u32| -> Vec<Text> {
+        let accepts = deeds.calls(view, task).filter(|&(_, deed)| deed == Deed::Accepts);
+        accepts.map(|(row, _)| view.trace.events.target(row)).filter(|target| target.is_some()).collect()
+    };
+    view.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
+}

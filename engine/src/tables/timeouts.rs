@@ -1,0 +1,187 @@
+//! Time-outs: waits with a limit that was reached, and what the task had sent to whom it waited for.
+//!
+//! ```text
+//! send to 10.0.0.2:53 | poll 5 s, nothing | send again | poll 5 s, nothing | gives up      expired 2, sent_before
+//! poll 1 s, nothing | poll 1 s, nothing | poll, something | …                              an idle loop: never gives up
+//! ```
+
+use super::lengths::{chosen_ns, two_digits};
+use super::sockets::{Deed, Sockets};
+use crate::events::EventKind;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet, Sum};
+use crate::view::View;
+use crate::wakers::waits::{Wait, timed_out};
+use parsers::{NO_NS, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What waits are alike: syscall, sub-operation, normalised target.
+type Kind = (Text, Text, Text);
+
+/// Waits of a task that are alike, with one limit.
+struct Group {
+    kind: Kind,
+    sum: Sum,
+    requested_ns: Option<i64>,
+    sent: Option<Sent>,
+    rows: Vec<u32>,
+}
+
+/// Waits of a task that are alike, whatever their limits.
+#[derive(Clone, Copy, Default)]
+struct All {
+    waits: i64,
+    /// The last one, and whether it expired.
+    last: Option<(u32, bool)>,
+}
+
+#[derive(Clone, Copy)]
+struct Sent {
+    to: Text,
+    bytes: i64,
+}
+
+/// Expired waits by task, syscall, target and limit.
+pub fn found(view: &View<'_>) -> Found {
+    let sockets = Sockets::new(view);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let all: Vec<OfTask> = tasks.par_iter().map(|&task| OfTask::new(view, &sockets, task)).collect();
+    let mut sheet = Sheet::new(view, "timeouts");
+    for (&task, of_task) in tasks.iter().zip(all) {
+        of_task.write(view, task, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// A task while its waits are collected.
+#[derive(Default)]
+struct OfTask {
+    groups: FxHashMap<(Kind, i64), Group>,
+    all: FxHashMap<Kind, All>,
+    /// What was sent and not yet answered, by target.
+    sent: FxHashMap<Text, Sent>,
+    /// Targets that spoke first: what is sent to them are answers.
+    served: FxHashSet<Text>,
+    last_row: u32,
+}
+
+impl OfTask {
+    fn new(view: &View<'_>, sockets: &Sockets, task: u32) -> OfTask {
+        let events = &view.trace.events;
+        let mut here = OfTask::default();
+        for (row, deed) in sockets.deeds.calls(view, task) {
+            let target = events.target(row);
+            match deed {
+                Deed::Accepts => {}
+                Deed::Connects => {
+                    here.served.remove(&target);
+                    here.sends(view, sockets, row);
+                    here.waits(view, task, row, Wait::Peer);
+                }
+                Deed::Sends => here.sends(view, sockets, row),
+                Deed::Receives => {
+                    if here.sent.remove(&target).is_none() {
+                        here.served.insert(target);
+                    }
+                }
+                Deed::Waits(wait) => here.waits(view, task, row, wait),
+            }
+        }
+        here.last_row = view.calls_of(task).last().unwrap_or(0);
+        here
+    }
+
+    fn sends(&mut self, view: &View<'_>, sockets: &Sockets, row: u32) {
+        let to = view.trace.events.target(row);
+        if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(to) {
+            let bytes = view.trace.events.bytes(row).unwrap_or(0);
+            self.sent.insert(to, Sent { to, bytes });
+        }
+    }
+
+    fn waits(&mut self, view: &View<'_>, task: u32, row: u32, wait: Wait) {
+        let events = &view.trace.events;
+        let shape = events.shape(row);
+        let kind = (shape.syscall, shape.op, shape.target);
+        let expired = is_expired(view, task, row, wait);
+        let all = self.all.entry(kind).or_default();
+        all.waits += 1;
+        all.last = Some((row, expired));
+        if !expired {
+            return;
+        }
+        let requested_ns = events.requested_ns(row);
+        let sent = self.sent_to(view, row);
+        let alike = (kind, requested_ns.map_or(NO_NS, two_digits));
+        let new = || Group { kind, sum: Sum::new(row), requested_ns, sent, rows: Vec::new() };
+        let group = self.groups.entry(alike).or_insert_with(new);
+        group.sum.add(view, row);
+        group.sent = group.sent.or(sent);
+        group.rows.push(row);
+    }
+
+    /// What was sent to one of those that a wait waits for.
+    fn sent_to(&self, view: &View<'_>, row: u32) -> Option<Sent> {
+        let events = &view.trace.events;
+        let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
+        let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
+        let mut targets = std::iter::once(events.target(row)).chain(polled.iter().copied());
+        targets.find_map(|target| self.sent.get(&target)).copied()
+    }
+
+    fn write(self, view: &View<'_>, task: u32, sheet: &mut Sheet<'_>) {
+        let mut groups: Vec<Group> = self.groups.into_values().collect();
+        groups.sort_unstable_by_key(|group| group.sum.first_row);
+        let tick_ns = tick_ns(view, task);
+        for group in groups {
+            let all = self.all.get(&group.kind).copied().unwrap_or_default();
+            let (syscall, op, _) = group.kind;
+            sheet.who(task, group.sum.first_row);
+            sheet.text("syscall", syscall);
+            sheet.text("op", op);
+            sheet.text("target", view.trace.events.target(group.sum.first_row));
+            sheet.some_int("requested_ns", group.requested_ns);
+            sheet.int("waits", all.waits);
+            sheet.int("expired", group.sum.calls);
+            sheet.ns("ran_ns", group.sum.total_ns);
+            sheet.ns("max_ns", group.sum.max_ns);
+            let length_ns = group.requested_ns.unwrap_or(group.sum.max_ns);
+            sheet.bool("is_round", chosen_ns(length_ns, tick_ns).is_some());
+            // Who waits again, in the same way, is idle and not disappointed.
+            let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row);
+            sheet.bool("gave_up", gave_up);
+            sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
+            sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
+            sheet.path_ns(group.sum.exclusive_ns);
+            sheet.lines(group.sum.first_row, group.sum.last_row);
+            sheet.members(Members::Rows(group.rows));
+        }
+    }
+}
+
+/// The step of the clock that a task is timed with.
+pub(super) fn tick_ns(view: &View<'_>, task: u32) -> i64 {
+    let capture = view.trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| view.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns)
+}
+
+/// Whether a wait ended because its time was over. A look without waiting is none, nor is a sleep.
+fn is_expired(view: &View<'_>, task: u32, row: u32, wait: Wait) -> bool {
+    let events = &view.trace.events;
+    let errno = events.texts.bytes(events.shape(row).errno);
+    match wait {
+        Wait::Poll => timed_out(events, row) && events.requested_ns(row) != Some(0) && !events.polls_nothing(row),
+        Wait::Signal if errno == b"EAGAIN" => events.requested_ns(row) != Some(0),
+        Wait::Signal => ended_by_own_timer(view, task, row),
+        Wait::Message if errno == b"EAGAIN" => events.requested_ns(row).is_some_and(|ns| ns > 0),
+        _ => timed_out(events, row),
+    }
+}
+
+/// Whether the next thing that a task met was the signal of a timer.
+fn ended_by_own_timer(view: &View<'_>, task: u32, row: u32) -> bool {
+    let events = &view.trace.events;
+    let next = view.trace.rows_from(task, row).get(1).filter(|&&next| events.kind(next) == EventKind::Signal);
+    next.is_some_and(|&next| events.texts.bytes(events.shape(next).syscall) == b"SIGALRM")
+}
