@@ -24,7 +24,7 @@ LAYERS = [
     ["finding"],
     ["summary"],
     ["metrics", "syscall_families"],
-    ["gate", "scaling"],
+    ["gate", "scaling", "diff"],
     ["render"],
     ["commands"],
     ["cli"],

@@ -14,7 +14,18 @@ from typer.core import TyperGroup
 from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.render import output
 
-COMMANDS = ("summarize", "top-syscalls", "tree", "critical-path", "loops", "gaps", "events", "check", "baseline")
+COMMANDS = (
+    "summarize",
+    "top-syscalls",
+    "tree",
+    "critical-path",
+    "loops",
+    "gaps",
+    "events",
+    "check",
+    "baseline",
+    "diff",
+)
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 
 

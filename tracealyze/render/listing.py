@@ -25,11 +25,13 @@ class Column:
     """To how many cells it may be cut when the width does not suffice; 0 is never cut."""
     spare: int = 0
     """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
+    right: bool = False
+    """Whether texts are set to the right, as numbers are."""
 
     @property
     def is_number(self) -> bool:
         """Whether values are set to the right."""
-        return self.name.endswith(("_ns", "share", "pid", "tid")) or self.name in _COUNTS
+        return self.right or self.name.endswith(("_ns", "share", "pid", "tid")) or self.name in _COUNTS
 
 
 _AS_THEY_ARE = frozenset(("line", "first_line", "ret", "exit_code"))

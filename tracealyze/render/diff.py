@@ -1,0 +1,125 @@
+"""What changed, as people read it: the wall time, then each view with its largest changes first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.diff import VIEWS, Change, Diff, Status, View, row
+from tracealyze.escape import shown
+from tracealyze.render.listing import FORMS, Column, Listing, strips
+from tracealyze.render.paper import Paper
+
+if TYPE_CHECKING:
+    from tracealyze.metrics import Run
+
+_TITLES = {
+    "classes": "What the time was spent on",
+    "processes": "Processes, matched by program and arguments",
+    "calls": "Calls",
+    "targets": "Targets",
+}
+_LEAST_OF_A_NAME = 24
+
+
+def show(found: Diff, top: int, only: str | None) -> None:
+    """Print it."""
+    paper = Paper()
+    paper.line(*_heading("before", found.before))
+    paper.line(*_heading("after", found.after))
+    if found.wall_ns:
+        paper.line(("wall    ", ""), (_wall(*found.wall_ns), "bold"))
+    else:
+        paper.line(("Without a wall clock on both sides, only counts are compared.", ""))
+    for view in VIEWS:
+        if only in (None, view.name):
+            _section(paper, view, found, top)
+
+
+def _heading(side: str, runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
+    more = f"  and {len(runs) - 1} more, the median of {len(runs)} runs" if len(runs) > 1 else ""
+    return (f"{side:<8}", ""), (shown(runs[0].path) + more, "")
+
+
+def _wall(before: int, after: int) -> str:
+    times = f"{units.duration(before)} → {units.duration(after)}"
+    if not before or not after:
+        return times
+    faster, factor = before > after, max(before, after) / min(before, after)
+    return f"{times}, {factor:.1f} times as {'fast' if faster else 'long'}" if factor >= 1.05 else f"{times}, the same"
+
+
+def _section(paper: Paper, view: View, found: Diff, top: int) -> None:
+    changes = found.views[view.name]
+    if not changes:
+        return
+    rest = f"  the first {top} of {units.count(len(changes))}, by change" if len(changes) > top else "  by change"
+    paper.line(("", ""))
+    paper.line((_TITLES[view.name], "bold"), (rest, "dim"))
+    paper.rows(strips(_listing(view, changes[:top], found.wall_ns is not None)))
+
+
+def _listing(view: View, changes: Sequence[Change], timed: bool) -> Listing:
+    unit, shown_ns = units.durations([number for each in changes for number in _times(each)], units.US)
+    rows = [
+        {
+            **dict(zip(_TIMES, map(shown_ns, _times(change)), strict=True)),
+            "number": _pair(change.before.number, change.after.number),
+            "from_to_calls": _pair(change.before.calls, change.after.calls),
+            "from_to_bytes": _pair(change.before.bytes, change.after.bytes),
+            "status": "" if change.status is Status.CHANGED else str(change.status),
+            "what": _what(view, change),
+        }
+        for change in changes
+    ]
+    headings = (f"path ± {unit}", f"before {unit}", f"after {unit}")
+    columns = [Column(name, heading, right=True) for name, heading in zip(_TIMES, headings, strict=True) if timed]
+    columns += [Column("number", "processes", right=True)] if view.name == "processes" else []
+    columns += [
+        Column("from_to_calls", "calls", right=True),
+        Column("from_to_bytes", "bytes", spare=2, right=True),
+        Column("status", ""),
+        Column("what", "what", least=_LEAST_OF_A_NAME),
+    ]
+    return Listing(view.name, columns, rows)
+
+
+_TIMES = ("change", "before", "after")
+
+
+def _times(change: Change) -> tuple[int, int, int]:
+    return change.path_ns, change.before.path_ns, change.after.path_ns
+
+
+def _pair(before: int, after: int) -> str | None:
+    if not before and not after:
+        return None
+    return f"{units.count(before)} → {units.count(after)}" if before != after else units.count(before)
+
+
+def _what(view: View, change: Change) -> str:
+    if view.name == "processes":
+        program, argv = change.key
+        return argv or program
+    return " ".join(part for part in change.key if part)
+
+
+def listing(view: View, found: Diff, top: int | None) -> Listing:
+    """A view as rows for programs."""
+    rows = [row(view, change) for change in found.views[view.name][:top]]
+    names = list(rows[0]) if rows else ["status", *view.keys]
+    return Listing(view.name, [Column(name, name) for name in names], rows)
+
+
+def as_markdown(found: Diff, top: int, only: str | None) -> None:
+    """Each view as a table."""
+    from tracealyze.render import output
+
+    if found.wall_ns:
+        output.write(f"Wall time: {_wall(*found.wall_ns)}\n")
+    for view in VIEWS:
+        changes = found.views[view.name]
+        if changes and only in (None, view.name):
+            output.write(f"\n### {_TITLES[view.name]}\n\n")
+            FORMS["markdown"](_listing(view, changes[:top], found.wall_ns is not None))
