@@ -2,7 +2,19 @@
 
 use crate::events::{EventKind, Shape};
 use crate::view::View;
+use parsers::Text;
 use rayon::prelude::*;
+
+/// A call that matters to a table.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Call<K> {
+    /// The event.
+    pub row: u32,
+    /// What it is to the table.
+    pub kind: K,
+    /// The program at that moment.
+    pub program: Text,
+}
 
 /// A kind for each shape that matters.
 pub struct Kinds<K>(Vec<Option<K>>);
@@ -21,20 +33,28 @@ impl<K: Copy + Send> Kinds<K> {
     }
 
     /// The calls of a task that matter and count, in order of their starts.
-    pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
+    pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = Call<K>> + 'a {
         let events = &view.trace.events;
+        let programs = view.selection.program_index.of(task);
+        let (mut program, mut next) = (programs.first().map_or(Text::NONE, |first| first.path), 1);
         view.trace.rows_of(task).iter().filter_map(move |&row| {
             let kind = self.of_shape(events.shape_number(row))?;
-            (events.kind(row) == EventKind::Call && view.selection.has(row)).then_some((row, kind))
+            if events.kind(row) != EventKind::Call || !view.selection.has(row) {
+                return None;
+            }
+            while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
+                (program, next) = (later.path, next + 1);
+            }
+            Some(Call { row, kind, program })
         })
     }
 
-    /// The calls of several tasks of one process, in order of their starts.
-    pub fn calls_of(&self, view: &View<'_>, tasks: &[u32]) -> Vec<(u32, K)> {
-        let mut calls: Vec<(u32, K)> = tasks.iter().flat_map(|&task| self.calls(view, task)).collect();
+    /// The calls of the tasks of one process, in order of their starts.
+    pub fn calls_of(&self, view: &View<'_>, tasks: &[u32]) -> Vec<Call<K>> {
+        let mut calls: Vec<Call<K>> = tasks.iter().flat_map(|&task| self.calls(view, task)).collect();
         if tasks.len() > 1 {
             // Without a clock all starts are equal, and the order is that of the lines.
-            calls.sort_by_key(|&(row, _)| (view.trace.events.start_ns(row), row));
+            calls.sort_by_key(|call| (view.trace.events.start_ns(call.row), call.row));
         }
         calls
     }
@@ -75,7 +95,7 @@ mod tests {
             let processes = processes(view);
             assert_eq!(processes, [vec![0, 1], vec![2]]);
             let starts =
-                reads.calls_of(view, &processes[0]).into_iter().map(|(row, ())| view.trace.events.start_ns(row));
+                reads.calls_of(view, &processes[0]).into_iter().map(|call| view.trace.events.start_ns(call.row));
             assert_eq!(starts.collect::<Vec<_>>(), [3, 5]);
         });
     }

@@ -14,6 +14,7 @@ pub mod classes;
 mod clock;
 mod descriptors;
 pub mod events;
+pub mod few;
 pub mod filter;
 pub mod fold;
 pub mod gaps;

@@ -142,6 +142,35 @@ columns! {
         "first_line" i64 "" "First line of the loop.";
         "last_line" i64 "" "Last line of the loop.";
     }
+    "io" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "way" dict "" "read, write, copy (from one descriptor to another) or list (entries of a directory).";
+        "syscall" dict "" "The commonest of the system calls.";
+        "target" dict "" "What was read or written; missing where targets with few calls each are taken together.";
+        "targets" i64 "count" "Number of different targets.";
+        "class" dict "" "What time in these calls is spent on: disk, ipc, network, terminal, …";
+        "moved" i64 "count" "Number of calls that moved at least one byte.";
+        "mean_bytes" i64 "bytes" "Mean size of those.";
+        "min_bytes" i64 "bytes" "The smallest of those.";
+        "p50_bytes" i64 "bytes" "Median size of those.";
+        "max_bytes" i64 "bytes" "The largest of those.";
+        "seeks" i64 "count" "How often the process moved the position in these targets (lseek).";
+        "p50_ns" i64 "ns" "Median duration of the calls.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

@@ -1,5 +1,6 @@
 //! A table while it is written: row by row, with the columns that many tables have in common.
 
+use crate::few::Group;
 use crate::members::Members;
 use crate::schema;
 use crate::table::{Table, TextColumn, Values};
@@ -59,6 +60,20 @@ impl<'view> Sheet<'view> {
         self.id("pid", known.pid);
         self.id("tid", known.tid);
         self.text("program", view.program(task, row));
+    }
+
+    /// As [`Sheet::who`] of a group, then processes. Of several processes with one program no ids are told.
+    pub fn whose<K>(&mut self, group: &Group<K>) {
+        let known = &self.view.trace.tasks[group.task as usize];
+        let of_one = |value: i64| (group.processes == 1).then_some(value);
+        self.wall_ns = self.view.wall_ns(known.capture);
+        self.int("capture", i64::from(known.capture));
+        self.some_int("task", of_one(i64::from(group.task)));
+        for (name, id) in [("pid", known.pid), ("tid", known.tid)] {
+            self.some_int(name, of_one(i64::from(id)).filter(|_| id != NO_ID));
+        }
+        self.text("program", group.program);
+        self.int("processes", group.processes);
     }
 
     /// The sums of calls: calls, failed, total_ns, exclusive_ns, share, max_ns, bytes, first_line, last_line.

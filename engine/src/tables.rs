@@ -1,6 +1,7 @@
 //! The tables that rules ask. Each is one file and one line of this list, and its columns are described in
 //! [`crate::schema`].
 
+mod io;
 mod lengths;
 mod sleeps;
 mod slow_targets;
@@ -16,6 +17,7 @@ pub type Make = fn(&View<'_>) -> Found;
 /// All of these tables, by the names that users and rules say.
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
+    ("io", io::found),
     ("loops", crate::loops::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),

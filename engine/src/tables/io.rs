@@ -1,0 +1,192 @@
+//! Input and output: what a process read from or wrote to a target, and in pieces of which size.
+//!
+//! ```text
+//! read(3</a>, 1) = 1 | read(3</a>, 1) = 1 | … 900 times       way read, target /a, 900 calls, p50_bytes 1
+//! read of 2 files, each 3 times                               one row: a target with few calls tells nothing of its own
+//! ```
+
+use crate::classes::class_of;
+use crate::few::{self, Group, Grouped};
+use crate::kinds::{Kinds, processes};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Fewer calls on a target are taken together with those on others.
+const FEW_CALLS: usize = 16;
+
+/// Which way bytes go.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub(crate) enum Way {
+    Read,
+    Write,
+    Copy,
+    List,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        ["read", "write", "copy", "list"][self as usize]
+    }
+}
+
+/// The way of a syscall that moves bytes.
+pub(crate) fn way(syscall: &[u8]) -> Option<Way> {
+    let starts = |names: &[&[u8]]| names.iter().any(|name| syscall.starts_with(name));
+    if !crate::classes::moves_bytes(syscall) || syscall == b"getrandom" {
+        None
+    } else if starts(&[b"sendfile", b"splice", b"tee", b"vmsplice", b"copy_file"]) {
+        Some(Way::Copy)
+    } else if starts(&[b"getdents"]) {
+        Some(Way::List)
+    } else if starts(&[b"write", b"pwrite", b"send", b"kwrite", b"process_vm_writev"]) {
+        Some(Way::Write)
+    } else {
+        Some(Way::Read)
+    }
+}
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Moves(Way),
+    Seeks,
+}
+
+/// What a row is about: calls on one target, or, without it, on many with few calls each.
+type Key = (Way, Text);
+
+/// A group, and how often its target was sought in.
+type Sought = (Group<Key>, i64);
+
+/// Reads and writes by process, way and target.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = Kinds::new(view, |syscall, _| match syscall {
+        b"lseek" | b"llseek" | b"_llseek" => Some(Kind::Seeks),
+        _ => way(syscall).map(Kind::Moves),
+    });
+    let found: Vec<Sought> =
+        processes(view).par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let place = |group: &Group<Key>| (group.task, group.program, group.key);
+    let seeks: FxHashMap<_, i64> = found.iter().map(|(group, count)| (place(group), *count)).collect();
+    let groups = found.into_iter().map(|(group, _)| group).collect();
+    let mut sheet = Sheet::new(view, "io");
+    for group in few::few(view, groups, |&(way, _)| (way, Text::NONE)) {
+        let count = seeks.get(&place(&group)).copied().filter(|_| group.processes == 1);
+        write(view, &group, count, &mut sheet);
+    }
+    sheet.finish()
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Sought> {
+    let events = &view.trace.events;
+    let mut groups: Grouped<(Text, Key)> = Grouped::default();
+    let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
+    for call in tasks.iter().flat_map(|&task| kinds.calls(view, task)) {
+        let target = events.target(call.row);
+        match call.kind {
+            Kind::Seeks => *seeks.entry(target).or_insert(0) += 1,
+            Kind::Moves(way) => groups.add((call.program, (way, target)), call.row),
+        }
+    }
+    by_size(tasks[0], groups, &seeks)
+}
+
+/// Groups with few calls are taken together.
+fn by_size(task: u32, groups: Grouped<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<Sought> {
+    let mut many = Vec::new();
+    let mut rest: FxHashMap<(Text, Way), (Vec<u32>, i64)> = FxHashMap::default();
+    for ((program, (way, target)), rows) in groups.groups {
+        let sought = seeks.get(&target).copied().unwrap_or(0);
+        if rows.len() >= FEW_CALLS && target.is_some() {
+            many.push((Group::of_one(task, program, (way, target), rows), sought));
+        } else {
+            let (all, count) = rest.entry((program, way)).or_default();
+            all.extend(rows);
+            *count += sought;
+        }
+    }
+    let rest = rest.into_iter().map(|((program, way), (mut rows, sought))| {
+        rows.sort_unstable();
+        (Group::of_one(task, program, (way, Text::NONE), rows), sought)
+    });
+    many.extend(rest);
+    many
+}
+
+fn write(view: &View<'_>, group: &Group<Key>, seeks: Option<i64>, sheet: &mut Sheet<'_>) {
+    let events = &view.trace.events;
+    let moved = group.rows.iter().filter(|&&row| events.outcome(row) == Outcome::Ok);
+    let mut sizes: Vec<i64> = moved.filter_map(|&row| events.bytes(row)).filter(|&bytes| bytes > 0).collect();
+    let mut durs: Vec<i64> = group.rows.iter().map(|&row| events.dur_ns(row)).filter(|&ns| ns != NO_NS).collect();
+    let way = group.key.0;
+    let target = few::only_target(view, &group.rows);
+    let (sum, syscall) = (group.sum(view), few::commonest(view, &group.rows));
+    let any = |value: i64| (!sizes.is_empty()).then_some(value);
+    let (least, most) = (any(sizes.iter().copied().min().unwrap_or(0)), any(sizes.iter().copied().max().unwrap_or(0)));
+    let mean = any(sum.bytes / (sizes.len() as i64).max(1));
+    sheet.whose(group);
+    sheet.string("way", Some(way.name()));
+    sheet.text("syscall", syscall);
+    sheet.text("target", target);
+    sheet.int("targets", few::targets(view, &group.rows));
+    let class = class_of(events.texts.bytes(syscall), events.texts.bytes(events.target(sum.first_row)));
+    sheet.string("class", Some(class.name()));
+    sheet.int("moved", sizes.len() as i64);
+    sheet.some_int("mean_bytes", mean);
+    sheet.some_int("min_bytes", least);
+    let middle = few::median(&mut sizes);
+    sheet.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
+    sheet.some_int("max_bytes", most);
+    sheet.some_int("seeks", seeks);
+    let middle_ns = few::median(&mut durs);
+    sheet.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
+    sheet.sum(&sum);
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    fn reads(plan: TaskPlan, target: &str, count: i64, bytes: i64) -> TaskPlan {
+        let read = |plan: TaskPlan, at: i64| plan.call("read", at * 10, at * 10 + 4).on(target).returns(bytes);
+        (0..count).fold(plan, read)
+    }
+
+    #[test]
+    fn sizes_are_those_of_calls_that_moved_something() {
+        let many = reads(task(1), "/a", 900, 1).call("read", 9000, 9001).on("/a").returns(0);
+        let many = many.call("read", 9002, 9003).on("/a").fails("EAGAIN").call("lseek", 9004, 9005).on("/a").returns(0);
+        let columns =
+            ["way", "target", "calls", "failed", "moved", "bytes", "p50_bytes", "max_bytes", "seeks", "p50_ns"];
+        assert_eq!(rows(&build(vec![many.exit(9100)]), found, &columns), ["read /a 902 1 900 900 1 1 1 4"]);
+    }
+
+    #[test]
+    fn targets_with_few_calls_are_one_row_and_threads_are_one_process() {
+        let plan = task(1).spawn("clone3", 0, 1, 2).call("write", 1, 2).on("/c").returns(7);
+        let plan = reads(reads(plan, "/a", 3, 100), "/b", 3, 300).exit(90);
+        let thread = reads(task(2).of_process(1), "/a", 3, 100).exit(80);
+        let columns = ["pid", "way", "target", "targets", "calls", "mean_bytes", "min_bytes"];
+        let found = rows(&build(vec![plan, thread]), found, &columns);
+        assert_eq!(found, ["1 read - 2 9 166 100", "1 write /c 1 1 7 7"]);
+    }
+
+    #[test]
+    fn ways_of_calls() {
+        let cases: [(&[u8], Option<Way>); 7] = [
+            (b"pread64", Some(Way::Read)),
+            (b"recvmsg", Some(Way::Read)),
+            (b"pwritev2", Some(Way::Write)),
+            (b"sendto", Some(Way::Write)),
+            (b"sendfile", Some(Way::Copy)),
+            (b"getdents64", Some(Way::List)),
+            (b"openat", None),
+        ];
+        cases.iter().for_each(|&(name, expected)| assert_eq!(way(name), expected));
+    }
+}
