@@ -33,25 +33,30 @@ impl<K: Copy + Send> Kinds<K> {
     }
 
     /// The calls of a task that matter and count, in order of their starts.
-    pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = Call<K>> + 'a {
+    pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
+        let events = &view.trace.events;
+        view.trace.rows_of(task).iter().filter_map(move |&row| {
+            let kind = self.of_shape(events.shape_number(row))?;
+            (events.kind(row) == EventKind::Call && view.selection.has(row)).then_some((row, kind))
+        })
+    }
+
+    /// As [`Kinds::calls`], with the program that makes each call.
+    pub fn by_program<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = Call<K>> + 'a {
         let events = &view.trace.events;
         let programs = view.selection.program_index.of(task);
         let (mut program, mut next) = (programs.first().map_or(Text::NONE, |first| first.path), 1);
-        view.trace.rows_of(task).iter().filter_map(move |&row| {
-            let kind = self.of_shape(events.shape_number(row))?;
-            if events.kind(row) != EventKind::Call || !view.selection.has(row) {
-                return None;
-            }
+        self.calls(view, task).map(move |(row, kind)| {
             while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
                 (program, next) = (later.path, next + 1);
             }
-            Some(Call { row, kind, program })
+            Call { row, kind, program }
         })
     }
 
     /// The calls of the tasks of one process, in order of their starts.
     pub fn calls_of(&self, view: &View<'_>, tasks: &[u32]) -> Vec<Call<K>> {
-        let mut calls: Vec<Call<K>> = tasks.iter().flat_map(|&task| self.calls(view, task)).collect();
+        let mut calls: Vec<Call<K>> = tasks.iter().flat_map(|&task| self.by_program(view, task)).collect();
         if tasks.len() > 1 {
             // Without a clock all starts are equal, and the order is that of the lines.
             calls.sort_by_key(|call| (view.trace.events.start_ns(call.row), call.row));

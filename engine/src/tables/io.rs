@@ -84,7 +84,7 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Sought
     let events = &view.trace.events;
     let mut groups: Grouped<(Text, Key)> = Grouped::default();
     let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
-    for call in tasks.iter().flat_map(|&task| kinds.calls(view, task)) {
+    for call in tasks.iter().flat_map(|&task| kinds.by_program(view, task)) {
         let target = events.target(call.row);
         match call.kind {
             Kind::Seeks => *seeks.entry(target).or_insert(0) += 1,
