@@ -1,0 +1,79 @@
+"""Rules on captures made here and now: small programs that have a fault, and some that look alike and have none.
+
+The programs are data: `live_rules/*.toml`, a `[[case]]` each.
+
+    name = "what the program does"
+    language = "python" or "sh"
+    program = "its text"
+    options = ["-f", "-ttt", "-T", "-y"]   of strace; those are the usual ones. `-e inject=fsync:delay_enter=20000` makes
+                                           calls slow on any machine
+    needs = ["gcc"]                        programs without which the case is skipped
+    finds = ["sync-storm"]                 rules that must match, as findings or below more specific ones
+    never = ["tiny-io"]                    rules that must not; how fast the machine is must make no difference to them
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import textwrap
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
+
+import oracle
+import pytest
+
+import tracealyze
+from tracealyze.ruleset import rules
+
+pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program, how to capture it, and what the rules must and must not say about it."""
+
+    name: str
+    program: str
+    language: str = "python"
+    options: tuple[str, ...] = ("-f", "-ttt", "-T", "-y")
+    needs: tuple[str, ...] = ()
+    finds: tuple[str, ...] = ()
+    never: tuple[str, ...] = ()
+
+    def command(self) -> list[str]:
+        """How it is started: without what an installation adds to the start of Python."""
+        text = textwrap.dedent(self.program)
+        return [sys.executable, "-I", "-S", "-c", text] if self.language == "python" else ["/bin/sh", "-c", text]
+
+
+def _cases() -> list[Case]:
+    found = []
+    for file in sorted((Path(__file__).parent / "live_rules").glob("*.toml")):
+        for case in tomllib.loads(file.read_text(encoding="utf-8"))["case"]:
+            found.append(
+                Case(**{key: tuple(value) if isinstance(value, list) else value for key, value in case.items()})
+            )
+    return found
+
+
+CASES = _cases()
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_rules_tell_programs_with_a_fault_from_those_without(case: Case, tmp_path: Path) -> None:
+    missing = [tool for tool in case.needs if not shutil.which(tool)]
+    if missing:
+        pytest.skip(f"{', '.join(missing)} is not installed")
+    log = oracle.capture_as(case.command(), tmp_path, *case.options)
+    findings = tracealyze.read(log).findings
+    found = {name for finding in findings for name in (finding.name, *finding.also)}
+    told = "\n".join(f"{finding.name}: {finding.message} (also {', '.join(finding.also)})" for finding in findings)
+    assert set(case.finds) <= found, told
+    assert not set(case.never) & found, told
+
+
+def test_cases_name_rules_that_exist() -> None:
+    known = {rule.name for rule in rules()}
+    assert {name for case in CASES for name in (*case.finds, *case.never)} <= known
