@@ -5,8 +5,8 @@ The programs are data: `live_rules/*.toml`, a `[[case]]` each.
     name = "what the program does"
     language = "python" or "sh"
     program = "its text"
-    options = ["-f", "-ttt", "-T", "-y"]   of strace; those are the usual ones. `-e inject=fsync:delay_enter=20000` makes
-                                           calls slow on any machine
+    options = ["-f", "-ttt", "-T", "-y"]   of strace; these are the usual ones. `-e inject=fsync:delay_enter=20000`
+                                           makes calls slow on any machine
     needs = ["gcc"]                        programs without which the case is skipped
     finds = ["sync-storm"]                 rules that must match, as findings or below more specific ones
     never = ["tiny-io"]                    rules that must not; how fast the machine is must make no difference to them
@@ -20,6 +20,7 @@ import textwrap
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import oracle
 import pytest
@@ -48,14 +49,13 @@ class Case:
         return [sys.executable, "-I", "-S", "-c", text] if self.language == "python" else ["/bin/sh", "-c", text]
 
 
+def _case(table: dict[str, Any]) -> Case:
+    return Case(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+
+
 def _cases() -> list[Case]:
-    found = []
-    for file in sorted((Path(__file__).parent / "live_rules").glob("*.toml")):
-        for case in tomllib.loads(file.read_text(encoding="utf-8"))["case"]:
-            found.append(
-                Case(**{key: tuple(value) if isinstance(value, list) else value for key, value in case.items()})
-            )
-    return found
+    files = sorted((Path(__file__).parent / "live_rules").glob("*.toml"))
+    return [_case(table) for file in files for table in tomllib.loads(file.read_text(encoding="utf-8"))["case"]]
 
 
 CASES = _cases()
