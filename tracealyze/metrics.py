@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from tracealyze import syscall_families as families
+from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.ruleset import rules
 
@@ -126,7 +127,8 @@ class Work:
     outcome: str
     calls: int
     bytes: int
-    total_ns: int
+    wait_ns: int
+    """How long these calls were asked to take; only of deliberate waits."""
     exclusive_ns: int
     first_line: int | None
     last_line: int | None
@@ -164,6 +166,11 @@ class Run:
         loose = {_key(row): row for row in _of_threaded(self.trace)}
         found = [_work(row, loose.get(_key(row))) for row in self.trace.calls(by=_KEYS)]
         return found or [part for row in self.trace.summary_rows for part in _work_of_table(row)]
+
+    @cached_property
+    def waits(self) -> list[Work]:
+        """Sleeps and time-outs that expired, told apart by how long they were asked to take."""
+        return [*_sleeps(self.trace), *_timeouts(self.trace)]
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -260,7 +267,7 @@ def _work(row: Row, loose: Row | None) -> Work:
         outcome=row["outcome"],
         calls=row["calls"],
         bytes=row["bytes"] or 0,
-        total_ns=row["total_ns"] or 0,
+        wait_ns=0,
         exclusive_ns=row["exclusive_ns"] or 0,
         first_line=row["first_line"],
         last_line=row["last_line"],
@@ -275,6 +282,43 @@ def _work_of_table(row: Row) -> Iterator[Work]:
     for outcome, calls in (("ok", row["calls"] - row["failed"]), ("failed", row["failed"])):
         if calls:
             yield Work("", row["syscall"], None, f"{row['syscall']}()", None, outcome, calls, 0, 0, 0, None, None)
+
+
+def _sleeps(trace: Trace) -> Iterator[Work]:
+    """Sleeps that ran to their end. How much is slept of what a signal cuts short is an accident."""
+    for row in trace.table("sleeps"):
+        whole = row["calls"] - row["interrupted"]
+        # Where the capture does not show what was asked for, what was slept is as near as it gets.
+        asked_ns = row["asked_ns"] if row["asked_ns"] is not None else row["ran_ns"] // max(row["calls"], 1)
+        if whole > 0:
+            yield _wait(row, asked_ns, whole, f"{row['syscall']}() of {units.duration(asked_ns)}")
+
+
+def _timeouts(trace: Trace) -> Iterator[Work]:
+    for row in trace.table("timeouts"):
+        known_ns = row["requested_ns"]
+        asked_ns = known_ns if known_ns is not None else row["ran_ns"] // max(row["expired"], 1)
+        within = ", ".join(part for part in (row["op"], row["target"]) if part)
+        yield _wait(
+            row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {units.duration(asked_ns)}"
+        )
+
+
+def _wait(row: Row, asked_ns: int, number: int, shape: str) -> Work:
+    return Work(
+        program=row["program"] or "",
+        syscall=row["syscall"],
+        op=None,
+        shape=shape,
+        errno=None,
+        outcome="ok",
+        calls=0,
+        bytes=0,
+        wait_ns=asked_ns * number,
+        exclusive_ns=0,
+        first_line=row["first_line"],
+        last_line=row["last_line"],
+    )
 
 
 Weigh = Callable[[Work], int]
@@ -311,7 +355,7 @@ def weigh(name: Name) -> Weigh | None:
     if name.family == "execs" and name.arguments:
         return _calls_if(lambda row: executes(row, name.arguments[0]))
     if name.family == "deliberate_wait":
-        return lambda row: row.total_ns if row.syscall in families.SLEEPS else 0
+        return lambda row: row.wait_ns
     if name.family == "hosts":
         return _calls_if(lambda row: row.syscall in families.CONTACTS)
     return WEIGHTS.get(name.family)
@@ -336,7 +380,7 @@ def _values(run: Run) -> Iterator[tuple[str, Value]]:
         several = any(row["threads"] > 1 for row in trace.processes)
         yield "threads", Value(trace.totals["threads"], cls=Class.SCHEDULE if several else None)
         yield "hosts", Value(len(hosts(trace)))
-        yield "deliberate_wait", Value(_deliberate_wait_ns(run))
+        yield "deliberate_wait", Value(sum(row.wait_ns for row in run.waits))
     found = Counter(finding.name for finding in run.findings)
     for rule in rules():
         yield f"finding[{rule.name}]", Value(found[rule.name])
@@ -372,7 +416,3 @@ def hosts(trace: Trace) -> set[str]:
     contacts = narrowed(trace, syscalls=sorted(families.CONTACTS))
     found = (families.host_of(target) for target in contacts.calls(by=["target"]).column("target"))
     return {host for host in found if host}
-
-
-def _deliberate_wait_ns(run: Run) -> int:
-    return sum(row.total_ns for row in run.work if row.syscall in families.SLEEPS)

@@ -208,11 +208,7 @@ def _stats(document: Mapping[str, Any]) -> Stats:
 def _places_document(found: Mapping[Place, Amounts]) -> dict[str, dict[str, dict[str, int]]]:
     document: dict[str, dict[str, dict[str, int]]] = {}
     for (program, shape), amounts in found.items():
-        told = {key: value for key, value in asdict(amounts).items() if value and key != "total_ns"}
-        # The times of all other calls are noise in a file that is reviewed.
-        if shape.partition("(")[0] in families.SLEEPS:
-            told["total_ns"] = amounts.total_ns
-        document.setdefault(program, {})[shape] = told
+        document.setdefault(program, {})[shape] = {key: value for key, value in asdict(amounts).items() if value}
     return document
 
 

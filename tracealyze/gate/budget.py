@@ -5,17 +5,11 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cache
-from typing import TYPE_CHECKING, Any
 
-from tracealyze import units
 from tracealyze.errors import WrongUsage
 from tracealyze.metrics import Name
 
-if TYPE_CHECKING:
-    from pyparsing import ParserElement
-
-OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
+OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,
     ">=": operator.ge,
     "==": operator.eq,
@@ -23,7 +17,7 @@ OPERATORS: Mapping[str, Callable[[int, int], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_SIZES = {"bytes": 1, "KiB": 1024, "MiB": 1024**2, "GiB": 1024**3}
+_MEANT = {"": "a number", "bytes": "in bytes; write 4KiB", "ns": "a length of time; write 10ms or 1.5s"}
 
 
 @dataclass(frozen=True)
@@ -41,37 +35,15 @@ class Budget:
 
 
 def budget_of(text: str) -> Budget:
-    """A budget from its text; what is wrong with it is said with the place."""
-    from pyparsing import ParseException
+    """A budget from its text. Which metrics there are is checked here, the rest by the one expression language."""
+    from tracealyze.expression import parse_budget
 
-    try:
-        found: Any = _grammar().parse_string(text, parse_all=True)
-    except ParseException as error:
-        raise WrongUsage(
-            f'budget "{text}", column {error.column}: expected a form such as "calls[openat] <= 200" '
-            "(METRIC[ARGUMENTS], one of <= < == != > >=, a number with its unit)."
-        ) from error
-    name = Name(found["metric"], tuple(found.get("arguments", ())))
-    return Budget(text, name, found["operator"], _amount(text, name, found["number"], found.get("unit", "")))
-
-
-def _amount(text: str, name: Name, number: str, unit: str) -> int:
-    wanted = name.metric.unit
-    if wanted == "ns":
-        if not unit:
-            raise WrongUsage(f'budget "{text}": {name} is a length of time; write {number}ms or {number}s.')
-        return units.read_duration(f"{number}{unit}")
-    if unit and (wanted != "bytes" or unit not in _SIZES):
-        raise WrongUsage(f'budget "{text}": {name} is {"in bytes" if wanted else "a number"}, not in {unit}.')
-    return round(float(number) * _SIZES.get(unit, 1))
-
-
-@cache
-def _grammar() -> ParserElement:
-    from pyparsing import DelimitedList, Opt, QuotedString, Regex, Suppress, one_of
-
-    argument = QuotedString('"') | Regex(r"[^\s,\[\]\"]+")
-    arguments = Suppress("[") + DelimitedList(argument)("arguments") + Suppress("]")
-    metric = Regex(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*")("metric")
-    amount = Regex(r"\d+(?:\.\d+)?")("number") + Opt(Regex(r"[A-Za-zµ]+")("unit"))
-    return metric + Opt(arguments) + one_of(list(OPERATORS))("operator") + amount
+    found = parse_budget(text, "--budget")
+    name = Name(found.metric, found.arguments)
+    unit = name.metric.unit
+    # A bare number of bytes is one; a bare number of nanoseconds is more likely a forgotten unit.
+    if found.unit != unit and not (unit == "bytes" and not found.unit):
+        raise WrongUsage(f'--budget "{text}": {name} is {_MEANT[unit]}.')
+    if found.value != round(found.value):
+        raise WrongUsage(f'--budget "{text}": {name} is a whole number.')
+    return Budget(text, name, found.operator, round(found.value))

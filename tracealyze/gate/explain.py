@@ -94,7 +94,7 @@ def _asked(name: Name) -> Weigh | None:
 
 def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
     """One line for each place: the last of its calls if there were some before, else the first."""
-    rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in run.work}
+    rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in (*run.work, *run.waits)}
     if len(run.trace.captures[0].files) > 1:
         # Lines are numbered within each file, and a row does not say which one is meant.
         return

@@ -27,7 +27,7 @@ class Amounts:
 
     calls: int = 0
     bytes: int = 0
-    total_ns: int = 0
+    wait_ns: int = 0
 
 
 Places = Mapping[Place, Amounts]
@@ -35,7 +35,7 @@ Places = Mapping[Place, Amounts]
 
 def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
     """What each place amounts to: the median over the runs."""
-    each = [_places(run.work) for run in runs]
+    each = [_places([*run.work, *run.waits]) for run in runs]
     if len(each) == 1:
         return each[0]
     nothing = Amounts()
@@ -48,7 +48,7 @@ def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
 
 def largest(all_places: Places, most: int = MOST_PLACES) -> dict[Place, Amounts]:
     """The places that make up most of it."""
-    ranked = sorted(all_places.items(), key=lambda item: (-item[1].calls, -item[1].bytes, item[0]))
+    ranked = sorted(all_places.items(), key=lambda item: (-item[1].wait_ns, -item[1].calls, -item[1].bytes, item[0]))
     return dict(ranked[:most])
 
 
@@ -66,7 +66,7 @@ def work_of(all_places: Places) -> Iterator[Work]:
             outcome=(end if end in _OUTCOMES else "failed") if end else "ok",
             calls=amounts.calls,
             bytes=amounts.bytes,
-            total_ns=amounts.total_ns,
+            wait_ns=amounts.wait_ns,
             exclusive_ns=0,
             first_line=None,
             last_line=None,
@@ -83,16 +83,16 @@ def _places(work: Iterable[Work]) -> dict[Place, Amounts]:
     for row in work:
         place = (short(row.program), row.shape)
         known = found.get(place)
-        mine = Amounts(row.calls, row.bytes, row.total_ns)
+        mine = Amounts(row.calls, row.bytes, row.wait_ns)
         found[place] = mine if known is None else _sum(known, mine)
     return found
 
 
 def _sum(one: Amounts, other: Amounts) -> Amounts:
     return replace(
-        one, calls=one.calls + other.calls, bytes=one.bytes + other.bytes, total_ns=one.total_ns + other.total_ns
+        one, calls=one.calls + other.calls, bytes=one.bytes + other.bytes, wait_ns=one.wait_ns + other.wait_ns
     )
 
 
 def _numbers(amounts: Amounts) -> tuple[int, int, int]:
-    return amounts.calls, amounts.bytes, amounts.total_ns
+    return amounts.calls, amounts.bytes, amounts.wait_ns
