@@ -233,6 +233,52 @@ columns! {
         "first_line" i64 "" "Line of the first expired one.";
         "last_line" i64 "" "Line of the last expired one.";
     }
+    "polls" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "syscall" dict "" "System call that looks, if it is one.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "What it looks at.";
+        "command" dict "" "Arguments of the child that looks, if it is one.";
+        "checks" i64 "count" "How often it looked.";
+        "failed" i64 "count" "How often that failed, or found nothing.";
+        "succeeded" bool "" "Whether the last answer differs from the first.";
+        "spinning" bool "" "Whether there are no pauses.";
+        "asked_ns" i64 "ns" "How long a pause was asked to take, in the mean.";
+        "interval_ns" i64 "ns" "From one look to the next, in the mean.";
+        "total_ns" i64 "ns" "From the first look to the last.";
+        "exclusive_ns" i64 "ns" "Time on the path in these calls and pauses.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "retries" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "syscall" dict "" "System call that is tried.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "What it is tried on.";
+        "errno" dict "" "Name of the last error.";
+        "attempts" i64 "count" "How often it was tried.";
+        "failed" i64 "count" "How often that failed.";
+        "succeeded" bool "" "Whether the last attempt worked.";
+        "asked_ns" i64 "ns" "How long a pause was asked to take, in the mean.";
+        "pause_ns" i64 "ns" "How long all pauses took.";
+        "first_pause_ns" i64 "ns" "How long the first pause took.";
+        "last_pause_ns" i64 "ns" "How long the last pause took.";
+        "grows" bool "" "Whether the last pause is longer than the first.";
+        "total_ns" i64 "ns" "From the first attempt to the last.";
+        "exclusive_ns" i64 "ns" "Time on the path in these calls and pauses.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "gaps" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

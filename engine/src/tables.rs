@@ -3,10 +3,13 @@
 
 mod io;
 mod lengths;
+mod polls;
+mod retries;
 mod sleeps;
 mod slow_targets;
 mod sockets;
 mod timeouts;
+mod turns;
 
 use crate::sheet::Found;
 use crate::view::View;
@@ -19,6 +22,8 @@ pub type Make = fn(&View<'_>) -> Found;
 pub const TABLES: &[(&str, Make)] = &[
     ("io", io::found),
     ("loops", crate::loops::found),
+    ("polls", polls::found),
+    ("retries", retries::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),
     ("timeouts", timeouts::found),

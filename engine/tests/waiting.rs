@@ -13,6 +13,9 @@ struct Case {
 }
 
 const SLEEPS: &[&str] = &["syscall", "asked_ns", "calls", "ran_ns", "exclusive_ns"];
+const POLLS: &[&str] =
+    &["pid", "syscall", "target", "command", "checks", "failed", "succeeded", "interval_ns", "exclusive_ns"];
+const RETRIES: &[&str] = &["syscall", "target", "errno", "attempts", "failed", "succeeded", "grows", "exclusive_ns"];
 const TIMEOUTS: &[&str] = &["syscall", "requested_ns", "waits", "expired", "gave_up", "sent_before", "exclusive_ns"];
 
 #[rustfmt::skip]
@@ -65,6 +68,111 @@ const CASES: &[Case] = &[
 1 1700000001.003100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_TIMER, si_timerid=0, si_overrun=0, si_int=0, si_ptr=NULL} ---
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &["rt_sigsuspend - 1 1 true - 1000000000"] },
+    Case { name: "a file is looked for until it is there",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 stat("/run/x.pid", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.200000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.300000 stat("/run/x.pid", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.400000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.500000 stat("/run/x.pid", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["1 stat /run/x.pid - 3 2 true 200000000 200030000"] },
+    Case { name: "a shell asks for a process, sleeps in a child, and ends when the process is gone",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 kill(7, 0) = 0 <0.000010>
+1 1700000000.110000 vfork() = 2 <0.001000>
+2 1700000000.112000 execve("/bin/sleep", ["sleep", "1"], 0x7f /* 1 var */) = 0 <0.001000>
+2 1700000000.120000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+2 1700000001.121000 exit_group(0) = ?
+2 1700000001.122000 +++ exited with 0 +++
+1 1700000000.120000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <1.003000>
+1 1700000001.124000 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 1700000001.125000 wait4(-1, 0x7f, WNOHANG, NULL) = -1 ECHILD (No child processes) <0.000010>
+1 1700000001.126000 kill(7, 0) = -1 ESRCH (No such process) <0.000010>
+1 1700000002.000000 exit_group(0) = ?
+"#, rows: &["1 kill 7 - 2 1 true 1026000000 1001020000"] },
+    Case { name: "a command is run until it succeeds",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 vfork() = 2 <0.001000>
+2 1700000000.102000 execve("/bin/check", ["check", "it"], 0x7f /* 1 var */) = 0 <0.001000>
+2 1700000000.120000 exit_group(1) = ?
+2 1700000000.121000 +++ exited with 1 +++
+1 1700000000.110000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 1}], 0, NULL) = 2 <0.012000>
+1 1700000000.200000 vfork() = 3 <0.001000>
+3 1700000000.202000 execve("/bin/sleep", ["sleep", "1"], 0x7f /* 1 var */) = 0 <0.001000>
+3 1700000000.210000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+3 1700000001.211000 exit_group(0) = ?
+3 1700000001.212000 +++ exited with 0 +++
+1 1700000000.203000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 3 <1.010000>
+1 1700000001.300000 vfork() = 4 <0.001000>
+4 1700000001.302000 execve("/bin/check", ["check", "it"], 0x7f /* 1 var */) = 0 <0.001000>
+4 1700000001.320000 exit_group(0) = ?
+4 1700000001.321000 +++ exited with 0 +++
+1 1700000001.303000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 4 <0.019000>
+1 1700000001.400000 exit_group(0) = ?
+"#, rows: &["1 - - check it 2 1 true 1200000000 1003000000"] },
+    Case { name: "who asks without a pause spins, from the first look to the last",
+        table: "polls", columns: &["syscall", "target", "checks", "failed", "succeeded", "spinning", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000000.200000 getpid() = 1 <0.000010>
+1 1700000000.300000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000000.400000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000000.500000 read(3<pipe:[7]>, "x", 100) = 1 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["read pipe:[7] 4 3 true true 400010000"] },
+    Case { name: "an event loop that reads until there is nothing more does not spin",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 epoll_wait(4, [{events=EPOLLIN, data={u32=3, u64=3}}], 8, -1) = 1 <0.000010>
+1 1700000000.200000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000000.300000 epoll_wait(4, [{events=EPOLLIN, data={u32=3, u64=3}}], 8, -1) = 1 <0.000010>
+1 1700000000.400000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000000.500000 epoll_wait(4, [{events=EPOLLIN, data={u32=3, u64=3}}], 8, -1) = 1 <0.000010>
+1 1700000000.600000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &[] },
+    Case { name: "work between pauses that repeats nothing is no poll",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 stat("/a", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.200000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.300000 stat("/b", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.400000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.500000 write(1, "x", 1) = 1 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &[] },
+    Case { name: "an event loop that looks after a file in each turn is idle",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 stat("/etc/resolv.conf", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
+1 1700000000.200000 poll([{fd=3, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.300000 stat("/etc/resolv.conf", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
+1 1700000000.400000 poll([{fd=3, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.500000 stat("/etc/resolv.conf", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &[] },
+    Case { name: "a connection is tried with growing pauses until it works",
+        table: "retries", columns: RETRIES, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 ECONNREFUSED (Connection refused) <0.000010>
+1 1700000000.200000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.300000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 ECONNREFUSED (Connection refused) <0.000010>
+1 1700000000.400000 nanosleep({tv_sec=0, tv_nsec=200000000}, NULL) = 0 <0.200000>
+1 1700000000.700000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["connect 127.0.0.1:80 ECONNREFUSED 3 2 true true 300030000"] },
+    Case { name: "a lock is tried until it is given up",
+        table: "retries", columns: RETRIES, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 flock(3</run/lock>, LOCK_EX|LOCK_NB) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000000.200000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.300000 flock(3</run/lock>, LOCK_EX|LOCK_NB) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
+1 1700000001.000000 exit_group(1) = ?
+"#, rows: &["flock /run/lock EAGAIN 2 2 false false 100020000"] },
 ];
 
 #[test]

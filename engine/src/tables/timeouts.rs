@@ -167,7 +167,7 @@ pub(super) fn tick_ns(view: &View<'_>, task: u32) -> i64 {
 }
 
 /// Whether a wait ended because its time was over. A look without waiting is none, nor is a sleep.
-fn is_expired(view: &View<'_>, task: u32, row: u32, wait: Wait) -> bool {
+pub(super) fn is_expired(view: &View<'_>, task: u32, row: u32, wait: Wait) -> bool {
     let events = &view.trace.events;
     let errno = events.texts.bytes(events.shape(row).errno);
     match wait {

@@ -1,0 +1,80 @@
+//! Polls: the same look at something again and again, with pauses between or without any, until the answer changes.
+
+use super::turns::{Key, Look, Spin, Turns, spins, turns};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::Text;
+
+/// Looks that were repeated, each series of them a row.
+pub fn found(view: &View<'_>) -> Found {
+    let mut sheet = Sheet::new(view, "polls");
+    for turns in turns(view) {
+        let connects =
+            matches!(turns.key, Key::Call(syscall, _) if view.trace.events.texts.bytes(syscall) == b"connect");
+        if turns.look != Look::Attempt || connects {
+            write(view, turns, &mut sheet);
+        }
+    }
+    spins(view).iter().for_each(|spin| write_spin(view, spin, &mut sheet));
+    sheet.finish()
+}
+
+fn write(view: &View<'_>, turns: Turns, sheet: &mut Sheet<'_>) {
+    write_key(view, turns.task, turns.key, turns.first_row, sheet);
+    sheet.int("checks", turns.looks);
+    sheet.int("failed", turns.failed);
+    sheet.bool("succeeded", turns.changed);
+    sheet.bool("spinning", false);
+    sheet.some_int("asked_ns", asked_ns(&turns));
+    sheet.int("interval_ns", turns.total_ns / (turns.looks - 1).max(1));
+    sheet.int("total_ns", turns.total_ns);
+    sheet.path_ns(turns.exclusive_ns);
+    sheet.lines(turns.first_row, turns.last_row);
+    sheet.members(Members::Rows(turns.rows));
+}
+
+fn write_spin(view: &View<'_>, spin: &Spin, sheet: &mut Sheet<'_>) {
+    let Spin { task, first_row, last_row, .. } = *spin;
+    let events = &view.trace.events;
+    let total_ns = events.start_ns(last_row).saturating_sub(events.start_ns(first_row)).max(0);
+    let checks = spin.looks + i64::from(spin.changed);
+    write_key(view, task, spin.key, first_row, sheet);
+    sheet.int("checks", checks);
+    sheet.int("failed", spin.looks);
+    sheet.bool("succeeded", spin.changed);
+    sheet.bool("spinning", true);
+    sheet.some_int("asked_ns", None);
+    sheet.int("interval_ns", total_ns / (checks - 1).max(1));
+    sheet.int("total_ns", total_ns);
+    sheet.path_ns(stretch_ns(view, task, first_row, last_row));
+    sheet.lines(first_row, last_row);
+    sheet.members(Members::Stretch { task, first_row, last_row });
+}
+
+/// Time on the path from one call of a task to another, between the calls too.
+fn stretch_ns(view: &View<'_>, task: u32, first_row: u32, last_row: u32) -> i64 {
+    let rows = view.trace.rows_from(task, first_row).iter();
+    let before = rows.take_while(|&&row| row != last_row);
+    let before_ns: i64 = before.map(|&row| view.exclusive_ns(row) + view.charges.behind_ns(row)).sum();
+    before_ns + view.exclusive_ns(last_row)
+}
+
+fn write_key(view: &View<'_>, task: u32, key: Key, first_row: u32, sheet: &mut Sheet<'_>) {
+    let (syscall, target, command) = match key {
+        Key::Call(syscall, target) => (syscall, target, Text::NONE),
+        Key::Command(command) => (Text::NONE, Text::NONE, command),
+    };
+    let op = if syscall.is_some() { view.trace.events.shape(first_row).op } else { Text::NONE };
+    sheet.who(task, first_row);
+    sheet.text("syscall", syscall);
+    sheet.text("op", op);
+    sheet.text("target", target);
+    sheet.text("command", command);
+}
+
+/// How long a pause is meant to be, in the mean.
+pub(super) fn asked_ns(turns: &Turns) -> Option<i64> {
+    let asked: Vec<i64> = turns.pauses.iter().filter_map(|pause| pause.asked_ns).collect();
+    (!asked.is_empty()).then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64)
+}

@@ -1,0 +1,35 @@
+//! Retries: a call that fails for a reason which may pass, tried again after a pause until it works or is given up.
+
+use super::polls::asked_ns;
+use super::turns::{Key, Look, turns};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+
+/// Attempts that were repeated, each series of them a row.
+pub fn found(view: &View<'_>) -> Found {
+    let mut sheet = Sheet::new(view, "retries");
+    for turns in turns(view) {
+        let (Look::Attempt, Key::Call(syscall, target)) = (turns.look, turns.key) else { continue };
+        let pauses = turns.pauses.iter().map(|pause| pause.dur_ns);
+        let (first_ns, last_ns) = (pauses.clone().next().unwrap_or(0), pauses.clone().next_back().unwrap_or(0));
+        sheet.who(turns.task, turns.first_row);
+        sheet.text("syscall", syscall);
+        sheet.text("op", view.trace.events.shape(turns.first_row).op);
+        sheet.text("target", target);
+        sheet.text("errno", turns.errno);
+        sheet.int("attempts", turns.looks);
+        sheet.int("failed", turns.failed);
+        sheet.bool("succeeded", !turns.ends_failed);
+        sheet.some_int("asked_ns", asked_ns(&turns));
+        sheet.int("pause_ns", pauses.sum());
+        sheet.int("first_pause_ns", first_ns);
+        sheet.int("last_pause_ns", last_ns);
+        sheet.bool("grows", last_ns > first_ns.saturating_add(first_ns / 4));
+        sheet.int("total_ns", turns.total_ns);
+        sheet.path_ns(turns.exclusive_ns);
+        sheet.lines(turns.first_row, turns.last_row);
+        sheet.members(Members::Rows(turns.rows));
+    }
+    sheet.finish()
+}

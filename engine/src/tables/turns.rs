@@ -1,0 +1,154 @@
+//! Turns: a task looks at something or tries something, pauses, does so again, until the answer changes or it gives up.
+//!
+//! ```text
+//! task    stat /run/x ENOENT | sleep 1 s | stat /run/x ENOENT | sleep 1 s | stat /run/x ok
+//! shell   fork pgrep, exit 0 | fork sleep 1 | fork pgrep, exit 0 | fork sleep 1 | fork pgrep, exit 1
+//! ```
+//! A pause is a sleep, that of a child which does nothing else, or a wait whose time ran out. What lies between two pauses
+//! is searched for what the next stretch between pauses has too.
+
+mod looks;
+mod pauses;
+mod spins;
+
+use crate::events::NONE;
+use crate::view::View;
+use looks::Looks;
+pub(super) use looks::{Key, Look};
+use parsers::Text;
+pub(super) use pauses::{Pause, pauses};
+use rayon::prelude::*;
+pub(super) use spins::{Spin, spins};
+
+/// Rows before the first pause, and behind the last, in which the first and the last look are searched.
+const ROWS_AROUND: usize = 64;
+
+/// The same look or attempt several times, with pauses between.
+pub(super) struct Turns {
+    /// The task.
+    pub task: u32,
+    /// What it looks at.
+    pub key: Key,
+    /// What kind of thing that is.
+    pub look: Look,
+    /// How often it looked.
+    pub looks: i64,
+    /// How often that failed, or found nothing.
+    pub failed: i64,
+    /// Whether the last answer differs from the first.
+    pub changed: bool,
+    /// Whether the last look failed.
+    pub ends_failed: bool,
+    /// The error of the last failed look.
+    pub errno: Text,
+    /// From the start of the first look to that of the last.
+    pub total_ns: i64,
+    /// The pauses.
+    pub pauses: Vec<Pause>,
+    /// All calls of it: looks, pauses, and the calls of commands.
+    pub rows: Vec<u32>,
+    /// Time on the path of these.
+    pub exclusive_ns: i64,
+    /// The first look.
+    pub first_row: u32,
+    /// The last look.
+    pub last_row: u32,
+}
+
+/// All turns with pauses, by task.
+pub(super) fn turns(view: &View<'_>) -> Vec<Turns> {
+    let all_pauses = pauses(view);
+    if all_pauses.is_empty() {
+        return Vec::new();
+    }
+    let looks = Looks::new(view, &all_pauses);
+    let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(view, &looks, *task, pauses);
+    all_pauses.par_iter().flat_map_iter(of).collect()
+}
+
+/// A look as one stretch between pauses has it.
+#[derive(Clone, Copy)]
+pub(super) struct Looked {
+    pub key: Key,
+    pub look: Look,
+    pub failed: bool,
+    pub errno: Text,
+    pub row: u32,
+    /// The child that looked, if it was a command.
+    pub child: u32,
+}
+
+fn of_task(view: &View<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<Turns> {
+    let between: Vec<Vec<Looked>> = (0..=pauses.len())
+        .map(|at| {
+            let before = at.checked_sub(1).and_then(|at| pauses.get(at));
+            looks.between(view, task, before, pauses.get(at), ROWS_AROUND)
+        })
+        .collect();
+    let mut found = Vec::new();
+    let mut first = 0;
+    while first + 1 < between.len() {
+        let Some(key) = common(&between[first], &between[first + 1]) else {
+            first += 1;
+            continue;
+        };
+        let has = |looked: &&Looked| looked.key == key;
+        let run: Vec<Looked> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
+        let last = first + run.len() - 1;
+        found.extend(of_run(view, task, &run, &pauses[first..last]));
+        first = last;
+    }
+    found
+}
+
+/// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not.
+fn common(here: &[Looked], next: &[Looked]) -> Option<Key> {
+    let both = here.iter().filter(|looked| next.iter().any(|other| other.key == looked.key));
+    let rank = |looked: &Looked| match (looked.look, looked.failed) {
+        (Look::Command, _) => 3,
+        (_, true) => 2,
+        (Look::Attempt, false) => 0,
+        (_, false) => 1,
+    };
+    both.max_by_key(|looked| rank(looked)).map(|looked| looked.key)
+}
+
+fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<Turns> {
+    let (first, last) = (run.first()?, run.last()?);
+    // A wait whose time ran out is a pause only between looks in vain: an event loop that looks after things is idle.
+    let in_vain = run[..run.len() - 1].iter().all(|looked| looked.failed);
+    if pauses.iter().any(|pause| pause.is_wait) && !in_vain {
+        return None;
+    }
+    let events = &view.trace.events;
+    let mut rows: Vec<u32> = Vec::new();
+    for looked in run {
+        add_rows(view, looked.row, looked.child, &mut rows);
+    }
+    pauses.iter().for_each(|pause| add_rows(view, pause.row, pause.sleeper, &mut rows));
+    let starts = (events.start_ns(first.row), events.start_ns(last.row));
+    Some(Turns {
+        task,
+        key: first.key,
+        look: first.look,
+        looks: run.len() as i64,
+        failed: run.iter().filter(|looked| looked.failed).count() as i64,
+        changed: last.failed != first.failed,
+        ends_failed: last.failed,
+        errno: run.iter().rev().find(|looked| looked.failed).map_or(Text::NONE, |looked| looked.errno),
+        total_ns: starts.1.saturating_sub(starts.0),
+        pauses: pauses.to_vec(),
+        exclusive_ns: rows.iter().map(|&row| view.exclusive_ns(row)).sum(),
+        rows,
+        first_row: first.row,
+        last_row: last.row,
+    })
+}
+
+/// A call, or all calls of the child that it stands for.
+fn add_rows(view: &View<'_>, row: u32, child: u32, rows: &mut Vec<u32>) {
+    match child {
+        NONE => rows.push(row),
+        child => rows.extend(view.calls_of(child)),
+    }
+}

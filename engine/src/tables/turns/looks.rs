@@ -1,0 +1,212 @@
+//! Looks and attempts: calls that ask for the state of something, or try what others may still prevent.
+
+use super::{Looked, Pause};
+use crate::events::{EventKind, NONE, Shape};
+use crate::kinds::Kinds;
+use crate::view::View;
+use parsers::line::Ended;
+use parsers::{NO_NS, Outcome, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// More looks between two pauses are work, not a question.
+const MOST: usize = 128;
+
+/// What is looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+pub(crate) enum Key {
+    /// By a call: syscall, target.
+    Call(Text, Text),
+    /// By a command: its arguments.
+    Command(Text),
+}
+
+/// What kind of look it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Look {
+    /// Asks for a state: is the file there, does the process live, is there something to read?
+    State,
+    /// Tries to do something that others may prevent for a time: a busy lock, a peer that does not listen yet.
+    Attempt,
+    /// A child that runs a program.
+    Command,
+}
+
+/// The looks of a trace.
+pub(super) struct Looks {
+    kinds: Kinds<Look>,
+    may_fail: Kinds<()>,
+    /// Children that are no pauses, by creator: the call that made them, and they.
+    children: FxHashMap<u32, Vec<(u32, u32)>>,
+}
+
+impl Looks {
+    pub(super) fn new(view: &View<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Looks {
+        let events = &view.trace.events;
+        let text = |text: Text| events.texts.bytes(text);
+        // What failed once for want of others is a look also where it does not fail.
+        let failed = |fails: &dyn Fn(&[u8], &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
+            let failed = events.shapes().iter().filter(|shape| shape.outcome == Outcome::Failed);
+            let failed = failed.filter(|shape| fails(text(shape.syscall), text(shape.errno)));
+            failed.map(|shape| (shape.syscall, shape.target)).collect()
+        };
+        let (hindered, starved) = (failed(&is_hindered), failed(&is_starved));
+        let judge = |syscall: &[u8], shape: &Shape| match (shape.syscall, shape.target) {
+            of if hindered.contains(&of) => Some(Look::Attempt),
+            of if starved.contains(&of) => Some(Look::State),
+            _ => asks_for_state(syscall, shape, text(shape.op)).then_some(Look::State),
+        };
+        let kinds = Kinds::new(view, judge);
+        let may_fail = Kinds::new(view, |syscall, shape| {
+            let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(syscall);
+            (shape.outcome == Outcome::Failed || found_nothing).then(|| judge(syscall, shape))?.map(|_| ())
+        });
+        let sleepers: FxHashSet<u32> =
+            all_pauses.iter().flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper)).collect();
+        let mut children: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
+        for (number, task) in (0..).zip(&view.trace.tasks) {
+            let ran = !task.is_thread && task.creator != NONE && task.created_by != NONE && !task.programs.is_empty();
+            if ran && !sleepers.contains(&number) {
+                children.entry(task.creator).or_default().push((task.created_by, number));
+            }
+        }
+        children.values_mut().for_each(|children| children.sort_unstable());
+        Looks { kinds, may_fail, children }
+    }
+
+    /// The looks of a task between two pauses; at the ends only so many rows near the pause.
+    pub(super) fn between(
+        &self,
+        view: &View<'_>,
+        task: u32,
+        before: Option<&Pause>,
+        behind: Option<&Pause>,
+        around: usize,
+    ) -> Vec<Looked> {
+        let events = &view.trace.events;
+        let rows = view.trace.rows_of(task);
+        let place = |row: u32| rows.partition_point(|&other| before_or_at(view, other, row));
+        let from = before.map_or(0, |pause| place(pause.at));
+        let to = behind.map_or(rows.len(), |pause| place(pause.at).saturating_sub(1)).max(from);
+        let (from, to) = match (before, behind) {
+            (None, _) => (to.saturating_sub(around), to),
+            (_, None) => (from, to.min(from + around)),
+            _ => (from, to),
+        };
+        let rows = rows.get(from..to).unwrap_or(&[]);
+        let mut found: Vec<Looked> = Vec::new();
+        // A shell that is told of a child's end asks for others too: that is upkeep.
+        let hears_of_child = |&row: &u32| {
+            events.kind(row) == EventKind::Signal && events.texts.bytes(events.shape(row).syscall) == b"SIGCHLD"
+        };
+        let reaps = rows.iter().any(hears_of_child);
+        let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
+        for looked in calls.filter_map(|&row| self.looked(view, row, reaps)).take(MOST + 1) {
+            found.retain(|other| other.key != looked.key);
+            found.push(looked);
+        }
+        let bounds = rows.first().zip(rows.last());
+        found.extend(bounds.into_iter().flat_map(|(&first, &last)| self.commands(view, task, first, last)).take(MOST));
+        if found.len() > MOST { Vec::new() } else { found }
+    }
+
+    /// Whether calls of a shape may be looks in vain.
+    pub(super) fn may_fail(&self, shape: u32) -> bool {
+        self.may_fail.of_shape(shape).is_some()
+    }
+
+    /// Whether calls of a shape are looks.
+    pub(super) fn is_look(&self, shape: u32) -> bool {
+        self.kinds.of_shape(shape).is_some()
+    }
+
+    /// A call as a look; `reaps` if the task was just told of the end of a child.
+    pub(super) fn looked(&self, view: &View<'_>, row: u32, reaps: bool) -> Option<Looked> {
+        let events = &view.trace.events;
+        let look = self.kinds.of_shape(events.shape_number(row))?;
+        let shape = events.shape(row);
+        let syscall = events.texts.bytes(shape.syscall);
+        let is_wait = syscall.starts_with(b"wait");
+        let failed = match (shape.outcome, syscall) {
+            (Outcome::Failed, _) => true,
+            (Outcome::Ok, b"poll" | b"ppoll" | b"select" | b"pselect6" | b"epoll_wait" | b"epoll_pwait") => {
+                if events.requested_ns(row) != Some(0) {
+                    return None;
+                }
+                events.ret(row) == 0
+            }
+            (Outcome::Ok, _) if is_wait => events.ret(row) == 0,
+            (Outcome::Ok, _) => false,
+            _ => return None,
+        };
+        if is_wait && (reaps || shape.outcome == Outcome::Failed) {
+            return None;
+        }
+        let key = Key::Call(shape.syscall, events.target(row));
+        Some(Looked { key, look, failed, errno: shape.errno, row, child: NONE })
+    }
+
+    /// Children that were made between two calls, run a program and ended.
+    fn commands<'a>(
+        &'a self,
+        view: &'a View<'_>,
+        task: u32,
+        first: u32,
+        last: u32,
+    ) -> impl Iterator<Item = Looked> + 'a {
+        let children = self.children.get(&task).map_or(&[][..], Vec::as_slice);
+        let from = children.partition_point(|&(row, _)| row < first);
+        let here = children[from..].iter().take_while(move |&&(row, _)| row <= last);
+        here.filter_map(move |&(row, child)| {
+            let known = view.trace.tasks.get(child as usize)?;
+            let program = known.programs.last()?;
+            let failed = known.ended? != Ended::Exited(0);
+            let words = if program.argv.is_some() { program.argv } else { program.path };
+            Some(Looked { key: Key::Command(words), look: Look::Command, failed, errno: Text::NONE, row, child })
+        })
+    }
+}
+
+/// Whether a row comes before another one of its task, or is it.
+fn before_or_at(view: &View<'_>, row: u32, other: u32) -> bool {
+    let events = &view.trace.events;
+    match (events.start_ns(row), events.start_ns(other)) {
+        (NO_NS, _) | (_, NO_NS) => row <= other,
+        (start_ns, other_ns) => (start_ns, row) <= (other_ns, other),
+    }
+}
+
+/// Whether a syscall says by its value that there is nothing.
+fn finds_nothing(syscall: &[u8]) -> bool {
+    const POLLS: [&[u8]; 6] = [b"poll", b"ppoll", b"select", b"pselect6", b"epoll_wait", b"epoll_pwait"];
+    syscall.starts_with(b"wait") || POLLS.contains(&syscall)
+}
+
+fn asks_for_state(syscall: &[u8], shape: &Shape, op: &[u8]) -> bool {
+    match syscall {
+        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx"
+        | b"access" | b"faccessat" | b"faccessat2" | b"open" | b"openat" | b"openat2" | b"open64" | b"openat64"
+        | b"readlink" | b"readlinkat" | b"stat_extended" | b"getattrlist" => shape.target.is_some(),
+        b"kill" | b"tkill" | b"tgkill" => matches!(op, b"0" | b"SIG_0" | b"SIG0"),
+        _ => finds_nothing(syscall),
+    }
+}
+
+/// Whether a call failed because there was nothing to read yet.
+fn is_starved(syscall: &[u8], errno: &[u8]) -> bool {
+    let reads = matches!(syscall, b"read" | b"recv" | b"recvfrom" | b"recvmsg");
+    reads && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK")
+}
+
+/// Whether a call failed for a reason that may pass by itself.
+fn is_hindered(syscall: &[u8], errno: &[u8]) -> bool {
+    match errno {
+        b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => {
+            matches!(syscall, b"flock" | b"lockf" | b"fcntl" | b"fcntl64" | b"semop")
+        }
+        b"EBUSY" | b"ETXTBSY" | b"ECONNREFUSED" | b"ECONNRESET" | b"EHOSTUNREACH" | b"ENETUNREACH" | b"EHOSTDOWN"
+        | b"EADDRINUSE" | b"EADDRNOTAVAIL" | b"ENOTEMPTY" | b"EDEADLK" | b"ENOMEM" | b"ENOBUFS" | b"ENOLCK"
+        | b"EMFILE" | b"ENFILE" | b"ESTALE" => true,
+        b"ETIMEDOUT" | b"ENOENT" => syscall == b"connect",
+        _ => false,
+    }
+}

@@ -1,0 +1,72 @@
+//! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
+
+use super::super::sleeps::{sleeping, sleeps_of};
+use super::super::timeouts::is_expired;
+use crate::events::NONE;
+use crate::kinds::Kinds;
+use crate::view::View;
+use crate::wakers::waits::{Wait, wait_of};
+use parsers::NO_NS;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// A pause of a task.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pause {
+    /// The call of the task at which it pauses: the sleep, or the fork of the child that sleeps.
+    pub at: u32,
+    /// The call that takes the time.
+    pub row: u32,
+    /// The child that sleeps; [`NONE`] if the task does so itself.
+    pub sleeper: u32,
+    /// How long it took.
+    pub dur_ns: i64,
+    /// How long it was asked to take.
+    pub asked_ns: Option<i64>,
+    /// Whether it is a wait whose time ran out.
+    pub is_wait: bool,
+}
+
+/// The pauses of each task that has some, in order; tasks in order.
+pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
+    let sleeps = sleeping(view);
+    let polls = Kinds::new(view, |syscall, _| (wait_of(syscall) == Some(Wait::Poll)).then_some(()));
+    let tasks: Vec<u32> = view.tasks().collect();
+    let own: Vec<(u32, Vec<Pause>)> = tasks
+        .par_iter()
+        .map(|&task| {
+            let slept = sleeps_of(view, &sleeps, task).map(|row| pause(view, row, false));
+            let waited = polls.calls(view, task).filter(|&(row, ())| is_expired(view, task, row, Wait::Poll));
+            (task, slept.chain(waited.map(|(row, ())| pause(view, row, true))).collect::<Vec<_>>())
+        })
+        .filter(|(_, pauses)| !pauses.is_empty())
+        .collect();
+    let mut all: FxHashMap<u32, Vec<Pause>> = FxHashMap::default();
+    for (task, pauses) in own {
+        if let Some((creator, pause)) = of_creator(view, task, &pauses) {
+            all.entry(creator).or_default().push(pause);
+        }
+        all.entry(task).or_default().extend(pauses);
+    }
+    let mut all: Vec<_> = all.into_iter().collect();
+    all.par_iter_mut().for_each(|(_, pauses)| pauses.sort_unstable_by_key(|pause| pause.at));
+    all.sort_unstable_by_key(|&(task, _)| task);
+    all
+}
+
+fn pause(view: &View<'_>, row: u32, is_wait: bool) -> Pause {
+    let events = &view.trace.events;
+    let dur_ns = events.dur_ns(row);
+    let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
+    Pause { at: row, row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
+}
+
+/// The pause that a child is for its creator, if it sleeps for at least half of its life.
+fn of_creator(view: &View<'_>, task: u32, pauses: &[Pause]) -> Option<(u32, Pause)> {
+    let child = view.trace.tasks.get(task as usize)?;
+    let known = child.creator != NONE && child.created_by != NONE && !child.is_thread && !child.programs.is_empty();
+    let longest = pauses.iter().filter(|pause| !pause.is_wait).max_by_key(|pause| pause.dur_ns)?;
+    let life_ns = child.end_ns().saturating_sub(child.birth_ns);
+    let pause = Pause { at: child.created_by, sleeper: task, ..*longest };
+    (known && longest.dur_ns.saturating_mul(2) >= life_ns).then_some((child.creator, pause))
+}

@@ -1,0 +1,91 @@
+//! Spins: the same look in vain again and again, without a pause.
+//!
+//! ```text
+//! read EAGAIN | read EAGAIN | read EAGAIN | read 5 bytes        3 looks in vain, then the answer changes
+//! ```
+
+use super::looks::{Key, Looks};
+use crate::events::{EventKind, NONE};
+use crate::view::View;
+use crate::wakers::waits::{Wait, wait_of_row};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Calls of a turn, the look included; more are work.
+const CALLS_A_TURN: usize = 4;
+/// Two failures in a row are an accident of the search order; three are a habit.
+const LOOKS: i64 = 3;
+
+/// Looks in vain of a task, one close behind the other.
+#[derive(Clone, Copy)]
+pub(crate) struct Spin {
+    /// The task.
+    pub task: u32,
+    /// What it looks at.
+    pub key: Key,
+    /// How often in vain.
+    pub looks: i64,
+    /// Whether another look had another answer at last.
+    pub changed: bool,
+    /// The first look.
+    pub first_row: u32,
+    /// The last look.
+    pub last_row: u32,
+    last_at: usize,
+}
+
+/// The longest spin of each task at each thing.
+pub(crate) fn spins(view: &View<'_>) -> Vec<Spin> {
+    let looks = Looks::new(view, &[]);
+    let tasks: Vec<u32> = view.tasks().collect();
+    tasks.par_iter().flat_map_iter(|&task| of_task(view, &looks, task)).collect()
+}
+
+fn of_task(view: &View<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
+    let events = &view.trace.events;
+    let mut longest: FxHashMap<Key, Spin> = FxHashMap::default();
+    let mut keep = |spin: Option<Spin>| {
+        let Some(spin) = spin.filter(|spin| spin.looks >= LOOKS) else { return };
+        let known = longest.entry(spin.key).or_insert(spin);
+        if spin.looks > known.looks {
+            *known = spin;
+        }
+    };
+    let mut now: Option<Spin> = None;
+    for (at, &row) in view.trace.rows_of(task).iter().enumerate() {
+        let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= CALLS_A_TURN);
+        let may_look = looks.may_fail(events.shape_number(row)) || (near && looks.is_look(events.shape_number(row)));
+        if !may_look && !near {
+            keep(now.take());
+            continue;
+        }
+        if events.kind(row) != EventKind::Call || !view.selection.has(row) {
+            continue;
+        }
+        match looks.looked(view, row, false).filter(|looked| looked.child == NONE) {
+            Some(looked) => match &mut now {
+                Some(spin) if near && spin.key == looked.key => {
+                    (spin.last_row, spin.last_at) = (row, at);
+                    spin.looks += i64::from(looked.failed);
+                    spin.changed = !looked.failed;
+                    if spin.changed {
+                        keep(now.take());
+                    }
+                }
+                Some(_) if near && !looked.failed => {}
+                _ => {
+                    keep(now.take());
+                    let (key, first_row) = (looked.key, row);
+                    let new = Spin { task, key, looks: 1, changed: false, first_row, last_row: row, last_at: at };
+                    now = looked.failed.then_some(new);
+                }
+            },
+            None if matches!(wait_of_row(events, row), None | Some(Wait::Read)) => {}
+            None => keep(now.take()),
+        }
+    }
+    keep(now);
+    let mut found: Vec<Spin> = longest.into_values().collect();
+    found.sort_unstable_by_key(|spin| spin.first_row);
+    found
+}
