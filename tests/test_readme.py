@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -28,8 +29,8 @@ COMMANDS = [(document, command) for document in DOCUMENTS for command in shown_c
 def test_a_command_in_a_document_works(document: Path, command: str, run: Run) -> None:
     # A document may build on its earlier commands, such as the capture named last.
     for earlier in shown_commands(document):
-        words = shlex.split(earlier.split("|")[0].split(">")[0], comments=True)[1:]
-        done = run(*words)
+        words = shlex.split(earlier, comments=True)[1:]
+        done = run(*takewhile(lambda word: word not in ("|", ">"), words))
         if earlier == command:
             assert done.returncode == 0, done.stderr
             return

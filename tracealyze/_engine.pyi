@@ -61,7 +61,9 @@ class Selection:
         to: str | None = None,
         root: int | None = None,
         syscalls: Sequence[str] = (),
-    ) -> None: ...
+        condition: object | None = None,
+    ) -> None:
+        """`condition` is one on the columns of events, as `Expression.for_engine` has it."""
 
 _Conditions: TypeAlias = Sequence[tuple[str, Sequence[object]]]
 """Keys, each with values of which one must be there."""

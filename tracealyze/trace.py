@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property
 from os import PathLike, fspath
+from os.path import isfile
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tracealyze import _engine, capture, units
@@ -16,6 +17,7 @@ from tracealyze.escape import shown
 if TYPE_CHECKING:
     import pandas
 
+    from tracealyze.expression import Expression
     from tracealyze.finding import Diagnosis, Finding
     from tracealyze.summary import Summary
 
@@ -253,6 +255,8 @@ class Selection:
     end: str | None = None
     root: int | None = None
     syscalls: tuple[str, ...] = ()
+    where: Expression | None = None
+    """A condition on events."""
 
     def for_engine(self) -> _engine.Selection:
         """The same, as the engine takes it."""
@@ -263,6 +267,7 @@ class Selection:
             to=self.end,
             root=self.root,
             syscalls=self.syscalls,
+            condition=self.where.for_engine() if self.where else None,
         )
 
 
@@ -297,10 +302,23 @@ class Trace:
         end: str | None = None,
         root: int | None = None,
         syscalls: Iterable[str] = (),
+        where: str | Expression | None = None,
     ) -> Trace:
-        """The same trace, of which only these events count."""
-        chosen = Selection(tuple(pids), tuple(programs), start, end, root, tuple(syscalls))
-        return Trace(self._source, chosen)
+        """The same trace, of which only these events count; `where` is a condition such as `dur_ns >= 10ms`."""
+        if isinstance(where, str):
+            from tracealyze import expression
+
+            where = expression.parse(where, "events", kind="condition", origin="where")
+        if where and "args" in where.columns:
+            self._must_be_readable_again()
+        return Trace(self._source, Selection(tuple(pids), tuple(programs), start, end, root, tuple(syscalls), where))
+
+    def _must_be_readable_again(self) -> None:
+        """Arguments are not kept in memory."""
+        gone = [file for each in self.captures for file in each.files if not isfile(file)]
+        if gone:
+            name = "standard input" if gone[0] == capture.STDIN else gone[0]
+            raise WrongUsage(f"args are read from the file once more, and {name} is none; keep the capture in a file.")
 
     @cached_property
     def captures(self) -> tuple[Capture, ...]:

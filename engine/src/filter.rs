@@ -15,7 +15,7 @@ mod events;
 
 pub use bind::{Test, bind};
 pub use cells::{Cells, Rows, Words};
-pub use events::{Bits, EventFilter};
+pub use events::{EventFilter, Matched};
 
 use crate::table::Table;
 use std::cmp::Ordering;

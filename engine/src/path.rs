@@ -51,6 +51,14 @@ impl What {
         }
     }
 
+    /// The event, or the one before it: a gap is told with the call that it is behind.
+    pub fn event(self) -> Option<u32> {
+        match self {
+            What::Gap(row) => (row != NONE).then_some(row),
+            what => what.row(),
+        }
+    }
+
     /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {

@@ -1,8 +1,10 @@
-//! Which events count: by process, program, syscall and time.
+//! Which events count: by process, program, syscall, time, and any condition on their columns.
 
+use crate::filter::{EventFilter, Matched};
 use crate::tasks::{Program, program_at};
 use crate::trace::Trace;
 use parsers::{Clock, NO_NS, Text, scan};
+use std::sync::Arc;
 
 /// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -19,6 +21,8 @@ pub struct Choice {
     pub root: Option<i32>,
     /// Names of syscalls.
     pub syscalls: Vec<String>,
+    /// A condition on events.
+    pub condition: Option<EventFilter>,
 }
 
 /// A time that cannot be understood.
@@ -32,6 +36,7 @@ pub struct Selection<'trace> {
     programs: Option<Vec<Text>>,
     syscalls: Option<Vec<Text>>,
     times: Option<Vec<(i64, i64)>>,
+    matched: Option<Arc<Matched>>,
     /// The programs of each task over time.
     pub program_index: ProgramIndex,
 }
@@ -53,12 +58,17 @@ impl<'trace> Selection<'trace> {
             .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
         let program_index = ProgramIndex::new(trace);
         let programs = (!choice.programs.is_empty()).then(|| program_index.matching(trace, &choice.programs));
-        Ok(Selection { trace, tasks, programs, syscalls, times, program_index })
+        let matched = choice.condition.as_ref().map(|condition| condition.matched(trace));
+        Ok(Selection { trace, tasks, programs, syscalls, times, matched, program_index })
     }
 
     /// Whether everything counts.
     pub fn is_all(&self) -> bool {
-        self.tasks.is_none() && self.programs.is_none() && self.times.is_none() && self.syscalls.is_none()
+        self.tasks.is_none()
+            && self.programs.is_none()
+            && self.times.is_none()
+            && self.syscalls.is_none()
+            && self.matched.is_none()
     }
 
     /// Whether a task counts, whatever the program and the time.
@@ -75,7 +85,10 @@ impl<'trace> Selection<'trace> {
             let (from_ns, to_ns) = times[known.capture as usize];
             known.birth_ns == NO_NS || (known.birth_ns <= to_ns && known.end_ns() >= from_ns)
         };
-        self.has_task(task) && self.programs.as_ref().is_none_or(ran) && self.times.as_ref().is_none_or(overlaps)
+        self.has_task(task)
+            && self.programs.as_ref().is_none_or(ran)
+            && self.times.as_ref().is_none_or(overlaps)
+            && self.matched.as_ref().is_none_or(|matched| matched.has_task(task))
     }
 
     /// Whether a row counts. A call counts if it ends in the chosen time.
@@ -86,6 +99,7 @@ impl<'trace> Selection<'trace> {
         let events = &self.trace.events;
         let task = events.task(row);
         self.has_task(task)
+            && self.matched.as_ref().is_none_or(|matched| matched.has(row))
             && self.syscalls.as_ref().is_none_or(|names| names.contains(&events.shape(row).syscall))
             && self.times.as_ref().is_none_or(|times| {
                 let (from_ns, to_ns) = times[self.trace.tasks[task as usize].capture as usize];

@@ -1,7 +1,7 @@
 //! A trace: captures in memory, as events and tasks.
 
 use crate::events::{EventKind, EventTable};
-use crate::filter::{Bits, EventFilter};
+use crate::filter::{EventFilter, Matched};
 use crate::tasks::Task;
 use parsers::{Facts, Kind, NO_NS, Outcome};
 use std::ops::Range;
@@ -90,7 +90,7 @@ pub struct Trace {
     pub(crate) task_rows: Vec<u32>,
     pub(crate) task_offsets: Vec<u32>,
     /// The condition on events that was asked for last, and those that meet it.
-    pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Bits>)>>,
+    pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
 }
 
 /// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.

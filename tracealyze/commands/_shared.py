@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from time import monotonic
-from typing import Annotated, TypeAlias
+from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
@@ -16,6 +16,9 @@ from tracealyze.errors import GateFailed, UnusableInput, WrongUsage
 from tracealyze.render import output
 from tracealyze.render.capture_notes import losses_line
 from tracealyze.trace import Progress, Trace, read_files
+
+if TYPE_CHECKING:
+    from tracealyze.expression import Expression
 
 Captures: TypeAlias = Annotated[
     list[str] | None,
@@ -38,6 +41,14 @@ Start: TypeAlias = Annotated[
 End: TypeAlias = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Not after, in the same forms.")]
 Root: TypeAlias = Annotated[
     int | None, typer.Option("--root", metavar="PID", help="The window is this process's life.")
+]
+Where: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="EXPR",
+        help="Only events that meet a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'.",
+    ),
 ]
 Top: TypeAlias = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many rows of each list.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
@@ -70,6 +81,7 @@ class Choice:
     end: str | None = None
     root: int | None = None
     input_format: str | None = None
+    where: Expression | None = None
 
     @classmethod
     def of(
@@ -81,9 +93,10 @@ class Choice:
         end: str | None,
         root: int | None,
         input_format: str | None,
+        where: str | None = None,
     ) -> Choice:
-        """From what the options hold."""
-        return cls(captures or [], pids or (), programs or (), start, end, root, input_format)
+        """From what the options hold. A mistake in a condition is told before a long capture is read."""
+        return cls(captures or [], pids or (), programs or (), start, end, root, input_format, _condition(where))
 
     def traces(self) -> Iterator[Trace]:
         """Each capture in a trace of its own, one after the other."""
@@ -108,10 +121,26 @@ class Choice:
     def _read(self, files: Sequence[Sequence[str]], syscalls: Sequence[str] = ()) -> Trace:
         trace = _interruptible(lambda: read_files(files, self.input_format, progress()))
         chosen = trace.select(
-            pids=self.pids, programs=self.programs, start=self.start, end=self.end, root=self.root, syscalls=syscalls
+            pids=self.pids,
+            programs=self.programs,
+            start=self.start,
+            end=self.end,
+            root=self.root,
+            syscalls=syscalls,
+            where=self.where,
         )
         _must_match(self, chosen)
+        if self.where and not len(chosen.events_of(limit=1)):
+            output.note("No event meets the condition of --where.")
         return chosen
+
+
+def _condition(text: str | None) -> Expression | None:
+    if text is None:
+        return None
+    from tracealyze import expression
+
+    return expression.parse(text, "events", kind="condition", origin="--where")
 
 
 def _interruptible(work: Callable[[], Trace]) -> Trace:
@@ -152,6 +181,8 @@ def _must_match(choice: Choice, trace: Trace) -> None:
     rootless = choice.root is not None and all(window.reason == "no_process" for window in trace.windows)
     asked_for = choice.pids or choice.programs or choice.root is not None
     if not asked_for or (trace.totals["threads"] and not rootless):
+        return
+    if choice.where and trace.select(pids=choice.pids, programs=choice.programs, root=choice.root).totals["threads"]:
         return
     everything = trace.select().processes
     if choice.programs and not rootless:

@@ -33,6 +33,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: shared.Top = 1000,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -43,7 +44,7 @@ def command(
     from tracealyze.render import critical_path
     from tracealyze.render.listing import FORMS, Column, Listing
 
-    trace = Choice.of(captures, pids, programs, start, end, root, input_format).trace()
+    trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     wall_ns = trace.window.wall_ns
     least_ns = units.read_duration(least) if least is not None else round(wall_ns * _LEAST_SHARE)
     rows = list(trace.path_from(least_ns))[:top]
@@ -60,5 +61,7 @@ def _say_the_rest(trace: Trace, left_ns: int, least_ns: int) -> None:
     if trace.window.reason is not None:
         output.note("No path: without time stamps there is no wall time to follow.")
     elif left_ns:
-        left = units.duration(left_ns, trace.tick_ns)
-        output.note(f"Left out: {left} in stretches shorter than {units.duration(least_ns)}; --min 0s shows all.")
+        left, chosen = units.duration(left_ns, trace.tick_ns), " or not chosen" if trace.selection.where else ""
+        output.note(
+            f"Left out: {left} in stretches shorter than {units.duration(least_ns)}{chosen}; --min 0s shows all."
+        )

@@ -23,6 +23,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: Annotated[
         int | None,
         typer.Option(
@@ -37,7 +38,7 @@ def command(
     """List the events in the order of the capture: when, who, what on what, with which result, how long."""
     from tracealyze.render import events
 
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format)
+    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     trace = choice.trace(syscalls or ())
     limit = top or (_ON_A_TERMINAL if sys.stdout.isatty() else None)
     events.FORMS[Form.JSON if as_json else form](trace, limit)

@@ -32,6 +32,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: shared.Top = 20,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -41,7 +42,7 @@ def command(
     """List the longest times between two calls of a task (user code, or calls left out) or two messages of a log."""
     from tracealyze.render.listing import FORMS, Column, Listing
 
-    trace = Choice.of(captures, pids, programs, start, end, root, input_format).trace()
+    trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     least_ns = units.read_duration(least) if least is not None else round(trace.window.wall_ns * _LEAST_SHARE)
     rows = list(trace.gaps_from(least_ns))[:top]
     chosen = Form.JSON if as_json else form

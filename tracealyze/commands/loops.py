@@ -24,6 +24,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: shared.Top = 20,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -33,7 +34,7 @@ def command(
     """List sequences of calls that a task repeats: how often, how long, and what each turn does."""
     from tracealyze.render.listing import FORMS, Column, Listing
 
-    trace = Choice.of(captures, pids, programs, start, end, root, input_format).trace()
+    trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     rows = sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0))[:top]
     chosen = Form.JSON if as_json else form
     if chosen in (Form.JSON, Form.CSV):

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
+from tracealyze.render import output
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
@@ -18,6 +19,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: shared.Top = 10,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -25,7 +27,9 @@ def command(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Say where the wall time of a capture went, who ran, what was called, and what is worth a look."""
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format)
+    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
+    if where is not None:
+        output.note("Only events that meet --where count; where the time went, and what is left of it, is told of all.")
     if as_json or form is Form.JSON:
         lost = _document(choice.trace())
     else:
@@ -43,7 +47,7 @@ def _document(trace: Trace) -> int:
 def _shown(trace: Trace, form: Form, top: int, number: int) -> int:
     summary = trace.summary()
     if form is Form.TABLE:
-        from tracealyze.render import output, report
+        from tracealyze.render import report
 
         output.write("\n" if number else "")
         report.show(trace, summary, top)

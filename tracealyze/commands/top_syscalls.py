@@ -56,6 +56,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: shared.Top = 20,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -65,7 +66,7 @@ def command(
     """List calls by what they cost: how many, how many failed, their times, and their part of the path."""
     from tracealyze.render.listing import FORMS, Column, Listing
 
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format)
+    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     trace = choice.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
     rows = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), top)

@@ -13,6 +13,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     top: shared.Top = 1000,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -23,7 +24,7 @@ def command(
     from tracealyze.render import tree
     from tracealyze.render.listing import FORMS
 
-    trace = Choice.of(captures, pids, programs, start, end, root, input_format).trace()
+    trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     chosen = Form.JSON if as_json else form
     rows = list(trace.processes)
     listing = tree.drawn(rows, trace, top) if chosen is Form.TABLE else tree.plain(rows[:top], trace.tick_ns)

@@ -1,9 +1,11 @@
 //! Reading, and a trace as Python sees it.
 
 use super::UsageError;
+use super::filter::{Condition, unfit};
 use super::table::{Events, PyTable};
 use crate::calls::{self, Key};
 use crate::charges::Charges;
+use crate::filter::EventFilter;
 use crate::fold::{self, Query, Scope, Value};
 use crate::members::Members;
 use crate::partition::Pieces;
@@ -29,7 +31,7 @@ pub struct PySelection(Choice);
 #[pymethods]
 impl PySelection {
     #[new]
-    #[pyo3(signature = (pids = Vec::new(), programs = Vec::new(), from_ = None, to = None, root = None, syscalls = Vec::new()))]
+    #[pyo3(signature = (pids = Vec::new(), programs = Vec::new(), from_ = None, to = None, root = None, syscalls = Vec::new(), condition = None))]
     fn new(
         pids: Vec<i32>,
         programs: Vec<String>,
@@ -37,8 +39,10 @@ impl PySelection {
         to: Option<String>,
         root: Option<i32>,
         syscalls: Vec<String>,
-    ) -> PySelection {
-        PySelection(Choice { pids, programs, from: from_, to, root, syscalls })
+        condition: Option<Condition>,
+    ) -> PyResult<PySelection> {
+        let condition = condition.map(|condition| EventFilter::new(condition.0)).transpose().map_err(unfit)?;
+        Ok(PySelection(Choice { pids, programs, from: from_, to, root, syscalls, condition }))
     }
 }
 
@@ -279,7 +283,15 @@ impl PyTrace {
     fn path(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
             let mut stays = Stays::new(&self.trace, at_least_ns);
-            self.walk(&self.windows(&selection.0)?, &mut |segment| stays.take(segment));
+            let matched = selection.0.condition.as_ref().map(|condition| condition.matched(&self.trace));
+            let is_chosen = |segment: &Segment| {
+                matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
+            };
+            self.walk(&self.windows(&selection.0)?, &mut |segment| {
+                if is_chosen(&segment) {
+                    stays.take(segment);
+                }
+            });
             Ok(stays::table(&self.trace, &stays.finish()))
         })?;
         Ok(table.into())

@@ -29,39 +29,58 @@ impl EventFilter {
     }
 
     /// The events that meet it. Those found last are kept with the trace: one question follows another about the same.
-    pub fn found(&self, trace: &Trace) -> Arc<Bits> {
+    pub fn matched(&self, trace: &Trace) -> Arc<Matched> {
         let mut kept = trace.filtered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, bits)) = kept.as_ref().filter(|(filter, _)| filter == self) {
-            return Arc::clone(bits);
+        if let Some((_, matched)) = kept.as_ref().filter(|(filter, _)| filter == self) {
+            return Arc::clone(matched);
         }
-        let bits = Arc::new(found(trace, &self.0));
-        *kept = Some((self.clone(), Arc::clone(&bits)));
-        bits
+        let matched = Arc::new(Matched::new(trace, bits(trace, &self.0)));
+        *kept = Some((self.clone(), Arc::clone(&matched)));
+        matched
     }
 }
 
-/// A set of rows.
+/// The events that meet a condition.
 #[derive(Debug, Default)]
-pub struct Bits(Vec<u64>);
+pub struct Matched {
+    /// A bit for each row.
+    rows: Vec<u64>,
+    /// Whether a task has one of them.
+    tasks: Vec<bool>,
+}
 
-impl Bits {
-    /// Whether a row is in it.
+impl Matched {
+    fn new(trace: &Trace, rows: Vec<u64>) -> Matched {
+        let mut matched = Matched { rows, tasks: vec![false; trace.tasks.len()] };
+        for row in (0..trace.events.len()).filter(|&row| matched.rows[row as usize / 64] >> (row % 64) & 1 == 1) {
+            matched.tasks[trace.events.task(row) as usize] = true;
+        }
+        matched
+    }
+
+    /// Whether a row is one of them.
     pub fn has(&self, row: u32) -> bool {
-        self.0.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+        self.rows.get(row as usize / 64).is_some_and(|word| word >> (row % 64) & 1 == 1)
+    }
+
+    /// Whether one of them is of this task.
+    pub fn has_task(&self, task: u32) -> bool {
+        self.tasks.get(task as usize) == Some(&true)
     }
 }
 
-fn found(trace: &Trace, condition: &Expr) -> Bits {
-    let rows = EventRows::new(trace);
-    // It was found to fit, and the columns of events are always the same.
-    let Ok(test) = bind(&rows, condition) else { return Bits::default() };
-    let len = trace.events.len();
-    let word = |at: u32| {
-        (0..64u32).filter(|bit| at * 64 + bit < len && test(at * 64 + bit)).fold(0, |word, bit| word | 1 << bit)
-    };
+/// A bit for each row; 64 rows are one word, and words are worked out at the same time.
+fn bits(trace: &Trace, condition: &Expr) -> Vec<u64> {
+    let (rows, len) = (EventRows::new(trace), trace.events.len());
     let words = 0..len.div_ceil(64);
+    // It was found to fit, and the columns of events are always the same.
+    let Ok(test) = bind(&rows, condition) else { return vec![0; words.len()] };
+    let word = |at: u32| {
+        let here = (at * 64)..len.min(at * 64 + 64);
+        here.filter(|&row| test(row)).fold(0, |word, row| word | 1 << (row % 64))
+    };
     // Lines are read again in their order, by one reader.
-    Bits(if condition.names("args") { words.map(word).collect() } else { words.into_par_iter().map(word).collect() })
+    if condition.names("args") { words.map(word).collect() } else { words.into_par_iter().map(word).collect() }
 }
 
 /// The columns of events.
@@ -166,6 +185,7 @@ impl Rows for EventRows<'_> {
             "start_ns" => self.int(|trace, row| trace.events.start_ns(row)),
             "end_ns" => self.int(|trace, row| trace.events.end_ns(row).unwrap_or(NO_NS)),
             "dur_ns" => self.int(|trace, row| trace.events.dur_ns(row)),
+            "requested_ns" => Cells::Int(Box::new(|row| self.trace.events.requested_ns(row))),
             "cpu_ns" => self.int(|trace, row| trace.events.event(row).cpu_ns),
             "kind" => self.by_name(
                 EventKind::ALL.len(),

@@ -104,11 +104,11 @@ fn events_are_found_by_all_their_columns_as_in_their_table() {
         (Expr::Missing(column("errno")), trace.events.len() - 1),
     ];
     for (condition, expected) in cases {
-        let found = EventFilter::new(condition.clone()).unwrap().found(&trace);
+        let found = EventFilter::new(condition.clone()).unwrap().matched(&trace);
         let rows = (0..trace.events.len()).filter(|&row| found.has(row)).count();
         assert_eq!(rows as u32, expected, "{condition:?}");
     }
-    assert!(!EventFilter::new(equal("syscall", "read")).unwrap().found(&trace).has(u32::MAX));
+    assert!(!EventFilter::new(equal("syscall", "read")).unwrap().matched(&trace).has(u32::MAX));
 }
 
 #[test]
