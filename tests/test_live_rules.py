@@ -50,7 +50,8 @@ class Case:
 
 
 def _case(table: dict[str, Any]) -> Case:
-    return Case(**{key: tuple(value) if isinstance(value, list) else value for key, value in table.items()})
+    facts: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
+    return Case(**facts)
 
 
 def _cases() -> list[Case]:

@@ -22,12 +22,14 @@ pub struct Group<K> {
     pub key: K,
     /// The calls.
     pub rows: Vec<u32>,
+    /// Numbers that are added up where groups are taken together; what they count is the table's affair.
+    pub counts: [i64; 2],
 }
 
 impl<K> Group<K> {
     /// Calls of one process.
     pub fn of_one(task: u32, program: Text, key: K, rows: Vec<u32>) -> Group<K> {
-        Group { task, program, processes: 1, key, rows }
+        Group { task, program, processes: 1, key, rows, counts: [0; 2] }
     }
 
     /// Their sums. Nothing without calls.
@@ -98,6 +100,7 @@ fn few_of<K: Clone + Eq + Hash>(
             Some(joined) => {
                 joined.processes += group.processes;
                 joined.rows.extend(group.rows);
+                joined.counts.iter_mut().zip(group.counts).for_each(|(sum, count)| *sum += count);
             }
             None => groups.push(Group { key, ..group }),
         }

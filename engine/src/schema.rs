@@ -171,6 +171,33 @@ columns! {
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";
     }
+    "lookups" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "kind" dict "" "search (names looked for in the same directories), marker (one name in many places), probe (others).";
+        "syscall" dict "" "The commonest of the system calls.";
+        "target" dict "" "The first path that was not there.";
+        "ending" dict "" "The commonest ending of the names, without the dot.";
+        "searches" i64 "count" "How often a name was looked for.";
+        "found" i64 "count" "How many of these searches found it in the end.";
+        "names" i64 "count" "Number of different names, without their endings.";
+        "directories" i64 "count" "Number of directories in which they were not.";
+        "searched" list "" "Those of them with the most misses.";
+        "misses" i64 "count" "Number of lookups that missed.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

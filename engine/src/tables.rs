@@ -3,6 +3,8 @@
 
 mod io;
 mod lengths;
+mod lookups;
+mod paths;
 mod polls;
 mod retries;
 mod sleeps;
@@ -21,6 +23,7 @@ pub type Make = fn(&View<'_>) -> Found;
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
     ("io", io::found),
+    ("lookups", lookups::found),
     ("loops", crate::loops::found),
     ("polls", polls::found),
     ("retries", retries::found),

@@ -58,29 +58,22 @@ enum Kind {
 /// What a row is about: calls on one target, or, without it, on many with few calls each.
 type Key = (Way, Text);
 
-/// A group, and how often its target was sought in.
-type Sought = (Group<Key>, i64);
-
 /// Reads and writes by process, way and target.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| match syscall {
         b"lseek" | b"llseek" | b"_llseek" => Some(Kind::Seeks),
         _ => way(syscall).map(Kind::Moves),
     });
-    let found: Vec<Sought> =
-        processes(view).par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let place = |group: &Group<Key>| (group.task, group.program, group.key);
-    let seeks: FxHashMap<_, i64> = found.iter().map(|(group, count)| (place(group), *count)).collect();
-    let groups = found.into_iter().map(|(group, _)| group).collect();
+    let processes = processes(view);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "io");
     for group in few::few(view, groups, |&(way, _)| (way, Text::NONE)) {
-        let count = seeks.get(&place(&group)).copied().filter(|_| group.processes == 1);
-        write(view, &group, count, &mut sheet);
+        write(view, &group, &mut sheet);
     }
     sheet.finish()
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Sought> {
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
     let events = &view.trace.events;
     let mut groups: Grouped<(Text, Key)> = Grouped::default();
     let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
@@ -95,13 +88,13 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Sought
 }
 
 /// Groups with few calls are taken together.
-fn by_size(task: u32, groups: Grouped<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<Sought> {
+fn by_size(task: u32, groups: Grouped<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<Group<Key>> {
     let mut many = Vec::new();
     let mut rest: FxHashMap<(Text, Way), (Vec<u32>, i64)> = FxHashMap::default();
     for ((program, (way, target)), rows) in groups.groups {
         let sought = seeks.get(&target).copied().unwrap_or(0);
         if rows.len() >= FEW_CALLS && target.is_some() {
-            many.push((Group::of_one(task, program, (way, target), rows), sought));
+            many.push(Group { counts: [sought, 0], ..Group::of_one(task, program, (way, target), rows) });
         } else {
             let (all, count) = rest.entry((program, way)).or_default();
             all.extend(rows);
@@ -110,13 +103,13 @@ fn by_size(task: u32, groups: Grouped<(Text, Key)>, seeks: &FxHashMap<Text, i64>
     }
     let rest = rest.into_iter().map(|((program, way), (mut rows, sought))| {
         rows.sort_unstable();
-        (Group::of_one(task, program, (way, Text::NONE), rows), sought)
+        Group { counts: [sought, 0], ..Group::of_one(task, program, (way, Text::NONE), rows) }
     });
     many.extend(rest);
     many
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, seeks: Option<i64>, sheet: &mut Sheet<'_>) {
+fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let events = &view.trace.events;
     let moved = group.rows.iter().filter(|&&row| events.outcome(row) == Outcome::Ok);
     let mut sizes: Vec<i64> = moved.filter_map(|&row| events.bytes(row)).filter(|&bytes| bytes > 0).collect();
@@ -140,7 +133,7 @@ fn write(view: &View<'_>, group: &Group<Key>, seeks: Option<i64>, sheet: &mut Sh
     let middle = few::median(&mut sizes);
     sheet.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
     sheet.some_int("max_bytes", most);
-    sheet.some_int("seeks", seeks);
+    sheet.int("seeks", group.counts[0]);
     let middle_ns = few::median(&mut durs);
     sheet.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
     sheet.sum(&sum);

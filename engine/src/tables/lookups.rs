@@ -1,0 +1,305 @@
+//! Lookups that miss: paths that a process asked for and that were not there, by where it searches.
+//!
+//! ```text
+//! openat /a/libx.so ENOENT | openat /b/libx.so ENOENT | openat /c/libx.so = 3      a search: one name, 3 directories
+//! openat /a/liby.so ENOENT | openat /b/liby.so = 3                                 the same list of directories again
+//! stat /w/1/.keep ENOENT … other work … stat /w/2/.keep ENOENT                     a marker: one name in many places
+//! ```
+//! Searches over directories that they have in common are one row. Endings do not tell names apart: `x.so` and `x.py` are
+//! two tries to find `x`.
+
+use super::paths::{Answer, answer, ending, is_above, look, parts, stem};
+use crate::few::{self, Group};
+use crate::kinds::{Call, Kinds, processes};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{Interner, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// So many directories and no more are named.
+const MOST_NAMED: usize = 8;
+
+/// How names and directories of misses belong together.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+enum Kind {
+    /// One name after the other is looked for in the same directories.
+    Search,
+    /// One name is looked for in many places, with other work in between.
+    Marker,
+    /// Names that are looked for in one place each.
+    Probe,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        ["search", "marker", "probe"][self as usize]
+    }
+}
+
+/// What a row is about: a kind, and of searches one of their directories.
+type Key = (Kind, u32);
+
+/// Misses by process and by where it searches.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = Kinds::new(view, |syscall, shape| look(syscall).map(|_| answer(view, shape)));
+    let processes = processes(view);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let mut sheet = Sheet::new(view, "lookups");
+    for group in few::few(view, groups, |&(kind, _)| (kind, 0)) {
+        write(view, &group, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// Tries to find one name.
+#[derive(Default)]
+struct Search {
+    program: Text,
+    stem: u32,
+    directories: Vec<u32>,
+    rows: Vec<u32>,
+    /// Where it was found.
+    found_in: Option<u32>,
+    last: Text,
+}
+
+/// Names and directories of a process by number.
+struct Names<'a> {
+    texts: &'a Interner,
+    numbers: FxHashMap<&'a [u8], u32>,
+    parts: FxHashMap<Text, (u32, u32)>,
+}
+
+impl<'a> Names<'a> {
+    /// Stem and directory of a path.
+    fn of(&mut self, path: Text) -> (u32, u32) {
+        if let Some(&known) = self.parts.get(&path) {
+            return known;
+        }
+        let (directory, name) = parts(self.texts.bytes(path));
+        let found = (self.number(stem(name)), self.number(directory));
+        self.parts.insert(path, found);
+        found
+    }
+
+    fn number(&mut self, bytes: &'a [u8]) -> u32 {
+        let next = self.numbers.len() as u32;
+        *self.numbers.entry(bytes).or_insert(next)
+    }
+}
+
+/// What a process searched so far.
+#[derive(Default)]
+struct Searched {
+    searches: Vec<Search>,
+    /// Misses of names that were not looked for in several directories one after the other.
+    loose: Vec<(Text, u32, u32, u32)>,
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<Answer>, tasks: &[u32]) -> Vec<Group<Key>> {
+    let texts = &view.trace.events.texts;
+    let mut names = Names { texts, numbers: FxHashMap::default(), parts: FxHashMap::default() };
+    let mut searched = Searched::default();
+    for &task in tasks {
+        let mut search = Search::default();
+        for call in kinds.by_program(view, task) {
+            step(view, &call, &mut names, &mut search, &mut searched);
+        }
+        searched.end(&mut search);
+    }
+    searched.groups(tasks[0])
+}
+
+/// Take in a lookup: it goes on with the search, or ends it and may begin another.
+fn step(view: &View<'_>, call: &Call<Answer>, names: &mut Names<'_>, search: &mut Search, searched: &mut Searched) {
+    let (missing, target) = (call.kind == Answer::Missing, view.trace.events.target(call.row));
+    let is_open = !search.rows.is_empty();
+    if target == Text::NONE || (!is_open && !missing) {
+        return;
+    }
+    // To look whether the directory is there at all is part of the search in it.
+    if is_open && is_above(names.texts.bytes(target), names.texts.bytes(search.last)) {
+        return search.rows.push(call.row);
+    }
+    let (stem, directory) = names.of(target);
+    let goes_on = is_open
+        && search.stem == stem
+        && search.program == call.program
+        && search.found_in.is_none_or(|found_in| found_in == directory);
+    if !goes_on {
+        searched.end(search);
+        (search.stem, search.program) = (stem, call.program);
+    }
+    if missing {
+        search.rows.push(call.row);
+        search.directories.push(directory);
+    } else if call.kind == Answer::Found && goes_on {
+        search.found_in = Some(directory);
+    }
+    search.last = target;
+}
+
+impl Searched {
+    fn end(&mut self, search: &mut Search) {
+        let mut search = std::mem::take(search);
+        search.directories.extend(search.found_in);
+        search.directories.sort_unstable();
+        search.directories.dedup();
+        match search.directories.as_slice() {
+            [] => {}
+            [directory] => {
+                let loose = search.rows.iter().map(|&row| (search.program, search.stem, *directory, row));
+                self.loose.extend(loose);
+            }
+            _ => self.searches.push(search),
+        }
+    }
+
+    /// Searches with directories in common belong together.
+    fn groups(self, task: u32) -> Vec<Group<Key>> {
+        let mut lists = Lists::default();
+        self.searches.iter().for_each(|search| lists.join(&search.directories));
+        let mut groups: FxHashMap<(Text, Key), Group<Key>> = FxHashMap::default();
+        let mut add = |program: Text, key: Key, rows: &[u32], counts: [i64; 2]| {
+            let group = groups.entry((program, key)).or_insert_with(|| Group::of_one(task, program, key, Vec::new()));
+            group.rows.extend(rows);
+            group.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        };
+        for search in &self.searches {
+            let list = search.directories.first().map_or(0, |&directory| lists.root(directory));
+            add(search.program, (Kind::Search, list), &search.rows, [1, i64::from(search.found_in.is_some())]);
+        }
+        let mut places: FxHashMap<(Text, u32), (u32, bool)> = FxHashMap::default();
+        for &(program, stem, directory, _) in &self.loose {
+            let place = places.entry((program, stem)).or_insert((directory, false));
+            place.1 |= place.0 != directory;
+        }
+        for (program, stem, _, row) in self.loose {
+            let several = places.get(&(program, stem)).is_some_and(|&(_, several)| several);
+            let key = if several { (Kind::Marker, stem) } else { (Kind::Probe, 0) };
+            add(program, key, &[row], [1, 0]);
+        }
+        groups.into_values().collect()
+    }
+}
+
+/// Directories that are searched together: each points to another one of its list, the root to itself.
+#[derive(Default)]
+struct Lists(FxHashMap<u32, u32>);
+
+impl Lists {
+    fn root(&mut self, directory: u32) -> u32 {
+        let mut at = directory;
+        while let Some(&next) = self.0.get(&at).filter(|&&next| next != at) {
+            at = next;
+        }
+        self.0.insert(directory, at);
+        at
+    }
+
+    fn join(&mut self, directories: &[u32]) {
+        let Some(&first) = directories.first() else { return };
+        let root = self.root(first);
+        for &other in directories {
+            let other = self.root(other);
+            self.0.insert(other, root);
+        }
+    }
+}
+
+fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+    let (events, sum) = (&view.trace.events, group.sum(view));
+    let missing = |row: &&u32| answer(view, &events.shape(**row)) == Answer::Missing;
+    let missed: Vec<Text> = group.rows.iter().filter(missing).map(|&row| events.target(row)).collect();
+    let places: FxHashSet<&[u8]> = missed.iter().map(|&target| parts(events.texts.bytes(target)).0).collect();
+    let (mut stems, mut endings) = (FxHashSet::default(), FxHashMap::default());
+    let mut directories: FxHashMap<&[u8], u32> = FxHashMap::default();
+    // A directory that was searched is not itself what was looked for.
+    for path in missed.iter().map(|&target| events.texts.bytes(target)).filter(|path| !places.contains(path)) {
+        let (directory, name) = parts(path);
+        stems.insert(stem(name));
+        *endings.entry(ending(name)).or_insert(0u32) += 1;
+        *directories.entry(directory).or_insert(0) += 1;
+    }
+    let ending =
+        endings.into_iter().max_by_key(|&(ending, count)| (count, ending)).map_or(&b""[..], |(ending, _)| ending);
+    sheet.whose(group);
+    sheet.string("kind", Some(group.key.0.name()));
+    sheet.text("syscall", few::commonest(view, &group.rows));
+    sheet.text("target", missed.first().copied().unwrap_or(Text::NONE));
+    sheet.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
+    sheet.int("searches", group.counts[0]);
+    sheet.int("found", group.counts[1]);
+    sheet.int("names", stems.len() as i64);
+    sheet.int("directories", directories.len() as i64);
+    sheet.list("searched", largest(directories));
+    sheet.int("misses", missed.len() as i64);
+    sheet.sum(&sum);
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+/// The directories with the most misses.
+fn largest(directories: FxHashMap<&[u8], u32>) -> Vec<String> {
+    let mut directories: Vec<(&[u8], u32)> = directories.into_iter().collect();
+    directories.sort_unstable_by_key(|&(directory, misses)| (std::cmp::Reverse(misses), directory));
+    let text = |directory: &[u8]| match directory {
+        b"" => ".".to_owned(),
+        named => String::from_utf8_lossy(named).into_owned(),
+    };
+    directories.iter().take(MOST_NAMED).map(|&(directory, _)| text(directory)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    const COLUMNS: [&str; 8] = ["kind", "searches", "found", "names", "directories", "misses", "calls", "searched"];
+
+    /// Opens at 10, 20, …; what begins with `!` is not there.
+    fn opens(plan: TaskPlan, paths: &[&str]) -> TaskPlan {
+        paths.iter().zip(1i64..).fold(plan, |plan, (path, at)| match path.strip_prefix('!') {
+            Some(missing) => plan.call("openat", at * 10, at * 10 + 4).on(missing).fails("ENOENT"),
+            None => plan.call("openat", at * 10, at * 10 + 4).on(path).returns(3),
+        })
+    }
+
+    fn found_in(paths: &[&str]) -> Vec<String> {
+        rows(&build(vec![opens(task(1), paths).exit(9999)]), found, &COLUMNS)
+    }
+
+    #[test]
+    fn names_that_are_looked_for_in_the_same_directories_are_one_search_list() {
+        let loader = ["!/a/libx.so.1", "!/b/libx.so.1", "/c/libx.so.1", "!/a/liby.so", "/b/liby.so", "/etc/conf"];
+        assert_eq!(found_in(&loader), ["search 2 2 2 2 3 3 /a,/b"]);
+        let python = ["!/p/mod.so", "!/p/mod.py", "!/q/mod.so", "/q/mod.py"];
+        assert_eq!(found_in(&python), ["search 1 1 1 2 3 3 /p,/q"]);
+    }
+
+    #[test]
+    fn a_look_at_the_directory_is_part_of_the_search() {
+        let loader = ["!/a/libx.so", "!/a", "!/b/libx.so", "/b", "/c/libx.so"];
+        assert_eq!(found_in(&loader), ["search 1 1 1 2 3 4 /a,/b"]);
+    }
+
+    #[test]
+    fn a_name_in_many_places_with_other_work_between_is_a_marker() {
+        let walk = ["!/w/1/.keep", "/w/1/data", "!/w/2/.keep", "/w/2/data", "!/w/3/.keep"];
+        assert_eq!(found_in(&walk), ["marker 3 0 1 3 3 3 /w/1,/w/2,/w/3"]);
+    }
+
+    #[test]
+    fn different_names_in_one_place_are_probes_and_what_is_there_is_none() {
+        assert_eq!(found_in(&["!/etc/a.conf", "/etc/b", "!/etc/c.conf"]), ["probe 2 0 2 1 2 2 /etc"]);
+        assert!(found_in(&["/etc/a", "/etc/b", "/usr/a"]).is_empty());
+        assert_eq!(found_in(&["!x.h"]), ["probe 1 0 1 1 1 1 ."]);
+    }
+
+    #[test]
+    fn lists_without_a_common_directory_are_apart() {
+        let both = ["!/a/x.so", "!/b/x.so", "!/i/y.h", "!/j/y.h", "/k/y.h"];
+        assert_eq!(found_in(&both).len(), 2);
+    }
+}

@@ -1,0 +1,103 @@
+//! What tables about paths share: which calls look a path up, and the parts of a path.
+
+use crate::events::Shape;
+use crate::view::View;
+use parsers::Outcome;
+
+/// How a path is looked up.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+pub(crate) enum Look {
+    Open,
+    Stat,
+    Access,
+    Link,
+    Run,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Answer {
+    Found,
+    Missing,
+    Other,
+}
+
+/// A call that looks a path up, by the name of its syscall.
+pub(crate) fn look(syscall: &[u8]) -> Option<Look> {
+    Some(match syscall {
+        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"open_nocancel" | b"openat_nocancel" => {
+            Look::Open
+        }
+        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx"
+        | b"xstat" | b"lxstat" | b"getattrlist" => Look::Stat,
+        b"access" | b"faccessat" | b"faccessat2" | b"eaccess" => Look::Access,
+        b"readlink" | b"readlinkat" | b"resolvepath" => Look::Link,
+        b"execve" | b"execveat" | b"exec" => Look::Run,
+        _ => return None,
+    })
+}
+
+/// What came of a call of this shape.
+pub(crate) fn answer(view: &View<'_>, shape: &Shape) -> Answer {
+    match shape.outcome {
+        Outcome::Ok | Outcome::NoReturn => Answer::Found,
+        Outcome::Failed => match view.trace.events.texts.bytes(shape.errno) {
+            b"ENOENT" | b"ENOTDIR" => Answer::Missing,
+            // Not a symbolic link, but it is there.
+            b"EINVAL" => Answer::Found,
+            _ => Answer::Other,
+        },
+        _ => Answer::Other,
+    }
+}
+
+/// Directory and name of a path: `/a/b` → `/a`, `b`; `b` → nothing, `b`.
+pub(crate) fn parts(path: &[u8]) -> (&[u8], &[u8]) {
+    let path = if path.len() > 1 { path.strip_suffix(b"/").unwrap_or(path) } else { path };
+    match memchr::memrchr(b'/', path) {
+        Some(0) => (&path[..1], &path[1..]),
+        Some(at) => (&path[..at], &path[at + 1..]),
+        None => (b"", path),
+    }
+}
+
+/// A name without its endings: `libc.so.6` → `libc`, `os.py` → `os`, `.git` → `.git`.
+pub(crate) fn stem(name: &[u8]) -> &[u8] {
+    let hidden = usize::from(name.first() == Some(&b'.'));
+    let dot = name.get(hidden..).and_then(|rest| memchr::memchr(b'.', rest));
+    dot.map_or(name, |at| &name[..hidden + at])
+}
+
+/// The first of the endings: `libc.so.6` → `so`.
+pub(crate) fn ending(name: &[u8]) -> &[u8] {
+    let rest = name.get(stem(name).len() + 1..).unwrap_or(b"");
+    memchr::memchr(b'.', rest).map_or(rest, |at| &rest[..at])
+}
+
+/// Whether a path is a directory above another path.
+pub(crate) fn is_above(directory: &[u8], path: &[u8]) -> bool {
+    let inside = path.strip_prefix(directory);
+    !directory.is_empty() && inside.is_some_and(|rest| rest.first() == Some(&b'/') && rest.len() > 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_of_paths() {
+        let cases: [(&str, &str, &str, &str, &str); 6] = [
+            ("/usr/lib/libc.so.6", "/usr/lib", "libc.so.6", "libc", "so"),
+            ("/etc", "/", "etc", "etc", ""),
+            ("/a/b/", "/a", "b", "b", ""),
+            ("x.h", "", "x.h", "x", "h"),
+            ("/home/u/.git", "/home/u", ".git", ".git", ""),
+            ("/", "/", "", "", ""),
+        ];
+        for (path, directory, name, short, end) in cases {
+            assert_eq!(parts(path.as_bytes()), (directory.as_bytes(), name.as_bytes()), "{path}");
+            assert_eq!((stem(name.as_bytes()), ending(name.as_bytes())), (short.as_bytes(), end.as_bytes()), "{path}");
+        }
+        assert!(is_above(b"/a", b"/a/b") && !is_above(b"/a", b"/ab") && !is_above(b"/a/b", b"/a"));
+    }
+}
