@@ -31,6 +31,7 @@ struct Entry {
     child: Option<i32>,
     waited: Option<i32>,
     asked_ns: Option<i64>,
+    makes: bool,
 }
 
 /// A task to be built.
@@ -64,6 +65,7 @@ impl TaskPlan {
             child: None,
             waited: None,
             asked_ns: None,
+            makes: false,
         });
         self
     }
@@ -117,6 +119,12 @@ impl TaskPlan {
         self.last(|entry| {
             (entry.ret, entry.outcome, entry.errno) = (-1, Outcome::Failed, errno.to_owned());
         })
+    }
+
+    /// The last call makes what it works on.
+    #[must_use]
+    pub fn makes(self) -> TaskPlan {
+        self.last(|entry| entry.makes = true)
     }
 
     /// A wait that returned this child.
@@ -252,6 +260,9 @@ fn link(trace: &mut Trace, creator: u32, row: u32, entry: &Entry) {
     }
     if let Some(asked_ns) = entry.asked_ns {
         trace.events.asked.push((row, asked_ns));
+    }
+    if entry.makes {
+        trace.events.made.push((row, trace.events.target(row)));
     }
     let Some(child) = trace.tasks.iter_mut().find(|task| Some(task.tid) == entry.child) else { return };
     (child.creator, child.created_by, child.born) = (creator, row, true);

@@ -7,6 +7,7 @@
 
 use crate::events::NONE;
 use crate::partition::{Piece, Pieces, ids, text_column};
+use crate::path::Tag;
 use crate::table::{Table, Values, ints, some_ints, texts};
 use crate::trace::Trace;
 use parsers::syscalls::Class;
@@ -35,9 +36,11 @@ pub enum Key {
     Target,
     /// Whether something in the trace ended the wait.
     Resolved,
+    /// What it has to do with a poll loop.
+    Tag,
 }
 
-const KEYS: usize = 9;
+const KEYS: usize = 10;
 /// One number per key; what is not asked for is 0.
 type Group = [u32; KEYS];
 
@@ -53,6 +56,7 @@ impl Key {
         ("op", Key::Op),
         ("target", Key::Target),
         ("resolved", Key::Resolved),
+        ("tag", Key::Tag),
     ];
 
     /// The key of this name.
@@ -88,6 +92,7 @@ impl Key {
             Key::Op => piece.group.op.0,
             Key::Target => piece.target.0,
             Key::Resolved => u32::from(piece.group.resolved),
+            Key::Tag => piece.group.tag as u32,
         }
     }
 
@@ -113,6 +118,10 @@ impl Key {
             }
             (_, Value::None) if self.is_text() => Some(Text::NONE.0),
             (_, Value::Text(text)) if self.is_text() => trace.events.texts.find(text.as_bytes()).map(|text| text.0),
+            (Key::Tag, Value::None) => Some(Tag::None as u32),
+            (Key::Tag, Value::Text(name)) => {
+                Tag::ALL.iter().find(|tag| tag.name() == Some(name)).map(|&tag| tag as u32)
+            }
             (Key::Resolved, Value::Bool(resolved)) => Some(u32::from(*resolved)),
             _ => None,
         }
@@ -312,6 +321,7 @@ fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool) -> 
     let class = |group: &Folded| group.shares(Key::Class).then(|| first(group).group.class.name());
     let capture = |group: &Folded| if group.shares(Key::Capture) { i64::from(capture_of(group)) } else { NO_NS };
     let resolved = |group: &Folded| group.shares(Key::Resolved).then(|| first(group).group.resolved);
+    let tag = |group: &Folded| group.shares(Key::Tag).then(|| first(group).group.tag.name()).flatten();
     let mut columns = vec![
         ("capture", some_ints(groups.iter().map(capture))),
         ("pid", id(Key::Pid, |trace, task| trace.tasks[task as usize].pid)),
@@ -325,6 +335,7 @@ fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool) -> 
         ("share", Values::Float(groups.iter().map(share).collect())),
         ("calls", ints(groups.iter().map(|group| group.calls))),
         ("resolved", Values::Bool(groups.iter().map(resolved).collect())),
+        ("tag", texts(groups.iter().map(tag))),
     ];
     if is_folded {
         columns.extend(facts_of_folding(trace, groups));

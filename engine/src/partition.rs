@@ -2,7 +2,7 @@
 
 use crate::events::NONE;
 use crate::fold;
-use crate::path::{Segment, What, walk};
+use crate::path::{Segment, Tag, What, walk};
 use crate::select::ProgramIndex;
 use crate::table::{Table, TextColumn, Values, some_ints};
 use crate::trace::Trace;
@@ -26,6 +26,7 @@ pub(crate) struct Group {
     /// Normalised.
     pub target: Text,
     pub resolved: bool,
+    pub tag: Tag,
 }
 
 /// The sums of a group.
@@ -206,6 +207,7 @@ fn group_of(trace: &Trace, programs: &ProgramIndex, segment: &Segment) -> (Group
         op: none,
         target: none,
         resolved: segment.resolved,
+        tag: segment.tag,
     };
     let Some(row) = segment.what.row() else { return (bare, none) };
     let shape = trace.events.shape(row);

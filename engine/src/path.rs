@@ -14,86 +14,21 @@
 //! tracing" (IEEE TPDS 27(8), 2016).
 
 mod lanes;
+mod segment;
 mod visits;
 
 use crate::events::{EventKind, NONE};
 use crate::trace::Span;
 use crate::trace::Trace;
+use crate::wakers::checks::Poll;
 use crate::wakers::waits::{self, Wait};
 use crate::wakers::{EXIT_TOLERANCE_NS, Edge, How, Wakers};
 use crate::window::Window;
 use lanes::Lanes;
 use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS, Outcome};
+pub use segment::{Segment, Tag, What};
 use visits::Visits;
-
-/// What a stretch of the path is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum What {
-    /// Inside this call.
-    Call(u32),
-    /// Behind this call, before the next; [`NONE`] before the first.
-    Gap(u32),
-    /// From the moment that ended this wait to its return.
-    Resume(u32),
-    /// From the end of this call (or of [`NONE`]) that created the task to its first event.
-    Spawn(u32),
-    /// The silence behind this message of a log.
-    Silence(u32),
-}
-
-impl What {
-    /// The event.
-    pub fn row(self) -> Option<u32> {
-        match self {
-            What::Gap(_) => None,
-            What::Call(row) | What::Resume(row) | What::Spawn(row) | What::Silence(row) => (row != NONE).then_some(row),
-        }
-    }
-
-    /// The event, or the one before it: a gap is told with the call that it is behind.
-    pub fn event(self) -> Option<u32> {
-        match self {
-            What::Gap(row) => (row != NONE).then_some(row),
-            what => what.row(),
-        }
-    }
-
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        match self {
-            What::Call(_) => "call",
-            What::Gap(_) => "gap",
-            What::Resume(_) => "resume",
-            What::Spawn(_) => "spawn",
-            What::Silence(_) => "silence",
-        }
-    }
-}
-
-/// A stretch of the path, charged to one task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Segment {
-    /// The task.
-    pub task: u32,
-    /// From when.
-    pub start_ns: i64,
-    /// To when, after `start_ns`.
-    pub end_ns: i64,
-    /// What it is.
-    pub what: What,
-    /// What the time is spent on.
-    pub class: Class,
-    /// Whether it is known what ended it; `false` only for waits that nothing in the trace ended.
-    pub resolved: bool,
-}
-
-impl Segment {
-    /// How long.
-    pub fn dur_ns(&self) -> i64 {
-        self.end_ns - self.start_ns
-    }
-}
 
 /// The path through a window, in order of time.
 pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
@@ -118,6 +53,7 @@ pub fn walk(trace: &Trace, wakers: &Wakers, window: &Window, sink: &mut dyn FnMu
         wakers,
         lanes: Lanes::new(),
         stack: Vec::new(),
+        polling: 0,
         visits: Visits::default(),
         task: root,
         at_ns: window.end_ns,
@@ -144,13 +80,21 @@ fn silences(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u6
         let start_ns = events.start_ns(row).max(window.start_ns);
         if start_ns < end_ns {
             let what = What::Silence(row);
-            sink(Segment { task: events.task(row), start_ns, end_ns, what, class: Class::Gap, resolved: true });
+            sink(Segment {
+                task: events.task(row),
+                start_ns,
+                end_ns,
+                what,
+                class: Class::Gap,
+                resolved: true,
+                tag: Tag::None,
+            });
             end_ns = start_ns;
         }
     }
     if let Some(task) = window.root.filter(|_| window.start_ns < end_ns) {
         let (start_ns, what) = (window.start_ns, What::Gap(NONE));
-        sink(Segment { task, start_ns, end_ns, what, class: Class::Gap, resolved: true });
+        sink(Segment { task, start_ns, end_ns, what, class: Class::Gap, resolved: true, tag: Tag::None });
     }
     rows.len() as u64
 }
@@ -160,6 +104,8 @@ struct Waiter {
     task: u32,
     floor_ns: i64,
     wait: Span,
+    /// Whether it polled instead of waiting.
+    polls: bool,
 }
 
 struct Walk<'walk> {
@@ -167,6 +113,8 @@ struct Walk<'walk> {
     wakers: &'walk Wakers,
     lanes: Lanes,
     stack: Vec<Waiter>,
+    /// How many of the stack poll.
+    polling: usize,
     visits: Visits,
     task: u32,
     /// The moment; everything from here to the end of the window is charged.
@@ -184,12 +132,23 @@ impl Walk<'_> {
             steps += 1;
             if self.at_ns > self.floor_ns {
                 self.step();
-            } else if let Some(waiter) = self.stack.pop() {
+            } else if let Some(waiter) = self.pop() {
                 (self.task, self.floor_ns) = (waiter.task, waiter.floor_ns);
             } else {
                 return steps;
             }
         }
+    }
+
+    fn push(&mut self, waiter: Waiter) {
+        self.polling += usize::from(waiter.polls);
+        self.stack.push(waiter);
+    }
+
+    fn pop(&mut self) -> Option<Waiter> {
+        let waiter = self.stack.pop();
+        self.polling -= usize::from(waiter.as_ref().is_some_and(|waiter| waiter.polls));
+        waiter
     }
 
     fn step(&mut self) {
@@ -206,9 +165,14 @@ impl Walk<'_> {
 
     /// Charge what was just looked at, from `to_ns` to this moment, and go there; the floor is never passed.
     fn charge(&mut self, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
+        let tag = if self.polling > 0 { Tag::Polled } else { Tag::None };
+        self.charge_as(tag, task, to_ns, what, class, resolved);
+    }
+
+    fn charge_as(&mut self, tag: Tag, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
         let start_ns = to_ns.max(self.floor_ns);
         if start_ns < self.at_ns {
-            (self.sink)(Segment { task, start_ns, end_ns: self.at_ns, what, class, resolved });
+            (self.sink)(Segment { task, start_ns, end_ns: self.at_ns, what, class, resolved, tag });
             self.at_ns = start_ns;
             self.visits.clear();
         }
@@ -248,7 +212,14 @@ impl Walk<'_> {
     }
 
     fn call(&mut self, at: usize, span: Span) {
-        match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, edge)) {
+        let waiter = self.stack.last().filter(|waiter| !waiter.polls).map(|waiter| waiter.task);
+        if let Some(poll) = self.wakers.poll(self.trace, self.task, at, span, waiter)
+            && self.leads_on(span, poll.began_ns, &poll.edge)
+        {
+            return self.follow_poll(span, poll);
+        }
+        match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, span.start_ns, edge))
+        {
             Some(edge) => {
                 let began_ns = match edge.how {
                     How::Child | How::Join => self.began_to_wait(at, span, edge.how),
@@ -267,10 +238,10 @@ impl Walk<'_> {
     }
 
     /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.
-    fn leads_on(&mut self, span: Span, edge: &Edge) -> bool {
+    fn leads_on(&mut self, span: Span, began_ns: i64, edge: &Edge) -> bool {
         let elsewhere = edge.task != self.task && (edge.task as usize) < self.trace.tasks.len();
         let moves = edge.at_ns < self.at_ns;
-        elsewhere && edge.at_ns > span.start_ns && (moves || self.visits.first_visit_of_wait(span.row))
+        elsewhere && edge.at_ns > began_ns && (moves || self.visits.first_visit_of_wait(span.row))
     }
 
     /// When a task began to wait for its children or threads: who waits for two that run side by side waits for the slower one.
@@ -322,9 +293,29 @@ impl Walk<'_> {
         if self.at_ns <= self.floor_ns {
             return;
         }
-        self.stack.push(Waiter { task: self.task, floor_ns: self.floor_ns, wait: span });
+        self.push(Waiter { task: self.task, floor_ns: self.floor_ns, wait: span, polls: false });
         self.floor_ns = self.floor_ns.max(began_ns);
         self.task = edge.task;
+    }
+
+    /// ```text
+    /// poller    f|check| sleep |check| sleep |c: succeeds       (f, w] is the producer's, as far as it goes back: polled;
+    /// producer  |------- work -------|w                         (w, c] is lag; the poller is taken up again at f
+    /// ```
+    ///
+    /// Where children check, one for each turn, the child that made the first check is taken up again.
+    fn follow_poll(&mut self, span: Span, poll: Poll) {
+        let class = self.class(span.row);
+        self.charge(self.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
+        self.charge_as(Tag::Lag, self.task, poll.edge.at_ns, What::Resume(span.row), Class::Poll, true);
+        if self.at_ns <= self.floor_ns {
+            return;
+        }
+        let waiter = (poll.first_task != self.task).then(|| self.pop()).flatten();
+        let floor_ns = waiter.map_or(self.floor_ns, |waiter| waiter.floor_ns);
+        self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true });
+        self.floor_ns = floor_ns.max(poll.began_ns);
+        self.task = poll.edge.task;
     }
 
     /// ```text
@@ -354,13 +345,24 @@ impl Walk<'_> {
 
     /// Nobody is known to have created the task: what is left of the wait for it goes to the waiter, unresolved.
     fn give_back(&mut self) {
-        let Some(waiter) = self.stack.pop() else {
+        let Some(waiter) = self.pop() else {
             // Attached to: what it did before its first event is not in the capture.
             return self.charge(self.task, self.floor_ns, What::Gap(NONE), Class::User, false);
         };
+        if waiter.polls {
+            self.give_back_to_poller(&waiter);
+        }
         (self.task, self.floor_ns) = (waiter.task, waiter.floor_ns);
         let class = self.class(waiter.wait.row);
         self.charge(waiter.task, waiter.wait.start_ns, What::Call(waiter.wait.row), class, false);
+    }
+
+    /// It looked again and again for what somebody began of whom nothing is known before this moment.
+    fn give_back_to_poller(&mut self, waiter: &Waiter) {
+        let checked_by = self.trace.events.task(waiter.wait.row);
+        let creator = self.trace.tasks[waiter.task as usize].creator;
+        let poller = if checked_by == waiter.task { waiter.task } else { creator };
+        self.charge_as(Tag::Lag, poller, self.floor_ns, What::Resume(waiter.wait.row), Class::Poll, false);
     }
 
     fn class(&self, row: u32) -> Class {

@@ -290,6 +290,7 @@ pub(crate) fn in_trace(line: &Line, parsed: &Parsed, map: &[Text]) -> (Line, Opt
         Extra::End(how) => Extra::End(ended(how)),
         Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
         Extra::Program(name) => Extra::Program(text(*name)),
+        Extra::Made(path) => Extra::Made(text(*path)),
         other => other.clone(),
     });
     (mapped, extra)

@@ -332,6 +332,7 @@ columns! {
         "share" f64 "share" "Part of the window.";
         "calls" i64 "" "Number of calls charged.";
         "resolved" bool "" "False for a wait that nothing in the trace ended.";
+        "tag" dict "" "polled: done while somebody looked for it again and again; poll-lag: done, but not looked for yet.";
         "first_line" i64 "" "Line of the first call charged; in folded rows only, as what follows.";
         "last_line" i64 "" "Line of the last call charged.";
         "targets" i64 "" "Number of different targets taken together.";
@@ -345,7 +346,8 @@ columns! {
         "tid" i32 "" "Thread id.";
         "program" dict "" "Program at that moment.";
         "class" dict "" "What the time was spent on.";
-        "what" dict "" "call, gap, resume or spawn.";
+        "what" dict "" "call, gap, resume, spawn, silence, or poll-lag: from what a poll loop waits for to the check that saw it.";
+        "tag" dict "" "polled: done while somebody looked for it again and again; poll-lag.";
         "syscall" dict "" "The system call.";
         "op" dict "" "Its sub-operation.";
         "target" dict "" "What it worked on.";

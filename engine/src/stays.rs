@@ -6,7 +6,7 @@
 //! ```
 
 use crate::partition::{ids, named, program_of, text_column};
-use crate::path::{Segment, What};
+use crate::path::{Segment, Tag, What};
 use crate::select::ProgramIndex;
 use crate::table::{Table, ints, some_ints};
 use crate::trace::Trace;
@@ -33,7 +33,7 @@ impl Stay {
 }
 
 /// What segments of one stretch are told apart by.
-type Kind = (Class, Text, Text);
+type Kind = (Class, Text, Text, Tag);
 
 /// Collects the segments of a walk, which come backward in time.
 pub struct Stays<'trace> {
@@ -75,7 +75,8 @@ impl<'trace> Stays<'trace> {
 
     fn kind(&self, segment: &Segment) -> Kind {
         let shape = segment.what.row().map(|row| self.trace.events.shape(row));
-        (segment.class, shape.map_or(Text::NONE, |shape| shape.syscall), shape.map_or(Text::NONE, |shape| shape.op))
+        let (syscall, op) = shape.map_or((Text::NONE, Text::NONE), |shape| (shape.syscall, shape.op));
+        (segment.class, syscall, op, segment.tag)
     }
 
     fn close(&mut self) {
@@ -116,7 +117,8 @@ pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
             ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
             ("program", text_column(trace, stays.iter().map(|stay| program_of(&programs, &stay.seen())))),
             ("class", crate::table::texts(segments().map(|segment| Some(segment.class.name())))),
-            ("what", crate::table::texts(segments().map(|segment| Some(segment.what.name())))),
+            ("what", crate::table::texts(segments().map(|segment| Some(segment.name())))),
+            ("tag", crate::table::texts(segments().map(|segment| segment.tag.name()))),
             ("syscall", of_row(&|what, row| shape(what, row).0)),
             ("op", of_row(&|what, row| shape(what, row).1)),
             ("target", of_row(&|_, row| events.target(row))),

@@ -3,6 +3,7 @@
 //! What is needed to answer is collected in one pass over the events; each kind of waker is a file of its own. The best
 //! one wins: a child that the wait itself names before a guess from who wrote where.
 
+pub mod checks;
 pub mod child;
 mod connection;
 mod counter;
@@ -47,12 +48,14 @@ pub enum How {
     Lock,
     /// Somebody read from a full pipe or socket.
     Drain,
+    /// Somebody did what others looked for again and again.
+    Poll,
 }
 
 impl How {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain"][self as usize]
+        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll"][self as usize]
     }
 }
 
@@ -97,6 +100,7 @@ pub struct Wakers {
     connections: connection::Connections,
     counters: counter::Counters,
     polled: poll::Polled,
+    producers: checks::Producers,
 }
 
 impl Wakers {
@@ -106,6 +110,7 @@ impl Wakers {
             children: child::Children::new(trace),
             futexes: futex::Futexes::new(trace),
             polled: poll::Polled::new(trace),
+            producers: checks::Producers::new(trace),
             ..Wakers::none(trace)
         };
         for row in (0..trace.events.len()).filter(|&row| trace.events.kind(row) == EventKind::Call) {
@@ -117,6 +122,7 @@ impl Wakers {
             wakers.locks.take(trace, row, known);
             wakers.connections.take(trace, row, known);
             wakers.counters.take(trace, row, known);
+            wakers.producers.take(trace, row, known);
         }
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
@@ -125,6 +131,7 @@ impl Wakers {
         wakers.locks.order(trace);
         wakers.connections.order(trace);
         wakers.counters.order(trace);
+        wakers.producers.order(trace);
         wakers
     }
 
@@ -141,6 +148,7 @@ impl Wakers {
             connections: connection::Connections::default(),
             counters: counter::Counters::default(),
             polled: poll::Polled::default(),
+            producers: checks::Producers::default(),
         }
     }
 
@@ -180,6 +188,11 @@ impl Wakers {
             _ => self.taken(&call),
         };
         ended.or_else(|| self.signals.sender(&call, wait, &self.children))
+    }
+
+    /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.
+    pub fn poll(&self, trace: &Trace, task: u32, at: usize, span: Span, waiter: Option<u32>) -> Option<checks::Poll> {
+        checks::poll(self, Waiting { trace, task, at, span }, waiter)
     }
 
     /// Who gave a call what it took.

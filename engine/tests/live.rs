@@ -4,7 +4,7 @@
 //! What must happen before something else is made so by pipes, never by sleeping. What sleeps does so for a number of units
 //! (`@300`), which are milliseconds at first and grow until the work of a busy machine is small beside them.
 
-use engine::path::{Segment, path};
+use engine::path::{Segment, Tag, path};
 use engine::trace::Trace;
 use engine::wakers::Wakers;
 use engine::window::{Choice, Window, windows};
@@ -95,6 +95,9 @@ impl Walked {
         assert!(first.0 == expected && first.1 >= at_least_ns, "{name}: {expected:?} first, not {groups:?}");
     }
 }
+
+const FILE_POLLED: &str = "(sleep @600; echo > made) & while [ ! -e made ]; do sleep @40; done";
+const FILE_TESTED: &str = "(sleep @600; mv new made) & echo > new; while ! env test -e made; do sleep @40; done";
 
 const FLOCK: &str = "mkfifo held; flock l sh -c 'echo > held; sleep @400' & read x < held; flock l true";
 
@@ -274,6 +277,25 @@ fn eventually(attempt: impl Fn(i64)) {
     let succeeds = |&unit_ms: &i64| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt(unit_ms))).is_ok();
     if ![1, 2, 4, 4, 8].iter().any(succeeds) {
         attempt(8);
+    }
+}
+
+#[test]
+fn what_a_shell_polls_for_is_charged_to_the_job_that_makes_it() {
+    if !can_trace() {
+        return;
+    }
+    for (script, options) in [FILE_POLLED, FILE_TESTED].into_iter().zip([OPTIONS[0], OPTIONS[1]]) {
+        eventually(|unit_ms| {
+            let Some(walked) = run(&Sh(script), unit_ms, options) else { return };
+            walked.check(script, Class::Sleep, "clock_nanosleep", true, false, 300 * unit_ms * MS);
+            let tasks = &walked.trace.tasks;
+            let maker = walked.segments.iter().max_by_key(|segment| segment.dur_ns()).expect("a path");
+            assert_eq!((maker.class, maker.tag), (Class::Sleep, Tag::Polled), "{script}");
+            let program = engine::tasks::program_at(tasks, maker.task, maker.start_ns).expect("a program");
+            let name = walked.trace.events.texts.string(program.path);
+            assert!(name.ends_with("/sleep") && maker.dur_ns() > 300 * unit_ms * MS, "{script}: {name}");
+        });
     }
 }
 

@@ -2,7 +2,7 @@
 
 use engine::build::{TaskPlan, build, task};
 use engine::partition::{charges, exclusive_by_task, partition};
-use engine::path::{Segment, What, path, walk};
+use engine::path::{Segment, Tag, What, path, walk};
 use engine::stays::{self, Stays};
 use engine::table::Values;
 use engine::trace::Trace;
@@ -448,7 +448,7 @@ fn a_hundred_thousand_ping_pongs_take_steps_in_proportion() {
 type Script = Vec<(i64, i64, u8, u8)>;
 
 fn scripts() -> impl Strategy<Value = Vec<Script>> {
-    let call = (0i64..4, 0i64..6, 0u8..8, 0u8..6);
+    let call = (0i64..4, 0i64..6, 0u8..16, 0u8..6);
     prop::collection::vec(prop::collection::vec(call, 1..12), 1..6)
 }
 
@@ -469,6 +469,12 @@ fn claimed(scripts: &[Script], with_waits: bool) -> Trace {
                 4 => plan.call("write", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)),
                 5 => plan.call("poll", from_ns, to_ns),
                 6 => plan.call("rt_sigsuspend", from_ns, to_ns).fails("EINTR"),
+                8 => plan.call("stat", from_ns, to_ns).on(&format!("/p{}", partner % 2)).fails("ENOENT"),
+                9 => plan.call("stat", from_ns, to_ns).on(&format!("/p{}", partner % 2)),
+                10 => plan.call("mkdir", from_ns, to_ns).on(&format!("/p{}", partner % 2)),
+                11 | 12 => plan.call("nanosleep", from_ns, to_ns),
+                13 => plan.call("read", from_ns, to_ns).on(&format!("pipe:[{}]", partner % 2)).fails("EAGAIN"),
+                14 => plan.call("poll", from_ns, to_ns).returns(0),
                 _ => plan.call("mmap", from_ns, to_ns),
             };
         }
@@ -554,5 +560,75 @@ fn the_slow_login_is_the_quota_process() {
             trace.events.texts.bytes(op) == b"ZFS_IOC_OBJSET_STATS"
         };
         assert_eq!(segments.iter().filter(slow).map(Segment::dur_ns).sum::<i64>(), 9_741_200_000);
+    }
+}
+
+/// A poller (the root) that checks at 20, 30, 40 … each for 1, sleeps between, and succeeds at 80; and who does it until 74.
+fn polled(check: impl Fn(TaskPlan, i64, bool) -> TaskPlan, producer: TaskPlan) -> Vec<TaskPlan> {
+    let mut poller = root().fork(1, 10, 2);
+    for from in [20, 35, 50, 65] {
+        poller = check(poller, from, false).call("nanosleep", from + 2, from + 14).returns(0);
+    }
+    vec![check(poller, 80, true).exit(100), producer]
+}
+
+#[test]
+fn a_poll_loop_is_the_producers_until_it_is_done_and_its_own_until_it_looks() {
+    let path = |plan: TaskPlan, syscall: &str, from: i64| plan.call(syscall, from, from + 1).on("/run/x").returns(0);
+    let missing = |syscall: &'static str| {
+        move |plan: TaskPlan, from: i64, found: bool| {
+            let plan = path(plan, syscall, from);
+            if found { plan } else { plan.fails("ENOENT") }
+        }
+    };
+    let there = |plan: TaskPlan, from: i64, gone: bool| {
+        let plan = path(plan, "stat", from);
+        if gone { plan.fails("ENOENT") } else { plan }
+    };
+    let lock = |plan: TaskPlan, from: i64, free: bool| {
+        let plan = path(plan, "mkdir", from);
+        if free { plan } else { plan.fails("EEXIST") }
+    };
+    let refused = |plan: TaskPlan, from: i64, taken: bool| {
+        let plan = plan.call("connect", from, from + 1).on("127.0.0.1:80").returns(0);
+        if taken { plan } else { plan.fails("ECONNREFUSED") }
+    };
+    let no_data = |plan: TaskPlan, from: i64, some: bool| {
+        let plan = plan.call("read", from, from + 1).on("pipe:[7]");
+        if some { plan } else { plan.fails("EAGAIN") }
+    };
+    let alive = |plan: TaskPlan, from: i64, gone: bool| {
+        let plan = plan.call("kill", from, from + 1).on("2").op("0").returns(0);
+        if gone { plan.fails("ESRCH") } else { plan }
+    };
+    let waits = |plan: TaskPlan, from: i64, ended: bool| {
+        if ended {
+            plan.wait4(from, from + 1, 2).on("2")
+        } else {
+            plan.call("wait4", from, from + 1).on("2").returns(0)
+        }
+    };
+    let works = || task(2).call("brk", 10, 11);
+    let does = |syscall: &str, target: &str| works().call(syscall, 70, 74).on(target).returns(0).exit(200);
+    let opens = works().call("openat", 70, 74).on("/run/x").makes().exit(200);
+    let listens = works().call("bind", 12, 13).on("0.0.0.0:80").returns(0).call("listen", 70, 74).returns(0).exit(200);
+    let cases: Vec<(&str, Vec<TaskPlan>)> = vec![
+        ("a path is made", polled(missing("stat"), does("mkdir", "/run/x"))),
+        ("a path is opened by name", polled(missing("openat"), does("symlink", "/run/x"))),
+        ("a relative path", polled(missing("access"), does("mkdir", "run/x"))),
+        ("a path is opened to be made", polled(missing("stat"), opens)),
+        ("a path is removed", polled(there, does("unlink", "/run/x"))),
+        ("a folder that is a lock", polled(lock, does("rmdir", "/run/x"))),
+        ("a server listens", polled(refused, listens)),
+        ("something is written", polled(no_data, does("write", "pipe:[7]"))),
+        ("a process ends", polled(alive, works().exit(74))),
+        ("a child ends", polled(waits, works().exit(74))),
+    ];
+    for (claim, plans) in cases {
+        let trace = build(plans);
+        let segments = segments(&trace);
+        assert_eq!(exclusive_by_task(&trace, &segments), vec![100 - 54, 54], "{claim}");
+        let tagged = |tag: Tag| segments.iter().filter(|segment| segment.tag == tag).map(Segment::dur_ns).sum::<i64>();
+        assert_eq!((tagged(Tag::Polled), tagged(Tag::Lag)), (54, 6), "{claim}");
     }
 }

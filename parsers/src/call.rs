@@ -83,6 +83,7 @@ struct Seen<'a> {
     timeout: Option<Timeout>,
     fds: Vec<i32>,
     lists: Lists,
+    made: Text,
 }
 
 /// What the arguments say of the descriptors that a poll looks at.
@@ -102,6 +103,8 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'f' => descriptor(arg, line, parsed),
         b'd' => seen.directory = arg,
         b'p' if !line.target.is_some() => path(seen.directory, arg, line, parsed),
+        b'n' => seen.made = made(seen.directory, arg, line, parsed),
+        b'c' if memchr::memmem::find(arg, b"O_CREAT").is_some() => seen.made = line.target,
         b'o' if !line.op.is_some() => line.op = parsed.texts.add(value::op_text(arg)),
         b'a' if !line.target.is_some() => line.target = parsed.texts.add(value::word(arg)),
         b'i' if !line.target.is_some() => line.target = parsed.texts.add(value::id_text(arg)),
@@ -168,6 +171,13 @@ fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
     line.target = texts.add(scratch);
 }
 
+/// The path that the call makes; it does not work on it.
+fn made(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) -> Text {
+    let works_on = std::mem::replace(&mut line.target, Text::NONE);
+    path(directory, arg, line, parsed);
+    std::mem::replace(&mut line.target, works_on)
+}
+
 /// Append a relative path to a directory.
 fn join(raw: &[u8], directory: &mut Vec<u8>) {
     if raw == b"." {
@@ -231,6 +241,9 @@ fn from_now_on(name: &str, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
 }
 
 fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
+    if line.extra == 0 && seen.made.is_some() && line.outcome != Outcome::Failed {
+        line.extra = parsed.keep(Extra::Made(seen.made));
+    }
     if line.extra != 0 || (seen.timeout.is_none() && seen.fds.is_empty()) {
         return;
     }

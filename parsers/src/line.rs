@@ -248,6 +248,8 @@ pub enum Extra {
     Attached(i32, bool),
     /// A new run of the tracer begins in the same file.
     Restarted,
+    /// The path that the call makes, if it succeeds: of an open with O_CREAT, a rename, a link.
+    Made(Text),
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
     /// A poll or select: its descriptors and its time-out.

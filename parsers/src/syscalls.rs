@@ -81,7 +81,8 @@ pub struct Syscall {
     /// What it waits for when nothing more is known of its descriptor.
     pub class: Class,
     /// What each argument is, a letter each:
-    /// `f` descriptor, `d` directory descriptor of the path after it, `p` path, `o` sub-operation, `a` address,
+    /// `f` descriptor, `d` directory descriptor of the path after it, `p` path, `n` a path that the call makes,
+    /// `c` flags that may say that the path before is made, `o` sub-operation, `a` address,
     /// `i` id of a process or object, `s` socket address, `t` timespec, `v` timeval, `m` milliseconds,
     /// `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched, `-` not looked at.
     pub args: &'static str,
@@ -136,11 +137,11 @@ pub static SYSCALLS: &[Syscall] = &[
     s("truncate64", Class::Disk, "p"),
     s("fadvise64", Class::Disk, "f"),
     s("readahead", Class::Disk, "f"),
-    s("open", Class::Disk, "p"),
-    s("openat", Class::Disk, "dp"),
-    s("openat2", Class::Disk, "dp"),
-    s("open64", Class::Disk, "p"),
-    s("openat64", Class::Disk, "dp"),
+    s("open", Class::Disk, "pc"),
+    s("openat", Class::Disk, "dpc"),
+    s("openat2", Class::Disk, "dpc"),
+    s("open64", Class::Disk, "pc"),
+    s("openat64", Class::Disk, "dpc"),
     s("creat", Class::Disk, "p"),
     s("close", Class::Disk, "f"),
     s("close_range", Class::Disk, "f-"),
@@ -178,11 +179,11 @@ pub static SYSCALLS: &[Syscall] = &[
     s("rmdir", Class::Disk, "p"),
     s("unlink", Class::Disk, "p"),
     s("unlinkat", Class::Disk, "dp"),
-    s("rename", Class::Disk, "pp"),
-    s("renameat", Class::Disk, "dpdp"),
-    s("renameat2", Class::Disk, "dpdp"),
-    s("link", Class::Disk, "pp"),
-    s("linkat", Class::Disk, "dpdp"),
+    s("rename", Class::Disk, "pn"),
+    s("renameat", Class::Disk, "dpdn"),
+    s("renameat2", Class::Disk, "dpdn"),
+    s("link", Class::Disk, "pn"),
+    s("linkat", Class::Disk, "dpdn"),
     s("symlink", Class::Disk, "-p"),
     s("symlinkat", Class::Disk, "-dp"),
     s("mknod", Class::Disk, "p"),
@@ -720,7 +721,7 @@ mod tests {
         for (at, word_here) in words().iter().enumerate() {
             assert_eq!(word(word_here.as_bytes()), Some(Text(at as u32)), "{word_here}");
         }
-        assert_eq!(by_name(b"openat").map(|call| call.args), Some("dp"));
+        assert_eq!(by_name(b"openat").map(|call| call.args), Some("dpc"));
         assert!(by_name(b"no_such_call").is_none());
     }
 }

@@ -6,7 +6,7 @@
 //! ```
 
 use super::waiting::{Waiting, same_process};
-use super::{Edge, How, Sure};
+use super::{Edge, How, Sure, waits};
 use crate::events::EventKind;
 use crate::tasks::Task;
 use crate::trace::Trace;
@@ -46,7 +46,7 @@ impl Children {
         let row = call.span.row;
         let returned = match events.waited.binary_search_by_key(&row, |&(row, _)| row) {
             Ok(at) => Some(events.waited[at].1),
-            Err(_) if events.outcome(row) != Outcome::Ok => return None,
+            Err(_) if events.outcome(row) != Outcome::Ok || waits::found_no_child(events, row) => return None,
             Err(_) => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
         };
         match returned {
@@ -56,7 +56,7 @@ impl Children {
     }
 
     /// The end of the process with this id during a wait.
-    fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
+    pub(super) fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
         let capture = call.trace.tasks.get(call.task as usize)?.capture;
         let tasks = self.tasks.get(&(capture, pid))?;
         let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
@@ -72,6 +72,12 @@ impl Children {
         let child = ended(strict_ns).or_else(|| ended(call.exits_until_ns()))?;
         let ender = ender_of(call.trace, &self.process_of(call.trace, child), child);
         Some(edge(call, ender, Sure::Inferred))
+    }
+
+    /// The children of a task's process, in order of their ends.
+    pub(super) fn made_by(&self, trace: &Trace, task: u32) -> &[u32] {
+        let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+        ids.and_then(|ids| self.made.get(&ids)).map_or(&[], Vec::as_slice)
     }
 
     fn process_of(&self, trace: &Trace, task: u32) -> Vec<u32> {

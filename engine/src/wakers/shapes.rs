@@ -1,5 +1,6 @@
 //! What is known of the calls of one shape, worked out once per shape, because there are few of them and many calls.
 
+use super::checks::{self, Check, check_of};
 use super::counter::is_eventfd;
 use super::waits::{Wait, wait_of};
 use crate::classes::{class_of, is_host_and_port};
@@ -35,6 +36,12 @@ pub(super) enum Deed {
     Accepts,
     /// Gives a socket an address.
     Binds,
+    /// Begins to take connections.
+    Listens,
+    /// Makes a path.
+    Makes,
+    /// Removes a path, or gives it another name.
+    Removes,
     /// Adds to an eventfd.
     Counts,
 }
@@ -50,6 +57,10 @@ pub(super) struct Known {
     pub counts: bool,
     /// Its target is the address of a peer, `host:port`.
     pub at_address: bool,
+    /// What it finds out for who looks again and again.
+    pub check: Check,
+    /// Whether others found the contrary, so that it may be the last of those.
+    pub may_end_poll: bool,
 }
 
 /// The shapes of a trace, by number.
@@ -57,7 +68,13 @@ pub(super) struct Shapes(Vec<Known>);
 
 impl Shapes {
     pub(super) fn new(trace: &Trace) -> Shapes {
-        Shapes(trace.events.shapes().iter().map(|shape| known(trace, shape)).collect())
+        let mut shapes: Vec<Known> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
+        let targets = trace.events.shapes().iter().map(|shape| shape.target);
+        let checks: Vec<_> = targets.zip(&shapes).map(|(target, known)| (target, known.check)).collect();
+        for (known, may_end_poll) in shapes.iter_mut().zip(checks::ending(&checks)) {
+            known.may_end_poll = may_end_poll;
+        }
+        Shapes(shapes)
     }
 
     pub(super) fn of(&self, trace: &Trace, row: u32) -> Known {
@@ -80,7 +97,8 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         _ => class_of(syscall, target),
     };
     let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
-    Known { wait, class, deed, outcome: shape.outcome, counts, at_address: is_host_and_port(target) }
+    let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
+    Known { wait, class, deed, outcome, counts, at_address, check, may_end_poll: false }
 }
 
 /// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
@@ -112,11 +130,15 @@ fn deed(syscall: &[u8], op: &[u8]) -> Deed {
         | b"write_nocancel" => Deed::Writes,
         b"close" | b"shutdown" => Deed::Closes,
         b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Deed::MakesFifo,
+        b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Deed::Nothing,
         b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" => Deed::Signals,
         b"open" | b"open64" | b"openat" | b"openat64" => Deed::Opens,
         b"connect" => Deed::Connects,
         b"accept" | b"accept4" => Deed::Accepts,
         b"bind" => Deed::Binds,
+        b"listen" => Deed::Listens,
+        b"mkdir" | b"mkdirat" | b"symlink" | b"symlinkat" | b"creat" => Deed::Makes,
+        b"unlink" | b"unlinkat" | b"rmdir" | b"rename" | b"renameat" | b"renameat2" => Deed::Removes,
         b"futex" | b"futex_time64" => futex_deed(op),
         b"futex_wake" | b"lwp_mutex_wakeup" | b"lwp_mutex_unlock" | b"lwp_cond_signal" | b"lwp_cond_broadcast"
         | b"lwp_sema_post" | b"lwp_unpark" | b"_lwp_unpark" | b"psynch_mutexdrop" | b"psynch_cvsignal"

@@ -67,10 +67,17 @@ pub(crate) fn ends_file(events: &EventTable, row: u32) -> bool {
     events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)
 }
 
+/// Whether a wait that must not block returned because no child had ended. `waitid` tells that only in its structure.
+pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {
+    let syscall = events.texts.bytes(events.shape(row).syscall);
+    events.ret(row) == 0 && wait_of(syscall) == Some(Wait::Child) && !matches!(syscall, b"waitid" | b"waitsys")
+}
+
 /// Whether a call failed because it would have had to wait, or because there was nothing to wait for.
 pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
     let errno = events.texts.bytes(events.shape(row).errno);
-    matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
+    found_no_child(events, row)
+        || matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
 }
 
 /// Whether the timer of the task itself ended a wait for a signal: the next thing printed of it is that signal.
