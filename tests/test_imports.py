@@ -16,7 +16,7 @@ PACKAGE = ROOT / "tracealyze"
 # A module may import those in layers below its own, and those of its own layer.
 LAYERS = [
     ["_engine", "errors", "escape"],
-    ["units", "capture"],
+    ["units", "capture", "alike"],
     ["expression"],
     ["trace"],
     ["ruleset"],

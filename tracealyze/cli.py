@@ -25,6 +25,7 @@ COMMANDS = (
     "check",
     "baseline",
     "diff",
+    "scaling",
 )
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 

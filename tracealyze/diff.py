@@ -6,28 +6,23 @@ runs. Several captures of a side are runs of one scenario, of which the median i
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from statistics import median
-from typing import Any, TypeAlias
+from typing import Any
 
-from tracealyze import syscall_families as families
+from tracealyze import syscall_families
+from tracealyze.alike import Key, families, without_numbers
 from tracealyze.metrics import Run, Work, short
 from tracealyze.trace import Scope
 from tracealyze.units import MS
 
 SCHEMA = "tracealyze.diff/1"
 
-Key: TypeAlias = tuple[str, ...]
-
 # A change of time alone matters from this share of the longer window on; below it is what any two runs differ by.
 _LEAST_SHARE = 0.01
 _LEAST_NS = MS
-_NUMBER = re.compile(r"\d+")
-# With more names than this that differ in numbers alone, they are told as one.
-_FEW = 3
 
 # Ids and addresses, of which a normalised target has nothing left.
 _NAMELESS = frozenset(("", "N", "0xN"))
@@ -147,7 +142,7 @@ def _wall(runs: Sequence[Run]) -> int | None:
 
 def _changes(view: View, before: Sequence[Run], after: Sequence[Run], least_ns: int) -> list[Change]:
     each = [view.amounts(run) for run in (*before, *after)]
-    family = _families({key for amounts in each for key in amounts})
+    family = families({key for amounts in each for key in amounts})
     told = [_sums((family[key], amount) for key, amount in amounts.items()) for amounts in each]
     then, now = _medians(told[: len(before)]), _medians(told[len(before) :])
     nothing = Amounts()
@@ -159,14 +154,6 @@ def _changes(view: View, before: Sequence[Run], after: Sequence[Run], least_ns: 
 
 def _beyond(change_ns: int, least_ns: int) -> int:
     return abs(change_ns) if abs(change_ns) >= least_ns else 0
-
-
-def _families(keys: Iterable[Key]) -> dict[Key, Key]:
-    """Where many names differ in numbers alone, the name without them: `dev/diskN` for `dev/disk1` to `dev/disk160`."""
-    members: dict[Key, list[Key]] = {}
-    for key in keys:
-        members.setdefault((*key[:-1], _NUMBER.sub("N", key[-1])), []).append(key)
-    return {key: family if len(here) > _FEW else key for family, here in members.items() for key in here}
 
 
 def _medians(runs: Sequence[Mapping[Key, Amounts]]) -> Mapping[Key, Amounts]:
@@ -228,7 +215,7 @@ def _between_calls(run: Run) -> Iterator[tuple[Key, Amounts]]:
         if row["syscall"] is None and row["class"] != "gap":
             yield (short(row["program"]), f"({row['class']})"), Amounts(path_ns=row["exclusive_ns"])
     for row in run.trace.partition_by(["target"], Scope({"class": ["gap"]})):
-        message = _NUMBER.sub("N", row["target"] or "")
+        message = without_numbers(row["target"] or "")
         yield ("", f'silence after "{message}"'), Amounts(calls=row["calls"], path_ns=row["exclusive_ns"])
 
 
@@ -243,7 +230,7 @@ def _targets(run: Run) -> Mapping[Key, Amounts]:
 
 def _target(work: Work) -> str:
     """What stands behind the sub-operation: `/dev/zfs` of `ioctl(ZFS_IOC_OBJSET_STATS, /dev/zfs)`."""
-    return families.target_of(work.syscall, work.shape).removeprefix(work.op or "").removeprefix(", ")
+    return syscall_families.target_of(work.syscall, work.shape).removeprefix(work.op or "").removeprefix(", ")
 
 
 VIEWS = (

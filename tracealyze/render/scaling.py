@@ -1,0 +1,123 @@
+"""How work grows with N: a table, the curves on paper with two logarithmic scales, and what grows too fast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import log10
+from typing import Any
+
+from tracealyze import units
+from tracealyze.escape import shown
+from tracealyze.render.listing import Column, Listing, strips
+from tracealyze.render.paper import Paper
+from tracealyze.scaling import Growth, Scaling, findings, row
+
+_LEAST_OF_A_NAME = 24
+_CURVES = "abcdef"
+_WIDTH, _HEIGHT = 56, 14
+
+
+def show(found: Scaling, top: int) -> None:
+    """Print it."""
+    paper = Paper()
+    sizes = ", ".join(f"{size:g}" for size in found.sizes)
+    paper.line((f"N = {sizes}", "bold"), (f"  {units.counted(len(found.captures), 'capture')}", "dim"))
+    growing = [growth for growth in found.rows if growth.kind != "constant"]
+    constant = len(found.rows) - len(growing)
+    paper.rows(strips(listing([found.total, *growing[:top]], found)))
+    if len(growing) > top:
+        paper.line((f"and {len(growing) - top} more that grow less", "dim"))
+    if constant:
+        paper.line((f"{units.counted(constant, 'kind')} of calls do not depend on N.", "dim"))
+    for growth in found.bytes:
+        paper.paragraph(shown(f"Bytes of {growth.program} {growth.shape} are {growth.kind}: N^{_exponent(growth)}."))
+    curves = [growth for growth in growing if max(growth.counts)][: len(_CURVES)]
+    if curves:
+        paper.line(("", ""))
+        for line in picture(curves, found):
+            paper.line((line, ""))
+    for finding in findings(found):
+        paper.line(("", ""))
+        paper.line(("WARNING ", "bold yellow"), (str(finding["name"]), ""))
+        paper.paragraph(shown(finding["message"]), "bold", indent=2)
+
+
+def listing(growths: Sequence[Growth], found: Scaling) -> Listing:
+    """One row per kind of work."""
+    rows = [
+        {
+            "kind": growth.kind,
+            "exponent": _exponent(growth),
+            "first": units.count(growth.counts[0]),
+            "last": units.count(growth.counts[-1]),
+            "share": growth.share,
+            "predicted": units.count(growth.predicted[0]),
+            "what": " ".join(part for part in (growth.program, growth.shape) if part),
+        }
+        for growth in growths
+    ]
+    columns = [
+        Column("kind", "class"),
+        Column("exponent", "k (range)"),
+        Column("first", f"N={found.sizes[0]:g}", spare=2, right=True),
+        Column("last", f"N={found.sizes[-1]:g}", right=True),
+        Column("share", "share", spare=3),
+        Column("predicted", f"N={found.target:g}", spare=1, right=True),
+        Column("what", "calls", least=_LEAST_OF_A_NAME),
+    ]
+    return Listing("rows", columns, rows)
+
+
+def _exponent(growth: Growth) -> str:
+    if growth.kind == "constant":
+        return ""
+    fit = growth.fit
+    return f"{fit.exponent:.2f} ({fit.low:.2f}–{fit.high:.2f})"
+
+
+def flat(found: Scaling) -> Listing:
+    """The rows for programs, each count in a column of its own."""
+    rows = []
+    for growth in found.rows:
+        facts: dict[str, Any] = row(growth)
+        counts = facts.pop("counts")
+        facts |= {f"n_{size:g}": count for size, count in zip(found.sizes, counts, strict=True)}
+        rows.append(facts)
+    names = list(rows[0]) if rows else ["program", "syscall", "shape"]
+    return Listing("rows", [Column(name, name) for name in names], rows)
+
+
+def picture(curves: Sequence[Growth], found: Scaling) -> list[str]:
+    """Counts over N, both logarithmic: a straight line is a power, and its slope the exponent."""
+    most = max(max(growth.counts) for growth in curves)
+    high = max(log10(most), 1.0)
+    grid = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT + 1)]
+    for name, growth in zip(_CURVES, curves, strict=False):
+        for size, count in zip(found.sizes, growth.counts, strict=True):
+            if count > 0:
+                across = _across(size, found)
+                up = round(log10(count) / high * _HEIGHT)
+                grid[_HEIGHT - up][across] = name if grid[_HEIGHT - up][across] == " " else "*"
+    left = len(units.count(most))
+    scale = {0: units.count(most), _HEIGHT: "1"}
+    lines = [f"{scale.get(at, ''):>{left}} |{''.join(cells).rstrip()}" for at, cells in enumerate(grid)]
+    lines.append(f"{'':{left}} +{'-' * (_WIDTH + 1)}")
+    lines.append(f"{'':{left}}  {_axis(found)}")
+    names = zip(_CURVES, curves, strict=False)
+    lines += [f"{name}: {shown(' '.join(part for part in (each.program, each.shape) if part))}" for name, each in names]
+    return lines
+
+
+def _across(size: float, found: Scaling) -> int:
+    span = log10(found.sizes[-1] / found.sizes[0])
+    return round(log10(size / found.sizes[0]) / span * _WIDTH)
+
+
+def _axis(found: Scaling) -> str:
+    """The sizes below their columns, as many as there is room for."""
+    line = ""
+    for size in found.sizes:
+        at = _across(size, found)
+        if at >= len(line) + bool(line):
+            line = f"{line:<{at}}{size:g}"
+    return line

@@ -1,0 +1,331 @@
+"""What grows with the size of a problem, and how: counts of calls over captures of several sizes, fitted as c + a·N^k.
+
+The offset c is what is done whatever the size (starting programs, reading settings); without it, small sizes would make
+every exponent look smaller than it is. The range of k is that of the fits that leave out one size each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import log
+from statistics import median
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from tracealyze.alike import families
+from tracealyze.errors import WrongUsage
+from tracealyze.metrics import Run, short
+
+if TYPE_CHECKING:
+    import numpy
+
+    Numbers: TypeAlias = numpy.ndarray[Any, Any]
+
+SCHEMA = "tracealyze.scaling/1"
+FEWEST_SIZES = 4
+LEAST_FACTOR = 8
+
+_STEEPEST = 5.0
+_STEP = 0.01
+# The gate's own limits: what differs by less is not growth.
+_SAME_SHARE, _SAME = 0.05, 5
+_ROUNDING = 0.1
+_NEARLY_LINEAR = 1.45
+_POOR = 0.25
+_NAMES = {0.0: "logarithmic", 1.0: "linear", 2.0: "quadratic", 3.0: "cubic"}
+_RARE_SHARE = 0.01
+# An exponent this much above 1 is no rounding, whatever size is left out.
+_SUPERLINEAR = 1.15
+
+Place: TypeAlias = tuple[str, str, str]
+"""A program, a syscall and a shape."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """c + a·N^k, and how far k may be off; with k = 0 it is c + a·log N."""
+
+    offset: float
+    factor: float
+    exponent: float
+    low: float
+    high: float
+    misfit: float
+    """The largest deviation from a count, as a part of it."""
+
+    def at(self, size: float) -> float:
+        """What it predicts."""
+        return float(self.offset + self.factor * (size**self.exponent if self.exponent else log(size)))
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How one kind of work grows."""
+
+    program: str
+    syscall: str
+    shape: str
+    counts: tuple[int, ...]
+    share: float
+    """Part of all calls at the largest size."""
+    fit: Fit
+    kind: str
+    """`constant`, `linear`, `quadratic`, …"""
+    predicted: tuple[int, int, int]
+    """At the target size: best, and the ends of the range."""
+
+    @property
+    def is_superlinear(self) -> bool:
+        """Whether it grows faster than the problem, whichever size is left out."""
+        return self.fit.low >= _SUPERLINEAR and self.kind not in ("constant", "falling", "irregular")
+
+
+@dataclass(frozen=True)
+class Scaling:
+    """How all work grows with N."""
+
+    sizes: tuple[float, ...]
+    captures: tuple[str, ...]
+    target: float
+    rows: tuple[Growth, ...]
+    bytes: tuple[Growth, ...]
+    total: Growth
+
+    def document(self) -> dict[str, Any]:
+        """As it stands in JSON."""
+        return {
+            "schema": SCHEMA,
+            "sizes": list(self.sizes),
+            "captures": list(self.captures),
+            "target_n": self.target,
+            "total": row(self.total),
+            "rows": [row(growth) for growth in self.rows],
+            "bytes": [row(growth) for growth in self.bytes],
+            "findings": findings(self),
+        }
+
+
+def row(growth: Growth) -> dict[str, Any]:
+    """A growth under the names of its columns."""
+    fit = growth.fit
+    return {
+        "program": growth.program,
+        "syscall": growth.syscall,
+        "shape": growth.shape,
+        "class": growth.kind,
+        "exponent": round(fit.exponent, 3),
+        "exponent_low": round(fit.low, 3),
+        "exponent_high": round(fit.high, 3),
+        "offset": round(fit.offset, 3),
+        "factor": fit.factor,
+        "counts": list(growth.counts),
+        "share": growth.share,
+        "predicted": growth.predicted[0],
+        "predicted_low": growth.predicted[1],
+        "predicted_high": growth.predicted[2],
+    }
+
+
+def scaling(runs: Sequence[tuple[float, Run]], target: float | None = None) -> Scaling:
+    """How the work of these captures grows with their sizes; of several runs of one size, the median counts."""
+    sizes = tuple(sorted({size for size, _ in runs}))
+    _must_reach(sizes)
+    goal = target if target is not None else 10 * sizes[-1]
+    calls, moved = _counts(runs, sizes)
+    totals = [sum(counts[at] for counts in calls.values()) for at in range(len(sizes))]
+    told = _without_rare(calls, totals[-1])
+    fitted = [_growth(place, counts, sizes, totals[-1], goal) for place, counts in told.items()]
+    bytes_of = [_growth(place, counts, sizes, 0, goal) for place, counts in moved.items() if max(counts)]
+    return Scaling(
+        sizes=sizes,
+        captures=tuple(run.path for _, run in runs),
+        target=goal,
+        rows=tuple(sorted(fitted, key=lambda each: (-each.predicted[0], each.program, each.shape))),
+        bytes=tuple(each for each in sorted(bytes_of, key=lambda each: -each.predicted[0]) if each.is_superlinear),
+        total=_growth(("", "", "all calls"), totals, sizes, totals[-1], goal),
+    )
+
+
+def _must_reach(sizes: Sequence[float]) -> None:
+    """Few sizes, or sizes that are close together, fit any curve."""
+    if len(sizes) < FEWEST_SIZES:
+        found = ", ".join(f"{size:g}" for size in sizes)
+        raise WrongUsage(
+            f"insufficient range: {len(sizes)} sizes ({found}); an exponent needs {FEWEST_SIZES} that span a factor of "
+            f"{LEAST_FACTOR}, such as 10, 20, 40 and 80."
+        )
+    factor = sizes[-1] / sizes[0]
+    if factor < LEAST_FACTOR:
+        raise WrongUsage(
+            f"insufficient range: {sizes[0]:g} to {sizes[-1]:g} is a factor of {factor:.1f}; an exponent needs one of "
+            f"{LEAST_FACTOR}."
+        )
+
+
+_Counts: TypeAlias = dict[Place, list[int]]
+
+
+def _counts(runs: Sequence[tuple[float, Run]], sizes: Sequence[float]) -> tuple[_Counts, _Counts]:
+    """Calls, and bytes, of each place at each size."""
+    amounts = [(size, _amounts(run)) for size, run in runs]
+    family = families({place for _, here in amounts for place in here})
+    calls: _Counts = {}
+    moved: _Counts = {}
+    for at, size in enumerate(sizes):
+        sums = [_merged(here, family) for each, here in amounts if each == size]
+        for place in {place for here in sums for place in here}:
+            values = [here.get(place, (0, 0)) for here in sums]
+            calls.setdefault(place, [0] * len(sizes))[at] = round(median(value[0] for value in values))
+            moved.setdefault(place, [0] * len(sizes))[at] = round(median(value[1] for value in values))
+    return calls, moved
+
+
+def _amounts(run: Run) -> dict[tuple[str, ...], tuple[int, int]]:
+    found: dict[tuple[str, ...], tuple[int, int]] = {}
+    for each in run.work:
+        place = (short(each.program), each.syscall, each.shape)
+        calls, moved = found.get(place, (0, 0))
+        found[place] = (calls + each.calls, moved + each.bytes)
+    return found
+
+
+def _merged(
+    amounts: Mapping[tuple[str, ...], tuple[int, int]], family: Mapping[tuple[str, ...], tuple[str, ...]]
+) -> dict[Place, tuple[int, int]]:
+    found: dict[Place, tuple[int, int]] = {}
+    for place, (calls, moved) in amounts.items():
+        program, syscall, shape = family[place]
+        before = found.get((program, syscall, shape), (0, 0))
+        found[program, syscall, shape] = (before[0] + calls, before[1] + moved)
+    return found
+
+
+def _without_rare(calls: _Counts, total: int) -> _Counts:
+    """Places that only some sizes have are taken together by syscall and outcome, unless they are much of the whole."""
+    found: _Counts = {}
+    for place, counts in calls.items():
+        program, syscall, shape = place
+        often = sum(count > 0 for count in counts) >= len(counts) - 1
+        end = shape.rpartition(")")[2]
+        kept = often or counts[-1] >= _RARE_SHARE * total
+        into = place if kept else (program, syscall, f"{syscall}(other targets){end}")
+        before = found.setdefault(into, [0] * len(counts))
+        found[into] = [one + other for one, other in zip(before, counts, strict=True)]
+    return found
+
+
+def _growth(place: Place, counts: Sequence[int], sizes: Sequence[float], total: int, target: float) -> Growth:
+    fitted, others = _fits(sizes, counts)
+    at_target = [max(0, round(fit.at(target))) for fit in (fitted, *others)]
+    return Growth(
+        program=place[0],
+        syscall=place[1],
+        shape=place[2],
+        counts=tuple(counts),
+        share=counts[-1] / total if total else 0.0,
+        fit=fitted,
+        kind=_kind(fitted, counts),
+        predicted=(at_target[0], min(at_target), max(at_target)),
+    )
+
+
+def _fits(sizes: Sequence[float], counts: Sequence[int]) -> tuple[Fit, list[Fit]]:
+    """The fit of all sizes, with its range, and the fits that leave out one size each."""
+    import numpy
+
+    x, y = numpy.array(sizes, dtype=float), numpy.array(counts, dtype=float)
+    if _is_constant(counts):
+        level = float(numpy.median(y))
+        flat = Fit(level, 0.0, 0.0, 0.0, 0.0, 0.0)
+        return flat, [flat]
+    whole = _fit(x, y)
+    others = [_fit(numpy.delete(x, at), numpy.delete(y, at)) for at in range(len(sizes))]
+    exponents = [whole.exponent, *(fit.exponent for fit in others)]
+    return Fit(whole.offset, whole.factor, whole.exponent, min(exponents), max(exponents), whole.misfit), others
+
+
+def _is_constant(counts: Sequence[int]) -> bool:
+    return max(counts) - min(counts) <= max(_SAME, _SAME_SHARE * max(counts))
+
+
+def _fit(x: Numbers, y: Numbers) -> Fit:
+    """Least squares for c and a at each exponent of a grid; the exponent with the smallest rest is taken.
+
+    A count may be off by its root, and by a few per cent of itself. The offset may be below zero, where growth starts
+    late: N(N-1)/2 is fitted so.
+    """
+    import numpy
+
+    weight = 1 / numpy.sqrt(1 + y + (0.03 * y) ** 2)
+    offset, factor, rest = _line(numpy.log(x), y, weight)
+    best = (rest, offset, factor, 0.0)
+    for exponent in numpy.arange(_STEP, _STEEPEST + _STEP, _STEP):
+        power = (x / x[-1]) ** exponent
+        offset, factor, rest = _line(power, y, weight)
+        if rest < best[0]:
+            best = (rest, offset, float(factor / x[-1] ** exponent), float(exponent))
+    _, offset, factor, exponent = best
+    found = Fit(offset, factor, exponent, exponent, exponent, 0.0)
+    misfit = max(abs(found.at(size) - count) / max(count, _SAME) for size, count in zip(x, y, strict=True))
+    return replace(found, misfit=float(misfit))
+
+
+def _line(power: Numbers, y: Numbers, weight: Numbers) -> tuple[float, float, float]:
+    """Offset and factor of a weighted line, and the rest that it leaves."""
+    squares = weight**2
+    total, mean_x = squares.sum(), (squares * power).sum() / squares.sum()
+    mean_y = (squares * y).sum() / total
+    spread = (squares * (power - mean_x) ** 2).sum()
+    factor = (squares * (power - mean_x) * (y - mean_y)).sum() / spread if spread else 0.0
+    offset = mean_y - factor * mean_x
+    rest = (squares * (offset + factor * power - y) ** 2).sum()
+    return float(offset), float(factor), float(rest)
+
+
+def _kind(fit: Fit, counts: Sequence[int]) -> str:
+    """The word for an exponent, as far as its range allows one."""
+    if _is_constant(counts):
+        return "constant"
+    if fit.misfit > _POOR:
+        return "irregular"
+    if fit.factor < 0:
+        return "falling"
+    low, high = fit.low - _ROUNDING, fit.high + _ROUNDING
+    within = [word for exponent, word in _NAMES.items() if low <= exponent <= high]
+    if len(within) == 1:
+        return within[0]
+    if within:
+        return f"{within[0]} to {within[-1]}"
+    if fit.low > 1 and fit.high < _NEARLY_LINEAR:
+        return "n log n?"
+    above = next((exponent for exponent in _NAMES if fit.high < exponent), None)
+    return f"between {_NAMES[above - 1]} and {_NAMES[above]}" if above else "steeper than cubic"
+
+
+def findings(found: Scaling) -> list[dict[str, Any]]:
+    """What grows faster than the problem, the largest at the target first."""
+    return [dict(each) for each in _findings(found)]
+
+
+def _findings(found: Scaling) -> Iterator[Mapping[str, Any]]:
+    for growth in found.rows:
+        if growth.is_superlinear and growth.share >= _RARE_SHARE:
+            yield {
+                "name": "superlinear",
+                "program": growth.program,
+                "syscall": growth.syscall,
+                "shape": growth.shape,
+                "class": growth.kind,
+                "exponent": round(growth.fit.exponent, 3),
+                "share": growth.share,
+                "message": _message(growth, found),
+            }
+
+
+def _message(growth: Growth, found: Scaling) -> str:
+    best, low, high = growth.predicted
+    return (
+        f"{growth.program} {growth.shape}: {growth.counts[0]:,} calls at N = {found.sizes[0]:g} and "
+        f"{growth.counts[-1]:,} at {found.sizes[-1]:g}, as N^{growth.fit.exponent:.2f} "
+        f"({growth.fit.low:.2f} to {growth.fit.high:.2f}); {best:,} ({low:,} to {high:,}) expected at {found.target:g}"
+    ).strip()
