@@ -198,6 +198,49 @@ columns! {
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";
     }
+    "syncs" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "syscall" dict "" "Name of the system call.";
+        "target" dict "" "What was synced; missing where targets with few syncs each are taken together.";
+        "targets" i64 "count" "Number of different targets.";
+        "writes" i64 "count" "Number of writes of the process to these targets between the syncs.";
+        "each_bytes" i64 "bytes" "Bytes written for each sync, in the mean.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes written between them.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "outliers" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program that made the call.";
+        "syscall" dict "" "Name of the system call.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "What it worked on.";
+        "errno" dict "" "Name of the error, if it failed.";
+        "class" dict "" "What its time was spent on: disk, network, poll, lock, …";
+        "dur_ns" i64 "ns" "How long it took.";
+        "others" i64 "" "Number of other calls of its kind: the same syscall and sub-operation by the same program.";
+        "p50_ns" i64 "ns" "Median duration of the kind.";
+        "factor" f64 "" "How many times the median it took.";
+        "as_long" i64 "" "Number of the others that took at least half as long.";
+        "exclusive_ns" i64 "ns" "Its time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Its line.";
+        "last_line" i64 "" "Its line.";
+    }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

@@ -4,12 +4,14 @@
 mod io;
 mod lengths;
 mod lookups;
+mod outliers;
 mod paths;
 mod polls;
 mod retries;
 mod sleeps;
 mod slow_targets;
 mod sockets;
+mod syncs;
 mod timeouts;
 mod turns;
 
@@ -25,10 +27,12 @@ pub const TABLES: &[(&str, Make)] = &[
     ("io", io::found),
     ("lookups", lookups::found),
     ("loops", crate::loops::found),
+    ("outliers", outliers::found),
     ("polls", polls::found),
     ("retries", retries::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),
+    ("syncs", syncs::found),
     ("timeouts", timeouts::found),
 ];
 

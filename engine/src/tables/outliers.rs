@@ -1,0 +1,201 @@
+//! Single calls that take much longer than the others of their kind: the longest on the path of each kind.
+//!
+//! ```text
+//! fsync 2 ms | fsync 1 ms | fsync 900 ms | fsync 2 ms       900 ms; the median of its kind is 2 ms: factor 450
+//! ```
+//! A kind is what a program does by one syscall and sub-operation.
+
+use crate::few::median;
+use crate::kinds::Kinds;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{NO_NS, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// How many calls of a kind are told.
+const MOST_OF_A_KIND: usize = 3;
+/// How many kinds are.
+const MOST_KINDS: usize = 256;
+
+/// Capture, program, syscall and sub-operation.
+type Key = (u32, Text, Text, Text);
+
+/// What is known of a kind after the first look.
+#[derive(Clone, Copy, Default)]
+struct Seen {
+    calls: i64,
+    total_ns: i64,
+    longest: [Option<(i64, u32)>; MOST_OF_A_KIND],
+}
+
+impl Seen {
+    fn add(&mut self, dur_ns: i64, on_path_ns: i64, row: u32) {
+        self.calls += 1;
+        self.total_ns = self.total_ns.saturating_add(dur_ns);
+        if on_path_ns > 0 {
+            self.keep((on_path_ns, row));
+        }
+    }
+
+    /// Keep the longest, in order.
+    fn keep(&mut self, mut new: (i64, u32)) {
+        for place in &mut self.longest {
+            match place {
+                Some(known) if known.0 >= new.0 => {}
+                Some(known) => std::mem::swap(known, &mut new),
+                None => return *place = Some(new),
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Seen) {
+        self.calls += other.calls;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        other.longest.iter().flatten().for_each(|&longest| self.keep(longest));
+    }
+
+    /// Time on the path of its longest call.
+    fn weight(&self) -> i64 {
+        self.longest[0].map_or(0, |(on_path_ns, _)| on_path_ns)
+    }
+
+    /// Whether the longest is above the mean: where all are equal, none stands out.
+    fn stands_out(&self, view: &View<'_>) -> bool {
+        let dur_ns = |row: u32| view.trace.events.dur_ns(row);
+        self.longest[0].is_some_and(|(_, row)| self.calls > 1 && dur_ns(row) > self.total_ns / self.calls)
+    }
+}
+
+/// The longest calls of each kind.
+pub fn found(view: &View<'_>) -> Found {
+    let events = &view.trace.events;
+    let (number_of, names) = numbers(view);
+    let kinds = Kinds::new(view, |_, shape| number_of.get(&(shape.syscall, shape.op)).copied());
+    let tasks: Vec<u32> = view.tasks().collect();
+    let seen = tasks.par_iter().map(|&task| of_task(view, &kinds, &names, task)).reduce(FxHashMap::default, merged);
+    let mut chosen: Vec<(Key, Seen)> = seen.into_iter().filter(|(_, seen)| seen.stands_out(view)).collect();
+    chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
+    chosen.truncate(MOST_KINDS);
+    let mut durs = durations(view, &kinds, &names, &chosen);
+    let mut sheet = Sheet::new(view, "outliers");
+    for (key, seen) in &chosen {
+        let mut durs = durs.remove(key).unwrap_or_default();
+        let p50_ns = median(&mut durs);
+        for &(_, row) in seen.longest.iter().flatten().filter(|&&(_, row)| events.dur_ns(row) > p50_ns) {
+            write(view, key, row, (&durs, p50_ns), &mut sheet);
+        }
+    }
+    sheet.finish()
+}
+
+/// How long the calls of these kinds took.
+fn durations(
+    view: &View<'_>,
+    kinds: &Kinds<u32>,
+    names: &[(Text, Text)],
+    chosen: &[(Key, Seen)],
+) -> FxHashMap<Key, Vec<i64>> {
+    let mut durs: FxHashMap<Key, Vec<i64>> = chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
+    for task in view.tasks().filter(|_| !chosen.is_empty()) {
+        let capture = view.trace.tasks[task as usize].capture;
+        for call in kinds.by_program(view, task) {
+            let (syscall, op) = names[call.kind as usize];
+            let dur_ns = view.trace.events.dur_ns(call.row);
+            if let Some(durs) = durs.get_mut(&(capture, call.program, syscall, op)).filter(|_| dur_ns != NO_NS) {
+                durs.push(dur_ns);
+            }
+        }
+    }
+    durs
+}
+
+/// Syscalls and sub-operations by number.
+fn numbers(view: &View<'_>) -> (FxHashMap<(Text, Text), u32>, Vec<(Text, Text)>) {
+    let (mut number_of, mut names) = (FxHashMap::default(), Vec::new());
+    for shape in view.trace.events.shapes() {
+        let name = (shape.syscall, shape.op);
+        number_of.entry(name).or_insert_with(|| {
+            names.push(name);
+            names.len() as u32 - 1
+        });
+    }
+    (number_of, names)
+}
+
+fn of_task(view: &View<'_>, kinds: &Kinds<u32>, names: &[(Text, Text)], task: u32) -> FxHashMap<Key, Seen> {
+    let events = &view.trace.events;
+    let capture = view.trace.tasks[task as usize].capture;
+    let mut seen: FxHashMap<(Text, u32), Seen> = FxHashMap::default();
+    for call in kinds.by_program(view, task) {
+        let dur_ns = events.dur_ns(call.row);
+        if dur_ns != NO_NS {
+            seen.entry((call.program, call.kind)).or_default().add(dur_ns, view.exclusive_ns(call.row), call.row);
+        }
+    }
+    let named = seen.into_iter().map(|((program, kind), seen)| {
+        let (syscall, op) = names[kind as usize];
+        ((capture, program, syscall, op), seen)
+    });
+    named.collect()
+}
+
+fn merged(mut one: FxHashMap<Key, Seen>, mut other: FxHashMap<Key, Seen>) -> FxHashMap<Key, Seen> {
+    if one.len() < other.len() {
+        std::mem::swap(&mut one, &mut other);
+    }
+    other.iter().for_each(|(key, seen)| one.entry(*key).or_default().merge(seen));
+    one
+}
+
+fn write(view: &View<'_>, key: &Key, row: u32, (durs, p50_ns): (&[i64], i64), sheet: &mut Sheet<'_>) {
+    let events = &view.trace.events;
+    let dur_ns = events.dur_ns(row);
+    let &(_, _, syscall, op) = key;
+    sheet.who(events.task(row), row);
+    sheet.text("syscall", syscall);
+    sheet.text("op", op);
+    sheet.text("target", events.target(row));
+    sheet.text("errno", events.shape(row).errno);
+    sheet.string("class", Some(view.wakers.class(view.trace, row).name()));
+    sheet.int("dur_ns", dur_ns);
+    sheet.int("others", durs.len() as i64 - 1);
+    sheet.int("p50_ns", p50_ns);
+    sheet.float("factor", Some(dur_ns as f64 / p50_ns.max(1) as f64));
+    let long = durs.iter().filter(|&&other| other >= dur_ns / 2).count();
+    sheet.int("as_long", long as i64 - 1);
+    sheet.path_ns(view.exclusive_ns(row));
+    sheet.lines(row, row);
+    sheet.members(Members::Rows(vec![row]));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    fn syncs(durs: &[i64]) -> TaskPlan {
+        let plan = task(1).exec(0, 1, "/bin/db");
+        durs.iter()
+            .zip(1..)
+            .fold(plan, |plan, (dur, at)| plan.call("fsync", at * 1000, at * 1000 + dur).on("/db").returns(0))
+    }
+
+    #[test]
+    fn a_call_stands_out_against_the_others_of_its_kind() {
+        let columns = ["syscall", "target", "dur_ns", "others", "p50_ns", "factor", "as_long", "exclusive_ns"];
+        let trace = build(vec![syncs(&[2, 1, 900, 2, 2]).exit(9000)]);
+        assert_eq!(rows(&trace, found, &columns), ["fsync /db 900 4 2 450 0 900"]);
+        let trace = build(vec![syncs(&[2, 500, 900, 2, 2]).exit(9000)]);
+        let long = ["fsync /db 900 4 2 450 1 900", "fsync /db 500 4 2 250 1 500"];
+        assert_eq!(rows(&trace, found, &columns), long);
+    }
+
+    #[test]
+    fn where_all_are_alike_or_alone_none_stands_out() {
+        for durs in [&[5, 5, 5][..], &[900], &[]] {
+            assert!(rows(&build(vec![syncs(durs).exit(9000)]), found, &["dur_ns"]).is_empty(), "{durs:?}");
+        }
+    }
+}

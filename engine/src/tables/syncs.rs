@@ -1,0 +1,163 @@
+//! Syncs: calls that wait until what was written is on the disk, and how much was written between two of them.
+//!
+//! ```text
+//! write 20 | fsync | write 20 | fsync | …      syncs of one target: 2 calls, 1 write and 20 bytes for each
+//! ```
+
+use super::io::{Way, way};
+use crate::few::{self, Group, Grouped};
+use crate::kinds::{Kinds, processes};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet, Sum};
+use crate::view::View;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Fewer syncs of a target are taken together with those of others.
+const FEW_CALLS: usize = 16;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Writes,
+    /// Syncs a target.
+    Syncs,
+    /// Syncs all that was written.
+    SyncsAll,
+}
+
+/// What a row is about: syscall and target; of several targets with few syncs each, none.
+type Key = (Text, Text);
+
+fn kind(syscall: &[u8]) -> Option<Kind> {
+    Some(match syscall {
+        b"fsync" | b"fdatasync" | b"fdsync" | b"msync" | b"sync_file_range" | b"fsync_nocancel" | b"msync_nocancel" => {
+            Kind::Syncs
+        }
+        b"sync" | b"syncfs" => Kind::SyncsAll,
+        _ => return way(syscall).filter(|way| matches!(way, Way::Write | Way::Copy)).map(|_| Kind::Writes),
+    })
+}
+
+/// Syncs by process, syscall and target.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = Kinds::new(view, |syscall, _| kind(syscall));
+    let processes = processes(view);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let mut sheet = Sheet::new(view, "syncs");
+    for group in few::few(view, groups, |&(syscall, _)| (syscall, Text::NONE)) {
+        write(view, &group, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// Writes and bytes since the last sync, by target.
+#[derive(Default)]
+struct Written(FxHashMap<Text, [i64; 2]>);
+
+impl Written {
+    fn add(&mut self, target: Text, bytes: i64) {
+        let written = self.0.entry(target).or_default();
+        *written = [written[0] + 1, written[1].saturating_add(bytes)];
+    }
+
+    fn take(&mut self, target: Text) -> [i64; 2] {
+        self.0.remove(&target).unwrap_or_default()
+    }
+
+    fn take_all(&mut self) -> [i64; 2] {
+        self.0.drain().fold([0, 0], |sum, (_, written)| [sum[0] + written[0], sum[1].saturating_add(written[1])])
+    }
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
+    let events = &view.trace.events;
+    let syncs = |&task: &u32| kinds.calls(view, task).any(|(_, kind)| !matches!(kind, Kind::Writes));
+    if !tasks.iter().any(syncs) {
+        return Vec::new();
+    }
+    let mut written = Written::default();
+    let mut groups: Grouped<(Text, Key)> = Grouped::default();
+    let mut counts: FxHashMap<(Text, Key), [i64; 2]> = FxHashMap::default();
+    for call in kinds.calls_of(view, tasks) {
+        let target = events.target(call.row);
+        let before = match call.kind {
+            Kind::Writes => {
+                written.add(target, events.bytes(call.row).unwrap_or(0));
+                continue;
+            }
+            Kind::Syncs => written.take(target),
+            Kind::SyncsAll => written.take_all(),
+        };
+        let key = (call.program, (events.shape(call.row).syscall, target));
+        groups.add(key, call.row);
+        let sum = counts.entry(key).or_default();
+        *sum = [sum[0] + before[0], sum[1].saturating_add(before[1])];
+    }
+    by_number(tasks[0], groups, &counts)
+}
+
+/// Targets with few syncs are taken together.
+fn by_number(task: u32, groups: Grouped<(Text, Key)>, counts: &FxHashMap<(Text, Key), [i64; 2]>) -> Vec<Group<Key>> {
+    let mut joined: FxHashMap<(Text, Key), Group<Key>> = FxHashMap::default();
+    for ((program, (syscall, target)), rows) in groups.groups {
+        let before = counts.get(&(program, (syscall, target))).copied().unwrap_or_default();
+        let key = (syscall, if rows.len() >= FEW_CALLS { target } else { Text::NONE });
+        let group = joined.entry((program, key)).or_insert_with(|| Group::of_one(task, program, key, Vec::new()));
+        group.rows.extend(rows);
+        group.counts = [group.counts[0] + before[0], group.counts[1].saturating_add(before[1])];
+    }
+    joined.into_values().collect()
+}
+
+fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+    let sum = Sum { bytes: group.counts[1], ..group.sum(view) };
+    sheet.whose(group);
+    sheet.text("syscall", group.key.0);
+    sheet.text("target", few::only_target(view, &group.rows));
+    sheet.int("targets", few::targets(view, &group.rows));
+    sheet.int("writes", group.counts[0]);
+    sheet.int("each_bytes", sum.bytes / sum.calls.max(1));
+    sheet.sum(&sum);
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    const COLUMNS: [&str; 7] = ["syscall", "target", "targets", "calls", "writes", "bytes", "each_bytes"];
+
+    fn lines(plan: TaskPlan, count: i64, sync: &str) -> TaskPlan {
+        (1..=count).fold(plan, |plan, at| {
+            let plan = plan.call("write", at * 10, at * 10 + 2).on("/log").returns(20);
+            plan.call(sync, at * 10 + 3, at * 10 + 9).on("/log").returns(0)
+        })
+    }
+
+    #[test]
+    fn what_was_written_since_the_last_sync_of_the_same_file_counts() {
+        let plan = lines(task(1), 20, "fsync").call("write", 900, 901).on("/other").returns(500);
+        let plan = plan.call("fsync", 910, 911).on("/log").returns(0);
+        assert_eq!(rows(&build(vec![plan.exit(999)]), found, &COLUMNS), ["fsync /log 1 21 20 400 19"]);
+    }
+
+    #[test]
+    fn files_that_are_synced_once_are_one_row_and_sync_is_for_all() {
+        let plan = (1..=3i64).fold(task(1), |plan, at| {
+            let name = format!("/f{at}");
+            let plan = plan.call("write", at * 10, at * 10 + 1).on(&name).returns(100);
+            plan.call("fsync", at * 10 + 2, at * 10 + 9).on(&name).returns(0)
+        });
+        let plan = plan.call("write", 50, 51).on("/a").returns(7).call("write", 52, 53).on("/b").returns(8);
+        let plan = plan.call("sync", 54, 60).returns(0).exit(99);
+        assert_eq!(rows(&build(vec![plan]), found, &COLUMNS), ["fsync - 3 3 3 300 100", "sync - 0 1 2 15 15"]);
+    }
+
+    #[test]
+    fn writes_without_a_sync_are_none() {
+        let plan = task(1).call("write", 1, 2).on("/a").returns(7).exit(9);
+        assert!(rows(&build(vec![plan]), found, &COLUMNS).is_empty());
+    }
+}
