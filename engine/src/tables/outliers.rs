@@ -71,8 +71,8 @@ impl Seen {
 /// The longest calls of each kind.
 pub fn found(view: &View<'_>) -> Found {
     let events = &view.trace.events;
-    let (number_of, names) = numbers(view);
-    let kinds = Kinds::new(view, |_, shape| number_of.get(&(shape.syscall, shape.op)).copied());
+    let names = Names::new(view);
+    let kinds = Kinds::new(view, |_, shape| names.number_of.get(&(shape.syscall, shape.op)).copied());
     let tasks: Vec<u32> = view.tasks().collect();
     let seen = tasks.par_iter().map(|&task| of_task(view, &kinds, &names, task)).reduce(FxHashMap::default, merged);
     let mut chosen: Vec<(Key, Seen)> = seen.into_iter().filter(|(_, seen)| seen.stands_out(view)).collect();
@@ -91,17 +91,12 @@ pub fn found(view: &View<'_>) -> Found {
 }
 
 /// How long the calls of these kinds took.
-fn durations(
-    view: &View<'_>,
-    kinds: &Kinds<u32>,
-    names: &[(Text, Text)],
-    chosen: &[(Key, Seen)],
-) -> FxHashMap<Key, Vec<i64>> {
+fn durations(view: &View<'_>, kinds: &Kinds<u32>, names: &Names, chosen: &[(Key, Seen)]) -> FxHashMap<Key, Vec<i64>> {
     let mut durs: FxHashMap<Key, Vec<i64>> = chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
     for task in view.tasks().filter(|_| !chosen.is_empty()) {
         let capture = view.trace.tasks[task as usize].capture;
         for call in kinds.by_program(view, task) {
-            let (syscall, op) = names[call.kind as usize];
+            let (syscall, op) = names.of(call.kind);
             let dur_ns = view.trace.events.dur_ns(call.row);
             if let Some(durs) = durs.get_mut(&(capture, call.program, syscall, op)).filter(|_| dur_ns != NO_NS) {
                 durs.push(dur_ns);
@@ -111,20 +106,32 @@ fn durations(
     durs
 }
 
-/// Syscalls and sub-operations by number.
-fn numbers(view: &View<'_>) -> (FxHashMap<(Text, Text), u32>, Vec<(Text, Text)>) {
-    let (mut number_of, mut names) = (FxHashMap::default(), Vec::new());
-    for shape in view.trace.events.shapes() {
-        let name = (shape.syscall, shape.op);
-        number_of.entry(name).or_insert_with(|| {
-            names.push(name);
-            names.len() as u32 - 1
-        });
-    }
-    (number_of, names)
+/// Syscalls with their sub-operations, by number.
+#[derive(Default)]
+struct Names {
+    number_of: FxHashMap<(Text, Text), u32>,
+    names: Vec<(Text, Text)>,
 }
 
-fn of_task(view: &View<'_>, kinds: &Kinds<u32>, names: &[(Text, Text)], task: u32) -> FxHashMap<Key, Seen> {
+impl Names {
+    fn new(view: &View<'_>) -> Names {
+        let mut all = Names::default();
+        for shape in view.trace.events.shapes() {
+            let name = (shape.syscall, shape.op);
+            all.number_of.entry(name).or_insert_with(|| {
+                all.names.push(name);
+                all.names.len() as u32 - 1
+            });
+        }
+        all
+    }
+
+    fn of(&self, number: u32) -> (Text, Text) {
+        self.names[number as usize]
+    }
+}
+
+fn of_task(view: &View<'_>, kinds: &Kinds<u32>, names: &Names, task: u32) -> FxHashMap<Key, Seen> {
     let events = &view.trace.events;
     let capture = view.trace.tasks[task as usize].capture;
     let mut seen: FxHashMap<(Text, u32), Seen> = FxHashMap::default();
@@ -135,7 +142,7 @@ fn of_task(view: &View<'_>, kinds: &Kinds<u32>, names: &[(Text, Text)], task: u3
         }
     }
     let named = seen.into_iter().map(|((program, kind), seen)| {
-        let (syscall, op) = names[kind as usize];
+        let (syscall, op) = names.of(kind);
         ((capture, program, syscall, op), seen)
     });
     named.collect()
