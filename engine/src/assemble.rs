@@ -1,5 +1,6 @@
 //! Lines to events: halves joined, stamps placed, tasks born and ended, each line counted once.
 
+mod deadlines;
 mod halves;
 mod lives;
 mod notes;
@@ -340,6 +341,7 @@ impl<'trace> Assembler<'trace> {
             self.leave_parked(task);
             self.name_program(task);
         }
+        self.compare_clocks();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;
         self.capture.unseen_children = self.owners.unseen();

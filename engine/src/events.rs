@@ -171,6 +171,8 @@ pub struct EventTable {
     normalised: Vec<Text>,
     /// Requested times, by row: sleeps and time-outs; [`NO_NS`] for ever.
     pub asked: Vec<(u32, i64)>,
+    /// Moments of the monotonic clock until which calls wait, by row; see [`EventTable::asked`] for the lengths.
+    pub until: Vec<(u32, i64)>,
     /// Children that waits returned, by row.
     pub waited: Vec<(u32, i32)>,
     /// Descriptors of polls, by row; none where it is known that there is none.

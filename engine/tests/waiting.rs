@@ -29,6 +29,13 @@ const CASES: &[Case] = &[
 1 1700000000.600000 select(4, [3], NULL, NULL, {tv_sec=0, tv_usec=50000}) = 0 (Timeout) <0.050000>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["nanosleep 100000000 2 202000000 202000000", "select 50000000 1 50000000 50000000"] },
+    Case { name: "deadlines are lengths from the start of the call, as the first one that is reached shows",
+        table: "sleeps", columns: SLEEPS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=50, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.300000 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=51, tv_nsec=200000000}, 0x7f) = ? ERESTARTNOHAND (To be restarted if no handler) <0.010000>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["clock_nanosleep 100000000 1 100000000 100000000", "clock_nanosleep 1000000000 1 10000000 10000000"] },
     Case { name: "who asks twice and gets no answer waited for it",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
@@ -135,6 +142,26 @@ const CASES: &[Case] = &[
 1 1700000000.600000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &[] },
+    Case { name: "a wait that finds no child waits for none: the pause is the sleep",
+        table: "sleeps", columns: &["pid", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 vfork() = 3 <0.001000>
+3 1700000000.001500 execve("/bin/daemon", ["daemon"], 0x7f /* 1 var */) = 0 <0.000500>
+3 1700000000.003000 pause() = ? <unfinished ...>
+1 1700000000.010000 vfork() = 2 <0.001000>
+2 1700000000.010500 execve("/bin/sleep", ["sleep", "1"], 0x7f /* 1 var */) = 0 <0.000500>
+1 1700000000.012000 wait4(-1,  <unfinished ...>
+2 1700000000.013000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+2 1700000001.014000 exit_group(0) = ?
+2 1700000001.015000 +++ exited with 0 +++
+1 1700000001.016000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <1.004000>
+1 1700000001.016100 wait4(-1, 0x7f, WNOHANG, NULL) = 0 <0.000010>
+1 1700000001.016200 kill(3, SIGKILL) = 0 <0.000010>
+3 1700000001.016300 <... pause resumed>) = ?
+1 1700000001.016400 wait4(-1, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGKILL}], 0, NULL) = 3 <0.000200>
+3 1700000001.016500 +++ killed by SIGKILL +++
+1 1700000001.017000 exit_group(0) = ?
+"#, rows: &["2 1000000000"] },
     Case { name: "work between pauses that repeats nothing is no poll",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

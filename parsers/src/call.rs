@@ -81,6 +81,7 @@ pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
 struct Seen<'a> {
     directory: &'a [u8],
     timeout: Option<Timeout>,
+    until_ns: Option<i64>,
     fds: Vec<i32>,
     lists: Lists,
     made: Text,
@@ -213,30 +214,49 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Li
     }
 }
 
+/// Which clock an absolute time is of.
+enum Until {
+    RealTime,
+    Monotonic,
+    Other,
+}
+
 /// How long a call was asked to take, from the start of the call on.
 ///
-/// Absolute times can be compared only with the real-time clock, and only where stamps are of the same clock.
+/// Absolute times of the real-time clock can be compared with stamps of that clock; those of the monotonic clock are kept
+/// as they are.
 fn from_now_on(name: &str, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
     let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
-    let (absolute, is_real_time) = match name {
-        "clock_nanosleep" | "clock_nanosleep_time64" => (has(1, b"TIMER_ABSTIME"), has(0, b"CLOCK_REALTIME")),
-        "futex" | "futex_time64" => {
-            let relative = has(1, b"FUTEX_WAIT") && !has(1, b"BITSET") && !has(1, b"REQUEUE");
-            // A lock without a time-out is the rule, and asks for nothing.
-            if seen.timeout == Some(Timeout::Never) {
-                seen.timeout = None;
-            }
-            (!relative, has(1, b"FUTEX_WAIT_BITSET") && has(1, b"CLOCK_REALTIME"))
+    let until = match name {
+        "clock_nanosleep" | "clock_nanosleep_time64" if !has(1, b"TIMER_ABSTIME") => None,
+        "clock_nanosleep" | "clock_nanosleep_time64" if has(0, b"CLOCK_REALTIME") => Some(Until::RealTime),
+        "clock_nanosleep" | "clock_nanosleep_time64" if args.first() == Some(&&b"CLOCK_MONOTONIC"[..]) => {
+            Some(Until::Monotonic)
         }
-        _ => (false, false),
+        "clock_nanosleep" | "clock_nanosleep_time64" => Some(Until::Other),
+        "futex" | "futex_time64" if seen.timeout == Some(Timeout::Never) => Some(Until::Other),
+        "futex" | "futex_time64" => futex_clock(args.get(1).copied().unwrap_or(b"")),
+        _ => None,
     };
-    if absolute {
-        seen.timeout = seen.timeout.and_then(|until| match until {
-            Timeout::After(until_ns) if is_real_time && stamp_ns >= YEAR_2001_NS => {
-                Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0)))
-            }
-            _ => None,
-        });
+    let Some(until) = until else { return };
+    let Some(timeout) = seen.timeout.take() else { return };
+    match (until, timeout) {
+        (Until::RealTime, Timeout::After(until_ns)) if stamp_ns >= YEAR_2001_NS => {
+            seen.timeout = Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0)));
+        }
+        (Until::Monotonic, Timeout::After(until_ns)) => seen.until_ns = Some(until_ns),
+        _ => {}
+    }
+}
+
+/// Which clock the time-out of a futex operation is a moment of, if it is no length.
+fn futex_clock(op: &[u8]) -> Option<Until> {
+    let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
+    match (has(b"FUTEX_WAIT_BITSET"), has(b"CLOCK_REALTIME")) {
+        (true, true) => Some(Until::RealTime),
+        (true, false) => Some(Until::Monotonic),
+        (false, _) if has(b"FUTEX_WAIT") && !has(b"REQUEUE") => None,
+        _ => Some(Until::Other),
     }
 }
 
@@ -244,7 +264,14 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.extra == 0 && seen.made.is_some() && line.outcome != Outcome::Failed {
         line.extra = parsed.keep(Extra::Made(seen.made));
     }
-    if line.extra != 0 || (seen.timeout.is_none() && seen.fds.is_empty()) {
+    if line.extra != 0 {
+        return;
+    }
+    if let Some(until_ns) = seen.until_ns {
+        line.extra = parsed.keep(Extra::Until(until_ns));
+        return;
+    }
+    if seen.timeout.is_none() && seen.fds.is_empty() {
         return;
     }
     let asked_ns = seen.timeout.map(|timeout| match timeout {

@@ -222,6 +222,8 @@ pub enum Extra {
     },
     /// A time that the call was asked to take at most: sleep, time-out of a poll; [`NO_NS`] for "for ever".
     Asked(i64),
+    /// The same as a moment of the monotonic clock, which stamps do not have.
+    Until(i64),
     /// A signal and who sent it.
     Signal {
         /// Sender, or the child that a SIGCHLD tells of; [`NO_ID`] if unknown.

@@ -31,6 +31,7 @@ impl Assembler<'_> {
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
+            Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::Polled { fds, asked_ns }) => {
                 self.polls(row, task, fds);

@@ -51,7 +51,9 @@ impl Children {
         };
         match returned {
             Some(pid) => self.process_end(call, pid),
-            None => self.last_child(call),
+            None if is_told_by_siginfo(events.texts.bytes(events.shape(row).syscall)) => self.last_child(call),
+            // WNOHANG, and no child had ended.
+            None => None,
         }
     }
 
@@ -141,6 +143,11 @@ fn asked_to_end(trace: &Trace, task: u32) -> bool {
     let events = &trace.events;
     let last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call);
     last.is_some_and(|&row| matches!(events.texts.bytes(events.shape(row).syscall), b"exit_group" | b"_exit"))
+}
+
+/// Whether a wait returns 0 also when it returned a child, and tells which in a structure.
+fn is_told_by_siginfo(syscall: &[u8]) -> bool {
+    matches!(syscall, b"waitid" | b"waitid_nocancel" | b"waitsys")
 }
 
 fn waits_for_exec(trace: &Trace, row: u32) -> bool {
