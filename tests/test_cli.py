@@ -173,6 +173,19 @@ def test_events_that_the_tracer_lost_are_told_by_their_number(run: Run, tmp_path
     )
 
 
+def test_runs_that_a_tracer_appended_give_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
+    file = strace(SLEEPER + SLEEPER.replace("100 17000000", "200 18000000"))
+    shown = run("summarize", file)
+    assert shown.returncode == 0
+    assert "run 1 of 2 (from line 1)" in shown.stdout
+    assert f"run 2 of 2 (from line {SLEEPER.count(chr(10)) + 1})" in shown.stdout
+    document = json.loads(run("summarize", "--json", file).stdout)
+    assert [read["run"] for read in document["captures"]] == [1, 2]
+    assert sum(read["lines"] for read in document["captures"]) == 2 * SLEEPER.count("\n")
+    assert sum(read["bytes"] for read in document["captures"]) == file.stat().st_size
+    assert run("summarize", file, "--pid", "200").stdout.count("Where the time went") == 1
+
+
 def test_several_captures_give_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     small = strace(SLEEPER)
     shown = run("summarize", SSH, small).stdout

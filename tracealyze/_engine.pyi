@@ -62,6 +62,7 @@ class Selection:
         root: int | None = None,
         syscalls: Sequence[str] = (),
         condition: object | None = None,
+        capture: int | None = None,
     ) -> None:
         """`condition` is one on the columns of events, as `Expression.for_engine` has it."""
 
@@ -78,9 +79,9 @@ class Trace:
     """One or more captures in memory."""
 
     def captures(self) -> list[dict[str, Any]]:
-        """Per capture: path, files, format, lines, bytes, accounting {kind: lines}, losses [{kind, lines, first_line,
-        remedy}], first_foreign_line, has {durations, tids, wall_clock, events, summary_table}, dur_kind, clock,
-        tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children."""
+        """Per capture: path, files, run, runs, first_line, format, lines, bytes, accounting {kind: lines}, losses
+        [{kind, lines, events, first_line, remedy}], first_foreign_line, has {durations, tids, wall_clock, events,
+        summary_table}, dur_kind, clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children."""
 
     def totals(self, selection: Selection) -> dict[str, int]:
         """processes, threads, calls, failed, interrupted, open, signals."""

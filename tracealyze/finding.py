@@ -135,7 +135,7 @@ def _order(finding: Finding) -> tuple[object, ...]:
 
 def _finding(trace: Trace, place: _Place) -> Finding:
     match, rule = place.match, place.match.rule
-    wall_ns = trace.windows[match.capture].wall_ns if match.capture < len(trace.windows) else 0
+    wall_ns = trace.wall_ns_of(match.capture)
     low, high = (_bounded(_impact(match, bound), place.own_ns) for bound in rule.impact)
     share = match.cost_ns / wall_ns if wall_ns else 0.0
     row = match.row

@@ -47,7 +47,7 @@ def matches(trace: Trace, rule: Rule) -> Iterator[Match]:
 
 def _reaches(trace: Trace, match: Match) -> bool:
     rule, least = match.rule, match.rule.at_least
-    wall_ns = trace.windows[match.capture].wall_ns if match.capture < len(trace.windows) else 0
+    wall_ns = trace.wall_ns_of(match.capture)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < max(least.total_ns, least.share * wall_ns)):
         return False
     return not least.count or (match.row.get(rule.count) or 0) >= least.count

@@ -123,7 +123,8 @@ def syscalls(trace: Trace) -> list[Row]:
 
 def _of_tables(trace: Trace) -> list[Row]:
     sums: dict[str, dict[str, Any]] = {}
-    for row in trace.summary_rows:
+    only = trace.selection.capture
+    for row in (row for row in trace.summary_rows if only in (None, row["capture"])):
         known = dict.fromkeys(_SYSCALLS) | {"syscall": row["syscall"], "calls": 0, "failed": 0, "errors": {}}
         into = sums.setdefault(row["syscall"], known)
         into["calls"] += row["calls"]

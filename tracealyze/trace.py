@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from functools import cache, cached_property
 from os import PathLike, fspath
 from os.path import isfile
@@ -215,6 +215,11 @@ class Capture:
 
     path: str
     files: list[str] = field(default_factory=list)
+    run: int = 1
+    """Number of the tracer's run in a file that it appended to, from 1. Each run is a capture."""
+    runs: int = 1
+    first_line: int = 1
+    """Line of the file with which the run begins."""
     format: str = ""
     lines: int = 0
     bytes: int = 0
@@ -257,6 +262,8 @@ class Selection:
     syscalls: tuple[str, ...] = ()
     where: Expression | None = None
     """A condition on events."""
+    capture: int | None = None
+    """Number of the only capture that counts."""
 
     def for_engine(self) -> _engine.Selection:
         """The same, as the engine takes it."""
@@ -268,6 +275,7 @@ class Selection:
             root=self.root,
             syscalls=self.syscalls,
             condition=self.where.for_engine() if self.where else None,
+            capture=self.capture,
         )
 
 
@@ -320,10 +328,23 @@ class Trace:
             name = "standard input" if gone[0] == capture.STDIN else gone[0]
             raise WrongUsage(f"args are read from the file once more, and {name} is none; keep the capture in a file.")
 
+    def of_capture(self, number: int) -> Trace:
+        """The same, of which only one capture counts: one file of several, or one run of a tracer that appended."""
+        return Trace(self._source, replace(self.selection, capture=number))
+
     @cached_property
     def captures(self) -> tuple[Capture, ...]:
         """What was read."""
+        only = self.selection.capture
+        return self._everything if only is None else self._everything[only : only + 1]
+
+    @cached_property
+    def _everything(self) -> tuple[Capture, ...]:
         return tuple(Capture.of(facts) for facts in self._source.captures())
+
+    def capture_of(self, number: int) -> Capture | None:
+        """The capture with this number, whichever count."""
+        return self._everything[number] if 0 <= number < len(self._everything) else None
 
     @property
     def accounting(self) -> Accounting:
@@ -358,6 +379,10 @@ class Trace:
     def windows(self) -> tuple[Window, ...]:
         """The stretch of wall time that is accounted for, of each capture."""
         return tuple(Window(**facts) for facts in _asked(lambda: self._source.windows_of(self._selected)))
+
+    def wall_ns_of(self, capture: int) -> int:
+        """Length of the window of a capture; 0 if there is none."""
+        return next((each.wall_ns for each in self.windows if each.capture == capture), 0)
 
     @property
     def window(self) -> Window:

@@ -19,7 +19,8 @@ _UNKNOWN = "unknown"
 def message(text: str, match: Match, trace: Trace) -> str:
     """A message of a rule with its values filled in."""
     facts = _facts(match, trace)
-    shown = _Shown(trace.captures[match.capture].tick_ns if trace.captures else 1)
+    capture = trace.capture_of(match.capture)
+    shown = _Shown(capture.tick_ns if capture else 1)
     for name, parts in match.rule.words.items():
         here = (part for part in parts if not any(_is_missing(facts, key) for _, key, _, _ in shown.parse(part) if key))
         facts[name] = shown.vformat(next(here, ""), (), facts)
@@ -72,8 +73,8 @@ class _Shown(string.Formatter):
 
 def _facts(match: Match, trace: Trace) -> dict[str, Any]:
     """The columns of the row, and what follows from them."""
-    row, capture = match.row, match.capture
-    wall_ns = trace.windows[capture].wall_ns if capture < len(trace.windows) else 0
+    row, capture = match.row, trace.capture_of(match.capture)
+    wall_ns = trace.wall_ns_of(match.capture)
     calls = row.get("calls") or 0
     cost_ns = match.cost_ns
     total_ns = row.get("total_ns", row.get("exclusive_ns"))
@@ -84,10 +85,10 @@ def _facts(match: Match, trace: Trace) -> dict[str, Any]:
         "cost_ns": cost_ns,
         "share": cost_ns / wall_ns if wall_ns else 0.0,
         "window_ns": wall_ns,
-        "window": units.duration(wall_ns, trace.captures[capture].tick_ns) if trace.captures else "",
+        "window": units.duration(wall_ns, capture.tick_ns) if capture else "",
         "whole_seconds": _whole_seconds(cost_ns) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
-        "at_most": " at most" if trace.captures and trace.captures[capture].dur_kind == "upper-bound" else "",
+        "at_most": " at most" if capture and capture.dur_kind == "upper-bound" else "",
     }
     if total_ns is not None and "mean_ns" not in row:
         derived["mean_ns"] = total_ns / max(calls, 1)

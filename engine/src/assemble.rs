@@ -4,6 +4,7 @@ mod deadlines;
 mod halves;
 mod lives;
 mod notes;
+mod runs;
 
 use crate::clock::FileClock;
 use crate::descriptors::Descriptors;
@@ -71,6 +72,8 @@ pub(crate) struct Assembler<'trace> {
     parked: FxHashMap<u32, Vec<Open>>,
     last_exec: u32,
     descriptors: Descriptors,
+    /// See `runs`: some task of this run was created by a call that is not in it.
+    hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
     inherited: u32,
 }
@@ -93,6 +96,7 @@ impl<'trace> Assembler<'trace> {
             parked: FxHashMap::default(),
             last_exec: NONE,
             descriptors: Descriptors::default(),
+            hides_births: false,
             inherited: first_task,
             trace,
         }
@@ -327,8 +331,16 @@ impl<'trace> Assembler<'trace> {
         self.lived(task, stamp_ns, NO_NS);
     }
 
-    /// The end of the capture.
+    /// The end of the file, and with it of the last capture in it, which had so many bytes.
     pub(crate) fn finish(mut self, cut: bool, bytes: u64) {
+        self.close(cut, bytes);
+        let runs = self.capture.run;
+        let before = self.trace.captures.len() - runs as usize;
+        self.trace.captures.iter_mut().skip(before).for_each(|capture| capture.runs = runs);
+    }
+
+    /// The end of the capture.
+    fn close(&mut self, cut: bool, bytes: u64) {
         for task in self.first_task..self.trace.tasks.len() as u32 {
             if self.state(task).open != 0 {
                 self.never_returned(task);
@@ -348,6 +360,6 @@ impl<'trace> Assembler<'trace> {
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;
         self.capture.rows.end = self.trace.events.len();
-        self.trace.captures.push(self.capture);
+        self.trace.captures.push(self.capture.clone());
     }
 }

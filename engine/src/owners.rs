@@ -45,6 +45,10 @@ pub(crate) struct Owners {
     leaders: FxHashMap<i32, u32>,
     /// Further threads of each process.
     threads: FxHashMap<i32, Vec<u32>>,
+    /// Some call was seen to create some task.
+    has_linked: bool,
+    /// Some such call was printed, whole, behind lines of the task that it created (strace -z).
+    pub(crate) links_late: bool,
 }
 
 impl Owners {
@@ -65,6 +69,8 @@ impl Owners {
             ids_optional,
             leaders: FxHashMap::default(),
             threads: FxHashMap::default(),
+            has_linked: false,
+            links_late: false,
         }
     }
 
@@ -100,9 +106,31 @@ impl Owners {
         self.known(key).or_else(leader)
     }
 
-    /// A new run of the tracer begins in the same file: ids name other tasks from now on.
-    pub(crate) fn restart(&mut self) {
-        *self = Owners::new(self.capture, self.ids_optional);
+    /// Whether all tasks that were seen have ended or were let go.
+    pub(crate) fn all_gone(&self) -> bool {
+        self.alive.is_empty() && self.attached.is_empty()
+    }
+
+    /// Whether the tracer let the task with these ids go, which it does not take up again.
+    pub(crate) fn was_let_go(&self, key: Key) -> bool {
+        key.1 != NO_ID
+            && self.known(key).is_some_and(|task| !self.alive.contains(&task) && !self.leaving.contains(&task))
+    }
+
+    /// Whether children were created of which nothing was seen yet.
+    pub(crate) fn expects_more(&self) -> bool {
+        !self.announced.is_empty()
+    }
+
+    /// Whether nothing was said of these ids so far.
+    pub(crate) fn is_unheard_of(&self, key: Key) -> bool {
+        let is_new = !self.by_key.contains_key(&key) && !self.announced.contains_key(&key);
+        key.1 != NO_ID && is_new && !self.attached.contains(&key.1)
+    }
+
+    /// Whether the calls that create tasks come before the first lines of those.
+    pub(crate) fn shows_births(&self) -> bool {
+        self.has_linked && !self.links_late
     }
 
     /// Children that were made but never spoke.
@@ -319,6 +347,7 @@ impl Owners {
     }
 
     fn link(&mut self, tasks: &mut [Task], child: u32, birth: Birth) {
+        self.has_linked |= birth.row != NONE;
         let creator_pid = tasks[birth.creator as usize].pid;
         let task = &mut tasks[child as usize];
         (task.creator, task.created_by) = (birth.creator, birth.row);

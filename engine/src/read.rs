@@ -108,6 +108,9 @@ pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str,
     Capture {
         path: files.first().cloned().unwrap_or_default(),
         files: files.to_vec(),
+        run: 1,
+        runs: 1,
+        first_line: 1,
         first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
         format,
         facts: reader.facts(),
@@ -221,13 +224,15 @@ struct Run<'trace> {
     map: Vec<Text>,
     line: u32,
     bytes: u64,
+    /// Where the tracer's present run begins.
+    run_start: u64,
     last_byte: u8,
     failed: Option<io::Error>,
 }
 
 impl<'trace> Run<'trace> {
     fn new(assembler: Assembler<'trace>) -> Run<'trace> {
-        Run { assembler, map: Vec::new(), line: 0, bytes: 0, last_byte: b'\n', failed: None }
+        Run { assembler, map: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
     }
 
     fn batch(&mut self, cells: &[Cell]) {
@@ -240,16 +245,22 @@ impl<'trace> Run<'trace> {
         if let Some(error) = &cell.failed {
             self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         }
-        self.bytes += cell.bytes.len() as u64;
         self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
         self.assembler.map_texts(&cell.parsed, &mut self.map);
-        let file = self.assembler.first_file();
-        for line in &cell.parsed.lines {
+        for (number, line) in cell.parsed.lines.iter().enumerate() {
             self.line = self.line.saturating_add(1);
+            let extra = cell.parsed.extra(line);
+            if self.assembler.begins_run(line, extra) {
+                let before = self.bytes + bytes_of_lines(&cell.bytes, number);
+                self.assembler.next_run(extra, self.line, before - self.run_start);
+                self.run_start = before;
+            }
+            let file = self.assembler.first_file();
             let stamp_ns = self.assembler.stamp(file, line);
             let (line, extra) = in_trace(line, &cell.parsed, &self.map);
             self.assembler.line(&line, extra, stamp_ns, Place { file, line: self.line });
         }
+        self.bytes += cell.bytes.len() as u64;
     }
 
     fn finish(self, path: &str, cut: bool) -> Result<(), ReadError> {
@@ -259,9 +270,15 @@ impl<'trace> Run<'trace> {
         if !self.assembler.has_understood() {
             return Err(ReadError::Unrecognised { path: path.to_owned(), tried: vec![self.assembler.format()] });
         }
-        self.assembler.finish(cut || self.last_byte != b'\n', self.bytes);
+        self.assembler.finish(cut || self.last_byte != b'\n', self.bytes - self.run_start);
         Ok(())
     }
+}
+
+/// Length of the first lines of a text.
+fn bytes_of_lines(text: &[u8], lines: usize) -> u64 {
+    let last = lines.checked_sub(1).and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
+    last.map_or(0, |lf| lf as u64 + 1)
 }
 
 /// A line and its extra with the texts of the trace.

@@ -9,6 +9,8 @@ use std::sync::Arc;
 /// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Choice {
+    /// Number of a capture.
+    pub capture: Option<u32>,
     /// Ids of processes; a thread's id names the thread.
     pub pids: Vec<i32>,
     /// Programs, by path or by the last part of it.
@@ -47,8 +49,11 @@ impl<'trace> Selection<'trace> {
     /// # Errors
     /// [`NoTime`] if `from` or `to` is not a time.
     pub fn new(trace: &'trace Trace, choice: &Choice) -> Result<Selection<'trace>, NoTime> {
-        let tasks = (!choice.pids.is_empty()).then(|| {
-            let chosen = |task: &crate::tasks::Task| choice.pids.contains(&task.pid) || choice.pids.contains(&task.tid);
+        let tasks = (!choice.pids.is_empty() || choice.capture.is_some()).then(|| {
+            let named = |id: i32| choice.pids.is_empty() || choice.pids.contains(&id);
+            let chosen = |task: &crate::tasks::Task| {
+                choice.capture.is_none_or(|capture| task.capture == capture) && (named(task.pid) || named(task.tid))
+            };
             trace.tasks.iter().map(chosen).collect()
         });
         let timed = choice.from.is_some() || choice.to.is_some();

@@ -16,6 +16,12 @@ pub struct Capture {
     pub files: Vec<String>,
     /// Number of the first file in the trace.
     pub first_file: u32,
+    /// Number of the tracer's run in the file, from 1: a file may have been appended to.
+    pub run: u32,
+    /// Number of runs in the file.
+    pub runs: u32,
+    /// Line of the file with which it begins.
+    pub first_line: u64,
     /// Name of the format.
     pub format: &'static str,
     /// What its lines carry and mean.
@@ -60,6 +66,27 @@ pub struct SummaryRow {
 }
 
 impl Capture {
+    /// One like this of which nothing is read yet.
+    pub(crate) fn unread(other: &Capture) -> Capture {
+        Capture {
+            path: other.path.clone(),
+            files: other.files.clone(),
+            bytes: 0,
+            accounting: vec![0; Kind::ALL.len()],
+            first_lines: vec![0; Kind::ALL.len()],
+            lost_events: 0,
+            tasks: 0..0,
+            rows: 0..0,
+            first_ns: NO_NS,
+            last_ns: NO_NS,
+            cut: false,
+            backward_steps: 0,
+            unseen_children: 0,
+            summary: Vec::new(),
+            ..*other
+        }
+    }
+
     /// Number of lines.
     pub fn lines(&self) -> u64 {
         self.accounting.iter().sum()

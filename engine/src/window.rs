@@ -83,6 +83,11 @@ pub fn windows(trace: &Trace, choice: &Choice) -> Vec<Window> {
     (0..).zip(&trace.captures).map(|(number, capture)| window(trace, number, capture, choice)).collect()
 }
 
+/// The window of a capture; `None` if there is no such capture.
+pub fn window_of(trace: &Trace, number: u32, choice: &Choice) -> Option<Window> {
+    trace.captures.get(number as usize).map(|capture| window(trace, number, capture, choice))
+}
+
 fn window(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Window {
     if let Some(reason) = no_window(capture) {
         return Window::none(number, reason);

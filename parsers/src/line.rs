@@ -248,10 +248,13 @@ pub enum Extra {
     Stopped(bool),
     /// The tracer began (`true`) or ended (`false`) to trace this id.
     Attached(i32, bool),
-    /// A new run of the tracer begins in the same file.
-    Restarted,
     /// The path that the call makes, if it succeeds: of an open with O_CREAT, a rename, a link.
     Made(Text),
+    /// The tracer says that it begins: a new run, unless nothing was before it.
+    Restarted {
+        /// Moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if it does not say.
+        base_ns: i64,
+    },
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
     /// A poll or select: its descriptors and its time-out.

@@ -270,6 +270,8 @@ enum Cut {
     Plain,
     /// ` <pid changed to 12 ...>`
     RenamedTo(i32),
+    /// ` <detached ...>`: strace lets the thread go.
+    LetGo,
     /// A message about this process: attached or detached.
     Attached(i32, bool),
 }
@@ -289,9 +291,12 @@ fn cut(text: &[u8]) -> (&[u8], Option<Cut>) {
         None if text.starts_with(b"<") => (0, &text[1..]),
         None => return (text, None),
     };
-    let known: [&[u8]; 4] = [b"unfinished ", b"detached ...>", b"ptrace(", b"Cannot restart pid "];
+    let known: [&[u8]; 3] = [b"unfinished ", b"ptrace(", b"Cannot restart pid "];
     if let Some(id) = mark.strip_prefix(b"pid changed to ") {
         return (&text[..at], Some(Cut::RenamedTo(events::id(id))));
+    }
+    if mark == b"detached ...>" {
+        return (&text[..at], Some(Cut::LetGo));
     }
     let plain = mark.ends_with(b">") && known.iter().any(|known| mark.starts_with(known));
     if plain { (&text[..at], Some(Cut::Plain)) } else { (text, None) }
@@ -306,6 +311,7 @@ fn take_cut(args: &mut Arguments<'_>) -> Option<Cut> {
 fn keep_cut(said: Option<Cut>, line: &mut Line, parsed: &mut Parsed) {
     match said {
         Some(Cut::RenamedTo(id)) => line.extra = parsed.keep(Extra::RenamedTo(id)),
+        Some(Cut::LetGo) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(line.tid, false)),
         Some(Cut::Attached(id, attached)) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(id, attached)),
         // The message comes inside the call that makes the child, whose flags are kept already.
         Some(Cut::Attached(id, true)) => parsed.child_is(line, id),

@@ -14,7 +14,7 @@ import typer
 from tracealyze import capture, units
 from tracealyze.errors import GateFailed, UnusableInput, WrongUsage
 from tracealyze.render import output
-from tracealyze.render.capture_notes import losses_line
+from tracealyze.render.capture_notes import losses_line, name_of_capture
 from tracealyze.trace import Progress, Trace, read_files
 
 if TYPE_CHECKING:
@@ -105,7 +105,7 @@ class Choice:
             trace = self._read([each])
             if number == len(files):
                 capture.remember(named)
-            yield trace
+            yield from _runs(trace)
 
     def trace(self, syscalls: Sequence[str] = ()) -> Trace:
         """All captures in one trace, of which only these syscalls count."""
@@ -141,6 +141,16 @@ def _condition(text: str | None) -> Expression | None:
     from tracealyze import expression
 
     return expression.parse(text, "events", kind="condition", origin="--where")
+
+
+def _runs(trace: Trace) -> Iterator[Trace]:
+    """The runs of a tracer in one file, each by itself; of those, the ones that have what was asked for."""
+    if len(trace.captures) == 1:
+        yield trace
+        return
+    runs = [trace.of_capture(number) for number in range(len(trace.captures))]
+    asked_for = trace.selection.pids or trace.selection.programs or trace.selection.root is not None
+    yield from (run for run in runs if not asked_for or run.totals["threads"])
 
 
 def _interruptible(work: Callable[[], Trace]) -> Trace:
@@ -222,7 +232,7 @@ def tell_losses(trace: Trace) -> None:
     """Say on standard error what could not be used."""
     for each in trace.captures:
         if each.losses:
-            output.note(f"{each.path}: {losses_line(each)}")
+            output.note(f"{name_of_capture(each)}: {losses_line(each)}")
 
 
 def lost_lines(trace: Trace) -> int:

@@ -37,6 +37,12 @@ _NO_WALL = {
 
 def name_of_capture(capture: Capture) -> str:
     """Its path; of files that belong together, what their paths have in common."""
+    if capture.runs > 1:
+        return f"{_file_of(capture)}, run {capture.run} of {capture.runs} (from line {capture.first_line})"
+    return _file_of(capture)
+
+
+def _file_of(capture: Capture) -> str:
     if capture.path == "-":
         return "standard input"
     if len(capture.files) > 1:

@@ -5,7 +5,7 @@ use crate::events::EventKind;
 use crate::owners::{Birth, Key};
 use crate::tasks::Program;
 use parsers::line::Ended;
-use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Stamp, Text};
+use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
 
 /// So long after the end of their process threads may still be seen. No id is given out again so soon.
 const LAST_WORDS_NS: i64 = 100_000_000;
@@ -87,6 +87,7 @@ impl Assembler<'_> {
         let key = child_key(line, &self.trace.tasks[task as usize], child, thread);
         let birth = Birth { creator: task, row, thread, vfork, start_ns };
         let known = self.owners.child(key);
+        self.owners.links_late |= known.is_some() && line.part == Part::Whole;
         if known.is_none() && !thread {
             self.descriptors.forked(row, task - self.first_task);
         }

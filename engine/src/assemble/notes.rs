@@ -76,10 +76,8 @@ impl Assembler<'_> {
     }
 
     pub(super) fn told(&mut self, extra: Option<Extra>) {
-        match extra {
-            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
-            Some(Extra::Restarted) => self.owners.restart(),
-            _ => {}
+        if let Some(Extra::Attached(tid, begins)) = extra {
+            self.owners.attach(tid, begins);
         }
     }
 

@@ -31,7 +31,8 @@ pub struct PySelection(Choice);
 #[pymethods]
 impl PySelection {
     #[new]
-    #[pyo3(signature = (pids = Vec::new(), programs = Vec::new(), from_ = None, to = None, root = None, syscalls = Vec::new(), condition = None))]
+    #[expect(clippy::too_many_arguments, reason = "Python says them by name")]
+    #[pyo3(signature = (pids = Vec::new(), programs = Vec::new(), from_ = None, to = None, root = None, syscalls = Vec::new(), condition = None, capture = None))]
     fn new(
         pids: Vec<i32>,
         programs: Vec<String>,
@@ -40,9 +41,10 @@ impl PySelection {
         root: Option<i32>,
         syscalls: Vec<String>,
         condition: Option<Condition>,
+        capture: Option<u32>,
     ) -> PyResult<PySelection> {
         let condition = condition.map(|condition| EventFilter::new(condition.0)).transpose().map_err(unfit)?;
-        Ok(PySelection(Choice { pids, programs, from: from_, to, root, syscalls, condition }))
+        Ok(PySelection(Choice { capture, pids, programs, from: from_, to, root, syscalls, condition }))
     }
 }
 
@@ -104,7 +106,8 @@ impl PyTrace {
     fn windows(&self, choice: &Choice) -> Result<Vec<Window>, NoTime> {
         let selection = Selection::new(&self.trace, choice)?;
         let captures = 0..self.trace.captures.len() as u32;
-        let all = captures.flat_map(|capture| {
+        let chosen = captures.filter(|&capture| choice.capture.is_none_or(|chosen| chosen == capture));
+        let all = chosen.filter_map(|capture| {
             let times = selection.times_of(capture);
             let asked = window::Choice {
                 pid: choice.pids.first().copied(),
@@ -112,7 +115,7 @@ impl PyTrace {
                 from_ns: times.map(|times| times.0).filter(|_| choice.from.is_some()),
                 to_ns: times.map(|times| times.1).filter(|_| choice.to.is_some()),
             };
-            window::windows(&self.trace, &asked).into_iter().filter(move |window| window.capture == capture)
+            window::window_of(&self.trace, capture, &asked)
         });
         Ok(all.collect())
     }
@@ -412,6 +415,9 @@ fn described<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyD
     let some = |ns: i64| (ns != NO_NS).then_some(ns);
     dict.set_item("path", &capture.path)?;
     dict.set_item("files", &capture.files)?;
+    dict.set_item("run", capture.run)?;
+    dict.set_item("runs", capture.runs)?;
+    dict.set_item("first_line", capture.first_line)?;
     dict.set_item("format", capture.format)?;
     dict.set_item("lines", capture.lines())?;
     dict.set_item("bytes", capture.bytes)?;

@@ -32,7 +32,7 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let text = scan::trim(pasted::unquoted(line));
     if is_header(line) {
         let mut line = Line::of(Kind::Notice);
-        line.extra = parsed.keep(Extra::Restarted);
+        line.extra = parsed.keep(Extra::Restarted { base_ns: NO_NS });
         return Some(line);
     }
     if let Some(message) = text.strip_prefix(b"dtrace: ") {

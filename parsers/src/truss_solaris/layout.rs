@@ -77,7 +77,7 @@ fn is_event(body: &[u8]) -> bool {
 }
 
 /// `Base time stamp:  1259025932.1234  [ Tue Nov 24 01:25:32 GMT 2009 ]`
-fn base_ns(line: &[u8]) -> Option<i64> {
+pub(super) fn base_ns(line: &[u8]) -> Option<i64> {
     let rest = scan::skip_blanks(line).strip_prefix(b"Base time stamp:")?;
     Some(scan::seconds(scan::skip_blanks(rest))?.0)
 }

@@ -1,5 +1,6 @@
 //! What truss says beside calls: signals, faults, siginfo, arguments, verbose lines, messages.
 
+use super::layout;
 use super::split::Split;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Kind, Line, NO_ID};
@@ -210,9 +211,13 @@ pub(super) fn message(split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
         line.extra = parsed.keep(Extra::Attached(split.pid, false));
         return Some(line);
     }
+    if let Some(base_ns) = layout::base_ns(body) {
+        let mut line = Line::of(Kind::Notice);
+        line.extra = parsed.keep(Extra::Restarted { base_ns });
+        return Some(line);
+    }
     let is_notice = (body.starts_with(b"*** ") && body.ends_with(b"***"))
         || body.starts_with(b"(Warning: no matching active LWPs")
-        || body.starts_with(b"Base time stamp:")
         || body.starts_with(b"truss: ");
     is_notice.then(|| Line::of(Kind::Notice))
 }

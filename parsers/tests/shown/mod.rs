@@ -63,6 +63,8 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
         Extra::Program(name) => format!("program({})", parsed.texts.string(*name)),
         Extra::Asked(NO_NS) => "asked(for ever)".to_owned(),
+        Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
+        Extra::Restarted { base_ns } => format!("restarted({base_ns})"),
         other => format!("{other:?}"),
     }
 }

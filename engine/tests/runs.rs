@@ -1,0 +1,137 @@
+//! Files that a tracer was told to append to: each run is a capture of its own, and nothing that is one run is cut in two.
+
+use engine::trace::Trace;
+use std::io::Write;
+
+fn read(text: &str) -> Trace {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    file.write_all(text.as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {text}"))
+}
+
+/// First line, lines, tasks, bytes of each run.
+fn runs(text: &str) -> Vec<(u64, u64, u32, u64)> {
+    let trace = read(text);
+    let runs = trace.captures.len() as u32;
+    assert!(trace.captures.iter().zip(1..).all(|(capture, run)| (capture.run, capture.runs) == (run, runs)));
+    let all = trace.captures.iter();
+    all.map(|capture| (capture.first_line, capture.lines(), capture.tasks.len() as u32, capture.bytes)).collect()
+}
+
+fn first_lines(text: &str) -> Vec<u64> {
+    runs(text).into_iter().map(|(line, ..)| line).collect()
+}
+
+const ALONE: &str = "\
+10:00:00 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0
+10:00:01 exit_group(0) = ?
+10:00:01 +++ exited with 0 +++
+";
+const FAMILY: &str = "\
+100 1795249401.000000 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0 <0.000100>
+100 1795249401.002000 clone(child_stack=NULL, flags=SIGCHLD) = 102 <0.000100>
+102 1795249401.003000 execve(\"/bin/b\", [\"b\"], 0x7ffd /* 3 vars */) = 0 <0.000100>
+102 1795249401.004000 exit_group(3) = ?
+102 1795249401.004100 +++ exited with 3 +++
+100 1795249401.006000 exit_group(0) = ?
+100 1795249401.006100 +++ exited with 0 +++
+";
+
+#[test]
+fn each_run_of_a_single_process_is_a_capture() {
+    let bytes = ALONE.len() as u64;
+    assert_eq!(runs(&ALONE.repeat(3)), [(1, 3, 1, bytes), (4, 3, 1, bytes), (7, 3, 1, bytes)]);
+    let trace = read(&ALONE.repeat(2));
+    assert_eq!(trace.captures[0].first_ns, trace.captures[1].first_ns);
+    assert_eq!(trace.events.event(trace.captures[1].rows.start).file, 1);
+}
+
+#[test]
+fn each_run_of_a_family_is_a_capture_with_its_own_ids() {
+    let bytes = FAMILY.len() as u64;
+    assert_eq!(runs(&FAMILY.repeat(2)), [(1, 7, 2, bytes), (8, 7, 2, bytes)]);
+}
+
+#[test]
+fn a_quiet_run_ends_with_its_calls_that_do_not_return() {
+    let quiet: String = FAMILY.lines().filter(|line| !line.contains("+++")).map(|line| format!("{line}\n")).collect();
+    assert_eq!(first_lines(&quiet.repeat(2)), [1, 6]);
+}
+
+#[test]
+fn a_run_follows_one_that_was_let_go_or_cut() {
+    let own = "100 1795249401.000000 read(0,  <detached ...>\n";
+    assert_eq!(first_lines(&own.repeat(2)), [1, 2]);
+    assert_eq!(first_lines(&"read(0,  <detached ...>\n".repeat(2)), [1, 2]);
+    // Killed: nobody's end is told, but nobody can have made 300 either.
+    let cut: String = FAMILY.lines().take(4).map(|line| format!("{line}\n")).collect();
+    let other = FAMILY.replace("100 ", "300 ").replace("102 ", "302 ");
+    assert_eq!(first_lines(&format!("{cut}{other}")), [1, 5]);
+}
+
+#[test]
+fn differences_begin_with_nothing_in_each_run() {
+    let run = "100      0.000000 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0\n100      0.000100 read(0, ";
+    let other = run.replace("100 ", "200 ").replace("000200", "000100");
+    assert_eq!(first_lines(&format!("{run}\n{other}\"\", 1) = 0\n")), [1, 3]);
+}
+
+#[test]
+fn a_header_of_the_tracer_begins_a_run() {
+    let run = |base| {
+        format!("Base time stamp:  {base}.0000  [ Tue Nov 24 01:25:32 GMT 2009 ]\n7:\t 0.0001\tgetpid()\t= 7 [1]\n")
+    };
+    let trace = read(&format!("{}{}", run(1_259_025_932), run(1_259_025_999)));
+    let bases: Vec<i64> = trace.captures.iter().map(|capture| capture.facts.base_ns / 1_000_000_000).collect();
+    assert_eq!(bases, [1_259_025_932, 1_259_025_999]);
+}
+
+/// Believed: an unknown id that begins with a program, once all others have ended, is another run.
+#[test]
+fn a_filter_that_hides_births_does_not_make_runs_of_children() {
+    // strace -f -e trace=execve, and a child that lives on when its creator has ended.
+    let hidden = "\
+100 execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 3 vars */) = 0
+101 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0
+101 +++ exited with 0 +++
+100 +++ exited with 0 +++
+102 execve(\"/bin/b\", [\"b\"], 0x7ffd /* 3 vars */) = 0
+102 +++ exited with 0 +++
+";
+    assert_eq!(first_lines(hidden), [1]);
+    let other = "\
+100 execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 3 vars */) = 0
+100 +++ exited with 0 +++
+102 openat(AT_FDCWD, \"/x\", O_RDONLY) = 3
+102 +++ exited with 0 +++
+";
+    assert_eq!(first_lines(other), [1]);
+}
+
+#[test]
+fn children_that_speak_before_the_call_that_makes_them_are_no_run() {
+    // strace -z holds back the vfork until it has returned.
+    let held_back = |first, second| {
+        format!(
+            "\
+{first} execve(\"/bin/b\", [\"b\"], 0x7ffd /* 3 vars */) = 0
+100 vfork() = {first}
+{first} +++ exited with 0 +++
+{second} execve(\"/bin/b\", [\"b\"], 0x7ffd /* 3 vars */) = 0
+100 vfork() = {second}
+{second} +++ exited with 0 +++
+"
+        )
+    };
+    let begin = "100 execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 3 vars */) = 0\n";
+    assert_eq!(first_lines(&format!("{begin}{}{}", held_back(101, 102), held_back(103, 104))), [1]);
+}
+
+#[test]
+fn a_program_run_by_a_program_is_no_run() {
+    let chain = "execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 3 vars */) = 0\n".repeat(3);
+    assert_eq!(first_lines(&chain), [1]);
+    let summary = format!("{ALONE}% time     seconds  usecs/call     calls    errors syscall\n");
+    assert_eq!(first_lines(&summary), [1]);
+}
