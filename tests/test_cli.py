@@ -42,6 +42,8 @@ SLEEPER = """\
         ),
         (["summarize", "samples/ssh-login/ssh-login.truss", "--program", "qota"], 3, 'Did you mean "quota"?'),
         (["summarize", "samples/ssh-login/ssh-login.truss", "--from", "noon"], 2, 'there is no time "noon"'),
+        (["summarize", "samples/ssh-login/ssh-login.truss", "--from", "/forty-two/"], 3, "no line fits /forty-two/"),
+        (["summarize", "samples/ssh-login/ssh-login.truss", "--to", "/a(/"], 2, "is no regular expression: unclosed"),
         (["summarize", "--input-format", "strce", "README.md"], 2, 'Did you mean "strace"?'),
         (["summarize", "--tpo", "3"], 2, "Did you mean"),
         (["sumarize"], 2, 'Did you mean "summarize"?'),

@@ -13,13 +13,32 @@ from tracealyze.errors import WrongUsage
 from tracealyze.render.json import text, write_parts
 from tracealyze.trace import Scope
 
-KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target", "resolved")
+KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target", "resolved", "tag")
 each_sample = pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
 
 
 @pytest.fixture(scope="module")
 def trace() -> tracealyze.Trace:
     return tracealyze.read(SAMPLES / "ssh-login" / "ssh-login.truss")
+
+
+@pytest.mark.parametrize(
+    ("start", "end"),
+    [
+        ("2.6594", "14.0814"),
+        ("line:9", "line:4101"),
+        ("/fcntl.*F_SETFL/", "14.0814"),
+        ("+0", "/12186:.*write.*= 64$/"),
+        ("/^408:.*fcntl/", "/^12186:.*\\| : \\{/"),
+    ],
+)
+def test_the_login_is_the_same_however_its_window_is_named(start: str, end: str, trace: tracealyze.Trace) -> None:
+    login = trace.select(start=start, end=end)
+    (quota,) = (row for row in login.partition_by(["pid"]) if row["pid"] == 12200)
+    assert quota["exclusive_ns"] == 10_260_900_000
+    (stats,) = (row for row in login.partition_by(["op"]) if row["op"] == "ZFS_IOC_OBJSET_STATS")
+    assert stats["exclusive_ns"] == 9_741_200_000
+    assert login.window.wall_ns == 11_422_000_000 or start == "+0"
 
 
 @pytest.mark.parametrize("by", [["pid"], ["program", "class"], ["syscall", "op", "target"], list(KEYS)])

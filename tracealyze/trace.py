@@ -37,6 +37,8 @@ def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
         return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
     if reason == "unrecognised":
         return f"{name}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
+    if reason == "no_line":
+        return f"{name}: no line fits {tried[0]}, or none behind the one that --from names."
     return f"{name}: cannot be read: {reason}."
 
 
@@ -50,6 +52,8 @@ def _asked(engine: Callable[[], _Answer]) -> _Answer:
         raise UnusableInput(f"{error}.") from error
     except _engine.UsageError as error:
         what, name, known = error.args
+        if what == "regular expression":
+            raise WrongUsage(f'"{name}" is no regular expression: {known[0]}.') from error
         listed = f" ({', '.join(known)})" if known else ""
         raise WrongUsage(f'there is no {what} "{name}"{listed}.{did_you_mean(str(name), known)}') from error
 

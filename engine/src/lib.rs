@@ -24,6 +24,7 @@ pub mod listing;
 pub mod loops;
 pub mod members;
 pub mod merge;
+pub mod moments;
 pub mod normalise;
 mod owners;
 pub mod partition;

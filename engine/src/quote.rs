@@ -36,6 +36,25 @@ pub fn quote(path: &str, lines: &[u64]) -> io::Result<Vec<String>> {
     Ok(found)
 }
 
+/// The first thing that `look` finds in the lines of a file; it gets their texts without the line end, and their numbers.
+///
+/// # Errors
+/// If the file cannot be read again.
+pub fn first<T>(path: &str, mut look: impl FnMut(&[u8], u64) -> Option<T>) -> io::Result<Option<T>> {
+    let mut number = 0;
+    let mut chunks = chunks(path)?;
+    while let Some(bytes) = chunks()? {
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            number += 1;
+            let found = look(without_end(line), number);
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(None)
+}
+
 /// Reads lines of a file in ascending order, so that many can be quoted in one pass.
 pub struct Lines {
     path: String,
@@ -93,9 +112,13 @@ pub fn args_of<'line>(line: &'line str, syscall: &str) -> &'line str {
 }
 
 fn text_of(line: &[u8]) -> String {
-    let line = line.strip_suffix(b"\n").unwrap_or(line);
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
+    let line = without_end(line);
     String::from_utf8_lossy(&line[..line.len().min(LONGEST_BYTES)]).into_owned()
+}
+
+fn without_end(line: &[u8]) -> &[u8] {
+    let line = line.strip_suffix(b"\n").unwrap_or(line);
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 type Chunks = Box<dyn FnMut() -> io::Result<Option<Vec<u8>>> + Send>;

@@ -1,9 +1,10 @@
 //! Which events count: by process, program, syscall, time, and any condition on their columns.
 
 use crate::filter::{EventFilter, Matched};
+use crate::moments::NoTime;
 use crate::tasks::{Program, program_at};
 use crate::trace::Trace;
-use parsers::{Clock, NO_NS, Text, scan};
+use parsers::{NO_NS, Text};
 use std::sync::Arc;
 
 /// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
@@ -15,7 +16,8 @@ pub struct Choice {
     pub pids: Vec<i32>,
     /// Programs, by path or by the last part of it.
     pub programs: Vec<String>,
-    /// From when on: seconds as the capture prints them, `+SECONDS` since its start, `HH:MM:SS`, or `line:N`.
+    /// From when on: seconds as the capture prints them, `+SECONDS` since its start, `HH:MM:SS`, `line:N`, or the first line
+    /// that fits a regular expression, `/…/`.
     pub from: Option<String>,
     /// To when.
     pub to: Option<String>,
@@ -26,10 +28,6 @@ pub struct Choice {
     /// A condition on events.
     pub condition: Option<EventFilter>,
 }
-
-/// A time that cannot be understood.
-#[derive(Debug, PartialEq)]
-pub struct NoTime(pub String);
 
 /// A choice made ready for one trace.
 pub struct Selection<'trace> {
@@ -47,7 +45,7 @@ impl<'trace> Selection<'trace> {
     /// Make a choice ready.
     ///
     /// # Errors
-    /// [`NoTime`] if `from` or `to` is not a time.
+    /// [`NoTime`] if `from` or `to` names no moment.
     pub fn new(trace: &'trace Trace, choice: &Choice) -> Result<Selection<'trace>, NoTime> {
         let tasks = (!choice.pids.is_empty() || choice.capture.is_some()).then(|| {
             let named = |id: i32| choice.pids.is_empty() || choice.pids.contains(&id);
@@ -57,7 +55,7 @@ impl<'trace> Selection<'trace> {
             trace.tasks.iter().map(chosen).collect()
         });
         let timed = choice.from.is_some() || choice.to.is_some();
-        let times = timed.then(|| bounds(trace, choice)).transpose()?;
+        let times = timed.then(|| trace.bounds(&(choice.from.clone(), choice.to.clone()))).transpose()?;
         let texts = &trace.events.texts;
         let syscalls = (!choice.syscalls.is_empty())
             .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
@@ -122,48 +120,6 @@ impl<'trace> Selection<'trace> {
     pub fn times_of(&self, capture: u32) -> Option<(i64, i64)> {
         self.times.as_ref().map(|times| times[capture as usize])
     }
-}
-
-fn bounds(trace: &Trace, choice: &Choice) -> Result<Vec<(i64, i64)>, NoTime> {
-    let at = |text: &Option<String>, capture: u32, or: i64| match text {
-        Some(text) => moment(trace, capture, text).ok_or_else(|| NoTime(text.clone())),
-        None => Ok(or),
-    };
-    let captures = 0..trace.captures.len() as u32;
-    captures.map(|capture| Ok((at(&choice.from, capture, i64::MIN + 1)?, at(&choice.to, capture, i64::MAX)?))).collect()
-}
-
-/// A moment that a user names, on the time line of a capture.
-fn moment(trace: &Trace, capture: u32, text: &str) -> Option<i64> {
-    /// Stamps since 1970 are above this, times since a start are below.
-    const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
-    let known = &trace.captures[capture as usize];
-    if let Some(number) = text.strip_prefix("line:") {
-        return line_moment(trace, capture, number.trim().parse().ok()?);
-    }
-    let trimmed = text.trim().trim_end_matches('s');
-    if let Some((ns, _, rest)) = scan::time_of_day(trimmed.as_bytes()).filter(|(_, _, rest)| rest.is_empty()) {
-        let _ = rest;
-        return Some(if known.facts.clock == Clock::Epoch { on_day_of(ns, known.first_ns) } else { ns });
-    }
-    let since_start = trimmed.strip_prefix('+');
-    let (ns, _, rest) = scan::seconds(since_start.unwrap_or(trimmed).as_bytes())?;
-    if !rest.is_empty() {
-        return None;
-    }
-    let relative = since_start.is_some() || (known.facts.clock == Clock::Epoch && ns < YEAR_2001_NS);
-    Some(if relative { known.first_ns.saturating_add(ns) } else { ns })
-}
-
-fn on_day_of(time_of_day_ns: i64, first_ns: i64) -> i64 {
-    const DAY_NS: i64 = 86_400_000_000_000;
-    first_ns - first_ns.rem_euclid(DAY_NS) + time_of_day_ns
-}
-
-fn line_moment(trace: &Trace, capture: u32, line: u32) -> Option<i64> {
-    let mut rows = trace.captures[capture as usize].rows.clone();
-    let row = rows.find(|&row| trace.events.line(row) >= line && trace.events.start_ns(row) != NO_NS)?;
-    Some(trace.events.start_ns(row))
 }
 
 /// The programs of each task over time, those it had from its creator included.

@@ -1,8 +1,9 @@
 //! How much of what: the first numbers of a report.
 
 use crate::events::EventKind;
+use crate::moments::NoTime;
 use crate::processes::main_tasks;
-use crate::select::{Choice, NoTime, Selection};
+use crate::select::{Choice, Selection};
 use crate::trace::Trace;
 use parsers::Outcome;
 use rayon::prelude::*;

@@ -2,10 +2,11 @@
 
 use crate::events::{EventKind, EventTable};
 use crate::filter::{EventFilter, Matched};
+use crate::moments::{self, Bounds, Named, NoTime};
 use crate::tasks::Task;
 use parsers::{Facts, Kind, NO_NS, Outcome};
 use std::ops::Range;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// One capture: a file, or several that belong together.
 #[derive(Clone, Debug)]
@@ -118,6 +119,8 @@ pub struct Trace {
     pub(crate) task_offsets: Vec<u32>,
     /// The condition on events that was asked for last, and those that meet it.
     pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
+    /// The moments that were named last, and where they lie: finding them may cost reading the lines again.
+    named: Mutex<Option<(Named, Bounds)>>,
 }
 
 /// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
@@ -184,6 +187,20 @@ impl Trace {
         let capture_ns = || self.captures.get(owner.capture as usize).map_or(NO_NS, |capture| capture.last_ns);
         let ends = owner.death_ns == NO_NS && self.events.outcome(row) == Outcome::Open;
         next_ns.unwrap_or_else(|| if ends { capture_ns() } else { owner.end_ns() })
+    }
+
+    /// The stretch of each capture between two moments that a user names.
+    ///
+    /// # Errors
+    /// If one of them names none.
+    pub fn bounds(&self, named: &Named) -> Result<Bounds, NoTime> {
+        let mut known = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bounds)) = known.as_ref().filter(|(last, _)| last == named) {
+            return Ok(bounds.clone());
+        }
+        let bounds = moments::bounds(self, named)?;
+        *known = Some((named.clone(), bounds.clone()));
+        Ok(bounds)
     }
 
     /// Work out the order of each task's rows. Called once, when everything is read.

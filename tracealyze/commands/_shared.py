@@ -36,7 +36,12 @@ Programs: TypeAlias = Annotated[
     list[str] | None, typer.Option("--program", metavar="NAME", help="Only this program, by path or last part of it.")
 ]
 Start: TypeAlias = Annotated[
-    str | None, typer.Option("--from", metavar="TIME", help="Not before: 12.5, +12.5, 09:30:00 or line:N.")
+    str | None,
+    typer.Option(
+        "--from",
+        metavar="TIME",
+        help="Not before: 12.5, +12.5, 09:30:00, line:N, or /REGEX/ for the first line that fits.",
+    ),
 ]
 End: TypeAlias = Annotated[str | None, typer.Option("--to", metavar="TIME", help="Not after, in the same forms.")]
 Root: TypeAlias = Annotated[

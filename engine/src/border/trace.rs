@@ -1,16 +1,17 @@
 //! Reading, and a trace as Python sees it.
 
-use super::UsageError;
 use super::filter::{Condition, unfit};
 use super::table::{Events, PyTable};
+use super::{InputError, UsageError};
 use crate::calls::{self, Key};
 use crate::charges::Charges;
 use crate::filter::EventFilter;
 use crate::fold::{self, Query, Scope, Value};
 use crate::members::Members;
+use crate::moments::NoTime;
 use crate::partition::Pieces;
 use crate::path::{self, Segment, What};
-use crate::select::{Choice, NoTime, Selection};
+use crate::select::{Choice, Selection};
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
@@ -49,9 +50,16 @@ impl PySelection {
 }
 
 impl From<NoTime> for PyErr {
-    fn from(NoTime(text): NoTime) -> PyErr {
-        let forms = ["12.5", "+12.5", "09:30:00.25", "line:4711"].map(str::to_owned).to_vec();
-        UsageError::new_err(("time", text, forms))
+    fn from(error: NoTime) -> PyErr {
+        match error {
+            NoTime::Unknown(text) => {
+                let forms = ["12.5", "+12.5", "09:30:00.25", "line:4711", "/open.*ENOENT/"].map(str::to_owned).to_vec();
+                UsageError::new_err(("time", text, forms))
+            }
+            NoTime::NoExpression(text, why) => UsageError::new_err(("regular expression", text, vec![why])),
+            NoTime::NoLine(path, text) => InputError::new_err((path, "no_line", vec![text])),
+            NoTime::Unreadable(path, why) => InputError::new_err((path, why, Vec::<String>::new())),
+        }
     }
 }
 
