@@ -241,6 +241,53 @@ columns! {
         "first_line" i64 "" "Its line.";
         "last_line" i64 "" "Its line.";
     }
+    "rereads" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: those that read the file.";
+        "target" dict "" "The file; missing where files with little time each are taken together.";
+        "targets" i64 "count" "Number of files.";
+        "opens" i64 "count" "How often it was opened and read from the start.";
+        "size_bytes" i64 "bytes" "Bytes of the largest pass: how much there is to read.";
+        "written" bool "" "Whether one of these processes wrote to it, too.";
+        "calls" i64 "count" "Number of calls of all passes but the first.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that were read again.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "rescans" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "kind" dict "" "file, directory, or requests (entries asked for by ioctl).";
+        "syscall" dict "" "The commonest of the system calls.";
+        "op" dict "" "The request by which entries are asked for.";
+        "target" dict "" "What is gone through.";
+        "scans" i64 "count" "How often it was gone through from the start.";
+        "entries" i64 "count" "Number of calls that gave something, in all scans.";
+        "entries_per_scan" f64 "" "The same for each scan.";
+        "written" bool "" "Whether the process wrote to it, too.";
+        "calls" i64 "count" "Number of calls of all scans but the first.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

@@ -5,8 +5,11 @@ mod io;
 mod lengths;
 mod lookups;
 mod outliers;
+mod passes;
 mod paths;
 mod polls;
+mod rereads;
+mod rescans;
 mod retries;
 mod sleeps;
 mod slow_targets;
@@ -29,6 +32,8 @@ pub const TABLES: &[(&str, Make)] = &[
     ("loops", crate::loops::found),
     ("outliers", outliers::found),
     ("polls", polls::found),
+    ("rereads", rereads::found),
+    ("rescans", rescans::found),
     ("retries", retries::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),
