@@ -288,6 +288,71 @@ columns! {
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";
     }
+    "metadata" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "syscall" dict "" "Name of the system call.";
+        "target" dict "" "The path that was asked about again most often.";
+        "most" i64 "" "How often it was.";
+        "paths" i64 "count" "Number of paths that were asked about again.";
+        "asked" i64 "count" "Number of all calls of this syscall.";
+        "calls" i64 "count" "Number of repeats: the same call on the same path with the same answer as before.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "ancestor_walks" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "way" dict "" "down (a path is resolved component by component) or up (a file is looked for in each directory above).";
+        "syscall" dict "" "The commonest of the system calls.";
+        "target" dict "" "The path that was looked up again most often.";
+        "paths" i64 "count" "Number of paths that were looked up again.";
+        "walks" i64 "count" "Number of walks of at least three steps.";
+        "steps" i64 "count" "Number of their steps.";
+        "calls" i64 "count" "Number of steps that an earlier walk had made, too.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "fd_sweeps" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "syscall" dict "" "Name of the system call.";
+        "sweeps" i64 "count" "Number of sweeps: most of at least eight calls in a row met no open descriptor.";
+        "longest" i64 "" "Calls of the longest sweep.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
