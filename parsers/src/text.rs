@@ -22,8 +22,8 @@ impl Text {
     }
 
     /// The first number that is not a fixed word.
-    pub fn first_free() -> u32 {
-        syscalls::words().len() as u32
+    pub const fn first_free() -> u32 {
+        syscalls::WORDS_LEN
     }
 }
 
