@@ -3,7 +3,7 @@
 //! `cargo bench -p tracealyze-parsers` reads the texts in `benches/texts`, each repeated to some MB;
 //! with `-- FILE…` those files instead.
 
-use parsers::{Head, Kind, LineReader, Parsed, recognise};
+use parsers::{Head, Kind, LineReader, Lines, Parsed, recognise};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -98,11 +98,11 @@ fn cells(text: &[u8]) -> Vec<Vec<u8>> {
 
 /// Number of lines, and of those that are not of the format.
 fn read(reader: &dyn LineReader, cells: &[Vec<u8>], parsed: &mut Parsed) -> (usize, usize) {
-    let (mut lines, mut strange) = (0, 0);
+    let (mut lines, mut strange, mut told) = (0, 0, Lines::default());
     for cell in cells {
-        parsed.read(reader, cell);
-        lines += parsed.lines.len();
-        strange += parsed.lines.iter().filter(|line| matches!(line.kind, Kind::Foreign | Kind::Damaged)).count();
+        parsed.read_on(reader, cell, &mut told);
+        lines += told.list.len();
+        strange += told.list.iter().filter(|line| matches!(line.kind, Kind::Foreign | Kind::Damaged)).count();
     }
     (lines, strange)
 }
