@@ -1,12 +1,10 @@
 //! Loops: a task does the same few calls again and again.
 //!
-//! ```text
-//! calls    … A b c d A b c d A b c c d A b c d x y …
-//! anchor     ^       ^       ^         ^              the call that costs most
-//! turns      |-------|-------|---------|-------|      from one anchor to the next
-//! ```
-//! A turn conforms if it consists of the same calls as the commonest turn, in any number. Nine in ten must conform, and
-//! nine in ten calls must be of its kinds.
+//! `turns` finds stretches in which a sequence comes again and again, `nests` decides which loop of a nest is shown, and here it is
+//! measured what a loop costs.
+
+mod nests;
+mod turns;
 
 use crate::events::{EventKind, EventTable};
 use crate::members::Members;
@@ -14,18 +12,15 @@ use crate::select::Selection;
 use crate::sheet::{Found, Sheet};
 use crate::trace::Trace;
 use crate::view::View;
+pub use nests::Around;
+use nests::Nest;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
 
-/// Longest turn, in calls.
-const LONGEST_PERIOD: usize = 64;
-/// Fewer turns are a coincidence.
-const FEWEST_TURNS: usize = 4;
-/// How many of a task's costliest calls are tried as anchors.
-const ANCHORS: usize = 4;
-/// Turns of a loop that may deviate: one in this many.
-const DEVIATING: usize = 10;
+/// The longest loops that are kept: of one task, and of all.
+const MOST: (usize, usize) = (256, 20_000);
 
 /// A repeated sequence of calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +39,12 @@ pub struct Loop {
     pub dominant_ns: i64,
     /// How often the dominant call was made.
     pub dominant_calls: u64,
-    /// A call of the body that failed in every turn.
+    /// A call of the body that never succeeded.
     pub failing: Option<u32>,
+    /// How long the last turns took for each nanosecond of the first ones.
+    pub trend: Option<f64>,
+    /// The loop around it, if there is one that costs little itself.
+    pub around: Option<Around>,
     /// Different targets of the dominant call.
     pub distinct_targets: u64,
     /// First and last event.
@@ -93,150 +92,105 @@ impl Shapes {
         }
     }
 
-    fn fails(&self, number: u32) -> bool {
-        self.parts[number as usize].3 == Outcome::Failed
+    /// Whether a call fails, and none of these others is the same call that does not.
+    fn never_succeeds<'a>(&self, number: u32, mut others: impl Iterator<Item = &'a u32>) -> bool {
+        let (syscall, op, _, outcome) = self.parts[number as usize];
+        outcome == Outcome::Failed
+            && others.all(|&other| {
+                let other = self.parts[other as usize];
+                (other.0, other.1) != (syscall, op) || other.3 == Outcome::Failed
+            })
+    }
+
+    fn texts(&self, events: &EventTable, numbers: &[u32]) -> Vec<String> {
+        numbers.iter().map(|&number| self.text(events, number)).collect()
     }
 }
 
-/// The loops of all chosen tasks, the longest first; of nested ones only the outer.
+/// The loops of all chosen tasks, the longest first; of nested ones the one that explains the cost.
 pub fn loops(trace: &Trace, selection: &Selection<'_>) -> (Shapes, Vec<Loop>) {
     let shapes = Shapes::new(&trace.events);
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.has_task(task)).collect();
-    let mut found: Vec<Loop> =
-        tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
-    found.sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.turns), found.first_row));
-    (shapes, found)
-}
-
-/// The calls of one task.
-struct Calls<'a> {
-    events: &'a EventTable,
-    rows: Vec<u32>,
-    shapes: Vec<u32>,
+    let found = tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
+    (shapes, longest(found, MOST.1))
 }
 
 fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &Shapes, task: u32) -> Vec<Loop> {
     let events = &trace.events;
     let is_call = |&row: &u32| events.kind(row) == EventKind::Call && selection.has(row);
     let rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_call).collect();
-    if rows.len() < FEWEST_TURNS {
+    if rows.len() < turns::FEWEST_TURNS {
         return Vec::new();
     }
-    let of_rows = rows.iter().map(|&row| shapes.of(events, row)).collect();
-    let calls = Calls { events, rows, shapes: of_rows };
-    let (mut found, mut covered) = (Vec::new(), vec![false; calls.rows.len()]);
-    for anchor in anchors(&calls, shapes.parts.len()) {
-        for (range, one) in runs(&calls, anchor).iter().flat_map(|run| as_loops(&calls, shapes, task, run)) {
-            // The same turns, seen from another of their calls, or a loop within a turn.
-            let known = covered[range.clone()].iter().filter(|&&known| known).count();
-            if 2 * known <= range.len() {
-                covered[range].fill(true);
-                found.push(one);
-            }
-        }
-    }
+    let of_rows: Vec<u32> = rows.iter().map(|&row| shapes.of(events, row)).collect();
+    let calls = Calls { events, shapes, task, rows: &rows, of_rows: &of_rows };
+    let (cost_ns, time_ns) = (|at: usize| events.dur_ns(rows[at]).max(0), |range| calls.time_ns(range));
+    let (of_rows, kinds) = (&of_rows[..], shapes.parts.len());
+    let found = nests::nests(&nests::Calls { shapes: of_rows, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
+    let found: Vec<Loop> = found.into_iter().map(|nest| calls.measured(nest)).collect();
+    longest(found, MOST.0)
+}
+
+/// The longest loops, the longest first.
+fn longest(mut found: Vec<Loop>, most: usize) -> Vec<Loop> {
+    found.sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.turns), found.first_row));
+    found.truncate(most);
     found
 }
 
-/// The calls on which a task spends most, the costliest first; by number where there are no durations.
-fn anchors(calls: &Calls<'_>, shapes: usize) -> Vec<u32> {
-    let mut sums = vec![(0i64, 0usize); shapes];
-    for (&row, &shape) in calls.rows.iter().zip(&calls.shapes) {
-        let sum = &mut sums[shape as usize];
-        sum.0 = sum.0.saturating_add(calls.events.dur_ns(row).max(0));
-        sum.1 += 1;
-    }
-    let mut order: Vec<u32> = (0..shapes as u32).filter(|&shape| sums[shape as usize].1 >= FEWEST_TURNS).collect();
-    order.sort_by_key(|&shape| (std::cmp::Reverse(sums[shape as usize]), shape));
-    order.truncate(ANCHORS);
-    order
+/// The calls of one task.
+struct Calls<'a> {
+    events: &'a EventTable,
+    shapes: &'a Shapes,
+    task: u32,
+    rows: &'a [u32],
+    of_rows: &'a [u32],
 }
 
-/// Places of the anchor, cut where two are further apart than a turn may be.
-fn runs(calls: &Calls<'_>, anchor: u32) -> Vec<Vec<usize>> {
-    let places = calls.shapes.iter().enumerate().filter(|&(_, &shape)| shape == anchor).map(|(at, _)| at);
-    let mut runs: Vec<Vec<usize>> = Vec::new();
-    for place in places {
-        match runs.last_mut().filter(|run| place - run[run.len() - 1] <= LONGEST_PERIOD) {
-            Some(run) => run.push(place),
-            None => runs.push(vec![place]),
+impl Calls<'_> {
+    /// From the start of a call to that of another, or to the end of the last one; without a clock the time in them.
+    fn time_ns(&self, range: Range<usize>) -> i64 {
+        let start_ns = |at: usize| self.rows.get(at).map(|&row| self.events.start_ns(row)).filter(|&ns| ns != NO_NS);
+        let last_ns = || self.rows.last().and_then(|&row| self.events.end_ns(row).or(Some(self.events.start_ns(row))));
+        let end_ns = if range.end < self.rows.len() { start_ns(range.end) } else { last_ns() };
+        match start_ns(range.start).zip(end_ns) {
+            Some((start_ns, end_ns)) => (end_ns - start_ns).max(0),
+            None => self.rows[range].iter().map(|&row| self.events.dur_ns(row).max(0)).sum(),
         }
     }
-    runs.retain(|run| run.len() >= FEWEST_TURNS);
-    runs
-}
 
-/// The loops in a run of anchors: all of it, if nine in ten turns conform to the commonest one and nine in ten calls are
-/// of its kinds; else the stretches between turns of quite another length, which are work between two loops.
-fn as_loops(calls: &Calls<'_>, shapes: &Shapes, task: u32, run: &[usize]) -> Vec<(std::ops::Range<usize>, Loop)> {
-    let turns: Vec<&[u32]> = run.windows(2).map(|pair| &calls.shapes[pair[0]..pair[1]]).collect();
-    let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
-    turns.iter().for_each(|turn| *counts.entry(turn).or_default() += 1);
-    let commonest = counts.iter().max_by_key(|&(turn, count)| (count, std::cmp::Reverse(turn)));
-    let Some(body) = commonest.map(|(turn, _)| *turn) else { return Vec::new() };
-    let kinds: FxHashSet<u32> = body.iter().copied().collect();
-    let is_loop = |from: usize, end: usize| {
-        let here = &turns[from..end];
-        let conforming = here.iter().filter(|turn| conforms(turn, &kinds)).count();
-        let others: usize = here.iter().flat_map(|turn| turn.iter()).filter(|shape| !kinds.contains(shape)).count();
-        here.len() + 1 >= FEWEST_TURNS
-            && (here.len() - conforming) * DEVIATING <= here.len()
-            && others * DEVIATING <= run[end] - run[from]
-    };
-    let one = |from: usize, end: usize| {
-        // The last anchor opens a turn of its own, though nothing tells where it ends.
-        let range = run[from]..run[end] + 1;
-        (range.clone(), measured(calls, shapes, task, body, range, (end - from) as u64 + 1))
-    };
-    if is_loop(0, turns.len()) {
-        return vec![one(0, turns.len())];
-    }
-    let is_other = |turn: &&[u32]| turn.len() > 2 * body.len() + 1 && !conforms(turn, &kinds);
-    let cuts = turns.iter().enumerate().filter(|(_, turn)| is_other(turn)).map(|(at, _)| at).chain([turns.len()]);
-    let stretches = cuts.scan(0, |from, end| Some((std::mem::replace(from, end + 1), end)));
-    stretches.filter(|&(from, end)| from < end && is_loop(from, end)).map(|(from, end)| one(from, end)).collect()
-}
-
-/// Whether a turn consists of these kinds of calls, each at least once.
-fn conforms(turn: &[u32], kinds: &FxHashSet<u32>) -> bool {
-    turn.iter().all(|shape| kinds.contains(shape)) && kinds.iter().all(|shape| turn.contains(shape))
-}
-
-fn measured(
-    calls: &Calls<'_>,
-    shapes: &Shapes,
-    task: u32,
-    body: &[u32],
-    range: std::ops::Range<usize>,
-    turns: u64,
-) -> Loop {
-    let (rows, of_rows) = (&calls.rows[range.clone()], &calls.shapes[range]);
-    let (first_row, last_row) = (rows[0], rows[rows.len() - 1]);
-    let events = calls.events;
-    let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
-    for (&row, &shape) in rows.iter().zip(of_rows) {
-        let sum = sums.entry(shape).or_default();
-        sum.0 = sum.0.saturating_add(events.dur_ns(row).max(0));
-        sum.1 += 1;
-    }
-    let of_body = body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
-    let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
-    let targets: FxHashSet<Text> =
-        rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant).map(|(&row, _)| events.target(row)).collect();
-    let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
-    let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
-    Loop {
-        task,
-        turns,
-        body: body.to_vec(),
-        total_ns: wall_ns.map_or(in_calls_ns, |end_ns| end_ns - events.start_ns(first_row)),
-        dominant,
-        dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
-        dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
-        failing: body.iter().copied().find(|&shape| shapes.fails(shape)),
-        distinct_targets: targets.len() as u64,
-        first_row,
-        last_row,
+    fn measured(&self, nest: Nest) -> Loop {
+        let range = nest.range.start..nest.last + 1;
+        let (rows, of_rows) = (&self.rows[range.clone()], &self.of_rows[range]);
+        let (first_row, last_row) = (rows[0], rows[rows.len() - 1]);
+        let events = self.events;
+        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
+        for (&row, &shape) in rows.iter().zip(of_rows) {
+            let sum = sums.entry(shape).or_default();
+            *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
+        }
+        let of_body =
+            nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
+        let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
+        let of_dominant = rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant);
+        let targets: FxHashSet<Text> = of_dominant.map(|(&row, _)| events.target(row)).collect();
+        let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
+        let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
+        Loop {
+            task: self.task,
+            turns: nest.turns,
+            total_ns: wall_ns.map_or(in_calls_ns, |end_ns| end_ns - events.start_ns(first_row)),
+            dominant,
+            dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
+            dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
+            failing: nest.body.iter().copied().find(|&shape| self.shapes.never_succeeds(shape, sums.keys())),
+            trend: nest.trend,
+            around: nest.around,
+            body: nest.body,
+            distinct_targets: targets.len() as u64,
+            first_row,
+            last_row,
+        }
     }
 }
 
@@ -246,11 +200,10 @@ pub fn found(view: &View<'_>) -> Found {
     let events = &view.trace.events;
     let mut sheet = Sheet::new(view, "loops");
     for one in &found {
-        let body = one.body.iter().map(|&shape| shapes.text(events, shape)).collect();
         sheet.who(one.task, one.first_row);
         sheet.int("turns", one.turns as i64);
         sheet.int("period", one.body.len() as i64);
-        sheet.list("body", body);
+        sheet.list("body", shapes.texts(events, &one.body));
         sheet.ns("total_ns", one.total_ns);
         let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
         sheet.ns("per_turn_ns", per_turn_ns);
@@ -259,6 +212,11 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.int("dominant_calls", one.dominant_calls as i64);
         sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
         sheet.int("distinct_targets", one.distinct_targets as i64);
+        sheet.float("trend", one.trend);
+        let around = one.around.as_ref();
+        sheet.some_int("outer_turns", around.map(|around| around.turns as i64));
+        sheet.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
+        sheet.float("outer_trend", around.and_then(|around| around.trend));
         let (all_ns, dominant_ns) = on_path(view, &shapes, one);
         sheet.path_ns(all_ns);
         sheet.int("dominant_exclusive_ns", dominant_ns);

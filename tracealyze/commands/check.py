@@ -14,8 +14,8 @@ from tracealyze.render import output
 
 if TYPE_CHECKING:
     from tracealyze.gate.config import Config
-    from tracealyze.gate.findings import FailOn
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.gate.verdict import FailOn, Verdict
+    from tracealyze.metrics import Run
 
 
 def command(
@@ -73,9 +73,8 @@ def command(
     else:
         named = captures or list(settings.captures)
         choice = Choice.of(named, pids, programs, start, end, root, input_format)
-        verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
+        verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings), strict)
     write(verdict, wanted)
-    shared.must_be_whole(verdict.lost_lines, strict)
     return verdict.exit_code
 
 
@@ -96,7 +95,7 @@ class _Asked:
 
 def _severity(text: str | None) -> FailOn | None:
     from tracealyze.errors import did_you_mean
-    from tracealyze.gate.findings import FailOn
+    from tracealyze.gate.verdict import FailOn
 
     if text is None:
         return None
@@ -106,12 +105,10 @@ def _severity(text: str | None) -> FailOn | None:
     return FailOn(text)
 
 
-def _judged(choice: Choice, wanted: _Asked) -> Verdict:
+def _judged(choice: Choice, wanted: _Asked, strict: bool) -> Verdict:
     from tracealyze.gate import baseline as baselines
     from tracealyze.gate.budget import budget_of
-    from tracealyze.gate.findings import FailOn
-    from tracealyze.gate.verdict import Asked, verdict, without_baseline
-    from tracealyze.metrics import Run
+    from tracealyze.gate.verdict import Asked, FailOn, verdict, without_baseline
 
     budgets = [budget_of(text) for text in wanted.budgets]
     for budget in budgets:
@@ -130,10 +127,17 @@ def _judged(choice: Choice, wanted: _Asked) -> Verdict:
         fail_on=wanted.fail_on or FailOn.ERROR,
         gates_findings=wanted.fail_on is not None,
     )
+    runs = _runs(choice, strict)
+    return verdict(runs, asked)
+
+
+def _runs(choice: Choice, strict: bool) -> list[Run]:
+    from tracealyze.metrics import Run
+
     runs = [Run(trace) for trace in choice.traces()]
     for run in runs:
-        shared.tell_losses(run.trace)
-    return verdict(runs, asked)
+        shared.close(run.trace, strict)
+    return runs
 
 
 def _demo() -> Verdict:

@@ -1,0 +1,267 @@
+//! Nests: loops within loops, of which one is shown.
+//!
+//! ```text
+//! calls    o r r r r c | o r r r r r c | o r r r r r r c | …      r: a loop of its own
+//! again    o  [ r* ] c | o   [ r* ]  c | o    [ r* ]   c | …      o [r*] c: the loop around it
+//! ```
+//! A loop is taken as one symbol, and turns are looked for again. The outer loop explains the cost, unless one loop in it has
+//! nine tenths of the time: then that one is shown, with what goes on around it.
+
+use super::turns::{DEVIATING, FEWEST_TURNS, Line, Turned, turned};
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Loops within loops within loops.
+const LEVELS: usize = 4;
+
+/// The calls of one task in order.
+pub(super) struct Calls<'a> {
+    /// The shape of each.
+    pub shapes: &'a [u32],
+    /// How many shapes there are.
+    pub kinds: usize,
+    /// What each costs.
+    pub cost_ns: &'a dyn Fn(usize) -> i64,
+    /// From the start of one to the start of another, or to the end of the last.
+    pub time_ns: &'a dyn Fn(Range<usize>) -> i64,
+}
+
+/// A loop, in places of calls.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Nest {
+    /// From its first call to the end of its last turn.
+    pub range: Range<usize>,
+    /// Where the last turn begins.
+    pub last: usize,
+    pub turns: u64,
+    /// Shapes of the commonest turn.
+    pub body: Vec<u32>,
+    /// How long its last turns take for each nanosecond of its first ones.
+    pub trend: Option<f64>,
+    /// The loop around it, if it is shown for what that one costs.
+    pub around: Option<Around>,
+}
+
+/// A loop around another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Around {
+    /// How often it went round.
+    pub turns: u64,
+    /// Its commonest turn.
+    pub body: Vec<u32>,
+    /// How long its last turns took for each nanosecond of its first ones.
+    pub trend: Option<f64>,
+}
+
+/// The loops of a task, disjoint, in order.
+pub(super) fn nests(calls: &Calls<'_>) -> Vec<Nest> {
+    let line = Line { symbols: calls.shapes, kinds: calls.kinds, cost: calls.cost_ns };
+    let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
+    for _ in 1..LEVELS {
+        let number = nests.len();
+        if number < FEWEST_TURNS {
+            break;
+        }
+        nests = around(calls, nests);
+        if nests.len() == number {
+            break;
+        }
+    }
+    nests
+}
+
+fn first_level(calls: &Calls<'_>, one: Turned) -> Nest {
+    let trend = trend(calls, &one.range, one.first_quarter, one.last_quarter);
+    Nest { range: one.range, last: one.last, turns: one.turns, body: one.body, trend, around: None }
+}
+
+fn trend(calls: &Calls<'_>, range: &Range<usize>, first_quarter: usize, last_quarter: usize) -> Option<f64> {
+    // The last anchor opens a turn whose end is not known.
+    let first_ns = (calls.time_ns)(range.start..first_quarter);
+    let last_ns = (calls.time_ns)(last_quarter..range.end);
+    (first_ns > 0).then(|| last_ns as f64 / first_ns as f64)
+}
+
+/// Calls and loops in order, each as one symbol.
+struct Sequence {
+    symbols: Vec<u32>,
+    /// Place of the first call of each.
+    starts: Vec<usize>,
+    /// The body of each symbol that is a loop; the first has the number of shapes.
+    bodies: Vec<Vec<u32>>,
+}
+
+impl Sequence {
+    /// Calls that lie further from a loop than a turn may be long cannot be part of a loop around it, but they are kept: what
+    /// is far from the one is near to another.
+    fn new(calls: &Calls<'_>, nests: &[Nest]) -> Sequence {
+        let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
+        let mut sequence = Sequence { symbols: Vec::new(), starts: Vec::new(), bodies: Vec::new() };
+        let mut at = 0;
+        for nest in nests {
+            sequence.calls(calls, at..nest.range.start);
+            let number = *numbers.entry(&nest.body).or_insert_with(|| {
+                sequence.bodies.push(nest.body.clone());
+                (calls.kinds + sequence.bodies.len() - 1) as u32
+            });
+            sequence.symbols.push(number);
+            sequence.starts.push(nest.range.start);
+            at = nest.range.end;
+        }
+        sequence.calls(calls, at..calls.shapes.len());
+        sequence
+    }
+
+    fn calls(&mut self, calls: &Calls<'_>, range: Range<usize>) {
+        self.symbols.extend_from_slice(&calls.shapes[range.clone()]);
+        self.starts.extend(range);
+    }
+
+    /// The body of a turn in calls: that of each loop once.
+    fn body(&self, kinds: usize, body: &[u32]) -> Vec<u32> {
+        let of = |&symbol: &u32| match (symbol as usize).checked_sub(kinds) {
+            Some(number) => self.bodies[number].clone(),
+            None => vec![symbol],
+        };
+        body.iter().flat_map(of).collect()
+    }
+}
+
+/// The same loops, with those that lie in turns of a loop around them taken together.
+fn around(calls: &Calls<'_>, nests: Vec<Nest>) -> Vec<Nest> {
+    let sequence = Sequence::new(calls, &nests);
+    let next = |at: usize| sequence.starts.get(at).copied().unwrap_or(calls.shapes.len());
+    let cost = |at: usize| match (sequence.symbols[at] as usize) < calls.kinds {
+        true => (calls.cost_ns)(sequence.starts[at]),
+        false => (calls.time_ns)(next(at)..next(at + 1)),
+    };
+    let kinds = calls.kinds + sequence.bodies.len();
+    let outer = turned(&Line { symbols: &sequence.symbols, kinds, cost: &cost });
+    let mut kept: Vec<Nest> = Vec::with_capacity(nests.len());
+    let mut rest = nests.into_iter().peekable();
+    for one in outer {
+        let range = next(one.range.start)..next(one.range.end);
+        while let Some(nest) = rest.next_if(|nest| nest.range.start < range.start) {
+            kept.push(nest);
+        }
+        let inner: Vec<Nest> = std::iter::from_fn(|| rest.next_if(|nest| nest.range.start < range.end)).collect();
+        let trend = trend(calls, &range, next(one.first_quarter), next(one.last_quarter));
+        let around = Around { turns: one.turns, body: sequence.body(calls.kinds, &one.body), trend };
+        let last = match one.last + 1 == one.range.end {
+            true => range.end - 1,
+            false => next(one.last),
+        };
+        kept.push(Nest { last, ..shown(calls, range, inner, around) });
+    }
+    kept.extend(rest);
+    joined(kept)
+}
+
+/// The loop that explains the cost of a nest.
+fn shown(calls: &Calls<'_>, range: Range<usize>, inner: Vec<Nest>, around: Around) -> Nest {
+    let mut times: FxHashMap<&[u32], i64> = FxHashMap::default();
+    for nest in &inner {
+        *times.entry(&nest.body).or_default() += (calls.time_ns)(nest.range.clone());
+    }
+    let longest = times.into_iter().max_by_key(|&(body, ns)| (ns, std::cmp::Reverse(body)));
+    let all_ns = (calls.time_ns)(range.clone());
+    let body = longest.filter(|(_, ns)| (all_ns - ns) * (DEVIATING as i64) <= all_ns).map(|(body, _)| body.to_vec());
+    let Some(body) = body else {
+        return Nest {
+            last: range.end - 1,
+            range,
+            turns: around.turns,
+            body: around.body,
+            trend: around.trend,
+            around: None,
+        };
+    };
+    let same = || inner.iter().filter(|nest| nest.body == body);
+    let turns = same().map(|nest| nest.turns).sum();
+    // The inmost loop is what is shown, and the one around all is what is said of it.
+    Nest { last: range.end - 1, range, turns, trend: per_turn(calls, same()), body, around: Some(around) }
+}
+
+/// How long the turns of the last loop are for each nanosecond of those of the first.
+fn per_turn<'a>(calls: &Calls<'_>, mut nests: impl Iterator<Item = &'a Nest>) -> Option<f64> {
+    let mean_ns = |nest: &Nest| (calls.time_ns)(nest.range.clone()) as f64 / nest.turns.max(1) as f64;
+    let first = nests.next()?;
+    let last = nests.last().unwrap_or(first);
+    (mean_ns(first) > 0.0).then(|| mean_ns(last) / mean_ns(first))
+}
+
+/// A loop that is broken off again and again by a little other work is one loop.
+fn joined(nests: Vec<Nest>) -> Vec<Nest> {
+    let mut kept: Vec<Nest> = Vec::with_capacity(nests.len());
+    for mut nest in nests {
+        while let Some(before) = kept.last() {
+            let all = before.range.start..nest.range.end;
+            let between = nest.range.start - before.range.end;
+            if before.body != nest.body
+                || before.around.is_some() != nest.around.is_some()
+                || between * DEVIATING > all.len()
+            {
+                break;
+            }
+            let Some(before) = kept.pop() else { break };
+            nest = Nest { range: all, last: nest.last, turns: before.turns + nest.turns, ..before };
+        }
+        kept.push(nest);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Loops as `body*turns`, with `in body*turns` where another is around. Each call takes 1, a capital letter 100.
+    fn shown(text: &str) -> Vec<String> {
+        let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
+        let time = |range: Range<usize>| range.map(cost).sum();
+        let shapes: Vec<u32> = text.bytes().map(u32::from).collect();
+        let calls = Calls { shapes: &shapes, kinds: 128, cost_ns: &cost, time_ns: &time };
+        let name = |body: &[u32], turns: u64| {
+            format!("{}*{turns}", body.iter().map(|&symbol| symbol as u8 as char).collect::<String>())
+        };
+        let text = |nest: Nest| match nest.around {
+            Some(around) => format!("{} in {}", name(&nest.body, nest.turns), name(&around.body, around.turns)),
+            None => name(&nest.body, nest.turns),
+        };
+        nests(&calls).into_iter().map(text).collect()
+    }
+
+    #[test]
+    fn the_outer_loop_is_shown_where_its_own_calls_cost() {
+        assert_eq!(shown(&"Oabababababab".repeat(8)), ["Oabababababab*8"]);
+        assert_eq!(shown(&format!("O{}Cx", "ab".repeat(90)).repeat(8)), ["abCxO*8"]);
+    }
+
+    #[test]
+    fn the_inner_loop_is_shown_where_the_outer_is_incidental() {
+        assert_eq!(shown(&format!("opqr{}c", "Ab".repeat(90)).repeat(8)), ["Ab*720 in Abcopqr*8"]);
+    }
+
+    #[test]
+    fn rounds_that_grow_are_told() {
+        let growing: String = (1..60).map(|round| format!("op{}c", "R".repeat(round))).collect();
+        let found = shown(&growing);
+        assert_eq!(found.len(), 1, "{found:?}");
+        assert!(found[0].starts_with("R*17"), "{found:?}");
+    }
+
+    #[test]
+    fn a_loop_in_a_loop_in_a_loop_is_one_row() {
+        let inner = format!("m{}n", "Ab".repeat(50));
+        let middle = format!("o{}p", inner.repeat(50));
+        assert_eq!(shown(&middle.repeat(6)).len(), 1);
+    }
+
+    #[test]
+    fn breaks_that_differ_each_time_do_not_make_many_loops() {
+        let broken: String = (0..20u8)
+            .map(|at| "Ab".repeat(70) + &"cdefghijklmnopq"[usize::from(at % 7)..][..usize::from(5 + at % 4)])
+            .collect();
+        assert_eq!(shown(&broken).len(), 1, "{:?}", shown(&broken));
+    }
+}
