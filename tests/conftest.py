@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -23,6 +24,13 @@ def captures_of_samples() -> list[Path]:
     """The captures that lie in samples/, among what explains and makes them."""
     kinds = {".strace", ".truss", ".dtruss", ".kdump", ".log"}
     return sorted(file for file in SAMPLES.glob("*/*") if kinds & set(file.suffixes))
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """One cache for all tests, none of it the user's: the rules are made ready once."""
+    cache = TemporaryDirectory(prefix="tracealyze-cache-")
+    config.add_cleanup(cache.cleanup)
+    os.environ["XDG_CACHE_HOME"] = cache.name
 
 
 @pytest.fixture(autouse=True)

@@ -13,7 +13,8 @@ import pytest
 from tracealyze import read
 from tracealyze.gate.baseline import Baseline, baseline_of
 from tracealyze.gate.compare import Outcome
-from tracealyze.gate.verdict import Asked, FailOn, Status, Verdict, verdict
+from tracealyze.gate.findings import FailOn
+from tracealyze.gate.verdict import Asked, Status, Verdict, verdict
 from tracealyze.metrics import Run
 
 pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")

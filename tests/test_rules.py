@@ -8,7 +8,8 @@ import pytest
 from conftest import captures_of_samples
 
 import tracealyze
-from tracealyze.ruleset import EXPLANATION, Example, Rule, rules
+from tracealyze.rulefile import EXPLANATION
+from tracealyze.ruleset import Example, Rule, rules
 
 CASES = [(rule, example) for rule in rules() for example in rule.examples]
 

@@ -9,8 +9,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze import units, words
+from tracealyze.expression import Form, evaluate
 from tracealyze.matching import Match, matches
-from tracealyze.ruleset import Rule, rules
+from tracealyze.ruleset import Rule
 
 if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
@@ -82,9 +83,9 @@ class Diagnosis:
     """The largest pieces of it."""
 
 
-def diagnosis(trace: Trace, chosen: Sequence[Rule] | None = None) -> Diagnosis:
+def diagnosis(trace: Trace, chosen: Sequence[Rule]) -> Diagnosis:
     """What rules say, the costliest first; time that several speak of belongs to the most specific one."""
-    found = [match for rule in (rules() if chosen is None else chosen) for match in matches(trace, rule)]
+    found = [match for rule in chosen for match in matches(trace, rule)]
     found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
     shares, rest, rest_ns = trace.claims([match.claimants for match in found], _UNEXPLAINED_KEPT)
     places = [_Place(match, *share) for match, share in zip(found, shares, strict=True)]
@@ -136,7 +137,7 @@ def _order(finding: Finding) -> tuple[object, ...]:
 def _finding(trace: Trace, place: _Place) -> Finding:
     match, rule = place.match, place.match.rule
     wall_ns = trace.wall_ns_of(match.capture)
-    low, high = (_bounded(_impact(match, bound), place.own_ns) for bound in rule.impact)
+    low, high = (_bounded(_impact(match, bound), place.own_ns) for bound in rule.forms["impact"])
     share = match.cost_ns / wall_ns if wall_ns else 0.0
     row = match.row
     return Finding(
@@ -164,9 +165,5 @@ def _bounded(impact_ns: float, own_ns: int) -> int:
     return max(0, min(round(impact_ns), own_ns))
 
 
-def _impact(match: Match, bound: float | str) -> float:
-    if not isinstance(bound, str):
-        return match.cost_ns * bound
-    from tracealyze import expression
-
-    return float(expression.evaluate(expression.parse(bound, match.rule.table), match.row) or 0)
+def _impact(match: Match, bound: Form) -> float:
+    return match.cost_ns * bound if isinstance(bound, int | float) else float(evaluate(bound, match.row) or 0)

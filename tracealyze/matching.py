@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tracealyze.expression import evaluate_group
 from tracealyze.trace import Scope
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
     shortest_ns = min((window.wall_ns for window in trace.windows), default=0)
     at_least_ns = max(rule.at_least.total_ns, int(rule.at_least.share * shortest_ns))
     table = trace.partition_by(group, Scope(rule.only, rule.excluded), at_least_ns=at_least_ns)
-    for _, row in table.where(rule.where):
+    for _, row in table.where(rule.forms.get("where")):
         here = {key: [row[key]] for key in group}
         scope = Scope({**rule.only, **here}, rule.excluded)
         proof = [row] if row["pid"] is not None else trace.partition_by(["pid", "op"], scope, most=_QUOTED)
@@ -70,7 +71,7 @@ def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
 def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
     """Rows of a table, each by itself or taken together."""
     table = trace.table(rule.table)
-    chosen = table.where(rule.where, above_zero=rule.cost)
+    chosen = table.where(rule.forms.get("where"), above_zero=rule.cost)
     if not rule.group:
         for at, row in chosen:
             yield Match(rule, row, _cost(rule, row), (_claimant(table, [at], row),), _lines_of(row))
@@ -80,17 +81,11 @@ def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
         groups.setdefault(tuple(row.get(key) for key in ("capture", *rule.group)), []).append((at, row))
     for members in groups.values():
         rows = [row for _, row in members]
-        if rule.keep and not _kept(rule, rows):
+        if "keep" in rule.forms and not evaluate_group(rule.forms["keep"], rows):
             continue
         row = together(rows, table.units)
         proof = sorted(rows, key=lambda row: -_cost(rule, row))[:_QUOTED]
         yield Match(rule, row, _cost(rule, row), (_claimant(table, [at for at, _ in members], row),), _lines_of(*proof))
-
-
-def _kept(rule: Rule, rows: Sequence[Row]) -> bool:
-    from tracealyze import expression
-
-    return bool(expression.evaluate_group(expression.parse(rule.keep, rule.table, grouped=True), rows))
 
 
 def _cost(rule: Rule, row: Row) -> int:

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING
 from tracealyze import syscall_families as families
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.ruleset import rules
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
@@ -211,7 +210,7 @@ def _lacking(metric: Metric) -> str:
 def _must_be_right(name: Name, run: Run) -> None:
     """A name that is not in the capture may be meant so; one that is nearly there is misspelt."""
     kinds = dict(zip(name.metric.arguments, name.arguments, strict=True))
-    if "RULE" in kinds and kinds["RULE"] not in (known := [rule.name for rule in rules()]):
+    if "RULE" in kinds and kinds["RULE"] not in (known := [rule.name for rule in run.trace.rules]):
         raise WrongUsage(
             f'{name}: there is no rule "{kinds["RULE"]}" ({", ".join(known)}).{did_you_mean(kinds["RULE"], known)}'
         )
@@ -382,7 +381,7 @@ def _values(run: Run) -> Iterator[tuple[str, Value]]:
         yield "hosts", Value(len(hosts(trace)))
         yield "deliberate_wait", Value(sum(row.wait_ns for row in run.waits))
     found = Counter(finding.name for finding in run.findings)
-    for rule in rules():
+    for rule in trace.rules:
         yield f"finding[{rule.name}]", Value(found[rule.name])
     if trace.window.reason is None:
         yield "wall.median", Value(trace.window.wall_ns)

@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tracealyze import units
+from tracealyze import rulecache, units
 from tracealyze.errors import WrongUsage, did_you_mean
-
-EXPLANATION = {
-    "finds": "What it finds",
-    "costs": "Why it costs time",
-    "fine": "When it is fine",
-    "do": "What to do",
-    "wrong": "What would prove it wrong",
-}
-"""The parts of an explanation, in their order."""
+from tracealyze.rulecache import Facts
 
 PACKAGED = Path(__file__).parent / "rules"
 """The rules that come with the package."""
-
-_REQUIRED = ("code", "title", "table", "message", "advice")
 
 
 @dataclass(frozen=True)
@@ -87,39 +77,58 @@ class Rule:
     examples: tuple[Example, ...] = ()
     origin: str = ""
     """The file that it comes from."""
+    forms: Mapping[str, Any] = field(default_factory=dict)
+    """What its expressions mean: where, keep, and both bounds of the impact."""
 
 
-def rule_of(name: str, table: Mapping[str, Any], origin: str = "") -> Rule:
-    """A rule from its file."""
-    where = origin or f"rules/{name}.toml"
-    facts = dict(table)
-    facts["excluded"] = facts.pop("except", {})
-    facts["examples"] = tuple(Example(**example) for example in facts.pop("example", ()))
-    facts["at_least"] = AtLeast.of(facts.get("at_least", {}))
-    facts["group"] = tuple(facts.get("group", ()))
-    words = facts.get("words", {})
-    facts["words"] = {key: [part] if isinstance(part, str) else part for key, part in words.items()}
-    facts["impact"] = tuple(facts.get("impact", (0.0, 1.0)))
-    known = [item.name for item in fields(Rule)]
-    for key in facts:
-        if key not in known:
-            raise WrongUsage(f'{where}: there is no key "{key}".{did_you_mean(key, known)}')
-    missing = [key for key in _REQUIRED if not facts.get(key)]
-    if missing:
-        raise WrongUsage(f"{where}: {', '.join(missing)} is missing.")
-    return Rule(**facts | {"name": name, "origin": where})
+def _rule(facts: Facts) -> Rule:
+    """A rule from what its file says."""
+    said = dict(facts["table"])
+    said["excluded"] = said.pop("except", {})
+    said["examples"] = tuple(Example(**example) for example in said.pop("example", ()))
+    said["at_least"] = AtLeast.of(said.get("at_least", {}))
+    said["words"] = {key: [part] if isinstance(part, str) else part for key, part in said.get("words", {}).items()}
+    said["group"] = tuple(said.get("group", ()))
+    said["impact"] = tuple(said.get("impact", (0.0, 1.0)))
+    return Rule(**said, name=facts["name"], origin=facts["origin"], forms=facts["forms"])
 
 
 @cache
-def rules(folder: Path = PACKAGED) -> tuple[Rule, ...]:
-    """All rules of a folder, by code."""
-    import tomllib
+def rules(*folders: Path) -> tuple[Rule, ...]:
+    """The rules of the package and those of these folders, by code. One of the same name takes the place of another."""
+    found = {rule.name: rule for folder in (PACKAGED, *folders) for rule in _of(folder)}
+    codes: dict[str, Rule] = {}
+    for rule in found.values():
+        other = codes.setdefault(rule.code, rule)
+        if other is not rule:
+            raise WrongUsage(f"{rule.origin}, code: {rule.code} is the code of {other.name} ({other.origin}) already.")
+    return tuple(sorted(found.values(), key=lambda rule: rule.code))
 
-    found = []
-    for file in folder.glob("*.toml"):
-        try:
-            table = tomllib.loads(file.read_text(encoding="utf-8"))
-        except tomllib.TOMLDecodeError as error:
-            raise WrongUsage(f"{file}: {error}.") from error
-        found.append(rule_of(file.stem, table, str(file) if folder != PACKAGED else ""))
-    return tuple(sorted(found, key=lambda rule: rule.code))
+
+def _of(folder: Path) -> list[Rule]:
+    files = sorted(folder.glob("*.toml"))
+    if not files:
+        problem = "no rules (*.toml) in this folder" if folder.is_dir() else "no such folder of rules"
+        raise WrongUsage(f"{folder}: {problem}.")
+
+    def read() -> list[Facts]:
+        from tracealyze.rulefile import facts_of
+
+        return [facts_of(file, f"rules/{file.name}" if folder == PACKAGED else str(file)) for file in files]
+
+    return [_rule(facts) for facts in rulecache.compiled(files, read)]
+
+
+def chosen(among: Sequence[Rule], select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
+    """Of some rules those that are selected, if any are, and not ignored: by name, by code, or by its beginning."""
+    for key, wanted in (("select", select), ("ignore", ignore)):
+        for each in wanted:
+            if not any(_is_called(rule, each) for rule in among):
+                known = [name for rule in among for name in (rule.name, rule.code)]
+                raise WrongUsage(f'{key}: no rule "{each}".{did_you_mean(each, known)} tracealyze rules lists them.')
+    kept = (rule for rule in among if not select or any(_is_called(rule, each) for each in select))
+    return tuple(rule for rule in kept if not any(_is_called(rule, each) for each in ignore))
+
+
+def _is_called(rule: Rule, text: str) -> bool:
+    return bool(text) and (rule.name == text or rule.code.startswith(text.upper()))

@@ -17,8 +17,9 @@ from tracealyze.escape import shown
 if TYPE_CHECKING:
     import pandas
 
-    from tracealyze.expression import Expression
+    from tracealyze.expression import Expression, Form
     from tracealyze.finding import Diagnosis, Finding
+    from tracealyze.ruleset import Rule
     from tracealyze.summary import Summary
 
 
@@ -104,13 +105,15 @@ class Table:
         """Units of the columns: ns, bytes, share, count, or empty."""
         return _units_of(self.name)
 
-    def where(self, condition: str = "", *, above_zero: str = "") -> Iterator[tuple[int, Row]]:
+    def where(self, condition: str | Form = "", *, above_zero: str = "") -> Iterator[tuple[int, Row]]:
         """Rows that meet a condition, with their numbers; only those in which the named column is above 0."""
         numbers: Iterable[int] = range(len(self))
-        if condition:
+        if isinstance(condition, str) and condition:
             from tracealyze import expression
 
-            numbers = self._source.where(expression.parse(condition, self.name).for_engine())
+            condition = expression.parse(condition, self.name, kind="condition").for_engine()
+        if condition:
+            numbers = _asked(lambda: self._source.where(condition))
         if above_zero:
             costs = self.column(above_zero)
             numbers = [number for number in numbers if (costs[number] or 0) > 0]
@@ -298,8 +301,11 @@ class Scope:
 class Trace:
     """One or more captures in memory, or a selection of their events."""
 
-    def __init__(self, source: _engine.Trace, selection: Selection | None = None) -> None:
+    def __init__(
+        self, source: _engine.Trace, selection: Selection | None = None, chosen: Sequence[Rule] | None = None
+    ) -> None:
         self._source = source
+        self._chosen = chosen
         self.selection = selection or Selection()
         self._selected = self.selection.for_engine()
         self._calls: dict[tuple[str, ...], Table] = {}
@@ -323,7 +329,19 @@ class Trace:
             where = expression.parse(where, "events", kind="condition", origin="where")
         if where and "args" in where.columns:
             self._must_be_readable_again()
-        return Trace(self._source, Selection(tuple(pids), tuple(programs), start, end, root, tuple(syscalls), where))
+        selection = Selection(tuple(pids), tuple(programs), start, end, root, tuple(syscalls), where)
+        return Trace(self._source, selection, self._chosen)
+
+    def with_rules(self, rules: Sequence[Rule]) -> Trace:
+        """The same trace, about which these rules speak."""
+        return Trace(self._source, self.selection, rules)
+
+    @property
+    def rules(self) -> Sequence[Rule]:
+        """The rules that speak about it; those of the package unless others were chosen."""
+        from tracealyze.ruleset import rules
+
+        return rules() if self._chosen is None else self._chosen
 
     def _must_be_readable_again(self) -> None:
         """Arguments are not kept in memory."""
@@ -497,7 +515,7 @@ class Trace:
         """The findings, and what none of them explains."""
         from tracealyze.finding import diagnosis
 
-        return diagnosis(self)
+        return diagnosis(self, self.rules)
 
     @property
     def findings(self) -> list[Finding]:

@@ -11,7 +11,7 @@ use crate::descriptors::Descriptors;
 use crate::events::{Event, EventKind, NONE};
 use crate::owners::Owners;
 use crate::trace::{Capture, Trace};
-use parsers::{DurKind, Extra, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Parsed, Part, Stamp, Text};
+use parsers::{DurKind, Extra, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
 use rustc_hash::FxHashMap;
 
 /// What is remembered of a task between its lines.
@@ -118,10 +118,9 @@ impl<'trace> Assembler<'trace> {
         Kind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
     }
 
-    /// The numbers in this trace of the texts of a chunk.
-    pub(crate) fn map_texts(&mut self, parsed: &Parsed, map: &mut Vec<Text>) {
-        map.clear();
-        map.extend(parsed.texts.added().map(|(bytes, hash)| self.trace.events.texts.add_hashed(bytes, hash)));
+    /// Append the numbers in this trace of texts.
+    pub(crate) fn map_texts<'text>(&mut self, texts: impl Iterator<Item = (&'text [u8], u32)>, map: &mut Vec<Text>) {
+        map.extend(texts.map(|(bytes, hash)| self.trace.events.texts.add_hashed(bytes, hash)));
     }
 
     /// The stamp of a line on the time line of its capture.

@@ -157,13 +157,15 @@ impl Cursor {
             self.parse();
         }
         if self.next == 0 {
-            assembler.map_texts(&self.parsed, &mut self.map);
+            self.map.clear();
+            assembler.map_texts(self.parsed.texts.added(), &mut self.map);
         }
         Ok(Some(assembler.stamp(assembler.first_file() + file as u32, &self.parsed.lines[self.next])))
     }
 
     fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64) {
-        let (mut line, extra) = in_trace(&self.parsed.lines[self.next], &self.parsed, &self.map);
+        let line = &self.parsed.lines[self.next];
+        let (mut line, extra) = in_trace(line, self.parsed.extra(line), &self.map);
         self.line = self.line.saturating_add(1);
         self.next += 1;
         if line.tid == NO_ID {

@@ -13,10 +13,11 @@ use crate::merge;
 use crate::trace::{Capture, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::line::Ended;
-use parsers::{Extra, Format, Head, Kind, Line, LineReader, NO_NS, Parsed, Text};
+use parsers::{Extra, Format, Head, Kind, Line, LineReader, Lines, NO_NS, Parsed, Text};
 use rayon::prelude::*;
 use std::io;
 use std::path::Path;
+use std::sync::Mutex;
 
 /// Why a capture cannot be read.
 #[derive(Debug)]
@@ -145,12 +146,41 @@ fn one_file(
 #[derive(Default)]
 struct Cell {
     bytes: Vec<u8>,
-    parsed: Parsed,
+    lines: Lines,
+    /// Who read it: its texts have that one's numbers.
+    worker: usize,
     failed: Option<io::Error>,
 }
 
 fn batch_size() -> usize {
     rayon::current_num_threads() * 4
+}
+
+/// Those who read cells, each remembering what it read before.
+struct Workers<'reader> {
+    reader: &'reader dyn LineReader,
+    memories: Vec<Parsed>,
+}
+
+impl<'reader> Workers<'reader> {
+    fn new(reader: &'reader dyn LineReader) -> Workers<'reader> {
+        let mut memories = Vec::new();
+        memories.resize_with(rayon::current_num_threads(), Parsed::default);
+        Workers { reader, memories }
+    }
+
+    /// Read cells on all cores. Each worker takes the next one that is left, so its own come in order.
+    fn read(&mut self, cells: &mut [Cell], load: impl Fn(usize, &mut Vec<u8>) -> io::Result<()> + Sync) {
+        let (left, reader) = (Mutex::new(cells.iter_mut().enumerate()), self.reader);
+        let next = || left.lock().ok().and_then(|mut left| left.next());
+        self.memories.par_iter_mut().enumerate().with_max_len(1).for_each(|(worker, parsed)| {
+            while let Some((at, cell)) = next() {
+                cell.failed = load(at, &mut cell.bytes).err();
+                cell.worker = worker;
+                parsed.read_on(reader, &cell.bytes, &mut cell.lines);
+            }
+        });
+    }
 }
 
 fn from_cells(
@@ -166,13 +196,11 @@ fn from_cells(
     let (name, reader) = reader_for(path, Head { bytes: head, complete: file.cells() <= 1 }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
+    let mut workers = Workers::new(reader.as_ref());
     let cells: Vec<usize> = (0..file.cells()).collect();
-    let fill = |batch: &mut Vec<Cell>, numbers: &[usize]| {
+    let mut fill = |batch: &mut Vec<Cell>, numbers: &[usize]| {
         batch.resize_with(numbers.len(), Cell::default);
-        batch.par_iter_mut().zip(numbers).for_each(|(cell, &number)| {
-            cell.failed = file.read_cell(number, &mut cell.bytes).err();
-            cell.parsed.read(reader.as_ref(), &cell.bytes);
-        });
+        workers.read(batch, |at, bytes| file.read_cell(numbers[at], bytes).map(|_| ()));
     };
     let (mut now, mut next) = (Vec::new(), Vec::new());
     for numbers in cells.chunks(batch_size()).map(Some).chain([None]) {
@@ -197,9 +225,9 @@ fn from_stream(
     let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
-    let mut begin = Cell { bytes: first, ..Cell::default() };
-    begin.parsed.read(reader.as_ref(), &begin.bytes);
-    let mut now = vec![begin];
+    let mut workers = Workers::new(reader.as_ref());
+    let mut now = vec![Cell { bytes: first, ..Cell::default() }];
+    workers.read(&mut now, |_, _| Ok(()));
     while !now.is_empty() {
         let mut fill = || -> io::Result<Vec<Cell>> {
             let mut cells = Vec::new();
@@ -207,7 +235,7 @@ fn from_stream(
                 let Some(chunk) = stream.next_chunk()? else { break };
                 cells.push(Cell { bytes: chunk.bytes, ..Cell::default() });
             }
-            cells.par_iter_mut().for_each(|cell| cell.parsed.read(reader.as_ref(), &cell.bytes));
+            workers.read(&mut cells, |_, _| Ok(()));
             Ok(cells)
         };
         let (next, ()) = rayon::join(&mut fill, || run.batch(&now));
@@ -221,7 +249,8 @@ fn from_stream(
 /// Assembling, batch by batch.
 struct Run<'trace> {
     assembler: Assembler<'trace>,
-    map: Vec<Text>,
+    /// The texts in the trace of those of each worker.
+    maps: Vec<Vec<Text>>,
     line: u32,
     bytes: u64,
     /// Where the tracer's present run begins.
@@ -232,7 +261,7 @@ struct Run<'trace> {
 
 impl<'trace> Run<'trace> {
     fn new(assembler: Assembler<'trace>) -> Run<'trace> {
-        Run { assembler, map: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
+        Run { assembler, maps: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
     }
 
     fn batch(&mut self, cells: &[Cell]) {
@@ -246,10 +275,17 @@ impl<'trace> Run<'trace> {
             self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         }
         self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
-        self.assembler.map_texts(&cell.parsed, &mut self.map);
-        for (number, line) in cell.parsed.lines.iter().enumerate() {
+        if cell.worker >= self.maps.len() {
+            self.maps.resize(cell.worker + 1, Vec::new());
+        }
+        let map = &mut self.maps[cell.worker];
+        if cell.lines.texts.afresh {
+            map.clear();
+        }
+        self.assembler.map_texts(cell.lines.texts.iter(), map);
+        for (number, line) in cell.lines.list.iter().enumerate() {
             self.line = self.line.saturating_add(1);
-            let extra = cell.parsed.extra(line);
+            let extra = cell.lines.extra(line);
             if self.assembler.begins_run(line, extra) {
                 let before = self.bytes + bytes_of_lines(&cell.bytes, number);
                 self.assembler.next_run(extra, self.line, before - self.run_start);
@@ -257,7 +293,7 @@ impl<'trace> Run<'trace> {
             }
             let file = self.assembler.first_file();
             let stamp_ns = self.assembler.stamp(file, line);
-            let (line, extra) = in_trace(line, &cell.parsed, &self.map);
+            let (line, extra) = in_trace(line, extra, map);
             self.assembler.line(&line, extra, stamp_ns, Place { file, line: self.line });
         }
         self.bytes += cell.bytes.len() as u64;
@@ -282,7 +318,7 @@ fn bytes_of_lines(text: &[u8], lines: usize) -> u64 {
 }
 
 /// A line and its extra with the texts of the trace.
-pub(crate) fn in_trace(line: &Line, parsed: &Parsed, map: &[Text]) -> (Line, Option<Extra>) {
+pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Line, Option<Extra>) {
     let first = Text::first_free();
     let text = |text: Text| match text.0.checked_sub(first) {
         None => text,
@@ -300,7 +336,7 @@ pub(crate) fn in_trace(line: &Line, parsed: &Parsed, map: &[Text]) -> (Line, Opt
         Ended::Killed(signal) => Ended::Killed(text(signal)),
         exited => exited,
     };
-    let extra = parsed.extra(line).map(|extra| match extra {
+    let extra = extra.map(|extra| match extra {
         Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
         Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
         Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },

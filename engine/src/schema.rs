@@ -245,6 +245,118 @@ columns! {
         "first_line" i64 "" "Its line.";
         "last_line" i64 "" "Its line.";
     }
+    "rereads" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: those that read the file.";
+        "target" dict "" "The file; missing where files with little time each are taken together.";
+        "targets" i64 "count" "Number of files.";
+        "opens" i64 "count" "How often it was opened and read from the start.";
+        "size_bytes" i64 "bytes" "Bytes of the largest pass: how much there is to read.";
+        "written" bool "" "Whether one of these processes wrote to it, too.";
+        "calls" i64 "count" "Number of calls of all passes but the first.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that were read again.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "rescans" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "kind" dict "" "file, directory, or requests (entries asked for by ioctl).";
+        "syscall" dict "" "The commonest of the system calls.";
+        "op" dict "" "The request by which entries are asked for.";
+        "target" dict "" "What is gone through.";
+        "scans" i64 "count" "How often it was gone through from the start.";
+        "entries" i64 "count" "Number of calls that gave something, in all scans.";
+        "entries_per_scan" f64 "" "The same for each scan.";
+        "written" bool "" "Whether the process wrote to it, too.";
+        "calls" i64 "count" "Number of calls of all scans but the first.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "metadata" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "syscall" dict "" "Name of the system call.";
+        "target" dict "" "The path that was asked about again most often.";
+        "most" i64 "" "How often it was.";
+        "paths" i64 "count" "Number of paths that were asked about again.";
+        "asked" i64 "count" "Number of all calls of this syscall.";
+        "calls" i64 "count" "Number of repeats: the same call on the same path with the same answer as before.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "ancestor_walks" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "way" dict "" "down (a path is resolved component by component) or up (a file is looked for in each directory above).";
+        "syscall" dict "" "The commonest of the system calls.";
+        "target" dict "" "The path that was looked up again most often.";
+        "paths" i64 "count" "Number of paths that were looked up again.";
+        "walks" i64 "count" "Number of walks of at least three steps.";
+        "steps" i64 "count" "Number of their steps.";
+        "calls" i64 "count" "Number of steps that an earlier walk had made, too.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "fd_sweeps" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program at the first of these calls.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "syscall" dict "" "Name of the system call.";
+        "sweeps" i64 "count" "Number of sweeps: most of at least eight calls in a row met no open descriptor.";
+        "longest" i64 "" "Calls of the longest sweep.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
@@ -349,6 +461,105 @@ columns! {
         "grows" bool "" "Whether the last pause is longer than the first.";
         "total_ns" i64 "ns" "From the first attempt to the last.";
         "exclusive_ns" i64 "ns" "Time on the path in these calls and pauses.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "kills" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "signal" dict "" "Name of the last signal before the pause.";
+        "target" dict "" "Id it was sent to.";
+        "victim" dict "" "Program of that process.";
+        "victims" i64 "count" "Number of processes that were told to end before the pause, as far as they are in the capture.";
+        "survivors" i64 "count" "Number of them that were still there behind the pause.";
+        "gone_ns" i64 "ns" "From the last signal until all of them were gone, if they were before the pause ended.";
+        "slept_ns" i64 "ns" "How long the pause took.";
+        "needless_ns" i64 "ns" "The part of the pause in which they all were gone.";
+        "then_killed" bool "" "Whether SIGKILL was sent to one of them later.";
+        "exclusive_ns" i64 "ns" "Time of the pause on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "requests" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "peer" dict "" "To whom it sent.";
+        "port" i64 "" "The port of the peer.";
+        "round_trips" i64 "count" "Requests that were answered.";
+        "response_ns" i64 "ns" "From the last send to the answer, all together.";
+        "mean_ns" i64 "ns" "The same in the mean.";
+        "p99_ns" i64 "ns" "99 in 100 answers took at most this, within 1 %.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "sends" i64 "count" "Number of sends.";
+        "sent_bytes" i64 "bytes" "Bytes sent.";
+        "received_bytes" i64 "bytes" "Bytes received.";
+        "connections" i64 "count" "Different sockets by which the peer was reached, as far as they have names.";
+        "resent" i64 "count" "Sends after a time-out in which no answer had come.";
+        "unanswered" i64 "count" "Requests that were never answered.";
+        "delayed_acks" i64 "count" "Round trips of several sends that took as long as acknowledgements are held back.";
+        "exclusive_ns" i64 "ns" "Time on the path of the sends, waits and receives.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "connects" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "peer" dict "" "Whom it tried to reach.";
+        "port" i64 "" "The port of the peer.";
+        "attempts" i64 "count" "Number of connects.";
+        "failed" i64 "count" "Number of them that failed.";
+        "expired" i64 "count" "Number of waits for a connection that reached their limit.";
+        "errno" dict "" "Name of the last error.";
+        "waited_ns" i64 "ns" "Time in connects and in polls for them.";
+        "max_ns" i64 "ns" "The longest of them, from the connect to the end of the poll.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "signals" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "signal" dict "" "Name of the signal.";
+        "delivered" i64 "count" "How often it was delivered.";
+        "interrupted" i64 "count" "Calls that it broke off.";
+        "handled" i64 "count" "How often a handler ran.";
+        "handler_ns" i64 "ns" "From the signal to the return of the handler, all together.";
+        "timers" i64 "count" "Calls of the task that set a timer.";
+        "interval_ns" i64 "ns" "From one delivery to the next, in the mean.";
+        "exclusive_ns" i64 "ns" "Time on the path of the calls broken off and of those of handlers.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "gap_lengths" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at the first of them.";
+        "round_ns" i64 "ns" "The length that somebody may have chosen.";
+        "gaps" i64 "count" "Number of gaps of this length, or up to 1 % longer.";
+        "total_ns" i64 "ns" "How long they are together.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "before" dict "" "The call or message before the longest.";
+        "after" dict "" "The call or message after the longest.";
+        "exclusive_ns" i64 "ns" "Their time on the path.";
         "share" f64 "share" "The part of the window that this is.";
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";

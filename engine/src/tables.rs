@@ -1,13 +1,24 @@
 //! The tables that rules ask. Each is one file and one line of this list, and its columns are described in
 //! [`crate::schema`].
 
+mod ancestor_walks;
+mod connects;
+mod fd_sweeps;
+mod gap_lengths;
 mod io;
+mod kills;
 mod lengths;
 mod lookups;
+mod metadata;
 mod outliers;
+mod passes;
 mod paths;
 mod polls;
+mod requests;
+mod rereads;
+mod rescans;
 mod retries;
+mod signals;
 mod sleeps;
 mod slow_targets;
 mod sockets;
@@ -24,12 +35,22 @@ pub type Make = fn(&View<'_>) -> Found;
 /// All of these tables, by the names that users and rules say.
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
+    ("ancestor_walks", ancestor_walks::found),
+    ("connects", connects::found),
+    ("fd_sweeps", fd_sweeps::found),
+    ("gap_lengths", gap_lengths::found),
     ("io", io::found),
+    ("kills", kills::found),
     ("lookups", lookups::found),
     ("loops", crate::loops::found),
+    ("metadata", metadata::found),
     ("outliers", outliers::found),
     ("polls", polls::found),
+    ("requests", requests::found),
+    ("rereads", rereads::found),
+    ("rescans", rescans::found),
     ("retries", retries::found),
+    ("signals", signals::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),
     ("syncs", syncs::found),

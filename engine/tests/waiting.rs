@@ -16,6 +16,11 @@ const SLEEPS: &[&str] = &["syscall", "asked_ns", "calls", "ran_ns", "exclusive_n
 const POLLS: &[&str] =
     &["pid", "syscall", "target", "command", "checks", "failed", "succeeded", "interval_ns", "exclusive_ns"];
 const RETRIES: &[&str] = &["syscall", "target", "errno", "attempts", "failed", "succeeded", "grows", "exclusive_ns"];
+#[rustfmt::skip]
+const REQUESTS: &[&str] = &[
+    "peer", "port", "round_trips", "response_ns", "sends", "sent_bytes", "received_bytes", "resent", "unanswered",
+    "delayed_acks", "exclusive_ns",
+];
 const TIMEOUTS: &[&str] = &["syscall", "requested_ns", "waits", "expired", "gave_up", "sent_before", "exclusive_ns"];
 
 #[rustfmt::skip]
@@ -200,6 +205,95 @@ const CASES: &[Case] = &[
 1 1700000000.300000 flock(3</run/lock>, LOCK_EX|LOCK_NB) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
 1 1700000001.000000 exit_group(1) = ?
 "#, rows: &["flock /run/lock EAGAIN 2 2 false false 100020000"] },
+    Case { name: "who is told to end, is slept for and killed then, did not listen; whoever is gone is slept for in vain",
+        table: "kills", columns: &["pid", "signal", "target", "victim", "survivors", "gone_ns", "slept_ns", "needless_ns", "then_killed", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.010000 fork() = 2 <0.001000>
+1 1700000000.020000 fork() = 3 <0.001000>
+2 1700000000.030000 execve("/bin/deaf", ["deaf"], 0x7f /* 1 var */) = 0 <0.001000>
+3 1700000000.030000 execve("/bin/quick", ["quick"], 0x7f /* 1 var */) = 0 <0.001000>
+2 1700000000.040000 pause( <unfinished ...>
+3 1700000000.040000 pause( <unfinished ...>
+1 1700000001.000000 kill(3, SIGTERM) = 0 <0.000010>
+3 1700000001.100000 <... pause resumed>) = ?
+3 1700000001.200000 +++ killed by SIGTERM +++
+1 1700000001.100000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+1 1700000003.000000 kill(2, SIGTERM) = 0 <0.000010>
+1 1700000003.100000 nanosleep({tv_sec=2, tv_nsec=0}, NULL) = 0 <2.000000>
+1 1700000006.000000 kill(2, SIGKILL) = 0 <0.000010>
+2 1700000006.000100 <... pause resumed>) = ?
+2 1700000006.000200 +++ killed by SIGKILL +++
+1 1700000007.000000 exit_group(0) = ?
+"#, rows: &["1 SIGTERM 3 /bin/quick 0 200000000 1000000000 900000000 false 1000000000",
+            "1 SIGTERM 2 /bin/deaf 1 - 2000000000 0 true 2000000000"] },
+    Case { name: "who looks whether the process is gone polls",
+        table: "kills", columns: &["pid", "signal"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000001.000000 kill(3, SIGTERM) = 0 <0.000010>
+1 1700000001.010000 kill(3, 0) = 0 <0.000010>
+1 1700000001.100000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+1 1700000003.000000 kill(3, 0) = -1 ESRCH (No such process) <0.000010>
+1 1700000007.000000 exit_group(0) = ?
+"#, rows: &[] },
+    Case { name: "a resolver that does not answer at once is asked again",
+        table: "requests", columns: REQUESTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000000.002000 sendto(3, "x", 28, MSG_NOSIGNAL, NULL, 0) = 28 <0.000000>
+1 1700000000.003000 poll([{fd=3, events=POLLIN}], 1, 5000) = 0 (Timeout) <5.000000>
+1 1700000005.004000 sendto(3, "x", 28, MSG_NOSIGNAL, NULL, 0) = 28 <0.000000>
+1 1700000005.005000 poll([{fd=3, events=POLLIN}], 1, 5000) = 1 ([{fd=3, revents=POLLIN}]) <0.010000>
+1 1700000005.016000 recvfrom(3, "y", 1024, 0, NULL, NULL) = 100 <0.000000>
+1 1700000010.007000 exit_group(1) = ?
+"#, rows: &["10.0.0.2:53 53 1 12000000 2 56 100 1 0 0 5010000000"] },
+    Case { name: "two writes before a read that takes 40 ms: an acknowledgement was held back",
+        table: "requests", columns: REQUESTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000000.002000 write(3, "x", 10) = 10 <0.000000>
+1 1700000000.003000 write(3, "x", 10) = 10 <0.000000>
+1 1700000000.003000 read(3, "y", 100) = 5 <0.041000>
+1 1700000001.000000 exit_group(1) = ?
+"#, rows: &["10.0.0.2:80 80 1 41000000 2 20 5 0 0 1 41000000"] },
+    Case { name: "a server waits for requests, it makes none",
+        table: "requests", columns: REQUESTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 accept(3, {sa_family=AF_INET, sin_port=htons(4000), sin_addr=inet_addr("10.0.0.9")}, [16]) = 4 <0.000010>
+1 1700000000.002000 read(4, "hello", 5) = 5 <0.100000>
+1 1700000000.203000 write(4, "hello", 5) = 5 <0.000010>
+1 1700000000.304000 read(4, "hello", 5) = 5 <0.100000>
+1 1700000004.000000 exit_group(0) = ?
+"#, rows: &[] },
+    Case { name: "a connect that does not wait is waited for in a poll",
+        table: "connects", columns: &["peer", "port", "attempts", "failed", "expired", "errno", "waited_ns", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000000>
+1 1700000000.002000 poll([{fd=3, events=POLLOUT}], 1, 3000) = 0 (Timeout) <3.000000>
+1 1700000003.003000 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = -1 ETIMEDOUT (Connection timed out) <2.000000>
+1 1700000006.000000 exit_group(1) = ?
+"#, rows: &["10.0.0.2:80 80 2 1 1 ETIMEDOUT 5000000000 5000000000"] },
+    Case { name: "a timer breaks calls off, and its handler makes calls",
+        table: "signals", columns: &["signal", "delivered", "interrupted", "handled", "handler_ns", "timers", "interval_ns", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 setitimer(ITIMER_REAL, {it_interval={tv_sec=0, tv_usec=10000}, it_value={tv_sec=0, tv_usec=10000}}, NULL) = 0 <0.000000>
+1 1700000000.002000 read(3, 0x7f, 10) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.009000>
+1 1700000000.011000 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+1 1700000000.012000 write(1, "x", 1) = 1 <0.000000>
+1 1700000000.013000 rt_sigreturn({mask=[]}) = 0 <0.000000>
+1 1700000000.014000 read(3, 0x7f, 10) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.007000>
+1 1700000000.021000 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+1 1700000000.022000 rt_sigreturn({mask=[]}) = 0 <0.000000>
+1 1700000001.000000 exit_group(1) = ?
+"#, rows: &["SIGALRM 2 2 2 3000000 1 10000000 16000000"] },
+    Case { name: "gaps of a length that people choose, on the path",
+        table: "gap_lengths", columns: &["round_ns", "gaps", "total_ns", "max_ns", "before", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 write(1, "x", 1) = 1 <0.000000>
+1 1700000002.004000 write(1, "x", 1) = 1 <0.000000>
+1 1700000004.007000 write(1, "x", 1) = 1 <0.000000>
+1 1700000004.800000 write(1, "x", 1) = 1 <0.000000>
+1 1700000004.900000 exit_group(1) = ?
+"#, rows: &["100000000 1 100000000 100000000 write() 100000000", "2000000000 2 4005000000 2003000000 write() 4005000000"] },
 ];
 
 #[test]

@@ -1,7 +1,8 @@
 //! The formats: how each is recognised, what its numbers mean, and how its lines are read.
 
 use crate::line::{Extra, Kind, Line, NO_ID};
-use crate::text::Interner;
+use crate::memo::{Memo, Parts};
+use crate::text::{Interner, NewTexts};
 use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
@@ -142,7 +143,32 @@ pub trait LineReader: Send + Sync {
     fn facts(&self) -> Facts;
     /// Read one line, without its LF. Texts and extras go to `parsed`; its `lines` are left alone.
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line;
+    /// What differs each time in a line that is repeated, and the rest, if the rest alone decides what else the line says.
+    fn parts<'a>(&self, _line: &'a [u8]) -> Option<Parts<'a>> {
+        None
+    }
 }
+
+/// The lines of a chunk that was read by [`Parsed::read_on`].
+#[derive(Default)]
+pub struct Lines {
+    /// One entry per physical line.
+    pub list: Vec<Line>,
+    /// What few lines say beside the common things.
+    pub extras: Vec<Extra>,
+    /// The texts that they added to those of the chunks before.
+    pub texts: NewTexts,
+}
+
+impl Lines {
+    /// The extra of a line.
+    pub fn extra(&self, line: &Line) -> Option<&Extra> {
+        line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize))
+    }
+}
+
+/// Texts that are kept from chunk to chunk take no more memory than this.
+const MOST_TEXT_BYTES: usize = 1 << 22;
 
 /// A chunk of a capture, read.
 #[derive(Default)]
@@ -155,6 +181,7 @@ pub struct Parsed {
     pub texts: Interner,
     /// Room in which readers put texts together; says nothing between lines.
     pub(crate) scratch: Vec<u8>,
+    memo: Memo,
 }
 
 impl Parsed {
@@ -163,11 +190,60 @@ impl Parsed {
         self.lines.clear();
         self.extras.clear();
         self.texts.clear();
+        self.memo.forget();
         while !bytes.is_empty() {
             let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
             let line = reader.read(&bytes[..end], self);
             self.lines.push(line);
             bytes = bytes.get(end + 1..).unwrap_or(b"");
+        }
+    }
+
+    /// Read a further chunk of the same capture: texts keep the numbers that they have, and lines that are repeated are
+    /// known. What the chunk says goes to `into`; the lines say the same as by [`Parsed::read`].
+    pub fn read_on(&mut self, reader: &dyn LineReader, mut bytes: &[u8], into: &mut Lines) {
+        if self.texts.size_bytes() > MOST_TEXT_BYTES {
+            self.texts.clear();
+            self.memo.forget();
+        }
+        let texts = self.texts.added_len();
+        self.memo.begin();
+        self.lines.clear();
+        self.extras.clear();
+        std::mem::swap(&mut self.lines, &mut into.list);
+        std::mem::swap(&mut self.extras, &mut into.extras);
+        self.lines.clear();
+        self.extras.clear();
+        while !bytes.is_empty() {
+            let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
+            let line = self.read_once(reader, &bytes[..end]);
+            self.lines.push(line);
+            bytes = bytes.get(end + 1..).unwrap_or(b"");
+        }
+        std::mem::swap(&mut self.lines, &mut into.list);
+        std::mem::swap(&mut self.extras, &mut into.extras);
+        self.texts.copy_new(texts, &mut into.texts);
+    }
+
+    /// Read a line, or recall what it says.
+    fn read_once(&mut self, reader: &dyn LineReader, text: &[u8]) -> Line {
+        let Some(parts) = reader.parts(text).filter(|parts| self.memo.takes(parts)) else {
+            return reader.read(text, self);
+        };
+        match self.memo.find(&parts) {
+            Ok((mut line, extra)) => {
+                if let Some(extra) = extra {
+                    self.extras.push(extra.clone());
+                    line.extra = self.extras.len() as u32;
+                }
+                line
+            }
+            Err(hash) => {
+                let line = reader.read(text, self);
+                let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize));
+                self.memo.keep(&parts, hash, &line, extra);
+                line
+            }
         }
     }
 

@@ -16,6 +16,7 @@ pub mod kdump;
 pub mod kernel_log;
 pub mod line;
 pub mod ltrace;
+pub mod memo;
 mod pasted;
 pub mod perf_trace;
 pub mod scan;
@@ -26,6 +27,9 @@ pub mod truss_aix;
 pub mod truss_freebsd;
 pub mod truss_solaris;
 
-pub use format::{Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Parsed, Stamp, by_name, recognise};
+pub use format::{
+    Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Lines, Parsed, Stamp, by_name, recognise,
+};
 pub use line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
-pub use text::{Interner, Text};
+pub use memo::Parts;
+pub use text::{Interner, NewTexts, Text};

@@ -86,6 +86,20 @@ pub fn time_of_day(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     }
 }
 
+/// Eight decimal digits, the first in the lowest byte, as a number: all at once.
+#[inline]
+pub(crate) fn eight_digits(digits: u64) -> Option<i64> {
+    const HIGH: u64 = 0xF0F0_F0F0_F0F0_F0F0;
+    const THREES: u64 = 0x3030_3030_3030_3030;
+    if digits & HIGH != THREES || digits.wrapping_add(0x0606_0606_0606_0606) & HIGH != THREES {
+        return None;
+    }
+    // Neighbours are joined: digits to pairs, pairs to fours, fours to eight.
+    let pairs = (digits & 0x0F0F_0F0F_0F0F_0F0F).wrapping_mul(10 << 8 | 1) >> 8;
+    let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 << 16 | 1) >> 16;
+    Some(((fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(10_000 << 32 | 1) >> 32) as i64)
+}
+
 /// The step of a clock that is printed with this many digits behind the point.
 pub fn tick_ns(digits: usize) -> i64 {
     10i64.pow(9 - digits.min(9) as u32)
@@ -244,5 +258,18 @@ mod tests {
         assert_eq!(time_of_day(b"01:23:30.170323 i"), Some((5_010_170_323_000, 6, &b" i"[..])));
         assert_eq!(time_of_day(b"01:23:3"), None);
         assert_eq!(tick_ns(4), 100_000);
+    }
+
+    #[test]
+    fn eight_digits_are_a_number_and_nothing_else_is() {
+        assert_eq!(eight_digits(u64::from_le_bytes(*b"12345678")), Some(12_345_678));
+        assert_eq!(eight_digits(u64::from_le_bytes(*b"00000009")), Some(9));
+        for wrong in [b'/', b':', b' ', b'p', 0xB5, 0] {
+            for at in 0..8 {
+                let mut text = *b"12345678";
+                text[at] = wrong;
+                assert_eq!(eight_digits(u64::from_le_bytes(text)), None, "{wrong} {at}");
+            }
+        }
     }
 }

@@ -15,7 +15,8 @@ pub(crate) mod table;
 
 use crate::call;
 use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
-use crate::line::{Extra, Kind, Line, Outcome, Part};
+use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::memo::Parts;
 use crate::scan;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
@@ -59,6 +60,16 @@ impl LineReader for Reader {
             return self.read_plain(&layout::without_colours(line), parsed);
         }
         self.read_plain(line, parsed)
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        if self.layout.colours {
+            return None;
+        }
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Prefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
+        Some(Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
     }
 }
 

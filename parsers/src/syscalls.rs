@@ -3,9 +3,8 @@
 //! Facts only, from the manual pages of Linux, illumos, FreeBSD and macOS; equal names mean the same on all of them.
 //! An unknown name is no error: it has the class `other` and its arguments are not looked at.
 
-use crate::text::{Text, hash_bytes};
-use hashbrown::HashTable;
-use std::sync::OnceLock;
+use crate::text::Text;
+use std::sync::LazyLock;
 
 /// What the time of a call, or of a stretch of the path, is spent on.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
@@ -670,36 +669,82 @@ static ERRORS: &[&str] = &[
     "E2BIG", "EACCES", "EADDRINUSE", "EADDRNOTAVAIL", "EAFNOSUPPORT", "EAGAIN", "EALREADY", "EBADF", "EBADFD", "EBUSY", "ECANCELED", "ECHILD", "ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "EDEADLK", "EDESTADDRREQ", "EDOM", "EDQUOT", "EEXIST", "EFAULT", "EFBIG", "EHOSTDOWN", "EHOSTUNREACH", "EIDRM", "EILSEQ", "EINPROGRESS", "EINTR", "EINVAL", "EIO", "EISCONN", "EISDIR", "EKEYEXPIRED", "EKEYREVOKED", "ELOOP", "EMFILE", "EMLINK", "EMSGSIZE", "ENAMETOOLONG", "ENETDOWN", "ENETUNREACH", "ENFILE", "ENOATTR", "ENOBUFS", "ENODATA", "ENODEV", "ENOENT", "ENOEXEC", "ENOKEY", "ENOLCK", "ENOLINK", "ENOMEM", "ENOMSG", "ENONET", "ENOPROTOOPT", "ENOSPC", "ENOSR", "ENOSTR", "ENOSYS", "ENOTBLK", "ENOTCONN", "ENOTDIR", "ENOTEMPTY", "ENOTSOCK", "ENOTSUP", "ENOTTY", "ENOTUNIQ", "ENXIO", "EOPNOTSUPP", "EOVERFLOW", "EOWNERDEAD", "EPERM", "EPIPE", "EPROTO", "EPROTONOSUPPORT", "EPROTOTYPE", "ERANGE", "EREMOTEIO", "ERESTART", "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ERESTART_RESTARTBLOCK", "EROFS", "ESHUTDOWN", "ESPIPE", "ESRCH", "ESTALE", "ETIME", "ETIMEDOUT", "ETXTBSY", "EUSERS", "EWOULDBLOCK", "EXDEV", "EXFULL",
 ];
 
+/// Number of the fixed words, "" among them.
+pub(crate) const WORDS_LEN: u32 = (1 + SYSCALLS.len() + ERRORS.len()) as u32;
+/// Places in the table of words: few words share one.
+const PLACES: usize = 1 << 12;
+
 struct Words {
     words: Vec<&'static str>,
-    table: HashTable<u32>,
+    keys: Vec<Key>,
+    /// Numbers of words by their hashes, each in the first free place from there on; 0 is a free one.
+    places: Vec<u16>,
 }
 
-static WORDS: OnceLock<Words> = OnceLock::new();
+/// The first and the last bytes of a word: all of it up to sixteen.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Key {
+    first: u64,
+    last: u64,
+    len: usize,
+}
 
-fn load() -> Words {
+impl Key {
+    fn of(bytes: &[u8]) -> Key {
+        let len = bytes.len();
+        let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
+        let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
+            (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
+            _ => match (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+                (Some(first), Some(last)) => (half(first), half(last)),
+                _ => (bytes.iter().fold(0, |all, &byte| all << 8 | u64::from(byte)), 0),
+            },
+        };
+        Key { first, last, len }
+    }
+
+    fn place(self) -> usize {
+        let mixed = (self.first ^ self.last.rotate_left(23) ^ self.len as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        (mixed >> 52) as usize
+    }
+}
+
+static WORDS: LazyLock<Words> = LazyLock::new(|| {
     let names = SYSCALLS.iter().map(|syscall| syscall.name);
     let words: Vec<&'static str> = std::iter::once("").chain(names).chain(ERRORS.iter().copied()).collect();
-    let mut table = HashTable::with_capacity(words.len() * 2);
-    for (at, word) in words.iter().enumerate() {
-        table.insert_unique(spread(word.as_bytes()), at as u32, |&at| spread(words[at as usize].as_bytes()));
+    let keys: Vec<Key> = words.iter().map(|word| Key::of(word.as_bytes())).collect();
+    let mut places = vec![0u16; PLACES];
+    for (number, key) in keys.iter().enumerate().skip(1) {
+        let mut place = key.place();
+        while places[place] != 0 {
+            place = (place + 1) % PLACES;
+        }
+        places[place] = number as u16;
     }
-    Words { words, table }
-}
-
-fn spread(bytes: &[u8]) -> u64 {
-    u64::from(hash_bytes(bytes)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
+    Words { words, keys, places }
+});
 
 /// The fixed words: "", the syscalls, the errors.
 pub fn words() -> &'static [&'static str] {
-    &WORDS.get_or_init(load).words
+    &WORDS.words
 }
 
 /// The number of a fixed word.
 pub fn word(bytes: &[u8]) -> Option<Text> {
-    let words = WORDS.get_or_init(load);
-    words.table.find(spread(bytes), |&at| words.words[at as usize].as_bytes() == bytes).map(|&at| Text(at))
+    let Words { words, keys, places } = &*WORDS;
+    let key = Key::of(bytes);
+    let mut place = key.place();
+    loop {
+        let number = places[place % PLACES];
+        if number == 0 {
+            return bytes.is_empty().then_some(Text::NONE);
+        }
+        let same = keys[usize::from(number)] == key;
+        if same && (bytes.len() <= 16 || words[usize::from(number)].as_bytes() == bytes) {
+            return Some(Text(u32::from(number)));
+        }
+        place += 1;
+    }
 }
 
 /// What is known of the syscall whose name has this number.

@@ -22,8 +22,8 @@ impl Text {
     }
 
     /// The first number that is not a fixed word.
-    pub fn first_free() -> u32 {
-        syscalls::words().len() as u32
+    pub const fn first_free() -> u32 {
+        syscalls::WORDS_LEN
     }
 }
 
@@ -49,6 +49,28 @@ struct Span {
     hash: u32,
 }
 
+/// Texts that a piece added to those of the pieces before it.
+#[derive(Default)]
+pub struct NewTexts {
+    /// The numbers begin anew: these texts are all there are.
+    pub afresh: bool,
+    bytes: Vec<u8>,
+    /// End of each in the bytes, and its hash.
+    ends: Vec<(u32, u32)>,
+}
+
+impl NewTexts {
+    /// The texts in the order of their numbers, with their hashes.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], u32)> {
+        let mut start = 0;
+        self.ends.iter().map(move |&(end, hash)| {
+            let text = &self.bytes[start..end as usize];
+            start = end as usize;
+            (text, hash)
+        })
+    }
+}
+
 /// The hash that all interners use, so that one can hand its hashes to another.
 pub fn hash_bytes(bytes: &[u8]) -> u32 {
     let mut hasher = rustc_hash::FxHasher::default();
@@ -71,6 +93,11 @@ impl Interner {
     /// Number of texts, fixed words included.
     pub fn len(&self) -> usize {
         Text::first_free() as usize + self.spans.len()
+    }
+
+    /// Number of texts beside the fixed words.
+    pub(crate) fn added_len(&self) -> usize {
+        self.spans.len()
     }
 
     /// Whether no text beside the fixed words was added.
@@ -134,6 +161,23 @@ impl Interner {
     /// The texts that are no fixed words, in the order of their numbers, with their hashes.
     pub fn added(&self) -> impl Iterator<Item = (&[u8], u32)> {
         self.spans.iter().map(|&span| (text_at(&self.blocks, span), span.hash))
+    }
+
+    /// Copy the texts from this number of added ones on.
+    pub(crate) fn copy_new(&self, from: usize, into: &mut NewTexts) {
+        into.bytes.clear();
+        into.ends.clear();
+        for &span in self.spans.get(from..).unwrap_or(&[]) {
+            into.bytes.extend_from_slice(text_at(&self.blocks, span));
+            into.ends.push((into.bytes.len() as u32, span.hash));
+        }
+        into.afresh = from == 0;
+    }
+
+    /// Memory that the texts take, about.
+    pub(crate) fn size_bytes(&self) -> usize {
+        let blocks: usize = self.blocks.iter().map(Vec::len).sum();
+        blocks + self.spans.len() * (size_of::<Span>() + size_of::<u64>())
     }
 
     /// Forget all added texts, keep the memory.

@@ -14,8 +14,8 @@ from tracealyze.render import output
 
 if TYPE_CHECKING:
     from tracealyze.gate.config import Config
-    from tracealyze.gate.verdict import FailOn, Verdict
-    from tracealyze.metrics import Run
+    from tracealyze.gate.findings import FailOn
+    from tracealyze.gate.verdict import Verdict
 
 
 def command(
@@ -73,8 +73,9 @@ def command(
     else:
         named = captures or list(settings.captures)
         choice = Choice.of(named, pids, programs, start, end, root, input_format)
-        verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings), strict)
+        verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
     write(verdict, wanted)
+    shared.must_be_whole(verdict.lost_lines, strict)
     return verdict.exit_code
 
 
@@ -95,7 +96,7 @@ class _Asked:
 
 def _severity(text: str | None) -> FailOn | None:
     from tracealyze.errors import did_you_mean
-    from tracealyze.gate.verdict import FailOn
+    from tracealyze.gate.findings import FailOn
 
     if text is None:
         return None
@@ -105,10 +106,12 @@ def _severity(text: str | None) -> FailOn | None:
     return FailOn(text)
 
 
-def _judged(choice: Choice, wanted: _Asked, strict: bool) -> Verdict:
+def _judged(choice: Choice, wanted: _Asked) -> Verdict:
     from tracealyze.gate import baseline as baselines
     from tracealyze.gate.budget import budget_of
-    from tracealyze.gate.verdict import Asked, FailOn, verdict, without_baseline
+    from tracealyze.gate.findings import FailOn
+    from tracealyze.gate.verdict import Asked, verdict, without_baseline
+    from tracealyze.metrics import Run
 
     budgets = [budget_of(text) for text in wanted.budgets]
     for budget in budgets:
@@ -127,17 +130,10 @@ def _judged(choice: Choice, wanted: _Asked, strict: bool) -> Verdict:
         fail_on=wanted.fail_on or FailOn.ERROR,
         gates_findings=wanted.fail_on is not None,
     )
-    runs = _runs(choice, strict)
-    return verdict(runs, asked)
-
-
-def _runs(choice: Choice, strict: bool) -> list[Run]:
-    from tracealyze.metrics import Run
-
     runs = [Run(trace) for trace in choice.traces()]
     for run in runs:
-        shared.close(run.trace, strict)
-    return runs
+        shared.tell_losses(run.trace)
+    return verdict(runs, asked)
 
 
 def _demo() -> Verdict:

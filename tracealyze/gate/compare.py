@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tracealyze.gate.explain import Explanation
 
 _TIGHTER = 0.8
-_SLOWER = 1.25
 
 
 class Outcome(StrEnum):
@@ -100,12 +99,9 @@ class Trust:
 def trust(before: Baseline, after: Baseline) -> Trust:
     """Whether two sets of captures were made in the same way, on machines that are equally fast."""
     slower = after.pace_ns / before.pace_ns if before.pace_ns and after.pace_ns else 1.0
-    times = after.captured.times_differ(before.captured)
-    if slower > _SLOWER:
-        times.append(
-            f"calls that wait for nothing take {slower:.1f} times as long as in the baseline, so the machine is slower"
-        )
-    return Trust(after.captured.counts_differ(before.captured), times, max(slower, 1.0))
+    return Trust(
+        after.captured.counts_differ(before.captured), after.captured.times_differ(before.captured), max(slower, 1.0)
+    )
 
 
 def compared(before: Mapping[str, Series], after: Mapping[str, Series], trusted: Trust) -> list[Judgement]:
@@ -207,6 +203,12 @@ def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
         return sides.judgement(Outcome.PASSED)
     if trusted.times:
         return sides.judgement(Outcome.REFUSED, f"not gated: {'; '.join(trusted.times)}")
+    if not exceeds(before.whole.median, round(now.whole.median / trusted.slower), Class.CLOCK, sides.unit):
+        return sides.judgement(
+            Outcome.REFUSED,
+            f"not gated: calls that wait for nothing take {trusted.slower:.1f} times as long as in the baseline, "
+            "so the machine is slower",
+        )
     fewest = min(len(before.values), len(now.values))
     if fewest < RUNS_FOR_CLOCKS:
         return sides.judgement(
@@ -214,7 +216,7 @@ def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
             f"not gated: a clock needs {RUNS_FOR_CLOCKS} runs a side; there are "
             f"{len(before.values)} and {len(now.values)}",
         )
-    if not is_shifted(before.values, now.values):
+    if not is_shifted(before.values, [round(value / trusted.slower) for value in now.values]):
         return sides.judgement(Outcome.INCONCLUSIVE, "not gated: the runs of both sides overlap too much")
     return sides.judgement(Outcome.FAILED, f"a rank test over {len(before.values)} and {len(now.values)} runs agrees")
 

@@ -8,20 +8,16 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze.errors import ExitCode
-from tracealyze.finding import Severity, severity
 from tracealyze.gate import explain
-from tracealyze.gate.baseline import Baseline, baseline_of, by_fingerprint
+from tracealyze.gate.baseline import Baseline, baseline_of
 from tracealyze.gate.compare import By, Judgement, Outcome, Trust, amount, compared, trust
-from tracealyze.gate.stats import Series, exceeds, series_of
-from tracealyze.gate.work import places
-from tracealyze.metrics import Class, Name, short
+from tracealyze.gate.findings import FailOn, new_findings
+from tracealyze.gate.stats import Series, series_of
+from tracealyze.metrics import Class, Name
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
     from tracealyze.gate.budget import Budget
     from tracealyze.metrics import Run
-
-_SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
 
 
 class Status(StrEnum):
@@ -30,19 +26,6 @@ class Status(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NO_BASELINE = "no-baseline"
-
-
-class FailOn(StrEnum):
-    """From which severity on a new finding fails."""
-
-    ERROR = "error"
-    WARNING = "warning"
-    INFO = "info"
-    NEVER = "never"
-
-    def includes(self, found: Severity) -> bool:
-        """Whether a finding of this severity fails."""
-        return self is not FailOn.NEVER and _SEVERITIES.index(found) >= _SEVERITIES.index(Severity(self))
 
 
 @dataclass(frozen=True)
@@ -54,7 +37,8 @@ class Verdict:
     judgements: tuple[Judgement, ...] = ()
     notes: tuple[str, ...] = ()
     baseline: str | None = None
-    findings: tuple[Finding, ...] = ()
+    lost_lines: int = 0
+    """Lines of the captures that could not be used."""
 
     @property
     def exit_code(self) -> ExitCode:
@@ -88,11 +72,11 @@ def verdict(runs: Sequence[Run], asked: Asked) -> Verdict:
         now = baseline_of(runs)
         trusted = trust(asked.baseline, now)
         notes.extend(_notes_on_baseline(asked.baseline, now, trusted))
-        judgements.extend(_of_findings(runs, asked, trusted))
+        judgements.extend(new_findings(runs, asked.baseline, asked.fail_on, trusted))
         found = compared(asked.baseline.metrics, now.metrics, trusted)
         judgements.extend(_explained(judgement, asked.baseline, runs) for judgement in found)
     elif asked.gates_findings:
-        judgements.extend(_of_findings(runs, asked, trusted))
+        judgements.extend(new_findings(runs, asked.baseline, asked.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
     failed = any(judgement.outcome is Outcome.FAILED for judgement in judgements)
     return Verdict(
@@ -101,7 +85,7 @@ def verdict(runs: Sequence[Run], asked: Asked) -> Verdict:
         judgements=tuple(judgements),
         notes=tuple(notes),
         baseline=asked.baseline_path,
-        findings=tuple(runs[-1].findings),
+        lost_lines=sum(map(_lost, runs)),
     )
 
 
@@ -158,71 +142,15 @@ def _medians(metrics: Mapping[str, Series]) -> dict[str, int]:
     return {name.arguments[0]: series.whole.median for name, series in names if name.family == "exclusive"}
 
 
-def _of_findings(runs: Sequence[Run], asked: Asked, trusted: Trust) -> Iterator[Judgement]:
-    """Findings that the baseline does not know: only what every run has is more than chance."""
-    each = [by_fingerprint(run) for run in runs]
-    known = asked.baseline.findings if asked.baseline else {}
-    for fingerprint, found in each[-1].items():
-        number = min(len(run.get(fingerprint, ())) for run in each)
-        before = known[fingerprint].number if fingerprint in known else 0
-        if number > before:
-            worst = max(found, key=lambda finding: _SEVERITIES.index(finding.severity))
-            yield _of_finding(worst, before, number, runs, asked, trusted)
-
-
-def _of_finding(
-    finding: Finding, before: int, number: int, runs: Sequence[Run], asked: Asked, trusted: Trust
-) -> Judgement:
-    judged = Judgement(
-        metric=f"finding[{finding.name}]",
-        by=By.FINDING,
-        outcome=Outcome.WARNED,
-        before=before if asked.baseline else None,
-        after=number,
-        limit=before if asked.baseline else 0,
-        why=finding.message,
-        fingerprint=finding.fingerprint,
-        explanation=explain.of_finding(finding, runs[-1]),
-    )
-    if trusted.counts:
-        return replace(judged, why=f"not gated: {'; '.join(trusted.counts)}. {finding.message}")
-    if not asked.fail_on.includes(finding.severity):
-        return replace(judged, outcome=Outcome.PASSED)
-    if asked.baseline is None or _more_is_done(finding, asked.baseline, runs):
-        return replace(judged, outcome=Outcome.FAILED)
-    # The counts are those of the baseline, so only the clock says that this is new. A slower machine says so too.
-    slower = max(trusted.slower, _slower_elsewhere(finding, asked.baseline, runs))
-    if asked.fail_on.includes(severity(round(finding.impact_ns[1] / slower), finding.share)):
-        return replace(judged, outcome=Outcome.FAILED)
-    why = f"not gated: no more is done than in the baseline, all of it takes {slower:.1f} times as long"
-    return replace(judged, outcome=Outcome.INCONCLUSIVE, why=f"{why}. {finding.message}")
-
-
-def _more_is_done(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> bool:
-    """Whether the finding's program makes more of the finding's calls than before."""
-    program = short(finding.program)
-
-    def calls(rows: Mapping[tuple[str, str], int]) -> int:
-        asked = ((place, number) for place, number in rows.items() if not program or place[0] == program)
-        return sum(number for (_, shape), number in asked if shape.partition("(")[0] == finding.syscall)
-
-    before = calls({place: amounts.calls for place, amounts in baseline.places.items()})
-    after = calls({place: amounts.calls for place, amounts in places(runs).items()})
-    return exceeds(before, after, Class.LARGE if before else Class.SMALL, "")
-
-
-def _slower_elsewhere(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> float:
-    """How many times as long all that is not the finding takes."""
-    before = baseline.metrics.get("wall.median")
-    now = runs[-1].trace.window.wall_ns - finding.impact_ns[1]
-    return max(now / before.whole.median, 1.0) if before and before.whole.median else 1.0
+def _lost(run: Run) -> int:
+    return sum(loss.lines for loss in run.trace.captures[0].losses)
 
 
 def _notes_on(runs: Sequence[Run]) -> Iterator[str]:
     """What makes counts of these captures smaller than they should be."""
     for run in runs:
         capture = run.trace.captures[0]
-        lost = sum(loss.lines for loss in capture.losses)
+        lost = _lost(run)
         if lost:
             yield f"{run.path}: {lost} lines could not be used, so counts are too small."
         if capture.cut:

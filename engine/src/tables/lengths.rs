@@ -12,6 +12,9 @@ const CHOSEN_NS: &[i64] = &[
     1800 * S, 3600 * S,
 ];
 
+/// The shortest length that is taken for a chosen one.
+pub(super) const SHORTEST_NS: i64 = 50 * MS;
+
 /// The length that somebody chose, if this one is it or lies at most 1 % behind it: a delay is never over too early.
 ///
 /// The tick is that of the clock: by so much a length may seem too short.

@@ -40,7 +40,8 @@ pub(super) fn sleeps_of<'a>(view: &'a View<'_>, kinds: &'a Kinds<Sleeps>, task: 
     let events = &view.trace.events;
     kinds.calls(view, task).filter_map(move |(row, kind)| match kind {
         Sleeps::Always => Some(row),
-        Sleeps::WithoutDescriptors => events.polls_nothing(row).then_some(row),
+        // Without a time it is a wait for a signal.
+        Sleeps::WithoutDescriptors => (events.polls_nothing(row) && events.requested_ns(row).is_some()).then_some(row),
     })
 }
 

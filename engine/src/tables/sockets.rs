@@ -84,3 +84,28 @@ fn accepted(view: &View<'_>, deeds: &Kinds<Deed>) -> FxHashSet<Text> {
     };
     view.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
 }
+/// The port of a peer: of `10.0.0.2:53`, of `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
+pub(super) fn port(target: &[u8]) -> Option<i64> {
+    let target = target.strip_suffix(b"]").filter(|_| target.contains(&b'>')).unwrap_or(target);
+    let colon = target.iter().rposition(|&byte| byte == b':')?;
+    std::str::from_utf8(target.get(colon + 1..)?).ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_is_that_of_the_peer() {
+        let cases: [(&str, Option<i64>); 5] = [
+            ("10.0.0.2:53", Some(53)),
+            ("[::1]:443", Some(443)),
+            ("TCP:[10.0.0.7:42238->10.0.0.2:53]", Some(53)),
+            ("/run/nscd/socket", None),
+            ("TCPv6:[[::1]:1->[::1]:8080]", Some(8080)),
+        ];
+        for (target, expected) in cases {
+            assert_eq!(port(target.as_bytes()), expected, "{target}");
+        }
+    }
+}

@@ -250,8 +250,12 @@ fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
         return None;
     }
     let rest = &line[at..];
-    let rest = &rest[scan::decoration_len(rest)..];
-    rest.strip_prefix(b" ").map(|rest| (id, scan::skip_blanks(rest)))
+    let rest = if rest.first() == Some(&b'<') { &rest[scan::decoration_len(rest)..] } else { rest };
+    match rest {
+        [b' ', b' ', rest @ ..] => Some((id, scan::skip_blanks(rest))),
+        [b' ', rest @ ..] => Some((id, scan::skip_blanks(rest))),
+        _ => None,
+    }
 }
 
 /// `[pid  123] ` or `[pid 123<sh>] `.
@@ -264,6 +268,9 @@ fn bracket_id(line: &[u8]) -> Option<(i32, &[u8])> {
 
 /// Seconds since 1970 and the blank after them. All digits are read in one go: this is the commonest clock.
 fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
+    if let Some(found) = micros_since_1970(text) {
+        return Some(found);
+    }
     let (mut value, mut at, mut point) = (0i64, 0, usize::MAX);
     loop {
         match text.get(at)? {
@@ -280,6 +287,19 @@ fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
         return None;
     }
     Some((value.checked_mul(scan::tick_ns(digits))?, &text[at + 1..]))
+}
+
+/// The same of ten digits, the point and six more, which it is until the year 2286 with `-ttt`.
+fn micros_since_1970(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (first, rest) = text.split_first_chunk::<8>()?;
+    let (&[tens, ones, point], rest) = rest.split_first_chunk::<3>()?;
+    let (&[a, b, c, d, e, f, blank], rest) = rest.split_first_chunk::<7>()?;
+    if point != b'.' || blank != b' ' {
+        return None;
+    }
+    let high = scan::eight_digits(u64::from_le_bytes(*first))?;
+    let low = scan::eight_digits(u64::from_le_bytes([tens, ones, a, b, c, d, e, f]))?;
+    Some(((high * 100_000_000 + low) * 1000, rest))
 }
 
 /// `(+     0.000281) `

@@ -16,6 +16,23 @@ pub enum Read {
 
 /// The time at the end of a line, and the text before it: `3 <0.000012>`.
 pub fn duration(text: &[u8]) -> Option<(i64, &[u8])> {
+    match short_duration(text) {
+        None => any_duration(text),
+        found => found,
+    }
+}
+
+/// Below ten seconds, with six digits behind the point.
+fn short_duration(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (before, &[blank, open, seconds, point, a, b, c, d, e, f, close]) = text.split_last_chunk::<11>()?;
+    if [blank, open, point, close] != *b" <.>" {
+        return None;
+    }
+    let micros = scan::eight_digits(u64::from_le_bytes([b'0', seconds, a, b, c, d, e, f]))?;
+    Some((micros * 1000, before))
+}
+
+fn any_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let inner = text.strip_suffix(b">")?;
     // The blank before it is the only difference to the decoration of a value.
     let (mut value, mut scale, mut digits, mut point) = (0i64, 1i64, 0usize, None);

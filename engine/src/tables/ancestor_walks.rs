@@ -1,0 +1,214 @@
+//! Ancestor walks: a process looks at each directory above a path in turn, and does so for one path after the other.
+//!
+//! ```text
+//! lstat /a | lstat /a/b | lstat /a/b/c                            down: a path is resolved component by component
+//! stat /a/b/c/.git | stat /a/b/.git | stat /a/.git                up: a file is looked for in each directory above
+//! lstat /a | lstat /a/b | lstat /a/b/d                            the next walk repeats the steps /a and /a/b
+//! ```
+//! Sums are those of the repeated steps. A tree that is gone through visits each directory once and repeats none.
+
+use super::paths::{is_above, look, parts};
+use crate::few::{self, Group, Grouped};
+use crate::kinds::{Call, Kinds, processes};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{Interner, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Fewer steps are no walk.
+const FEWEST_STEPS: usize = 3;
+/// A step follows one of so many lookups before it: several names may be looked for in each directory.
+const LOOK_BACK: usize = 8;
+
+/// Whether a walk goes up; [`None`] while it has one step.
+type Way = Option<bool>;
+
+/// Walks by process and way.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = Kinds::new(view, |syscall, _| look(syscall).map(|_| ()));
+    let processes = processes(view);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let mut sheet = Sheet::new(view, "ancestor_walks");
+    for group in few::few(view, groups, |&up| up) {
+        write(view, &group, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// Steps from one path to the next one.
+#[derive(Default)]
+struct Walk {
+    program: Text,
+    up: Way,
+    steps: Vec<(u32, Text)>,
+}
+
+/// The walks of a task that may go on, the one with the last step first.
+#[derive(Default)]
+struct Recent(Vec<Walk>);
+
+impl Recent {
+    /// The walk that this lookup goes on with, and its way.
+    fn place(&self, texts: &Interner, call: &Call<()>, target: Text) -> Option<(usize, bool)> {
+        let path = texts.bytes(target);
+        self.0.iter().enumerate().find_map(|(at, walk)| {
+            let last = texts.bytes(walk.steps.last()?.1);
+            let up = if path.len() > last.len() {
+                (parts(path).0 == last).then_some(false)
+            } else {
+                goes_up(last, path).then_some(true)
+            };
+            let fits = walk.program == call.program && walk.up.is_none_or(|way| Some(way) == up);
+            up.filter(|_| fits).map(|up| (at, up))
+        })
+    }
+}
+
+/// Whether a path is another one without one of its directories: `/a/b/.git` → `/a/.git`, `/a/b` → `/a`.
+fn goes_up(last: &[u8], path: &[u8]) -> bool {
+    if path.is_empty() || path.len() >= last.len() {
+        return false;
+    }
+    let (_, name) = parts(path);
+    if is_above(path, last) {
+        return parts(last).0 == path;
+    }
+    if !last.ends_with(name) {
+        return false;
+    }
+    let same = last.iter().rev().zip(path.iter().rev()).take_while(|(one, other)| one == other).count();
+    let from_start = last.iter().zip(path).take_while(|(one, other)| one == other).count();
+    // What was left out must be one whole directory before the name.
+    let left_out = last.len() - path.len();
+    let mut begins = path.len().saturating_sub(same)..=from_start.min(path.len());
+    same > name.len() && begins.any(|at| is_one_directory(last, at, left_out))
+}
+
+/// Whether `/name` of this length stands here in a path, before another slash.
+fn is_one_directory(path: &[u8], at: usize, len: usize) -> bool {
+    let part = path.get(at..at + len).unwrap_or(b"");
+    let slashes = memchr::memchr_iter(b'/', part).count();
+    slashes == 1 && part.len() > 1 && part.first() == Some(&b'/') && path.get(at + len) == Some(&b'/')
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<()>, tasks: &[u32]) -> Vec<Group<bool>> {
+    let events = &view.trace.events;
+    let mut walks = Vec::new();
+    for &task in tasks {
+        let mut recent = Recent::default();
+        for call in kinds.by_program(view, task) {
+            let target = events.target(call.row);
+            if target.is_some() {
+                step(&events.texts, &mut recent, &call, target, &mut walks);
+            }
+        }
+        walks.extend(recent.0.into_iter().filter(|walk| walk.steps.len() >= FEWEST_STEPS));
+    }
+    repeated(tasks[0], walks)
+}
+
+fn step(texts: &Interner, recent: &mut Recent, call: &Call<()>, target: Text, walks: &mut Vec<Walk>) {
+    match recent.place(texts, call, target) {
+        Some((at, up)) => {
+            let mut walk = recent.0.remove(at);
+            walk.up = Some(up);
+            walk.steps.push((call.row, target));
+            recent.0.insert(0, walk);
+        }
+        None => {
+            recent.0.insert(0, Walk { program: call.program, up: None, steps: vec![(call.row, target)] });
+            if recent.0.len() > LOOK_BACK {
+                walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= FEWEST_STEPS));
+            }
+        }
+    }
+}
+
+/// Steps that an earlier walk made, too.
+fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<Group<bool>> {
+    walks.sort_by_key(|walk| walk.steps.first().copied());
+    let mut seen: FxHashSet<(Text, bool, Text)> = FxHashSet::default();
+    let mut counts: FxHashMap<(Text, bool), [i64; 2]> = FxHashMap::default();
+    let mut groups: Grouped<(Text, bool)> = Grouped::default();
+    for walk in &walks {
+        let key = (walk.program, walk.up == Some(true));
+        let sum = counts.entry(key).or_default();
+        *sum = [sum[0] + 1, sum[1] + walk.steps.len() as i64];
+        for &(row, target) in &walk.steps {
+            if !seen.insert((key.0, key.1, target)) {
+                groups.add(key, row);
+            }
+        }
+    }
+    let told = groups.groups.into_iter().map(|((program, up), rows)| Group {
+        counts: counts.get(&(program, up)).copied().unwrap_or_default(),
+        ..Group::of_one(task, program, up, rows)
+    });
+    told.collect()
+}
+
+fn write(view: &View<'_>, group: &Group<bool>, sheet: &mut Sheet<'_>) {
+    let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
+    group.rows.iter().for_each(|&row| *paths.entry(view.trace.events.target(row)).or_insert(0) += 1);
+    let most = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
+    sheet.whose(group);
+    sheet.string("way", Some(if group.key { "up" } else { "down" }));
+    sheet.text("syscall", few::commonest(view, &group.rows));
+    sheet.text("target", most.map_or(Text::NONE, |(&path, _)| path));
+    sheet.int("paths", paths.len() as i64);
+    sheet.int("walks", group.counts[0]);
+    sheet.int("steps", group.counts[1]);
+    sheet.sum(&group.sum(view));
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    fn lookups(paths: &[&str]) -> Vec<String> {
+        let plan = paths
+            .iter()
+            .zip(1i64..)
+            .fold(task(1), |plan: TaskPlan, (path, at)| plan.call("lstat", at * 10, at * 10 + 4).on(path).returns(0));
+        rows(&build(vec![plan.exit(9999)]), found, &["way", "walks", "steps", "calls", "paths"])
+    }
+
+    #[test]
+    fn the_same_ancestors_walked_again_are_repeats() {
+        let down = ["/a", "/a/b", "/a/b/c", "/a", "/a/b", "/a/b/d"];
+        assert_eq!(lookups(&down), ["down 2 6 2 2"]);
+        let up = ["/a/b/c/.git", "/a/b/.git", "/a/.git", "/a/b/d/.git", "/a/b/.git", "/a/.git"];
+        assert_eq!(lookups(&up), ["up 2 6 2 2"]);
+        let two = ["/a/b/c/x", "/a/b/c/y", "/a/b/x", "/a/b/y", "/a/x", "/a/y"];
+        assert_eq!(lookups(&[two, two].concat()), ["up 4 12 6 6"]);
+        let modules = ["/a/b/c/mods/m", "/a/b/mods/m", "/a/mods/m"];
+        assert_eq!(lookups(&[modules, modules].concat()), ["up 2 6 3 3"]);
+    }
+
+    #[test]
+    fn a_tree_gone_through_and_one_path_resolved_once_repeat_nothing() {
+        assert!(lookups(&["/w", "/w/1", "/w/1/x", "/w/1/y", "/w/2", "/w/2/x", "/w/2/x/z"]).is_empty());
+        assert!(lookups(&["/a", "/a/b", "/a/b/c", "/a/b/c/d"]).is_empty());
+        assert!(lookups(&["/a", "/a", "/a/b", "/a/b"]).is_empty());
+    }
+
+    #[test]
+    fn one_directory_less() {
+        for (last, path, expected) in [
+            ("/a/b/.git", "/a/.git", true),
+            ("/a/.git", "/.git", true),
+            ("/a/a/x", "/a/x", true),
+            ("/a/b/c/x", "/a/x", false),
+            ("/a/b/x", "/a/bx", false),
+            ("/a/b", "/a", true),
+            ("/a/b/c", "/a", false),
+            ("/abc/x", "/ab/x", false),
+        ] {
+            assert_eq!(goes_up(last.as_bytes(), path.as_bytes()), expected, "{last} {path}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Connects: what it took to reach a peer, the poll behind a connect that did not wait included.
+
+use super::sockets::{Deed, Sockets, port};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use crate::wakers::waits::{Wait, timed_out};
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Attempts of a task to reach a peer.
+struct Peer {
+    first_target: Text,
+    attempts: i64,
+    failed: i64,
+    expired: i64,
+    errno: Text,
+    waited_ns: i64,
+    max_ns: i64,
+    rows: Vec<u32>,
+}
+
+/// A connection that is on its way: its peer, and since when.
+type Pending = Option<(Text, i64)>;
+
+/// Connects by task and peer.
+pub fn found(view: &View<'_>) -> Found {
+    let sockets = Sockets::new(view);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let all: Vec<Vec<(Text, Peer)>> = tasks.par_iter().map(|&task| of_task(view, &sockets, task)).collect();
+    let mut sheet = Sheet::new(view, "connects");
+    for (&task, peers) in tasks.iter().zip(all) {
+        peers.into_iter().for_each(|(name, peer)| write(view, task, name, peer, &mut sheet));
+    }
+    sheet.finish()
+}
+
+fn of_task(view: &View<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
+    let events = &view.trace.events;
+    let mut peers: FxHashMap<Text, Peer> = FxHashMap::default();
+    let mut pending: Pending = None;
+    for (row, deed) in sockets.deeds.calls(view, task) {
+        match deed {
+            Deed::Connects => pending = connect(view, row, &mut peers),
+            Deed::Waits(Wait::Poll) => {
+                let Some((name, since_ns)) = pending else { continue };
+                let Some(peer) = peers.get_mut(&name) else { continue };
+                let expired = timed_out(events, row);
+                peer.expired += i64::from(expired);
+                peer.rows.push(row);
+                let dur_ns = events.dur_ns(row).max(0);
+                peer.waited_ns = peer.waited_ns.saturating_add(dur_ns);
+                peer.max_ns = peer.max_ns.max(events.end_ns(row).map_or(0, |end_ns| end_ns.saturating_sub(since_ns)));
+                if !expired {
+                    pending = None;
+                }
+            }
+            Deed::Sends | Deed::Receives => pending = None,
+            _ => {}
+        }
+    }
+    let mut peers: Vec<_> = peers.into_iter().collect();
+    peers.sort_unstable_by_key(|(name, _)| *name);
+    peers
+}
+
+fn connect(view: &View<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Pending {
+    let events = &view.trace.events;
+    let (shape, dur_ns) = (events.shape(row), events.dur_ns(row));
+    let new = || Peer {
+        first_target: events.target(row),
+        attempts: 0,
+        failed: 0,
+        expired: 0,
+        errno: Text::NONE,
+        waited_ns: 0,
+        max_ns: 0,
+        rows: Vec::new(),
+    };
+    let peer = peers.entry(shape.target).or_insert_with(new);
+    let goes_on = matches!(events.texts.bytes(shape.errno), b"EINPROGRESS" | b"EAGAIN" | b"EINTR");
+    let failed = shape.outcome == Outcome::Failed && !goes_on;
+    peer.attempts += 1;
+    peer.failed += i64::from(failed);
+    if failed {
+        peer.errno = shape.errno;
+    }
+    let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
+    peer.waited_ns = peer.waited_ns.saturating_add(dur_ns);
+    peer.max_ns = peer.max_ns.max(dur_ns);
+    peer.rows.push(row);
+    goes_on.then(|| (shape.target, events.start_ns(row)))
+}
+
+fn write(view: &View<'_>, task: u32, name: Text, peer: Peer, sheet: &mut Sheet<'_>) {
+    let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
+    sheet.who(task, first_row);
+    sheet.text("peer", name);
+    sheet.some_int("port", port(view.trace.events.texts.bytes(peer.first_target)));
+    sheet.int("attempts", peer.attempts);
+    sheet.int("failed", peer.failed);
+    sheet.int("expired", peer.expired);
+    sheet.text("errno", peer.errno);
+    sheet.int("waited_ns", peer.waited_ns);
+    sheet.int("max_ns", peer.max_ns);
+    sheet.path_ns(peer.rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.lines(first_row, last_row);
+    sheet.members(Members::Rows(peer.rows));
+}

@@ -1,0 +1,129 @@
+//! Descriptor sweeps: a task closes, or marks, one descriptor after the other, most of which are not open.
+//!
+//! ```text
+//! close 3 EBADF | close 4 = 0 | close 5 EBADF | … close 1023 EBADF       a sweep of 1021 calls
+//! ```
+
+use crate::few::{self, Group};
+use crate::kinds::{Kinds, processes};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Fewer in a row are no sweep.
+const FEWEST: usize = 8;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    InVain,
+    Done,
+    /// Any other call: it ends a sweep.
+    Other,
+}
+
+/// Sweeps by process and syscall.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = Kinds::new(view, |syscall, shape| {
+        let sweeps = matches!(syscall, b"close" | b"close_nocancel" | b"fcntl" | b"fcntl64" | b"fcntl_nocancel");
+        let bad = shape.outcome == Outcome::Failed && view.trace.events.texts.bytes(shape.errno) == b"EBADF";
+        Some(match (sweeps, bad) {
+            (true, true) => Kind::InVain,
+            (true, false) => Kind::Done,
+            _ => Kind::Other,
+        })
+    });
+    let groups = processes(view).par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let mut sheet = Sheet::new(view, "fd_sweeps");
+    for group in few::few(view, groups, |&syscall| syscall) {
+        write(view, &group, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// Calls of one kind in a row, and how many of them were in vain.
+#[derive(Default)]
+struct Run {
+    program: Text,
+    syscall: Text,
+    rows: Vec<u32>,
+    in_vain: usize,
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Text>> {
+    let mut groups: FxHashMap<(Text, Text), Group<Text>> = FxHashMap::default();
+    for &task in tasks {
+        let mut run = Run::default();
+        for (row, kind) in kinds.calls(view, task) {
+            if kind == Kind::Other {
+                end(view, tasks[0], &mut run, &mut groups);
+                continue;
+            }
+            let syscall = view.trace.events.shape(row).syscall;
+            if run.syscall != syscall {
+                end(view, tasks[0], &mut run, &mut groups);
+                run.syscall = syscall;
+            }
+            run.rows.push(row);
+            run.in_vain += usize::from(kind == Kind::InVain);
+        }
+        end(view, tasks[0], &mut run, &mut groups);
+    }
+    groups.into_values().collect()
+}
+
+/// A sweep is mostly in vain.
+fn end(view: &View<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), Group<Text>>) {
+    if run.in_vain >= FEWEST && run.in_vain * 2 > run.rows.len() {
+        let owner = run.rows.first().map_or(task, |&row| view.trace.events.task(row));
+        run.program = run.rows.first().map_or(Text::NONE, |&row| view.program(owner, row));
+        let new = || Group::of_one(task, run.program, run.syscall, Vec::new());
+        let group = groups.entry((run.program, run.syscall)).or_insert_with(new);
+        group.rows.extend(&run.rows);
+        group.counts = [group.counts[0] + 1, group.counts[1].max(run.rows.len() as i64)];
+    }
+    run.rows.clear();
+    (run.in_vain, run.syscall) = (0, Text::NONE);
+}
+
+fn write(view: &View<'_>, group: &Group<Text>, sheet: &mut Sheet<'_>) {
+    sheet.whose(group);
+    sheet.text("syscall", group.key);
+    sheet.int("sweeps", group.counts[0]);
+    sheet.int("longest", if group.processes == 1 { group.counts[1] } else { group.counts[1] / group.processes });
+    sheet.sum(&group.sum(view));
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    fn closes(plan: TaskPlan, from: i64, count: i64, open_every: i64) -> TaskPlan {
+        (0..count).fold(plan, |plan, number| {
+            let plan = plan.call("close", from + number * 3, from + number * 3 + 1);
+            if number % open_every == 0 { plan.returns(0) } else { plan.fails("EBADF") }
+        })
+    }
+
+    #[test]
+    fn descriptors_closed_one_after_the_other_are_a_sweep() {
+        let plan = closes(task(1), 0, 100, 10).call("getpid", 400, 401);
+        let plan = closes(plan, 500, 50, 25).exit(9999);
+        let columns = ["syscall", "sweeps", "longest", "calls", "failed"];
+        assert_eq!(rows(&build(vec![plan]), found, &columns), ["close 2 100 150 138"]);
+    }
+
+    #[test]
+    fn closing_what_is_open_and_a_slip_now_and_then_are_none() {
+        let open = closes(task(1), 0, 100, 1).exit(9999);
+        assert!(rows(&build(vec![open]), found, &["calls"]).is_empty());
+        let slips = (0..50i64).fold(task(1), |plan, at| {
+            plan.call("read", at * 10, at * 10 + 1).call("close", at * 10 + 2, at * 10 + 3).fails("EBADF")
+        });
+        assert!(rows(&build(vec![slips.exit(9999)]), found, &["calls"]).is_empty());
+    }
+}

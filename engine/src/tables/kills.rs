@@ -1,0 +1,152 @@
+//! Kills and the pause behind them: somebody is told to end, and time is given without looking whether it has.
+//!
+//! ```text
+//! shell      |kill TERM|------- sleep 5 -------|kill KILL|        survivors 1, then_killed
+//! service       still there ...............................|
+//!
+//! shell      |kill TERM|------- sleep 5 -------|                  gone after 0.1 s: 4.9 s needless
+//! service    ..........writes back|
+//! ```
+
+use super::turns::{Look, Pause, pauses, turns};
+use crate::events::NONE;
+use crate::kinds::Kinds;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{NO_NS, Outcome, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A signal that asks a process to end.
+#[derive(Clone, Copy)]
+struct Kill {
+    row: u32,
+    /// The call of the task that pauses at which the signal was sent: itself, or the fork of the command that did.
+    at: u32,
+    victim: Option<u32>,
+}
+
+/// The kills before a pause.
+#[derive(Default)]
+struct Before {
+    kills: Vec<Kill>,
+    then_killed: bool,
+}
+
+/// Pauses behind kills, each a row.
+pub fn found(view: &View<'_>) -> Found {
+    let mut sheet = Sheet::new(view, "kills");
+    let kills = kills(view);
+    if kills.is_empty() {
+        return sheet.finish();
+    }
+    let looked = looked_after(view);
+    for (task, pauses) in pauses(view) {
+        let Some(kills) = kills.get(&task) else { continue };
+        let mut before: Vec<Before> = pauses.iter().map(|_| Before::default()).collect();
+        for &kill in kills {
+            let next = pauses.partition_point(|pause| pause.at < kill.at);
+            let is_last = is_kill(view, kill.row) && kill.victim.is_some();
+            for earlier in before.iter_mut().take(next).filter(|_| is_last) {
+                earlier.then_killed |= earlier.kills.iter().any(|known| known.victim == kill.victim);
+            }
+            if let Some(before) = before.get_mut(next) {
+                before.kills.push(kill);
+            }
+        }
+        for (pause, before) in pauses.iter().zip(&before) {
+            if !before.kills.is_empty() && !pause.is_wait && !looked.contains(&pause.row) {
+                write(view, task, pause, before, &mut sheet);
+            }
+        }
+    }
+    sheet.finish()
+}
+
+/// Signals that ask a process to end, by the task that may pause behind them.
+fn kills(view: &View<'_>) -> FxHashMap<u32, Vec<Kill>> {
+    let trace = view.trace;
+    let texts = &trace.events.texts;
+    let kinds = Kinds::new(view, |syscall, shape| {
+        let kills =
+            matches!(syscall, b"kill" | b"tgkill" | b"tkill" | b"sigqueue" | b"rt_sigqueueinfo" | b"pidfd_send_signal");
+        (kills && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
+    });
+    let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
+    for (number, task) in (0..).zip(&trace.tasks) {
+        by_id.entry((task.capture, task.tid)).or_default().push(number);
+    }
+    let mut found: FxHashMap<u32, Vec<Kill>> = FxHashMap::default();
+    for task in view.tasks() {
+        for (row, ()) in kinds.calls(view, task) {
+            let victim = victim(view, &by_id, task, row);
+            if victim.is_some_and(|victim| trace.tasks[victim as usize].pid == trace.tasks[task as usize].pid) {
+                continue;
+            }
+            found.entry(task).or_default().push(Kill { row, at: row, victim });
+            // A command that kills: who runs it pauses.
+            let known = &trace.tasks[task as usize];
+            if known.creator != NONE && known.created_by != NONE && !known.is_thread {
+                found.entry(known.creator).or_default().push(Kill { row, at: known.created_by, victim });
+            }
+        }
+    }
+    found.values_mut().for_each(|kills| kills.sort_by_key(|kill| kill.at));
+    found
+}
+
+fn asks_to_end(op: &[u8]) -> bool {
+    matches!(op, b"SIGTERM" | b"SIGKILL" | b"SIGINT" | b"SIGHUP" | b"SIGQUIT" | b"SIGABRT" | b"15" | b"9" | b"2" | b"1")
+}
+
+fn is_kill(view: &View<'_>, row: u32) -> bool {
+    matches!(view.trace.events.texts.bytes(view.trace.events.shape(row).op), b"SIGKILL" | b"9")
+}
+
+/// The task that lived under the id when the signal was sent.
+fn victim(view: &View<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, row: u32) -> Option<u32> {
+    let (trace, events) = (view.trace, &view.trace.events);
+    let (id, _) = parsers::scan::number(events.texts.bytes(events.target(row)))?;
+    let capture = trace.tasks.get(task as usize)?.capture;
+    let sent_ns = events.start_ns(row);
+    let lived = |&&number: &&u32| {
+        let known = &trace.tasks[number as usize];
+        known.birth_ns <= sent_ns && (known.death_ns == NO_NS || known.death_ns >= sent_ns)
+    };
+    by_id.get(&(capture, i32::try_from(id).ok()?))?.iter().find(lived).copied()
+}
+
+/// Pauses between looks whose answer changed: they are known by what they waited for.
+fn looked_after(view: &View<'_>) -> FxHashSet<u32> {
+    let of = turns(view).into_iter().filter(|turns| turns.changed && turns.look != Look::Attempt);
+    of.flat_map(|turns| turns.pauses.into_iter().map(|pause| pause.row)).collect()
+}
+
+fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut Sheet<'_>) {
+    let (trace, events) = (view.trace, &view.trace.events);
+    let start_ns = events.start_ns(pause.row);
+    let end_ns = start_ns.saturating_add(pause.dur_ns);
+    let Some(kill) = before.kills.last() else { return };
+    let mut victims: Vec<u32> = before.kills.iter().filter_map(|kill| kill.victim).collect();
+    victims.sort_unstable();
+    victims.dedup();
+    let unknown = before.kills.iter().any(|kill| kill.victim.is_none());
+    let deaths = victims.iter().map(|&victim| trace.tasks[victim as usize].death_ns);
+    let survivors = deaths.clone().filter(|&death_ns| death_ns == NO_NS || death_ns >= end_ns).count();
+    let all_gone = !unknown && survivors == 0 && !victims.is_empty();
+    let gone_ns = deaths.max().filter(|_| all_gone);
+    let rows: Vec<u32> = if pause.sleeper == NONE { vec![pause.row] } else { view.calls_of(pause.sleeper).collect() };
+    sheet.who(task, pause.at);
+    sheet.text("signal", events.shape(kill.row).op);
+    sheet.text("target", events.target(kill.row));
+    sheet.text("victim", kill.victim.map_or(Text::NONE, |victim| view.program(victim, kill.row)));
+    sheet.int("victims", victims.len() as i64);
+    sheet.int("survivors", survivors as i64);
+    sheet.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
+    sheet.int("slept_ns", pause.dur_ns);
+    sheet.int("needless_ns", gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns))));
+    sheet.bool("then_killed", before.then_killed);
+    sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.lines(kill.row, pause.row);
+    sheet.members(Members::Rows(rows));
+}

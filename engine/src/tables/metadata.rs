@@ -1,0 +1,142 @@
+//! Repeated questions about files: stat, access, readlink and getcwd of the same path with the same answer by one process.
+//!
+//! ```text
+//! stat /a = 0 | stat /b = 0 | stat /a = 0 | stat /a = 0        stat: 2 repeats, of 1 path
+//! stat /a ENOENT | mkdir /a | stat /a = 0                      another answer, and a change in between: none
+//! ```
+
+use super::paths::{Look, look};
+use crate::few::{self, Group, Grouped};
+use crate::kinds::{Kinds, processes};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Asks,
+    /// Changes what it works on, or what is asked about next.
+    Changes,
+    /// Changes what paths mean.
+    Moves,
+}
+
+fn kind(syscall: &[u8]) -> Option<Kind> {
+    const CHANGES: [&[u8]; 12] = [
+        b"write",
+        b"pwrite",
+        b"unlink",
+        b"rename",
+        b"mkdir",
+        b"rmdir",
+        b"chmod",
+        b"chown",
+        b"truncate",
+        b"utime",
+        b"creat",
+        b"symlink",
+    ];
+    match syscall {
+        b"getcwd" | b"__getcwd" => Some(Kind::Asks),
+        b"chdir" | b"fchdir" | b"chroot" => Some(Kind::Moves),
+        _ if matches!(look(syscall), Some(Look::Stat | Look::Access | Look::Link)) => Some(Kind::Asks),
+        _ => CHANGES.iter().any(|name| syscall.starts_with(name)).then_some(Kind::Changes),
+    }
+}
+
+/// Repeats by process and syscall.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = Kinds::new(view, |syscall, _| kind(syscall));
+    let processes = processes(view);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let mut sheet = Sheet::new(view, "metadata");
+    for group in few::few(view, groups, |&syscall| syscall) {
+        write(view, &group, &mut sheet);
+    }
+    sheet.finish()
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Text>> {
+    let events = &view.trace.events;
+    let mut answers: FxHashMap<(Text, Text), u32> = FxHashMap::default();
+    let mut asked: FxHashMap<(Text, Text), i64> = FxHashMap::default();
+    let mut repeats: Grouped<(Text, Text)> = Grouped::default();
+    let mut changed: FxHashMap<Text, u32> = FxHashMap::default();
+    for (call, number) in kinds.calls_of(view, tasks).into_iter().zip(1u32..) {
+        let (target, shape) = (events.target(call.row), events.shape(call.row));
+        match call.kind {
+            // A relative path means something else now, and so does the answer to getcwd.
+            Kind::Moves => answers.clear(),
+            Kind::Changes => {
+                changed.insert(target, number);
+            }
+            Kind::Asks => {
+                *asked.entry((call.program, shape.syscall)).or_insert(0) += 1;
+                let changed = !changed.is_empty() && changed.remove(&target).is_some();
+                let before = answers.insert((shape.syscall, target), events.shape_number(call.row));
+                if !changed && before == Some(events.shape_number(call.row)) {
+                    repeats.add((call.program, shape.syscall), call.row);
+                }
+            }
+        }
+    }
+    let groups = repeats.groups.into_iter().map(|((program, syscall), rows)| Group {
+        counts: [asked.get(&(program, syscall)).copied().unwrap_or(0), 0],
+        ..Group::of_one(tasks[0], program, syscall, rows)
+    });
+    groups.collect()
+}
+
+fn write(view: &View<'_>, group: &Group<Text>, sheet: &mut Sheet<'_>) {
+    let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
+    group.rows.iter().for_each(|&row| *paths.entry(view.trace.events.target(row)).or_insert(0) += 1);
+    let most = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
+    let (target, most) = most.map_or((Text::NONE, 0), |(&path, &count)| (path, count));
+    sheet.whose(group);
+    sheet.text("syscall", group.key);
+    sheet.text("target", target);
+    sheet.int("most", most);
+    sheet.int("paths", paths.len() as i64);
+    sheet.int("asked", group.counts[0]);
+    sheet.sum(&group.sum(view));
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    /// Calls as `name path`, or `name path ERRNO`, 10 apart.
+    fn calls(calls: &[&str]) -> Vec<String> {
+        let plan = calls.iter().zip(1i64..).fold(task(1), |plan: TaskPlan, (call, at)| {
+            let mut words = call.split(' ');
+            let plan = plan.call(words.next().unwrap_or(""), at * 10, at * 10 + 4).on(words.next().unwrap_or(""));
+            words.next().map_or_else(|| plan.clone().returns(0), |errno| plan.clone().fails(errno))
+        });
+        let columns = ["syscall", "target", "most", "paths", "asked", "calls", "failed"];
+        rows(&build(vec![plan.exit(9999)]), found, &columns)
+    }
+
+    #[test]
+    fn the_same_question_with_the_same_answer_is_a_repeat() {
+        assert_eq!(calls(&["stat /a", "stat /b", "stat /a", "stat /a"]), ["stat /a 2 1 4 2 0"]);
+        assert_eq!(calls(&["access /x ENOENT", "access /x ENOENT", "lstat /x ENOENT"]), ["access /x 1 1 2 1 1"]);
+        assert_eq!(calls(&["getcwd", "getcwd", "getcwd"]), ["getcwd - 2 1 3 2 0"]);
+    }
+
+    #[test]
+    fn after_a_change_or_another_answer_it_is_none() {
+        let cases: [&[&str]; 5] = [
+            &["stat /a ENOENT", "mkdir /a", "stat /a"],
+            &["stat /a", "write /a", "stat /a"],
+            &["stat a", "chdir /b", "stat a"],
+            &["stat /a", "unlink /a", "stat /a ENOENT"],
+            &["stat /a", "access /a", "stat /b"],
+        ];
+        cases.iter().for_each(|case| assert!(calls(case).is_empty(), "{case:?}"));
+    }
+}

@@ -1,0 +1,219 @@
+//! Requests: something is sent to a peer, and its answer waited for.
+//!
+//! ```text
+//! send 28 | poll 0.02 s | receive 120                      a round trip
+//! send 28 | poll 5 s, nothing | send 28 | poll | receive   resent once
+//! write | write | poll 40 ms | read                        the peer held its acknowledgement back, and so the second write
+//! ```
+
+use super::sockets::{Deed, Sockets, port};
+use crate::histogram::Histogram;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use crate::wakers::waits::{Wait, timed_out};
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// How long acknowledgements are held back: 40 ms on Linux, 200 ms elsewhere, and a little for the way.
+const HELD_BACK_NS: [std::ops::Range<i64>; 2] = [38_000_000..60_000_000, 195_000_000..225_000_000];
+
+/// What a task and a peer had to do with each other.
+struct Peer {
+    first_target: Text,
+    connections: FxHashSet<Text>,
+    round_trips: i64,
+    response_ns: i64,
+    max_ns: i64,
+    lengths: Histogram,
+    sent: (i64, i64),
+    received_bytes: i64,
+    resent: i64,
+    unanswered: i64,
+    delayed: i64,
+    rows: Vec<u32>,
+}
+
+/// A request that is not answered yet.
+#[derive(Default)]
+struct Open {
+    sends: i64,
+    sent_ns: i64,
+    expired: bool,
+    rows: Vec<u32>,
+}
+
+/// Requests by task and peer.
+pub fn found(view: &View<'_>) -> Found {
+    let sockets = Sockets::new(view);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let all: Vec<Vec<(Text, Peer)>> =
+        tasks.par_iter().map(|&task| OfTask::new(view, &sockets, task).finish()).collect();
+    let mut sheet = Sheet::new(view, "requests");
+    for (&task, peers) in tasks.iter().zip(all) {
+        peers.into_iter().for_each(|(name, peer)| write(view, task, name, peer, &mut sheet));
+    }
+    sheet.finish()
+}
+
+#[derive(Default)]
+struct OfTask {
+    /// By normalised target.
+    peers: FxHashMap<Text, Peer>,
+    /// Normalised target of each one that was sent to.
+    normal: FxHashMap<Text, Text>,
+    /// By target.
+    open: FxHashMap<Text, Open>,
+    /// Targets that spoke first: what is sent to them are answers.
+    served: FxHashSet<Text>,
+}
+
+impl OfTask {
+    fn new(view: &View<'_>, sockets: &Sockets, task: u32) -> OfTask {
+        let events = &view.trace.events;
+        let mut here = OfTask::default();
+        for (row, deed) in sockets.deeds.calls(view, task) {
+            let target = events.target(row);
+            match deed {
+                Deed::Accepts => {}
+                Deed::Connects => {
+                    here.served.remove(&target);
+                }
+                Deed::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
+                Deed::Sends => here.sends(view, row),
+                Deed::Receives => here.receives(view, row),
+                Deed::Waits(Wait::Poll) => here.waits(view, row),
+                Deed::Waits(_) => {}
+            }
+        }
+        here
+    }
+
+    fn peer(&mut self, view: &View<'_>, row: u32, target: Text) -> &mut Peer {
+        let normal = view.trace.events.shape(row).target;
+        self.normal.insert(target, normal);
+        let peer = self.peers.entry(normal).or_insert_with(|| Peer::new(target));
+        peer.connections.insert(target);
+        peer
+    }
+
+    fn sends(&mut self, view: &View<'_>, row: u32) {
+        let events = &view.trace.events;
+        let target = events.target(row);
+        let bytes = events.bytes(row).unwrap_or(0);
+        let open = self.open.entry(target).or_default();
+        let again = std::mem::take(&mut open.expired);
+        open.sends += 1;
+        open.sent_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row));
+        let peer = self.peer(view, row, target);
+        peer.resent += i64::from(again);
+        peer.sent = (peer.sent.0 + 1, peer.sent.1 + bytes);
+        peer.rows.push(row);
+    }
+
+    fn waits(&mut self, view: &View<'_>, row: u32) {
+        let events = &view.trace.events;
+        let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
+        let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
+        let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
+        let only = if self.open.len() == 1 { self.open.keys().next().copied() } else { None };
+        let target = named.into_iter().find(|target| self.open.contains_key(target)).or(only);
+        if let Some(open) = target.and_then(|target| self.open.get_mut(&target)) {
+            open.expired |= timed_out(events, row);
+            open.rows.push(row);
+        }
+    }
+
+    fn receives(&mut self, view: &View<'_>, row: u32) {
+        let events = &view.trace.events;
+        let bare = !events.target(row).is_some() || events.texts.bytes(events.target(row)).starts_with(b"socket:[");
+        let only = if bare && self.open.len() == 1 { self.open.keys().next().copied() } else { None };
+        let target = only.unwrap_or(events.target(row));
+        let bytes = events.bytes(row).unwrap_or(0);
+        let Some(open) = self.open.remove(&target) else {
+            match self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {
+                Some(peer) => {
+                    peer.received_bytes += bytes;
+                    peer.rows.push(row);
+                }
+                None => {
+                    self.served.insert(target);
+                }
+            }
+            return;
+        };
+        let response_ns = events.end_ns(row).map_or(0, |end_ns| end_ns.saturating_sub(open.sent_ns).max(0));
+        let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) else { return };
+        peer.rows.extend(open.rows);
+        peer.rows.push(row);
+        peer.received_bytes += bytes;
+        if events.ret(row) == 0 {
+            peer.unanswered += 1;
+            return;
+        }
+        peer.round_trips += 1;
+        peer.response_ns = peer.response_ns.saturating_add(response_ns);
+        peer.max_ns = peer.max_ns.max(response_ns);
+        peer.lengths.add(response_ns);
+        let held_back = HELD_BACK_NS.iter().any(|held| held.contains(&response_ns));
+        peer.delayed += i64::from(open.sends > 1 && held_back);
+    }
+
+    /// What is still open was never answered.
+    fn finish(mut self) -> Vec<(Text, Peer)> {
+        for (target, open) in self.open {
+            if let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {
+                peer.unanswered += 1;
+                peer.rows.extend(open.rows);
+            }
+        }
+        let mut peers: Vec<_> = self.peers.into_iter().collect();
+        peers.sort_unstable_by_key(|(name, _)| *name);
+        peers
+    }
+}
+
+impl Peer {
+    fn new(first_target: Text) -> Peer {
+        Peer {
+            first_target,
+            connections: FxHashSet::default(),
+            round_trips: 0,
+            response_ns: 0,
+            max_ns: 0,
+            lengths: Histogram::default(),
+            sent: (0, 0),
+            received_bytes: 0,
+            resent: 0,
+            unanswered: 0,
+            delayed: 0,
+            rows: Vec::new(),
+        }
+    }
+}
+
+fn write(view: &View<'_>, task: u32, name: Text, mut peer: Peer, sheet: &mut Sheet<'_>) {
+    let texts = &view.trace.events.texts;
+    peer.rows.sort_unstable();
+    let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
+    let answered = peer.round_trips > 0;
+    sheet.who(task, first_row);
+    sheet.text("peer", name);
+    sheet.some_int("port", port(texts.bytes(peer.first_target)));
+    sheet.int("round_trips", peer.round_trips);
+    sheet.int("response_ns", peer.response_ns);
+    sheet.some_int("mean_ns", answered.then(|| peer.response_ns / peer.round_trips.max(1)));
+    sheet.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
+    sheet.some_int("max_ns", answered.then_some(peer.max_ns));
+    sheet.int("sends", peer.sent.0);
+    sheet.int("sent_bytes", peer.sent.1);
+    sheet.int("received_bytes", peer.received_bytes);
+    sheet.int("connections", peer.connections.len() as i64);
+    sheet.int("resent", peer.resent);
+    sheet.int("unanswered", peer.unanswered);
+    sheet.int("delayed_acks", peer.delayed);
+    sheet.path_ns(peer.rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.lines(first_row, last_row);
+    sheet.members(Members::Rows(peer.rows));
+}

@@ -1,0 +1,130 @@
+//! Rereads: files that are opened and read more than once, by one process or by many.
+//!
+//! ```text
+//! pid 7  open /etc/big.conf, read 90 KiB      pid 8  open /etc/big.conf, read 90 KiB      opens 2, 90 KiB read again
+//! ```
+//! Sums are those of all passes but the first; see [`super::passes`].
+
+use super::passes::{self, Gone};
+use crate::few::{self, Group};
+use crate::kinds::processes;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// A file, and the largest pass through it.
+type Key = (Text, i64);
+
+/// Files that were read more than once in a capture.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = passes::kinds(view);
+    let starts = passes::starts(view, &kinds);
+    let processes = processes(view);
+    let read = |gone: &Gone| gone.thing.1 == Text::NONE && !gone.passes.is_list && gone.passes.opens > 0;
+    let of_process = |tasks: &Vec<u32>| {
+        passes::of_process(view, &kinds, &starts, tasks).into_iter().filter(read).collect::<Vec<_>>()
+    };
+    let gone: Vec<Gone> = processes.par_iter().flat_map_iter(of_process).collect();
+    let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();
+    for gone in gone {
+        let capture = view.trace.tasks[gone.task as usize].capture;
+        files.entry((capture, gone.thing.0)).or_default().add(gone);
+    }
+    let groups = files.into_iter().filter(|(_, file)| file.opens > 1).map(|((_, target), file)| file.group(target));
+    let mut sheet = Sheet::new(view, "rereads");
+    for group in few::few(view, groups.collect(), |_| (Text::NONE, 0)) {
+        write(view, &group, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// What is known of a file.
+#[derive(Default)]
+struct File {
+    task: u32,
+    program: Option<Text>,
+    tasks: Vec<u32>,
+    opens: i64,
+    largest_bytes: i64,
+    written: bool,
+    first: Vec<u32>,
+    again: Vec<u32>,
+}
+
+impl File {
+    fn add(&mut self, gone: Gone) {
+        let passes = gone.passes;
+        let same = self.program.is_none_or(|program| program == gone.program);
+        self.program = Some(if same { gone.program } else { Text::NONE });
+        self.tasks.push(gone.task);
+        self.opens += passes.opens;
+        self.largest_bytes = self.largest_bytes.max(passes.largest_bytes);
+        self.written |= passes.written;
+        self.again.extend(passes.again);
+        // The first to read it had to; all others, and the same one later, read it again.
+        let (mine, known) = (passes.first.first().copied(), self.first.first().copied());
+        let later = if known.is_none() || mine < known {
+            std::mem::replace(&mut self.first, passes.first)
+        } else {
+            passes.first
+        };
+        self.again.extend(later);
+        self.task = self.tasks.iter().copied().min().unwrap_or(0);
+    }
+
+    fn group(mut self, target: Text) -> Group<Key> {
+        self.tasks.sort_unstable();
+        self.tasks.dedup();
+        self.again.sort_unstable();
+        Group {
+            processes: self.tasks.len() as i64,
+            counts: [self.opens, i64::from(self.written)],
+            ..Group::of_one(self.task, self.program.unwrap_or(Text::NONE), (target, self.largest_bytes), self.again)
+        }
+    }
+}
+
+fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+    let (target, largest_bytes) = group.key;
+    sheet.whose(group);
+    sheet.text("target", target);
+    sheet.int("targets", few::targets(view, &group.rows));
+    sheet.int("opens", group.counts[0]);
+    sheet.some_int("size_bytes", target.is_some().then_some(largest_bytes));
+    sheet.bool("written", group.counts[1] > 0);
+    sheet.sum(&group.sum(view));
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    const COLUMNS: [&str; 8] = ["pid", "processes", "target", "opens", "size_bytes", "bytes", "calls", "written"];
+
+    fn reads(plan: TaskPlan, at: i64, bytes: i64) -> TaskPlan {
+        let plan =
+            plan.call("openat", at, at + 1).on("/c").returns(3).call("read", at + 2, at + 3).on("/c").returns(bytes);
+        plan.call("read", at + 4, at + 5).on("/c").returns(0).call("close", at + 6, at + 7).on("/c").returns(0)
+    }
+
+    #[test]
+    fn one_process_or_many_read_a_file_again() {
+        let one = reads(reads(task(1), 0, 500), 10, 500).exit(99);
+        assert_eq!(rows(&build(vec![one]), found, &COLUMNS), ["1 1 /c 2 500 500 3 false"]);
+        let many = (1..=3).map(|tid| reads(task(tid), i64::from(tid) * 10, 500).exit(99)).collect();
+        assert_eq!(rows(&build(many), found, &COLUMNS), ["- 3 /c 3 500 1000 6 false"]);
+    }
+
+    #[test]
+    fn a_file_read_once_is_none_and_one_written_to_says_so() {
+        assert!(rows(&build(vec![reads(task(1), 0, 500).exit(99)]), found, &COLUMNS).is_empty());
+        let log = reads(task(1), 0, 500).call("write", 20, 21).on("/c").returns(9);
+        let log = reads(log, 30, 509).exit(99);
+        assert_eq!(rows(&build(vec![log]), found, &COLUMNS), ["1 1 /c 2 509 509 3 true"]);
+    }
+}

@@ -1,0 +1,62 @@
+//! What is read must not depend on how many cores read it, nor on what they remember of earlier lines.
+
+use engine::read;
+use engine::trace::Trace;
+use std::fmt::Write;
+
+/// A capture of several cells: lines that are repeated, lines that never are, long ones, halves, children.
+fn capture() -> String {
+    let mut text = String::new();
+    for turn in 0..30_000u32 {
+        let at = format!("1795224170.{:06}", turn * 30);
+        let tid = 10 + turn % 3;
+        // More different texts than are remembered.
+        let path = format!("/srv/{}/{}", "d".repeat((turn % 200) as usize), turn / (1 + turn % 5));
+        let _ = writeln!(text, "{tid} {at} openat(AT_FDCWD, \"{path}\", O_RDONLY) = 3 <0.000011>");
+        let _ = writeln!(text, "{tid} {at} read(3, \"x\", 1) = 1 <0.00001{}>", turn % 10);
+        let _ = writeln!(text, "{tid} {at} poll([{{fd=3, events=POLLIN}}], 1, 20) = 0 (Timeout) <0.020000>");
+        let _ =
+            writeln!(text, "{tid} {at} stat(\"/etc/{}\", 0x7ffc) = -1 ENOENT (No such file) <0.000002>", turn % 700);
+        if turn % 50 == 0 {
+            let child = 1000 + turn;
+            let _ = writeln!(text, "{tid} {at} vfork( <unfinished ...>");
+            let _ = writeln!(text, "{child} {at} execve(\"/bin/true\", [\"true\"], 0x7ffc) = 0 <0.000200>");
+            let _ = writeln!(text, "{child} {at} +++ exited with 0 +++");
+            let _ = writeln!(text, "{tid} {at} <... vfork resumed>) = {child} <0.000300>");
+        }
+    }
+    text
+}
+
+fn read_with(threads: usize, path: &str) -> Trace {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+    let read = || read::read(&[vec![path.to_owned()]], None, &mut |_, _| ());
+    pool.install(read).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+fn assert_same(one: &Trace, other: &Trace) {
+    assert_eq!(one.events.len(), other.events.len());
+    assert!(one.events.len() > 100_000);
+    for row in 0..one.events.len() {
+        assert_eq!(one.events.event(row), other.events.event(row), "row {row}");
+    }
+    assert_eq!(one.events.shapes(), other.events.shapes());
+    assert_eq!(one.events.asked, other.events.asked);
+    assert_eq!(one.events.fds, other.events.fds);
+    assert!(one.events.texts.added().eq(other.events.texts.added()), "texts have the same numbers");
+    assert_eq!(format!("{:?}", one.tasks), format!("{:?}", other.tasks));
+    assert_eq!(format!("{:?}", one.captures), format!("{:?}", other.captures));
+}
+
+#[test]
+fn a_capture_is_the_same_trace_on_any_number_of_cores() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let text = capture();
+    std::fs::write(file.path(), &text).expect("written");
+    let path = file.path().to_str().expect("a path");
+    let alone = read_with(1, path);
+    assert_eq!(alone.captures[0].lines(), text.lines().count() as u64);
+    for threads in [2, 5] {
+        assert_same(&alone, &read_with(threads, path));
+    }
+}

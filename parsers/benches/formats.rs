@@ -1,0 +1,108 @@
+//! How long a line takes in each format, on one core, without the engine behind.
+//!
+//! `cargo bench -p tracealyze-parsers` reads the texts in `benches/texts`, each repeated to some MB;
+//! with `-- FILE…` those files instead.
+
+use parsers::{Head, Kind, LineReader, Lines, Parsed, recognise};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+const ROUNDS: usize = 7;
+const CELL_BYTES: usize = 1 << 20;
+const HEAD_BYTES: usize = 1 << 18;
+/// A small text is repeated to this size.
+const TEXT_BYTES: usize = 8 << 20;
+/// Of a large file as much is read.
+const MOST_BYTES: u64 = 64 << 20;
+
+fn main() {
+    let named: Vec<PathBuf> =
+        std::env::args().skip(1).filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
+    let files = if named.is_empty() { texts() } else { named };
+    println!("{:16}{:>10}{:>10}{:>10}  not understood", "", "ns/line", "MB/s", "bytes/line");
+    files.iter().for_each(|file| measure(file));
+}
+
+/// Time of the processor where the system tells it, so that other programs disturb less; else time of the wall.
+struct Clock(Instant, Option<f64>);
+
+impl Clock {
+    fn now() -> Clock {
+        Clock(Instant::now(), Clock::cpu_s())
+    }
+
+    fn elapsed_s(&self) -> f64 {
+        let cpu_s = self.1.zip(Clock::cpu_s()).map(|(before, now)| now - before);
+        cpu_s.unwrap_or_else(|| self.0.elapsed().as_secs_f64())
+    }
+
+    fn cpu_s() -> Option<f64> {
+        let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        Some(text.split(' ').next()?.parse::<f64>().ok()? / 1e9)
+    }
+}
+
+fn texts() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/texts");
+    let entries = std::fs::read_dir(folder).map(|entries| entries.flatten().map(|entry| entry.path()).collect());
+    let mut files: Vec<PathBuf> = entries.unwrap_or_default();
+    files.sort();
+    files
+}
+
+fn measure(file: &Path) {
+    let Ok(bytes) = beginning(file) else { return eprintln!("{}: cannot be read", file.display()) };
+    let head = Head { bytes: &bytes[..bytes.len().min(HEAD_BYTES)], complete: bytes.len() <= HEAD_BYTES };
+    let Some(format) = recognise(head) else { return eprintln!("{}: not recognised", file.display()) };
+    let reader = format.reader(head);
+    let cells = cells(&bytes);
+    let (mut lines, mut strange, mut parsed, mut best_s) = (0, 0, Parsed::default(), f64::INFINITY);
+    for _ in 0..ROUNDS {
+        let begin = Clock::now();
+        (lines, strange) = read(&*reader, &cells, &mut parsed);
+        best_s = best_s.min(begin.elapsed_s());
+    }
+    let size: usize = cells.iter().map(Vec::len).sum();
+    let per_line = |value: f64| value / lines as f64;
+    println!(
+        "{:16}{:10.1}{:10.0}{:10.0}  {:.1} %",
+        format.name(),
+        per_line(best_s * 1e9),
+        size as f64 / 1e6 / best_s,
+        per_line(size as f64),
+        per_line(strange as f64 * 100.0)
+    );
+}
+
+fn beginning(file: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(file)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The text in pieces of whole lines, repeated if it is small.
+fn cells(text: &[u8]) -> Vec<Vec<u8>> {
+    let mut cells = vec![Vec::new()];
+    for _ in 0..TEXT_BYTES.div_ceil(text.len().max(1)) {
+        for line in text.split_inclusive(|&byte| byte == b'\n') {
+            if cells.last().is_none_or(|cell| cell.len() + line.len() > CELL_BYTES) {
+                cells.push(Vec::with_capacity(CELL_BYTES));
+            }
+            cells.last_mut().into_iter().for_each(|cell| cell.extend_from_slice(line));
+        }
+    }
+    cells
+}
+
+/// Number of lines, and of those that are not of the format.
+fn read(reader: &dyn LineReader, cells: &[Vec<u8>], parsed: &mut Parsed) -> (usize, usize) {
+    let (mut lines, mut strange, mut told) = (0, 0, Lines::default());
+    for cell in cells {
+        parsed.read_on(reader, cell, &mut told);
+        lines += told.list.len();
+        strange += told.list.iter().filter(|line| matches!(line.kind, Kind::Foreign | Kind::Damaged)).count();
+    }
+    (lines, strange)
+}

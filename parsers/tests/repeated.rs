@@ -1,0 +1,104 @@
+//! Lines that are repeated are not read again: what they say must be what reading them says.
+
+use parsers::{Head, Lines, Parsed, by_name, recognise};
+use proptest::prelude::*;
+
+/// What the lines of a text say, each as words: read piece by piece with a memory, or one by one without.
+fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: bool) -> Vec<String> {
+    let reader = format.reader(Head { bytes: head, complete: true });
+    let (mut parsed, mut lines, mut words) = (Parsed::default(), Lines::default(), Vec::new());
+    for piece in pieces {
+        if remembers {
+            parsed.read_on(reader.as_ref(), piece, &mut lines);
+        } else {
+            parsed.read(reader.as_ref(), piece);
+            std::mem::swap(&mut lines.list, &mut parsed.lines);
+            std::mem::swap(&mut lines.extras, &mut parsed.extras);
+        }
+        for line in &lines.list {
+            let texts =
+                [line.name, line.op, line.target, line.errno].map(|text| parsed.texts.string(text).into_owned());
+            let extra = spelt(&format!("{:?}", lines.extra(line)), &parsed);
+            let plain = parsers::Line { extra: 0, ..*line };
+            words.push(format!("{} {texts:?} {extra}", spelt(&format!("{plain:?}"), &parsed)));
+        }
+    }
+    words
+}
+
+/// With texts in the place of their numbers.
+fn spelt(words: &str, parsed: &Parsed) -> String {
+    let mut out = words.to_owned();
+    while let Some(at) = out.find("Text(") {
+        let end = at + out[at..].find(')').expect("closed");
+        let number = out[at + 5..end].parse().expect("a number");
+        let text = format!("{:?}", parsed.texts.string(parsers::Text(number)));
+        out.replace_range(at..=end, &text.replace("Text(", "text("));
+    }
+    out
+}
+
+fn assert_same(format: &dyn parsers::Format, head: &[u8], text: &[u8]) {
+    let pieces = [text, text, text];
+    let (known, read) = (said(format, head, &pieces, true), said(format, head, &pieces, false));
+    for (known, read) in known.iter().zip(&read) {
+        assert_eq!(known, read);
+    }
+    assert_eq!(known.len(), read.len());
+}
+
+#[test]
+fn a_repeated_line_says_what_it_said_the_first_time() {
+    for block in include_str!("strace_cases.txt").split("\n## ").skip(1) {
+        let mut lines = block.split('\n').skip(1);
+        let first = lines.next().expect("a line");
+        let (head, line) = match first.strip_prefix("@ ") {
+            Some(layout) => (layout, lines.next().expect("a line")),
+            None => (first, first),
+        };
+        let format = by_name("strace").expect("listed");
+        assert_same(format, head.as_bytes(), format!("{line}\n{head}\n{line}\r\n").as_bytes());
+    }
+}
+
+#[test]
+fn samples_say_the_same_whether_lines_are_remembered_or_not() {
+    let samples: [&[u8]; 2] = [
+        include_bytes!("../../samples/ssh-login/ssh-login.truss"),
+        include_bytes!("../../samples/kernel-shutdown/shutdown.log"),
+    ];
+    for text in samples {
+        let head = &text[..text.len().min(1 << 16)];
+        let format = recognise(Head { bytes: head, complete: false }).expect("recognised");
+        assert_same(format, head, text);
+    }
+}
+
+const FRONTS: [&str; 3] = ["7 1795224170.658193 ", "8  1795224171.000001 ", "x"];
+const BODIES: [&str; 12] = [
+    "close(3) = 0",
+    "close(3</a>) = 0",
+    "close(3)= ? ",
+    "write(1, \"a",
+    "write(1, \"a\", 1",
+    "read(3</a <unfinished ...>",
+    "<... read resumed>\"\", 1) = 0",
+    "<... read resumed> <unfinished ...>",
+    "wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 3}], 0, NULL) = 9",
+    "poll([{fd=3, events=POLLIN}], 1, 20) = 0 (Timeout)",
+    "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9, si_status=1} ---",
+    "+++ exited with 0 +++",
+];
+const BACKS: [&str; 6] = ["", " <0.000012>", " <0.000013>", "\") = 1 <0.000012>", " <12.000012>", " <-0.000001>"];
+
+proptest! {
+    #[test]
+    fn lines_put_together_of_pieces_say_the_same(
+        picks in prop::collection::vec((0..FRONTS.len(), 0..BODIES.len(), 0..BACKS.len()), 1..60),
+    ) {
+        let line = |&(front, body, back): &(usize, usize, usize)| [FRONTS[front], BODIES[body], BACKS[back], "\n"].concat();
+        let text: String = picks.iter().map(line).collect();
+        let head = b"7 1795224170.658193 close(3) = 0 <0.000012>\n";
+        assert_same(by_name("strace").expect("listed"), head, text.as_bytes());
+    }
+}

@@ -1,0 +1,210 @@
+"""Rule files: mistakes are said with their place, own rules have the same powers, and all are made ready once."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+import tracealyze
+from tracealyze import rulecache
+from tracealyze.errors import WrongUsage
+from tracealyze.rulefile import facts_of
+from tracealyze.ruleset import PACKAGED, chosen, rules
+
+RULE = """\
+code = "MINE001"
+title = "A read that takes long"
+table = "slow_targets"
+where = 'syscall == "read" and calls >= 2'
+group = ["pid", "target"]
+keep = "sum(exclusive_ns) >= 100ms"
+precedence = 90
+impact = ["exclusive_ns - 1ms", 1.0]
+message = "{subject} reads {target}"
+advice = "Read less."
+
+[at_least]
+share = 0.05
+total = "100ms"
+count = 2
+
+[explain]
+finds = "Long reads."
+
+[[example]]
+name = "one"
+findings = 1
+sample = "ssh-login"
+"""
+
+READS = """\
+100 1700000010.000000 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.001000>
+100 1700000010.001000 read(3</a>, "x", 1) = 1 <0.000100>
+100 1700000010.002000 read(4</slow>, "x", 1) = 1 <0.300000>
+100 1700000010.303000 read(4</slow>, "x", 1) = 1 <0.300000>
+100 1700000010.604000 exit_group(0) = ?
+100 1700000010.605000 +++ exited with 0 +++
+"""
+
+Write = Callable[..., Path]
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Write:
+    """Write a rule of one's own, changed in one place; get its folder."""
+
+    def write(old: str = "", new: str = "", name: str = "slow-read") -> Path:
+        folder = tmp_path / "own"
+        folder.mkdir(exist_ok=True)
+        assert old in RULE
+        (folder / f"{name}.toml").write_text(RULE.replace(old, new) if old else RULE, encoding="utf-8")
+        return folder
+
+    return write
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("code =", "cod =", 'there is no key "cod". Did you mean "code"?'),
+        ('title = "A read that takes long"\n', "", "title is missing."),
+        ('"MINE001"', '"mine"', 'code: "mine" is no code'),
+        ('"MINE001"', "1", "code: a text is needed"),
+        ('"slow_targets"', '"slow_target"', 'table: no table "slow_target"'),
+        ("syscall ==", "sycall ==", 'where, column 1: no column "sycall" in table slow_targets. Did you mean'),
+        ('"read" and', "5 and", "where, column 12: syscall is compared with a number."),
+        ("'syscall == \"read\" and calls >= 2'", '"calls"', "where, column 1: a condition is needed here"),
+        ("sum(exclusive_ns)", "exclusive_ns", "keep, column 1: of a group, say sum(exclusive_ns)"),
+        ("100ms\"\nprecedence", "100\"\nprecedence", "keep, column 22: it is compared with a time; give the unit"),
+        ('["pid", "target"]', '["pid", "traget"]', 'group: no column "traget" in table slow_targets. Did you mean'),
+        ('["pid", "target"]', '"pid"', "group: a list of columns is needed"),
+        ("exclusive_ns - 1ms", "exclusive - 1ms", 'impact, column 1: no column "exclusive"'),
+        ("exclusive_ns - 1ms", "calls", 'impact: "calls" is no time'),
+        (', 1.0]', "]", "impact: two values are needed"),
+        ("share = 0.05", 'share = "5%"', "at_least.share: a number is needed."),
+        ("share = 0.05", "shares = 0.05", 'at_least: there is no key "shares". Did you mean "share"?'),
+        ('total = "100ms"', 'total = "100"', "at_least.total: "),
+        ('total = "100ms"', "total = 100", "at_least.total: "),
+        ("finds =", "found =", 'explain: there is no key "found". Did you mean "finds"?'),
+        ('name = "one"', 'nam = "one"', 'example: there is no key "nam". Did you mean "name"?'),
+        ('sample = "ssh-login"', "", "example: name, findings, and trace or sample are needed."),
+        ("[at_least]", 'cost = "exclusiv_ns"\n[at_least]', 'cost: no column "exclusiv_ns"'),
+        ("[at_least]", 'count = "target"\n[at_least]', "count: target is a text, and a number is needed."),
+        ("[at_least]", 'severity = "eror"\n[at_least]', 'severity: "eror" is none of error, warning, info. Did'),
+        ("precedence = 90", "precedence = 1.5", "precedence: a whole number is needed."),
+        ("[at_least]", "only = 3\n[at_least]", "only: a table is needed; write [only]."),
+        ("[at_least]", '[only]\nclas = ["disk"]\n[at_least]', 'only: no column "clas"'),
+        ("[at_least]", '[except]\npid = "5"\n[at_least]', "except: each column has a list of values"),
+        ("[at_least]", "[at_least", "(at line 12"),
+    ],
+)  # fmt: skip
+def test_a_mistake_in_a_rule_names_file_key_and_place(old: str, new: str, says: str, own: Write) -> None:
+    folder = own(old, new)
+    with pytest.raises(WrongUsage) as caught:
+        rules(folder)
+    assert says in str(caught.value)
+    assert str(caught.value).startswith(str(folder / "slow-read.toml"))
+
+
+def test_a_rule_of_ones_own_has_the_same_powers(own: Write, strace: Callable[[str], Path]) -> None:
+    trace = tracealyze.read(strace(READS)).with_rules(rules(own()))
+    [finding] = [finding for finding in trace.findings if finding.name == "slow-read"]
+    assert finding.message == "pid 100 /bin/tool reads /slow"
+    assert finding.impact_ns == (599_000_000, 600_000_000)
+
+
+def test_a_rule_of_the_same_name_takes_the_place_of_the_packages(own: Write) -> None:
+    folder = own(name="hot-loop")
+    [mine] = [rule for rule in rules(folder) if rule.name == "hot-loop"]
+    assert mine.code == "MINE001"
+    assert len(rules(folder)) == len(rules())
+
+
+def test_two_rules_with_one_code_are_a_mistake(own: Write) -> None:
+    own()
+    with pytest.raises(WrongUsage, match="MINE001 is the code of"):
+        rules(own(name="other"))
+
+
+def test_a_folder_without_rules_is_a_mistake(tmp_path: Path) -> None:
+    with pytest.raises(WrongUsage, match=r"no rules \(\*\.toml\) in this folder"):
+        rules(tmp_path)
+    with pytest.raises(WrongUsage, match="no such folder of rules"):
+        rules(tmp_path / "nowhere")
+
+
+def test_rules_are_chosen_by_name_code_or_its_beginning() -> None:
+    everything = rules()
+    assert [rule.name for rule in chosen(everything, ["hot-loop"])] == ["hot-loop"]
+    assert [rule.name for rule in chosen(everything, ["TLZ003"])] == ["fixed-sleep"]
+    assert chosen(everything, ["TLZ"]) == everything
+    names = {rule.name for rule in chosen(everything, ["tlz00"], ["fixed-sleep", "TLZ001"])}
+    assert "hot-loop" in names
+    assert not names & {"fixed-sleep", "dominant-call"}
+    for wanted in ("hot-lop", "TLZ9999", ""):
+        with pytest.raises(WrongUsage, match="select: no rule"):
+            chosen(everything, [wanted])
+    with pytest.raises(WrongUsage, match=r'ignore: no rule "fixd-sleep"\. Did you mean "fixed-sleep"'):
+        chosen(everything, [], ["fixd-sleep"])
+
+
+def in_another_process(cache: Path | str) -> str:
+    program = (
+        "import sys; from tracealyze.ruleset import rules\n"
+        "known = rules(); print('pyparsing' in sys.modules, len(known))"
+    )
+    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    assert done.stderr == ""
+    return done.stdout
+
+
+def test_rules_are_made_ready_once(tmp_path: Path) -> None:
+    first, second = in_another_process(tmp_path), in_another_process(tmp_path)
+    assert [first.split()[0], second.split()[0]] == ["True", "False"]
+    assert first.split()[1] == second.split()[1]
+    [kept] = (tmp_path / "tracealyze").iterdir()
+    assert kept.name.startswith("rules-")
+    # What was kept is what the files say.
+    facts = [facts_of(file, f"rules/{file.name}") for file in sorted(PACKAGED.glob("*.toml"))]
+    assert json.loads(kept.read_text()) == json.loads(json.dumps(facts))
+
+
+@pytest.mark.parametrize("damage", ["", "{", '{"a": 1}', "\x00"])
+def test_a_damaged_cache_is_made_anew(damage: str, tmp_path: Path) -> None:
+    in_another_process(tmp_path)
+    [kept] = (tmp_path / "tracealyze").iterdir()
+    kept.write_text(damage)
+    assert in_another_process(tmp_path).startswith("True")
+    assert in_another_process(tmp_path).startswith("False")
+
+
+def test_a_cache_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
+    blocked = tmp_path / "file"
+    blocked.write_text("")
+    assert in_another_process(blocked).startswith("True")
+    assert in_another_process("relative").split()[1]
+
+
+def test_another_content_is_another_entry_and_old_ones_go(
+    own: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    made = []
+
+    def read(file: Path) -> list[rulecache.Facts]:
+        made.append(file)
+        return [facts_of(file, "own")]
+
+    for number in range(20):
+        file = own("Read less.", f"Read {number} less.") / "slow-read.toml"
+        rulecache.compiled([file], partial(read, file))
+    assert len(made) == 20
+    assert len(list((tmp_path / "cache" / "tracealyze").iterdir())) <= 8

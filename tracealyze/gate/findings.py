@@ -1,0 +1,115 @@
+"""New findings: those that a baseline does not know, and whether they are more than a slow machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tracealyze.finding import Severity, severity
+from tracealyze.gate import explain
+from tracealyze.gate.baseline import Baseline, by_fingerprint
+from tracealyze.gate.compare import By, Judgement, Outcome, Trust
+from tracealyze.gate.stats import RUNS_FOR_CLOCKS, exceeds
+from tracealyze.gate.work import places
+from tracealyze.metrics import Class, short
+
+if TYPE_CHECKING:
+    from tracealyze.finding import Finding
+    from tracealyze.metrics import Run
+
+_SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
+
+
+class FailOn(StrEnum):
+    """From which severity on a new finding fails."""
+
+    ERROR = "error"
+    WARNING = "warning"
+    INFO = "info"
+    NEVER = "never"
+
+    def includes(self, found: Severity) -> bool:
+        """Whether a finding of this severity fails."""
+        return self is not FailOn.NEVER and _SEVERITIES.index(found) >= _SEVERITIES.index(Severity(self))
+
+
+def new_findings(
+    runs: Sequence[Run], baseline: Baseline | None, fail_on: FailOn, trusted: Trust
+) -> Iterator[Judgement]:
+    """Findings that the baseline does not know: only what every run has is more than chance."""
+    each = [by_fingerprint(run) for run in runs]
+    known = baseline.findings if baseline else {}
+    for fingerprint, found in each[-1].items():
+        number = min(len(run.get(fingerprint, ())) for run in each)
+        before = known[fingerprint].number if fingerprint in known else 0
+        if number > before:
+            worst = max(found, key=lambda finding: _SEVERITIES.index(finding.severity))
+            judged = _judgement(worst, before if baseline else None, number, runs[-1])
+            yield _decided(judged, worst, runs, baseline, fail_on, trusted)
+
+
+def _judgement(finding: Finding, before: int | None, number: int, run: Run) -> Judgement:
+    return Judgement(
+        metric=f"finding[{finding.name}]",
+        by=By.FINDING,
+        outcome=Outcome.PASSED,
+        before=before,
+        after=number,
+        limit=before or 0,
+        why=finding.message,
+        fingerprint=finding.fingerprint,
+        explanation=explain.of_finding(finding, run),
+    )
+
+
+def _decided(
+    judged: Judgement,
+    finding: Finding,
+    runs: Sequence[Run],
+    baseline: Baseline | None,
+    fail_on: FailOn,
+    trusted: Trust,
+) -> Judgement:
+    if trusted.counts:
+        why = f"not gated: {'; '.join(trusted.counts)}. {finding.message}"
+        return replace(judged, outcome=Outcome.WARNED, why=why)
+    if not fail_on.includes(finding.severity):
+        return judged
+    if baseline is None or not _rests_on_a_clock(finding) or _more_is_done(finding, baseline, runs):
+        return replace(judged, outcome=Outcome.FAILED)
+    # Only the clock says that this is new, and a slower machine says so, too.
+    slower = max(trusted.slower, _slower_elsewhere(finding, baseline, runs))
+    few = min(len(runs), baseline.runs) < RUNS_FOR_CLOCKS
+    needed = FailOn.ERROR if few else fail_on
+    if needed.includes(severity(round(finding.impact_ns[1] / slower), finding.share)):
+        return replace(judged, outcome=Outcome.FAILED)
+    lacking = f", and a clock needs {RUNS_FOR_CLOCKS} runs a side" if few else ""
+    why = f"not gated: no more is done than in the baseline, it only takes longer{lacking}. {finding.message}"
+    return replace(judged, outcome=Outcome.INCONCLUSIVE, why=why)
+
+
+def _rests_on_a_clock(finding: Finding) -> bool:
+    """Whether its severity follows from its time, and is not fixed by its rule."""
+    return severity(finding.impact_ns[1], finding.share) is finding.severity
+
+
+def _more_is_done(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> bool:
+    """Whether the finding's program makes more of the finding's calls than before."""
+    program = short(finding.program)
+
+    def calls(rows: Mapping[tuple[str, str], int]) -> int:
+        of_program = ((shape, number) for (name, shape), number in rows.items() if name == program or not program)
+        return sum(number for shape, number in of_program if finding.syscall in (None, shape.partition("(")[0]))
+
+    before = calls({place: amounts.calls for place, amounts in baseline.places.items()})
+    after = calls({place: amounts.calls for place, amounts in places(runs).items()})
+    return exceeds(before, after, Class.LARGE if before else Class.SMALL, "")
+
+
+def _slower_elsewhere(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> float:
+    """How many times as long all that is not the finding takes."""
+    before = baseline.metrics.get("wall.median")
+    now = runs[-1].trace.window.wall_ns - finding.impact_ns[1]
+    return max(now / before.whole.median, 1.0) if before and before.whole.median else 1.0

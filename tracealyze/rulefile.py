@@ -1,0 +1,181 @@
+"""Reading rule files: what is misspelt, missing or of the wrong kind is said with the file, the key and the place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping
+from pathlib import Path
+from typing import Any
+
+from tracealyze import expression, units
+from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.expression.checks import columns_of
+from tracealyze.rulecache import Facts
+
+_TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
+_TABLES = ("at_least", "only", "except", "words", "explain")
+_REQUIRED = ("code", "title", "table", "message", "advice")
+KEYS = (*_TEXTS, "group", "precedence", "impact", *_TABLES, "example")
+"""What may stand in a rule file."""
+
+EXPLANATION = {
+    "finds": "What it finds",
+    "costs": "Why it costs time",
+    "fine": "When it is fine",
+    "do": "What to do",
+    "wrong": "What would prove it wrong",
+}
+"""The parts of an explanation, in their order."""
+
+_THRESHOLDS = ("share", "total", "count")
+_EXAMPLE = ("name", "findings", "format", "trace", "sample")
+_WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
+
+
+def facts_of(file: Path, shown: str) -> Facts:
+    """What a file says, and its expressions as forms. `shown` is what messages call it."""
+    import tomllib
+
+    try:
+        table = tomllib.loads(file.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise WrongUsage(f"{shown}: cannot be read: {error.strerror or error}.") from error
+    except ValueError as error:
+        raise WrongUsage(f"{shown}: {error}.") from error
+    check = _Check(shown, table)
+    check.keys()
+    check.values()
+    check.columns()
+    return {"name": file.stem, "origin": shown, "table": table, "forms": check.forms()}
+
+
+class _Check:
+    def __init__(self, shown: str, table: Mapping[str, Any]) -> None:
+        self.shown = shown
+        self.table = table
+
+    def wrong(self, key: str, problem: str) -> WrongUsage:
+        """A mistake in the value of a key."""
+        return WrongUsage(f"{self.shown}, {key}: {problem}")
+
+    def keys(self) -> None:
+        """Keys that there are, and those that there must be."""
+        _must_be_known(f"{self.shown}: there is no key", self.table, KEYS)
+        missing = [key for key in _REQUIRED if not self.table.get(key)]
+        if missing:
+            raise WrongUsage(f"{self.shown}: {', '.join(missing)} is missing.")
+        for key, known in (("at_least", _THRESHOLDS), ("explain", tuple(EXPLANATION))):
+            if isinstance(self.table.get(key, {}), Mapping):
+                _must_be_known(f"{self.shown}, {key}: there is no key", self.table.get(key, {}), known)
+
+    def values(self) -> None:
+        """Values of the kind that their keys want."""
+        for key in _TEXTS:
+            if not isinstance(self.table.get(key, ""), str):
+                raise self.wrong(key, f'a text is needed, such as {key} = "…".')
+        for key in _TABLES:
+            if not isinstance(self.table.get(key, {}), Mapping):
+                raise self.wrong(key, f"a table is needed; write [{key}].")
+        if type(self.table.get("precedence", 0)) is not int:
+            raise self.wrong("precedence", "a whole number is needed.")
+        self._lists()
+        self._named()
+        self._thresholds()
+        self._examples()
+
+    def _lists(self) -> None:
+        for key in ("only", "except"):
+            if not all(isinstance(values, list) for values in self.table.get(key, {}).values()):
+                raise self.wrong(key, 'each column has a list of values, such as class = ["sleep"].')
+        if not _is_texts(self.table.get("group", [])):
+            raise self.wrong("group", 'a list of columns is needed, such as group = ["pid"].')
+
+    def _named(self) -> None:
+        if not re.fullmatch(r"[A-Z]+[0-9]+", self.table["code"]):
+            raise self.wrong("code", f'"{self.table["code"]}" is no code; write letters and a number, such as MINE001.')
+        for key, known in _WORDS.items():
+            value = self.table.get(key)
+            if value and value not in known:
+                raise self.wrong(key, f'"{value}" is none of {", ".join(known)}.{did_you_mean(value, known)}')
+
+    def _thresholds(self) -> None:
+        least = self.table.get("at_least", {})
+        for key in ("share", "count"):
+            if not isinstance(least.get(key, 0), int | float):
+                raise self.wrong(f"at_least.{key}", "a number is needed.")
+        try:
+            units.read_duration(least.get("total", "0s"))
+        except (WrongUsage, AttributeError) as error:
+            said = str(error) if isinstance(error, WrongUsage) else 'a text is needed, such as total = "100ms".'
+            raise self.wrong("at_least.total", said) from None
+
+    def _examples(self) -> None:
+        examples = self.table.get("example", [])
+        if not isinstance(examples, list):
+            raise self.wrong("example", "write [[example]].")
+        for example in examples:
+            _must_be_known(f"{self.shown}, example: there is no key", example, _EXAMPLE)
+            if not {"name", "findings"} <= set(example) or not {"trace", "sample"} & set(example):
+                raise self.wrong("example", "name, findings, and trace or sample are needed.")
+
+    def columns(self) -> None:
+        """Columns that the table has."""
+        table = self.table["table"]
+        try:
+            known = columns_of(table)
+        except WrongUsage as error:
+            raise self.wrong("table", str(error)) from None
+        for key in ("group", "only", "except"):
+            for name in self.table.get(key, ()):
+                self._must_be_column(key, name, known)
+        for key, usual in (("cost", "exclusive_ns"), ("count", "calls")):
+            name = self.table.get(key, usual)
+            wanted = key == "cost" or "count" in self.table.get("at_least", {}) or key in self.table
+            if name and wanted:
+                self._must_be_column(key, name, known)
+                if known[name].kind != "number":
+                    raise self.wrong(key, f"{name} is {known[name].called}, and a number is needed.")
+
+    def _must_be_column(self, key: str, name: str, known: Collection[str]) -> None:
+        if name not in known:
+            hint = did_you_mean(name, known) or f" Columns: {', '.join(known)}."
+            raise self.wrong(key, f'no column "{name}" in table {self.table["table"]}.{hint}')
+
+    def forms(self) -> Facts:
+        """What the expressions mean."""
+        forms: Facts = {"impact": [self._bound(bound) for bound in self._bounds()]}
+        for key in ("where", "keep"):
+            if self.table.get(key):
+                origin, grouped = f"{self.shown}, {key}", key == "keep"
+                found = expression.parse(
+                    self.table[key], self.table["table"], grouped=grouped, kind="condition", origin=origin
+                )
+                forms[key] = found.for_engine()
+        return forms
+
+    def _bounds(self) -> list[Any]:
+        bounds = self.table.get("impact", [0.0, 1.0])
+        if not isinstance(bounds, list) or len(bounds) != 2:
+            raise self.wrong("impact", "two values are needed, from and to, such as [0.0, 1.0].")
+        return bounds
+
+    def _bound(self, bound: object) -> object:
+        if isinstance(bound, int | float) and not isinstance(bound, bool):
+            return bound
+        if not isinstance(bound, str):
+            raise self.wrong("impact", "a part of the cost, such as 0.5, or an expression is needed.")
+        found = expression.parse(bound, self.table["table"], kind="number", origin=f"{self.shown}, impact")
+        if found.unit != "ns" and bound.strip() != "0":
+            raise self.wrong("impact", f'"{bound}" is no time; a part of the cost stands without quotes.')
+        return found.for_engine()
+
+
+def _must_be_known(what: str, keys: Collection[str], known: Collection[str]) -> None:
+    for key in keys:
+        if key not in known:
+            hint = did_you_mean(key, known) or f" There are {', '.join(known)}."
+            raise WrongUsage(f'{what} "{key}".{hint}')
+
+
+def _is_texts(values: object) -> bool:
+    return isinstance(values, list) and all(isinstance(value, str) for value in values)
