@@ -18,7 +18,7 @@ PACKAGE = ROOT / "tracealyze"
 # A module may import those in layers below its own, and those of its own layer.
 LAYERS = [
     ["_engine", "errors", "escape"],
-    ["units", "capture", "alike"],
+    ["units", "capture", "config", "alike"],
     ["expression"],
     ["trace"],
     ["rulecache"],

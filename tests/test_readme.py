@@ -10,6 +10,8 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Run
 
+from tracealyze.ruleset import rules
+
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "samples").glob("*/README.md"))]
 
 
@@ -58,3 +60,10 @@ def test_the_python_in_the_readme_runs(monkeypatch: pytest.MonkeyPatch) -> None:
     exec(compile(code, "README.md", "exec"), names)
     assert "11_423_300_000" in code
     assert names["trace"].window.wall_ns == 11_423_300_000  # type: ignore[attr-defined]
+
+
+def test_the_rule_in_the_readme_is_one(tmp_path: Path) -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+    [rule] = [block for block in blocks if block.startswith("code =")]
+    (tmp_path / "slow-config.toml").write_text(rule, encoding="utf-8")
+    assert "MINE001" in [known.code for known in rules(tmp_path)]

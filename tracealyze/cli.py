@@ -26,6 +26,8 @@ COMMANDS = (
     "baseline",
     "diff",
     "scaling",
+    "rules",
+    "explain",
 )
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 

@@ -25,7 +25,8 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-_SEVERITIES = ((Severity.ERROR, units.S, 0.2), (Severity.WARNING, 100 * units.MS, 0.05))
+SEVERITIES = ((Severity.ERROR, units.S, 0.2), (Severity.WARNING, 100 * units.MS, 0.05))
+"""Of each, from how much time that could be freed on, and from which share of the window on."""
 # A rule speaks for itself if at least this part of its time is not told by a more specific one.
 _OWN_PART = 0.5
 _UNEXPLAINED_KEPT = 3
@@ -100,7 +101,7 @@ def diagnosis(trace: Trace, chosen: Sequence[Rule]) -> Diagnosis:
 
 def severity(impact_ns: int, share: float) -> Severity:
     """The severity of freeing so much time, which is this share of the window."""
-    for name, at_least_ns, at_least_share in _SEVERITIES:
+    for name, at_least_ns, at_least_share in SEVERITIES:
         if impact_ns >= at_least_ns and share >= at_least_share:
             return name
     return Severity.INFO

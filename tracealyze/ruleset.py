@@ -119,15 +119,35 @@ def _of(folder: Path) -> list[Rule]:
     return [_rule(facts) for facts in rulecache.compiled(files, read)]
 
 
-def chosen(among: Sequence[Rule], select: Sequence[str] = (), ignore: Sequence[str] = ()) -> tuple[Rule, ...]:
-    """Of some rules those that are selected, if any are, and not ignored: by name, by code, or by its beginning."""
-    for key, wanted in (("select", select), ("ignore", ignore)):
+def chosen(
+    among: Sequence[Rule],
+    select: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    origins: tuple[str, str] = ("select", "ignore"),
+) -> tuple[Rule, ...]:
+    """Of some rules those that are selected, if any are, and not ignored: by name, by code, or by its beginning.
+
+    `origins` say where the two lists stand, for the message about a name that no rule has."""
+    for origin, wanted in zip(origins, (select, ignore), strict=True):
         for each in wanted:
             if not any(_is_called(rule, each) for rule in among):
-                known = [name for rule in among for name in (rule.name, rule.code)]
-                raise WrongUsage(f'{key}: no rule "{each}".{did_you_mean(each, known)} tracealyze rules lists them.')
+                raise no_rule(each, among, f"{origin}: ")
     kept = (rule for rule in among if not select or any(_is_called(rule, each) for each in select))
     return tuple(rule for rule in kept if not any(_is_called(rule, each) for each in ignore))
+
+
+def named(name: str, among: Sequence[Rule]) -> Rule:
+    """The rule of this name or code."""
+    for rule in among:
+        if name.lower() in (rule.name.lower(), rule.code.lower()):
+            return rule
+    raise no_rule(name, among)
+
+
+def no_rule(name: str, among: Sequence[Rule], origin: str = "") -> WrongUsage:
+    """The mistake of naming a rule that there is not."""
+    hint = did_you_mean(name, [known for rule in among for known in (rule.name, rule.code)])
+    return WrongUsage(f'{origin}no rule "{name}".{hint or " tracealyze rules lists them."}')
 
 
 def _is_called(rule: Rule, text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from time import monotonic
 from typing import TYPE_CHECKING, Annotated, TypeAlias
@@ -19,6 +19,7 @@ from tracealyze.trace import Progress, Trace, read_files
 
 if TYPE_CHECKING:
     from tracealyze.expression import Expression
+    from tracealyze.ruleset import Rule
 
 Captures: TypeAlias = Annotated[
     list[str] | None,
@@ -55,6 +56,17 @@ Where: TypeAlias = Annotated[
         help="Only events that meet a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'.",
     ),
 ]
+RuleFolders: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--rules", metavar="DIR", help="Rules of your own, beside the package's; may be repeated."),
+]
+Select: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--select", metavar="RULE", help="Only these rules: a name, a code or its beginning, such as TLZ03."),
+]
+Ignore: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--ignore", metavar="RULE", help="All rules but these, in the same forms.")
+]
 Top: TypeAlias = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many rows of each list.")]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="The same as --format json.")]
 Strict: TypeAlias = Annotated[bool, typer.Option("--strict", help="Exit with 1 if a line could not be used.")]
@@ -87,6 +99,8 @@ class Choice:
     root: int | None = None
     input_format: str | None = None
     where: Expression | None = None
+    rules: Sequence[Rule] | None = None
+    """What is said about them; what the package says unless others were chosen."""
 
     @classmethod
     def of(
@@ -102,6 +116,10 @@ class Choice:
     ) -> Choice:
         """From what the options hold. A mistake in a condition is told before a long capture is read."""
         return cls(captures or [], pids or (), programs or (), start, end, root, input_format, _condition(where))
+
+    def with_rules(self, rules: Sequence[Rule]) -> Choice:
+        """The same, about which these rules speak."""
+        return replace(self, rules=rules)
 
     def traces(self) -> Iterator[Trace]:
         """Each capture in a trace of its own, one after the other."""
@@ -137,7 +155,38 @@ class Choice:
         _must_match(self, chosen)
         if self.where and not len(chosen.events_of(limit=1)):
             output.note("No event meets the condition of --where.")
-        return chosen
+        return chosen if self.rules is None else chosen.with_rules(self.rules)
+
+
+def chosen_rules(
+    folders: Sequence[str] | None = None, select: Sequence[str] | None = None, ignore: Sequence[str] | None = None
+) -> tuple[Rule, ...]:
+    """The rules that the options and the settings of the project leave. A mistake is told before a capture is read."""
+    from tracealyze import ruleset
+    from tracealyze.config import SECTION, settings
+
+    found = settings()
+    project = f"{found.file}, [{SECTION}], "
+    return ruleset.chosen(
+        known_rules(folders),
+        found.select if select is None else _each(select),
+        found.ignore if ignore is None else _each(ignore),
+        (f"{project}select" if select is None else "--select", f"{project}ignore" if ignore is None else "--ignore"),
+    )
+
+
+def known_rules(folders: Sequence[str] | None = None) -> tuple[Rule, ...]:
+    """All rules: the package's, the project's, and those of these folders."""
+    from pathlib import Path
+
+    from tracealyze.config import settings
+    from tracealyze.ruleset import rules
+
+    return rules(*(Path(name) for name in dict.fromkeys((*settings().rules, *(folders or ())))))
+
+
+def _each(listed: Sequence[str]) -> list[str]:
+    return [name.strip() for each in listed for name in each.split(",")]
 
 
 def _condition(text: str | None) -> Expression | None:

@@ -150,7 +150,7 @@ def _file(named: str | None) -> Path:
 def _runs(choice: Choice, strict: bool) -> list[Run]:
     from tracealyze.metrics import Run
 
-    runs = [Run(trace) for trace in choice.traces()]
+    runs = [Run(trace) for trace in choice.with_rules(shared.chosen_rules()).traces()]
     for run in runs:
         shared.close(run.trace, strict)
     return runs

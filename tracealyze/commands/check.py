@@ -52,6 +52,9 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    folders: shared.RuleFolders = None,
+    select: shared.Select = None,
+    ignore: shared.Ignore = None,
     as_json: Annotated[bool, typer.Option("--json", help="The same as --output json.")] = False,
     strict: shared.Strict = False,
     input_format: shared.InputFormat = None,
@@ -73,6 +76,7 @@ def command(
     else:
         named = captures or list(settings.captures)
         choice = Choice.of(named, pids, programs, start, end, root, input_format)
+        choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
         verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
     write(verdict, wanted)
     shared.must_be_whole(verdict.lost_lines, strict)

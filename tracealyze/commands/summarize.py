@@ -20,6 +20,9 @@ def command(
     end: shared.End = None,
     root: shared.Root = None,
     where: shared.Where = None,
+    folders: shared.RuleFolders = None,
+    select: shared.Select = None,
+    ignore: shared.Ignore = None,
     top: shared.Top = 10,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -28,6 +31,7 @@ def command(
 ) -> None:
     """Say where the wall time of a capture went, who ran, what was called, and what is worth a look."""
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
+    choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
     if where is not None:
         output.note("Only events that meet --where count; where the time went, and what is left of it, is told of all.")
     if as_json or form is Form.JSON:

@@ -7,9 +7,8 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from tracealyze.errors import WrongUsage, did_you_mean
-
-FILES = ("tracealyze.toml", "pyproject.toml")
+from tracealyze.config import SECTION, must_be_known, must_be_texts, seen_from, settings
+from tracealyze.errors import WrongUsage
 
 
 @dataclass(frozen=True)
@@ -29,59 +28,25 @@ _LISTS = frozenset(("budgets", "output", "captures"))
 
 def config(folder: Path | None = None) -> Config:
     """The settings of the project that a folder is in; paths in them are as seen from the file they stand in."""
-    import tomllib
-
     here = (folder or Path.cwd()).absolute()
-    for place in (here, *here.parents):
-        for file in (place / name for name in FILES):
-            try:
-                table = tomllib.loads(file.read_text(encoding="utf-8"))
-            except FileNotFoundError:
-                continue
-            except (OSError, ValueError) as error:
-                raise WrongUsage(f"{file}: cannot be read: {error}.") from error
-            settings = _section(table, file)
-            if settings is not None:
-                return _config(settings, file, here)
-        if (place / FILES[1]).exists() or (place / ".git").exists():
-            break
-    return Config()
+    found = settings(here)
+    return _config(found.check, found.file, here) if found.file else Config()
 
 
-def _section(table: Mapping[str, Any], file: Path) -> Mapping[str, Any] | None:
-    section: Any = table
-    for key in ("tool", "tracealyze", "check"):
-        section = section.get(key) if isinstance(section, Mapping) else None
-    if section is not None and not isinstance(section, Mapping):
-        raise WrongUsage(f"{file}: tool.tracealyze.check is not a table; write [tool.tracealyze.check].")
-    return section
-
-
-def _config(settings: Mapping[str, Any], file: Path, here: Path) -> Config:
-    found: dict[str, Any] = {}
-    for key, value in settings.items():
-        if key not in _KEYS:
-            hint = did_you_mean(key, _KEYS) or f" There are {', '.join(_KEYS)}."
-            raise WrongUsage(f'{file}, [tool.tracealyze.check]: there is no key "{key}".{hint}')
-        found[_KEYS[key]] = _checked(key, value, file)
-    folder = file.parent
-    for name in ("baseline",):
-        if name in found:
-            found[name] = _from(folder, here, found[name])
+def _config(said: Mapping[str, Any], file: Path, here: Path) -> Config:
+    where = f"{file}, [{SECTION}.check]"
+    must_be_known(said, _KEYS, where)
+    found = {_KEYS[key]: _checked(key, value, where) for key, value in said.items()}
+    if isinstance(found.get("baseline"), str):
+        found["baseline"] = seen_from(here, file, found["baseline"])
     if "captures" in found:
-        found["captures"] = tuple(_from(folder, here, each) for each in found["captures"])
+        found["captures"] = tuple(seen_from(here, file, each) for each in found["captures"])
     return Config(**found)
 
 
-def _checked(key: str, value: object, file: Path) -> object:
+def _checked(key: str, value: object, where: str) -> Any:
     if key in _LISTS:
-        if isinstance(value, list) and all(isinstance(each, str) for each in value):
-            return tuple(value)
-        raise WrongUsage(f'{file}, [tool.tracealyze.check]: {key} is a list of texts, such as {key} = ["…"].')
+        return must_be_texts(value, key, where)
     if not isinstance(value, str):
-        raise WrongUsage(f'{file}, [tool.tracealyze.check]: {key} is a text, such as {key} = "…".')
+        raise WrongUsage(f'{where}: {key} is a text, such as {key} = "…".')
     return value
-
-
-def _from(folder: Path, here: Path, name: str) -> str:
-    return name if folder == here else str(folder / name)

@@ -1,0 +1,138 @@
+"""The explanation of a rule, for people and for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.escape import shown
+from tracealyze.finding import SEVERITIES, Severity
+from tracealyze.render import output
+from tracealyze.render.listing import csv_cell, markdown_cell
+from tracealyze.render.paper import Paper
+from tracealyze.rulefile import EXPLANATION
+
+if TYPE_CHECKING:
+    from tracealyze.ruleset import Rule
+
+
+def parts(rule: Rule) -> Iterator[tuple[str, list[str]]]:
+    """Headings, and the paragraphs below each."""
+    for key, heading in EXPLANATION.items():
+        if rule.explain.get(key):
+            yield heading, [rule.explain[key]]
+    yield "When it speaks", list(_conditions(rule))
+    found = [example.name for example in rule.examples if example.findings]
+    alike = [example.name for example in rule.examples if not example.findings]
+    told = [f"Found: {'; '.join(found)}."] if found else []
+    told += [f"Looks alike and is not: {'; '.join(alike)}."] if alike else []
+    if told:
+        yield f"{units.counted(len(rule.examples), 'example')} in {rule.origin}", told
+
+
+def _conditions(rule: Rule) -> Iterator[str]:
+    yield f"It looks at the table {rule.table}{_which_rows(rule)}."
+    group = [name for name in rule.group if name != "capture"]
+    if group:
+        yield f"Rows with the same {', '.join(group)} are taken together{_which_groups(rule)}."
+    least = rule.at_least
+    needed = [f"{units.share(least.share)} of the window"] if least.share else []
+    needed += [units.duration(least.total_ns)] if least.total_ns else []
+    needed += [units.counted(least.count, *_noun(rule.count))] if least.count else []
+    if needed:
+        yield f"At least {', '.join(needed)}."
+    yield f"The severity is always {rule.severity}." if rule.severity else _severities()
+    how = (
+        "measured: the capture shows it" if rule.confidence == "measured" else "inferred: it follows from what is seen"
+    )
+    yield f"It is {how}."
+
+
+def _noun(column: str) -> tuple[str, str]:
+    many = column.replace("_", " ")
+    return many.removesuffix("s"), many
+
+
+def _severities() -> str:
+    steps = [f"{name} from {units.duration(ns)} and {units.share(share)} on" for name, ns, share in SEVERITIES]
+    return f"The severity follows the time that could be freed: {', '.join(steps)} of the window, else {Severity.INFO}."
+
+
+def _which_rows(rule: Rule) -> str:
+    tests = [rule.where] if rule.where else []
+    for sign, conditions in (("in", rule.only), ("not in", rule.excluded)):
+        for column, values in conditions.items():
+            listed = ", ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in values)
+            tests.append(f"{column} {sign} ({listed})")
+    return f", at rows with {' and '.join(tests)}" if tests else ""
+
+
+def _which_groups(rule: Rule) -> str:
+    return f", those with {rule.keep}" if rule.keep else ""
+
+
+def _as_text(rule: Rule) -> None:
+    paper = Paper()
+    paper.line((f"{rule.code} {rule.name}", "bold"))
+    paper.paragraph(shown(rule.title))
+    for heading, paragraphs in parts(rule):
+        paper.line()
+        paper.line((shown(heading), "bold"))
+        for text in paragraphs:
+            paper.paragraph(shown(" ".join(text.split())), indent=2)
+
+
+def _as_markdown(rule: Rule) -> None:
+    output.write(f"# {rule.code} {markdown_cell(shown(rule.name))}\n\n{markdown_cell(shown(rule.title))}\n")
+    for heading, paragraphs in parts(rule):
+        output.write(f"\n## {markdown_cell(shown(heading))}\n")
+        for text in paragraphs:
+            output.write(f"\n{markdown_cell(shown(' '.join(text.split())))}\n")
+
+
+def _as_json(rule: Rule) -> None:
+    from tracealyze.render import json
+
+    json.write(
+        {
+            "code": rule.code,
+            "name": rule.name,
+            "title": rule.title,
+            "table": rule.table,
+            "where": rule.where,
+            "group": list(rule.group),
+            "keep": rule.keep,
+            "at_least": {
+                "share": rule.at_least.share,
+                "total_ns": rule.at_least.total_ns,
+                "count": rule.at_least.count,
+            },
+            "severity": rule.severity or None,
+            "confidence": rule.confidence,
+            "precedence": rule.precedence,
+            "explain": dict(rule.explain),
+            "examples": [{"name": example.name, "findings": example.findings} for example in rule.examples],
+            "file": rule.origin,
+        }
+    )
+
+
+def _as_csv(rule: Rule) -> None:
+    import csv
+    import io
+
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["part", "text"])
+    writer.writerows([csv_cell(heading), csv_cell(" ".join(told))] for heading, told in parts(rule))
+    output.write(text.getvalue())
+
+
+FORMS: dict[str, Callable[[Rule], None]] = {
+    "table": _as_text,
+    "json": _as_json,
+    "csv": _as_csv,
+    "markdown": _as_markdown,
+}
+"""The forms of an explanation, by the word that users type."""
