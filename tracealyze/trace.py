@@ -246,6 +246,16 @@ class Capture:
     """Lines whose stamp lies before that of an earlier line."""
     unseen_children: int = 0
     """Children that were created but of which nothing is in the capture."""
+    has_unfollowed_children: bool = False
+    """Children were created, and nothing of any of them is in the capture: it was not asked to follow them."""
+    filtered: bool = False
+    """Whether calls are certainly missing that the traced programs made."""
+    families: tuple[str, ...] = ()
+    """The kinds of calls that were seen: file, descriptor, network, process, memory …"""
+    overhead_floor_ns: int | None = None
+    """Time that tracing adds to each call, from calls that do next to nothing."""
+    overhead_share: float | None = None
+    """The same for all calls, as part of the window."""
     first_foreign_line: int | None = None
 
     @classmethod
@@ -253,6 +263,7 @@ class Capture:
         """From what the engine says; facts that have no place here are left out."""
         known = {item.name for item in fields(cls)}
         kept = {name: value for name, value in facts.items() if name in known}
+        kept["families"] = tuple(facts.get("families", ()))
         kept["losses"] = tuple(Loss(**loss) for loss in facts.get("losses", ()))
         return cls(**kept)
 

@@ -41,6 +41,7 @@ pub mod tables;
 pub mod tasks;
 pub mod totals;
 pub mod trace;
+pub mod trust;
 pub mod view;
 pub mod wakers;
 pub mod window;

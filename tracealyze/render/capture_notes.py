@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tracealyze.trace import Capture, Loss, Window
 
 _TIMES = {
-    "exact": "Call times are exact: the tracer measured each from entry to return.",
+    "exact": "Call times are exact.",
     "upper-bound": "Call times are at most: each may hold the program's own time beside the call.",
     "gap": "Times are silences: each is charged to the message before it.",
     "none": "There are no call times.",
@@ -25,6 +25,8 @@ _TIMES_OF_TABLES = {
     "perf-trace": "The times of the table are wall time, from entry to return.",
     "dtruss": "The table has counts only.",
 }
+
+_DOMINATING_SHARE = 0.2
 
 _NO_WALL = {
     "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
@@ -62,7 +64,32 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
         facts += [f"{units.counted(extra, 'more thread')}"] if extra > 0 else []
     yield ", ".join(facts) + "."
     yield losses_line(capture)
-    yield from caveats(capture, traced_children=totals.get("processes", 0) > 1)
+    if totals.get("calls"):
+        yield verdict_line(capture)
+    yield from caveats(capture)
+
+
+_DURATIONS = {"exact": "exact call times", "upper-bound": "call times that are at most", "none": "no call times"}
+
+
+def verdict_line(capture: Capture) -> str:
+    """In one line, what the capture can be asked for and how far it can be trusted."""
+    parts = [
+        _DURATIONS.get(capture.dur_kind, capture.dur_kind),
+        "thread ids" if capture.has.get("tids") else "no thread ids",
+        "cut at its end" if capture.cut else "not cut",
+        f"filtered (only {', '.join(capture.families)} calls)" if capture.filtered else "no sign of a filter",
+    ]
+    text = "; ".join([*parts, _overhead(capture)])
+    return f"{text[0].upper()}{text[1:]}."
+
+
+def _overhead(capture: Capture) -> str:
+    if capture.overhead_floor_ns is None:
+        return "what tracing cost cannot be told"
+    floor = units.duration(capture.overhead_floor_ns, units.US if capture.overhead_floor_ns >= units.US else 1)
+    share = f", {units.share(capture.overhead_share)} of the window" if capture.overhead_share is not None else ""
+    return f"tracing cost at least {floor} a call{share}"
 
 
 def losses_line(capture: Capture) -> str:
@@ -91,16 +118,20 @@ def _events_lost(loss: Loss) -> str:
     )
 
 
-def caveats(capture: Capture, *, traced_children: bool = False) -> Iterator[str]:
+def caveats(capture: Capture) -> Iterator[str]:
     """What else to know before trusting the numbers."""
     if capture.cut:
         yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
+    if capture.filtered:
+        yield "Calls are missing; their time shows as user code. Capture without -e trace, -P, -z and -Z to see them."
+    if (capture.overhead_share or 0) >= _DOMINATING_SHARE:
+        yield "Tracing takes much of the time: short calls look longer than they are. Trace fewer calls (-e trace=…)."
     if capture.unseen_children:
         children = units.counted(capture.unseen_children, "child", "children")
-        if traced_children:
-            yield f"{children} created but without a line: filtered, or in another pid namespace (--decode-pids=pidns)."
-        else:
+        if capture.has_unfollowed_children:
             yield f"{children} created but not traced; capture with -f to see what they do."
+        else:
+            yield f"{children} created but without a line: filtered, or in another pid namespace (--decode-pids=pidns)."
     if capture.backward_steps:
         yield f"{units.counted(capture.backward_steps, 'time stamp')} earlier than the one before."
 
@@ -112,7 +143,9 @@ def time_line(capture: Capture) -> str:
         return _TIMES_OF_TABLES.get(capture.format, "The times of the table are CPU time.")
     if capture.clock == "none":
         return kind
-    return f"{kind} The clock ticks in steps of {units.tick(capture.tick_ns)}."
+    # Of calls with exact times nothing is to be explained.
+    kind = f"{kind} " if capture.dur_kind != "exact" else ""
+    return f"{kind}The clock ticks in steps of {units.tick(capture.tick_ns)}."
 
 
 def _is_table_only(capture: Capture) -> bool:

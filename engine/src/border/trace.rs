@@ -15,6 +15,7 @@ use crate::select::{Choice, Selection};
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
+use crate::trust;
 use crate::view::View;
 use crate::wakers::Wakers;
 use crate::window::{self, Window};
@@ -223,7 +224,17 @@ fn fold_key(name: &str) -> PyResult<fold::Key> {
 #[pymethods]
 impl PyTrace {
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        let captures = self.trace.captures.iter().map(|capture| described(py, capture));
+        let captures = (0..).zip(&self.trace.captures).map(|(number, capture)| {
+            let dict = described(py, capture)?;
+            if let Some(trust) = py.detach(|| trust::trust(&self.trace, number)) {
+                dict.set_item("filtered", trust.filtered)?;
+                dict.set_item("families", trust.families)?;
+                dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;
+                dict.set_item("overhead_share", trust.overhead_share)?;
+                dict.set_item("has_unfollowed_children", trust.has_unfollowed_children)?;
+            }
+            Ok(dict)
+        });
         PyList::new(py, captures.collect::<PyResult<Vec<_>>>()?)
     }
 

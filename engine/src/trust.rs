@@ -1,0 +1,200 @@
+//! How far a capture can be trusted: what tracing itself costs, and which kinds of calls it has at all.
+//!
+//! A call that does nothing (`getpid`, `umask`) takes a tenth of a microsecond. What the trace shows for it is the
+//! tracer's work, and each other call has the same on top.
+
+use crate::events::EventKind;
+use crate::histogram::Histogram;
+use crate::trace::{Capture, Trace};
+use crate::window;
+use parsers::line::Ended;
+use parsers::syscalls::{self, Class};
+use parsers::{DurKind, Kind, NO_NS, Outcome};
+use rayon::prelude::*;
+
+/// Calls that only look something up or note something down.
+const TRIVIAL: [&[u8]; 24] = [
+    b"getpid",
+    b"gettid",
+    b"getppid",
+    b"getuid",
+    b"geteuid",
+    b"getgid",
+    b"getegid",
+    b"getresuid",
+    b"getresgid",
+    b"getpgrp",
+    b"getpgid",
+    b"getsid",
+    b"issetugid",
+    b"umask",
+    b"alarm",
+    b"lseek",
+    b"fcntl",
+    b"close",
+    b"rt_sigaction",
+    b"rt_sigprocmask",
+    b"sigaction",
+    b"sigprocmask",
+    b"set_robust_list",
+    b"set_tid_address",
+];
+/// Fewer of them say little.
+const LEAST_TRIVIAL: u64 = 10;
+/// The floor: so many of the trivial calls take less. The slower ones did some work, or waited for a processor.
+const FLOOR_SHARE: f64 = 0.1;
+
+/// Kinds of calls that filters of tracers know.
+const FAMILIES: [&str; 12] = [
+    "file",
+    "descriptor",
+    "network",
+    "process",
+    "memory",
+    "signal",
+    "lock",
+    "poll",
+    "ipc",
+    "sleep",
+    "terminal",
+    "other",
+];
+const DESCRIPTOR: usize = 1;
+const MEMORY: usize = 4;
+
+/// How far a capture can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trust {
+    /// Time that tracing adds to each call; none where too little was seen.
+    pub overhead_floor_ns: Option<i64>,
+    /// The same for all calls, as part of the window.
+    pub overhead_share: Option<f64>,
+    /// Some calls are certainly missing: programs end without the call that ends them, or run without memory and files.
+    pub filtered: bool,
+    /// The kinds of calls that were seen.
+    pub families: Vec<&'static str>,
+    /// Children were created, and nothing of any of them is in the capture.
+    pub has_unfollowed_children: bool,
+}
+
+/// Look at a capture: one pass over its events.
+pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
+    let capture = trace.captures.get(number as usize)?;
+    let seen = seen(trace, capture);
+    let floor_ns = floor_ns(capture, &seen);
+    let wall_ns = window::window_of(trace, number, &window::Choice::default()).map_or(0, |window| window.wall_ns());
+    let of_window = |floor_ns: i64| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0);
+    Some(Trust {
+        overhead_floor_ns: floor_ns,
+        overhead_share: floor_ns.filter(|_| wall_ns > 0).map(of_window),
+        filtered: is_filtered(trace, capture, &seen),
+        families: (0..FAMILIES.len()).filter(|&family| seen.has(family)).map(|family| FAMILIES[family]).collect(),
+        has_unfollowed_children: capture.unseen_children > 0 && !has_children(trace, capture),
+    })
+}
+
+/// What the events of a capture have.
+#[derive(Default)]
+struct Seen {
+    calls: u64,
+    trivial: Histogram,
+    trivial_calls: u64,
+    families: u16,
+    /// Calls that end a thread or process.
+    exits: u64,
+}
+
+impl Seen {
+    fn has(&self, family: usize) -> bool {
+        self.families & 1 << family != 0
+    }
+
+    fn with(mut self, other: Seen) -> Seen {
+        self.calls += other.calls;
+        self.trivial.merge(&other.trivial);
+        self.trivial_calls += other.trivial_calls;
+        self.families |= other.families;
+        self.exits += other.exits;
+        self
+    }
+}
+
+/// What a shape is to this.
+#[derive(Clone, Copy)]
+struct Role {
+    family: usize,
+    is_trivial: bool,
+    is_exit: bool,
+}
+
+fn role(name: &[u8]) -> Role {
+    Role {
+        family: family(name),
+        is_trivial: TRIVIAL.contains(&name),
+        is_exit: matches!(name, b"exit" | b"exit_group" | b"_exit" | b"thr_exit" | b"lwp_exit"),
+    }
+}
+
+fn family(name: &[u8]) -> usize {
+    if name.starts_with(b"rt_sig") || name.starts_with(b"sig") || matches!(name, b"kill" | b"tkill" | b"tgkill") {
+        return 5;
+    }
+    let Some(call) = syscalls::by_name(name) else { return FAMILIES.len() - 1 };
+    match call.class {
+        Class::Disk if call.args.contains(['p', 'n']) => 0,
+        Class::Disk => DESCRIPTOR,
+        Class::Network => 2,
+        Class::Process | Class::Child => 3,
+        Class::Memory => MEMORY,
+        Class::Lock => 6,
+        Class::Poll => 7,
+        Class::Ipc => 8,
+        Class::Sleep => 9,
+        Class::Terminal => 10,
+        _ => FAMILIES.len() - 1,
+    }
+}
+
+fn seen(trace: &Trace, capture: &Capture) -> Seen {
+    const PIECE_ROWS: usize = 1 << 16;
+    let events = &trace.events;
+    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events.texts.bytes(shape.syscall))).collect();
+    let one = |rows: std::ops::Range<u32>| {
+        let mut seen = Seen::default();
+        for row in rows.filter(|&row| events.kind(row) == EventKind::Call) {
+            let role = roles[events.shape_number(row) as usize];
+            seen.calls += 1;
+            seen.families |= 1 << role.family;
+            seen.exits += u64::from(role.is_exit);
+            let dur_ns = events.dur_ns(row);
+            if role.is_trivial && dur_ns != NO_NS && events.outcome(row) == Outcome::Ok {
+                seen.trivial.add(dur_ns);
+                seen.trivial_calls += 1;
+            }
+        }
+        seen
+    };
+    let (first, end) = (capture.rows.start, capture.rows.end);
+    let starts = (first..end).into_par_iter().step_by(PIECE_ROWS);
+    starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(Seen::default, Seen::with)
+}
+
+fn floor_ns(capture: &Capture, seen: &Seen) -> Option<i64> {
+    let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
+    let floor_ns = (is_timed && seen.trivial_calls >= LEAST_TRIVIAL).then(|| seen.trivial.quantile(FLOOR_SHARE));
+    // A clock that is too coarse says 0.
+    floor_ns.filter(|&floor_ns| floor_ns > 0)
+}
+
+fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {
+    let tasks = || capture.tasks.clone().filter_map(|task| trace.tasks.get(task as usize));
+    let exited = capture.lines_of(Kind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
+    let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
+    let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
+    seen.calls > 0 && ((exited && seen.exits == 0) || (lacks_basics && ran()))
+}
+
+fn has_children(trace: &Trace, capture: &Capture) -> bool {
+    let mut tasks = capture.tasks.clone().skip(1).filter_map(|task| trace.tasks.get(task as usize));
+    tasks.any(|task| !task.is_thread)
+}

@@ -1,0 +1,65 @@
+//! What a capture says about itself: the cost of tracing, calls that must be missing, children that were not followed.
+
+use engine::trust::{Trust, trust};
+use std::io::Write;
+
+fn of(lines: &[String]) -> Trust {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    let trace = engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"));
+    trust(&trace, 0).expect("a capture")
+}
+
+fn lines(text: &[&str]) -> Vec<String> {
+    text.iter().map(|&line| line.to_owned()).collect()
+}
+
+const BEGIN: &str = r#"7 1795249401.000000 execve("/bin/a", ["a"], 0x7ffd /* 3 vars */) = 0 <0.000300>"#;
+const END: &str = "7 1795249401.100000 +++ exited with 0 +++";
+
+#[test]
+fn tracing_costs_what_calls_take_that_do_nothing() {
+    let mut all = lines(&[BEGIN]);
+    all.extend((0..20).map(|at| format!("7 1795249401.0{}0000 getpid() = 7 <0.{:06}>", at % 9 + 1, 4 + at / 2)));
+    all.extend(lines(&["7 1795249401.099900 exit_group(0) = ?", END]));
+    let trust = of(&all);
+    assert_eq!(trust.overhead_floor_ns.map(|ns| ns / 1_000), Some(4));
+    // 22 calls in 100 ms.
+    let share = trust.overhead_share.expect("a window");
+    assert!((0.0008..0.0011).contains(&share), "{share}");
+}
+
+#[test]
+fn a_few_calls_or_a_coarse_clock_do_not_tell_what_tracing_costs() {
+    assert_eq!(of(&lines(&[BEGIN, "7 1795249401.01 getpid() = 7 <0.000004>"])).overhead_floor_ns, None);
+    let coarse: Vec<String> = (0..20).map(|_| "7 1795249401 getpid() = 7 <0>".to_owned()).collect();
+    assert_eq!(of(&coarse).overhead_floor_ns, None);
+}
+
+#[test]
+fn a_program_that_ends_without_the_call_that_ends_it_was_filtered() {
+    let open = r#"7 1795249401.01 openat(AT_FDCWD, "/x", O_RDONLY) = 3 <0.000010>"#;
+    let exit = "7 1795249401.099900 exit_group(0) = ?";
+    let filtered = of(&lines(&[BEGIN, open, END]));
+    assert!(filtered.filtered);
+    assert_eq!(filtered.families, ["file", "process"]);
+    let memory = "7 1795249401.01 brk(NULL) = 0x55d0 <0.000010>";
+    assert!(!of(&lines(&[BEGIN, memory, open, exit, END])).filtered);
+    // Killed: no call ends it.
+    assert!(!of(&lines(&[BEGIN, memory, open, "7 1795249401.1 +++ killed by SIGKILL +++"])).filtered);
+    // Attached to, let go.
+    assert!(!of(&lines(&[open])).filtered);
+    // -e trace=process
+    assert!(of(&lines(&[BEGIN, exit, END])).filtered);
+}
+
+#[test]
+fn children_of_which_nothing_is_seen_were_not_followed() {
+    let alone = ["execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0", "vfork() = 8", "close(3) = 0"];
+    assert!(of(&lines(&alone)).has_unfollowed_children);
+    let followed = [BEGIN, "7 1795249401.01 vfork() = 8 <0.000010>", "8 1795249401.02 close(3) = 0 <0.000010>"];
+    assert!(!of(&lines(&followed)).has_unfollowed_children);
+    let lost = [followed[0], followed[1], followed[2], "7 1795249401.03 vfork() = 9 <0.000010>"];
+    assert!(!of(&lines(&lost)).has_unfollowed_children);
+}
