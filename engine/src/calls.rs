@@ -1,5 +1,6 @@
 //! Calls, grouped by any key: how many, how many failed, how long.
 
+use crate::charges::Charges;
 use crate::events::{EventKind, EventTable, NONE, SEGMENT_ROWS};
 use crate::histogram::Histogram;
 use crate::select::Selection;
@@ -118,6 +119,7 @@ impl Sums {
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.bytes = self.bytes.saturating_add(other.bytes);
+        self.exclusive_ns = self.exclusive_ns.saturating_add(other.exclusive_ns);
         self.first_row = self.first_row.min(other.first_row);
         self.last_row = self.last_row.max(other.last_row);
         self.durations.merge(&other.durations);
@@ -128,22 +130,11 @@ type Groups = FxHashMap<Group, Sums>;
 
 /// Calls grouped by `keys`, the largest total first.
 ///
-/// `walk` tells each stretch of the path, a row and the time charged to it; they become `exclusive_ns`.
 /// Totals are sums over tasks: they may exceed the wall time.
-pub fn calls(
-    trace: &Trace,
-    keys: &[Key],
-    selection: &Selection<'_>,
-    walk: impl FnOnce(&mut dyn FnMut(u32, i64)),
-) -> Table {
+pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &Charges) -> Table {
     let keys = &keys[..keys.len().min(MOST_KEYS)];
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
-    let mut groups = grouped(trace, keys, selection, &moves);
-    walk(&mut |row, charged_ns| {
-        if let Some(sums) = groups.get_mut(&group_of(trace, keys, selection, row)).filter(|_| selection.has(row)) {
-            sums.exclusive_ns += charged_ns;
-        }
-    });
+    let groups = grouped(trace, keys, selection, &moves, charges);
     let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
     sorted.sort_unstable_by_key(|(_, sums)| {
         (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)
@@ -155,7 +146,7 @@ fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
     crate::classes::moves_bytes(trace.events.texts.bytes(syscall))
 }
 
-fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool]) -> Groups {
+fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool], charges: &Charges) -> Groups {
     let events = &trace.events;
     let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
     let one = |segment: usize| {
@@ -166,6 +157,7 @@ fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool
             let group = group_of(trace, keys, selection, row);
             let sums = groups.entry(group).or_insert_with(|| Sums::new(row));
             sums.add(events, row, moves[events.shape_number(row) as usize]);
+            sums.exclusive_ns += charges.in_call_ns(row);
         }
         groups
     };

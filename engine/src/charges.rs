@@ -6,10 +6,13 @@
 //! calls      row 1: ======            row 2: ====
 //! gaps       row 1: ==========
 //! ```
-//! Nearly all stretches are like these, so two numbers and a byte a row hold them; the others are kept as they are.
+//! Nearly all stretches are like these, so two numbers and two bytes a row hold them; the others are kept as they are.
 
 use crate::events::NONE;
-use crate::path::{Segment, What};
+use crate::path::{Segment, Tag, What, walk};
+use crate::trace::Trace;
+use crate::wakers::Wakers;
+use crate::window::Window;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 
@@ -46,20 +49,64 @@ impl Lengths {
     }
 }
 
-/// What the stretches in a call are: a class, and whether it is known what ended it. 0 is nothing yet.
+/// What stretches are: a class, whether it is known what ended them, and a tag. 0 is nothing yet.
 fn kind_of(segment: &Segment) -> u8 {
-    1 + 2 * segment.class as u8 + u8::from(segment.resolved)
+    1 + (2 * segment.class as u8 + u8::from(segment.resolved)) * TAGS + segment.tag as u8
+}
+
+const TAGS: u8 = Tag::ALL.len() as u8;
+
+fn class_of(kind: u8) -> Option<(Class, bool, Tag)> {
+    let (class, tag) = (kind.checked_sub(1)? / TAGS, kind.checked_sub(1)? % TAGS);
+    Some((*Class::ALL.get(usize::from(class / 2))?, class % 2 == 1, *Tag::ALL.get(usize::from(tag))?))
+}
+
+/// The event of a stretch, and whether it is the gap behind it.
+fn place_of(what: What) -> (u32, bool) {
+    match what {
+        What::Gap(row) => (row, true),
+        what => (what.row().unwrap_or(NONE), false),
+    }
+}
+
+/// Stretches of which each row has one kind.
+#[derive(Debug, Default)]
+struct Dense {
+    lengths: Lengths,
+    kinds: Vec<u8>,
+}
+
+impl Dense {
+    fn new(rows: usize) -> Dense {
+        Dense { lengths: Lengths::new(rows), kinds: vec![0; rows] }
+    }
+
+    /// Add a stretch, if what the row has is of the same kind.
+    fn takes(&mut self, row: u32, segment: &Segment) -> bool {
+        let kind = kind_of(segment);
+        let Some(known) = self.kinds.get_mut(row as usize).filter(|known| **known == 0 || **known == kind) else {
+            return false;
+        };
+        *known = kind;
+        self.lengths.add(row, segment.dur_ns());
+        true
+    }
+
+    fn charge(&self, row: u32, is_gap: bool) -> Option<Charge> {
+        let (class, resolved, tag) = class_of(*self.kinds.get(row as usize)?)?;
+        Some(Charge { row, is_gap, place: None, class, resolved, tag, ns: self.lengths.of(row) })
+    }
 }
 
 /// Wall time of the path by event. All of it: the sums are those of the windows.
 #[derive(Debug, Default)]
 pub struct Charges {
-    calls: Lengths,
-    kinds: Vec<u8>,
-    gaps: Lengths,
+    calls: Dense,
+    gaps: Dense,
     others: Vec<Segment>,
-    /// Places in `others` by row.
+    /// Places in `others` by row, and by task.
     others_of: FxHashMap<u32, Vec<u32>>,
+    others_of_task: FxHashMap<u32, Vec<u32>>,
 }
 
 /// A part of the path: all of its time in one call or gap that is of one kind.
@@ -69,53 +116,84 @@ pub struct Charge {
     pub row: u32,
     /// Whether it is the gap behind the call.
     pub is_gap: bool,
+    /// Place among the stretches that are unlike most, if it is one of them.
+    pub place: Option<u32>,
     /// What the time is spent on.
     pub class: Class,
     /// Whether it is known what ended it.
     pub resolved: bool,
+    /// What it has to do with a poll loop.
+    pub tag: Tag,
     /// How long.
     pub ns: i64,
+}
+
+impl Charge {
+    /// Class and whether it is resolved, as one number; gaps have others than calls.
+    pub(crate) fn kind(&self) -> u32 {
+        16 * self.class as u32 + 4 * self.tag as u32 + 2 * u32::from(self.is_gap) + u32::from(self.resolved)
+    }
 }
 
 impl Charges {
     /// Nothing charged yet, for a trace of so many events.
     pub fn new(rows: u32) -> Charges {
         let rows = rows as usize;
-        Charges { calls: Lengths::new(rows), kinds: vec![0; rows], gaps: Lengths::new(rows), ..Charges::default() }
+        Charges { calls: Dense::new(rows), gaps: Dense::new(rows), ..Charges::default() }
     }
 
     /// Take a stretch of the path.
     pub fn add(&mut self, segment: &Segment) {
-        let kind = kind_of(segment);
-        match segment.what {
-            What::Gap(row) if row != NONE && segment.class == Class::User && segment.resolved => {
-                self.gaps.add(row, segment.dur_ns());
-            }
-            What::Call(row) | What::Resume(row) | What::Silence(row) | What::Spawn(row)
-                if self.kinds.get(row as usize).is_some_and(|&known| known == 0 || known == kind) =>
-            {
-                self.kinds[row as usize] = kind;
-                self.calls.add(row, segment.dur_ns());
-            }
-            _ => {
-                let row = match segment.what {
-                    What::Gap(row) => row,
-                    what => what.row().unwrap_or(NONE),
-                };
-                self.others_of.entry(row).or_default().push(self.others.len() as u32);
-                self.others.push(*segment);
-            }
+        let (row, is_gap) = place_of(segment.what);
+        let dense = if is_gap { &mut self.gaps } else { &mut self.calls };
+        if !dense.takes(row, segment) {
+            self.others_of.entry(row).or_default().push(self.others.len() as u32);
+            self.others_of_task.entry(segment.task).or_default().push(self.others.len() as u32);
+            self.others.push(*segment);
         }
+    }
+
+    /// The path of windows.
+    pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Charges {
+        let mut charges = Charges::new(trace.events.len());
+        for window in windows {
+            walk(trace, wakers, window, &mut |segment| charges.add(&segment));
+        }
+        charges
+    }
+
+    /// Tell each part of the path that a task has.
+    pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+        for &row in trace.rows_of(task) {
+            let parts = [self.calls.charge(row, false), self.gaps.charge(row, true)];
+            parts.iter().flatten().for_each(&mut tell);
+        }
+        for &place in self.others_of_task.get(&task).map_or(&[][..], Vec::as_slice) {
+            let segment = &self.others[place as usize];
+            let (row, is_gap) = place_of(segment.what);
+            let Segment { class, resolved, tag, .. } = *segment;
+            tell(&Charge { row, is_gap, place: Some(place), class, resolved, tag, ns: segment.dur_ns() });
+        }
+    }
+
+    /// A stretch that is unlike most, as it came.
+    pub fn other(&self, place: u32) -> Option<&Segment> {
+        self.others.get(place as usize)
+    }
+
+    /// How many stretches are unlike most.
+    pub fn others(&self) -> usize {
+        self.others.len()
     }
 
     /// Time in a call, or in the silence behind a message.
     pub fn in_call_ns(&self, row: u32) -> i64 {
-        self.calls.of(row) + self.other_ns(row, false)
+        self.calls.lengths.of(row) + self.other_ns(row, false)
     }
 
     /// Time between a call and the next one of its task.
     pub fn behind_ns(&self, row: u32) -> i64 {
-        self.gaps.of(row) + self.other_ns(row, true)
+        self.gaps.lengths.of(row) + self.other_ns(row, true)
     }
 
     /// The calls behind which there is a gap with at least so much time, in order.

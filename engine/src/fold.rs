@@ -185,6 +185,11 @@ impl Filter {
         Filter { only: numbers(&scope.only), without: numbers(&scope.without) }
     }
 
+    /// Whether pieces are chosen by what they work on.
+    pub(crate) fn asks_for_targets(&self) -> bool {
+        self.only.iter().chain(&self.without).any(|&(key, _)| key == Key::Target)
+    }
+
     fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
         let of_task = |(key, _): &&(Key, Vec<u32>)| key.is_of_task();
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
@@ -251,13 +256,18 @@ pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
         None => chosen.iter().map(|&at| alone(trace, pieces, at)).collect(),
     };
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
-    // Groups come in the order of their largest piece, which decides between equals.
-    groups.sort_by_key(|group| Reverse(group.exclusive_ns));
-    groups.truncate(query.most.unwrap_or(usize::MAX));
+    // Between equals, the order of tasks and of what they did first decides.
+    let order = |group: &Folded| (Reverse(group.exclusive_ns), group.first);
+    let most = query.most.unwrap_or(usize::MAX);
+    if most < groups.len() {
+        groups.select_nth_unstable_by_key(most, order);
+        groups.truncate(most);
+    }
+    groups.sort_unstable_by_key(order);
     table(trace, pieces, &groups, query.by.is_some())
 }
 
-/// Places of the pieces that are asked for, the largest first.
+/// Places of the pieces that are asked for, in order.
 fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
     let within = Filter::new(trace, &query.within);
     let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, scope)).collect();
@@ -269,9 +279,7 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
         return (0..pieces.all.len() as u32).filter(fits).collect();
     }
     let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
-    let mut chosen: Vec<u32> = tasks.flat_map(|task| pieces.of_task(task)).copied().filter(fits).collect();
-    chosen.sort_unstable();
-    chosen
+    tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect()
 }
 
 fn alone(trace: &Trace, pieces: &Pieces, at: u32) -> Folded {

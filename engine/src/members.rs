@@ -1,12 +1,13 @@
 //! What a row of a table is about, event by event, and whose the time on the path is when several rows speak of it.
 
+use crate::charges::Charge;
 use crate::events::NONE;
 use crate::fold::{Filter, Scope};
-use crate::partition::{Piece, Pieces, piece_of};
-use crate::path::{Segment, What, walk};
-use crate::select::ProgramIndex;
+use crate::partition::{self, Piece, Pieces, piece_of};
 use crate::trace::Trace;
 use crate::view::View;
+use parsers::Text;
+use rustc_hash::FxHashMap;
 
 /// The events behind a row of a table.
 #[derive(Clone, Debug, PartialEq)]
@@ -98,59 +99,99 @@ impl Owners {
         if is_gap { self.gaps.get_mut(row as usize) } else { self.calls.get_mut(row as usize) }
     }
 
-    fn of(&self, segment: &Segment) -> u32 {
-        let owner = match segment.what {
-            What::Gap(row) => self.gaps.get(row as usize),
-            what => self.calls.get(what.row().unwrap_or(NONE) as usize),
+    fn of(&self, charge: &Charge) -> u32 {
+        let owners = if charge.is_gap { &self.gaps } else { &self.calls };
+        owners.get(charge.row as usize).copied().unwrap_or(0)
+    }
+}
+
+/// What is claimed, a bit for each part of the path.
+struct Claimed {
+    calls: Vec<bool>,
+    gaps: Vec<bool>,
+    others: Vec<bool>,
+}
+
+impl Claimed {
+    fn new(rows: usize, others: usize) -> Claimed {
+        Claimed { calls: vec![false; rows], gaps: vec![false; rows], others: vec![false; others] }
+    }
+
+    fn place(&self, charge: &Charge) -> (&[bool], usize) {
+        match charge.place {
+            Some(place) => (&self.others, place as usize),
+            None if charge.is_gap => (&self.gaps, charge.row as usize),
+            None => (&self.calls, charge.row as usize),
+        }
+    }
+
+    fn set(&mut self, charge: &Charge) {
+        let bit = match charge.place {
+            Some(place) => self.others.get_mut(place as usize),
+            None if charge.is_gap => self.gaps.get_mut(charge.row as usize),
+            None => self.calls.get_mut(charge.row as usize),
         };
-        owner.copied().unwrap_or(0)
+        if let Some(bit) = bit {
+            *bit = true;
+        }
+    }
+
+    fn has(&self, charge: &Charge) -> bool {
+        let (bits, at) = self.place(charge);
+        bits.get(at).copied().unwrap_or(false)
     }
 }
 
 /// Divide the path among claims, the first of which goes first. A claim may have several members.
 pub fn claims(view: &View<'_>, claims: &[Vec<&Members>]) -> Claims {
-    let trace = view.trace;
+    let (trace, charges) = (view.trace, view.charges);
     let rows = trace.events.len() as usize;
     let mut owners = Owners { calls: vec![0; rows], gaps: vec![0; rows] };
     let mut shares = vec![Share::default(); claims.len()];
-    let mut others: Vec<(u32, u32, bool)> = Vec::new();
+    let contested = owned(trace, claims, &mut owners);
+    let mut scopes = Scopes::new(trace, claims);
+    let mut claimed = Claimed::new(rows, charges.others());
+    let programs = &view.selection.program_index;
+    for task in 0..trace.tasks.len() as u32 {
+        scopes.known.clear();
+        charges.each(trace, task, |charge| {
+            let owner = owners.of(charge).checked_sub(1).unwrap_or(NONE);
+            let program = || partition::program_of(trace, programs, charges, task, charge);
+            let has = scopes.of(trace, task, program, charge);
+            let first = has.iter().copied().chain([owner]).min().unwrap_or(NONE);
+            for &number in has.iter().filter(|&&number| number != owner).chain([&owner]) {
+                take(&mut shares, number, first, charge.ns);
+            }
+            if first != NONE {
+                claimed.set(charge);
+            }
+        });
+    }
+    for (number, row, is_gap) in contested {
+        let ns = if is_gap { charges.behind_ns(row) } else { charges.in_call_ns(row) };
+        let first = owners.at(row, is_gap).map_or(NONE, |owner| *owner - 1);
+        take(&mut shares, number, first, ns);
+    }
+    let rest = Pieces::of(trace, programs, charges, view.windows, |charge| !claimed.has(charge));
+    Claims { shares, rest }
+}
+
+/// Give each event to the first claim that lists it; the answer is what later ones list too.
+fn owned(trace: &Trace, claims: &[Vec<&Members>], owners: &mut Owners) -> Vec<(u32, u32, bool)> {
+    let mut contested: Vec<(u32, u32, bool)> = Vec::new();
     for (number, members) in (0u32..).zip(claims) {
         for each in members {
             each.each(trace, |row, is_gap| match owners.at(row, is_gap) {
                 Some(owner @ 0) => *owner = number + 1,
-                Some(&mut owner) if owner != number + 1 => others.push((number, row, is_gap)),
+                Some(&mut owner) if owner != number + 1 => contested.push((number, row, is_gap)),
                 _ => {}
             });
         }
     }
     // The same event may be listed twice by one claim.
-    others.sort_unstable();
-    others.dedup();
-    let scopes = Scopes::new(trace, claims);
-    let programs = ProgramIndex::new(trace);
-    let mut rest = Pieces::collector(trace);
-    for window in view.windows {
-        walk(trace, view.wakers, window, &mut |segment| {
-            let owner = owners.of(&segment);
-            let first = scopes.each(trace, &programs, &segment, owner, |number, first| {
-                take(&mut shares, number, first, segment.dur_ns());
-            });
-            if owner != 0 && first != owner - 1 {
-                take(&mut shares, owner - 1, first, segment.dur_ns());
-            } else if owner != 0 {
-                take(&mut shares, first, first, segment.dur_ns());
-            }
-            if first == NONE {
-                rest.add(&segment);
-            }
-        });
-    }
-    for (number, row, is_gap) in others {
-        let ns = if is_gap { view.charges.behind_ns(row) } else { view.charges.in_call_ns(row) };
-        let first = owners.at(row, is_gap).map_or(0, |owner| *owner) - 1;
-        take(&mut shares, number, first, ns);
-    }
-    Claims { shares, rest: rest.finish(view.windows) }
+    contested.sort_unstable();
+    contested.dedup();
+    contested
 }
 
 fn take(shares: &mut [Share], number: u32, first: u32, ns: i64) {
@@ -166,7 +207,13 @@ fn take(shares: &mut [Share], number: u32, first: u32, ns: i64) {
 }
 
 /// The claims on pieces of the partition.
-struct Scopes(Vec<(u32, Filter)>);
+struct Scopes {
+    filters: Vec<(u32, Filter)>,
+    /// Whether one of them asks for targets: then calls of one shape may differ.
+    has_targets: bool,
+    /// Claims by program, shape, target and kind, for the task looked at.
+    known: FxHashMap<(Text, u32, Text, u32), Vec<u32>>,
+}
 
 impl Scopes {
     fn new(trace: &Trace, claims: &[Vec<&Members>]) -> Scopes {
@@ -175,31 +222,30 @@ impl Scopes {
             Members::Pieces(scope) => Some((number, Filter::new(trace, scope))),
             _ => None,
         });
-        Scopes(filters.collect())
+        let filters: Vec<_> = filters.collect();
+        let has_targets = filters.iter().any(|(_, filter)| filter.asks_for_targets());
+        Scopes { filters, has_targets, known: FxHashMap::default() }
     }
 
-    /// Tell each claim on a piece that has a stretch of the path, and the first of all claims, which is the answer.
-    fn each(
-        &self,
-        trace: &Trace,
-        programs: &ProgramIndex,
-        segment: &Segment,
-        owner: u32,
-        mut tell: impl FnMut(u32, u32),
-    ) -> u32 {
-        let by_row = owner.checked_sub(1).unwrap_or(NONE);
-        if self.0.is_empty() {
-            return by_row;
+    /// The claims on pieces that have a part of the path, in order.
+    fn of(&mut self, trace: &Trace, task: u32, program: impl FnOnce() -> Text, charge: &Charge) -> &[u32] {
+        if self.filters.is_empty() {
+            return &[];
         }
-        let piece = piece_of(trace, programs, segment);
-        // Pieces of several targets are known by what these have in common.
-        let common = Piece { target: piece.group.target, ..piece };
-        let matches = |filter: &Filter| filter.has(trace, &piece) || filter.has(trace, &common);
-        let mut has: Vec<u32> =
-            self.0.iter().filter(|(_, filter)| matches(filter)).map(|&(number, _)| number).collect();
-        has.dedup();
-        let first = has.iter().copied().chain([by_row]).min().unwrap_or(NONE);
-        has.into_iter().filter(|&number| number != by_row).for_each(|number| tell(number, first));
-        first
+        let program = program();
+        let is_call = !charge.is_gap && charge.row != NONE;
+        let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
+        let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };
+        let filters = &self.filters;
+        self.known.entry((program, shape, target, charge.kind())).or_insert_with(|| {
+            let piece = piece_of(trace, task, program, charge);
+            // Pieces of several targets are known by what these have in common.
+            let common = Piece { target: piece.group.target, ..piece };
+            let matches = |filter: &Filter| filter.has(trace, &piece) || filter.has(trace, &common);
+            let mut has: Vec<u32> =
+                filters.iter().filter(|(_, filter)| matches(filter)).map(|&(number, _)| number).collect();
+            has.dedup();
+            has
+        })
     }
 }

@@ -1,19 +1,18 @@
 //! Where the wall time went: the stretches of the path summed by task, program, class and call. They add up to the window.
 
-use crate::events::NONE;
+use crate::charges::{Charge, Charges};
+use crate::events::{EventKind, NONE};
 use crate::fold;
-use crate::path::{Segment, Tag, What, walk};
+use crate::path::{Segment, Tag, What};
 use crate::select::ProgramIndex;
 use crate::table::{Table, TextColumn, Values, some_ints};
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
-use hashbrown::HashTable;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
-use rustc_hash::{FxBuildHasher, FxHashMap};
-use std::cmp::Reverse;
-use std::hash::BuildHasher;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// What pieces of the path have in common that are charged together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -42,51 +41,48 @@ pub(crate) struct Piece {
     pub last_row: u32,
 }
 
-/// Rows that were already counted, a bit each.
-struct Counted(Vec<u64>);
-
-impl Counted {
-    fn is_first(&mut self, row: u32) -> bool {
-        let (word, bit) = (row as usize / 64, 1 << (row % 64));
-        if word >= self.0.len() {
-            self.0.resize(word + 1, 0);
-        }
-        let is_first = self.0[word] & bit == 0;
-        self.0[word] |= bit;
-        is_first
-    }
-}
-
-/// The partition as it is added up: its finest pieces, the largest first, and where those of each task are.
+/// The partition as it is added up: its finest pieces, those of each task together.
 #[derive(Debug)]
 pub struct Pieces {
     pub(crate) all: Vec<Piece>,
-    /// Places in `all`, ordered by task and there by size.
-    by_task: Vec<u32>,
+    /// Where the pieces of each task begin.
     offsets: Vec<u32>,
     wall_ns: FxHashMap<u32, i64>,
 }
 
 impl Pieces {
-    /// Add up the path of all windows.
-    pub fn new(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Pieces {
-        let mut collector = Pieces::collector(trace);
+    /// Add up the path.
+    pub fn new(trace: &Trace, programs: &ProgramIndex, charges: &Charges, windows: &[Window]) -> Pieces {
+        Pieces::of(trace, programs, charges, windows, |_| true)
+    }
+
+    /// Add up parts of the path.
+    pub fn of(
+        trace: &Trace,
+        programs: &ProgramIndex,
+        charges: &Charges,
+        windows: &[Window],
+        has: impl Fn(&Charge) -> bool + Sync,
+    ) -> Pieces {
+        let tasks = 0..trace.tasks.len() as u32;
+        let of_task = |sums: &mut Sums, task| sums.of_task(trace, programs, charges, task, &has);
+        let each: Vec<Vec<Piece>> = tasks.into_par_iter().map_init(Sums::default, of_task).collect();
+        let mut offsets = vec![0u32];
+        offsets.extend(each.iter().scan(0, |end, pieces| {
+            *end += pieces.len() as u32;
+            Some(*end)
+        }));
+        let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
         for window in windows {
-            walk(trace, wakers, window, &mut |segment| collector.add(&segment));
+            *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        collector.finish(windows)
+        Pieces { all: each.concat(), offsets, wall_ns }
     }
 
-    /// Add up stretches of the path one by one.
-    pub fn collector(trace: &Trace) -> Collector<'_> {
-        let programs = ProgramIndex::new(trace);
-        Collector { trace, programs, sums: Sums::default(), counted: Counted(Vec::new()) }
-    }
-
-    /// The pieces of a task, as places in `all`.
-    pub(crate) fn of_task(&self, task: u32) -> &[u32] {
-        let bound = |at: u32| self.offsets.get(at as usize).map_or(0, |&offset| offset as usize);
-        self.by_task.get(bound(task)..bound(task + 1)).unwrap_or_default()
+    /// Where the pieces of a task are in `all`.
+    pub(crate) fn of_task(&self, task: u32) -> std::ops::Range<u32> {
+        let bound = |at: u32| self.offsets.get(at as usize).copied().unwrap_or(0);
+        bound(task)..bound(task + 1)
     }
 
     /// Length of the windows of a capture; of all captures.
@@ -100,119 +96,119 @@ impl Pieces {
     /// Time on the path charged to each task, by its number.
     pub fn exclusive_by_task(&self) -> Vec<i64> {
         let tasks = 0..self.offsets.len().saturating_sub(1) as u32;
-        let exclusive_ns = |task| self.of_task(task).iter().map(|&at| self.all[at as usize].exclusive_ns).sum();
+        let exclusive_ns = |task| {
+            let range = self.of_task(task);
+            self.all[range.start as usize..range.end as usize].iter().map(|piece| piece.exclusive_ns).sum()
+        };
         tasks.map(exclusive_ns).collect()
     }
 }
 
-/// Adds up stretches of the path.
-pub struct Collector<'trace> {
-    trace: &'trace Trace,
-    programs: ProgramIndex,
-    sums: Sums,
-    counted: Counted,
-}
-
-impl Collector<'_> {
-    /// Add a stretch.
-    pub fn add(&mut self, segment: &Segment) {
-        let (group, target) = group_of(self.trace, &self.programs, segment);
-        self.sums.add(group, target, segment, &mut self.counted);
-    }
-
-    /// The pieces; shares are of these windows.
-    pub fn finish(self, windows: &[Window]) -> Pieces {
-        let mut all = self.sums.pieces;
-        all.sort_unstable_by_key(|piece| (Reverse(piece.exclusive_ns), piece.group));
-        let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
-        for window in windows {
-            *wall_ns.entry(window.capture).or_default() += window.wall_ns();
-        }
-        let (by_task, offsets) = index(&all, self.trace.tasks.len());
-        Pieces { all, by_task, offsets, wall_ns }
-    }
-}
-
-/// A stretch of the path as a piece of its own.
-pub(crate) fn piece_of(trace: &Trace, programs: &ProgramIndex, segment: &Segment) -> Piece {
-    let (group, target) = group_of(trace, programs, segment);
-    Piece { group, target, exclusive_ns: segment.dur_ns(), calls: 1, first_row: NONE, last_row: 0 }
-}
-
-fn index(pieces: &[Piece], tasks: usize) -> (Vec<u32>, Vec<u32>) {
-    let mut offsets = vec![0u32; tasks + 1];
-    pieces.iter().for_each(|piece| offsets[piece.group.task as usize + 1] += 1);
-    for task in 0..tasks {
-        offsets[task + 1] += offsets[task];
-    }
-    let mut ends = offsets.clone();
-    let mut by_task = vec![0; pieces.len()];
-    for (at, piece) in (0..).zip(pieces) {
-        let end = &mut ends[piece.group.task as usize];
-        by_task[*end as usize] = at;
-        *end += 1;
-    }
-    (by_task, offsets)
-}
-
-/// Pieces while they are added up; the table of their places is a third of the size of one that holds them.
+/// The pieces of a task while they are added up.
 #[derive(Default)]
 struct Sums {
-    pieces: Vec<Piece>,
-    places: HashTable<u32>,
+    /// Places of pieces by program, shape, and what the time was spent on.
+    places: FxHashMap<(Text, u32, u32), u32>,
+    groups: FxHashMap<Group, u32>,
 }
 
 impl Sums {
-    fn add(&mut self, group: Group, target: Text, segment: &Segment, counted: &mut Counted) {
-        let piece = self.piece(group, target);
-        piece.exclusive_ns += segment.dur_ns();
-        if piece.target != target {
-            piece.target = group.target;
-        }
-        if let What::Call(row) | What::Resume(row) | What::Silence(row) = segment.what {
-            piece.calls += u32::from(counted.is_first(row));
-            piece.first_row = piece.first_row.min(row);
-            piece.last_row = piece.last_row.max(row);
-        }
+    fn of_task(
+        &mut self,
+        trace: &Trace,
+        programs: &ProgramIndex,
+        charges: &Charges,
+        task: u32,
+        has: &impl Fn(&Charge) -> bool,
+    ) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        (self.places.clear(), self.groups.clear());
+        charges.each(trace, task, |charge| {
+            if has(charge) {
+                self.add(trace, programs, charges, task, charge, &mut pieces);
+            }
+        });
+        pieces
     }
 
-    fn piece(&mut self, group: Group, target: Text) -> &mut Piece {
-        let pieces = &mut self.pieces;
-        let hash = |group: &Group| FxBuildHasher.hash_one(group);
-        let place = *self
-            .places
-            .entry(hash(&group), |&at| pieces[at as usize].group == group, |&at| hash(&pieces[at as usize].group))
-            .or_insert_with(|| pieces.len() as u32)
-            .get();
-        if place as usize == pieces.len() {
-            pieces.push(Piece { group, target, exclusive_ns: 0, calls: 0, first_row: NONE, last_row: 0 });
+    fn add(
+        &mut self,
+        trace: &Trace,
+        programs: &ProgramIndex,
+        charges: &Charges,
+        task: u32,
+        charge: &Charge,
+        pieces: &mut Vec<Piece>,
+    ) {
+        let program = program_of(trace, programs, charges, task, charge);
+        let is_call = !charge.is_gap && charge.row != NONE;
+        let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
+        let place = *self.places.entry((program, shape, charge.kind())).or_insert_with(|| {
+            let group = group_of(trace, task, program, charge);
+            *self.groups.entry(group).or_insert_with(|| {
+                let target = if is_call { trace.events.target(charge.row) } else { Text::NONE };
+                pieces.push(Piece { group, target, exclusive_ns: 0, calls: 0, first_row: NONE, last_row: 0 });
+                pieces.len() as u32 - 1
+            })
+        });
+        let piece = &mut pieces[place as usize];
+        piece.exclusive_ns += charge.ns;
+        if is_call {
+            piece.calls += 1;
+            piece.first_row = piece.first_row.min(charge.row);
+            piece.last_row = piece.last_row.max(charge.row);
+            if piece.target != piece.group.target && trace.events.target(charge.row) != piece.target {
+                piece.target = piece.group.target;
+            }
         }
-        &mut pieces[place as usize]
     }
+}
+
+/// A part of the path as a piece of its own.
+pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
+    let group = group_of(trace, task, program, charge);
+    let is_call = !charge.is_gap && charge.row != NONE;
+    let target = if is_call { trace.events.target(charge.row) } else { Text::NONE };
+    Piece { group, target, exclusive_ns: charge.ns, calls: 1, first_row: NONE, last_row: 0 }
 }
 
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
 pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
-    fold::fold(trace, &Pieces::new(trace, wakers, windows), &fold::Query::default())
+    let programs = ProgramIndex::new(trace);
+    let pieces = Pieces::new(trace, &programs, &Charges::walked(trace, wakers, windows), windows);
+    fold::fold(trace, &pieces, &fold::Query::default())
 }
 
-fn group_of(trace: &Trace, programs: &ProgramIndex, segment: &Segment) -> (Group, Text) {
-    let program = program_of(programs, segment);
+fn group_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Group {
     let none = Text::NONE;
-    let bare = Group {
-        task: segment.task,
-        program,
-        class: segment.class,
-        syscall: none,
-        op: none,
-        target: none,
-        resolved: segment.resolved,
-        tag: segment.tag,
+    let Charge { class, resolved, tag, .. } = *charge;
+    let bare = Group { task, program, class, syscall: none, op: none, target: none, resolved, tag };
+    if charge.is_gap || charge.row == NONE {
+        return bare;
+    }
+    let shape = trace.events.shape(charge.row);
+    let is_message = trace.events.kind(charge.row) == EventKind::Log;
+    let (syscall, op) = if is_message { (none, shape.syscall) } else { (shape.syscall, shape.op) };
+    Group { syscall, op, target: shape.target, ..bare }
+}
+
+/// The program at the start of a part of the path.
+pub(crate) fn program_of(
+    trace: &Trace,
+    programs: &ProgramIndex,
+    charges: &Charges,
+    task: u32,
+    charge: &Charge,
+) -> Text {
+    if let [only] = programs.of(task) {
+        return only.path;
+    }
+    let of_row = |row| match (charge.is_gap, trace.events.end_ns(row)) {
+        (true, Some(end_ns)) => end_ns,
+        _ => trace.events.start_ns(row),
     };
-    let Some(row) = segment.what.row() else { return (bare, none) };
-    let shape = trace.events.shape(row);
-    let (syscall, op) = named(segment.what, shape.syscall, shape.op);
-    (Group { syscall, op, target: shape.target, ..bare }, trace.events.target(row))
+    let as_it_came = charge.place.and_then(|place| charges.other(place)).map(|segment| segment.start_ns);
+    program_at(programs, task, as_it_came.unwrap_or_else(|| of_row(charge.row)))
 }
 
 /// The syscall and the sub-operation; of a message, its subsystem.
@@ -220,10 +216,10 @@ pub(crate) fn named(what: What, syscall: Text, op: Text) -> (Text, Text) {
     if let What::Silence(_) = what { (Text::NONE, syscall) } else { (syscall, op) }
 }
 
-/// The program at the start of a stretch; before a task's first one, that one.
-pub(crate) fn program_of(programs: &ProgramIndex, segment: &Segment) -> Text {
-    let first = || programs.of(segment.task).first().copied();
-    programs.at(segment.task, segment.start_ns).or_else(first).map_or(Text::NONE, |program| program.path)
+/// The program of a task at a moment; before its first one, that one.
+pub(crate) fn program_at(programs: &ProgramIndex, task: u32, at_ns: i64) -> Text {
+    let first = || programs.of(task).first().copied();
+    programs.at(task, at_ns).or_else(first).map_or(Text::NONE, |program| program.path)
 }
 
 pub(crate) fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {

@@ -5,7 +5,7 @@
 //! stays      |---- several ----|--- read ---|- several -|        left out, if shorter than asked for
 //! ```
 
-use crate::partition::{ids, named, program_of, text_column};
+use crate::partition::{ids, named, program_at, text_column};
 use crate::path::{Segment, Tag, What};
 use crate::select::ProgramIndex;
 use crate::table::{Table, ints, some_ints};
@@ -23,13 +23,6 @@ pub struct Stay {
     pub pieces: u32,
     /// A moment in the segment that is most of it: the task may run another program at the start of the stretch.
     pub seen_ns: i64,
-}
-
-impl Stay {
-    /// The segment at the moment in which it is what it is said to be.
-    fn seen(&self) -> Segment {
-        Segment { start_ns: self.seen_ns, ..self.segment }
-    }
 }
 
 /// What segments of one stretch are told apart by.
@@ -115,7 +108,10 @@ pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
             ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
             ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
             ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
-            ("program", text_column(trace, stays.iter().map(|stay| program_of(&programs, &stay.seen())))),
+            (
+                "program",
+                text_column(trace, stays.iter().map(|stay| program_at(&programs, stay.segment.task, stay.seen_ns))),
+            ),
             ("class", crate::table::texts(segments().map(|segment| Some(segment.class.name())))),
             ("what", crate::table::texts(segments().map(|segment| Some(segment.name())))),
             ("tag", crate::table::texts(segments().map(|segment| segment.tag.name()))),

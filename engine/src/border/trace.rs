@@ -10,8 +10,8 @@ use crate::fold::{self, Query, Scope, Value};
 use crate::members::Members;
 use crate::moments::NoTime;
 use crate::partition::Pieces;
-use crate::path::{self, Segment, What};
-use crate::select::{Choice, Selection};
+use crate::path::{self, Segment};
+use crate::select::{Choice, ProgramIndex, Selection};
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
@@ -142,7 +142,9 @@ impl PyTrace {
         if let Some((_, pieces)) = kept.as_ref().filter(|(known, _)| known == choice) {
             return Ok(Arc::clone(pieces));
         }
-        let pieces = Arc::new(Pieces::new(&self.trace, self.wakers(), &self.windows(choice)?));
+        let windows = self.windows(choice)?;
+        let charges = self.charges(choice, &windows);
+        let pieces = Arc::new(Pieces::new(&self.trace, &ProgramIndex::new(&self.trace), &charges, &windows));
         *kept = Some((choice.clone(), Arc::clone(&pieces)));
         Ok(pieces)
     }
@@ -155,9 +157,7 @@ impl PyTrace {
         if let Some((_, charges)) = kept.as_ref().filter(|(known, _)| known == choice) {
             return Arc::clone(charges);
         }
-        let mut charges = Charges::new(self.trace.events.len());
-        self.walk(windows, &mut |segment| charges.add(&segment));
-        let charges = Arc::new(charges);
+        let charges = Arc::new(Charges::walked(&self.trace, self.wakers(), windows));
         *kept = Some((choice.clone(), Arc::clone(&charges)));
         charges
     }
@@ -339,15 +339,8 @@ impl PyTrace {
         let keys =
             by.iter().map(|name| Key::by_name(name).ok_or_else(|| no_key(name))).collect::<PyResult<Vec<_>>>()?;
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let windows = self.windows(&selection.0)?;
-            let chosen = Selection::new(&self.trace, &selection.0)?;
-            Ok(calls::calls(&self.trace, &keys, &chosen, |charge| {
-                self.walk(&windows, &mut |segment| {
-                    if let (What::Call(row) | What::Resume(row), true) = (segment.what, segment.dur_ns() > 0) {
-                        charge(row, segment.dur_ns());
-                    }
-                });
-            }))
+            let charges = self.charges(&selection.0, &self.windows(&selection.0)?);
+            Ok(calls::calls(&self.trace, &keys, &Selection::new(&self.trace, &selection.0)?, &charges))
         })?;
         Ok(table.into())
     }
