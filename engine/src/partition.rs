@@ -122,7 +122,8 @@ impl Sums {
         has: &impl Fn(&Charge) -> bool,
     ) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
-        (self.places.clear(), self.groups.clear());
+        self.places.clear();
+        self.groups.clear();
         charges.each(trace, task, |charge| {
             if has(charge) {
                 self.add(trace, programs, charges, task, charge, &mut pieces);

@@ -1,0 +1,49 @@
+//! Dividing the path among claims: nothing is lost, nothing is given twice, the first claim goes first.
+
+mod random;
+
+use engine::build::look;
+use engine::fold::{Key, Scope, Value};
+use engine::members::{Members, claims};
+use proptest::prelude::*;
+use random::{claimed, scripts};
+
+fn user_code() -> Members {
+    let class = (Key::Class, vec![Value::Text("user".to_owned())]);
+    Members::Pieces(Scope { only: vec![class], without: Vec::new() })
+}
+
+proptest! {
+    #[test]
+    fn claims_and_what_nobody_claims_are_the_window(
+        scripts in scripts(),
+        listed in prop::collection::vec(prop::collection::vec(0u32..40, 0..9), 0..4),
+        with_pieces in any::<bool>(),
+    ) {
+        let trace = claimed(&scripts, true);
+        let rows = trace.events.len();
+        let members = |rows_: &Vec<u32>| Members::Rows(rows_.iter().copied().filter(|&row| row < rows).collect());
+        let mut all: Vec<Vec<Members>> = listed.iter().map(|rows| vec![members(rows)]).collect();
+        if let Some(first) = trace.rows_of(0).first() {
+            let last_row = trace.rows_of(0).last().copied().unwrap_or(*first);
+            all.push(vec![Members::Stretch { task: 0, first_row: *first, last_row }, Members::Gaps(vec![last_row])]);
+        }
+        if with_pieces {
+            all.insert(0, vec![user_code()]);
+        }
+        look(&trace, |view| {
+            let asked: Vec<Vec<&Members>> = all.iter().map(|members| members.iter().collect()).collect();
+            let divided = claims(view, &asked);
+            let wall_ns: i64 = view.windows.iter().map(|window| window.wall_ns()).sum();
+            let own_ns: i64 = divided.shares.iter().map(|share| share.own_ns).sum();
+            let rest_ns: i64 = divided.rest.exclusive_by_task().iter().sum();
+            prop_assert_eq!(own_ns + rest_ns, wall_ns);
+            for (number, share) in (0..).zip(&divided.shares) {
+                let taken_ns: i64 = share.taken.iter().map(|(_, ns)| ns).sum();
+                prop_assert_eq!(share.own_ns + taken_ns, share.total_ns);
+                prop_assert!(share.taken.iter().all(|&(earlier, _)| earlier < number));
+            }
+            Ok(())
+        })?;
+    }
+}
