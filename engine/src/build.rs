@@ -32,6 +32,7 @@ struct Entry {
     waited: Option<i32>,
     asked_ns: Option<i64>,
     makes: bool,
+    moves_to: String,
 }
 
 /// A task to be built.
@@ -66,6 +67,7 @@ impl TaskPlan {
             waited: None,
             asked_ns: None,
             makes: false,
+            moves_to: String::new(),
         });
         self
     }
@@ -119,6 +121,12 @@ impl TaskPlan {
         self.last(|entry| {
             (entry.ret, entry.outcome, entry.errno) = (-1, Outcome::Failed, errno.to_owned());
         })
+    }
+
+    /// The last call moves those that wait to this address, or waits there itself in the end.
+    #[must_use]
+    pub fn moves_to(self, address: &str) -> TaskPlan {
+        self.last(|entry| entry.moves_to = address.to_owned())
     }
 
     /// The last call makes what it works on.
@@ -260,6 +268,10 @@ fn link(trace: &mut Trace, creator: u32, row: u32, entry: &Entry) {
     }
     if let Some(asked_ns) = entry.asked_ns {
         trace.events.asked.push((row, asked_ns));
+    }
+    if !entry.moves_to.is_empty() {
+        let address = trace.events.texts.add(entry.moves_to.as_bytes());
+        trace.events.moved.push((row, address));
     }
     if entry.makes {
         trace.events.made.push((row, trace.events.target(row)));

@@ -38,7 +38,7 @@ enum Role {
 
 fn role(name: &[u8]) -> Option<Role> {
     Some(match name {
-        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"creat" | b"kopen" => Role::Opens,
+        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"mq_open" | b"creat" | b"kopen" => Role::Opens,
         b"socket" | b"so_socket" => Role::Makes("socket:[]"),
         b"epoll_create" | b"epoll_create1" => Role::Makes("anon_inode:[eventpoll]"),
         b"eventfd" | b"eventfd2" => Role::Makes("anon_inode:[eventfd]"),

@@ -179,6 +179,8 @@ pub struct EventTable {
     pub fds: Vec<(u32, Box<[i32]>)>,
     /// What the descriptors of polls stand for, by row, as far as that is known.
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
+    /// Addresses to which calls move those that wait, or at which they wait in the end, by row.
+    pub moved: Vec<(u32, Text)>,
     /// Paths that calls make, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
     /// Line of the second half, by row, where a call was split.
@@ -256,6 +258,7 @@ impl EventTable {
         order(&mut self.waited);
         order(&mut self.fds);
         order(&mut self.fd_targets);
+        order(&mut self.moved);
         order(&mut self.made);
         order(&mut self.ends);
     }

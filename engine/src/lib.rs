@@ -36,6 +36,7 @@ pub mod schema;
 pub mod select;
 pub mod sheet;
 pub mod stays;
+pub mod stops;
 pub mod table;
 pub mod tables;
 pub mod tasks;

@@ -18,6 +18,7 @@ mod segment;
 mod visits;
 
 use crate::events::{EventKind, NONE};
+use crate::stops::is_stop;
 use crate::trace::Span;
 use crate::trace::Trace;
 use crate::wakers::checks::Poll;
@@ -201,12 +202,8 @@ impl Walk<'_> {
         const ROWS_AT_MOST: usize = 64;
         let events = &self.trace.events;
         let rows = self.trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
-        let stops = |row: u32| {
-            let name = events.texts.bytes(events.shape(row).syscall);
-            events.kind(row) == EventKind::Process && matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
-        };
         let before = rows.iter().take(ROWS_AT_MOST).take_while(|&&row| events.start_ns(row) < self.at_ns);
-        let (at, &stop) = before.enumerate().filter(|&(_, &row)| stops(row)).last()?;
+        let (at, &stop) = before.enumerate().filter(|&(_, &row)| is_stop(self.trace, row)).last()?;
         let goes_on_ns = rows.get(at + 1).map_or(self.at_ns, |&row| events.start_ns(row).min(self.at_ns));
         Some((events.start_ns(stop), goes_on_ns))
     }
@@ -231,10 +228,18 @@ impl Walk<'_> {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
                 let is_timer = needs_waker && waits::ends_by_alarm(self.trace, self.task, at);
                 let resolved = is_timer || !needs_waker;
-                let class = if is_timer { Class::Sleep } else { self.class(span.row) };
+                let class = match () {
+                    () if is_timer => Class::Sleep,
+                    () if needs_waker && self.is_external(at, span) => Class::External,
+                    () => self.class(span.row),
+                };
                 self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
             }
         }
+    }
+
+    fn is_external(&self, at: usize, span: Span) -> bool {
+        self.wakers.ended_from_outside(self.trace, self.task, at, span)
     }
 
     /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.

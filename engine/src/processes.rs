@@ -3,6 +3,7 @@
 use crate::calls::push_text;
 use crate::events::NONE;
 use crate::select::Selection;
+use crate::stops::stopped_ns;
 use crate::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::tasks::Task;
 use crate::trace::Trace;
@@ -26,16 +27,29 @@ pub fn main_tasks(trace: &Trace) -> Vec<u32> {
     (0..trace.tasks.len() as u32).map(main).collect()
 }
 
-/// How a task's life divides: calls and gaps; together they are its life, exactly. Without a clock only the calls.
-pub fn lives(trace: &Trace) -> Vec<(i64, i64)> {
+/// How a task's life divides. Without a clock only the calls are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Life {
+    /// Time in calls.
+    pub in_call_ns: i64,
+    /// Time between calls; with that in calls it is the whole life, exactly.
+    pub gap_ns: i64,
+    /// The part of `gap_ns` in which the task was stopped.
+    pub stopped_ns: i64,
+}
+
+/// How the life of each task divides.
+pub fn lives(trace: &Trace) -> Vec<Life> {
     let life = |number: u32| {
         let task = &trace.tasks[number as usize];
         if task.birth_ns == NO_NS {
             let durations = trace.rows_of(number).iter().map(|&row| trace.events.dur_ns(row));
-            return (durations.filter(|&dur_ns| dur_ns != NO_NS).sum(), NO_NS);
+            let in_call_ns = durations.filter(|&dur_ns| dur_ns != NO_NS).sum();
+            return Life { in_call_ns, gap_ns: NO_NS, stopped_ns: NO_NS };
         }
         let in_call_ns: i64 = trace.spans(number).map(|span| span.end_ns - span.start_ns).sum();
-        (in_call_ns, (task.end_ns() - task.birth_ns - in_call_ns).max(0))
+        let gap_ns = (task.end_ns() - task.birth_ns - in_call_ns).max(0);
+        Life { in_call_ns, gap_ns, stopped_ns: stopped_ns(trace, number).clamp(0, gap_ns) }
     };
     (0..trace.tasks.len() as u32).into_par_iter().map(life).collect()
 }
@@ -92,8 +106,9 @@ pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> 
         ("calls", of(&|number| task(number).calls as i64)),
         ("failed", of(&|number| task(number).failed as i64)),
         ("signals", of(&|number| task(number).signals as i64)),
-        ("in_call_ns", of(&|number| lives[number as usize].0)),
-        ("gap_ns", of(&|number| lives[number as usize].1)),
+        ("in_call_ns", of(&|number| lives[number as usize].in_call_ns)),
+        ("gap_ns", of(&|number| lives[number as usize].gap_ns)),
+        ("stopped_ns", of(&|number| lives[number as usize].stopped_ns)),
         ("exclusive_ns", of(&|number| exclusive_ns.get(number as usize).copied().unwrap_or(0))),
         ("first_line", of(&|number| i64::from(task(number).first_line))),
         ("last_line", of(&|number| i64::from(task(number).last_line))),
@@ -118,6 +133,7 @@ struct Process {
     failed: u64,
     in_call_ns: i64,
     gap_ns: i64,
+    stopped_ns: i64,
     exclusive_ns: i64,
 }
 
@@ -151,16 +167,18 @@ impl Process {
             failed: 0,
             in_call_ns: 0,
             gap_ns: 0,
+            stopped_ns: 0,
             exclusive_ns: 0,
         }
     }
 
-    fn add(&mut self, number: u32, task: &Task, (in_call_ns, gap_ns): (i64, i64)) {
+    fn add(&mut self, number: u32, task: &Task, life: Life) {
         self.threads += 1;
         self.calls += task.calls;
         self.failed += task.failed;
-        self.in_call_ns += in_call_ns;
-        self.gap_ns += gap_ns.max(0);
+        self.in_call_ns += life.in_call_ns;
+        self.gap_ns += life.gap_ns.max(0);
+        self.stopped_ns += life.stopped_ns.max(0);
         if task.birth_ns != NO_NS {
             self.birth_ns = if self.birth_ns == NO_NS { task.birth_ns } else { self.birth_ns.min(task.birth_ns) };
             self.end_ns = self.end_ns.max(task.end_ns());
@@ -210,6 +228,7 @@ pub fn processes(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64])
         ("exclusive_ns", of(&|process| process.exclusive_ns)),
         ("in_call_ns", of(&|process| process.in_call_ns)),
         ("gap_ns", of(&|process| process.gap_ns)),
+        ("stopped_ns", of(&|process| process.stopped_ns)),
         ("calls", of(&|process| process.calls as i64)),
         ("failed", of(&|process| process.failed as i64)),
         ("threads", of(&|process| process.threads)),

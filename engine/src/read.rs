@@ -343,6 +343,7 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
         Extra::End(how) => Extra::End(ended(how)),
         Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
         Extra::Program(name) => Extra::Program(text(*name)),
+        Extra::Moved(address) => Extra::Moved(text(*address)),
         Extra::Made(path) => Extra::Made(text(*path)),
         other => other.clone(),
     });

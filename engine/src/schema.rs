@@ -95,6 +95,7 @@ columns! {
         "signals" i64 "" "Signals delivered to it.";
         "in_call_ns" i64 "ns" "Time in calls.";
         "gap_ns" i64 "ns" "Time between calls; with in_call_ns its whole life.";
+        "stopped_ns" i64 "ns" "The part of gap_ns in which a signal had stopped it.";
         "exclusive_ns" i64 "ns" "Wall time charged to it on the path.";
         "first_line" i64 "" "Its first line.";
         "last_line" i64 "" "Its last line.";
@@ -115,6 +116,7 @@ columns! {
         "exclusive_ns" i64 "ns" "Wall time charged to it on the path.";
         "in_call_ns" i64 "ns" "Time in calls, over all of its threads.";
         "gap_ns" i64 "ns" "Time between calls, over all of its threads.";
+        "stopped_ns" i64 "ns" "The part of gap_ns in which a signal had stopped them.";
         "calls" i64 "" "Number of calls.";
         "failed" i64 "" "Number of calls that failed.";
         "threads" i64 "" "Number of its tasks, the main one included.";

@@ -3,6 +3,7 @@
 //! What is needed to answer is collected in one pass over the events; each kind of waker is a file of its own. The best
 //! one wins: a child that the wait itself names before a guess from who wrote where.
 
+mod backlog;
 pub mod checks;
 pub mod child;
 mod connection;
@@ -10,6 +11,7 @@ mod counter;
 mod drain;
 mod futex;
 mod lock;
+mod message;
 mod poll;
 mod shapes;
 mod signal;
@@ -50,12 +52,15 @@ pub enum How {
     Drain,
     /// Somebody did what others looked for again and again.
     Poll,
+    /// Somebody gave a message or a semaphore, or answered at a door.
+    Message,
 }
 
 impl How {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll"][self as usize]
+        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message"]
+            [self as usize]
     }
 }
 
@@ -101,6 +106,8 @@ pub struct Wakers {
     counters: counter::Counters,
     polled: poll::Polled,
     producers: checks::Producers,
+    messages: message::Messages,
+    backlog: backlog::Backlog,
 }
 
 impl Wakers {
@@ -123,6 +130,8 @@ impl Wakers {
             wakers.connections.take(trace, row, known);
             wakers.counters.take(trace, row, known);
             wakers.producers.take(trace, row, known);
+            wakers.messages.take(trace, row, known);
+            wakers.backlog.take(row, known);
         }
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
@@ -132,6 +141,8 @@ impl Wakers {
         wakers.connections.order(trace);
         wakers.counters.order(trace);
         wakers.producers.order(trace);
+        wakers.messages.order(trace);
+        wakers.backlog.order(trace);
         wakers
     }
 
@@ -149,6 +160,8 @@ impl Wakers {
             counters: counter::Counters::default(),
             polled: poll::Polled::default(),
             producers: checks::Producers::default(),
+            messages: message::Messages::default(),
+            backlog: backlog::Backlog::default(),
         }
     }
 
@@ -190,6 +203,12 @@ impl Wakers {
         ended.or_else(|| self.signals.sender(&call, wait, &self.children))
     }
 
+    /// Whether something outside the trace ended a wait of a task for a signal.
+    pub fn ended_from_outside(&self, trace: &Trace, task: u32, at: usize, span: Span) -> bool {
+        let waits = self.shapes.of(trace, span.row).wait == Some(Wait::Signal);
+        waits && self.signals.came_from_outside(&Waiting { trace, task, at, span })
+    }
+
     /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.
     pub fn poll(&self, trace: &Trace, task: u32, at: usize, span: Span, waiter: Option<u32>) -> Option<checks::Poll> {
         checks::poll(self, Waiting { trace, task, at, span }, waiter)
@@ -202,6 +221,11 @@ impl Wakers {
             Wait::Child => self.children.waited(call),
             Wait::Read => self.read(call),
             Wait::Peer if known.deed == Deed::Accepts => self.connections.connector(call, call.span.row),
+            Wait::Peer => self.backlog.server(call, &self.producers),
+            Wait::Message => match known.deed {
+                Deed::Handles(object) => self.messages.other_side(call, object),
+                _ => None,
+            },
             Wait::Lock if known.deed == Deed::Locks => self.locks.holder(call),
             Wait::Lock => self.futexes.waker(call),
             _ => None,

@@ -5,6 +5,7 @@ mod random;
 use engine::build::{TaskPlan, build, task};
 use engine::partition::{charges, exclusive_by_task, partition};
 use engine::path::{Segment, Tag, What, path, walk};
+use engine::processes::lives;
 use engine::stays::{self, Stays};
 use engine::table::Values;
 use engine::trace::Trace;
@@ -150,6 +151,14 @@ fn a_gap_is_user_time_and_a_stop_is_not() {
     let plan = root().call("read", 10, 20).stop("SIGSTOP", 50).signal("SIGCONT", 80).stop("SIGTSTP", 85);
     let trace = build(vec![plan.signal("SIGCONT", 90).exit(100)]);
     assert_eq!((in_class(&trace, Class::User), in_class(&trace, Class::Stopped)), (9 + 30 + 5 + 10, 35));
+    let life = lives(&trace)[0];
+    assert_eq!((life.in_call_ns + life.gap_ns, life.stopped_ns), (100, 35));
+}
+
+#[test]
+fn a_stop_inside_a_call_is_no_part_of_the_time_between_calls() {
+    let trace = build(vec![root().call("read", 10, 70).stop("SIGSTOP", 50).call("read", 90, 95).exit(100)]);
+    assert_eq!(lives(&trace)[0].stopped_ns, 20);
 }
 
 #[test]
@@ -171,6 +180,17 @@ fn waits_that_nothing_in_the_trace_ends_are_unresolved_and_others_are_not() {
         let found = segments(&trace).into_iter().find(|segment| segment.start_ns == 10).map(|segment| segment.resolved);
         assert_eq!(found, Some(resolved), "{syscall} = {ret}");
     }
+}
+
+#[test]
+fn a_signal_that_nobody_in_the_trace_sent_comes_from_outside() {
+    let waits = |signal: &str| root().fork(1, 10, 2).call("pause", 20, 80).fails("EINTR").signal(signal, 80).exit(100);
+    let external = |plans: Vec<TaskPlan>| in_class(&build(plans), Class::External);
+    let other = || task(2).call("brk", 10, 11);
+    assert_eq!(external(vec![waits("SIGTERM"), other().exit(200)]), 60);
+    assert_eq!(external(vec![waits("SIGALRM"), other().exit(200)]), 0, "its own timer");
+    assert_eq!(external(vec![waits("SIGTERM"), other().call("kill", 70, 79).on("1").exit(200)]), 0);
+    assert_eq!(external(vec![waits("SIGTERM"), other().call("kill", 70, 79).on("-5").exit(200)]), 0, "to a group");
 }
 
 #[test]
@@ -222,6 +242,50 @@ fn a_wake_that_returns_after_who_it_woke_still_ended_the_wait() {
     let waits = root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0);
     let wakes = |thread: TaskPlan| thread.call("futex", 79, 5_000_000).on("0x1").op("FUTEX_WAKE_PRIVATE").returns(1);
     assert_eq!(charged(with_thread(waits, wakes)), vec![40, 60]);
+}
+
+#[test]
+fn a_wait_that_is_moved_to_another_address_is_woken_there() {
+    let waits = || root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0);
+    let moves = |thread: TaskPlan| {
+        let moved = thread.call("futex", 70, 71).on("0x1").op("FUTEX_CMP_REQUEUE_PRIVATE").moves_to("0x2");
+        moved.call("futex", 76, 78).on("0x2").op("FUTEX_WAKE_PRIVATE")
+    };
+    assert_eq!(charged(with_thread(waits(), moves)), vec![42, 58]);
+    let waits = root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_REQUEUE_PI").moves_to("0x2");
+    let unlocks = |thread: TaskPlan| thread.call("futex", 70, 78).on("0x2").op("FUTEX_UNLOCK_PI").returns(0);
+    assert_eq!(charged(with_thread(waits.returns(0), unlocks)), vec![42, 58]);
+}
+
+#[test]
+fn messages_semaphores_and_doors_are_the_other_sides() {
+    let waits =
+        |syscall: &str, target: &str| root().fork(1, 10, 2).call(syscall, 20, 80).on(target).returns(0).exit(100);
+    let does = |syscall: &str, target: &str| task(2).call("brk", 10, 11).call(syscall, 70, 78).on(target).exit(200);
+    let server = task(2).call("door_return", 11, 25).call("door_return", 78, 200).exit(300);
+    let serves = root().fork(1, 10, 2).call("door_return", 20, 80).returns(0).exit(100);
+    let client = task(2).call("brk", 10, 11).call("door_call", 78, 95).exit(200);
+    let cases = [
+        ("a message", vec![waits("msgrcv", "3"), does("msgsnd", "3")], 58),
+        ("another queue", vec![waits("msgrcv", "3"), does("msgsnd", "4")], 0),
+        ("room for a message", vec![waits("msgsnd", "3"), does("msgrcv", "3")], 58),
+        ("a POSIX queue", vec![waits("mq_timedreceive", "/q"), does("mq_timedsend", "/q")], 58),
+        ("a semaphore", vec![waits("semop", "7"), does("semtimedop", "7")], 58),
+        ("a removed semaphore", vec![waits("semop", "7"), does("semctl", "7")], 58),
+        ("a door", vec![waits("door_call", "/var/run/door"), server], 58),
+        ("who serves a door waits for a call", vec![serves, client], 58),
+    ];
+    for (claim, plans, expected) in cases {
+        assert_eq!(charged(plans)[1], expected, "{claim}");
+    }
+}
+
+#[test]
+fn a_connect_that_is_held_up_is_the_servers_until_it_takes_one() {
+    const MS: i64 = 1_000_000;
+    let client = root().fork(1, 10, 2).call("connect", 20, 80 * MS).on("/run/x").returns(0).exit(90 * MS);
+    let server = task(2).call("bind", 10, 11).on("/run/x").call("accept", 70 * MS, 78 * MS).exit(200 * MS);
+    assert_eq!(charged(vec![client, server])[1], 78 * MS - 20);
 }
 
 #[test]

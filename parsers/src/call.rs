@@ -85,6 +85,7 @@ struct Seen<'a> {
     fds: Vec<i32>,
     lists: Lists,
     made: Text,
+    moved: Text,
 }
 
 /// What the arguments say of the descriptors that a poll looks at.
@@ -104,6 +105,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'f' => descriptor(arg, line, parsed),
         b'd' => seen.directory = arg,
         b'p' if !line.target.is_some() => path(seen.directory, arg, line, parsed),
+        b'b' if is_requeue(line, parsed) => seen.moved = parsed.texts.add(value::word(arg)),
         b'n' => seen.made = made(seen.directory, arg, line, parsed),
         b'c' if memchr::memmem::find(arg, b"O_CREAT").is_some() => seen.made = line.target,
         b'o' if !line.op.is_some() => line.op = parsed.texts.add(value::op_text(arg)),
@@ -170,6 +172,10 @@ fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
         }
     }
     line.target = texts.add(scratch);
+}
+
+fn is_requeue(line: &Line, parsed: &Parsed) -> bool {
+    memchr::memmem::find(parsed.texts.bytes(line.op), b"REQUEUE").is_some()
 }
 
 /// The path that the call makes; it does not work on it.
@@ -261,6 +267,9 @@ fn futex_clock(op: &[u8]) -> Option<Until> {
 }
 
 fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
+    if line.extra == 0 && seen.moved.is_some() {
+        line.extra = parsed.keep(Extra::Moved(seen.moved));
+    }
     if line.extra == 0 && seen.made.is_some() && line.outcome != Outcome::Failed {
         line.extra = parsed.keep(Extra::Made(seen.made));
     }

@@ -255,6 +255,8 @@ pub enum Extra {
         /// Moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if it does not say.
         base_ns: i64,
     },
+    /// The address to which a futex moves those that wait at its own, or at which the call itself waits in the end.
+    Moved(Text),
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
     /// A poll or select: its descriptors and its time-out.

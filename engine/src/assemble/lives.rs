@@ -30,6 +30,7 @@ impl Assembler<'_> {
             }
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
+            Some(Extra::Moved(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
             Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),

@@ -79,11 +79,31 @@ impl Futexes {
         }
     }
 
+    /// The last wake at the address, or at the one to which the waiter was moved.
     fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
-        let target = call.trace.events.target(call.span.row);
-        let rows = self.wakes.get(&((task.capture, task.pid), target))?;
-        Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Measured))
+        let process = (task.capture, task.pid);
+        let at = |address: Text, sure: Sure| {
+            let rows = self.wakes.get(&(process, address))?;
+            Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, sure))
+        };
+        let here = at(call.trace.events.target(call.span.row), Sure::Measured);
+        let there = self.moved_to(call, process).and_then(|address| at(address, Sure::Inferred));
+        here.into_iter().chain(there).max_by_key(|edge| edge.at_ns)
+    }
+
+    /// The address at which a wait ends that began at another: the call says so itself, or somebody moved the waiters.
+    fn moved_to(&self, call: &Waiting<'_>, process: Process) -> Option<Text> {
+        let moved = &call.trace.events.moved;
+        let address = |row: u32| moved.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| moved[at].1);
+        if moved.is_empty() {
+            return None;
+        }
+        let by_others = || {
+            let rows = self.wakes.get(&(process, call.trace.events.target(call.span.row)))?;
+            address(call.last_begun_inside(rows, |row| address(row).is_some())?)
+        };
+        address(call.span.row).or_else(by_others)
     }
 
     fn woken_from_afar(&self, call: &Waiting<'_>) -> Option<Edge> {

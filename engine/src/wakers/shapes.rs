@@ -2,6 +2,7 @@
 
 use super::checks::{self, Check, check_of};
 use super::counter::is_eventfd;
+use super::message::{Object, object_of};
 use super::waits::{Wait, wait_of};
 use crate::classes::{class_of, is_host_and_port};
 use crate::events::Shape;
@@ -44,6 +45,8 @@ pub(super) enum Deed {
     Removes,
     /// Adds to an eventfd.
     Counts,
+    /// Gives or takes a message, a semaphore or a door.
+    Handles(Object),
 }
 
 /// What is known of a shape.
@@ -148,7 +151,7 @@ fn deed(syscall: &[u8], op: &[u8]) -> Deed {
         b"flock" if has_word(op, b"LOCK_UN") => Deed::Unlocks,
         b"flock" => Deed::Locks,
         b"fcntl" | b"fcntl64" => fcntl_deed(op),
-        _ => Deed::Nothing,
+        _ => object_of(syscall).map_or(Deed::Nothing, Deed::Handles),
     }
 }
 

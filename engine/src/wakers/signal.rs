@@ -20,6 +20,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Signals {
     /// Rows that sent one, by capture and the id sent to.
     sent: FxHashMap<(u32, i32), Vec<u32>>,
+    /// All of them, by capture: some are sent to a group of processes.
+    all: FxHashMap<u32, Vec<u32>>,
 }
 
 impl Signals {
@@ -30,13 +32,18 @@ impl Signals {
         }
         let to =
             parsers::scan::number(events.texts.bytes(events.target(row))).and_then(|(id, _)| i32::try_from(id).ok());
-        if let Some((to, task)) = to.zip(trace.tasks.get(events.task(row) as usize)) {
+        let Some(task) = trace.tasks.get(events.task(row) as usize) else { return };
+        self.all.entry(task.capture).or_default().push(row);
+        if let Some(to) = to {
             self.sent.entry((task.capture, to)).or_default().push(row);
         }
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+        self.sent
+            .values_mut()
+            .chain(self.all.values_mut())
+            .for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
     }
 
     /// Who sent the signal that ended a wait, if one did.
@@ -58,6 +65,20 @@ impl Signals {
             }
         }
         self.last_sent(call)
+    }
+
+    /// Whether a signal ended a wait that nobody in the trace can have sent: neither a task nor a timer nor a child.
+    pub(super) fn came_from_outside(&self, call: &Waiting<'_>) -> bool {
+        let events = &call.trace.events;
+        let Some(next) = call.rows_behind().next().filter(|&next| events.kind(next) == EventKind::Signal) else {
+            return false;
+        };
+        let name = events.texts.bytes(events.shape(next).syscall);
+        let may_be_own = matches!(name, b"SIGCHLD" | b"SIGCLD" | b"SIGALRM" | b"SIGVTALRM" | b"SIGPROF")
+            || name.starts_with(b"SIGRT");
+        let capture = call.trace.tasks.get(call.task as usize).map(|task| task.capture);
+        let sent = capture.and_then(|capture| self.all.get(&capture));
+        !may_be_own && sent.is_none_or(|rows| call.last_inside(rows, |_| true).is_none())
     }
 
     /// Whose signal arrived last: that of a child that ended, or one that was sent.

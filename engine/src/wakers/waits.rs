@@ -43,7 +43,9 @@ pub fn wait_of(syscall: &[u8]) -> Option<Wait> {
         | b"lwp_mutex_lock" | b"lwp_mutex_timedlock" | b"lwp_cond_wait" | b"lwp_sema_wait" | b"lwp_sema_timedwait"
         | b"lwp_wait" | b"_umtx_op" | b"ulock_wait" | b"__ulock_wait" | b"psynch_mutexwait" | b"psynch_cvwait"
         | b"semwait_signal" | b"__semwait_signal" => Wait::Lock,
-        b"msgrcv" | b"semop" | b"semtimedop" | b"mq_timedreceive" | b"door_call" | b"door_return" => Wait::Message,
+        b"msgrcv" | b"msgsnd" | b"semop" | b"semtimedop" | b"semtimedop_time64" | b"mq_timedreceive"
+        | b"mq_timedreceive_time64" | b"mq_timedsend" | b"mq_timedsend_time64" | b"door_call"
+        | b"door_return" => Wait::Message,
         b"nanosleep" | b"clock_nanosleep" | b"clock_nanosleep_time64" | b"_nsleep" | b"sleep" | b"lwp_sleep" => Wait::Sleep,
         _ => return None,
     };

@@ -1,7 +1,7 @@
 //! Whose event made the last check of a poll loop succeed.
 
 use super::super::shapes::{Deed, Known};
-use super::super::waiting::{Waiting, end_ns, same_process};
+use super::super::waiting::{Waiting, descends, end_ns, same_process};
 use super::super::{Edge, How, Sure, Wakers, poll};
 use super::matter::Matter;
 use crate::trace::Trace;
@@ -55,6 +55,12 @@ impl Producers {
         self.made.entry(hash(name)).or_default().push((row, path));
     }
 
+    /// Whether the process of a task bound a socket that takes the connections of this call.
+    pub(in super::super) fn is_bound(&self, trace: &Trace, task: u32, connect: u32) -> bool {
+        let bound = self.binds.iter().rev().filter(|&&bind| descends(trace, task, trace.events.task(bind)));
+        bound.take(TRIES).any(|&bind| is_bound_for(trace, bind, connect))
+    }
+
     pub(in super::super) fn order(&mut self, trace: &Trace) {
         for rows in self.made.values_mut().chain(self.removed.values_mut()) {
             rows.sort_by_key(|&(row, _)| end_ns(trace, row));
@@ -102,12 +108,8 @@ fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Ed
     let near = producers.listens[from..].iter().copied().take(TRIES);
     let mut inside = near.take_while(|&row| trace.events.start_ns(row) <= call.span.end_ns);
     let row = inside.find(|&listen| {
-        let task = trace.events.task(listen);
-        let bound = producers.binds.iter().rev().filter(|&&bind| {
-            same_process(trace, trace.events.task(bind), task) && end_ns(trace, bind) <= end_ns(trace, listen)
-        });
-        let fits = |&&bind: &&u32| is_bound_for(trace, bind, call.span.row);
-        is_elsewhere(call, listen, poller) && is_same_capture(call, listen) && bound.take(TRIES).any(|bind| fits(&bind))
+        let is_bound = || producers.is_bound(trace, trace.events.task(listen), call.span.row);
+        is_elsewhere(call, listen, poller) && is_same_capture(call, listen) && is_bound()
     })?;
     Some(call.edge(row, How::Poll, Sure::Inferred))
 }
