@@ -199,7 +199,7 @@ impl Charges {
     /// The calls behind which there is a gap with at least so much time, in order.
     pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
         let least = u32::try_from(at_least_ns).unwrap_or(u32::MAX);
-        let rows = (0u32..).zip(&self.gaps.short).filter(|&(_, &ns)| ns >= least).map(|(row, _)| row);
+        let rows = (0u32..).zip(&self.gaps.lengths.short).filter(|&(_, &ns)| ns >= least).map(|(row, _)| row);
         let others =
             self.others_of.keys().copied().filter(|&row| row != NONE && self.other_ns(row, true) >= at_least_ns);
         let mut rows: Vec<u32> = rows.chain(others).collect();
