@@ -7,7 +7,7 @@ made of can be said in the same words as the metric itself.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
@@ -232,22 +232,9 @@ def _of_threaded(trace: Trace) -> Iterator[Row]:
     threaded = [row for row in trace.processes if row["threads"] > 1 and row["pid"] is not None]
     if threaded:
         programs = {row["program"] for row in threaded}
-        chosen = narrowed(trace, pids=sorted({row["pid"] for row in threaded}))
+        chosen = trace.narrowed(pids=sorted({row["pid"] for row in threaded}))
         # What the process did as another program, before it had threads, is not meant.
         yield from (row for row in chosen.calls(by=_KEYS) if row["program"] in programs)
-
-
-def narrowed(trace: Trace, *, pids: Iterable[int] = (), syscalls: Iterable[str] = ()) -> Trace:
-    """Of what is selected already, these processes and calls only."""
-    chosen = trace.selection
-    return trace.select(
-        pids=tuple(pids) or chosen.pids,
-        programs=chosen.programs,
-        start=chosen.start,
-        end=chosen.end,
-        root=chosen.root,
-        syscalls=tuple(syscalls) or chosen.syscalls,
-    )
 
 
 def _key(row: Row) -> tuple[object, ...]:
@@ -412,6 +399,6 @@ def _per_program(trace: Trace) -> Iterator[tuple[str, Value]]:
 
 def hosts(trace: Trace) -> set[str]:
     """The hosts that something connected or sent to."""
-    contacts = narrowed(trace, syscalls=sorted(families.CONTACTS))
+    contacts = trace.narrowed(syscalls=sorted(families.CONTACTS))
     found = (families.host_of(target) for target in contacts.calls(by=["target"]).column("target"))
     return {host for host in found if host}

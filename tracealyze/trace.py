@@ -365,6 +365,12 @@ class Trace:
         """The same, of which only one capture counts: one file of several, or one run of a tracer that appended."""
         return Trace(self._source, replace(self.selection, capture=number))
 
+    def narrowed(self, *, pids: Iterable[int] = (), syscalls: Iterable[str] = ()) -> Trace:
+        """Of what is selected already, these processes and these calls only."""
+        chosen = self.selection
+        narrower = replace(chosen, pids=tuple(pids) or chosen.pids, syscalls=tuple(syscalls) or chosen.syscalls)
+        return Trace(self._source, narrower)
+
     @cached_property
     def captures(self) -> tuple[Capture, ...]:
         """What was read."""

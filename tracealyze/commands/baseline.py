@@ -39,18 +39,19 @@ def create(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     strict: shared.Strict = False,
     input_format: shared.InputFormat = None,
 ) -> None:
     """Accept these captures, runs of one scenario, as they are. Three runs or more tell what is stable."""
     from tracealyze.gate import baseline as baselines
 
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format)
+    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     made = baselines.baseline_of(_runs(choice, strict))
-    where = _file(file)
-    known = where.exists()
-    baselines.write(made, where)
-    output.write(f"{shown(where)}: {'replaced' if known else 'created'}, {_told(made)}.\n")
+    place = _file(file)
+    known = place.exists()
+    baselines.write(made, place)
+    output.write(f"{shown(place)}: {'replaced' if known else 'created'}, {_told(made)}.\n")
     _tell_unstable(made)
 
 
@@ -66,6 +67,7 @@ def update(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     strict: shared.Strict = False,
     input_format: shared.InputFormat = None,
 ) -> None:
@@ -73,19 +75,19 @@ def update(
     from tracealyze.gate import baseline as baselines
     from tracealyze.gate.accept import updated
 
-    where = _file(file)
-    before = baselines.read(where)
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format)
+    place = _file(file)
+    before = baselines.read(place)
+    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     change = updated(before, _runs(choice, strict))
     _list("Newly accepted" if accept_new else "Worse than before", change.accepts)
     _list("Improved", change.tightens)
     if change.accepts and not accept_new:
         raise GateFailed(
-            f"{where} is as it was: {units.counted(len(change.accepts), 'thing')} would be newly accepted; "
+            f"{place} is as it was: {units.counted(len(change.accepts), 'thing')} would be newly accepted; "
             "say --accept-new if that is meant."
         )
-    baselines.write(change.baseline, where)
-    output.write(f"{shown(where)}: updated, {_told(change.baseline)}.\n")
+    baselines.write(change.baseline, place)
+    output.write(f"{shown(place)}: updated, {_told(change.baseline)}.\n")
     _tell_unstable(change.baseline)
 
 
@@ -98,6 +100,7 @@ def prune(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     strict: shared.Strict = False,
     input_format: shared.InputFormat = None,
 ) -> None:
@@ -105,13 +108,13 @@ def prune(
     from tracealyze.gate import baseline as baselines
     from tracealyze.gate.accept import pruned
 
-    where = _file(file)
-    before = baselines.read(where)
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format)
+    place = _file(file)
+    before = baselines.read(place)
+    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     after, gone = pruned(before, _runs(choice, strict))
     _list("Left out", gone)
-    baselines.write(after, where)
-    output.write(f"{shown(where)}: {units.counted(len(gone), 'entry', 'entries')} left out.\n")
+    baselines.write(after, place)
+    output.write(f"{shown(place)}: {units.counted(len(gone), 'entry', 'entries')} left out.\n")
 
 
 @app.command("show")

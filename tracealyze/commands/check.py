@@ -52,6 +52,7 @@ def command(
     start: shared.Start = None,
     end: shared.End = None,
     root: shared.Root = None,
+    where: shared.Where = None,
     folders: shared.RuleFolders = None,
     select: shared.Select = None,
     ignore: shared.Ignore = None,
@@ -75,7 +76,7 @@ def command(
         verdict = _demo()
     else:
         named = captures or list(settings.captures)
-        choice = Choice.of(named, pids, programs, start, end, root, input_format)
+        choice = Choice.of(named, pids, programs, start, end, root, input_format, where)
         choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
         verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
     write(verdict, wanted)

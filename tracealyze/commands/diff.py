@@ -37,6 +37,7 @@ def command(
     programs: shared.Programs = None,
     start: shared.Start = None,
     end: shared.End = None,
+    where: shared.Where = None,
     top: shared.Top = 15,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -54,7 +55,7 @@ def command(
     from tracealyze.render.listing import FORMS
 
     def runs(named: Sequence[str]) -> list[Run]:
-        choice = Choice.of(list(named), None, programs, start, end, None, input_format)
+        choice = Choice.of(list(named), None, programs, start, end, None, input_format, where)
         return [Run(trace) for trace in choice.traces()]
 
     then, now = (runs(named) for named in _sides(captures or [], before or [], after or []))

@@ -36,6 +36,7 @@ def command(
     programs: shared.Programs = None,
     start: shared.Start = None,
     end: shared.End = None,
+    where: shared.Where = None,
     top: shared.Top = 10,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
@@ -56,7 +57,7 @@ def command(
         raise WrongUsage("--target-n: a size is above zero.")
     runs: list[tuple[float, Run]] = []
     for size, named in _sized(captures or [], n_from):
-        choice = Choice.of([named], None, programs, start, end, None, input_format)
+        choice = Choice.of([named], None, programs, start, end, None, input_format, where)
         runs.extend((size, Run(trace)) for trace in choice.traces())
     found = scaling(runs, target)
     if as_json or form is Form.JSON:

@@ -26,7 +26,8 @@ class Difference:
 
     program: str
     shape: str
-    before: int
+    before: int | None
+    """None where there is no baseline."""
     after: int
 
 
@@ -50,17 +51,17 @@ class Explanation:
     """Places that differ too but are not told."""
 
 
-def of_metric(name: Name, before: Places, runs: Sequence[Run]) -> Explanation:
+def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explanation:
     """Why a metric differs from what it was."""
     asked = _asked(name)
     command = _command(name, runs[-1])
     if asked is None:
         return Explanation(command=command)
-    then, now = weighed(before, asked), weighed(places(runs), asked)
+    then, now = weighed(before or {}, asked), weighed(places(runs), asked)
     grown = Counter({place: now[place] - then[place] for place in now if now[place] > then[place]})
     told = [place for place, _ in grown.most_common(_PLACES)]
     return Explanation(
-        differences=tuple(Difference(*place, then[place], now[place]) for place in told),
+        differences=tuple(Difference(*place, None if before is None else then[place], now[place]) for place in told),
         lines=tuple(_lines(runs[-1], told, then)),
         command=command,
         left_out=len(grown) - len(told),
@@ -103,7 +104,7 @@ def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[
         number = (row.last_line if before[place] else row.first_line) if row else None
         if row is None or not number:
             continue
-        for text in run.trace.quote([number]):
+        for text in run.trace.quote([number], run.trace.selection.capture or 0):
             yield Line(run.path, number, _flat(text))
 
 

@@ -117,7 +117,7 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
         least, most = amount(series.whole.min, metric.unit), amount(series.whole.max, metric.unit)
         why = f"not gated: the runs differ ({least} to {most}), and {held.count(True)} of {len(held)} are within it"
         return replace(judged, outcome=Outcome.UNSTABLE, why=why)
-    before = baseline.places if baseline else {}
+    before = baseline.places if baseline else None
     failed = replace(judged, outcome=Outcome.FAILED, explanation=explain.of_metric(budget.name, before, runs))
     if metric.name == "finding":
         proofs = [finding for finding in runs[-1].findings if finding.name == budget.name.arguments[0]]

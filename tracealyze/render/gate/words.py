@@ -51,7 +51,8 @@ def details(judgement: Judgement) -> Iterator[str]:
         return
     for each in explanation.differences:
         place = " ".join(part for part in (each.program, each.shape) if part)
-        yield shown(f"{place}: {amount(each.before, judgement.unit)} → {amount(each.after, judgement.unit)}")
+        before = "" if each.before is None else f"{amount(each.before, judgement.unit)} → "
+        yield shown(f"{place}: {before}{amount(each.after, judgement.unit)}")
     if explanation.left_out:
         yield f"and {units.counted(explanation.left_out, 'other place')}"
     for line in explanation.lines:

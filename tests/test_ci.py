@@ -1,0 +1,130 @@
+"""What runs in continuous integration: the action, and the jobs that the README shows, with captures made here."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from collections.abc import Mapping
+from pathlib import Path
+
+import oracle
+import pytest
+from conftest import ROOT, SAMPLES
+
+SSH = str(SAMPLES / "ssh-login" / "ssh-login.truss")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="bash, the shell of the action, is not installed")
+needs_strace = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
+
+
+def script_of_the_action() -> str:
+    """The shell of the last step."""
+    *_, script = re.findall(r"      run: \|\n((?:        .*\n|\n)+)", (ROOT / "action.yml").read_text(encoding="utf-8"))
+    return textwrap.dedent(script)
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> str:
+    """A search path on which `tracealyze` is this one."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    wrapper = folder / "tracealyze"
+    wrapper.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tracealyze "$@"\n', encoding="utf-8")
+    wrapper.chmod(0o755)
+    return f"{folder}:{os.environ['PATH']}"
+
+
+def bash(script: str, folder: Path, path: str, **variables: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)} | variables
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder,
+        env=environment,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+    )
+
+
+def act(folder: Path, path: str, inputs: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
+    """Run the last step of the action as the runner does."""
+    names = ("CAPTURES", "BASELINE", "BUDGETS", "FAIL_ON", "SARIF", "JUNIT", "DEMO")
+    variables = dict.fromkeys(names, "") | {"DEMO": "false"} | dict(inputs)
+    files = {name: str(folder / name.lower()) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
+    return bash(script_of_the_action(), folder, path, **variables, **files)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "code", "annotated"),
+    [
+        ({"CAPTURES": SSH, "BUDGETS": "processes <= 5\ncalls[ioctl] <= 900"}, 0, False),
+        ({"CAPTURES": SSH, "BUDGETS": "processes <= 5\n\ncalls[ioctl] <= 3\n"}, 1, True),
+        ({"CAPTURES": SSH, "FAIL_ON": "error"}, 1, True),
+        ({"CAPTURES": SSH}, 2, True),
+        ({"CAPTURES": SSH, "BUDGETS": "proceses <= 5"}, 2, False),
+        ({"CAPTURES": "$(touch pwned)", "BUDGETS": "processes <= 5"}, 3, False),
+        ({"DEMO": "true", "CAPTURES": ""}, 1, True),
+    ],
+)
+def test_the_action_ends_as_the_check_does(
+    inputs: dict[str, str], code: int, annotated: bool, tmp_path: Path, command: str
+) -> None:
+    done = act(tmp_path, command, inputs)
+    assert done.returncode == code, done.stderr
+    assert ("::error " in done.stdout) is annotated
+    assert (tmp_path / "github_output").read_text(encoding="utf-8") == f"exit-code={code}\n"
+    assert not (tmp_path / "pwned").exists()
+
+
+def test_the_action_writes_its_reports(tmp_path: Path, command: str) -> None:
+    act(tmp_path, command, {"CAPTURES": SSH, "FAIL_ON": "error", "SARIF": "r.sarif", "JUNIT": "r.xml"})
+    assert "### tracealyze check: failed" in (tmp_path / "github_step_summary").read_text(encoding="utf-8")
+    assert '"version": "2.1.0"' in (tmp_path / "r.sarif").read_text(encoding="utf-8")
+    assert "<testsuites" in (tmp_path / "r.xml").read_text(encoding="utf-8")
+
+
+def test_all_inputs_of_the_action_are_used() -> None:
+    text = (ROOT / "action.yml").read_text(encoding="utf-8")
+    declared = re.findall(r"^  ([a-z-]+):$", text.partition("outputs:")[0].partition("inputs:")[2], flags=re.MULTILINE)
+    assert declared
+    assert set(declared) == set(re.findall(r"\$\{\{ inputs\.([a-z-]+) \}\}", text))
+
+
+def shell_of(job: str) -> list[str]:
+    """The lines of a job that the README shows, without what installs."""
+    lines = re.findall(r"^ +- (?:run: )?((?:for|tracealyze) .*)$", job, flags=re.MULTILINE)
+    return [line.strip("\"'") if line[0] in "\"'" else line for line in lines]
+
+
+@needs_strace
+def test_the_jobs_of_the_readme_work(tmp_path: Path, command: str) -> None:
+    jobs = re.findall(r"```yaml\n(.*?)```", README, flags=re.DOTALL)
+    assert len(jobs) == 2
+    scenario = tmp_path / "scenario.sh"
+    scenario.write_text("#!/bin/sh\n/bin/cat scenario.sh > /dev/null\n", encoding="utf-8")
+    scenario.chmod(0o755)
+    accepted = re.search(r"^tracealyze baseline create .*$", README, flags=re.MULTILINE)
+    assert accepted
+    for at, job in enumerate(jobs):
+        lines = shell_of(job)
+        assert any("strace -f" in line for line in lines)
+        if at == 0:
+            captured = bash("\n".join(lines), tmp_path, command)
+            assert captured.returncode == 0, captured.stderr
+            assert bash(accepted.group(), tmp_path, command).returncode == 0
+            inputs = {"CAPTURES": "run*.strace", "BUDGETS": "processes <= 40\ndeliberate_wait <= 200ms"}
+            assert "processes <= 40" in job
+            assert act(tmp_path, command, inputs).returncode == 0
+        else:
+            done = bash("\n".join(lines), tmp_path, command)
+            assert done.returncode == 0, done.stdout + done.stderr
+            assert {"junit.xml", "codequality.json"} <= {file.name for file in tmp_path.iterdir()}
+    scenario.write_text("#!/bin/sh\n/bin/cat scenario.sh > /dev/null\n/bin/sleep 0.3\n", encoding="utf-8")
+    worse = bash("\n".join(shell_of(jobs[1])), tmp_path, command)
+    assert worse.returncode == 1
+    assert "deliberate_wait" in worse.stdout
