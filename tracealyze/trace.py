@@ -40,6 +40,8 @@ def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
         return f"{name}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
     if reason == "no_line":
         return f"{name}: no line fits {tried[0]}, or none behind the one that --from names."
+    if reason == "past_end":
+        return f"{name}: there is no such line; the last one is line:{tried[0]}."
     return f"{name}: cannot be read: {reason}."
 
 

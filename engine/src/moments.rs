@@ -23,6 +23,8 @@ pub enum NoTime {
     NoExpression(String, String),
     /// No line of a file fits: the path, and the text.
     NoLine(String, String),
+    /// A file has no line of this number: the path, and the number of its last line.
+    PastEnd(String, u64),
     /// The lines of a file cannot be read again: the path, and why.
     Unreadable(String, String),
 }
@@ -56,8 +58,22 @@ pub fn bounds(trace: &Trace, (from, to): &Named) -> Result<Bounds, NoTime> {
         let to = to.as_ref().map(|text| moment(trace, capture, text, Side::To, from)).transpose()?;
         Ok((from.map_or(i64::MIN + 1, |from| from.ns), to.map_or(i64::MAX, |to| to.ns)))
     };
-    trace.captures.iter().map(of_capture).collect()
+    let (mut all, mut missed) = (Bounds::new(), None);
+    for capture in &trace.captures {
+        match of_capture(capture) {
+            // The line may be in another one: a run of the same file, or a longer file.
+            Err(no_line @ (NoTime::NoLine(..) | NoTime::PastEnd(..))) if trace.captures.len() > 1 => {
+                missed.get_or_insert(no_line);
+                all.push(NOTHING);
+            }
+            bounds => all.push(bounds?),
+        }
+    }
+    missed.filter(|_| all.iter().all(|bounds| *bounds == NOTHING)).map_or(Ok(all), Err)
 }
+
+/// A stretch in which nothing lies.
+const NOTHING: (i64, i64) = (i64::MAX, i64::MIN + 1);
 
 fn moment(trace: &Trace, capture: &Capture, text: &str, side: Side, from: Option<Moment>) -> Result<Moment, NoTime> {
     if let Some(inside) = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
@@ -68,7 +84,13 @@ fn moment(trace: &Trace, capture: &Capture, text: &str, side: Side, from: Option
     let unknown = || NoTime::Unknown(text.to_owned());
     if let Some(number) = text.strip_prefix("line:") {
         let line = number.trim().parse().map_err(|_| unknown())?;
-        let ns = Lines::new(trace, capture, capture.first_file).moment(line, side).ok_or_else(unknown)?;
+        let past_end = || NoTime::PastEnd(capture.path.clone(), capture.last_line());
+        let ns = match (line < capture.first_line, side) {
+            (true, Side::From) => i64::MIN + 1,
+            (true, Side::To) => return Err(past_end()),
+            (false, Side::To) if line > capture.last_line() && capture.run < capture.runs => i64::MAX,
+            _ => Lines::new(trace, capture, capture.first_file).moment(line, side).ok_or_else(past_end)?,
+        };
         return Ok(Moment { ns, line: Some(line) });
     }
     of_clock(capture, text).map(|ns| Moment { ns, line: None }).ok_or_else(unknown)
@@ -154,7 +176,8 @@ impl<'trace> Lines<'trace> {
     /// last one before it.
     fn moment(&self, line: u64, side: Side) -> Option<i64> {
         let events = &self.trace.events;
-        let line = u32::try_from(line).ok().filter(|&line| u64::from(line) <= self.capture.lines())?;
+        let inside = self.capture.first_line..=self.capture.last_line();
+        let line = u32::try_from(line).ok().filter(|&line| inside.contains(&u64::from(line)))?;
         let ended_ns = |row: u32| events.end_ns(row).unwrap_or(events.start_ns(row));
         if let Ok(at) = self.halves.binary_search_by_key(&line, |&(line, _)| line) {
             return Some(ended_ns(self.halves[at].1));
@@ -229,12 +252,30 @@ mod tests {
     }
 
     #[test]
+    fn a_line_of_one_run_leaves_out_the_others() {
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        let alone: String =
+            LINES.lines().filter(|line| line.starts_with('7')).map(|line| format!("{line}\n")).collect();
+        file.write_all(alone.repeat(3).as_bytes()).expect("the lines");
+        let names = vec![file.path().to_string_lossy().into_owned()];
+        let trace = crate::read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
+        let of = |from: &str, to: &str| bounds(&trace, &(Some(from.to_owned()), Some(to.to_owned())));
+        let chosen = |from, to| -> Vec<bool> {
+            of(from, to).unwrap_or_default().iter().map(|(from_ns, to_ns)| from_ns <= to_ns).collect()
+        };
+        assert_eq!(chosen("line:9", "line:12"), [false, true, false]);
+        assert_eq!(chosen("line:3", "line:12"), [true, true, false]);
+        assert_eq!(chosen("line:12", "line:18"), [false, true, true]);
+        assert!(matches!(of("line:99", "line:120"), Err(NoTime::PastEnd(_, _))));
+    }
+
+    #[test]
     fn what_names_no_moment_says_why() {
         let (trace, file) = read();
         let path = file.path().to_string_lossy().into_owned();
         assert_eq!(named(&trace, "noon", ""), Err(NoTime::Unknown("noon".into())));
         assert_eq!(named(&trace, "/getpid", ""), Err(NoTime::Unknown("/getpid".into())));
-        assert_eq!(named(&trace, "line:99", ""), Err(NoTime::Unknown("line:99".into())));
+        assert_eq!(named(&trace, "line:99", ""), Err(NoTime::PastEnd(path.clone(), 8)));
         assert_eq!(named(&trace, "/nothing/", ""), Err(NoTime::NoLine(path.clone(), "/nothing/".into())));
         assert_eq!(named(&trace, "/exited/", "/getpid/"), Err(NoTime::NoLine(path, "/getpid/".into())));
         assert!(matches!(named(&trace, "/get(/", ""), Err(NoTime::NoExpression(_, why)) if why.contains("group")));

@@ -93,6 +93,11 @@ impl Capture {
         self.accounting.iter().sum()
     }
 
+    /// Line of the file with which it ends.
+    pub fn last_line(&self) -> u64 {
+        (self.first_line + self.lines()).saturating_sub(1)
+    }
+
     /// Lines of a kind.
     pub fn lines_of(&self, kind: Kind) -> u64 {
         self.accounting[kind as usize]

@@ -203,7 +203,8 @@ def _runs(trace: Trace) -> Iterator[Trace]:
         yield trace
         return
     runs = [trace.of_capture(number) for number in range(len(trace.captures))]
-    asked_for = trace.selection.pids or trace.selection.programs or trace.selection.root is not None
+    chosen = trace.selection
+    asked_for = chosen.pids or chosen.programs or chosen.root is not None or chosen.start or chosen.end
     yield from (run for run in runs if not asked_for or run.totals["threads"])
 
 

@@ -59,6 +59,7 @@ impl From<NoTime> for PyErr {
             }
             NoTime::NoExpression(text, why) => UsageError::new_err(("regular expression", text, vec![why])),
             NoTime::NoLine(path, text) => InputError::new_err((path, "no_line", vec![text])),
+            NoTime::PastEnd(path, lines) => InputError::new_err((path, "past_end", vec![lines.to_string()])),
             NoTime::Unreadable(path, why) => InputError::new_err((path, why, Vec::<String>::new())),
         }
     }
