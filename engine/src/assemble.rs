@@ -71,6 +71,9 @@ pub(crate) struct Assembler<'trace> {
     /// Open calls of further threads, in the order of their starts, where lines do not tell threads apart.
     parked: FxHashMap<u32, Vec<Open>>,
     last_exec: u32,
+    /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
+    reader: usize,
+    body_shapes: Vec<Vec<u32>>,
     descriptors: Descriptors,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
@@ -95,6 +98,8 @@ impl<'trace> Assembler<'trace> {
             last_open: vec![NONE; files],
             parked: FxHashMap::default(),
             last_exec: NONE,
+            reader: 0,
+            body_shapes: Vec::new(),
             descriptors: Descriptors::default(),
             hides_births: false,
             inherited: first_task,
@@ -216,6 +221,12 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
+    /// A line with the target that its descriptor stands for, which does not follow from the text of the line.
+    fn with_target(&self, task: u32, line: &Line) -> Line {
+        let target = self.target_of(task, line);
+        Line { target, body: if target == line.target { line.body } else { 0 }, ..*line }
+    }
+
     /// A call without a printed duration lasts at most until the next event of its task.
     fn date(&mut self, task: u32, stamp_ns: i64) {
         if self.facts.has_durations || self.facts.stamp != Stamp::Start || stamp_ns == NO_NS {
@@ -231,7 +242,7 @@ impl<'trace> Assembler<'trace> {
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let task = self.owner(line, stamp_ns, at);
         self.close_open(task);
-        let line = &Line { target: self.target_of(task, line), ..*line };
+        let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
         self.completed(row, task, line, extra);
@@ -261,9 +272,36 @@ impl<'trace> Assembler<'trace> {
         (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
     }
 
-    fn push(&mut self, task: u32, line: &Line, at: Place, start_ns: i64, dur_ns: i64, dur_kind: DurKind) -> u32 {
+    /// The lines that follow were read by this one, who may number the bodies of lines anew.
+    pub(crate) fn hear(&mut self, reader: usize, forgot: bool) {
+        if reader >= self.body_shapes.len() {
+            self.body_shapes.resize(reader + 1, Vec::new());
+        }
+        self.reader = reader;
+        if forgot {
+            self.body_shapes[reader].clear();
+        }
+    }
+
+    /// The shape of a call; looked up once for each body of a line.
+    fn shape_of(&mut self, line: &Line) -> u32 {
         let events = &mut self.trace.events;
-        let shape = events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
+        let mut new = || events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
+        let Some((at, known)) = (line.body as usize).checked_sub(1).zip(self.body_shapes.get_mut(self.reader)) else {
+            return new();
+        };
+        if at >= known.len() {
+            known.resize(at + 1, NONE);
+        }
+        if known[at] == NONE {
+            known[at] = new();
+        }
+        known[at]
+    }
+
+    fn push(&mut self, task: u32, line: &Line, at: Place, start_ns: i64, dur_ns: i64, dur_kind: DurKind) -> u32 {
+        let shape = self.shape_of(line);
+        let events = &mut self.trace.events;
         let event = Event {
             start_ns,
             dur_ns,

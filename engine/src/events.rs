@@ -1,9 +1,10 @@
-//! The event table: one row per event, in columns, near 48 bytes a row.
+//! The event table: one row per event, in columns; see `segment.rs`.
 //!
 //! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
 //! the second half of its call comes.
 
 use crate::classes::moves_bytes;
+use crate::segment::Segment;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 
 /// Rows of a full segment.
@@ -82,82 +83,6 @@ pub struct Shape {
     pub outcome: Outcome,
 }
 
-/// Rows that came one after the other.
-#[derive(Default)]
-pub struct Segment {
-    start_ns: Vec<i64>,
-    dur_ns: Vec<i64>,
-    ret: Vec<i64>,
-    line: Vec<u32>,
-    task: Vec<u32>,
-    shape: Vec<u32>,
-    target: Vec<Text>,
-    flags: Vec<u8>,
-    /// Empty unless some row has a CPU time.
-    cpu_ns: Vec<i64>,
-    /// Empty while all rows are from file 0.
-    file: Vec<u32>,
-}
-
-impl Segment {
-    fn with_room() -> Segment {
-        let rows = SEGMENT_ROWS;
-        Segment {
-            start_ns: Vec::with_capacity(rows),
-            dur_ns: Vec::with_capacity(rows),
-            ret: Vec::with_capacity(rows),
-            line: Vec::with_capacity(rows),
-            task: Vec::with_capacity(rows),
-            shape: Vec::with_capacity(rows),
-            target: Vec::with_capacity(rows),
-            flags: Vec::with_capacity(rows),
-            ..Segment::default()
-        }
-    }
-
-    /// Number of rows.
-    pub fn len(&self) -> usize {
-        self.start_ns.len()
-    }
-
-    /// Whether there is no row.
-    pub fn is_empty(&self) -> bool {
-        self.start_ns.is_empty()
-    }
-
-    fn push(&mut self, event: &Event) {
-        let at = self.len();
-        self.start_ns.push(event.start_ns);
-        self.dur_ns.push(event.dur_ns);
-        self.ret.push(event.ret);
-        self.line.push(event.line);
-        self.task.push(event.task);
-        self.shape.push(event.shape);
-        self.target.push(event.target);
-        self.flags.push(flags(event.kind, event.outcome, event.dur_kind));
-        self.set_cpu(at, event.cpu_ns);
-        if event.file != 0 || !self.file.is_empty() {
-            self.file.resize(at, 0);
-            self.file.push(event.file);
-        }
-    }
-
-    fn set_cpu(&mut self, at: usize, cpu_ns: i64) {
-        if cpu_ns == NO_NS && self.cpu_ns.len() <= at {
-            return;
-        }
-        if self.cpu_ns.len() <= at {
-            self.cpu_ns.reserve_exact(SEGMENT_ROWS - self.cpu_ns.len());
-            self.cpu_ns.resize(at + 1, NO_NS);
-        }
-        self.cpu_ns[at] = cpu_ns;
-    }
-}
-
-fn flags(kind: EventKind, outcome: Outcome, dur_kind: DurKind) -> u8 {
-    kind as u8 | (outcome as u8) << 3 | (dur_kind as u8) << 6
-}
-
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
 #[derive(Default)]
 pub struct EventTable {
@@ -217,34 +142,12 @@ impl EventTable {
     /// A whole row.
     pub fn event(&self, row: u32) -> Event {
         let (segment, at) = self.place(row);
-        Event {
-            start_ns: segment.start_ns[at],
-            dur_ns: segment.dur_ns[at],
-            cpu_ns: segment.cpu_ns.get(at).copied().unwrap_or(NO_NS),
-            ret: segment.ret[at],
-            line: segment.line[at],
-            file: segment.file.get(at).copied().unwrap_or(0),
-            task: segment.task[at],
-            shape: segment.shape[at],
-            target: segment.target[at],
-            kind: self.kind(row),
-            outcome: self.outcome(row),
-            dur_kind: self.dur_kind(row),
-        }
+        segment.event(at)
     }
 
     /// Write a row anew, when its second half or its end is known.
     pub fn set(&mut self, row: u32, event: &Event) {
-        let at = row as usize % SEGMENT_ROWS;
-        let segment = &mut self.segments[row as usize / SEGMENT_ROWS];
-        segment.start_ns[at] = event.start_ns;
-        segment.dur_ns[at] = event.dur_ns;
-        segment.ret[at] = event.ret;
-        segment.task[at] = event.task;
-        segment.shape[at] = event.shape;
-        segment.target[at] = event.target;
-        segment.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
-        segment.set_cpu(at, event.cpu_ns);
+        self.segments[row as usize / SEGMENT_ROWS].set(row as usize % SEGMENT_ROWS, event);
     }
 
     /// Put what is known of few rows in order of the rows: a call that ends late was added late.
@@ -265,22 +168,19 @@ impl EventTable {
 
     /// Set how long a row took.
     pub fn set_dur(&mut self, row: u32, dur_ns: i64, dur_kind: DurKind) {
-        let at = row as usize % SEGMENT_ROWS;
-        let segment = &mut self.segments[row as usize / SEGMENT_ROWS];
-        segment.dur_ns[at] = dur_ns;
-        segment.flags[at] = segment.flags[at] & 0x3f | (dur_kind as u8) << 6;
+        self.segments[row as usize / SEGMENT_ROWS].set_dur(row as usize % SEGMENT_ROWS, dur_ns, dur_kind);
     }
 
     /// When a row began; [`NO_NS`] without a clock.
     pub fn start_ns(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
-        segment.start_ns[at]
+        segment.start_ns(at)
     }
 
     /// How long a row took; [`NO_NS`] if unknown.
     pub fn dur_ns(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
-        segment.dur_ns[at]
+        segment.dur_ns(at)
     }
 
     /// When a row ended, if start and duration are known.
@@ -292,25 +192,25 @@ impl EventTable {
     /// Value returned; [`NO_NS`] if none.
     pub fn ret(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
-        segment.ret[at]
+        segment.ret(at)
     }
 
     /// Line of a row in its file.
     pub fn line(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
-        segment.line[at]
+        segment.line(at)
     }
 
     /// Task of a row.
     pub fn task(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
-        segment.task[at]
+        segment.task(at)
     }
 
     /// Number of a row's shape.
     pub fn shape_number(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
-        segment.shape[at]
+        segment.shape(at)
     }
 
     /// Shape of a row.
@@ -326,27 +226,25 @@ impl EventTable {
     /// What a row works on, as printed.
     pub fn target(&self, row: u32) -> Text {
         let (segment, at) = self.place(row);
-        segment.target[at]
-    }
-
-    fn row_flags(&self, row: u32) -> u8 {
-        let (segment, at) = self.place(row);
-        segment.flags[at]
+        segment.target(at)
     }
 
     /// What a row is.
     pub fn kind(&self, row: u32) -> EventKind {
-        EventKind::ALL[(self.row_flags(row) & 7) as usize]
+        let (segment, at) = self.place(row);
+        segment.kind(at)
     }
 
     /// How a row ended.
     pub fn outcome(&self, row: u32) -> Outcome {
-        Outcome::ALL[(self.row_flags(row) >> 3 & 7) as usize]
+        let (segment, at) = self.place(row);
+        segment.outcome(at)
     }
 
     /// What a row's duration is.
     pub fn dur_kind(&self, row: u32) -> DurKind {
-        DurKind::ALL[(self.row_flags(row) >> 6) as usize]
+        let (segment, at) = self.place(row);
+        segment.dur_kind(at)
     }
 
     /// Bytes that a row moved, where its syscall returns that.

@@ -33,6 +33,7 @@ pub mod processes;
 pub mod quote;
 pub mod read;
 pub mod schema;
+mod segment;
 pub mod select;
 pub mod sheet;
 pub mod stays;

@@ -283,6 +283,7 @@ impl<'trace> Run<'trace> {
             map.clear();
         }
         self.assembler.map_texts(cell.lines.texts.iter(), map);
+        self.assembler.hear(cell.worker, cell.lines.forgot);
         for (number, line) in cell.lines.list.iter().enumerate() {
             self.line = self.line.saturating_add(1);
             let extra = cell.lines.extra(line);

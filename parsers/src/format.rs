@@ -158,6 +158,8 @@ pub struct Lines {
     pub extras: Vec<Extra>,
     /// The texts that they added to those of the chunks before.
     pub texts: NewTexts,
+    /// The bodies of lines are numbered anew.
+    pub forgot: bool,
 }
 
 impl Lines {
@@ -207,7 +209,7 @@ impl Parsed {
             self.memo.forget();
         }
         let texts = self.texts.added_len();
-        self.memo.begin();
+        into.forgot = self.memo.begin();
         self.lines.clear();
         self.extras.clear();
         std::mem::swap(&mut self.lines, &mut into.list);
@@ -239,9 +241,9 @@ impl Parsed {
                 line
             }
             Err(hash) => {
-                let line = reader.read(text, self);
+                let mut line = reader.read(text, self);
                 let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize));
-                self.memo.keep(&parts, hash, &line, extra);
+                line.body = self.memo.keep(&parts, hash, &line, extra);
                 line
             }
         }

@@ -151,6 +151,9 @@ pub struct Line {
     pub errno: Text,
     /// Number of the line's [`Extra`] in [`crate::Parsed::extras`] plus 1, or 0.
     pub extra: u32,
+    /// Number of the line's body among those that its reader remembers plus 1, or 0. Equal numbers of one reader, up to
+    /// where [`crate::Lines::forgot`], say the same.
+    pub body: u32,
 }
 
 impl Line {
@@ -172,6 +175,7 @@ impl Line {
             target: Text::NONE,
             errno: Text::NONE,
             extra: 0,
+            body: 0,
         }
     }
 }

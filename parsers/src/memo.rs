@@ -79,8 +79,8 @@ struct Known {
 }
 
 impl Memo {
-    /// A further piece of text begins.
-    pub(crate) fn begin(&mut self) {
+    /// A further piece of text begins; whether bodies are numbered anew from now on.
+    pub(crate) fn begin(&mut self) -> bool {
         if self.pause > 0 {
             self.pause -= 1;
         } else if self.found * 8 < self.asked {
@@ -90,6 +90,7 @@ impl Memo {
             self.forget();
         }
         (self.asked, self.found) = (0, 0);
+        self.known.is_empty()
     }
 
     pub(crate) fn forget(&mut self) {
@@ -126,11 +127,11 @@ impl Memo {
         Ok((Line { tid, pid, stamp_ns, dur_ns, cpu_ns, ..line }, extra))
     }
 
-    /// Remember what a line says, if that follows from its body.
-    pub(crate) fn keep(&mut self, parts: &Parts<'_>, hash: u64, line: &Line, extra: Option<&Extra>) {
+    /// Remember what a line says, if that follows from its body; gives the number of the body plus 1, or 0.
+    pub(crate) fn keep(&mut self, parts: &Parts<'_>, hash: u64, line: &Line, extra: Option<&Extra>) -> u32 {
         let from_body = matches!(line.kind, Kind::Call | Kind::CallStart | Kind::CallEnd | Kind::Signal);
         if !from_body || !parts.fit(line) || self.is_full() {
-            return;
+            return 0;
         }
         let mut line = *line;
         line.extra = 0;
@@ -139,10 +140,12 @@ impl Memo {
             line.extra = self.extras.len() as u32;
         }
         let (start, at) = (self.bytes.len() as u32, self.known.len() as u32);
+        line.body = at + 1;
         self.bytes.extend_from_slice(parts.body);
         let len = parts.body.len() as u32;
         self.known.push(Known { hash, start, len, has_dur: parts.has_dur(), line });
         let known = &self.known;
         self.table.insert_unique(hash, at, |&at| known[at as usize].hash);
+        at + 1
     }
 }

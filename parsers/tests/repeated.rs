@@ -19,7 +19,7 @@ fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: 
             let texts =
                 [line.name, line.op, line.target, line.errno].map(|text| parsed.texts.string(text).into_owned());
             let extra = spelt(&format!("{:?}", lines.extra(line)), &parsed);
-            let plain = parsers::Line { extra: 0, ..*line };
+            let plain = parsers::Line { extra: 0, body: 0, ..*line };
             words.push(format!("{} {texts:?} {extra}", spelt(&format!("{plain:?}"), &parsed)));
         }
     }

@@ -11,7 +11,7 @@ impl Assembler<'_> {
             self.park(task);
         }
         self.close_open(task);
-        let line = &Line { target: self.target_of(task, line), ..*line };
+        let line = &self.with_target(task, line);
         match extra {
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             Some(Extra::Spawn { child, .. }) if child != NO_ID => self.owners.attach(child, true),
@@ -47,7 +47,7 @@ impl Assembler<'_> {
     /// announced is the one that comes now.
     pub(super) fn close_open(&mut self, task: u32) {
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
-            let line = Line { outcome: Outcome::Open, ..open.line };
+            let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
             self.count(task, Outcome::Open);
         }
@@ -204,7 +204,7 @@ impl Assembler<'_> {
 
     pub(super) fn never_returned(&mut self, task: u32) {
         let Some(open) = self.take_open(task) else { return };
-        let line = Line { outcome: Outcome::Open, ..open.line };
+        let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
         if open.row == NONE {
             let at = Place { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
@@ -227,6 +227,7 @@ fn joined(begun: &Line, ended: &Line) -> Line {
         target: first(ended.target, begun.target),
         op: first(begun.op, ended.op),
         name: first(begun.name, ended.name),
+        body: 0,
         ..*begun
     }
 }
