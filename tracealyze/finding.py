@@ -9,11 +9,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze import units, words
-from tracealyze.expression import Form, evaluate
+from tracealyze.expression.evaluation import evaluate
 from tracealyze.matching import Match, matches
 from tracealyze.ruleset import Rule
 
 if TYPE_CHECKING:
+    from tracealyze.expression import Form
     from tracealyze.trace import Row, Trace
 
 

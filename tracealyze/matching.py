@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze.expression import evaluate_group
+from tracealyze.expression.evaluation import evaluate_group
 from tracealyze.trace import Scope
 
 if TYPE_CHECKING:

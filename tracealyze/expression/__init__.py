@@ -5,10 +5,21 @@ table and gives a small tree; `for_engine()` of that is nested tuples, which the
 `evaluate` on one row. What is missing meets no comparison, `!=` and `!~` included; `is missing` asks for it.
 """
 
-from tracealyze.expression.budget import Budget, parse_budget
-from tracealyze.expression.evaluation import evaluate, evaluate_group
-from tracealyze.expression.parsing import WrongExpression, parse
-from tracealyze.expression.tree import Expression, Form
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tracealyze.expression.budget import Budget, parse_budget
+    from tracealyze.expression.evaluation import evaluate, evaluate_group
+    from tracealyze.expression.parsing import WrongExpression, parse
+    from tracealyze.expression.tree import Expression, Form
+
+_MODULES = {
+    "budget": ("Budget", "parse_budget"),
+    "evaluation": ("evaluate", "evaluate_group"),
+    "parsing": ("WrongExpression", "parse"),
+    "tree": ("Expression", "Form"),
+}
 
 __all__ = [
     "Budget",
@@ -20,3 +31,11 @@ __all__ = [
     "parse",
     "parse_budget",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Each part when it is asked for: rules that are ready need only be evaluated."""
+    for module, names in _MODULES.items():
+        if name in names:
+            return getattr(import_module(f"tracealyze.expression.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,10 +10,12 @@ import operator
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import ceil, isfinite
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import _engine
-from tracealyze.expression.tree import Expression, Form
+
+if TYPE_CHECKING:
+    from tracealyze.expression.tree import Expression, Form
 
 Row: TypeAlias = Mapping[str, Any]
 Value: TypeAlias = Any
@@ -65,7 +67,8 @@ class _Common(Mapping[str, Any]):
 
 
 def _form(expression: Expression | Form) -> Form:
-    return expression.for_engine() if isinstance(expression, Expression) else expression
+    for_engine = getattr(expression, "for_engine", None)
+    return expression if for_engine is None else for_engine()
 
 
 def _value(form: Form, row: Row, rows: Sequence[Row]) -> Value:
