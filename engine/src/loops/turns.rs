@@ -53,6 +53,9 @@ pub(super) struct Line<'a> {
 struct Search<'a> {
     line: &'a Line<'a>,
     covered: Vec<bool>,
+    /// Places of the symbols, those of each symbol together and in order, and where they begin.
+    places: Vec<u32>,
+    offsets: Vec<u32>,
     /// Cost and number of the symbols that are not covered, by symbol.
     sums: Vec<(i64, usize)>,
     /// The place of each symbol of the body at hand among the bits of a mask.
@@ -74,6 +77,21 @@ pub(super) fn turned(line: &Line<'_>) -> Vec<Turned> {
     found
 }
 
+fn placed(line: &Line<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0u32; line.kinds + 1];
+    for (symbol, sum) in sums.iter().enumerate() {
+        offsets[symbol + 1] = offsets[symbol] + sum.1 as u32;
+    }
+    let mut next = offsets.clone();
+    let mut places = vec![0u32; line.symbols.len()];
+    for (at, &symbol) in line.symbols.iter().enumerate() {
+        let place = &mut next[symbol as usize];
+        places[*place as usize] = at as u32;
+        *place += 1;
+    }
+    (places, offsets)
+}
+
 impl<'a> Search<'a> {
     fn new(line: &'a Line<'a>) -> Search<'a> {
         let mut sums = vec![(0i64, 0usize); line.kinds];
@@ -81,7 +99,16 @@ impl<'a> Search<'a> {
             let sum = &mut sums[symbol as usize];
             *sum = (sum.0.saturating_add((line.cost)(at)), sum.1 + 1);
         }
-        Search { line, covered: vec![false; line.symbols.len()], sums, bits: vec![NO_BIT; line.kinds] }
+        let (places, offsets) = placed(line, &sums);
+        Search { line, covered: vec![false; line.symbols.len()], places, offsets, sums, bits: vec![NO_BIT; line.kinds] }
+    }
+
+    /// Places of a symbol in a range.
+    fn places(&self, symbol: u32, range: Range<usize>) -> &[u32] {
+        let symbol = symbol as usize;
+        let all = &self.places[self.offsets[symbol] as usize..self.offsets[symbol + 1] as usize];
+        let bound = |at: usize| all.partition_point(|&place| (place as usize) < at);
+        &all[bound(range.start)..bound(range.end)]
     }
 
     /// The symbol that costs most among those not covered; by number where nothing has a cost.
@@ -121,9 +148,9 @@ impl<'a> Search<'a> {
 
     /// Places of the anchor, cut where two are further apart than a turn may be, and at what is covered.
     fn runs(&self, range: Range<usize>, anchor: u32) -> Vec<Vec<u32>> {
-        let is_place = |at: &usize| self.line.symbols[*at] == anchor && !self.covered[*at];
         let mut runs: Vec<Vec<u32>> = Vec::new();
-        for place in range.filter(is_place) {
+        let places = self.places(anchor, range).iter().map(|&place| place as usize);
+        for place in places.filter(|&place| !self.covered[place]) {
             let goes_on = |last: usize| place - last <= LONGEST_PERIOD && !self.covered[last..place].contains(&true);
             match runs.last_mut().filter(|run| run.last().is_some_and(|&last| goes_on(last as usize))) {
                 Some(run) => run.push(place as u32),
@@ -202,14 +229,16 @@ impl<'a> Search<'a> {
             kinds.dedup();
             kinds
         };
-        let mut by_kinds: FxHashMap<Vec<u32>, usize> = FxHashMap::default();
-        turns().for_each(|turn| *by_kinds.entry(kinds(turn)).or_default() += 1);
-        let (common, _) =
-            by_kinds.into_iter().max_by_key(|(kinds, count)| (*count, std::cmp::Reverse(kinds.clone())))?;
+        // Turns are many and mostly alike: what they consist of is looked up once for each different one.
         let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
-        turns().filter(|turn| kinds(turn) == common).for_each(|turn| *counts.entry(turn).or_default() += 1);
-        let best = counts.into_iter().max_by_key(|&(turn, count)| (count, std::cmp::Reverse((turn.len(), turn))));
-        best.map(|(turn, _)| turn.to_vec())
+        turns().for_each(|turn| *counts.entry(turn).or_default() += 1);
+        let counts: Vec<_> = counts.into_iter().map(|(turn, count)| (kinds(turn), turn, count)).collect();
+        let mut by_kinds: FxHashMap<&[u32], usize> = FxHashMap::default();
+        counts.iter().for_each(|(kinds, _, count)| *by_kinds.entry(kinds).or_default() += count);
+        let (common, _) = by_kinds.into_iter().max_by_key(|&(kinds, count)| (count, std::cmp::Reverse(kinds)))?;
+        let alike = counts.iter().filter(|(kinds, ..)| kinds == common);
+        let best = alike.max_by_key(|&&(_, turn, count)| (count, std::cmp::Reverse((turn.len(), turn))));
+        best.map(|(_, turn, _)| turn.to_vec())
     }
 
     /// Whether symbols that are not of the body have a tenth of the cost.
