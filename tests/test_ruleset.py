@@ -15,7 +15,7 @@ import pytest
 import tracealyze
 from tracealyze import rulecache
 from tracealyze.errors import WrongUsage
-from tracealyze.rulefile import facts_of
+from tracealyze.rulefile import PLACEHOLDERS, facts_of
 from tracealyze.ruleset import PACKAGED, chosen, rules
 
 RULE = """\
@@ -102,6 +102,12 @@ def own(tmp_path: Path) -> Write:
         ("[at_least]", "only = 3\n[at_least]", "only: a table is needed; write [only]."),
         ("[at_least]", '[only]\nclas = ["disk"]\n[at_least]', 'only: no column "clas"'),
         ("[at_least]", '[except]\npid = "5"\n[at_least]', "except: each column has a list of values"),
+        ("reads {target}", "reads {traget}", 'message: {traget} is no column of table slow_targets, and nothing'),
+        ("reads {target}", "reads {target:call}", "message: {target:call} counts, and target is no number."),
+        ("reads {target}", "reads {target", "message: expected '}' before end of string; write {{ for a brace."),
+        ('"Read less."', '"Read {les}."', "advice: {les} is no column"),
+        ("[at_least]", '[words]\npart = "{x}"\n[at_least]', "words.part: {x} is no column"),
+        ("[at_least]", "[words]\npart = 3\n[at_least]", "words.part: a text or a list of texts is needed."),
         ("[at_least]", "[at_least", "(at line 12"),
     ],
 )  # fmt: skip
@@ -118,6 +124,15 @@ def test_a_rule_of_ones_own_has_the_same_powers(own: Write, strace: Callable[[st
     [finding] = [finding for finding in trace.findings if finding.name == "slow-read"]
     assert finding.message == "pid 100 /bin/tool reads /slow"
     assert finding.impact_ns == (599_000_000, 600_000_000)
+
+
+def test_messages_may_name_what_is_told_and_nothing_else(own: Write, strace: Callable[[str], Path]) -> None:
+    message = " ".join(f"{name}={{{name}}}" for name in PLACEHOLDERS)
+    folder = own("{subject} reads {target}", f"{message} {{max_share}} {{calls:call|calls}}")
+    trace = tracealyze.read(strace(READS)).with_rules(rules(folder))
+    [finding] = [finding for finding in trace.findings if finding.name == "slow-read"]
+    assert "subject=pid 100 /bin/tool program=tool call=read times=2 times cost_ns=600 ms" in finding.message
+    assert finding.message.endswith(" 2 calls")
 
 
 def test_a_rule_of_the_same_name_takes_the_place_of_the_packages(own: Write) -> None:

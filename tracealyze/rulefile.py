@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Mapping
 from pathlib import Path
+from string import Formatter
 from typing import Any
 
 from tracealyze import expression, units
@@ -27,6 +28,23 @@ EXPLANATION = {
 }
 """The parts of an explanation, in their order."""
 
+PLACEHOLDERS = {
+    "subject": "pid and program",
+    "program": "the last part of the program's path",
+    "call": "the call and its sub-operation",
+    "times": "how many calls: once, 297 times",
+    "cost_ns": "the time on the path that it costs",
+    "share": "the part of the window that this is",
+    "window": "the length of the window",
+    "window_ns": "the same as a number",
+    "whole_seconds": "the cost in seconds, where one call took a round number of them",
+    "calls_per_turn": "calls in a turn of a loop, where there are several",
+    "at_most": '" at most" where durations hold time of the program',
+    "mean_ns": "the mean time of the calls",
+}
+"""What messages may name beside the columns of their table, and beside parts of `[words]`."""
+
+_COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
 _EXAMPLE = ("name", "findings", "format", "trace", "sample")
 _WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
@@ -46,6 +64,7 @@ def facts_of(file: Path, shown: str) -> Facts:
     check.keys()
     check.values()
     check.columns()
+    check.messages()
     return {"name": file.stem, "origin": shown, "table": table, "forms": check.forms()}
 
 
@@ -140,6 +159,32 @@ class _Check:
         if name not in known:
             hint = did_you_mean(name, known) or f" Columns: {', '.join(known)}."
             raise self.wrong(key, f'no column "{name}" in table {self.table["table"]}.{hint}')
+
+    def messages(self) -> None:
+        """What message, advice and words name is there."""
+        words = self.table.get("words", {})
+        said = [(key, self.table[key]) for key in ("message", "advice")]
+        for name, parts in words.items():
+            if not isinstance(parts, str) and not _is_texts(parts):
+                raise self.wrong(f"words.{name}", "a text or a list of texts is needed.")
+            said += [(f"words.{name}", part) for part in ([parts] if isinstance(parts, str) else parts)]
+        for key, text in said:
+            try:
+                named = [(name, noun) for _, name, noun, _ in Formatter().parse(text) if name is not None]
+            except ValueError as error:
+                raise self.wrong(key, f"{error}; write {{{{ for a brace.") from None
+            for name, noun in named:
+                self._must_be_told(key, name, noun or "", words)
+
+    def _must_be_told(self, key: str, name: str, noun: str, words: Collection[str]) -> None:
+        columns = columns_of(self.table["table"])
+        known = {*columns, *PLACEHOLDERS, *words}
+        length = f"{name.removesuffix('share')}ns"
+        if name not in known and not (name.endswith("_share") and length in columns):
+            hint = did_you_mean(name, known) or f" There are {', '.join(sorted(known))}."
+            raise self.wrong(key, f"{{{name}}} is no column of table {self.table['table']}, and nothing else.{hint}")
+        if noun and name not in _COUNTED and (name not in columns or columns[name].kind != "number"):
+            raise self.wrong(key, f"{{{name}:{noun}}} counts, and {name} is no number.")
 
     def forms(self) -> Facts:
         """What the expressions mean."""

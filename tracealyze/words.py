@@ -90,8 +90,8 @@ def _facts(match: Match, trace: Trace) -> dict[str, Any]:
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
         "at_most": " at most" if capture and capture.dur_kind == "upper-bound" else "",
     }
-    if total_ns is not None and "mean_ns" not in row:
-        derived["mean_ns"] = total_ns / max(calls, 1)
+    if "mean_ns" not in row:
+        derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")
     return {**row, **derived, "program": name.rsplit("/", 1)[-1] if name else "the process"}
 
