@@ -31,7 +31,7 @@ def test_a_rule_finds_in_its_examples_what_they_say(rule: Rule, example: Example
         captures = [file for file in captures_of_samples() if file.parent.name == example.sample]
     else:
         captures = [tmp_path / "example"]
-        captures[0].write_text((example.trace or "").lstrip("\n"), encoding="utf-8")
+        captures[0].write_text(example.text, encoding="utf-8")
     found = tracealyze.read(captures[0], input_format=example.format).findings
     names = [name for finding in found for name in (finding.name, *finding.also)]
     assert names.count(rule.name) == example.findings

@@ -20,7 +20,20 @@ _SCOPED = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target
 _ADDED_UP = ("ns", "bytes", "share")
 _LINES = ("first_line", "last_line", "line", "next_line")
 # Of moments and means, a sum says nothing.
-_NOT_ADDED_UP = ("start_ns", "end_ns", "birth_ns", "death_ns", "mean_ns", "max_ns", "min_ns")
+_NOT_ADDED_UP = (
+    "start_ns",
+    "end_ns",
+    "birth_ns",
+    "death_ns",
+    "mean_",
+    "max_",
+    "min_",
+    "p50_",
+    "p90_",
+    "p99_",
+    "each_",
+    "size_",
+)
 _QUOTED = 2
 
 
@@ -120,7 +133,7 @@ def together(rows: Sequence[Row], units: Mapping[str, str]) -> Row:
 
 def _is_amount(key: str, value: object, units: Mapping[str, str]) -> bool:
     if units.get(key) in _ADDED_UP:
-        return key not in _NOT_ADDED_UP
+        return not key.startswith(_NOT_ADDED_UP)
     return isinstance(value, int) and not isinstance(value, bool) and units.get(key) == "count"
 
 

@@ -46,7 +46,7 @@ PLACEHOLDERS = {
 
 _COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
-_EXAMPLE = ("name", "findings", "format", "trace", "sample")
+_EXAMPLE = ("name", "findings", "format", "trace", "sample", "turns", "step")
 _WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
 
 

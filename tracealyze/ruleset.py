@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -30,6 +31,10 @@ class AtLeast:
         return cls(table.get("share", 0.0), units.read_duration(table.get("total", "0s")), table.get("count", 0))
 
 
+_FIRST_STAMP_NS = 1_700_000_011 * units.S
+"""The first `{stamp}` of an example."""
+
+
 @dataclass(frozen=True)
 class Example:
     """A trace, and how many findings the rule must give for it."""
@@ -39,6 +44,34 @@ class Example:
     format: str | None = None
     trace: str | None = None
     sample: str | None = None
+    turns: int = 1
+    """How often lines with `{stamp}` in them are repeated, those that stand together in turn."""
+    step: str = "1ms"
+    """How much later each `{stamp}` is than the one before it. `{turn}` is the number of the turn, from 1."""
+
+    @property
+    def text(self) -> str:
+        """The trace, written out."""
+        return "".join(_written_out(self)).lstrip("\n")
+
+
+def _written_out(example: Example) -> Iterator[str]:
+    step_ns = units.read_duration(example.step)
+    stamps = itertools.count(_FIRST_STAMP_NS, step_ns)
+    lines = (example.trace or "").splitlines(keepends=True)
+    for is_repeated, block in itertools.groupby(lines, key=lambda line: "{stamp}" in line):
+        turn = list(block)
+        for number in range(1, example.turns + 1 if is_repeated else 2):
+            for line in turn:
+                yield (
+                    line.replace("{stamp}", _seconds(next(stamps))).replace("{turn}", str(number))
+                    if is_repeated
+                    else line
+                )
+
+
+def _seconds(moment_ns: int) -> str:
+    return f"{moment_ns // units.S}.{moment_ns % units.S:09}"
 
 
 @dataclass(frozen=True)

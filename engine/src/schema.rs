@@ -190,8 +190,8 @@ columns! {
         "ending" dict "" "The commonest ending of the names, without the dot.";
         "searches" i64 "count" "How often a name was looked for.";
         "found" i64 "count" "How many of these searches found it in the end.";
-        "names" i64 "count" "Number of different names, without their endings.";
-        "directories" i64 "count" "Number of directories in which they were not.";
+        "names" i64 "" "Number of different names, without their endings.";
+        "directories" i64 "" "Number of directories in which they were not.";
         "searched" list "" "Those of them with the most misses.";
         "misses" i64 "count" "Number of lookups that missed.";
         "calls" i64 "count" "Number of calls.";
