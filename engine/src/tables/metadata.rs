@@ -40,6 +40,8 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
         b"symlink",
     ];
     match syscall {
+        // What is asked about a file that was just opened is asked by its descriptor, if not always by that name.
+        _ if look(syscall) == Some(Look::Open) => Some(Kind::Changes),
         b"getcwd" | b"__getcwd" => Some(Kind::Asks),
         b"chdir" | b"fchdir" | b"chroot" => Some(Kind::Moves),
         _ if matches!(look(syscall), Some(Look::Stat | Look::Access | Look::Link)) => Some(Kind::Asks),
@@ -130,12 +132,13 @@ mod tests {
 
     #[test]
     fn after_a_change_or_another_answer_it_is_none() {
-        let cases: [&[&str]; 5] = [
+        let cases: [&[&str]; 6] = [
             &["stat /a ENOENT", "mkdir /a", "stat /a"],
             &["stat /a", "write /a", "stat /a"],
             &["stat a", "chdir /b", "stat a"],
             &["stat /a", "unlink /a", "stat /a ENOENT"],
             &["stat /a", "access /a", "stat /b"],
+            &["openat /a", "newfstatat /a", "openat /a", "newfstatat /a"],
         ];
         cases.iter().for_each(|case| assert!(calls(case).is_empty(), "{case:?}"));
     }
