@@ -6,6 +6,7 @@ made of can be said in the same words as the metric itself.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -140,6 +141,7 @@ class Work:
         return self.outcome == "ok"
 
 
+_PART = re.compile(r"\.\d+(?:\.(?:gz|bz2|xz|zst))?$")
 _KEYS = ("program", "syscall", "op", "shape", "errno", "outcome")
 
 
@@ -156,8 +158,9 @@ class Run:
 
     @property
     def path(self) -> str:
-        """The capture."""
-        return self.trace.captures[0].path
+        """The capture, as it is named on a command line: `trace` for `trace.100` and `trace.101`."""
+        capture = self.trace.captures[0]
+        return _PART.sub("", capture.files[0]) if len(capture.files) > 1 else capture.path
 
     @cached_property
     def work(self) -> list[Work]:
@@ -275,7 +278,7 @@ def _sleeps(trace: Trace) -> Iterator[Work]:
     for row in trace.table("sleeps"):
         whole = row["calls"] - row["interrupted"]
         # Where the capture does not show what was asked for, what was slept is as near as it gets.
-        asked_ns = row["asked_ns"] if row["asked_ns"] is not None else row["ran_ns"] // max(row["calls"], 1)
+        asked_ns = row["asked_ns"] if row["asked_ns"] is not None else (row["ran_ns"] or 0) // max(row["calls"], 1)
         if whole > 0:
             yield _wait(row, asked_ns, whole, f"{row['syscall']}() of {units.duration(asked_ns)}")
 
@@ -283,7 +286,7 @@ def _sleeps(trace: Trace) -> Iterator[Work]:
 def _timeouts(trace: Trace) -> Iterator[Work]:
     for row in trace.table("timeouts"):
         known_ns = row["requested_ns"]
-        asked_ns = known_ns if known_ns is not None else row["ran_ns"] // max(row["expired"], 1)
+        asked_ns = known_ns if known_ns is not None else (row["ran_ns"] or 0) // max(row["expired"], 1)
         within = ", ".join(part for part in (row["op"], row["target"]) if part)
         yield _wait(
             row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {units.duration(asked_ns)}"

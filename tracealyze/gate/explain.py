@@ -68,10 +68,12 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
     )
 
 
-def of_programs(before: dict[str, int], after: dict[str, int], run: Run) -> Explanation:
+def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) -> Explanation:
     """Why a time differs: the programs that have more of the path."""
-    grown = Counter({name: after[name] - before.get(name, 0) for name in after if after[name] > before.get(name, 0)})
-    told = tuple(Difference(name, "", before.get(name, 0), after[name]) for name, _ in grown.most_common(_PLACES))
+    then = before or {}
+    grown = Counter({name: after[name] - then.get(name, 0) for name in after if after[name] > then.get(name, 0)})
+    known = dict.fromkeys(grown) if before is None else {name: then.get(name, 0) for name in grown}
+    told = tuple(Difference(name, "", known[name], after[name]) for name, _ in grown.most_common(_PLACES))
     return Explanation(
         told, command=f"tracealyze critical-path {shlex.quote(run.path)}", left_out=len(grown) - len(told)
     )

@@ -119,6 +119,9 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
         return replace(judged, outcome=Outcome.UNSTABLE, why=why)
     before = baseline.places if baseline else None
     failed = replace(judged, outcome=Outcome.FAILED, explanation=explain.of_metric(budget.name, before, runs))
+    if metric.cls is Class.CLOCK:
+        then = _medians(baseline.metrics) if baseline else None
+        return replace(failed, explanation=explain.of_programs(then, _medians(series_of(runs)), runs[-1]))
     if metric.name == "finding":
         proofs = [finding for finding in runs[-1].findings if finding.name == budget.name.arguments[0]]
         if proofs:
