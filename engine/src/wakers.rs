@@ -106,6 +106,7 @@ pub struct Wakers {
     counters: counter::Counters,
     polled: poll::Polled,
     producers: checks::Producers,
+    sleepers: checks::Sleepers,
     messages: message::Messages,
     backlog: backlog::Backlog,
 }
@@ -130,6 +131,7 @@ impl Wakers {
             wakers.connections.take(trace, row, known);
             wakers.counters.take(trace, row, known);
             wakers.producers.take(trace, row, known);
+            wakers.sleepers.take(trace, row, known);
             wakers.messages.take(trace, row, known);
             wakers.backlog.take(row, known);
         }
@@ -160,6 +162,7 @@ impl Wakers {
             counters: counter::Counters::default(),
             polled: poll::Polled::default(),
             producers: checks::Producers::default(),
+            sleepers: checks::Sleepers::default(),
             messages: message::Messages::default(),
             backlog: backlog::Backlog::default(),
         }

@@ -15,6 +15,7 @@
 mod matter;
 mod producers;
 
+use super::shapes::Known;
 use super::waiting::{Waiting, descends};
 use super::waits::{self, Wait};
 use super::{Edge, Wakers};
@@ -68,10 +69,34 @@ struct Success<'call> {
     matter: Matter,
 }
 
+/// The tasks that ever sleep or wait until a limit, and those that created one. Others cannot be in a poll loop.
+#[derive(Default)]
+pub(super) struct Sleepers(Vec<bool>);
+
+impl Sleepers {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        if known.may_sleep {
+            let task = trace.events.task(row);
+            self.0.resize(trace.tasks.len(), false);
+            let creator = trace.tasks.get(task as usize).map_or(task, |task| task.creator);
+            for task in [task, creator] {
+                if let Some(sleeps) = self.0.get_mut(task as usize) {
+                    *sleeps = true;
+                }
+            }
+        }
+    }
+
+    fn has(&self, task: u32) -> bool {
+        self.0.get(task as usize).copied().unwrap_or(false)
+    }
+}
+
 /// What this call had to wait for, if it is the last check of a poll loop. `waiter` waits for the end of its task.
 pub(super) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<Poll> {
     let known = wakers.shapes.of(call.trace, call.span.row);
-    if !known.may_end_poll {
+    if !known.may_end_poll || !(wakers.sleepers.has(call.task) || waiter.is_some_and(|task| wakers.sleepers.has(task)))
+    {
         return None;
     }
     let succeeds = |matter: &Matter| matter.reading(call.trace, call.span.row, known.check) == Some(true);

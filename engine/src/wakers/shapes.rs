@@ -64,6 +64,8 @@ pub(super) struct Known {
     pub check: Check,
     /// Whether others found the contrary, so that it may be the last of those.
     pub may_end_poll: bool,
+    /// Whether it is a sleep, or a wait that may last as long as it was limited to.
+    pub may_sleep: bool,
 }
 
 /// The shapes of a trace, by number.
@@ -101,7 +103,9 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
     };
     let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
     let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
-    Known { wait, class, deed, outcome, counts, at_address, check, may_end_poll: false }
+    let timed_out = matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME");
+    let may_sleep = timed_out || matches!(wait, Some(Wait::Sleep | Wait::Poll));
+    Known { wait, class, deed, outcome, counts, at_address, check, may_end_poll: false, may_sleep }
 }
 
 /// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
