@@ -393,6 +393,7 @@ columns! {
         "ran_ns" i64 "ns" "How long all of them took.";
         "max_ns" i64 "ns" "How long the longest took.";
         "waited_by" dict "" "Program of the parent that waited for the longest of them.";
+        "paces" bool "" "Whether it is the rhythm of a process that never ends: nobody waits for it.";
         "exclusive_ns" i64 "ns" "Their time on the path.";
         "share" f64 "share" "The part of the window that this is.";
         "first_line" i64 "" "Line of the first of them.";
@@ -437,6 +438,7 @@ columns! {
         "spinning" bool "" "Whether there are no pauses.";
         "asked_ns" i64 "ns" "How long a pause was asked to take, in the mean.";
         "interval_ns" i64 "ns" "From one look to the next, in the mean.";
+        "freeable_ns" i64 "ns" "The most that shorter pauses could save: one interval, as far as it is on the path.";
         "total_ns" i64 "ns" "From the first look to the last.";
         "exclusive_ns" i64 "ns" "Time on the path in these calls and pauses.";
         "share" f64 "share" "The part of the window that this is.";
@@ -458,6 +460,7 @@ columns! {
         "succeeded" bool "" "Whether the last attempt worked.";
         "asked_ns" i64 "ns" "How long a pause was asked to take, in the mean.";
         "pause_ns" i64 "ns" "How long all pauses took.";
+        "freeable_ns" i64 "ns" "The last pause, in which it may have been ready; all pauses if it was given up.";
         "first_pause_ns" i64 "ns" "How long the first pause took.";
         "last_pause_ns" i64 "ns" "How long the last pause took.";
         "grows" bool "" "Whether the last pause is longer than the first.";
@@ -481,7 +484,10 @@ columns! {
         "gone_ns" i64 "ns" "From the last signal until all of them were gone, if they were before the pause ended.";
         "slept_ns" i64 "ns" "How long the pause took.";
         "needless_ns" i64 "ns" "The part of the pause in which they all were gone.";
+        "freeable_ns" i64 "ns" "That part; all of the pause where one of them had to be killed behind it.";
         "then_killed" bool "" "Whether SIGKILL was sent to one of them later.";
+        "deaf" dict "" "Program of that one.";
+        "pauses" i64 "count" "Number of pauses: 1.";
         "exclusive_ns" i64 "ns" "Time of the pause on the path.";
         "share" f64 "share" "The part of the window that this is.";
         "first_line" i64 "" "Line of the first of them.";
@@ -544,7 +550,7 @@ columns! {
         "handler_ns" i64 "ns" "From the signal to the return of the handler, all together.";
         "timers" i64 "count" "Calls of the task that set a timer.";
         "interval_ns" i64 "ns" "From one delivery to the next, in the mean.";
-        "exclusive_ns" i64 "ns" "Time on the path of the calls broken off and of those of handlers.";
+        "exclusive_ns" i64 "ns" "Time on the path of the calls of handlers.";
         "share" f64 "share" "The part of the window that this is.";
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";

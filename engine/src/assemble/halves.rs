@@ -49,7 +49,19 @@ impl Assembler<'_> {
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
             let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
+            self.asks(open.row, open.extra.as_ref());
             self.count(task, Outcome::Open);
+        }
+    }
+
+    /// How long a call that has not returned was asked to take.
+    fn asks(&mut self, row: u32, extra: Option<&Extra>) {
+        match extra {
+            Some(&Extra::Asked(asked_ns) | &Extra::Polled { asked_ns, .. }) => {
+                self.trace.events.asked.push((row, asked_ns));
+            }
+            Some(&Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
+            _ => {}
         }
     }
 
@@ -210,6 +222,7 @@ impl Assembler<'_> {
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
         } else {
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
+            self.asks(open.row, open.extra.as_ref());
         }
         self.count(task, Outcome::Open);
     }

@@ -15,7 +15,7 @@ use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
 use parsers::{NO_NS, Outcome, Text};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// A signal that asks a process to end.
 #[derive(Clone, Copy)]
@@ -30,7 +30,8 @@ struct Kill {
 #[derive(Default)]
 struct Before {
     kills: Vec<Kill>,
-    then_killed: bool,
+    /// A victim of these to which SIGKILL was sent later.
+    deaf: Option<u32>,
 }
 
 /// Pauses behind kills, each a row.
@@ -48,14 +49,16 @@ pub fn found(view: &View<'_>) -> Found {
             let next = pauses.partition_point(|pause| pause.at < kill.at);
             let is_last = is_kill(view, kill.row) && kill.victim.is_some();
             for earlier in before.iter_mut().take(next).filter(|_| is_last) {
-                earlier.then_killed |= earlier.kills.iter().any(|known| known.victim == kill.victim);
+                let knows = earlier.kills.iter().any(|known| known.victim == kill.victim);
+                earlier.deaf = if knows { kill.victim } else { earlier.deaf };
             }
             if let Some(before) = before.get_mut(next) {
                 before.kills.push(kill);
             }
         }
         for (pause, before) in pauses.iter().zip(&before) {
-            if !before.kills.is_empty() && !pause.is_wait && !looked.contains(&pause.row) {
+            let Some(kill) = before.kills.last().filter(|_| !pause.is_wait) else { continue };
+            if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
                 write(view, task, pause, before, &mut sheet);
             }
         }
@@ -116,16 +119,26 @@ fn victim(view: &View<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, r
     by_id.get(&(capture, i32::try_from(id).ok()?))?.iter().find(lived).copied()
 }
 
-/// Pauses between looks whose answer changed: they are known by what they waited for.
-fn looked_after(view: &View<'_>) -> FxHashSet<u32> {
+/// Pauses between looks whose answer changed, and the looks before them: who looks behind the kill waits no longer than
+/// it takes to see the end.
+fn looked_after(view: &View<'_>) -> FxHashMap<u32, u32> {
     let of = turns(view).into_iter().filter(|turns| turns.changed && turns.look != Look::Attempt);
-    of.flat_map(|turns| turns.pauses.into_iter().map(|pause| pause.row)).collect()
+    of.flat_map(|turns| turns.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
+}
+
+/// The wait behind a pause that returned a victim which had ended in the pause: from then on, the time is charged to it.
+fn reaped(view: &View<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
+    let events = &view.trace.events;
+    let behind = events.waited.partition_point(|&(row, _)| row <= pause.last_row);
+    let is_victim = |pid: i32| victims.iter().any(|&victim| view.trace.tasks[victim as usize].tid == pid);
+    let here = events.waited[behind..].iter().take(64).filter(|&&(row, _)| events.task(row) == task);
+    here.take(1).find(|&&(_, pid)| is_victim(pid)).map(|&(row, _)| row)
 }
 
 fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut Sheet<'_>) {
     let (trace, events) = (view.trace, &view.trace.events);
     let start_ns = events.start_ns(pause.row);
-    let end_ns = start_ns.saturating_add(pause.dur_ns);
+    let end_ns = events.end_ns(pause.last_row).unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
     let Some(kill) = before.kills.last() else { return };
     let mut victims: Vec<u32> = before.kills.iter().filter_map(|kill| kill.victim).collect();
     victims.sort_unstable();
@@ -135,7 +148,8 @@ fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut
     let survivors = deaths.clone().filter(|&death_ns| death_ns == NO_NS || death_ns >= end_ns).count();
     let all_gone = !unknown && survivors == 0 && !victims.is_empty();
     let gone_ns = deaths.max().filter(|_| all_gone);
-    let rows: Vec<u32> = if pause.sleeper == NONE { vec![pause.row] } else { view.calls_of(pause.sleeper).collect() };
+    let mut rows = pause.rows(view);
+    rows.extend(reaped(view, task, pause, &victims));
     sheet.who(task, pause.at);
     sheet.text("signal", events.shape(kill.row).op);
     sheet.text("target", events.target(kill.row));
@@ -144,8 +158,12 @@ fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut
     sheet.int("survivors", survivors as i64);
     sheet.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
     sheet.int("slept_ns", pause.dur_ns);
-    sheet.int("needless_ns", gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns))));
-    sheet.bool("then_killed", before.then_killed);
+    let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
+    sheet.int("needless_ns", needless_ns);
+    sheet.int("freeable_ns", if before.deaf.is_some() { pause.dur_ns } else { needless_ns });
+    sheet.bool("then_killed", before.deaf.is_some());
+    sheet.text("deaf", before.deaf.map_or(Text::NONE, |deaf| view.program(deaf, kill.row)));
+    sheet.int("pauses", 1);
     sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
     sheet.lines(kill.row, pause.row);
     sheet.members(Members::Rows(rows));

@@ -27,7 +27,9 @@ fn write(view: &View<'_>, turns: Turns, sheet: &mut Sheet<'_>) {
     sheet.bool("succeeded", turns.changed);
     sheet.bool("spinning", false);
     sheet.some_int("asked_ns", asked_ns(&turns));
-    sheet.int("interval_ns", turns.total_ns / (turns.looks - 1).max(1));
+    let interval_ns = turns.total_ns / (turns.looks - 1).max(1);
+    sheet.int("interval_ns", interval_ns);
+    sheet.int("freeable_ns", interval_ns.min(turns.exclusive_ns));
     sheet.int("total_ns", turns.total_ns);
     sheet.path_ns(turns.exclusive_ns);
     sheet.lines(turns.first_row, turns.last_row);
@@ -46,6 +48,7 @@ fn write_spin(view: &View<'_>, spin: &Spin, sheet: &mut Sheet<'_>) {
     sheet.bool("spinning", true);
     sheet.some_int("asked_ns", None);
     sheet.int("interval_ns", total_ns / (checks - 1).max(1));
+    sheet.int("freeable_ns", 0);
     sheet.int("total_ns", total_ns);
     sheet.path_ns(stretch_ns(view, task, first_row, last_row));
     sheet.lines(first_row, last_row);
@@ -75,6 +78,6 @@ fn write_key(view: &View<'_>, task: u32, key: Key, first_row: u32, sheet: &mut S
 
 /// How long a pause is meant to be, in the mean.
 pub(super) fn asked_ns(turns: &Turns) -> Option<i64> {
-    let asked: Vec<i64> = turns.pauses.iter().filter_map(|pause| pause.asked_ns).collect();
+    let asked: Vec<i64> = turns.pauses.iter().filter_map(|(_, pause)| pause.asked_ns).collect();
     (!asked.is_empty()).then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64)
 }

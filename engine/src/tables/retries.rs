@@ -11,7 +11,8 @@ pub fn found(view: &View<'_>) -> Found {
     let mut sheet = Sheet::new(view, "retries");
     for turns in turns(view) {
         let (Look::Attempt, Key::Call(syscall, target)) = (turns.look, turns.key) else { continue };
-        let pauses = turns.pauses.iter().map(|pause| pause.dur_ns);
+        let succeeded = !turns.ends_failed;
+        let pauses = turns.pauses.iter().map(|(_, pause)| pause.dur_ns);
         let (first_ns, last_ns) = (pauses.clone().next().unwrap_or(0), pauses.clone().next_back().unwrap_or(0));
         sheet.who(turns.task, turns.first_row);
         sheet.text("syscall", syscall);
@@ -20,9 +21,11 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.text("errno", turns.errno);
         sheet.int("attempts", turns.looks);
         sheet.int("failed", turns.failed);
-        sheet.bool("succeeded", !turns.ends_failed);
+        sheet.bool("succeeded", succeeded);
         sheet.some_int("asked_ns", asked_ns(&turns));
-        sheet.int("pause_ns", pauses.sum());
+        let pause_ns = pauses.sum();
+        sheet.int("pause_ns", pause_ns);
+        sheet.int("freeable_ns", if succeeded { last_ns } else { pause_ns });
         sheet.int("first_pause_ns", first_ns);
         sheet.int("last_pause_ns", last_ns);
         sheet.bool("grows", last_ns > first_ns.saturating_add(first_ns / 4));

@@ -65,10 +65,9 @@ fn of_task(view: &View<'_>, task: u32) -> Vec<(Text, Signal)> {
         signal.delivered += 1;
         signal.last_row = row;
         let before = at.checked_sub(1).and_then(|at| rows.get(at)).copied();
-        if let Some(broken) = before.filter(|&row| events.kind(row) == EventKind::Call && is_interrupted(view, row)) {
-            signal.interrupted += 1;
-            signal.rows.push(broken);
-        }
+        // What a broken call took until then is not the signal's.
+        let broken = before.is_some_and(|row| events.kind(row) == EventKind::Call && is_interrupted(view, row));
+        signal.interrupted += i64::from(broken);
         handler(view, row, rows.get(at + 1..).unwrap_or(&[]), signal);
     }
     let mut signals: Vec<_> = signals.into_iter().collect();

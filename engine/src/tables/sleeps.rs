@@ -4,7 +4,7 @@
 //! shell    |--fork--|------------- wait4 --------------|         waited_by: the shell
 //! sleep             |exec|-- clock_nanosleep 5 s --|             asked 5 s, ran 5.0001 s
 //! ```
-//! A select or poll without descriptors is one too.
+//! A select or poll without descriptors is one too, and the read of a timer.
 
 use super::lengths::two_digits;
 use crate::events::NONE;
@@ -13,6 +13,7 @@ use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
 use crate::wakers::waits::{Wait, wait_of, wait_of_row};
+use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -28,8 +29,10 @@ pub(super) enum Sleeps {
 
 /// The shapes that sleep.
 pub(super) fn sleeping(view: &View<'_>) -> Kinds<Sleeps> {
-    Kinds::new(view, |syscall, _| match wait_of(syscall)? {
+    let is_timer = |target: Text| view.trace.events.texts.bytes(target).starts_with(b"anon_inode:[timerfd]");
+    Kinds::new(view, |syscall, shape| match wait_of(syscall)? {
         Wait::Sleep => Some(Sleeps::Always),
+        Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
         Wait::Poll => Some(Sleeps::WithoutDescriptors),
         _ => None,
     })
@@ -59,16 +62,44 @@ pub fn found(view: &View<'_>) -> Found {
     let kinds = sleeping(view);
     let tasks: Vec<u32> = view.tasks().collect();
     let groups: Vec<Vec<_>> = tasks.par_iter().map(|&task| of_task(view, &kinds, task)).collect();
+    let mut rhythms: FxHashMap<(u32, Key), i64> = FxHashMap::default();
+    for (&task, groups) in tasks.iter().zip(&groups) {
+        for (key, group) in groups {
+            *rhythms.entry((owner(view, task, group), *key)).or_default() += group.sum.calls;
+        }
+    }
     let mut sheet = Sheet::new(view, "sleeps");
     for (&task, groups) in tasks.iter().zip(groups) {
-        for ((_, syscall, _), group) in groups {
-            write(view, task, syscall, group, &mut sheet);
+        for (key, group) in groups {
+            let owner = owner(view, task, &group);
+            let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
+            write(view, task, key, group, again && !ends_by_itself(view, owner), &mut sheet);
         }
     }
     sheet.finish()
 }
 
+/// Whose sleep it is: that of the creator where a child does nothing else.
+fn owner(view: &View<'_>, task: u32, group: &Group) -> u32 {
+    let Some(known) = view.trace.tasks.get(task as usize).filter(|known| known.creator != NONE) else { return task };
+    let life_ns = known.end_ns().saturating_sub(known.birth_ns);
+    let is_all = !known.is_thread && !known.programs.is_empty() && group.sum.total_ns.saturating_mul(2) >= life_ns;
+    if is_all { known.creator } else { task }
+}
+
+/// Whether the process of a task came to its end in the capture, and not by a signal.
+fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
+    let tasks = &view.trace.tasks;
+    let Some(known) = tasks.get(task as usize) else { return false };
+    let main =
+        if known.is_thread { tasks.iter().find(|other| other.pid == known.pid && !other.is_thread) } else { None };
+    matches!(main.unwrap_or(known).ended, Some(Ended::Exited(_)))
+}
+
+/// Program, syscall, what was asked.
 type Key = (Text, Text, i64);
+/// So many sleeps that are alike are a rhythm.
+const RHYTHM: i64 = 3;
 
 fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group)> {
     let events = &view.trace.events;
@@ -95,7 +126,7 @@ pub(super) fn is_interrupted(view: &View<'_>, row: u32) -> bool {
     events.outcome(row) == Outcome::Interrupted || events.texts.bytes(events.shape(row).errno) == b"EINTR"
 }
 
-fn write(view: &View<'_>, task: u32, syscall: Text, group: Group, sheet: &mut Sheet<'_>) {
+fn write(view: &View<'_>, task: u32, (_, syscall, _): Key, group: Group, paces: bool, sheet: &mut Sheet<'_>) {
     let Group { sum, interrupted, asked_ns, asked, rows } = group;
     sheet.who(task, sum.first_row);
     sheet.text("syscall", syscall);
@@ -105,6 +136,7 @@ fn write(view: &View<'_>, task: u32, syscall: Text, group: Group, sheet: &mut Sh
     sheet.ns("ran_ns", sum.total_ns);
     sheet.ns("max_ns", sum.max_ns);
     sheet.text("waited_by", waiter(view, task, sum.longest_row).unwrap_or(Text::NONE));
+    sheet.bool("paces", paces);
     sheet.path_ns(sum.exclusive_ns);
     sheet.lines(sum.first_row, sum.last_row);
     sheet.members(Members::Rows(rows));

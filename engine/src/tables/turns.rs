@@ -13,6 +13,7 @@ mod spins;
 
 use crate::events::NONE;
 use crate::view::View;
+use crate::wakers::waits::{Wait, wait_of_row};
 use looks::Looks;
 pub(super) use looks::{Key, Look};
 use parsers::Text;
@@ -43,8 +44,8 @@ pub(super) struct Turns {
     pub errno: Text,
     /// From the start of the first look to that of the last.
     pub total_ns: i64,
-    /// The pauses.
-    pub pauses: Vec<Pause>,
+    /// The pauses, each with the look before it.
+    pub pauses: Vec<(u32, Pause)>,
     /// All calls of it: looks, pauses, and the calls of commands.
     pub rows: Vec<u32>,
     /// Time on the path of these.
@@ -117,15 +118,20 @@ fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Optio
     let (first, last) = (run.first()?, run.last()?);
     // A wait whose time ran out is a pause only between looks in vain: an event loop that looks after things is idle.
     let in_vain = run[..run.len() - 1].iter().all(|looked| looked.failed);
-    if pauses.iter().any(|pause| pause.is_wait) && !in_vain {
+    let events = &view.trace.events;
+    // So is one that first takes what is there already.
+    let polls = wait_of_row(events, first.row) == Some(Wait::Poll) && first.child == NONE;
+    if pauses.iter().any(|pause| pause.is_wait) && (polls || !in_vain) {
         return None;
     }
-    let events = &view.trace.events;
     let mut rows: Vec<u32> = Vec::new();
     for looked in run {
-        add_rows(view, looked.row, looked.child, &mut rows);
+        match looked.child {
+            NONE => rows.push(looked.row),
+            child => rows.extend(view.calls_of(child)),
+        }
     }
-    pauses.iter().for_each(|pause| add_rows(view, pause.row, pause.sleeper, &mut rows));
+    rows.extend(pauses.iter().flat_map(|pause| pause.rows(view)));
     let starts = (events.start_ns(first.row), events.start_ns(last.row));
     Some(Turns {
         task,
@@ -137,18 +143,10 @@ fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Optio
         ends_failed: last.failed,
         errno: run.iter().rev().find(|looked| looked.failed).map_or(Text::NONE, |looked| looked.errno),
         total_ns: starts.1.saturating_sub(starts.0),
-        pauses: pauses.to_vec(),
+        pauses: run.iter().map(|looked| looked.row).zip(pauses.iter().copied()).collect(),
         exclusive_ns: rows.iter().map(|&row| view.exclusive_ns(row)).sum(),
         rows,
         first_row: first.row,
         last_row: last.row,
     })
-}
-
-/// A call, or all calls of the child that it stands for.
-fn add_rows(view: &View<'_>, row: u32, child: u32, rows: &mut Vec<u32>) {
-    match child {
-        NONE => rows.push(row),
-        child => rows.extend(view.calls_of(child)),
-    }
 }

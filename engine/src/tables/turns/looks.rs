@@ -138,7 +138,8 @@ impl Looks {
             (Outcome::Ok, _) => false,
             _ => return None,
         };
-        if is_wait && (reaps || shape.outcome == Outcome::Failed) {
+        // Of one child it is asked on purpose.
+        if is_wait && (shape.outcome == Outcome::Failed || (reaps && !events.target(row).is_some())) {
             return None;
         }
         let key = Key::Call(shape.syscall, events.target(row));

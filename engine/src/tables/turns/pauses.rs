@@ -1,11 +1,11 @@
 //! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
 
-use super::super::sleeps::{sleeping, sleeps_of};
+use super::super::sleeps::{is_interrupted, sleeping, sleeps_of};
 use super::super::timeouts::is_expired;
-use crate::events::NONE;
+use crate::events::{EventKind, NONE};
 use crate::kinds::Kinds;
 use crate::view::View;
-use crate::wakers::waits::{Wait, wait_of};
+use crate::wakers::waits::{Wait, is_signal_upkeep, wait_of};
 use parsers::NO_NS;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -17,6 +17,8 @@ pub(crate) struct Pause {
     pub at: u32,
     /// The call that takes the time.
     pub row: u32,
+    /// The last one, where a signal broke the first off and it was gone on with.
+    pub last_row: u32,
     /// The child that sleeps; [`NONE`] if the task does so itself.
     pub sleeper: u32,
     /// How long it took.
@@ -37,7 +39,8 @@ pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
         .map(|&task| {
             let slept = sleeps_of(view, &sleeps, task).map(|row| pause(view, row, false));
             let waited = polls.calls(view, task).filter(|&(row, ())| is_expired(view, task, row, Wait::Poll));
-            (task, slept.chain(waited.map(|(row, ())| pause(view, row, true))).collect::<Vec<_>>())
+            let slept = joined(view, task, slept);
+            (task, slept.into_iter().chain(waited.map(|(row, ())| pause(view, row, true))).collect::<Vec<_>>())
         })
         .filter(|(_, pauses)| !pauses.is_empty())
         .collect();
@@ -54,11 +57,48 @@ pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
     all
 }
 
+impl Pause {
+    /// Its calls; all of the child's if a child sleeps.
+    pub(crate) fn rows(&self, view: &View<'_>) -> Vec<u32> {
+        if self.sleeper != NONE {
+            return view.calls_of(self.sleeper).collect();
+        }
+        let rows = view.trace.rows_from(view.trace.events.task(self.row), self.row).iter().copied();
+        let mut rows: Vec<u32> = rows.take_while(|&row| row != self.last_row).collect();
+        rows.retain(|&row| view.trace.events.kind(row) == EventKind::Call);
+        rows.push(self.last_row);
+        rows
+    }
+}
+
 fn pause(view: &View<'_>, row: u32, is_wait: bool) -> Pause {
     let events = &view.trace.events;
     let dur_ns = events.dur_ns(row);
     let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
-    Pause { at: row, row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
+    Pause { at: row, row, last_row: row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
+}
+
+/// Pauses in which what a signal broke off and is gone on with at once is one.
+///
+/// ```text
+/// sleep 5 s, broken off | SIGCHLD | handler | sleep for the rest        one pause
+/// ```
+fn joined(view: &View<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Vec<Pause> {
+    let events = &view.trace.events;
+    let mut found: Vec<Pause> = Vec::new();
+    for pause in pauses {
+        let last = found.last_mut().filter(|last| {
+            let behind = view.trace.rows_from(task, last.last_row).iter().skip(1);
+            let mut calls =
+                behind.filter(|&&row| events.kind(row) == EventKind::Call && !is_signal_upkeep(events, row));
+            is_interrupted(view, last.last_row) && calls.next() == Some(&pause.row)
+        });
+        match last {
+            Some(last) => (last.last_row, last.dur_ns) = (pause.row, last.dur_ns.saturating_add(pause.dur_ns)),
+            None => found.push(pause),
+        }
+    }
+    found
 }
 
 /// The pause that a child is for its creator, if it sleeps for at least half of its life.
