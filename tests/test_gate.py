@@ -32,6 +32,9 @@ MISS = 'openat(AT_FDCWD, "/etc/none", O_RDONLY) = -1 ENOENT (No such file or dir
 SLEEP = "clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300100>"
 SYNC = "fsync(3</var/db>) = 0 <0.002000>"
 EXPIRED = "poll([{fd=3, events=POLLIN}], 1, 250) = 0 (Timeout) <0.250100>"
+FUTEX_EXPIRED = (
+    "futex(0x5581, FUTEX_WAIT_PRIVATE, 1, {tv_sec=0, tv_nsec=250000000}) = -1 ETIMEDOUT (Connection timed out) <0.2501>"
+)
 CUT_SHORT = "nanosleep({tv_sec=60, tv_nsec=0}, 0x7ffd) = -1 EINTR (Interrupted system call) <0.100000>"
 FUTEX = "futex(0x5581, FUTEX_WAKE_PRIVATE, 1) = 0 <0.000010>"
 CONNECT = 'connect(4, {sa_family=AF_INET, sin_port=htons(443), sin_addr=inet_addr("10.0.0.7")}, 16) = 0 <0.000100>'
@@ -80,6 +83,7 @@ def failed(before: Path, after: Path) -> set[str]:
         ([SLEEP], [SLEEP.replace("300000000", "340000000")], set()),
         ([], [EXPIRED], {"deliberate_wait"}),
         ([], [CUT_SHORT], set()),
+        ([], [FUTEX_EXPIRED] * 9, set()),
         ([], [MISS] * 6, {"calls[openat]", "calls[openat, ENOENT]", "calls", "failed", "lookups_missed"}),
         ([READ], [READ] * 2, {"bytes_read"}),
         ([], [FUTEX] * 50, set()),

@@ -113,6 +113,12 @@ def test_a_rule_of_ones_own_is_listed_explained_and_speaks(own: Path, run: Run) 
     assert findings(run, "--rules", own)[0] == "login-quota"
 
 
+def test_chosen_rules_speak_about_each_of_several_captures(run: Run) -> None:
+    shown = run("summarize", SSH, SSH.parent / SSH.name, "--select", "TLZ001").stdout
+    assert "dominant-call" in shown
+    assert "hot-loop" not in shown
+
+
 def test_rules_are_selected_and_ignored(own: Path, run: Run) -> None:
     assert findings(run, "--select", "hot-loop") == ["hot-loop"]
     assert findings(run, "--select", "hot-loop,MINE", "--rules", own) == ["login-quota"]

@@ -176,3 +176,22 @@ def test_arguments_cannot_be_asked_of_what_cannot_be_read_again(run: Run, strace
 def test_the_path_shows_stretches_of_such_events_only(run: Run) -> None:
     rows = json.loads(run("critical-path", SSH, "--min", "0s", "--where", 'syscall == "mmapobj"', "--json").stdout)
     assert {row["syscall"] for row in rows if row["what"] == "call"} == {"mmapobj"}
+
+
+def test_where_nothing_is_left_no_table_of_the_tracer_is_shown_instead(run: Run, strace: Callable[[str], Path]) -> None:
+    table = """\
+% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.001000        1000         1           read
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.001000        1000         1           total
+"""
+    shown = run("top-syscalls", strace(TWO + table), "--where", "dur_ns > 1h", "--json")
+    assert json.loads(shown.stdout) == [], shown.stderr
+    assert json.loads(run("top-syscalls", strace(table), "--json").stdout)[0]["calls"] == 1
+
+
+def test_the_table_of_events_is_not_filtered_but_the_events_are_chosen(strace: Callable[[str], Path]) -> None:
+    trace = tracealyze.read(strace(TWO))
+    with pytest.raises(WrongUsage, match=r"select\(where="):
+        trace.events.where("pid == 1")

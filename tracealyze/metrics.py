@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import syscall_families as families
 from tracealyze import units
@@ -172,7 +172,12 @@ class Run:
     @cached_property
     def waits(self) -> list[Work]:
         """Sleeps and time-outs that expired, told apart by how long they were asked to take."""
-        return [*_sleeps(self.trace), *_timeouts(self.trace)]
+        threaded = {row["pid"] for row in self.trace.processes if row["threads"] > 1}
+        rows = [*_sleeps(self.trace), *_timeouts(self.trace)]
+        return [
+            _wait(row, asked_ns, number, shape, row["pid"] in threaded or row["syscall"] in families.LOCKS)
+            for row, asked_ns, number, shape in rows
+        ]
 
     @cached_property
     def values(self) -> dict[str, Value]:
@@ -273,27 +278,30 @@ def _work_of_table(row: Row) -> Iterator[Work]:
             yield Work("", row["syscall"], None, f"{row['syscall']}()", None, outcome, calls, 0, 0, 0, None, None)
 
 
-def _sleeps(trace: Trace) -> Iterator[Work]:
+_Wait: TypeAlias = tuple["Row", int, int, str]
+"""A row of sleeps or time-outs, how long each was asked to take, how many there were, and what they are called."""
+
+
+def _sleeps(trace: Trace) -> Iterator[_Wait]:
     """Sleeps that ran to their end. How much is slept of what a signal cuts short is an accident."""
     for row in trace.table("sleeps"):
         whole = row["calls"] - row["interrupted"]
         # Where the capture does not show what was asked for, what was slept is as near as it gets.
         asked_ns = row["asked_ns"] if row["asked_ns"] is not None else (row["ran_ns"] or 0) // max(row["calls"], 1)
         if whole > 0:
-            yield _wait(row, asked_ns, whole, f"{row['syscall']}() of {units.duration(asked_ns)}")
+            yield row, asked_ns, whole, f"{row['syscall']}() of {units.duration(asked_ns)}"
 
 
-def _timeouts(trace: Trace) -> Iterator[Work]:
+def _timeouts(trace: Trace) -> Iterator[_Wait]:
     for row in trace.table("timeouts"):
         known_ns = row["requested_ns"]
         asked_ns = known_ns if known_ns is not None else (row["ran_ns"] or 0) // max(row["expired"], 1)
         within = ", ".join(part for part in (row["op"], row["target"]) if part)
-        yield _wait(
-            row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {units.duration(asked_ns)}"
-        )
+        yield row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {units.duration(asked_ns)}"
 
 
-def _wait(row: Row, asked_ns: int, number: int, shape: str) -> Work:
+def _wait(row: Row, asked_ns: int, number: int, shape: str, loose: bool) -> Work:
+    """Waits that are alike. Which of several threads waits, and whether it is woken in time, depends on scheduling."""
     return Work(
         program=row["program"] or "",
         syscall=row["syscall"],
@@ -307,6 +315,7 @@ def _wait(row: Row, asked_ns: int, number: int, shape: str) -> Work:
         exclusive_ns=0,
         first_line=row["first_line"],
         last_line=row["last_line"],
+        loose_calls=int(loose),
     )
 
 
@@ -369,7 +378,8 @@ def _values(run: Run) -> Iterator[tuple[str, Value]]:
         several = any(row["threads"] > 1 for row in trace.processes)
         yield "threads", Value(trace.totals["threads"], cls=Class.SCHEDULE if several else None)
         yield "hosts", Value(len(hosts(trace)))
-        yield "deliberate_wait", Value(sum(row.wait_ns for row in run.waits))
+        loose_ns = sum(row.wait_ns for row in run.waits if row.loose_calls)
+        yield "deliberate_wait", Value(sum(row.wait_ns for row in run.waits), loose_ns)
     found = Counter(finding.name for finding in run.findings)
     for rule in trace.rules:
         yield f"finding[{rule.name}]", Value(found[rule.name])

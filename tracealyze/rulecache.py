@@ -70,7 +70,7 @@ def _keep(place: Path, text: str) -> None:
         place.parent.mkdir(parents=True, exist_ok=True)
         new.write_text(text, encoding="ascii")
         new.replace(place)
-        old = sorted(place.parent.glob("rules-*.json"), key=lambda file: file.stat().st_mtime, reverse=True)
+        old = sorted(place.parent.glob("rules-*"), key=lambda file: file.stat().st_mtime, reverse=True)
         for file in old[_KEPT:]:
             file.unlink(missing_ok=True)
     except OSError:

@@ -33,9 +33,13 @@ _ROUNDING = 0.1
 _NEARLY_LINEAR = 1.45
 _POOR = 0.25
 _NAMES = {0.0: "logarithmic", 1.0: "linear", 2.0: "quadratic", 3.0: "cubic"}
-_RARE_SHARE = 0.01
+_RARE_SHARE, _LARGE_SHARE = 0.01, 0.05
 # An exponent this much above 1 is no rounding, whatever size is left out.
 _SUPERLINEAR = 1.15
+
+_ADVICE = (
+    "Look for a loop over all items inside a loop over items: keep what the inner one finds out, or ask for one item."
+)
 
 Place: TypeAlias = tuple[str, str, str]
 """A program, a syscall and a shape."""
@@ -311,7 +315,9 @@ def _findings(found: Scaling) -> Iterator[Mapping[str, Any]]:
     for growth in found.rows:
         if growth.is_superlinear and growth.share >= _RARE_SHARE:
             yield {
+                "code": "TLZ090",
                 "name": "superlinear",
+                "severity": "warning" if growth.share >= _LARGE_SHARE else "info",
                 "program": growth.program,
                 "syscall": growth.syscall,
                 "shape": growth.shape,
@@ -319,6 +325,7 @@ def _findings(found: Scaling) -> Iterator[Mapping[str, Any]]:
                 "exponent": round(growth.fit.exponent, 3),
                 "share": growth.share,
                 "message": _message(growth, found),
+                "advice": _ADVICE,
             }
 
 

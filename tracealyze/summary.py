@@ -110,7 +110,7 @@ def summary(trace: Trace) -> Summary:
 def syscalls(trace: Trace) -> list[Row]:
     """One row per syscall with its errors; where a capture is only a tracer's summary table, the rows of that."""
     rows = [dict(row) for row in trace.calls(by=["syscall"])]
-    if not rows:
+    if not rows and trace.is_summary_only:
         return _of_tables(trace)
     errors: dict[str, dict[str, int]] = {}
     for row in trace.calls(by=["syscall", "errno"]):

@@ -41,17 +41,20 @@ WRITES = _names("""
     process_vm_writev
 """)
 
-# How often these are called depends on who runs when: waits that signals interrupt, locks that are or are not taken
-# already, and what wakes up whom.
-_SCHEDULED = _names("""
+LOCKS = _names("""
     futex futex_wait futex_wake futex_waitv _umtx_op umtx_op __thrsleep __thrwakeup ulock_wait ulock_wake
     lwp_park lwp_unpark _lwp_park lwp_mutex_timedlock lwp_mutex_wakeup lwp_cond_wait lwp_cond_signal
-    lwp_cond_broadcast lwp_kill wait wait3 wait4 wait4_nocancel wait6 waitid waitpid waitsys poll ppoll pollsys
-    select select_nocancel pselect pselect6 _newselect epoll_wait epoll_pwait epoll_pwait2 kevent kevent64
-    kevent_qos port_getn port_get restart_syscall rt_sigreturn sigreturn rt_sigsuspend sigsuspend pause
-    rt_sigtimedwait sigtimedwait sigwait sched_yield yield thr_park swtch_pri psynch_mutexwait psynch_mutexdrop
-    psynch_cvwait psynch_cvsignal psynch_cvbroad bsdthread_create workq_kernreturn lwp_sema_timedwait
-    lwp_sema_post semop semtimedop
+    lwp_cond_broadcast lwp_sema_timedwait lwp_sema_post thr_park psynch_mutexwait psynch_mutexdrop
+    psynch_cvwait psynch_cvsignal psynch_cvbroad semop semtimedop
+""")
+
+# How often these are called depends on who runs when: waits that signals interrupt, locks that are or are not taken
+# already, and what wakes up whom.
+_SCHEDULED = LOCKS | _names("""
+    lwp_kill wait wait3 wait4 wait4_nocancel wait6 waitid waitpid waitsys poll ppoll pollsys select
+    select_nocancel pselect pselect6 _newselect epoll_wait epoll_pwait epoll_pwait2 kevent kevent64 kevent_qos
+    port_getn port_get restart_syscall rt_sigreturn sigreturn rt_sigsuspend sigsuspend pause rt_sigtimedwait
+    sigtimedwait sigwait sched_yield yield swtch_pri bsdthread_create workq_kernreturn
 """)
 _MOVES_IN_PIECES = READS | WRITES
 _NEEDS_A_PEER = _MOVES_IN_PIECES | _names("accept accept4 connect")

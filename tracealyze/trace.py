@@ -109,6 +109,8 @@ class Table:
 
     def where(self, condition: str | Form = "", *, above_zero: str = "") -> Iterator[tuple[int, Row]]:
         """Rows that meet a condition, with their numbers; only those in which the named column is above 0."""
+        if self.name == "events":
+            raise WrongUsage("events are chosen with trace.select(where=…); their table is not kept.")
         numbers: Iterable[int] = range(len(self))
         if isinstance(condition, str) and condition:
             from tracealyze import expression
@@ -365,7 +367,7 @@ class Trace:
 
     def of_capture(self, number: int) -> Trace:
         """The same, of which only one capture counts: one file of several, or one run of a tracer that appended."""
-        return Trace(self._source, replace(self.selection, capture=number))
+        return Trace(self._source, replace(self.selection, capture=number), self._chosen)
 
     def narrowed(self, *, pids: Iterable[int] = (), syscalls: Iterable[str] = ()) -> Trace:
         """Of what is selected already, these processes and these calls only."""
@@ -523,6 +525,11 @@ class Trace:
     def gaps_from(self, at_least_ns: int) -> Table:
         """Gaps of at least this length."""
         return self._table(lambda: self._source.gaps(self._selected, at_least_ns))
+
+    @property
+    def is_summary_only(self) -> bool:
+        """Whether there is nothing but tables that tracers printed (`strace -c`)."""
+        return bool(len(self.summary_rows)) and not any(each.has.get("events") for each in self.captures)
 
     @cached_property
     def summary_rows(self) -> Table:

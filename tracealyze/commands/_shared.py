@@ -53,7 +53,8 @@ Where: TypeAlias = Annotated[
     typer.Option(
         "--where",
         metavar="EXPR",
-        help="Only events that meet a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'.",
+        help="Only events that meet a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'; "
+        "tracealyze rules --columns events lists the columns.",
     ),
 ]
 RuleFolders: TypeAlias = Annotated[

@@ -70,7 +70,7 @@ def command(
     trace = choice.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
     rows = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), top)
-    if not rows and len(trace.summary_rows):
+    if not rows and trace.is_summary_only:
         rows = trace.summary().syscalls[:top]
         keys = ["syscall"]
     columns = [Column(key, key, least=_LEAST_OF_A_PATH if key in ("target", "shape") else 0) for key in keys]

@@ -38,8 +38,11 @@ def show(found: Scaling, top: int) -> None:
             paper.line((line, ""))
     for finding in findings(found):
         paper.line(("", ""))
-        paper.line(("WARNING ", "bold yellow"), (str(finding["name"]), ""))
+        style = "bold yellow" if finding["severity"] == "warning" else "bold"
+        head = (f"{finding['severity'].upper()} ", style)
+        paper.line(head, (f"{finding['name']} ", ""), (f"({finding['code']})", "dim"))
         paper.paragraph(shown(finding["message"]), "bold", indent=2)
+        paper.paragraph(f"{paper.drawn.arrow} {finding['advice']}", indent=2)
 
 
 def listing(growths: Sequence[Growth], found: Scaling) -> Listing:

@@ -208,8 +208,10 @@ impl PyTable {
     /// The numbers of the rows that meet a condition. Events are chosen by a selection.
     #[pyo3(name = "where")]
     fn where_(&self, py: Python<'_>, condition: Condition) -> PyResult<Vec<u32>> {
-        let table = self.example()?;
-        py.detach(|| filter::rows(&table, &condition.0)).map_err(unfit)
+        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else {
+            return Err(PyRuntimeError::new_err("events are not kept as a table"));
+        };
+        py.detach(|| filter::rows(table, &condition.0)).map_err(unfit)
     }
 
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;
