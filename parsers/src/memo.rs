@@ -130,6 +130,8 @@ impl Memo {
     /// Remember what a line says, if that follows from its body; gives the number of the body plus 1, or 0.
     pub(crate) fn keep(&mut self, parts: &Parts<'_>, hash: u64, line: &Line, extra: Option<&Extra>) -> u32 {
         let from_body = matches!(line.kind, Kind::Call | Kind::CallStart | Kind::CallEnd | Kind::Signal);
+        // Who is born names the process, which is no part of the body.
+        let from_body = from_body && !matches!(extra, Some(Extra::Born { .. }));
         if !from_body || !parts.fit(line) || self.is_full() {
             return 0;
         }

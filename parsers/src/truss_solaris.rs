@@ -17,6 +17,7 @@ mod table;
 
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
 use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::memo::Parts;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use call::{Call, End};
@@ -77,6 +78,16 @@ impl LineReader for Reader {
             return self.placed(&split, parsed);
         }
         self.unplaced(line, &split, parsed)
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        let split = split(line, self.layout.count);
+        let has_ids = self.layout.has_pids || self.layout.has_lwps;
+        if self.layout.is_table || split.columns != self.layout.count || split.prefixed != has_ids {
+            return None;
+        }
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(Kind::Call), &split);
+        Some(Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
     }
 }
 

@@ -102,3 +102,30 @@ proptest! {
         assert_same(by_name("strace").expect("listed"), head, text.as_bytes());
     }
 }
+
+const TRUSS_FRONTS: [&str; 6] = ["7:\t", "8:\t", "7/1:\t", "8/2:\t", "", "/2:\t"];
+const TRUSS_TIMES: [&str; 3] = ["", " 4.5917\t 0.0395\t 0.0002\t", " 4.6000\t 0.0001\t 0.0000\t"];
+const TRUSS_BODIES: [&str; 8] = [
+    "close(3)\t= 0",
+    "lwp_create()\t(returning as new lwp ...)\t= 0",
+    "forkx()\t(returning as child ...)\t= 7",
+    "waitid(P_PID, 8, 0x08047A50, WEXITED)\t= 0",
+    "read(3, 0x0804, 1)\t(sleeping...)",
+    "    Received signal #18, SIGCLD [caught]",
+    "_exit(0)",
+    "getpid()\t= 8 [7]",
+];
+
+proptest! {
+    #[test]
+    fn lines_of_truss_put_together_of_pieces_say_the_same(
+        picks in prop::collection::vec((0..TRUSS_FRONTS.len(), 0..TRUSS_TIMES.len(), 0..TRUSS_BODIES.len()), 1..60),
+        head in (0..TRUSS_FRONTS.len(), 0..TRUSS_TIMES.len(), 0..1usize),
+    ) {
+        let line = |&(front, times, body): &(usize, usize, usize)| {
+            [TRUSS_FRONTS[front], TRUSS_TIMES[times], TRUSS_BODIES[body], "\n"].concat()
+        };
+        let text: String = picks.iter().map(line).collect();
+        assert_same(by_name("truss-solaris").expect("listed"), line(&head).as_bytes(), text.as_bytes());
+    }
+}
