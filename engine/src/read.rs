@@ -284,11 +284,15 @@ impl<'trace> Run<'trace> {
         }
         self.assembler.map_texts(cell.lines.texts.iter(), map);
         self.assembler.hear(cell.worker, cell.lines.forgot);
+        // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
+        let (mut lines, mut bytes) = (0, 0);
         for (number, line) in cell.lines.list.iter().enumerate() {
             self.line = self.line.saturating_add(1);
             let extra = cell.lines.extra(line);
             if self.assembler.begins_run(line, extra) {
-                let before = self.bytes + bytes_of_lines(&cell.bytes, number);
+                bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
+                lines = number;
+                let before = self.bytes + bytes as u64;
                 self.assembler.next_run(extra, self.line, before - self.run_start);
                 self.run_start = before;
             }
@@ -313,9 +317,9 @@ impl<'trace> Run<'trace> {
 }
 
 /// Length of the first lines of a text.
-fn bytes_of_lines(text: &[u8], lines: usize) -> u64 {
+fn bytes_of_lines(text: &[u8], lines: usize) -> usize {
     let last = lines.checked_sub(1).and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
-    last.map_or(0, |lf| lf as u64 + 1)
+    last.map_or(0, |lf| lf + 1)
 }
 
 /// A line and its extra with the texts of the trace.
