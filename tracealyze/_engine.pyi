@@ -82,7 +82,7 @@ class Trace:
         """Per capture: path, files, run, runs, first_line, format, lines, bytes, accounting {kind: lines}, losses
         [{kind, lines, events, first_line, remedy}], first_foreign_line, has {durations, tids, wall_clock, events,
         summary_table}, dur_kind, clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children,
-        has_unfollowed_children, filtered, families, overhead_floor_ns, overhead_share."""
+        order_inferred, has_unfollowed_children, filtered, families, overhead_floor_ns, overhead_share."""
 
     def totals(self, selection: Selection) -> dict[str, int]:
         """processes, threads, calls, failed, interrupted, open, signals."""

@@ -250,6 +250,8 @@ class Capture:
     """Lines whose stamp lies before that of an earlier line."""
     unseen_children: int = 0
     """Children that were created but of which nothing is in the capture."""
+    order_inferred: bool = False
+    """The order of lines in different files, and so their times, follow from what each thread could do (`-ff -r`)."""
     has_unfollowed_children: bool = False
     """Children were created, and nothing of any of them is in the capture: it was not asked to follow them."""
     filtered: bool = False

@@ -112,6 +112,11 @@ impl<'trace> Assembler<'trace> {
         self.capture.first_file
     }
 
+    /// Whether stamps are differences to the line before, wherever that stands.
+    pub(crate) fn counts_differences(&self) -> bool {
+        self.facts.clock == parsers::Clock::SincePrevious && self.capture.is_order_inferred
+    }
+
     /// Name of the capture's format.
     pub(crate) fn format(&self) -> &'static str {
         self.capture.format

@@ -302,6 +302,7 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         cut: false,
         backward_steps: 0,
         unseen_children: 0,
+        is_order_inferred: false,
         summary: Vec::new(),
     }
 }

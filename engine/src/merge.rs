@@ -2,21 +2,39 @@
 //!
 //! Each file is in order by itself; the file whose next line is the oldest gives the next line. Lines without a stamp
 //! come right after the line before them. Where the stamps say nothing about wall time, one file follows the other.
+//! Of many files little is read ahead, and none is held open.
+
+mod order;
 
 use crate::assemble::{Assembler, Place};
 use crate::read::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::trace::Trace;
-use parsers::input::{self, Source};
-use parsers::{Clock, Format, Head, LineReader, NO_ID, NO_NS, Parsed, Text};
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-use std::path::Path;
+use order::{Next, Order};
+use parsers::input::{self, CHUNK_BYTES, Seekable, Stream};
+use parsers::{Clock, Extra, Format, Head, LineReader, NO_ID, NO_NS, Parsed, Text};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Text read ahead of all files together, and at least of one.
+const AHEAD_BYTES: usize = 64 << 20;
+const LEAST_AHEAD_BYTES: usize = 16 << 10;
+
+/// What a file is read from.
+enum Source {
+    /// Opened anew for each cell: there may be more files than can be open at a time.
+    Plain {
+        path: PathBuf,
+        cell: usize,
+        cells: usize,
+        cell_bytes: u64,
+    },
+    Stream(Stream),
+}
 
 /// Where a file is read at.
 struct Cursor {
     reader: Box<dyn LineReader>,
     source: Source,
-    cell: usize,
     bytes: Vec<u8>,
     parsed: Parsed,
     map: Vec<Text>,
@@ -38,44 +56,66 @@ pub(crate) fn files(
     format: Option<&'static dyn Format>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
-    let mut cursors = Vec::new();
-    let mut name = "";
-    for path in paths {
-        match Cursor::open(path, format) {
-            Ok((format, cursor)) => {
-                name = format;
-                cursors.push((path.clone(), cursor));
-            }
-            // A thread that was killed before its first call leaves an empty file.
-            Err(ReadError::Empty { .. }) if paths.len() > 1 => {}
-            Err(error) => return Err(error),
-        }
-    }
-    let Some((_, first)) = cursors.first() else {
-        return Err(ReadError::Empty { path: paths.first().cloned().unwrap_or_default() });
-    };
+    let (name, cursors) = opened(paths, format)?;
     let read: Vec<String> = cursors.iter().map(|(path, _)| path.clone()).collect();
+    let mut cursors: Vec<Cursor> = cursors.into_iter().map(|(_, cursor)| cursor).collect();
+    let Some(first) = cursors.first() else { return Ok(()) };
     let mut capture = new_capture(trace, &read, name, first.reader.as_ref());
-    // One counter runs over all files of a run, so the differences of one file cannot be added up.
-    if capture.facts.clock == Clock::SincePrevious {
+    let is_named = cursors.iter().all(|cursor| cursor.tid != NO_ID);
+    // One counter runs over all files of a run, so the differences of one file cannot be added up; those of all can, if
+    // durations and names tell whose line was next.
+    let counts_differences = capture.facts.clock == Clock::SincePrevious && cursors.len() > 1;
+    capture.is_order_inferred = counts_differences && is_named && capture.facts.has_durations;
+    if counts_differences && !capture.is_order_inferred {
         capture.facts.clock = Clock::None;
     }
-    if cursors.iter().all(|(_, cursor)| cursor.tid != NO_ID) {
+    if is_named {
         (capture.facts.has_ids, capture.facts.ids_optional) = (true, false);
     }
     let mut assembler = Assembler::new(trace, capture);
-    let mut cursors: Vec<Cursor> = cursors.into_iter().map(|(_, cursor)| cursor).collect();
     merged(&mut assembler, &mut cursors, progress).map_err(|(file, error)| unreadable(&read[file])(error))?;
     let cut = cursors.iter().any(Cursor::is_cut);
     assembler.finish(cut, cursors.iter().map(|cursor| cursor.read_bytes).sum());
     Ok(())
 }
 
+/// The files that have something in them, and the format of the first one that is recognised.
+fn opened(
+    paths: &[String],
+    format: Option<&'static dyn Format>,
+) -> Result<(&'static str, Vec<(String, Cursor)>), ReadError> {
+    let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(LEAST_AHEAD_BYTES, CHUNK_BYTES);
+    let (mut cursors, mut name, mut strange) = (Vec::new(), None, Vec::new());
+    for (number, path) in paths.iter().enumerate() {
+        match Cursor::open(path, format, ahead_bytes) {
+            Ok((format, cursor)) => {
+                name.get_or_insert(format);
+                cursors.push((number, cursor));
+            }
+            // A thread that was killed before its first call leaves an empty file.
+            Err(ReadError::Empty { .. }) if paths.len() > 1 => {}
+            Err(error @ ReadError::Unrecognised { .. }) => strange.push((number, error)),
+            Err(error) => return Err(error),
+        }
+    }
+    let Some(name) = name else {
+        let empty = || ReadError::Empty { path: paths.first().cloned().unwrap_or_default() };
+        return Err(strange.into_iter().next().map_or_else(empty, |(_, error)| error));
+    };
+    // One line of a thread may be too little to be recognised, but its run is known by the other files.
+    for (number, _) in strange {
+        let (_, cursor) = Cursor::open(&paths[number], parsers::by_name(name), ahead_bytes)?;
+        cursors.push((number, cursor));
+    }
+    cursors.sort_by_key(|&(number, _)| number);
+    Ok((name, cursors.into_iter().map(|(number, cursor)| (paths[number].clone(), cursor)).collect()))
+}
+
 /// Whether files are parts of one capture: lines of `strace -ff` bear no id, as the file's name does.
 ///
 /// Files that cannot be read are left to the reading, which says why.
 pub fn are_parts(paths: &[String]) -> bool {
-    let first = paths.iter().find_map(|path| match Cursor::open(path, None) {
+    let first = paths.iter().find_map(|path| match Cursor::open(path, None, LEAST_AHEAD_BYTES) {
         Err(ReadError::Empty { .. }) => None,
         opened => Some(opened),
     });
@@ -85,19 +125,18 @@ pub fn are_parts(paths: &[String]) -> bool {
 type FileError = (usize, std::io::Error);
 
 fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progress<'_>) -> Result<(), FileError> {
-    let mut heap: BinaryHeap<Reverse<(i64, usize)>> = BinaryHeap::new();
+    let tids: Vec<i32> = cursors.iter().map(|cursor| cursor.tid).collect();
+    let mut order = Order::new(&tids, assembler.counts_differences());
     for (file, cursor) in cursors.iter_mut().enumerate() {
-        if let Some(stamp_ns) = cursor.peek(assembler, file).map_err(|error| (file, error))? {
-            heap.push(Reverse((stamp_ns, file)));
-        }
+        let next = cursor.peek(assembler, file).map_err(|error| (file, error))?;
+        order.put(file, next, NO_NS);
     }
     let mut steps = 0u64;
-    while let Some(Reverse((stamp_ns, file))) = heap.pop() {
+    while let Some((file, stamp_ns)) = order.turn() {
         let cursor = &mut cursors[file];
-        cursor.take(assembler, file, stamp_ns);
-        if let Some(next_ns) = cursor.peek(assembler, file).map_err(|error| (file, error))? {
-            heap.push(Reverse((if next_ns == NO_NS { stamp_ns } else { next_ns }, file)));
-        }
+        cursor.take(assembler, file, stamp_ns, &mut order);
+        let next = cursor.peek(assembler, file).map_err(|error| (file, error))?;
+        order.put(file, next, stamp_ns);
         steps += 1;
         if steps.is_multiple_of(1 << 16) {
             progress(cursors.iter().map(|cursor| cursor.read_bytes).sum(), 0);
@@ -107,17 +146,20 @@ fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progr
 }
 
 impl Cursor {
-    fn open(path: &str, format: Option<&'static dyn Format>) -> Result<(&'static str, Cursor), ReadError> {
-        let mut source = input::open(Path::new(path)).map_err(unreadable(path))?;
+    fn open(
+        path: &str,
+        format: Option<&'static dyn Format>,
+        ahead_bytes: usize,
+    ) -> Result<(&'static str, Cursor), ReadError> {
+        let mut source = Source::open(path, ahead_bytes as u64).map_err(unreadable(path))?;
         let mut bytes = Vec::new();
-        let complete = fill(&mut source, 0, &mut bytes).map_err(unreadable(path))?;
+        let complete = source.fill(&mut bytes).map_err(unreadable(path))?;
         let (name, reader) = reader_for(path, Head { bytes: &bytes, complete }, format)?;
         let tid =
             path.rsplit('.').next().and_then(|end| end.parse().ok()).filter(|&tid: &i32| tid > 0).unwrap_or(NO_ID);
         let mut cursor = Cursor {
             reader,
             source,
-            cell: 1,
             bytes,
             parsed: Parsed::default(),
             map: Vec::new(),
@@ -145,25 +187,34 @@ impl Cursor {
         self.bytes = Vec::new();
     }
 
-    /// The stamp of the next line; `None` at the end of the file.
-    fn peek(&mut self, assembler: &mut Assembler<'_>, file: usize) -> std::io::Result<Option<i64>> {
+    /// What the next line is; `None` at the end of the file.
+    fn peek(&mut self, assembler: &mut Assembler<'_>, file: usize) -> io::Result<Option<Next>> {
         while self.next >= self.parsed.lines.len() {
             let mut bytes = std::mem::take(&mut self.bytes);
-            let ended = fill(&mut self.source, self.cell, &mut bytes)?;
+            let ended = self.source.fill(&mut bytes)?;
             if bytes.is_empty() && ended {
                 return Ok(None);
             }
-            (self.bytes, self.cell) = (bytes, self.cell + 1);
+            self.bytes = bytes;
             self.parse();
         }
         if self.next == 0 {
             self.map.clear();
             assembler.map_texts(self.parsed.texts.added(), &mut self.map);
         }
-        Ok(Some(assembler.stamp(assembler.first_file() + file as u32, &self.parsed.lines[self.next])))
+        let line = &self.parsed.lines[self.next];
+        let stamp_ns = match assembler.counts_differences() {
+            true => line.stamp_ns,
+            false => assembler.stamp(assembler.first_file() + file as u32, line),
+        };
+        let behind = match self.parsed.extra(line) {
+            Some(Extra::Superseded { by }) => Some(*by),
+            _ => None,
+        };
+        Ok(Some(Next { stamp_ns, behind }))
     }
 
-    fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64) {
+    fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64, order: &mut Order) {
         let line = &self.parsed.lines[self.next];
         let (mut line, extra) = in_trace(line, self.parsed.extra(line), &self.map);
         self.line = self.line.saturating_add(1);
@@ -173,30 +224,40 @@ impl Cursor {
         }
         let stamp_ns = if line.stamp_ns == NO_NS { NO_NS } else { stamp_ns };
         let at = Place { file: assembler.first_file() + file as u32, line: self.line };
+        order.took(file, &line, extra.as_ref(), stamp_ns);
         assembler.line(&line, extra, stamp_ns, at);
     }
 }
 
-/// The lines of a cell; whether the source ends with them.
-fn fill(source: &mut Source, cell: usize, bytes: &mut Vec<u8>) -> std::io::Result<bool> {
-    match source {
-        Source::File(file) => {
-            if cell < file.cells() {
-                file.read_cell(cell, bytes)?;
-            } else {
-                bytes.clear();
+impl Source {
+    fn open(path: &str, cell_bytes: u64) -> io::Result<Source> {
+        Ok(match input::open(Path::new(path))? {
+            input::Source::File(file) if path != "-" => {
+                let cells = file.with_cell_bytes(cell_bytes).cells();
+                Source::Plain { path: PathBuf::from(path), cell: 0, cells, cell_bytes }
             }
-            Ok(cell + 1 >= file.cells())
+            input::Source::File(file) => Source::Stream(file.into_stream()?),
+            input::Source::Stream(stream) => Source::Stream(stream),
+        })
+    }
+
+    /// The next lines; whether it ends with them.
+    fn fill(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
+        match self {
+            Source::Plain { path, cell, cells, cell_bytes } => {
+                bytes.clear();
+                if *cell < *cells {
+                    Seekable::open(path)?.with_cell_bytes(*cell_bytes).read_cell(*cell, bytes)?;
+                }
+                *cell += 1;
+                Ok(*cell >= *cells)
+            }
+            Source::Stream(stream) => {
+                let chunk = stream.next_chunk()?;
+                let ends = chunk.as_ref().is_none_or(|chunk| chunk.last);
+                *bytes = chunk.map_or_else(Vec::new, |chunk| chunk.bytes);
+                Ok(ends)
+            }
         }
-        Source::Stream(stream) => match stream.next_chunk()? {
-            Some(chunk) => {
-                *bytes = chunk.bytes;
-                Ok(chunk.last)
-            }
-            None => {
-                bytes.clear();
-                Ok(true)
-            }
-        },
     }
 }

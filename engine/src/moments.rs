@@ -63,7 +63,7 @@ pub fn bounds(trace: &Trace, (from, to): &Named) -> Result<Bounds, NoTime> {
         match of_capture(capture) {
             // The line may be in another one: a run of the same file, or a longer file.
             Err(no_line @ (NoTime::NoLine(..) | NoTime::PastEnd(..))) if trace.captures.len() > 1 => {
-                missed.get_or_insert(no_line);
+                missed = Some(no_line);
                 all.push(NOTHING);
             }
             bounds => all.push(bounds?),

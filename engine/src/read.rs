@@ -126,6 +126,7 @@ pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str,
         cut: false,
         backward_steps: 0,
         unseen_children: 0,
+        is_order_inferred: false,
         summary: Vec::new(),
     }
 }

@@ -49,6 +49,8 @@ pub struct Capture {
     pub backward_steps: u64,
     /// Children that were created but of which no line is in the capture.
     pub unseen_children: u64,
+    /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
+    pub is_order_inferred: bool,
     /// Rows of summary tables.
     pub summary: Vec<SummaryRow>,
 }
@@ -83,6 +85,7 @@ impl Capture {
             cut: false,
             backward_steps: 0,
             unseen_children: 0,
+            is_order_inferred: false,
             summary: Vec::new(),
             ..*other
         }

@@ -122,6 +122,11 @@ def caveats(capture: Capture) -> Iterator[str]:
     """What else to know before trusting the numbers."""
     if capture.cut:
         yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
+    if capture.order_inferred:
+        yield (
+            "Its stamps count from line to line over all files, so their order and times are inferred; "
+            "the sum is right. Capture with -ttt instead of -r."
+        )
     if capture.filtered:
         yield "Calls are missing; their time shows as user code. Capture without -e trace, -P, -z and -Z to see them."
     if (capture.overhead_share or 0) >= _DOMINATING_SHARE:

@@ -109,7 +109,9 @@ impl Assembler<'_> {
         let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
         self.ended(child_task, ended, end_ns);
         // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
-        self.state(child_task).gone_ns = end_ns.max(0);
+        if !self.capture.is_order_inferred {
+            self.state(child_task).gone_ns = end_ns.max(0);
+        }
     }
 
     /// It left as threads do, alone: where the flags of the call that made it are hidden, this tells that it is one.

@@ -463,6 +463,7 @@ fn described<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyD
     dict.set_item("cut", capture.cut)?;
     dict.set_item("backward_steps", capture.backward_steps)?;
     dict.set_item("unseen_children", capture.unseen_children)?;
+    dict.set_item("order_inferred", capture.is_order_inferred)?;
     Ok(dict)
 }
 

@@ -73,6 +73,14 @@ impl Seekable {
         Ok(file)
     }
 
+    /// The same, to be read from its start to its end.
+    ///
+    /// # Errors
+    /// If its start cannot be gone to, or no thread can be started.
+    pub fn into_stream(self) -> io::Result<super::Stream> {
+        super::Stream::new(self.into_file()?)
+    }
+
     /// Its length at opening, without a byte order mark. What is appended later is not read.
     pub fn len(&self) -> u64 {
         self.len
