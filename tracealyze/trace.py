@@ -375,7 +375,7 @@ class Trace:
         """Of what is selected already, these processes and these calls only."""
         chosen = self.selection
         narrower = replace(chosen, pids=tuple(pids) or chosen.pids, syscalls=tuple(syscalls) or chosen.syscalls)
-        return Trace(self._source, narrower)
+        return Trace(self._source, narrower, self._chosen)
 
     @cached_property
     def captures(self) -> tuple[Capture, ...]:
