@@ -79,11 +79,11 @@ pub(crate) fn files(
     Ok(())
 }
 
+/// Name of the format, and the files with their paths.
+type Opened = (&'static str, Vec<(String, Cursor)>);
+
 /// The files that have something in them, and the format of the first one that is recognised.
-fn opened(
-    paths: &[String],
-    format: Option<&'static dyn Format>,
-) -> Result<(&'static str, Vec<(String, Cursor)>), ReadError> {
+fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opened, ReadError> {
     let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(LEAST_AHEAD_BYTES, CHUNK_BYTES);
     let (mut cursors, mut name, mut strange) = (Vec::new(), None, Vec::new());
     for (number, path) in paths.iter().enumerate() {

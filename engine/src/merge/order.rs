@@ -95,8 +95,7 @@ impl Order {
 
     fn by_stamp(&mut self) -> Option<(usize, i64)> {
         let Turns::Stamps(heap) = &mut self.turns else { return None };
-        loop {
-            let Some(Reverse((stamp_ns, unborn, file))) = heap.pop() else { break };
+        while let Some(Reverse((stamp_ns, unborn, file))) = heap.pop() {
             if unborn && self.states[file].is_born {
                 heap.push(Reverse((stamp_ns, false, file)));
                 continue;
