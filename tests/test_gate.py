@@ -136,6 +136,13 @@ def test_calls_of_threaded_programs_warn(tmp_path: Path) -> None:
     assert warned["opens"].cls is Class.SCHEDULE
 
 
+def test_a_program_that_has_threads_now_and_had_none_fails(capture: Write, tmp_path: Path) -> None:
+    after = tmp_path / "after.strace"
+    begun = "100 1700000010.001000 clone3({flags=CLONE_VM|CLONE_THREAD|CLONE_FILES}, 88) = 101 <0.0001>"
+    after.write_text("\n".join([START, begun, f"101 1700000010.002 {OPEN}", *END, ""]), encoding="utf-8")
+    assert "threads" in failed(capture("before", [OPEN]), after)
+
+
 def test_clocks_need_four_runs_a_side_and_a_rank_test(capture: Write) -> None:
     fast = [capture(f"fast{at}", [OPEN], wall_ms=1000 + at) for at in range(4)]
     slow = [capture(f"slow{at}", [OPEN], wall_ms=2000 + at) for at in range(4)]

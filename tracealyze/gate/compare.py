@@ -128,7 +128,9 @@ def _judged(name: str, before: Series, after: Series | None, trusted: Trust) -> 
     now = after or _nothing(metric.cls, 1)
     if metric.cls is Class.CLOCK:
         return _clock(name, before, now, trusted)
-    if Class.SCHEDULE in (before.cls, now.cls):
+    # That a program has threads now and had none before is no accident.
+    has_become = metric.name == "threads" and before.cls is not Class.SCHEDULE and not now.unstable
+    if Class.SCHEDULE in (before.cls, now.cls) and not has_become:
         return _schedule(name, before, now)
     return _exact(name, before, now, trusted)
 
@@ -178,9 +180,14 @@ def _exact(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
     all_of_it = _Sides(name, before.whole.max, now.whole.median, cls, Class.SCHEDULE)
     if all_of_it.worse:
         return all_of_it.judgement(Outcome.WARNED, "the increase is in calls that depend on scheduling")
-    if now.firm.max < _TIGHTER * before.firm.min and exceeds(now.firm.max, before.firm.min, cls, sides.unit):
+    if _is_better(before.firm, now.firm, name) and _is_better(before.whole, now.whole, name):
         return sides.judgement(Outcome.IMPROVED)
     return sides.judgement(Outcome.PASSED)
+
+
+def _is_better(before: Stats, now: Stats, name: str) -> bool:
+    metric = Name.of(name).metric
+    return now.max < _TIGHTER * before.min and exceeds(now.max, before.min, metric.cls, metric.unit)
 
 
 def _schedule(name: str, before: Series, now: Series) -> Judgement:
