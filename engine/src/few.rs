@@ -121,6 +121,14 @@ pub fn commonest(view: &View<'_>, rows: &[u32]) -> Text {
         .map_or(Text::NONE, |(name, _)| name)
 }
 
+/// The syscall with most time on the path among these calls.
+pub fn costliest(view: &View<'_>, rows: &[u32]) -> Text {
+    let mut times: FxHashMap<Text, i64> = FxHashMap::default();
+    let name = |row: u32| view.trace.events.shape(row).syscall;
+    rows.iter().for_each(|&row| *times.entry(name(row)).or_insert(0) += view.exclusive_ns(row));
+    times.into_iter().max_by_key(|&(name, ns)| (ns, std::cmp::Reverse(name))).map_or(Text::NONE, |(name, _)| name)
+}
+
 /// The target that all of these calls have.
 pub fn only_target(view: &View<'_>, rows: &[u32]) -> Text {
     let mut targets = rows.iter().map(|&row| view.trace.events.target(row));

@@ -54,9 +54,10 @@ impl<K: Copy + Send> Kinds<K> {
         })
     }
 
-    /// The calls of the tasks of one process, in order of their starts.
-    pub fn calls_of(&self, view: &View<'_>, tasks: &[u32]) -> Vec<Call<K>> {
-        let mut calls: Vec<Call<K>> = tasks.iter().flat_map(|&task| self.by_program(view, task)).collect();
+    /// The calls of the tasks of one process that matter, in order of their starts.
+    pub fn calls_of(&self, view: &View<'_>, tasks: &[u32], matters: impl Fn(u32) -> bool) -> Vec<Call<K>> {
+        let calls = tasks.iter().flat_map(|&task| self.by_program(view, task));
+        let mut calls: Vec<Call<K>> = calls.filter(|call| matters(call.row)).collect();
         if tasks.len() > 1 {
             // Without a clock all starts are equal, and the order is that of the lines.
             calls.sort_by_key(|call| (view.trace.events.start_ns(call.row), call.row));
@@ -83,6 +84,32 @@ pub fn processes(view: &View<'_>) -> Vec<Vec<u32>> {
     processes
 }
 
+/// Of the processes that count, those whose calls of these kinds have most time on the path, in their order. A process
+/// beyond so many has next to nothing of the window, and looking at its calls one by one would cost more than it tells.
+pub fn costliest<K: Copy + Send + Sync>(view: &View<'_>, kinds: &Kinds<K>) -> Vec<Vec<u32>> {
+    costliest_of(view, kinds, MOST_PROCESSES)
+}
+
+fn costliest_of<K: Copy + Send + Sync>(view: &View<'_>, kinds: &Kinds<K>, most: usize) -> Vec<Vec<u32>> {
+    let mut processes = processes(view);
+    if processes.len() <= most {
+        return processes;
+    }
+    let weight = |tasks: &Vec<u32>| {
+        let calls = tasks.iter().flat_map(|&task| kinds.calls(view, task));
+        let (ns, calls) = calls.fold((0i64, 0u32), |(ns, calls), (row, _)| (ns + view.exclusive_ns(row), calls + 1));
+        std::cmp::Reverse((ns, calls))
+    };
+    let mut order: Vec<_> = processes.par_iter().map(weight).zip(0..processes.len()).collect();
+    order.sort_unstable();
+    let mut chosen: Vec<usize> = order.into_iter().take(most).map(|(_, at)| at).collect();
+    chosen.sort_unstable();
+    chosen.into_iter().filter_map(|at| processes.get_mut(at).map(std::mem::take)).collect()
+}
+
+/// See [`costliest`].
+const MOST_PROCESSES: usize = 256;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,8 +126,10 @@ mod tests {
             let reads = Kinds::new(view, |syscall, _| (syscall == b"read").then_some(()));
             let processes = processes(view);
             assert_eq!(processes, [vec![0, 1], vec![2]]);
-            let starts =
-                reads.calls_of(view, &processes[0]).into_iter().map(|call| view.trace.events.start_ns(call.row));
+            let starts = reads
+                .calls_of(view, &processes[0], |_| true)
+                .into_iter()
+                .map(|call| view.trace.events.start_ns(call.row));
             assert_eq!(starts.collect::<Vec<_>>(), [3, 5]);
         });
     }

@@ -361,17 +361,20 @@ columns! {
     }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";
-        "task" u32 "" "Number of the task.";
-        "pid" i32 "" "Process id.";
-        "tid" i32 "" "Thread id.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id; missing where several processes are taken together.";
+        "tid" i32 "" "Thread id of that task.";
         "program" dict "" "Program at the first of these calls.";
-        "syscall" dict "" "Name of the system call.";
-        "op" dict "" "Its sub-operation.";
-        "target" dict "" "The target whose calls took longest.";
-        "others" i64 "" "Calls of the same kind on other targets.";
-        "others_mean_ns" i64 "ns" "Mean duration of those.";
-        "calls" i64 "" "Number of calls on the target.";
-        "failed" i64 "" "Number of them that failed.";
+        "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
+        "syscall" dict "" "The system call with most of the time.";
+        "target" dict "" "The place: a file, a directory with all below it, a peer or its host.";
+        "scope" dict "" "file, directory, host or target.";
+        "targets" i64 "" "Number of different targets there.";
+        "others" i64 "" "Calls of the same kinds by the same program elsewhere.";
+        "usual_ns" i64 "ns" "Time that as many calls of these kinds take elsewhere.";
+        "factor" f64 "" "How many times that the calls took.";
+        "calls" i64 "count" "Number of calls.";
+        "failed" i64 "count" "Number of them that failed.";
         "total_ns" i64 "ns" "Sum of their durations.";
         "exclusive_ns" i64 "ns" "Their time on the path.";
         "share" f64 "share" "The part of the window that this is.";

@@ -9,7 +9,7 @@
 
 use super::paths::{is_above, look, parts};
 use crate::few::{self, Group, Grouped};
-use crate::kinds::{Call, Kinds, processes};
+use crate::kinds::{Call, Kinds, costliest};
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
@@ -28,7 +28,7 @@ type Way = Option<bool>;
 /// Walks by process and way.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| look(syscall).map(|_| ()));
-    let processes = processes(view);
+    let processes = costliest(view, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "ancestor_walks");
     for group in few::few(view, groups, |&up| up) {

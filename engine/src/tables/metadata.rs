@@ -7,7 +7,7 @@
 
 use super::paths::{Look, look};
 use crate::few::{self, Group, Grouped};
-use crate::kinds::{Kinds, processes};
+use crate::kinds::{Kinds, costliest};
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
@@ -52,7 +52,7 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
 /// Repeats by process and syscall.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| kind(syscall));
-    let processes = processes(view);
+    let processes = costliest(view, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "metadata");
     for group in few::few(view, groups, |&syscall| syscall) {
@@ -67,7 +67,7 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
     let mut asked: FxHashMap<(Text, Text), i64> = FxHashMap::default();
     let mut repeats: Grouped<(Text, Text)> = Grouped::default();
     let mut changed: FxHashMap<Text, u32> = FxHashMap::default();
-    for (call, number) in kinds.calls_of(view, tasks).into_iter().zip(1u32..) {
+    for (call, number) in kinds.calls_of(view, tasks, |_| true).into_iter().zip(1u32..) {
         let (target, shape) = (events.target(call.row), events.shape(call.row));
         match call.kind {
             // A relative path means something else now, and so does the answer to getcwd.

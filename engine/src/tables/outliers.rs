@@ -12,12 +12,12 @@ use crate::sheet::{Found, Sheet};
 use crate::view::View;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many calls of a kind are told.
 const MOST_OF_A_KIND: usize = 3;
 /// How many kinds are.
-const MOST_KINDS: usize = 256;
+const MOST_KINDS: usize = 24;
 
 /// Capture, program, syscall and sub-operation.
 type Key = (u32, Text, Text, Text);
@@ -74,7 +74,13 @@ pub fn found(view: &View<'_>) -> Found {
     let names = Names::new(view);
     let kinds = Kinds::new(view, |_, shape| names.number_of.get(&(shape.syscall, shape.op)).copied());
     let tasks: Vec<u32> = view.tasks().collect();
-    let seen = tasks.par_iter().map(|&task| of_task(view, &kinds, &names, task)).reduce(FxHashMap::default, merged);
+    let of_tasks: Vec<(Key, Seen)> = tasks
+        .par_iter()
+        .map_init(Scratch::default, |scratch, &task| scratch.of_task(view, &kinds, &names, task))
+        .flatten_iter()
+        .collect();
+    let mut seen: FxHashMap<Key, Seen> = FxHashMap::default();
+    of_tasks.iter().for_each(|(key, of_task)| seen.entry(*key).or_default().merge(of_task));
     let mut chosen: Vec<(Key, Seen)> = seen.into_iter().filter(|(_, seen)| seen.stands_out(view)).collect();
     chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
     chosen.truncate(MOST_KINDS);
@@ -92,10 +98,12 @@ pub fn found(view: &View<'_>) -> Found {
 
 /// How long the calls of these kinds took.
 fn durations(view: &View<'_>, kinds: &Kinds<u32>, names: &Names, chosen: &[(Key, Seen)]) -> FxHashMap<Key, Vec<i64>> {
+    let wanted: FxHashSet<(Text, Text)> = chosen.iter().map(|&((_, _, syscall, op), _)| (syscall, op)).collect();
+    let is_wanted: Vec<bool> = names.names.iter().map(|name| wanted.contains(name)).collect();
     let mut durs: FxHashMap<Key, Vec<i64>> = chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
     for task in view.tasks().filter(|_| !chosen.is_empty()) {
         let capture = view.trace.tasks[task as usize].capture;
-        for call in kinds.by_program(view, task) {
+        for call in kinds.by_program(view, task).filter(|call| is_wanted[call.kind as usize]) {
             let (syscall, op) = names.of(call.kind);
             let dur_ns = view.trace.events.dur_ns(call.row);
             if let Some(durs) = durs.get_mut(&(capture, call.program, syscall, op)).filter(|_| dur_ns != NO_NS) {
@@ -131,29 +139,42 @@ impl Names {
     }
 }
 
-fn of_task(view: &View<'_>, kinds: &Kinds<u32>, names: &Names, task: u32) -> FxHashMap<Key, Seen> {
-    let events = &view.trace.events;
-    let capture = view.trace.tasks[task as usize].capture;
-    let mut seen: FxHashMap<(Text, u32), Seen> = FxHashMap::default();
-    for call in kinds.by_program(view, task) {
-        let dur_ns = events.dur_ns(call.row);
-        if dur_ns != NO_NS {
-            seen.entry((call.program, call.kind)).or_default().add(dur_ns, view.exclusive_ns(call.row), call.row);
-        }
-    }
-    let named = seen.into_iter().map(|((program, kind), seen)| {
-        let (syscall, op) = names.of(kind);
-        ((capture, program, syscall, op), seen)
-    });
-    named.collect()
+/// What a program of a task did, by the number of the kind: kept between tasks, so that it is made once a thread.
+#[derive(Default)]
+struct Scratch {
+    seen: Vec<Seen>,
+    used: Vec<u32>,
 }
 
-fn merged(mut one: FxHashMap<Key, Seen>, mut other: FxHashMap<Key, Seen>) -> FxHashMap<Key, Seen> {
-    if one.len() < other.len() {
-        std::mem::swap(&mut one, &mut other);
+impl Scratch {
+    fn of_task(&mut self, view: &View<'_>, kinds: &Kinds<u32>, names: &Names, task: u32) -> Vec<(Key, Seen)> {
+        let events = &view.trace.events;
+        let capture = view.trace.tasks[task as usize].capture;
+        let (mut program, mut found) = (Text::NONE, Vec::new());
+        self.seen.resize(names.names.len(), Seen::default());
+        for call in kinds.by_program(view, task) {
+            let dur_ns = events.dur_ns(call.row);
+            if call.program != program {
+                self.give(names, (capture, program), &mut found);
+                program = call.program;
+            }
+            if let Some(seen) = self.seen.get_mut(call.kind as usize).filter(|_| dur_ns != NO_NS) {
+                if seen.calls == 0 {
+                    self.used.push(call.kind);
+                }
+                seen.add(dur_ns, view.exclusive_ns(call.row), call.row);
+            }
+        }
+        self.give(names, (capture, program), &mut found);
+        found
     }
-    other.iter().for_each(|(key, seen)| one.entry(*key).or_default().merge(seen));
-    one
+
+    fn give(&mut self, names: &Names, (capture, program): (u32, Text), found: &mut Vec<(Key, Seen)>) {
+        for kind in self.used.drain(..) {
+            let (syscall, op) = names.of(kind);
+            found.push(((capture, program, syscall, op), std::mem::take(&mut self.seen[kind as usize])));
+        }
+    }
 }
 
 fn write(view: &View<'_>, key: &Key, row: u32, (durs, p50_ns): (&[i64], i64), sheet: &mut Sheet<'_>) {

@@ -53,22 +53,28 @@ pub(crate) fn kinds(view: &View<'_>) -> Kinds<Kind> {
     })
 }
 
-/// How often each target is opened or gone back in, up to 2: most are opened once, and need not be looked at.
-pub(crate) fn starts(view: &View<'_>, kinds: &Kinds<Kind>) -> Vec<u8> {
+/// Targets that are begun again somewhere, by number: of those that are, so many with most time on the path. What has
+/// next to none cannot matter, and most files are opened once.
+pub(crate) fn begun_again(view: &View<'_>, kinds: &Kinds<Kind>, most: usize) -> Vec<bool> {
     let events = &view.trace.events;
-    let mut starts = vec![0u8; events.texts.len()];
+    let mut targets: Vec<(u8, i64)> = vec![(0, 0); events.texts.len()];
     for (row, kind) in view.tasks().flat_map(|task| kinds.calls(view, task)) {
         let begins = match kind {
-            Kind::Opens => true,
+            Kind::Opens | Kind::AsksInVain => true,
             Kind::Seeks => events.ret(row) == 0,
-            Kind::AsksInVain => true,
             _ => false,
         };
-        if let Some(count) = starts.get_mut(events.target(row).0 as usize).filter(|_| begins) {
-            *count = (*count + 1).min(2);
+        if let Some((starts, ns)) = targets.get_mut(events.target(row).0 as usize) {
+            *starts = starts.saturating_add(u8::from(begins));
+            *ns += view.exclusive_ns(row);
         }
     }
-    starts
+    let mut order: Vec<u32> =
+        (1u32..).zip(&targets[1..]).filter(|(_, (starts, _))| *starts > 1).map(|(at, _)| at).collect();
+    order.sort_unstable_by_key(|&at| (std::cmp::Reverse(targets[at as usize].1), at));
+    let mut chosen = vec![false; targets.len()];
+    order.into_iter().take(most).for_each(|at| chosen[at as usize] = true);
+    chosen
 }
 
 /// What a process goes through: target, and of ioctls the request.
@@ -130,14 +136,12 @@ pub(crate) struct Gone {
 }
 
 /// The passes of a process through what it or another one begins several times.
-pub(crate) fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, starts: &[u8], tasks: &[u32]) -> Vec<Gone> {
+pub(crate) fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, chosen: &[bool], tasks: &[u32]) -> Vec<Gone> {
     let events = &view.trace.events;
     let mut walker = Walker::default();
-    for call in kinds.calls_of(view, tasks) {
-        let target = events.target(call.row);
-        if target.is_some() && starts.get(target.0 as usize).is_some_and(|&count| count > 1) {
-            walker.step(events, &call, target);
-        }
+    let matters = |row: u32| chosen.get(events.target(row).0 as usize) == Some(&true);
+    for call in kinds.calls_of(view, tasks, matters) {
+        walker.step(events, &call, events.target(call.row));
     }
     let Walker { starts, things } = walker;
     let found = things.into_iter().map(|((program, thing), mut passes)| {

@@ -15,17 +15,20 @@ use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
+/// So many files with most time on the path are looked at.
+const MOST_FILES: usize = 64;
+
 /// A file, and the largest pass through it.
 type Key = (Text, i64);
 
 /// Files that were read more than once in a capture.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = passes::kinds(view);
-    let starts = passes::starts(view, &kinds);
+    let chosen = passes::begun_again(view, &kinds, MOST_FILES);
     let processes = processes(view);
     let read = |gone: &Gone| gone.thing.1 == Text::NONE && !gone.passes.is_list && gone.passes.opens > 0;
     let of_process = |tasks: &Vec<u32>| {
-        passes::of_process(view, &kinds, &starts, tasks).into_iter().filter(read).collect::<Vec<_>>()
+        passes::of_process(view, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
     };
     let gone: Vec<Gone> = processes.par_iter().flat_map_iter(of_process).collect();
     let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();

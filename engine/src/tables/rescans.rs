@@ -7,12 +7,15 @@
 
 use super::passes::{self, Thing};
 use crate::few::{self, Group};
-use crate::kinds::processes;
+use crate::kinds::costliest;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
 use parsers::Text;
 use rayon::prelude::*;
+
+/// So many targets with most time on the path are looked at.
+const MOST_THINGS: usize = 256;
 
 /// What a row is about; several things are taken together as none.
 type Key = (Thing, &'static str, bool);
@@ -20,10 +23,10 @@ type Key = (Thing, &'static str, bool);
 /// What each process goes through more than once.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = passes::kinds(view);
-    let starts = passes::starts(view, &kinds);
-    let processes = processes(view);
+    let chosen = passes::begun_again(view, &kinds, MOST_THINGS);
+    let processes = costliest(view, &kinds);
     let of_process = |tasks: &Vec<u32>| {
-        let gone = passes::of_process(view, &kinds, &starts, tasks).into_iter();
+        let gone = passes::of_process(view, &kinds, &chosen, tasks).into_iter();
         gone.filter(|gone| gone.passes.passes > 1).map(group).collect::<Vec<_>>()
     };
     let groups = processes.par_iter().flat_map_iter(of_process).collect();

@@ -1,57 +1,212 @@
-//! Slow targets: what a process works on that takes most of its time in calls of one kind.
+//! Slow targets: what takes long where the same calls elsewhere do not: a file, a directory with all below it, a peer.
 //!
 //! ```text
-//! stat    /a 1 ms | /b 1 ms | /nfs/home 900 ms | /c 1 ms          /nfs/home is slow: 900 ms against 1 ms elsewhere
+//! stat /a 1 ms | stat /b 1 ms | stat /net/x 90 ms | open /net/y 80 ms | open /c 2 ms
+//! /net: 170 ms, and as many calls of these kinds elsewhere would take 3 ms
 //! ```
+//! Each call is compared with those of its syscall and sub-operation by the same program on targets outside. Going down
+//! from the root, a directory is named as long as it has nine tenths of what is above the usual.
 
+use super::paths::is_above;
+use crate::few::{Group, few, targets};
+use crate::kinds::{Kinds, costliest};
 use crate::members::Members;
-use crate::sheet::{Found, Sheet, Sum};
+use crate::sheet::{Found, Sheet};
 use crate::view::View;
-use parsers::{NO_NS, Text};
+use parsers::syscalls::Class;
+use parsers::{Interner, NO_NS, Text};
+use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Calls of one process on one target, and on all targets of their kind.
-struct Target {
-    sum: Sum,
-    rows: Vec<u32>,
+/// A kind of call: syscall and sub-operation.
+type Kind = (Text, Text);
+
+/// Calls and their time.
+#[derive(Clone, Copy, Default)]
+struct Took {
+    calls: i64,
+    ns: i64,
 }
 
-/// Targets that had calls, by process, syscall and sub-operation.
+impl Took {
+    fn add(&mut self, other: Took) {
+        *self = Took { calls: self.calls + other.calls, ns: self.ns.saturating_add(other.ns) };
+    }
+
+    fn without(self, other: Took) -> Took {
+        Took { calls: self.calls - other.calls, ns: self.ns - other.ns }
+    }
+}
+
+/// What a row is about: a place, how it is named, and what as many calls elsewhere would take.
+type Key = (Text, Vec<u8>, &'static str, i64, i64);
+
+/// The slowest place of each process.
 pub fn found(view: &View<'_>) -> Found {
+    let texts = &view.trace.events.texts;
+    let kinds = Kinds::new(view, |syscall, shape| {
+        let class = crate::classes::class_of(syscall, texts.bytes(shape.target));
+        let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
+        works.then_some((shape.syscall, shape.op))
+    });
+    let processes = costliest(view, &kinds);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "slow_targets");
-    for task in view.tasks() {
-        of_task(view, task, &mut sheet);
+    for group in few(view, groups, Clone::clone) {
+        write(view, &group, &mut sheet);
     }
     sheet.finish()
 }
 
-fn of_task(view: &View<'_>, task: u32, sheet: &mut Sheet<'_>) {
+/// Time of a program's calls by target and kind, and by kind.
+#[derive(Default)]
+struct Calls {
+    of_target: FxHashMap<Text, FxHashMap<Kind, Took>>,
+    of_kind: FxHashMap<Kind, Took>,
+}
+
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
     let events = &view.trace.events;
-    let mut kinds: FxHashMap<(Text, Text), FxHashMap<Text, Target>> = FxHashMap::default();
-    for row in view.calls_of(task) {
-        let (shape, target) = (events.shape(row), events.target(row));
-        if target.is_some() && events.dur_ns(row) != NO_NS {
-            let new = || Target { sum: Sum::new(row), rows: Vec::new() };
-            let here = kinds.entry((shape.syscall, shape.op)).or_default().entry(target).or_insert_with(new);
-            here.sum.add(view, row);
-            here.rows.push(row);
+    let mut programs: FxHashMap<Text, Calls> = FxHashMap::default();
+    for call in tasks.iter().flat_map(|&task| kinds.by_program(view, task)) {
+        let took = Took { calls: 1, ns: view.exclusive_ns(call.row) };
+        // Where nobody waits nothing is slow.
+        if events.dur_ns(call.row) != NO_NS {
+            let calls = programs.entry(call.program).or_default();
+            calls.of_kind.entry(call.kind).or_default().add(took);
+            calls.of_target.entry(events.target(call.row)).or_default().entry(call.kind).or_default().add(took);
         }
     }
-    let mut kinds: Vec<_> = kinds.into_iter().filter(|(_, targets)| targets.len() > 1).collect();
-    kinds.sort_unstable_by_key(|&(kind, _)| kind);
-    for ((syscall, op), targets) in kinds {
-        let total_ns: i64 = targets.values().map(|target| target.sum.total_ns).sum();
-        let calls: i64 = targets.values().map(|target| target.sum.calls).sum();
-        let slowest = targets.into_iter().max_by_key(|(name, target)| (target.sum.total_ns, *name));
-        let Some((name, target)) = slowest else { continue };
-        sheet.who(task, target.sum.first_row);
-        sheet.text("syscall", syscall);
-        sheet.text("op", op);
-        sheet.text("target", name);
-        let others = (calls - target.sum.calls).max(1);
-        sheet.int("others", calls - target.sum.calls);
-        sheet.int("others_mean_ns", (total_ns - target.sum.total_ns) / others);
-        sheet.sum(&target.sum);
-        sheet.members(Members::Rows(target.rows));
+    let places = programs.into_iter().filter_map(|(program, calls)| {
+        let place = calls.slowest(&events.texts)?;
+        Some((program, place))
+    });
+    places.map(|(program, place)| of_place(view, kinds, tasks, program, place)).collect()
+}
+
+/// Time above the usual, the usual, and the number of calls that it is taken from.
+type Excess = (i64, i64, i64);
+
+/// A place and what is known of it.
+struct Place {
+    name: Vec<u8>,
+    scope: &'static str,
+    usual_ns: i64,
+    others: i64,
+}
+
+impl Calls {
+    /// The time of these targets above what as many calls of their kinds take elsewhere.
+    fn excess(&self, inside: &FxHashMap<Kind, Took>) -> Excess {
+        let (mut excess_ns, mut usual_ns, mut others) = (0, 0, 0);
+        for (kind, &took) in inside {
+            let outside = self.of_kind.get(kind).copied().unwrap_or_default().without(took);
+            if outside.calls > 0 {
+                let usual = (i128::from(outside.ns) * i128::from(took.calls) / i128::from(outside.calls)) as i64;
+                excess_ns += took.ns - usual;
+                usual_ns += usual;
+                others += outside.calls;
+            }
+        }
+        (excess_ns, usual_ns, others)
+    }
+
+    /// The place with most time above the usual, named as closely as possible.
+    fn slowest(&self, texts: &Interner) -> Option<Place> {
+        let mut places: FxHashMap<&[u8], FxHashMap<Kind, Took>> = FxHashMap::default();
+        for (&target, kinds) in &self.of_target {
+            for name in names(texts.bytes(target)) {
+                let place = places.entry(name).or_default();
+                kinds.iter().for_each(|(kind, &took)| place.entry(*kind).or_default().add(took));
+            }
+        }
+        let known =
+            places.iter().map(|(&name, kinds)| (self.excess(kinds), name)).filter(|((excess, _, _), _)| *excess > 0);
+        let known: Vec<(Excess, &[u8])> = known.collect();
+        let most_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
+        // Of places that have nearly all of it the closest; the longest name is the closest.
+        let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= most_ns - most_ns / 10);
+        let ((_, usual_ns, others), name) =
+            near.max_by_key(|&((excess_ns, _, _), name)| (name.len(), excess_ns, name))?;
+        let is_target = self.of_target.keys().any(|&target| texts.bytes(target) == name);
+        let is_directory = self.of_target.keys().any(|&target| is_above(name, texts.bytes(target)));
+        let scope = match (name.starts_with(b"/"), is_directory) {
+            (_, true) => "directory",
+            (true, false) => "file",
+            _ if is_target => "target",
+            _ => "host",
+        };
+        Some(Place { name: name.to_vec(), scope, usual_ns, others })
+    }
+}
+
+/// What a target belongs to: itself, and each directory above it, or its host.
+fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_path = target.first() == Some(&b'/');
+    let slashes = memchr::memchr_iter(b'/', target).filter(move |&at| is_path && at > 0).map(|at| &target[..at]);
+    let host = (!is_path && crate::classes::is_host_and_port(target)).then(|| memchr::memrchr(b':', target)).flatten();
+    slashes.chain(host.map(|at| &target[..at])).chain([target])
+}
+
+fn of_place(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32], program: Text, place: Place) -> Group<Key> {
+    let events = &view.trace.events;
+    let is_inside = |target: Text| {
+        let path = events.texts.bytes(target);
+        names(path).any(|name| name == place.name)
+    };
+    let mut inside: FxHashMap<Text, bool> = FxHashMap::default();
+    let calls = tasks.iter().flat_map(|&task| kinds.by_program(view, task)).filter(|call| call.program == program);
+    let rows = calls.map(|call| call.row).filter(|&row| {
+        let target = events.target(row);
+        *inside.entry(target).or_insert_with(|| is_inside(target))
+    });
+    let rows: Vec<u32> = rows.collect();
+    let key = (Text::NONE, place.name, place.scope, place.usual_ns, place.others);
+    Group::of_one(tasks[0], program, key, rows)
+}
+
+fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+    let (_, name, scope, usual_ns, others) = &group.key;
+    let sum = group.sum(view);
+    sheet.whose(group);
+    sheet.text("syscall", crate::few::costliest(view, &group.rows));
+    sheet.string("target", Some(&String::from_utf8_lossy(name)));
+    sheet.string("scope", Some(scope));
+    sheet.int("targets", targets(view, &group.rows));
+    sheet.int("others", *others);
+    sheet.int("usual_ns", *usual_ns);
+    sheet.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
+    sheet.sum(&sum);
+    sheet.members(Members::Rows(group.rows.clone()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::build::{TaskPlan, build, rows, task};
+
+    const COLUMNS: [&str; 6] = ["target", "scope", "calls", "exclusive_ns", "usual_ns", "others"];
+
+    fn stats(stats: &[(&str, i64)]) -> Vec<String> {
+        let plan = stats.iter().zip(1i64..).fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, ((path, dur), at)| {
+            plan.call("stat", at * 1000, at * 1000 + dur).on(path).returns(0)
+        });
+        rows(&build(vec![plan.exit(99_999)]), found, &COLUMNS)
+    }
+
+    #[test]
+    fn the_closest_name_that_has_the_time_is_told() {
+        let mount = [("/a/x", 2), ("/net/home/u", 90), ("/net/home/v", 80), ("/b/y", 2), ("/b/z", 2)];
+        assert_eq!(stats(&mount), ["/net/home directory 2 170 4 3"]);
+        let file = [("/a/x", 2), ("/a/y", 900), ("/a/z", 2), ("/a/y", 700)];
+        assert_eq!(stats(&file), ["/a/y file 2 1600 4 2"]);
+        let peers = [("10.0.0.1:80", 2), ("10.0.0.9:80", 400), ("10.0.0.9:81", 400), ("10.0.0.2:80", 2)];
+        assert_eq!(stats(&peers), ["10.0.0.9 host 2 800 4 2"]);
+    }
+
+    #[test]
+    fn where_all_are_alike_or_there_is_nothing_to_compare_with_none_is_slow() {
+        assert!(stats(&[("/a", 5), ("/b", 5), ("/c", 5)]).is_empty());
+        assert!(stats(&[("/a", 900), ("/a", 900)]).is_empty());
     }
 }

@@ -79,7 +79,7 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
     let mut written = Written::default();
     let mut groups: Grouped<(Text, Key)> = Grouped::default();
     let mut counts: FxHashMap<(Text, Key), [i64; 2]> = FxHashMap::default();
-    for call in kinds.calls_of(view, tasks) {
+    for call in kinds.calls_of(view, tasks, |_| true) {
         let target = events.target(call.row);
         let before = match call.kind {
             Kind::Writes => {
