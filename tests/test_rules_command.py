@@ -13,6 +13,7 @@ from conftest import SAMPLES, Run
 from tracealyze import _engine
 from tracealyze.config import Settings, settings
 from tracealyze.errors import WrongUsage
+from tracealyze.render import explanation
 from tracealyze.rulefile import EXPLANATION
 from tracealyze.ruleset import rules
 
@@ -89,12 +90,19 @@ def test_a_name_that_no_rule_has_is_a_mistake(arguments: list[str], says: str, r
     assert says in done.stderr
 
 
-@pytest.mark.parametrize("name", [name for rule in rules() for name in (rule.name, rule.code.lower())])
-def test_every_rule_is_explained_in_its_five_parts(name: str, run: Run) -> None:
+@pytest.mark.parametrize("name", ["fixed-sleep", "tlz003"])
+def test_a_rule_is_explained_by_name_or_code(name: str, run: Run) -> None:
     done = run("explain", name)
     assert done.returncode == 0, done.stderr
     for heading in (*EXPLANATION.values(), "When it speaks"):
         assert f"\n{heading}\n" in done.stdout
+
+
+def test_every_rule_is_explained_in_its_five_parts() -> None:
+    for rule in rules():
+        told = dict(explanation.parts(rule))
+        assert [*told][:6] == [*EXPLANATION.values(), "When it speaks"], rule.name
+        assert all(paragraphs for paragraphs in told.values()), rule.name
 
 
 def test_an_explanation_has_each_form(run: Run) -> None:
