@@ -95,11 +95,14 @@ pub(crate) fn reader_for(
     if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty { path: path.to_owned() });
     }
+    let plain = parsers::without_quotes(head.bytes);
+    let head = Head { bytes: plain.as_deref().unwrap_or(head.bytes), ..head };
     let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
     let format = format
         .or_else(|| parsers::recognise(head))
         .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })?;
-    Ok((format.name(), format.reader(head)))
+    let reader = format.reader(head);
+    Ok((format.name(), if plain.is_some() { parsers::quoted(reader) } else { reader }))
 }
 
 /// A capture of which nothing is read yet.

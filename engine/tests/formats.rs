@@ -239,3 +239,20 @@ fn a_process_begun_later_under_the_id_of_an_ended_thread_is_another_task() {
     ]);
     assert_eq!(tasks(&trace).iter().map(|task| task.4).collect::<Vec<_>>(), [2, 2, 1]);
 }
+
+#[test]
+fn a_capture_that_is_quoted_as_in_a_mail_says_the_same() {
+    let lines = [
+        "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t= 2",
+        "",
+        "700/2:\t 0.0003\topen(\"/x\", O_RDONLY)\t\tErr#2 ENOENT",
+        "700/1:\t 0.0009\t_exit(3)",
+    ];
+    let quoted: Vec<String> = lines.iter().map(|line| format!("> {line}")).collect();
+    let (plain, quoted) = (read(&lines), read(&quoted.iter().map(String::as_str).collect::<Vec<_>>()));
+    assert_eq!(plain.captures[0].accounting, quoted.captures[0].accounting);
+    assert_eq!(calls(&plain, "open"), calls(&quoted, "open"));
+    // The output of a program that quotes is none.
+    let own = read(&["700 close(3) = 0", "> said the program", "700 close(4) = 0", "700 close(5) = 0"]);
+    assert_eq!(own.captures[0].lines_of(Kind::Foreign), 1);
+}

@@ -32,4 +32,5 @@ pub use format::{
 };
 pub use line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
 pub use memo::Parts;
+pub use pasted::{quoted, without_quotes};
 pub use text::{Interner, NewTexts, Text};
