@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ROUND_WITHIN = 0.01
 _UNKNOWN = "unknown"
+_IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
 def message(text: str, match: Match, trace: Trace) -> str:
@@ -61,6 +62,8 @@ class _Shown(string.Formatter):
         if isinstance(value, list | tuple):
             return " · ".join(str(each) for each in value)
         if isinstance(value, bool | str):
+            return str(value)
+        if name in _IDS or name.endswith("_pid"):
             return str(value)
         if name.endswith("_ns"):
             return units.duration(value, self.tick_ns)

@@ -208,6 +208,11 @@ impl Charges {
         rows
     }
 
+    /// The part of the time between a call and the next one in which the task was stopped.
+    pub fn stopped_ns(&self, row: u32) -> i64 {
+        self.others_at(row).filter(|segment| segment.class == Class::Stopped).map(Segment::dur_ns).sum()
+    }
+
     fn other_ns(&self, row: u32, is_gap: bool) -> i64 {
         if self.others.is_empty() {
             return 0;

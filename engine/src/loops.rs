@@ -6,6 +6,7 @@
 mod nests;
 mod turns;
 
+use crate::classes::moves_bytes;
 use crate::events::{EventKind, EventTable};
 use crate::members::Members;
 use crate::select::Selection;
@@ -47,6 +48,8 @@ pub struct Loop {
     pub around: Option<Around>,
     /// Different targets of the dominant call.
     pub distinct_targets: u64,
+    /// Bytes that its calls moved.
+    pub bytes: i64,
     /// First and last event.
     pub first_row: u32,
     /// See `first_row`.
@@ -57,6 +60,8 @@ pub struct Loop {
 pub struct Shapes {
     of_shape: Vec<u32>,
     parts: Vec<(Text, Text, Text, Outcome)>,
+    /// Whether a part returns the number of bytes that it moved.
+    moves: Vec<bool>,
 }
 
 impl Shapes {
@@ -72,7 +77,10 @@ impl Shapes {
             })
         });
         let of_shape = of_shape.collect();
-        Shapes { of_shape, parts }
+        let is_moving =
+            |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && moves_bytes(events.texts.bytes(part.0));
+        let moves = parts.iter().map(is_moving).collect();
+        Shapes { of_shape, parts, moves }
     }
 
     fn of(&self, events: &EventTable, row: u32) -> u32 {
@@ -174,6 +182,8 @@ impl Calls<'_> {
         let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
         let of_dominant = rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant);
         let targets: FxHashSet<Text> = of_dominant.map(|(&row, _)| events.target(row)).collect();
+        let moving = rows.iter().zip(of_rows).filter(|&(_, &shape)| self.shapes.moves[shape as usize]);
+        let bytes = moving.map(|(&row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
         let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
         let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
         Loop {
@@ -188,6 +198,7 @@ impl Calls<'_> {
             around: nest.around,
             body: nest.body,
             distinct_targets: targets.len() as u64,
+            bytes,
             first_row,
             last_row,
         }
@@ -212,6 +223,7 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.int("dominant_calls", one.dominant_calls as i64);
         sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
         sheet.int("distinct_targets", one.distinct_targets as i64);
+        sheet.int("bytes", one.bytes);
         sheet.float("trend", one.trend);
         let around = one.around.as_ref();
         sheet.some_int("outer_turns", around.map(|around| around.turns as i64));

@@ -35,8 +35,17 @@ pub enum Members {
         /// Its last call.
         last_row: u32,
     },
+    /// Several of them: task, first call, last call.
+    Stretches(Vec<(u32, u32, u32)>),
     /// The gaps behind these calls.
     Gaps(Vec<u32>),
+    /// All that begins in a capture between these moments, which are in order and apart: whoever worked then.
+    Times {
+        /// The capture.
+        capture: u32,
+        /// From, to.
+        times: Vec<(i64, i64)>,
+    },
     /// Pieces of the partition.
     Pieces(Scope),
 }
@@ -55,16 +64,41 @@ impl Members {
                     }
                 }
             }
-            Members::Stretch { task, first_row, last_row } => {
-                for &row in trace.rows_from(*task, *first_row) {
+            &Members::Stretch { task, first_row, last_row } => stretch(trace, (task, first_row, last_row), &mut tell),
+            Members::Stretches(all) => all.iter().for_each(|&one| stretch(trace, one, &mut tell)),
+            Members::Times { capture, times } => within(trace, *capture, times, &mut tell),
+            Members::Pieces(_) => {}
+        }
+    }
+}
+
+fn stretch(trace: &Trace, (task, first_row, last_row): (u32, u32, u32), tell: &mut impl FnMut(u32, bool)) {
+    for &row in trace.rows_from(task, first_row) {
+        tell(row, false);
+        if row == last_row {
+            break;
+        }
+        tell(row, true);
+    }
+}
+
+/// Calls that begin, and gaps that begin, at these times.
+fn within(trace: &Trace, capture: u32, times: &[(i64, i64)], tell: &mut impl FnMut(u32, bool)) {
+    let events = &trace.events;
+    let Some(tasks) = trace.captures.get(capture as usize).map(|capture| capture.tasks.clone()) else { return };
+    for rows in tasks.map(|task| trace.rows_of(task)) {
+        for &(from_ns, to_ns) in times {
+            // One call that began earlier may have its gap inside.
+            let first = rows.partition_point(|&row| events.start_ns(row) < from_ns).saturating_sub(1);
+            for &row in rows[first..].iter().take_while(|&&row| events.start_ns(row) < to_ns) {
+                let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
+                if events.start_ns(row) >= from_ns {
                     tell(row, false);
-                    if row == *last_row {
-                        break;
-                    }
+                }
+                if (from_ns..to_ns).contains(&end_ns) {
                     tell(row, true);
                 }
             }
-            Members::Pieces(_) => {}
         }
     }
 }

@@ -138,6 +138,7 @@ columns! {
         "dominant_calls" i64 "" "Number of dominant calls.";
         "failing" dict "" "A call of the body that fails in every turn.";
         "distinct_targets" i64 "" "Different targets of the dominant call.";
+        "bytes" i64 "bytes" "Bytes that its calls moved.";
         "trend" f64 "" "Time of the last quarter of the turns for each second of the first quarter: above 1 they get slower.";
         "outer_turns" i64 "" "How often a loop around it went round; missing if there is none that costs little itself.";
         "outer_body" list "" "The calls of the commonest turn of the loop around it.";
@@ -358,6 +359,187 @@ columns! {
         "bytes" i64 "bytes" "Bytes that they moved.";
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";
+    }
+    "commands" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "The program that was run.";
+        "argv" dict "" "Its arguments, without numbers.";
+        "runs" i64 "count" "How often it was run.";
+        "commands" i64 "count" "Number of such command lines: 1.";
+        "distinct" i64 "" "Number of different command lines, numbers and all.";
+        "parents" i64 "" "Number of different tasks that ran it.";
+        "is_cut" bool "" "Whether the tracer cut the arguments, so that the rest may differ.";
+        "life_ns" i64 "ns" "Sum of the lives of all runs.";
+        "longest_ns" i64 "ns" "Life of the longest run.";
+        "exclusive_ns" i64 "ns" "Time on the path of all runs, in and between calls.";
+        "share" f64 "share" "The part of the window that this is.";
+        "inclusive_ns" i64 "ns" "The same with all that the runs started.";
+        "repeated_ns" i64 "ns" "Time on the path of all runs but the costliest.";
+        "first_line" i64 "" "First line of the first run.";
+        "last_line" i64 "" "Last line of the last run.";
+    }
+    "siblings" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program of the parent.";
+        "child_program" dict "" "Program that the children run.";
+        "commands" list "" "The first few of their different command lines.";
+        "children" i64 "count" "Number of children.";
+        "at_once" i64 "" "How many lived at once at most.";
+        "serial_share" f64 "share" "Of the time in which any lived, the part in which only one did.";
+        "wall_ns" i64 "ns" "From the first birth to the last end.";
+        "sum_ns" i64 "ns" "Sum of their lives.";
+        "longest_ns" i64 "ns" "The longest life.";
+        "parallel" f64 "" "How many ran at once on the average, as it seems: sum over wall.";
+        "lock_wait_ns" i64 "ns" "Time that they and their descendants waited for locks on files.";
+        "effective" f64 "" "How many ran at once on the average without that waiting.";
+        "exclusive_ns" i64 "ns" "Time on the path of the children and all that they started.";
+        "share" f64 "share" "The part of the window that this is.";
+        "could_free_ns" i64 "ns" "That without the costliest child: what running all at once could free.";
+        "first_line" i64 "" "First line of the first child.";
+        "last_line" i64 "" "Last line of the last child.";
+    }
+    "locks" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program of who waited longest.";
+        "kind" dict "" "file, mutex or futex.";
+        "syscall" dict "" "The system call that waits.";
+        "op" dict "" "Its sub-operation.";
+        "target" dict "" "The lock: the file, or the address in the process.";
+        "waiters" i64 "" "Number of tasks that asked for it.";
+        "holders" i64 "" "Number of tasks that somebody waited for.";
+        "calls" i64 "count" "How often it was asked for.";
+        "handed_on" i64 "count" "Waits that were ended by a task which asks for the lock itself, or by a child of it.";
+        "convoy" i64 "" "How many asked at once at most.";
+        "total_ns" i64 "ns" "Sum of all waits; over several tasks not wall time.";
+        "max_ns" i64 "ns" "The longest wait.";
+        "own_ns" i64 "ns" "Time on the path in the waits themselves; the rest of it is the holders'.";
+        "exclusive_ns" i64 "ns" "Time on the path while who is waited for waits for this lock, whoever works meanwhile.";
+        "share" f64 "share" "The part of the window that this is.";
+        "longest_hold_ns" i64 "ns" "The longest part of it without the lock being handed on.";
+        "could_free_ns" i64 "ns" "What would be free if nobody had to wait for another: all but the longest hold.";
+        "holder_pid" i32 "" "Who ended the longest wait.";
+        "holder_program" dict "" "Its program.";
+        "holder_did" dict "" "Program and call that the holder and its children spent most time in meanwhile.";
+        "first_line" i64 "" "Line of the first wait.";
+        "last_line" i64 "" "Line of the last wait.";
+    }
+    "forks" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program of the creator.";
+        "kind" dict "" "processes or threads.";
+        "syscall" dict "" "The system call that took longest to create one.";
+        "created" i64 "count" "How many were created.";
+        "gone" i64 "count" "How many of them the capture sees end.";
+        "programs" i64 "count" "How many of them ran a program of their own.";
+        "at_once" i64 "" "How many lived at once at most.";
+        "mean_life_ns" i64 "ns" "Mean life of those that ended.";
+        "p90_life_ns" i64 "ns" "Nine in ten of those lived at most so long.";
+        "calls" i64 "count" "Number of calls that created them.";
+        "total_ns" i64 "ns" "Sum of the durations of these calls.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "calls_exclusive_ns" i64 "ns" "Time on the path in these calls.";
+        "exclusive_ns" i64 "ns" "Time on the path in these calls and in what they created.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of these calls.";
+        "last_line" i64 "" "Line of the last of these calls.";
+    }
+    "stops" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program at that moment.";
+        "kind" dict "" "stopped or killed.";
+        "signal" dict "" "The signal that did it.";
+        "stops" i64 "count" "How often.";
+        "total_ns" i64 "ns" "How long it was stopped.";
+        "max_ns" i64 "ns" "The longest stop.";
+        "sender_pid" i32 "" "Who sent the signal, if the capture shows that.";
+        "sender_program" dict "" "Its program.";
+        "after_term_ns" i64 "ns" "How long before a SIGKILL the same process was sent a SIGTERM.";
+        "exclusive_ns" i64 "ns" "Time on the path in which it was stopped.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first stop, or of the call that killed it.";
+        "last_line" i64 "" "Line of the last stop, or of its end.";
+    }
+    "cpu" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "The program.";
+        "gaps" i64 "count" "Number of gaps on the path.";
+        "calls" i64 "count" "Number of calls of the program.";
+        "calls_per_s" f64 "" "Calls for each second from its first to its last.";
+        "exclusive_ns" i64 "ns" "Time on the path between calls.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest gap.";
+        "mean_ns" i64 "ns" "Mean length of a gap on the path.";
+        "first_line" i64 "" "Line of the call before the longest gap.";
+        "last_line" i64 "" "The same line.";
+    }
+    "children" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program of the waiter.";
+        "syscall" dict "" "The system call that waits.";
+        "child_program" dict "" "Program of the children, if the capture shows it.";
+        "children" i64 "count" "Number of different children that were returned.";
+        "child_pid" i32 "" "Process id of the child, if it is one.";
+        "resolved" bool "" "Whether the capture shows who ended these waits.";
+        "shown" bool "" "Whether it shows any child that lived meanwhile.";
+        "calls" i64 "count" "Number of waits.";
+        "failed" i64 "count" "Number of them that failed.";
+        "total_ns" i64 "ns" "Sum of their durations.";
+        "exclusive_ns" i64 "ns" "Their time on the path: what no child in the capture explains.";
+        "share" f64 "share" "The part of the window that this is.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "bytes" i64 "bytes" "Bytes that they moved: none.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
+    "captures" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the first task.";
+        "pid" i32 "" "Its process id.";
+        "tid" i32 "" "Its thread id.";
+        "program" dict "" "Its program.";
+        "format" dict "" "What the tracer writes.";
+        "lines" i64 "count" "Number of lines.";
+        "calls" i64 "count" "Number of calls.";
+        "processes" i64 "count" "Number of processes.";
+        "unseen_children" i64 "count" "Children that were created and of which no line is in the capture.";
+        "unfollowed" bool "" "Whether children were created, and nothing of any of them is in the capture.";
+        "has_clock" bool "" "Whether events have a place on one wall clock.";
+        "has_durations" bool "" "Whether the tracer printed how long calls took.";
+        "has_ids" bool "" "Whether lines say which thread they are of.";
+        "dur_kind" dict "" "exact, upper-bound (user time is in it), gap or none.";
+        "cut" bool "" "Whether the last line is cut or the compressed file ends early.";
+        "open_calls" i64 "count" "Tasks whose last call had not ended when the capture did.";
+        "lost_events" i64 "count" "Events that the tracer says it lost.";
+        "unused_lines" i64 "count" "Lines that could not be used.";
+        "unused_share" f64 "share" "The same as part of all lines.";
+        "backward_steps" i64 "count" "Lines whose stamp lies before that of an earlier line.";
+        "overhead_floor_ns" i64 "ns" "Time that tracing adds to each call at least.";
+        "overhead_share" f64 "share" "The same for all calls, as part of the window.";
+        "filtered" bool "" "Whether some kinds of calls are certainly missing.";
+        "families" list "" "The kinds of calls that are in it.";
+        "first_line" i64 "" "Line of its first event.";
+        "last_line" i64 "" "Line of its last event.";
     }
     "slow_targets" {
         "capture" u32 "" "Number of the capture.";

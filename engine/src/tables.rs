@@ -2,12 +2,19 @@
 //! [`crate::schema`].
 
 mod ancestor_walks;
+mod captures;
+mod children;
+mod commands;
 mod connects;
+mod cpu;
+mod families;
 mod fd_sweeps;
+mod forks;
 mod gap_lengths;
 mod io;
 mod kills;
 mod lengths;
+mod locks;
 mod lookups;
 mod metadata;
 mod outliers;
@@ -18,10 +25,12 @@ mod requests;
 mod rereads;
 mod rescans;
 mod retries;
+mod siblings;
 mod signals;
 mod sleeps;
 mod slow_targets;
 mod sockets;
+mod stops;
 mod syncs;
 mod timeouts;
 mod turns;
@@ -36,11 +45,17 @@ pub type Make = fn(&View<'_>) -> Found;
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
     ("ancestor_walks", ancestor_walks::found),
+    ("captures", captures::found),
+    ("children", children::found),
+    ("commands", commands::found),
     ("connects", connects::found),
+    ("cpu", cpu::found),
     ("fd_sweeps", fd_sweeps::found),
+    ("forks", forks::found),
     ("gap_lengths", gap_lengths::found),
     ("io", io::found),
     ("kills", kills::found),
+    ("locks", locks::found),
     ("lookups", lookups::found),
     ("loops", crate::loops::found),
     ("metadata", metadata::found),
@@ -50,9 +65,11 @@ pub const TABLES: &[(&str, Make)] = &[
     ("rereads", rereads::found),
     ("rescans", rescans::found),
     ("retries", retries::found),
+    ("siblings", siblings::found),
     ("signals", signals::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),
+    ("stops", stops::found),
     ("syncs", syncs::found),
     ("timeouts", timeouts::found),
 ];

@@ -162,9 +162,9 @@ class _Report:
         self.paper.paragraph(f"{self.paper.drawn.arrow} {shown(finding.advice)}", indent=2)
         low, high = finding.impact_ns
         least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
-        freed = least + units.duration(high, self.tick_ns)
+        freed = f"could free {least}{units.duration(high, self.tick_ns)}; " if high else ""
         also = f"; also matches {', '.join(finding.also)}" if finding.also else ""
-        self.paper.paragraph(f"could free {freed}; {finding.confidence}{also}", "dim", indent=2)
+        self.paper.paragraph(f"{freed}{finding.confidence}{also}", "dim", indent=2)
 
     def _quoted(self, finding: Finding) -> Iterable[tuple[int, str]]:
         lines = finding.lines[:_PROOF_LINES]

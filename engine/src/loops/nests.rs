@@ -33,6 +33,8 @@ pub(super) struct Nest {
     pub range: Range<usize>,
     /// Where the last turn begins.
     pub last: usize,
+    /// Calls in between that are not part of it.
+    others: usize,
     pub turns: u64,
     /// Shapes of the commonest turn.
     pub body: Vec<u32>,
@@ -55,7 +57,7 @@ pub struct Around {
 
 /// The loops of a task, disjoint, in order.
 pub(super) fn nests(calls: &Calls<'_>) -> Vec<Nest> {
-    let line = Line { symbols: calls.shapes, kinds: calls.kinds, cost: calls.cost_ns };
+    let line = Line { symbols: calls.shapes, kinds: calls.kinds, first_anchor: 0, cost: calls.cost_ns };
     let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
     for _ in 1..LEVELS {
         let number = nests.len();
@@ -72,7 +74,7 @@ pub(super) fn nests(calls: &Calls<'_>) -> Vec<Nest> {
 
 fn first_level(calls: &Calls<'_>, one: Turned) -> Nest {
     let trend = trend(calls, &one.range, one.first_quarter, one.last_quarter);
-    Nest { range: one.range, last: one.last, turns: one.turns, body: one.body, trend, around: None }
+    Nest { range: one.range, last: one.last, others: 0, turns: one.turns, body: one.body, trend, around: None }
 }
 
 fn trend(calls: &Calls<'_>, range: &Range<usize>, first_quarter: usize, last_quarter: usize) -> Option<f64> {
@@ -136,7 +138,8 @@ fn around(calls: &Calls<'_>, nests: Vec<Nest>) -> Vec<Nest> {
         false => (calls.time_ns)(next(at)..next(at + 1)),
     };
     let kinds = calls.kinds + sequence.bodies.len();
-    let outer = turned(&Line { symbols: &sequence.symbols, kinds, cost: &cost });
+    // Each turn of a loop around others has one of them.
+    let outer = turned(&Line { symbols: &sequence.symbols, kinds, first_anchor: calls.kinds as u32, cost: &cost });
     let mut kept: Vec<Nest> = Vec::with_capacity(nests.len());
     let mut rest = nests.into_iter().peekable();
     for one in outer {
@@ -169,6 +172,7 @@ fn shown(calls: &Calls<'_>, range: Range<usize>, inner: Vec<Nest>, around: Aroun
     let Some(body) = body else {
         return Nest {
             last: range.end - 1,
+            others: 0,
             range,
             turns: around.turns,
             body: around.body,
@@ -179,7 +183,7 @@ fn shown(calls: &Calls<'_>, range: Range<usize>, inner: Vec<Nest>, around: Aroun
     let same = || inner.iter().filter(|nest| nest.body == body);
     let turns = same().map(|nest| nest.turns).sum();
     // The inmost loop is what is shown, and the one around all is what is said of it.
-    Nest { last: range.end - 1, range, turns, trend: per_turn(calls, same()), body, around: Some(around) }
+    Nest { last: range.end - 1, others: 0, range, turns, trend: per_turn(calls, same()), body, around: Some(around) }
 }
 
 /// How long the turns of the last loop are for each nanosecond of those of the first.
@@ -196,15 +200,15 @@ fn joined(nests: Vec<Nest>) -> Vec<Nest> {
     for mut nest in nests {
         while let Some(before) = kept.last() {
             let all = before.range.start..nest.range.end;
-            let between = nest.range.start - before.range.end;
+            let others = before.others + nest.others + nest.range.start - before.range.end;
             if before.body != nest.body
                 || before.around.is_some() != nest.around.is_some()
-                || between * DEVIATING > all.len()
+                || others * DEVIATING > all.len()
             {
                 break;
             }
             let Some(before) = kept.pop() else { break };
-            nest = Nest { range: all, last: nest.last, turns: before.turns + nest.turns, ..before };
+            nest = Nest { range: all, last: nest.last, others, turns: before.turns + nest.turns, ..before };
         }
         kept.push(nest);
     }

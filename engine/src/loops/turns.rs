@@ -5,7 +5,7 @@
 //! anchor     ^       ^       ^         ^         ^              a costly symbol
 //! turns      |-------|-------|---------|-- dev --|-------       from one anchor to the next
 //! ```
-//! A turn conforms if it has the same kinds of symbols as most turns, in any number. A stretch goes on as long as nine in ten
+//! A turn conforms if it has the same kinds of symbols as most turns, in any number, and most follow each other as there. A stretch goes on as long as nine in ten
 //! of its turns conform; a turn that is much longer is work between two loops and ends it.
 
 use rustc_hash::FxHashMap;
@@ -18,7 +18,9 @@ pub(super) const FEWEST_TURNS: usize = 4;
 /// Turns of a loop that may deviate: one in this many.
 pub(super) const DEVIATING: usize = 10;
 /// How many symbols are tried as anchors at most. Each is one look at all symbols.
-const ANCHORS: usize = 24;
+const ANCHORS: usize = 16;
+/// How often one symbol is.
+const TRIES: u8 = 3;
 /// How many turns are looked at to find out what most are like.
 const TURNS_SAMPLED: usize = 1024;
 /// A symbol that comes this often at most for each anchor may be one that comes once where the anchor comes twice.
@@ -46,6 +48,8 @@ pub(super) struct Turned {
 pub(super) struct Line<'a> {
     pub symbols: &'a [u32],
     pub kinds: usize,
+    /// The first symbol that turns may be counted by.
+    pub first_anchor: u32,
     pub cost: &'a dyn Fn(usize) -> i64,
 }
 
@@ -60,17 +64,20 @@ struct Search<'a> {
     sums: Vec<(i64, usize)>,
     /// The place of each symbol of the body at hand among the bits of a mask.
     bits: Vec<u8>,
+    /// What may follow each of these symbols.
+    followers: [u64; 64],
 }
 
 /// All stretches of turns, disjoint, in order.
 pub(super) fn turned(line: &Line<'_>) -> Vec<Turned> {
     let mut search = Search::new(line);
-    let mut tried = vec![false; line.kinds];
+    // An anchor that was of use may be so again: other turns begin with the same symbol.
+    let mut tries = vec![0u8; line.kinds];
     let mut found: Vec<Turned> = Vec::new();
     for _ in 0..ANCHORS {
-        let Some(anchor) = search.costliest(&tried) else { break };
+        let Some(anchor) = search.costliest(&tries) else { break };
         let here = search.with_anchor(anchor);
-        tried[anchor as usize] = here.is_empty();
+        tries[anchor as usize] += if here.is_empty() { TRIES } else { 1 };
         found.extend(here);
     }
     found.sort_by_key(|one| one.range.start);
@@ -100,7 +107,15 @@ impl<'a> Search<'a> {
             *sum = (sum.0.saturating_add((line.cost)(at)), sum.1 + 1);
         }
         let (places, offsets) = placed(line, &sums);
-        Search { line, covered: vec![false; line.symbols.len()], places, offsets, sums, bits: vec![NO_BIT; line.kinds] }
+        Search {
+            line,
+            covered: vec![false; line.symbols.len()],
+            places,
+            offsets,
+            sums,
+            bits: vec![NO_BIT; line.kinds],
+            followers: [0; 64],
+        }
     }
 
     /// Places of a symbol in a range.
@@ -112,8 +127,9 @@ impl<'a> Search<'a> {
     }
 
     /// The symbol that costs most among those not covered; by number where nothing has a cost.
-    fn costliest(&self, tried: &[bool]) -> Option<u32> {
-        let often = (0u32..).zip(&self.sums).filter(|(symbol, sum)| sum.1 >= FEWEST_TURNS && !tried[*symbol as usize]);
+    fn costliest(&self, tries: &[u8]) -> Option<u32> {
+        let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < TRIES;
+        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= FEWEST_TURNS && allowed(symbol));
         often.max_by_key(|&(symbol, sum)| (*sum, std::cmp::Reverse(symbol))).map(|(symbol, _)| symbol)
     }
 
@@ -190,6 +206,11 @@ impl<'a> Search<'a> {
         for (bit, &symbol) in kinds.iter().enumerate() {
             self.bits[symbol as usize] = bit as u8;
         }
+        self.followers = [0; 64];
+        for pair in body.windows(2) {
+            let (one, other) = (self.bits[pair[0] as usize] & 63, self.bits[pair[1] as usize] & 63);
+            self.followers[usize::from(one)] |= 1 << other;
+        }
         let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
         let judged = |at: usize| self.judged(run[at]..run[at + 1], all, body.len());
         let mut ranges = ranges((0..run.len() - 1).map(judged));
@@ -235,7 +256,8 @@ impl<'a> Search<'a> {
         let counts: Vec<_> = counts.into_iter().map(|(turn, count)| (kinds(turn), turn, count)).collect();
         let mut by_kinds: FxHashMap<&[u32], usize> = FxHashMap::default();
         counts.iter().for_each(|(kinds, _, count)| *by_kinds.entry(kinds).or_default() += count);
-        let (common, _) = by_kinds.into_iter().max_by_key(|&(kinds, count)| (count, std::cmp::Reverse(kinds)))?;
+        let common = by_kinds.into_iter().filter(|&(_, count)| count > 1);
+        let (common, _) = common.max_by_key(|&(kinds, count)| (count, std::cmp::Reverse(kinds)))?;
         let alike = counts.iter().filter(|(kinds, ..)| kinds == common);
         let best = alike.max_by_key(|&&(_, turn, count)| (count, std::cmp::Reverse((turn.len(), turn))));
         best.map(|(_, turn, _)| turn.to_vec())
@@ -256,14 +278,20 @@ impl<'a> Search<'a> {
 
     fn judged(&self, turn: Range<u32>, all: u64, period: usize) -> Turn {
         let turn = &self.line.symbols[turn.start as usize..turn.end as usize];
-        let (mut mask, mut others) = (0u64, 0usize);
+        let (mut mask, mut others, mut unlike, mut before) = (0u64, 0usize, 0usize, NO_BIT);
         for &symbol in turn {
-            match self.bits[symbol as usize] {
-                NO_BIT => others += 1,
-                bit => mask |= 1 << bit,
+            let bit = self.bits[symbol as usize];
+            if bit == NO_BIT {
+                others += 1;
+            } else {
+                mask |= 1 << bit;
+                let known = before == NO_BIT || before == bit || self.followers[usize::from(before)] & 1 << bit != 0;
+                unlike += usize::from(!known);
             }
+            before = bit;
         }
-        if others == 0 && mask == all {
+        // Long turns of few kinds all have the same ones; they are alike if most symbols follow each other as they should.
+        if others == 0 && mask == all && 2 * unlike <= turn.len() {
             Turn::Conforms
         } else if turn.len() > 2 * period + 1 {
             Turn::OtherWork
@@ -352,7 +380,7 @@ mod tests {
     fn stretches(text: &str) -> Vec<String> {
         let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
-        let line = Line { symbols: &symbols, kinds: 128, cost: &cost };
+        let line = Line { symbols: &symbols, kinds: 128, first_anchor: 0, cost: &cost };
         let body = |one: &Turned| one.body.iter().map(|&symbol| symbol as u8 as char).collect::<String>();
         turned(&line).iter().map(|one| format!("{}*{}", body(one), one.turns)).collect()
     }
@@ -377,7 +405,7 @@ mod tests {
             };
             let symbols: Vec<u32> = (0..300).map(|_| next() as u32).collect();
             let cost = |at: usize| i64::from(symbols[at] * symbols[at]);
-            let found = turned(&Line { symbols: &symbols, kinds: 8, cost: &cost });
+            let found = turned(&Line { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
             assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
             assert!(found.iter().all(|one| one.range.contains(&one.last) && one.range.end <= symbols.len()));
             let all = |range: Range<usize>| range.map(cost).sum();

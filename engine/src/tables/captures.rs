@@ -1,0 +1,84 @@
+//! Captures: what each of them can and cannot tell.
+//!
+//! ```text
+//! strace -o a.log sh x.sh          no durations, children not followed: 3 of them, and nothing of any is in the capture
+//! ```
+
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::trace::Capture;
+use crate::trust::trust;
+use crate::view::View;
+use parsers::{Kind, NO_NS, Outcome};
+
+/// One row per capture that has events.
+pub fn found(view: &View<'_>) -> Found {
+    let mut sheet = Sheet::new(view, "captures");
+    for (number, capture) in (0u32..).zip(&view.trace.captures) {
+        if !capture.rows.is_empty() && !capture.tasks.is_empty() {
+            write(view, number, capture, &mut sheet);
+        }
+    }
+    sheet.finish()
+}
+
+fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>) {
+    let (trace, tasks) = (view.trace, view.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
+    let tasks = tasks.unwrap_or(&[]);
+    let first = capture.rows.start;
+    let trust = trust(trace, number);
+    let trusted = trust.as_ref();
+    let unused = lines_lost(capture);
+    sheet.who(trace.events.task(first), first);
+    sheet.string("format", Some(capture.format));
+    sheet.int("lines", capture.lines() as i64);
+    sheet.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
+    sheet.int("processes", tasks.iter().filter(|task| !task.is_thread).count() as i64);
+    sheet.int("unseen_children", capture.unseen_children as i64);
+    sheet.bool("unfollowed", trusted.is_some_and(|trust| trust.has_unfollowed_children));
+    sheet.bool("has_clock", capture.has_wall_clock());
+    sheet.bool("has_durations", capture.facts.has_durations);
+    sheet.bool("has_ids", capture.facts.has_ids);
+    sheet.string("dur_kind", Some(capture.facts.dur_kind.name()));
+    sheet.bool("cut", capture.cut);
+    sheet.int("open_calls", open_calls(view, capture));
+    sheet.int("lost_events", capture.lost_events as i64);
+    sheet.int("unused_lines", unused as i64);
+    sheet.float("unused_share", (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64));
+    sheet.int("backward_steps", capture.backward_steps as i64);
+    sheet.ns("overhead_floor_ns", trusted.and_then(|trust| trust.overhead_floor_ns).unwrap_or(NO_NS));
+    sheet.float("overhead_share", trusted.and_then(|trust| trust.overhead_share));
+    sheet.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
+    let families = trusted.map_or_else(Vec::new, |trust| trust.families.iter().map(|&name| name.to_owned()).collect());
+    sheet.list("families", families);
+    sheet.lines(first, capture.rows.end.saturating_sub(1));
+    sheet.members(Members::Rows(Vec::new()));
+}
+
+/// Lines that could not be used, and for which there is a remedy.
+fn lines_lost(capture: &Capture) -> u64 {
+    Kind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
+}
+
+/// Calls that had not ended when the capture did: the last calls of tasks.
+fn open_calls(view: &View<'_>, capture: &Capture) -> i64 {
+    let is_open = |task: &u32| {
+        let last = view.trace.rows_of(*task).last();
+        last.is_some_and(|&row| view.trace.events.outcome(row) == Outcome::Open)
+    };
+    capture.tasks.clone().filter(is_open).count() as i64
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{build, rows, task};
+
+    #[test]
+    fn a_capture_tells_what_it_has() {
+        let plans = vec![task(1).call("read", 0, 1).open("read", 5), task(2).call("read", 1, 2).exit(3)];
+        let columns = ["format", "calls", "processes", "has_durations", "has_ids", "cut", "open_calls"];
+        let told = rows(&build(plans), super::found, &columns);
+        assert_eq!(told.len(), 1);
+        assert!(told[0].ends_with("2 true true false 1"), "{told:?}");
+    }
+}

@@ -1,0 +1,133 @@
+//! Commands: the same program run with the same arguments several times.
+//!
+//! ```text
+//! sh a    awk -f x rc.conf | sed … |           awk -f x rc.conf: 3 runs by 2 parents, of which one would do
+//! sh b    awk -f x rc.conf | awk -f x rc.conf |
+//! ```
+//! Numbers and names of temporary files in the arguments do not tell commands apart; `distinct` counts those that do differ.
+
+use super::families::{PathTimes, path_ns};
+use crate::events::NONE;
+use crate::members::Members;
+use crate::normalise::normalise;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{NO_NS, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A program that a task ran, from its execve on.
+struct Run {
+    task: u32,
+    program: Text,
+    argv: Text,
+    first_row: u32,
+    last_row: u32,
+    life_ns: i64,
+    /// Whether it is the last program of its task.
+    is_last: bool,
+}
+
+/// Commands that ran at least twice.
+pub fn found(view: &View<'_>) -> Found {
+    let texts = &view.trace.events.texts;
+    let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
+    let tasks: Vec<u32> = view.tasks().collect();
+    let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(view, task)).collect();
+    for run in runs {
+        let argv = texts.bytes(run.argv);
+        let key = (view.trace.tasks[run.task as usize].capture, run.program, normalise(argv).unwrap_or(argv.to_vec()));
+        groups.entry(key).or_default().push(run);
+    }
+    let mut groups: Vec<_> = groups.into_iter().filter(|(_, runs)| runs.len() > 1).collect();
+    groups.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    let mut sheet = Sheet::new(view, "commands");
+    let times = if groups.is_empty() { None } else { Some(PathTimes::new(view)) };
+    for ((_, _, argv), runs) in &groups {
+        if let Some(times) = &times {
+            write(view, times, argv, runs, &mut sheet);
+        }
+    }
+    sheet.finish()
+}
+
+fn runs(view: &View<'_>, task: u32) -> Vec<Run> {
+    let (events, known) = (&view.trace.events, &view.trace.tasks[task as usize]);
+    let rows = view.trace.rows_of(task);
+    let place = |ns: i64| rows.partition_point(|&row| events.start_ns(row) < ns);
+    let run = |(number, program): (usize, &crate::tasks::Program)| {
+        let next = known.programs.get(number + 1);
+        let (from, to) = (place(program.from_ns), next.map_or(rows.len(), |next| place(next.from_ns)));
+        // A program of which nothing else is seen has its execve.
+        let here = rows.get(from..to).filter(|here| !here.is_empty()).or(rows.get(from.checked_sub(1)?..from))?;
+        let until_ns = next.map_or(known.end_ns(), |next| next.from_ns);
+        Some(Run {
+            task,
+            program: program.path,
+            argv: program.argv,
+            first_row: *here.first()?,
+            last_row: *here.last()?,
+            life_ns: if program.from_ns == NO_NS { 0 } else { (until_ns - program.from_ns).max(0) },
+            is_last: next.is_none(),
+        })
+    };
+    known.programs.iter().enumerate().filter_map(run).collect()
+}
+
+fn own_ns(view: &View<'_>, run: &Run) -> i64 {
+    let rows = view.trace.rows_from(run.task, run.first_row).iter().copied();
+    let last = view.trace.events.start_ns(run.last_row);
+    path_ns(view, rows.take_while(|&row| view.trace.events.start_ns(row) <= last))
+}
+
+fn write(view: &View<'_>, times: &PathTimes, argv: &[u8], runs: &[Run], sheet: &mut Sheet<'_>) {
+    let trace = view.trace;
+    let first = runs.iter().min_by_key(|run| run.first_row).unwrap_or(&runs[0]);
+    let costs: Vec<i64> = runs.iter().map(|run| own_ns(view, run)).collect();
+    let exclusive_ns: i64 = costs.iter().sum();
+    // What a program leaves to those it starts counts as its own, once.
+    let inclusive_ns: i64 =
+        runs.iter().filter(|run| run.is_last).map(|run| times.inclusive_ns[run.task as usize]).sum();
+    let capture = trace.tasks[first.task as usize].capture;
+    let parents: FxHashSet<u32> = runs.iter().map(|run| trace.tasks[run.task as usize].creator).collect();
+    let distinct: FxHashSet<Text> = runs.iter().map(|run| run.argv).collect();
+    sheet.who(first.task, first.first_row);
+    sheet.string("argv", Some(&String::from_utf8_lossy(argv)).filter(|argv| !argv.is_empty()).map(|argv| &**argv));
+    sheet.int("runs", runs.len() as i64);
+    sheet.int("commands", 1);
+    sheet.int("distinct", distinct.len() as i64);
+    sheet.int("parents", parents.iter().filter(|&&parent| parent != NONE).count() as i64);
+    // The tracer cut the arguments: what follows may differ.
+    sheet.bool("is_cut", memchr::memmem::find(argv, b"...").is_some() || argv.is_empty());
+    sheet.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
+    sheet.int("longest_ns", runs.iter().map(|run| run.life_ns).max().unwrap_or(0));
+    sheet.path_ns(exclusive_ns);
+    sheet.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(view.wall_ns(capture).max(exclusive_ns)));
+    sheet.int("repeated_ns", exclusive_ns - costs.iter().max().unwrap_or(&0));
+    sheet.lines(first.first_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
+    sheet.members(Members::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{build, rows, task};
+
+    fn child(tid: i32, program: &str, from_ns: i64, to_ns: i64) -> crate::build::TaskPlan {
+        task(tid).exec(from_ns, from_ns + 1, program).call("read", from_ns + 1, to_ns - 1).exit(to_ns)
+    }
+
+    #[test]
+    fn a_command_run_again_is_told_with_what_the_repetition_costs() {
+        let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
+        let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/awk", 52, 80)];
+        let columns = ["program", "runs", "parents", "exclusive_ns", "repeated_ns"];
+        assert_eq!(rows(&build(plans), super::found, &columns), ["/bin/awk 2 1 73 27"]);
+    }
+
+    #[test]
+    fn different_programs_are_no_repetition() {
+        let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
+        let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/sed", 52, 80)];
+        assert_eq!(rows(&build(plans), super::found, &["runs"]), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,121 @@
+//! User time on the path: what lies between the calls of a process, which is its own code, or calls that are not traced.
+//!
+//! ```text
+//! task      |call|== own code ==|call|= own code =|call|          gaps 2, the longest, calls for each second
+//! ```
+
+use crate::fold::{Key, Scope, Value};
+use crate::kinds::processes;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::{NO_NS, Text};
+use rayon::prelude::*;
+
+/// What one program of a process had between its calls.
+struct Own {
+    task: u32,
+    program: Text,
+    gaps: i64,
+    calls: i64,
+    exclusive_ns: i64,
+    longest_ns: i64,
+    longest_row: u32,
+    first_row: u32,
+    last_row: u32,
+}
+
+/// User time on the path by process and program.
+pub fn found(view: &View<'_>) -> Found {
+    let mut own: Vec<Own> = processes(view).par_iter().flat_map_iter(|tasks| of_process(view, tasks)).collect();
+    own.retain(|own| own.exclusive_ns > 0);
+    own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
+    let mut sheet = Sheet::new(view, "cpu");
+    own.iter().for_each(|own| write(view, own, &mut sheet));
+    sheet.finish()
+}
+
+fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
+    let events = &view.trace.events;
+    let mut found: Vec<Own> = Vec::new();
+    for &task in tasks {
+        let programs = view.selection.program_index.of(task);
+        let mut next = 0;
+        let mut place = None;
+        for row in view.calls_of(task) {
+            // An execve ends in the new program, whose gap is behind it.
+            let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
+            while programs.get(next).is_some_and(|program| program.from_ns <= end_ns || end_ns == NO_NS) {
+                (next, place) = (next + 1, None);
+            }
+            let at = *place.get_or_insert_with(|| {
+                let program = programs.get(next.max(1) - 1).map_or(Text::NONE, |program| program.path);
+                place_of(&mut found, tasks[0], program, row)
+            });
+            found[at].add(row, view.charges.behind_ns(row));
+        }
+    }
+    found
+}
+
+fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
+    found.iter().position(|own| own.program == program).unwrap_or_else(|| {
+        let (gaps, calls, exclusive_ns, longest_ns) = (0, 0, 0, 0);
+        let (longest_row, first_row, last_row) = (row, row, row);
+        found.push(Own { task, program, gaps, calls, exclusive_ns, longest_ns, longest_row, first_row, last_row });
+        found.len() - 1
+    })
+}
+
+impl Own {
+    fn add(&mut self, row: u32, behind_ns: i64) {
+        self.calls += 1;
+        (self.first_row, self.last_row) = (self.first_row.min(row), self.last_row.max(row));
+        if behind_ns > 0 {
+            self.gaps += 1;
+            self.exclusive_ns += behind_ns;
+            if behind_ns > self.longest_ns {
+                (self.longest_ns, self.longest_row) = (behind_ns, row);
+            }
+        }
+    }
+}
+
+fn write(view: &View<'_>, own: &Own, sheet: &mut Sheet<'_>) {
+    let (trace, events) = (view.trace, &view.trace.events);
+    let known = &trace.tasks[own.task as usize];
+    let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
+    let lasts_ns = to_ns.filter(|_| from_ns != NO_NS).map(|to_ns| to_ns - from_ns).filter(|&ns| ns > 0);
+    // Its last call is surely its own; its first may be the execve that began as another program.
+    sheet.who(own.task, own.last_row);
+    sheet.int("gaps", own.gaps);
+    sheet.int("calls", own.calls);
+    sheet.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
+    sheet.path_ns(own.exclusive_ns);
+    sheet.int("max_ns", own.longest_ns);
+    sheet.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
+    sheet.lines(own.longest_row, own.longest_row);
+    let program =
+        if own.program.is_some() { Value::Text(events.texts.string(own.program).into_owned()) } else { Value::None };
+    let pid = if known.has_id() { Value::Int(i64::from(known.pid)) } else { Value::None };
+    let only = vec![
+        (Key::Capture, vec![Value::Int(i64::from(known.capture))]),
+        (Key::Pid, vec![pid]),
+        (Key::Program, vec![program]),
+        (Key::Class, vec![Value::Text("user".to_owned())]),
+    ];
+    sheet.members(Members::Pieces(Scope { only, without: Vec::new() }));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{build, rows, task};
+
+    #[test]
+    fn time_between_calls_is_told_by_program() {
+        let plan =
+            task(1).exec(0, 1, "/bin/sh").call("read", 10, 11).exec(12, 13, "/bin/gzip").call("read", 50, 51).exit(60);
+        let told = rows(&build(vec![plan]), super::found, &["program", "gaps", "calls", "exclusive_ns", "max_ns"]);
+        assert_eq!(told, ["/bin/gzip 2 3 46 37", "/bin/sh 2 2 10 9"]);
+    }
+}

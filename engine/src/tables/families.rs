@@ -1,0 +1,108 @@
+//! What tables about processes share: time on the path of tasks, alone and with all that descend from them.
+
+use crate::events::{EventKind, NONE};
+use crate::trace::Trace;
+use crate::view::View;
+use parsers::NO_NS;
+use rayon::prelude::*;
+
+/// Creators of creators that are looked at: a claimed circle does no harm.
+const GENERATIONS: usize = 64;
+
+/// Time on the path by task.
+pub(super) struct PathTimes {
+    /// Of the task itself: in calls and between them.
+    pub own_ns: Vec<i64>,
+    /// With all that descend from it.
+    pub inclusive_ns: Vec<i64>,
+}
+
+impl PathTimes {
+    pub(super) fn new(view: &View<'_>) -> PathTimes {
+        let tasks = 0..view.trace.tasks.len() as u32;
+        let own_ns: Vec<i64> =
+            tasks.into_par_iter().map(|task| path_ns(view, view.trace.rows_of(task).iter().copied())).collect();
+        let mut inclusive_ns = vec![0i64; own_ns.len()];
+        for (task, &ns) in (0u32..).zip(&own_ns).filter(|&(_, &ns)| ns > 0) {
+            for above in line(view.trace, task) {
+                inclusive_ns[above as usize] += ns;
+            }
+        }
+        PathTimes { own_ns, inclusive_ns }
+    }
+}
+
+/// A task, its creator, and so on; each once.
+fn line(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
+    let up = move |&at: &u32| {
+        let creator = trace.tasks.get(at as usize).map_or(NONE, |task| task.creator);
+        (creator != NONE && creator != task && creator != at && (creator as usize) < trace.tasks.len())
+            .then_some(creator)
+    };
+    std::iter::successors(Some(task), up).take(GENERATIONS)
+}
+
+/// Whether a task is another one or descends from it.
+pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
+    line(trace, task).any(|above| above == from)
+}
+
+/// Time on the path in these events of a task and behind them.
+pub(super) fn path_ns(view: &View<'_>, rows: impl Iterator<Item = u32>) -> i64 {
+    rows.map(|row| view.charges.in_call_ns(row) + view.charges.behind_ns(row)).sum()
+}
+
+/// The life of a task as far as the capture shows it.
+pub(super) fn life(trace: &Trace, task: u32) -> Option<(i64, i64)> {
+    let known = trace.tasks.get(task as usize).filter(|task| task.birth_ns != NO_NS)?;
+    Some((known.birth_ns, known.end_ns().max(known.birth_ns)))
+}
+
+/// The first and last call of a task.
+pub(super) fn ends(trace: &Trace, task: u32) -> Option<(u32, u32)> {
+    let is_call = |row: &&u32| trace.events.kind(**row) == EventKind::Call;
+    let rows = trace.rows_of(task);
+    Some((*rows.iter().find(is_call)?, *rows.iter().rev().find(is_call)?))
+}
+
+/// How these lives overlap.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Overlap {
+    /// From the first birth to the last end.
+    pub wall_ns: i64,
+    /// Time in which at least one lived.
+    pub any_ns: i64,
+    /// Time in which exactly one did.
+    pub one_ns: i64,
+    /// How many lived at once at most.
+    pub most: i64,
+}
+
+/// How lives overlap. One that ends when another begins is over.
+pub(super) fn overlap(lives: &[(i64, i64)]) -> Overlap {
+    let mut steps: Vec<(i64, i64)> = lives.iter().flat_map(|&(from, to)| [(from, 1), (to, -1)]).collect();
+    steps.sort_unstable();
+    let wall_ns = steps.last().zip(steps.first()).map_or(0, |(last, first)| last.0 - first.0);
+    let mut found = Overlap { wall_ns, any_ns: 0, one_ns: 0, most: 0 };
+    let (mut alive, mut since_ns) = (0i64, 0i64);
+    for (at_ns, step) in steps {
+        let ns = at_ns - since_ns;
+        found.any_ns += if alive > 0 { ns } else { 0 };
+        found.one_ns += if alive == 1 { ns } else { 0 };
+        alive += step;
+        found.most = found.most.max(alive);
+        since_ns = at_ns;
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lives_in_a_row_do_not_overlap() {
+        assert_eq!(overlap(&[(0, 10), (10, 20)]), Overlap { wall_ns: 20, any_ns: 20, one_ns: 20, most: 1 });
+        assert_eq!(overlap(&[(0, 10), (5, 15), (30, 31)]), Overlap { wall_ns: 31, any_ns: 16, one_ns: 11, most: 2 });
+    }
+}

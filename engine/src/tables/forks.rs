@@ -1,0 +1,104 @@
+//! Forks: what it takes to create processes and threads, and how long they live.
+//!
+//! ```text
+//! shell    |fork|-- wait4 --|fork|-- wait4 --|fork| …     processes: created 900, mean life 2 ms
+//! server   |clone|clone|clone| …                          threads: created 900, gone 900, at once 2: a pool would do
+//! ```
+
+use super::families::{PathTimes, ends, life, overlap};
+use crate::events::NONE;
+use crate::kinds::processes;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet, Sum};
+use crate::tasks::Task;
+use crate::view::View;
+use rustc_hash::FxHashMap;
+
+/// What one process created.
+#[derive(Default)]
+struct Created {
+    tasks: Vec<u32>,
+    /// The calls that did.
+    calls: Vec<u32>,
+}
+
+/// Processes and threads by the process that created them.
+pub fn found(view: &View<'_>) -> Found {
+    let mut creators: FxHashMap<u32, u32> = FxHashMap::default();
+    let all = processes(view);
+    for process in &all {
+        creators.extend(process.iter().map(|&task| (task, process[0])));
+    }
+    let mut created: FxHashMap<(u32, bool), Created> = FxHashMap::default();
+    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
+        let Some(&creator) = creators.get(&task.creator) else { continue };
+        let here = created.entry((creator, task.is_thread)).or_default();
+        here.tasks.push(number);
+        if task.created_by < view.trace.events.len() && view.selection.has(task.created_by) {
+            here.calls.push(task.created_by);
+        }
+    }
+    let mut created: Vec<_> = created.into_iter().filter(|(_, created)| !created.calls.is_empty()).collect();
+    created.sort_unstable_by_key(|&(key, _)| key);
+    let mut sheet = Sheet::new(view, "forks");
+    let times = if created.is_empty() { None } else { Some(PathTimes::new(view)) };
+    for ((creator, threads), mut created) in created {
+        created.calls.sort_unstable();
+        created.calls.dedup();
+        if let Some(times) = &times {
+            write(view, times, creator, threads, &created, &mut sheet);
+        }
+    }
+    sheet.finish()
+}
+
+fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, created: &Created, sheet: &mut Sheet<'_>) {
+    let trace = view.trace;
+    let mut sum = Sum::new(created.calls[0]);
+    created.calls.iter().for_each(|&row| sum.add(view, row));
+    let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
+    let gone = created.tasks.iter().filter(|&number| task(number).death_ns != parsers::NO_NS);
+    let lives: Vec<(i64, i64)> = gone.clone().filter_map(|&number| life(trace, number)).collect();
+    let mut lengths: Vec<i64> = lives.iter().map(|(from, to)| to - from).collect();
+    lengths.sort_unstable();
+    let all_lives: Vec<(i64, i64)> = created.tasks.iter().filter_map(|&number| life(trace, number)).collect();
+    let ran = created.tasks.iter().filter(|&number| !task(number).programs.is_empty()).count();
+    let children_ns: i64 = created.tasks.iter().map(|&number| times.own_ns[number as usize]).sum();
+    let stretches =
+        created.tasks.iter().filter_map(|&number| ends(trace, number).map(|(first, last)| (number, first, last)));
+    let calls = created.calls.iter().map(|&row| (trace.events.task(row), row, row));
+    let shape = trace.events.shape(sum.longest_row);
+    sheet.who(creator, sum.first_row);
+    sheet.string("kind", Some(if threads { "threads" } else { "processes" }));
+    sheet.text("syscall", shape.syscall);
+    sheet.int("created", created.tasks.len() as i64);
+    sheet.int("gone", gone.count() as i64);
+    sheet.int("programs", ran as i64);
+    sheet.int("at_once", overlap(&all_lives).most);
+    sheet.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
+    sheet.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
+    sheet.int("calls", sum.calls);
+    sheet.ns("total_ns", sum.total_ns);
+    sheet.ns("max_ns", sum.max_ns);
+    sheet.int("calls_exclusive_ns", sum.exclusive_ns);
+    sheet.path_ns(sum.exclusive_ns + children_ns);
+    sheet.lines(sum.first_row, sum.last_row);
+    sheet.members(Members::Stretches(calls.chain(stretches).collect()));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{build, rows, task};
+
+    #[test]
+    fn processes_and_threads_are_told_apart() {
+        let main = task(1).fork(0, 2, 2).wait4(2, 10, 2).fork(10, 11, 3).wait4(11, 30, 3).spawn("clone3", 30, 31, 4);
+        let thread = task(4).of_process(1).call("read", 32, 40).exit(41);
+        let plans =
+            vec![main.exit(50), task(2).call("read", 2, 9).exit(10), task(3).call("read", 11, 29).exit(30), thread];
+        let columns =
+            ["kind", "created", "gone", "at_once", "mean_life_ns", "total_ns", "calls_exclusive_ns", "exclusive_ns"];
+        let told = rows(&build(plans), super::found, &columns);
+        assert_eq!(told, ["processes 2 2 1 13 3 3 30", "threads 1 1 1 9 1 1 1"]);
+    }
+}

@@ -1,0 +1,345 @@
+//! Locks: who waits for which lock, for how long, and for whom.
+//!
+//! ```text
+//! jail 1   |flock|--- holds ---|unlock
+//! jail 2     |~~~~ flock ~~~~~~|--- holds ---|unlock            waits 3, convoy 2, holders 2
+//! jail 3       |~~~~~~~~~~~~ flock ~~~~~~~~~~|--- holds …
+//! ```
+//! A futex is a lock if who waits for it is also who wakes others there (`handed_on`); a thread that waits for work or for
+//! another one's end waits at an address, too, but is woken by others.
+
+use super::families::descends;
+use crate::classes::class_of;
+use crate::kinds::Kinds;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::trace::Span;
+use crate::view::View;
+use crate::wakers::waits::{Wait, wait_of};
+use parsers::syscalls::Class;
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Waits of one task of which more is kept than their sums.
+const KEPT_OF_A_TASK: usize = 1 << 16;
+/// Locks of which it is worked out what their holders did.
+const LOOKED_INTO: usize = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+enum Kind {
+    File,
+    Mutex,
+    Futex,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        ["file", "mutex", "futex"][self as usize]
+    }
+}
+
+fn kind(syscall: &[u8], op: &[u8]) -> Option<Kind> {
+    let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
+    match syscall {
+        b"flock" if !has(b"LOCK_NB") && !has(b"LOCK_UN") => Some(Kind::File),
+        b"fcntl" | b"fcntl64" if has(b"SETLKW") => Some(Kind::File),
+        b"lockf" => Some(Kind::File),
+        b"lwp_mutex_lock" | b"lwp_mutex_timedlock" | b"psynch_mutexwait" => Some(Kind::Mutex),
+        b"_umtx_op" if has(b"MUTEX") && has(b"WAIT") || has(b"MUTEX_LOCK") => Some(Kind::Mutex),
+        b"futex" | b"futex_time64" if op.starts_with(b"FUTEX_LOCK_PI") => Some(Kind::Mutex),
+        b"futex" | b"futex_time64" if op.starts_with(b"FUTEX_WAIT") => Some(Kind::Futex),
+        b"futex_wait" | b"ulock_wait" | b"__ulock_wait" => Some(Kind::Futex),
+        _ => None,
+    }
+}
+
+fn kinds(view: &View<'_>) -> Kinds<Kind> {
+    Kinds::new(view, |syscall, shape| {
+        let kind = kind(syscall, view.trace.events.texts.bytes(shape.op));
+        // Who still waits at the end of the capture has not got it.
+        let waits = matches!(shape.outcome, Outcome::Ok | Outcome::Open);
+        kind.filter(|&kind| waits && (kind == Kind::File || shape.target.is_some()))
+    })
+}
+
+/// A lock: of a file by its name in a capture, of memory by its address in a process.
+type Key = (u32, Kind, i32, Text);
+
+/// A wait that is kept.
+#[derive(Clone, Copy)]
+struct Waited {
+    row: u32,
+    task: u32,
+    start_ns: i64,
+    end_ns: i64,
+    /// Who ended it, if that is known.
+    holder: Option<u32>,
+    on_path: bool,
+}
+
+/// The waits of a task for a lock.
+#[derive(Default)]
+struct Sum {
+    waits: i64,
+    total_ns: i64,
+    longest_ns: i64,
+    own_ns: i64,
+    kept: Vec<Waited>,
+}
+
+impl Sum {
+    fn add(&mut self, other: Sum) {
+        self.waits += other.waits;
+        self.total_ns += other.total_ns;
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.own_ns += other.own_ns;
+        self.kept.extend(other.kept);
+    }
+}
+
+/// Time that each task waited for locks on files.
+pub(super) fn lock_waits_ns(view: &View<'_>) -> Vec<i64> {
+    let kinds = kinds(view);
+    let of_task = |task: u32| {
+        let calls = kinds.calls(view, task).filter(|&(_, kind)| kind == Kind::File);
+        calls.map(|(row, _)| view.trace.events.dur_ns(row).max(0)).sum()
+    };
+    (0..view.trace.tasks.len() as u32).into_par_iter().map(of_task).collect()
+}
+
+/// Locks that somebody asked for.
+pub fn found(view: &View<'_>) -> Found {
+    let kinds = kinds(view);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let sums: Vec<FxHashMap<Key, Sum>> = tasks.par_iter().map(|&task| of_task(view, &kinds, task)).collect();
+    let mut locks: FxHashMap<Key, Sum> = FxHashMap::default();
+    sums.into_iter().flatten().for_each(|(key, sum)| locks.entry(key).or_default().add(sum));
+    let mut locks: Vec<(Key, Sum, Times)> = locks
+        .into_iter()
+        .map(|(key, mut sum)| {
+            sum.kept.sort_unstable_by_key(|wait| (wait.start_ns, wait.row));
+            let times = Times::new(view, key.0, &sum);
+            (key, sum, times)
+        })
+        .collect();
+    locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
+    let mut sheet = Sheet::new(view, "locks");
+    for (number, (key, sum, times)) in locks.iter().enumerate() {
+        write(view, *key, sum, times, number < LOOKED_INTO, &mut sheet);
+    }
+    sheet.finish()
+}
+
+fn of_task(view: &View<'_>, kinds: &Kinds<Kind>, task: u32) -> FxHashMap<Key, Sum> {
+    let (events, rows) = (&view.trace.events, view.trace.rows_of(task));
+    let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
+    let known = &view.trace.tasks[task as usize];
+    let mut kept = 0;
+    for (at, &row) in rows.iter().enumerate() {
+        let Some(kind) = kinds.of_shape(events.shape_number(row)).filter(|_| view.selection.has(row)) else { continue };
+        // A file whose name is not known may be another one in another process.
+        let is_named = kind == Kind::File && events.target(row).is_some();
+        let process = if is_named { 0 } else { known.pid };
+        let wait = waited(view, task, at, row);
+        let dur_ns = (wait.end_ns - wait.start_ns).max(0);
+        let sum = sums.entry((known.capture, kind, process, events.target(row))).or_default();
+        sum.waits += 1;
+        sum.total_ns += dur_ns;
+        sum.longest_ns = sum.longest_ns.max(dur_ns);
+        sum.own_ns += view.exclusive_ns(row);
+        if kept < KEPT_OF_A_TASK {
+            kept += 1;
+            sum.kept.push(wait);
+        }
+    }
+    sums
+}
+
+fn waited(view: &View<'_>, task: u32, at: usize, row: u32) -> Waited {
+    let (trace, events) = (view.trace, &view.trace.events);
+    let start_ns = events.start_ns(row);
+    let end_ns = match events.outcome(row) {
+        Outcome::Open if start_ns != NO_NS => capture_end_ns(view, task).max(start_ns),
+        _ => events.end_ns(row).unwrap_or(start_ns),
+    };
+    let span = Span { row, start_ns, end_ns };
+    let edge = if end_ns > start_ns { view.wakers.waker(trace, task, at, span) } else { None };
+    // Where the path comes through a wait, it has what the waiter did next.
+    let next = || trace.rows_of(task).get(at + 1).map_or(0, |&next| view.exclusive_ns(next));
+    let on_path = view.exclusive_ns(row) > 0 || view.charges.behind_ns(row) > 0 || next() > 0;
+    Waited { row, task, start_ns, end_ns, holder: edge.map(|edge| edge.task), on_path }
+}
+
+fn capture_end_ns(view: &View<'_>, task: u32) -> i64 {
+    let capture = view.trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| view.trace.captures.get(number)).map_or(NO_NS, |capture| capture.last_ns)
+}
+
+/// When somebody on the path waited for a lock.
+struct Times {
+    /// Disjoint, in order, inside the window.
+    waited: Vec<(i64, i64)>,
+    /// The longest time in which the lock was not handed on.
+    longest_hold_ns: i64,
+    /// How many waited at once at most.
+    convoy: i64,
+}
+
+impl Times {
+    fn new(view: &View<'_>, capture: u32, sum: &Sum) -> Times {
+        let window = view.windows.iter().find(|window| window.capture == capture && window.root.is_some());
+        let clipped = |wait: &Waited| {
+            let window = window?;
+            let (from, to) = (wait.start_ns.max(window.start_ns), wait.end_ns.min(window.end_ns));
+            (from < to && wait.start_ns != NO_NS).then_some((from, to))
+        };
+        let mut waited: Vec<(i64, i64)> = Vec::new();
+        for (from, to) in sum.kept.iter().filter(|wait| wait.on_path).filter_map(clipped) {
+            match waited.last_mut().filter(|last| from <= last.1) {
+                Some(last) => last.1 = last.1.max(to),
+                None => waited.push((from, to)),
+            }
+        }
+        let lives: Vec<(i64, i64)> =
+            sum.kept.iter().filter(|wait| wait.start_ns != NO_NS).map(|wait| (wait.start_ns, wait.end_ns)).collect();
+        let longest_hold_ns = longest_hold_ns(&waited, sum);
+        Times { waited, longest_hold_ns, convoy: super::families::overlap(&lives).most }
+    }
+
+    fn path_ns(&self) -> i64 {
+        self.waited.iter().map(|(from, to)| to - from).sum()
+    }
+}
+
+/// The longest stretch of these times between two ends of waits: each end is one that got the lock.
+fn longest_hold_ns(times: &[(i64, i64)], sum: &Sum) -> i64 {
+    let mut ends: Vec<i64> = sum.kept.iter().map(|wait| wait.end_ns).collect();
+    ends.sort_unstable();
+    let longest = |&(from, to): &(i64, i64)| {
+        let inside = &ends[ends.partition_point(|&end| end <= from)..ends.partition_point(|&end| end < to)];
+        let cuts: Vec<i64> = std::iter::once(from).chain(inside.iter().copied()).chain([to]).collect();
+        cuts.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0)
+    };
+    times.iter().map(longest).max().unwrap_or(0)
+}
+
+fn write(view: &View<'_>, key: Key, sum: &Sum, times: &Times, look_into: bool, sheet: &mut Sheet<'_>) {
+    let Some(first) = sum.kept.first() else { return };
+    let longest = sum.kept.iter().max_by_key(|wait| wait.end_ns - wait.start_ns).unwrap_or(first);
+    let waiters: FxHashSet<u32> = sum.kept.iter().map(|wait| wait.task).collect();
+    let holders: FxHashSet<u32> = sum.kept.iter().filter_map(|wait| wait.holder).collect();
+    let handed_on = sum.kept.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(view, by, &waiters)).count();
+    let shape = view.trace.events.shape(longest.row);
+    let holder = longest.holder.and_then(|by| view.trace.tasks.get(by as usize).map(|task| (by, task)));
+    sheet.who(longest.task, longest.row);
+    sheet.string("kind", Some(key.1.name()));
+    sheet.text("syscall", shape.syscall);
+    sheet.text("op", shape.op);
+    sheet.text("target", key.3);
+    sheet.int("waiters", waiters.len() as i64);
+    sheet.int("holders", holders.len() as i64);
+    sheet.int("calls", sum.waits);
+    sheet.int("handed_on", handed_on as i64);
+    sheet.int("convoy", times.convoy);
+    sheet.int("total_ns", sum.total_ns);
+    sheet.int("max_ns", sum.longest_ns);
+    sheet.int("own_ns", sum.own_ns);
+    sheet.path_ns(times.path_ns());
+    sheet.int("longest_hold_ns", times.longest_hold_ns);
+    sheet.int("could_free_ns", could_free_ns(times, holders.is_empty()));
+    sheet.some_int("holder_pid", holder.map(|(_, task)| i64::from(task.pid)));
+    sheet.text("holder_program", holder.map_or(Text::NONE, |(by, _)| view.program(by, longest.row)));
+    let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(view, by, longest));
+    sheet.string("holder_did", did.as_deref());
+    sheet.lines(first.row, sum.kept.iter().map(|wait| wait.row).max().unwrap_or(first.row));
+    sheet.members(Members::Times { capture: key.0, times: times.waited.clone() });
+}
+
+/// If all could go on at once, the longest hold stays. Where nobody is seen to hold the lock, all of the wait may go.
+fn could_free_ns(times: &Times, nobody_holds: bool) -> i64 {
+    if nobody_holds { times.path_ns() } else { times.path_ns() - times.longest_hold_ns }
+}
+
+/// Whether a task waited itself, or was made by one that did: a lock of a file is given back by the last process that has it.
+fn is_of(view: &View<'_>, task: u32, waiters: &FxHashSet<u32>) -> bool {
+    let creator = view.trace.tasks.get(task as usize).map(|task| task.creator);
+    waiters.contains(&task) || creator.is_some_and(|creator| waiters.contains(&creator))
+}
+
+/// What the holder and its descendants spent most time on during a wait, apart from waiting for each other.
+fn meanwhile(view: &View<'_>, holder: u32, wait: &Waited) -> Option<String> {
+    let (trace, events) = (view.trace, &view.trace.events);
+    let capture = trace.captures.get(trace.tasks.get(holder as usize)?.capture as usize)?;
+    let mut sums: FxHashMap<(Text, Text), i64> = FxHashMap::default();
+    let alive = |task: &u32| {
+        let known = &trace.tasks[*task as usize];
+        known.birth_ns < wait.end_ns && known.end_ns() > wait.start_ns && descends(trace, *task, holder)
+    };
+    for task in capture.tasks.clone().filter(alive) {
+        let rows = trace.rows_of(task);
+        let from = rows.partition_point(|&row| events.start_ns(row) < wait.start_ns);
+        for &row in rows[from..].iter().take_while(|&&row| events.start_ns(row) < wait.end_ns) {
+            let shape = events.shape(row);
+            let class = class_of(events.texts.bytes(shape.syscall), b"");
+            if class != Class::Child && wait_of(events.texts.bytes(shape.syscall)) != Some(Wait::Signal) {
+                *sums.entry((view.program(task, row), shape.syscall)).or_default() += events.dur_ns(row).max(0);
+            }
+        }
+    }
+    let ((program, syscall), _) = sums.into_iter().max_by_key(|&(what, ns)| (ns, std::cmp::Reverse(what)))?;
+    let program = events.texts.string(program).rsplit('/').next().unwrap_or_default().to_owned();
+    Some(format!("{program} {}", events.texts.string(syscall)).trim_start().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{TaskPlan, build, rows, task};
+
+    fn jail(tid: i32, from_ns: i64, has_ns: i64, to_ns: i64) -> TaskPlan {
+        let jail = task(tid).call("flock", from_ns, has_ns).op("LOCK_EX").on("/run/lock").returns(0);
+        jail.call("read", has_ns, to_ns)
+            .on("/etc/rc.conf")
+            .call("flock", to_ns, to_ns + 1)
+            .op("LOCK_UN")
+            .on("/run/lock")
+            .returns(0)
+            .exit(to_ns + 2)
+    }
+
+    const COLUMNS: [&str; 9] =
+        ["kind", "waiters", "holders", "calls", "handed_on", "convoy", "max_ns", "exclusive_ns", "could_free_ns"];
+
+    #[test]
+    fn jails_that_hold_one_lock_in_turn_are_a_convoy() {
+        let host =
+            task(1).fork(0, 1, 2).fork(1, 2, 3).fork(2, 3, 4).wait4(3, 102, 2).wait4(102, 202, 3).wait4(202, 302, 4);
+        let plans = vec![host.exit(303), jail(2, 3, 4, 100), jail(3, 4, 101, 200), jail(4, 5, 201, 300)];
+        assert_eq!(rows(&build(plans), super::found, &COLUMNS), ["file 3 2 3 2 2 196 198 98"]);
+    }
+
+    #[test]
+    fn a_lock_that_is_free_costs_nothing() {
+        let plans = vec![jail(2, 3, 4, 100)];
+        assert_eq!(rows(&build(plans), super::found, &COLUMNS[..7]), ["file 1 0 1 0 1 1"]);
+    }
+
+    #[test]
+    fn threads_that_wait_for_work_are_not_woken_by_who_waits_there() {
+        let main = task(1)
+            .call("read", 0, 50)
+            .call("futex", 50, 51)
+            .op("FUTEX_WAKE_PRIVATE")
+            .on("0x1")
+            .call("read", 51, 99)
+            .exit(100);
+        let worker = task(2)
+            .of_process(1)
+            .call("futex", 1, 51)
+            .op("FUTEX_WAIT_PRIVATE")
+            .on("0x1")
+            .returns(0)
+            .call("write", 52, 60);
+        assert_eq!(rows(&build(vec![main, worker]), super::found, &["kind", "waiters", "handed_on"]), ["futex 1 0"]);
+    }
+}

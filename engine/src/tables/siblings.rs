@@ -1,0 +1,154 @@
+//! Siblings: children of one process that run the same program, one after the other or side by side.
+//!
+//! ```text
+//! serial     |-- stop a --||-- stop b --||-- stop c --|          wall = sum: side by side it would be the longest
+//! parallel   |-- jail a --------|                                 all at once, but each waits for the lock of the one before
+//!            |~~ waits ~~|-- jail b ---|                          parallel 2.0, effective 1.2
+//! ```
+
+use super::families::{PathTimes, ends, life, overlap};
+use super::locks::lock_waits_ns;
+use crate::events::NONE;
+use crate::members::Members;
+use crate::processes::main_tasks;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+use parsers::Text;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Command lines that are named.
+const NAMED: usize = 5;
+
+/// Children that share a parent and a program.
+struct Siblings {
+    parent: u32,
+    program: Text,
+    children: Vec<u32>,
+}
+
+/// Children of one process with the same program, at least two.
+pub fn found(view: &View<'_>) -> Found {
+    let mains = main_tasks(view.trace);
+    let mut groups: FxHashMap<(u32, Text), Vec<u32>> = FxHashMap::default();
+    for task in view.tasks() {
+        let known = &view.trace.tasks[task as usize];
+        let parent = mains.get(known.creator as usize).filter(|_| !known.is_thread && known.creator != NONE);
+        let program = view.selection.program_index.name_of(task).map_or(Text::NONE, |program| program.path);
+        if let Some(&parent) = parent.filter(|_| life(view.trace, task).is_some()) {
+            groups.entry((parent, program)).or_default().push(task);
+        }
+    }
+    let groups = groups.into_iter().filter(|(_, children)| children.len() > 1);
+    let mut groups: Vec<Siblings> =
+        groups.map(|((parent, program), children)| Siblings { parent, program, children }).collect();
+    groups.sort_unstable_by_key(|group| (group.parent, group.program));
+    let mut sheet = Sheet::new(view, "siblings");
+    if groups.is_empty() {
+        return sheet.finish();
+    }
+    let (times, waits) = (PathTimes::new(view), lock_waits_ns(view));
+    let below = below(view);
+    groups.iter().for_each(|group| write(view, &times, &waits, &below, group, &mut sheet));
+    sheet.finish()
+}
+
+/// The tasks that each task created.
+fn below(view: &View<'_>) -> FxHashMap<u32, Vec<u32>> {
+    let mut below: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
+        below.entry(task.creator).or_default().push(number);
+    }
+    below
+}
+
+/// These tasks and all that descend from them.
+fn family(below: &FxHashMap<u32, Vec<u32>>, tasks: &[u32]) -> Vec<u32> {
+    let (mut all, mut seen) = (tasks.to_vec(), tasks.iter().copied().collect::<FxHashSet<u32>>());
+    let mut at = 0;
+    while let Some(&task) = all.get(at) {
+        all.extend(below.get(&task).into_iter().flatten().copied().filter(|&child| seen.insert(child)));
+        at += 1;
+    }
+    all
+}
+
+fn write(
+    view: &View<'_>,
+    times: &PathTimes,
+    waits: &[i64],
+    below: &FxHashMap<u32, Vec<u32>>,
+    group: &Siblings,
+    sheet: &mut Sheet<'_>,
+) {
+    let trace = view.trace;
+    let lives: Vec<(i64, i64)> = group.children.iter().filter_map(|&child| life(trace, child)).collect();
+    let (overlap, lengths) = (overlap(&lives), lives.iter().map(|(from, to)| to - from));
+    let (sum_ns, longest_ns) = (lengths.clone().sum::<i64>(), lengths.max().unwrap_or(0));
+    let on_path = group.children.iter().map(|&child| times.inclusive_ns[child as usize]);
+    let (path_ns, longest_path_ns) = (on_path.clone().sum::<i64>(), on_path.max().unwrap_or(0));
+    let all = family(below, &group.children);
+    let waited_ns: i64 = all.iter().map(|&task| waits[task as usize]).sum();
+    let ends: Vec<(u32, u32, u32)> =
+        all.iter().filter_map(|&task| ends(trace, task).map(|(first, last)| (task, first, last))).collect();
+    let parent_row = trace.rows_of(group.parent).first().copied().unwrap_or(NONE);
+    let rows = || ends.iter().filter(|(task, ..)| group.children.contains(task));
+    let first_row = ends.iter().map(|end| end.1).min().unwrap_or(parent_row);
+    let last_row = rows().map(|end| end.2).max().unwrap_or(first_row);
+    if first_row >= trace.events.len() {
+        return;
+    }
+    let factor = |ns: i64| (overlap.wall_ns > 0).then(|| ns as f64 / overlap.wall_ns as f64);
+    sheet.who(group.parent, first_row);
+    sheet.text("child_program", group.program);
+    sheet.list("commands", commands(view, group));
+    sheet.int("children", group.children.len() as i64);
+    sheet.int("at_once", overlap.most);
+    sheet.float("serial_share", (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64));
+    sheet.int("wall_ns", overlap.wall_ns);
+    sheet.int("sum_ns", sum_ns);
+    sheet.int("longest_ns", longest_ns);
+    sheet.float("parallel", factor(sum_ns));
+    sheet.int("lock_wait_ns", waited_ns);
+    sheet.float("effective", factor((sum_ns - waited_ns).max(0)));
+    sheet.path_ns(path_ns);
+    sheet.int("could_free_ns", path_ns - longest_path_ns);
+    sheet.lines(first_row, last_row);
+    sheet.members(Members::Stretches(ends));
+}
+
+/// Different command lines of the children, in order, the first few of them.
+fn commands(view: &View<'_>, group: &Siblings) -> Vec<String> {
+    let mut known: Vec<Text> = Vec::new();
+    for &child in &group.children {
+        let argv = view.selection.program_index.name_of(child).map_or(Text::NONE, |program| program.argv);
+        if argv.is_some() && known.len() < NAMED && !known.contains(&argv) {
+            known.push(argv);
+        }
+    }
+    known.iter().map(|&argv| view.trace.events.texts.string(argv).into_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{build, rows, task};
+
+    fn child(tid: i32, from_ns: i64, to_ns: i64) -> crate::build::TaskPlan {
+        task(tid).exec(from_ns, from_ns, "/bin/stop").call("read", from_ns, to_ns - 1).exit(to_ns)
+    }
+
+    const COLUMNS: [&str; 6] = ["children", "at_once", "serial_share", "wall_ns", "sum_ns", "could_free_ns"];
+
+    #[test]
+    fn children_one_after_the_other_could_run_side_by_side() {
+        let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
+        let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 51, 80)];
+        assert_eq!(rows(&build(plans), super::found, &COLUMNS), ["2 1 1 78 77 29"]);
+    }
+
+    #[test]
+    fn children_side_by_side_free_little() {
+        let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).fork(2, 3, 3).wait4(3, 50, 2).wait4(50, 60, 3);
+        let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 3, 60)];
+        assert_eq!(rows(&build(plans), super::found, &COLUMNS[..4]), ["2 2 0.1896551724137931 58"]);
+    }
+}

@@ -1,0 +1,208 @@
+//! Stops: tasks that were stopped by a signal until another let them go on, and processes that a signal killed.
+//!
+//! ```text
+//! task     |-- call --|SIGSTOP ~~~~~~~~ SIGCONT|-- call --|        stopped: 1 stop, the time up to SIGCONT
+//! killer   kill TERM ……… 5 s ……… kill KILL                         killed: by whom, 5 s after it was asked to end
+//! ```
+
+use crate::events::{EventKind, NONE};
+use crate::kinds::Kinds;
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::trace::Trace;
+use crate::view::View;
+use parsers::line::Ended;
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Calls that sent a signal, by capture and the id sent to, in order.
+type Sent = FxHashMap<(u32, i32), Vec<u32>>;
+
+/// What a signal did to a task.
+struct Stop {
+    task: u32,
+    signal: Text,
+    stops: i64,
+    total_ns: i64,
+    longest_ns: i64,
+    exclusive_ns: i64,
+    /// When it was sent, at the latest.
+    at_ns: i64,
+    after_term_ns: i64,
+    first_row: u32,
+    last_row: u32,
+    /// Calls behind which the task was stopped.
+    gaps: Vec<u32>,
+}
+
+/// Tasks that were stopped, and processes that were killed.
+pub fn found(view: &View<'_>) -> Found {
+    let stops = stop_signals(view);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let mut stopped: Vec<Stop> = if stops.is_empty() {
+        Vec::new()
+    } else {
+        tasks.par_iter().flat_map_iter(|&task| stopped(view, &stops, task)).collect()
+    };
+    stopped.sort_by_key(|stop| (std::cmp::Reverse(stop.exclusive_ns), stop.first_row));
+    let killed: Vec<Stop> = tasks.iter().filter_map(|&task| killed(view, task)).collect();
+    let mut sheet = Sheet::new(view, "stops");
+    if stopped.is_empty() && killed.is_empty() {
+        return sheet.finish();
+    }
+    let sent = sent(view);
+    stopped.into_iter().for_each(|stop| write(view, &sent, "stopped", stop, &mut sheet));
+    for mut stop in killed {
+        stop.after_term_ns = after_term_ns(view.trace, &sent, &stop);
+        write(view, &sent, "killed", stop, &mut sheet);
+    }
+    sheet.finish()
+}
+
+/// Shapes of lines that say that a task was stopped, in order.
+fn stop_signals(view: &View<'_>) -> Vec<u32> {
+    let events = &view.trace.events;
+    let is_stop = |name: &[u8]| matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU");
+    (0u32..)
+        .zip(events.shapes())
+        .filter(|(_, shape)| is_stop(events.texts.bytes(shape.syscall)))
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// The stops of a task by their signals.
+fn stopped(view: &View<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
+    let (events, rows) = (&view.trace.events, view.trace.rows_of(task));
+    let mut found: Vec<Stop> = Vec::new();
+    let mut before = NONE;
+    for (at, &row) in rows.iter().enumerate() {
+        if events.kind(row) == EventKind::Call {
+            before = row;
+        }
+        let is_stop = events.kind(row) == EventKind::Process && stops.binary_search(&events.shape_number(row)).is_ok();
+        if !is_stop || !view.selection.has(row) {
+            continue;
+        }
+        let signal = events.shape(row).syscall;
+        let start_ns = events.start_ns(row);
+        let next_ns = rows.get(at + 1).map_or(NO_NS, |&next| events.start_ns(next));
+        let dur_ns = if start_ns == NO_NS || next_ns == NO_NS { 0 } else { (next_ns - start_ns).max(0) };
+        let known = found.iter().position(|stop| stop.signal == signal);
+        let place = known.unwrap_or_else(|| {
+            found.push(Stop::new(task, signal, row, start_ns));
+            found.len() - 1
+        });
+        let stop = &mut found[place];
+        stop.stops += 1;
+        stop.total_ns += dur_ns;
+        stop.longest_ns = stop.longest_ns.max(dur_ns);
+        stop.last_row = row;
+        if before != NONE && stop.gaps.last() != Some(&before) {
+            stop.exclusive_ns += view.charges.stopped_ns(before);
+            stop.gaps.push(before);
+        }
+    }
+    found
+}
+
+impl Stop {
+    fn new(task: u32, signal: Text, row: u32, at_ns: i64) -> Stop {
+        Stop {
+            task,
+            signal,
+            stops: 0,
+            total_ns: 0,
+            longest_ns: 0,
+            exclusive_ns: 0,
+            at_ns,
+            after_term_ns: NO_NS,
+            first_row: row,
+            last_row: row,
+            gaps: Vec::new(),
+        }
+    }
+}
+
+fn killed(view: &View<'_>, task: u32) -> Option<Stop> {
+    let known = &view.trace.tasks[task as usize];
+    let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else { return None };
+    let &row = view.trace.rows_of(task).last()?;
+    Some(Stop { stops: 1, ..Stop::new(task, signal, row, known.end_ns()) })
+}
+
+fn sent(view: &View<'_>) -> Sent {
+    let events = &view.trace.events;
+    let kills = Kinds::new(view, |syscall, shape| {
+        let sends = matches!(syscall, b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"pidfd_send_signal");
+        (sends && shape.outcome == Outcome::Ok).then_some(())
+    });
+    let mut sent: Sent = FxHashMap::default();
+    for task in 0..view.trace.tasks.len() as u32 {
+        for (row, ()) in kills.calls(view, task) {
+            let to = parsers::scan::number(events.texts.bytes(events.target(row))).map(|(id, _)| id);
+            let Some(to) = to.and_then(|id| i32::try_from(id).ok()) else { continue };
+            sent.entry((view.trace.tasks[task as usize].capture, to)).or_default().push(row);
+        }
+    }
+    sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| (events.start_ns(row), row)));
+    sent
+}
+
+/// The last call that sent a signal to a process before a moment.
+fn sender(trace: &Trace, sent: &Sent, stop: &Stop, signal: &[u8], until_ns: i64) -> Option<u32> {
+    let known = trace.tasks.get(stop.task as usize)?;
+    let names = |row: &&u32| trace.events.texts.bytes(trace.events.shape(**row).op) == signal;
+    let to = |id: i32| {
+        let rows = sent.get(&(known.capture, id))?;
+        rows.iter().rev().filter(|&&row| trace.events.start_ns(row) <= until_ns).find(names).copied()
+    };
+    // A negative id is a group of processes, that of its leader or of the creator.
+    to(known.pid).or_else(|| to(known.tid)).or_else(|| to(known.pid.checked_neg()?))
+}
+
+/// How long before a process was killed it was asked to end.
+fn after_term_ns(trace: &Trace, sent: &Sent, stop: &Stop) -> i64 {
+    let signal = trace.events.texts.bytes(stop.signal);
+    let kill = sender(trace, sent, stop, signal, stop.at_ns);
+    let Some(kill) = kill.filter(|_| signal == b"SIGKILL") else { return NO_NS };
+    let kill_ns = trace.events.start_ns(kill);
+    sender(trace, sent, stop, b"SIGTERM", kill_ns).map_or(NO_NS, |term| kill_ns - trace.events.start_ns(term))
+}
+
+fn write(view: &View<'_>, sent: &Sent, kind: &'static str, stop: Stop, sheet: &mut Sheet<'_>) {
+    let events = &view.trace.events;
+    let by = sender(view.trace, sent, &stop, events.texts.bytes(stop.signal), stop.at_ns);
+    let sender = by.map(|row| (events.task(row), row));
+    sheet.who(stop.task, stop.first_row);
+    sheet.string("kind", Some(kind));
+    sheet.text("signal", stop.signal);
+    sheet.int("stops", stop.stops);
+    sheet.int("total_ns", stop.total_ns);
+    sheet.int("max_ns", stop.longest_ns);
+    sheet.some_int("sender_pid", sender.map(|(task, _)| i64::from(view.trace.tasks[task as usize].pid)));
+    sheet.text("sender_program", sender.map_or(Text::NONE, |(task, row)| view.program(task, row)));
+    sheet.ns("after_term_ns", stop.after_term_ns);
+    sheet.path_ns(stop.exclusive_ns);
+    let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
+    sheet.lines(first, stop.last_row);
+    sheet.members(Members::Gaps(stop.gaps));
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::build::{build, rows, task};
+
+    #[test]
+    fn a_stop_lasts_until_the_task_goes_on() {
+        let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
+        let columns = ["kind", "signal", "stops", "total_ns", "exclusive_ns", "sender_pid"];
+        assert_eq!(rows(&build(vec![plan]), super::found, &columns), ["stopped SIGSTOP 1 50 50 -"]);
+    }
+
+    #[test]
+    fn a_task_that_only_gets_signals_is_not_stopped() {
+        let plan = task(1).call("read", 0, 5).signal("SIGSTOP", 10).call("read", 61, 70).exit(71);
+        assert_eq!(rows(&build(vec![plan]), super::found, &["kind"]), Vec::<String>::new());
+    }
+}
