@@ -213,6 +213,14 @@ impl EventTable {
         segment.shape(at)
     }
 
+    /// Numbers of shapes and tasks as they lie in memory: pieces with the number of their first row.
+    pub fn shapes_and_tasks(&self) -> impl Iterator<Item = (u32, &[u32], &[u32])> {
+        (0u32..).step_by(SEGMENT_ROWS).zip(&self.segments).map(|(first_row, segment)| {
+            let (shapes, tasks) = segment.shapes_and_tasks();
+            (first_row, shapes, tasks)
+        })
+    }
+
     /// Shape of a row.
     pub fn shape(&self, row: u32) -> Shape {
         self.shapes[self.shape_number(row) as usize]

@@ -155,6 +155,11 @@ impl Segment {
         }
     }
 
+    /// Numbers of the shapes and of the tasks.
+    pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
+        (&self.shape, &self.task)
+    }
+
     /// Write a row anew, but for its place in the file.
     pub(crate) fn set(&mut self, at: usize, event: &Event) {
         self.start_ns.set(at, event.start_ns);
