@@ -4,6 +4,7 @@ use parsers::syscalls::Class;
 
 /// Whether a syscall returns the number of bytes it moved.
 pub fn moves_bytes(syscall: &[u8]) -> bool {
+    let syscall = syscall.strip_suffix(b"_nocancel").unwrap_or(syscall);
     matches!(
         syscall,
         b"read"
@@ -33,8 +34,6 @@ pub fn moves_bytes(syscall: &[u8]) -> bool {
             | b"copy_file_range"
             | b"kread"
             | b"kwrite"
-            | b"read_nocancel"
-            | b"write_nocancel"
             | b"getdents"
             | b"getdents64"
             | b"getrandom"

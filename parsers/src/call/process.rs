@@ -26,6 +26,7 @@ struct Flags {
 
 /// The extra of a whole call or first half.
 pub fn describe(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    let name = name.strip_suffix("_nocancel").unwrap_or(name);
     match name {
         "execve" | "execv" | "execvex" | "exec" => exec(args.get(1), line, parsed),
         "execveat" => exec(args.get(2), line, parsed),
