@@ -224,3 +224,15 @@ def test_a_program_can_read_what_the_command_line_reads() -> None:
     assert trace.calls(by=["pid", "syscall", "op"]).to_pandas().query("op == 'ZFS_IOC_OBJSET_STATS'").calls.sum() == 297
     assert sum(trace.accounting.values()) == trace.captures[0].lines
     assert ROOT in SSH.parents
+
+
+def test_proof_from_one_file_of_several_is_quoted_from_that_file(run: Run, tmp_path: Path) -> None:
+    begin = '1700000010.000000 execve("/bin/sh", ["sh"], 0x7ffd /* 1 var */) = 0 <0.001000>\n'
+    fork = "1700000010.002000 vfork() = 101 <0.001000>\n"
+    wait = "1700000010.004000 wait4(101, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 101 <2.000000>\n"
+    sleep = "1700000010.005000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=2, tv_nsec=0}, NULL) = 0 <1.990000>\n"
+    end = "170000001{}.000000 +++ exited with 0 +++\n"
+    (tmp_path / "log.100").write_text(begin + fork + wait + end.format(3), encoding="utf-8")
+    (tmp_path / "log.101").write_text(sleep + end.format(2), encoding="utf-8")
+    shown = run("summarize", tmp_path / "log").stdout
+    assert "log.101 line 1: 1700000010.005000 clock_nanosleep(" in shown

@@ -54,8 +54,15 @@ class Finding:
     lines: tuple[int, ...]
     advice: str
     capture: int = 0
+    files: tuple[str, ...] = ()
+    """The file of each line, where a capture has several; empty if it is not known."""
     also: tuple[str, ...] = ()
     """Names of more general rules that match here too."""
+
+    @property
+    def places(self) -> tuple[tuple[str, int], ...]:
+        """Where to look: file, or an empty text where the capture is one file or it is not known, and line."""
+        return tuple(zip(self.files or ("",) * len(self.lines), self.lines, strict=True))
 
     @property
     def fingerprint(self) -> str:
@@ -156,7 +163,8 @@ def _finding(trace: Trace, place: _Place) -> Finding:
         calls=row.get("calls") or 0,
         impact_ns=(min(low, high), high),
         share=share,
-        lines=match.lines,
+        lines=tuple(line for _, line in match.lines),
+        files=tuple(file for file, _ in match.lines if file is not None),
         advice=words.message(rule.advice, match, trace),
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in place.also if name != rule.name)),

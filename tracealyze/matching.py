@@ -39,6 +39,7 @@ _NOT_ADDED_UP = (
     "size_",
 )
 _QUOTED = 2
+_SEVERAL = 2
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,8 @@ class Match:
     row: Row
     cost_ns: int
     claimants: tuple[Claimant, ...]
-    lines: tuple[int, ...]
+    lines: tuple[tuple[str | None, int], ...]
+    """Where to look: the file, if the capture has several, and the line in it."""
 
     @property
     def capture(self) -> int:
@@ -81,7 +83,7 @@ def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
         here = {key: [row[key]] for key in group}
         scope = Scope({**rule.only, **here}, rule.excluded)
         proof = [row] if row["pid"] is not None else trace.partition_by(["pid", "op"], scope, most=_QUOTED)
-        lines = _lines_of(*proof) if row["syscall"] else _around_silence(trace, row)
+        lines = _lines_of(trace, *proof) if row["syscall"] else _around_silence(trace, row)
         yield Match(rule, row, row["exclusive_ns"], (scope,), lines)
 
 
@@ -91,7 +93,7 @@ def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
     chosen = table.where(rule.forms.get("where"), above_zero=rule.cost)
     if not rule.group:
         for at, row in chosen:
-            yield Match(rule, row, _cost(rule, row), (_claimant(table, [at], row),), _lines_of(row))
+            yield Match(rule, row, _cost(rule, row), (_claimant(table, [at], row),), _lines_of(trace, row))
         return
     groups: dict[tuple[object, ...], list[tuple[int, Row]]] = {}
     for at, row in chosen:
@@ -102,7 +104,9 @@ def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
             continue
         row = together(rows, table.units)
         proof = sorted(rows, key=lambda row: -_cost(rule, row))[:_QUOTED]
-        yield Match(rule, row, _cost(rule, row), (_claimant(table, [at for at, _ in members], row),), _lines_of(*proof))
+        yield Match(
+            rule, row, _cost(rule, row), (_claimant(table, [at for at, _ in members], row),), _lines_of(trace, *proof)
+        )
 
 
 def _cost(rule: Rule, row: Row) -> int:
@@ -141,13 +145,23 @@ def _is_amount(key: str, value: object, units: Mapping[str, str]) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and units.get(key) == "count"
 
 
-def _lines_of(*rows: Row) -> tuple[int, ...]:
-    lines = {row.get(key) for row in rows for key in _LINES}
-    return tuple(sorted(line for line in lines if line))
+def _lines_of(trace: Trace, *rows: Row) -> tuple[tuple[str | None, int], ...]:
+    places = {(_file_of(trace, row), row[key]) for row in rows for key in _LINES if row.get(key)}
+    return tuple(sorted(places, key=lambda place: (place[0] or "", place[1])))
 
 
-def _around_silence(trace: Trace, row: Row) -> tuple[int, ...]:
+def _file_of(trace: Trace, row: Row) -> str | None:
+    """The file in which a row's lines are counted: a tracer that writes several names each by a task's id."""
+    capture = int(row.get("capture") or 0)
+    files = trace.captures[capture].files if capture < len(trace.captures) else []
+    if len(files) < _SEVERAL:
+        return None
+    ends = tuple(f".{row[key]}" for key in ("tid", "pid") if row.get(key) is not None)
+    return next((file for end in ends for file in files if file.endswith(end)), "")
+
+
+def _around_silence(trace: Trace, row: Row) -> tuple[tuple[str | None, int], ...]:
     """The messages before and after the longest silence."""
     gaps = trace.gaps_from(row["exclusive_ns"] // max(row["calls"], 1))
     longest = max(gaps, key=lambda gap: gap["dur_ns"], default=None)
-    return _lines_of(longest) if longest else ()
+    return _lines_of(trace, longest) if longest else ()

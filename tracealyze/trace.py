@@ -570,12 +570,31 @@ class Trace:
 
         return summary(self)
 
-    def quote(self, lines: Sequence[int], capture: int = 0) -> list[str]:
-        """The text of these lines, as it stands in the capture; nothing if it can no longer be read."""
+    def quote(self, lines: Sequence[int], capture: int = 0, file: str | None = None) -> list[str]:
+        """The text of these lines of a file, as it stands there; nothing if it can no longer be read.
+
+        A capture of several files counts lines in each, so the file has to be named."""
+        several = len(self.captures[capture].files) > 1 if capture < len(self.captures) else False
+        if several and not file:
+            return []
         try:
-            return self._source.quote(capture, list(lines))
+            return self._source.quote(capture, list(lines), file)
         except OSError:
             return []
+
+    def proof(self, found: Iterable[Finding], most: int) -> dict[tuple[int, str, int], str]:
+        """The text of the first lines that prove findings, by capture, file and line.
+
+        Each file is read once: reading a compressed one to some line takes as long as to many."""
+        asked: dict[tuple[int, str], set[int]] = {}
+        for finding in found:
+            for file, line in finding.places[:most]:
+                asked.setdefault((finding.capture, file), set()).add(line)
+        known: dict[tuple[int, str, int], str] = {}
+        for (number, file), lines in asked.items():
+            texts = self.quote(sorted(lines), number, file or None)
+            known |= {(number, file, line): text for line, text in zip(sorted(lines), texts, strict=False)}
+        return known
 
     def __repr__(self) -> str:
         names = ", ".join(each.path for each in self.captures)

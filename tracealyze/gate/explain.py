@@ -81,10 +81,9 @@ def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) 
 
 def of_finding(finding: Finding, run: Run) -> Explanation:
     """The proof of a finding."""
-    lines = finding.lines[:_LINES]
-    quoted = zip(lines, run.trace.quote(lines, finding.capture), strict=False)
+    quoted = run.trace.proof([finding], _LINES)
     return Explanation(
-        lines=tuple(Line(run.path, line, _flat(text)) for line, text in quoted),
+        lines=tuple(Line(file or run.path, line, _flat(text)) for (_, file, line), text in quoted.items()),
         command=f"tracealyze summarize {shlex.quote(run.path)}",
     )
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
@@ -145,34 +146,39 @@ class _Report:
         """What the rules found, with its proof and advice, and what no finding covers."""
         found = self.summary.findings
         self.section("Findings", "" if found else "none")
-        for finding in found[: self.top]:
-            self._finding(finding)
+        told = found[: self.top]
+        quoted = self.trace.proof(told, _PROOF_LINES)
+        for finding in told:
+            self._finding(finding, quoted)
+        if len(found) > len(told):
+            self.paper.paragraph(
+                f"{units.counted(len(found) - len(told), 'more finding')}: --top says how many to show."
+            )
         if self.summary.window.wall_ns:
             self._uncovered()
 
-    def _finding(self, finding: Finding) -> None:
+    def _finding(self, finding: Finding, quoted: Mapping[tuple[int, str, int], str]) -> None:
         style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
         self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
         self.paper.paragraph(shown(finding.message), "bold", indent=2)
-        quoted = list(self._quoted(finding))
-        for number, text in quoted:
-            self._proof(number, text)
-        if finding.lines and not quoted:
-            self.paper.line((f"  lines {', '.join(map(str, finding.lines))}", "dim"))
+        for file, line in finding.places[:_PROOF_LINES]:
+            self._proof(f"{os.path.basename(file)} line {line}".strip(), quoted.get((finding.capture, file, line), ""))
         self.paper.paragraph(f"{self.paper.drawn.arrow} {shown(finding.advice)}", indent=2)
+        self.paper.paragraph("; ".join(self._worth(finding)), "dim", indent=2)
+
+    def _worth(self, finding: Finding) -> Iterable[str]:
+        """What it could free, how sure that is, and what else matches."""
         low, high = finding.impact_ns
-        least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
-        freed = f"could free {least}{units.duration(high, self.tick_ns)}; " if high else ""
-        also = f"; also matches {', '.join(finding.also)}" if finding.also else ""
-        self.paper.paragraph(f"{freed}{finding.confidence}{also}", "dim", indent=2)
+        if high:
+            least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
+            yield f"could free {least}{units.duration(high, self.tick_ns)}"
+        yield finding.confidence
+        if finding.also:
+            yield f"also matches {', '.join(finding.also)}"
 
-    def _quoted(self, finding: Finding) -> Iterable[tuple[int, str]]:
-        lines = finding.lines[:_PROOF_LINES]
-        return zip(lines, self.trace.quote(lines, finding.capture), strict=False)
-
-    def _proof(self, number: int, text: str) -> None:
+    def _proof(self, place: str, text: str) -> None:
         quoted = " ".join(shown(text.replace("\t", " ")).split())
-        self.paper.cut_line((f"  line {number}: {quoted}", "dim"))
+        self.paper.cut_line((f"  {shown(place)}{': ' if quoted else ''}{quoted}", "dim"))
 
     def _uncovered(self) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
