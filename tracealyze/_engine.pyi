@@ -114,6 +114,9 @@ class Trace:
         or left out."""
 
     def tasks(self, selection: Selection) -> Table: ...
+    def chain(self, selection: Selection, longest: bool) -> Table:
+        """task, capture, pid, program, waits_for_task, waits_for_pid, waits_for_ns; of all inclusive_ns, slack_ns."""
+
     def processes(self, selection: Selection) -> Table:
         """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal,
         wall_ns, exclusive_ns, in_call_ns, gap_ns, calls, failed, threads, capture, task, parent_task, first_line."""

@@ -466,6 +466,16 @@ class Trace:
         return self._table(lambda: self._source.tasks(self._selected))
 
     @cached_property
+    def chain(self) -> Table:
+        """One row per process: time on the path with what it waited for, for whom it waited longest, and slack."""
+        return self._table(lambda: self._source.chain(self._selected, False))
+
+    @cached_property
+    def longest_chain(self) -> Table:
+        """The process that the window is seen from, the one for which it waited longest, and so on: a row each."""
+        return self._table(lambda: self._source.chain(self._selected, True))
+
+    @cached_property
     def processes(self) -> Table:
         """One row per process, its threads taken together."""
         return self._table(lambda: self._source.processes(self._selected))

@@ -8,8 +8,9 @@
 //! ```
 //! Nearly all stretches are like these, so two numbers and two bytes a row hold them; the others are kept as they are.
 
+use crate::chain::Waits;
 use crate::events::NONE;
-use crate::path::{Segment, Tag, What, walk};
+use crate::path::{Listen, Segment, Tag, What, walk_to};
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
@@ -101,6 +102,7 @@ impl Dense {
 /// Wall time of the path by event. All of it: the sums are those of the windows.
 #[derive(Debug, Default)]
 pub struct Charges {
+    waits: Waits,
     calls: Dense,
     gaps: Dense,
     others: Vec<Segment>,
@@ -135,6 +137,20 @@ impl Charge {
     }
 }
 
+impl Listen for Charges {
+    fn charged(&mut self, segment: Segment) {
+        self.add(&segment);
+    }
+
+    fn begins(&mut self, waiter: u32) {
+        self.waits.begins(waiter);
+    }
+
+    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
+        self.waits.ends(waiter, waker, dur_ns);
+    }
+}
+
 impl Charges {
     /// Nothing charged yet, for a trace of so many events.
     pub fn new(rows: u32) -> Charges {
@@ -155,11 +171,16 @@ impl Charges {
 
     /// The path of windows.
     pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Charges {
-        let mut charges = Charges::new(trace.events.len());
+        let mut charges = Charges { waits: Waits::new(trace), ..Charges::new(trace.events.len()) };
         for window in windows {
-            walk(trace, wakers, window, &mut |segment| charges.add(&segment));
+            walk_to(trace, wakers, window, &mut charges);
         }
         charges
+    }
+
+    /// For whom each process waited on the path.
+    pub fn waits(&self) -> &Waits {
+        &self.waits
     }
 
     /// Tell each part of the path that a task has.

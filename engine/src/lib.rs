@@ -9,6 +9,7 @@ mod assemble;
 mod border;
 pub mod build;
 pub mod calls;
+pub mod chain;
 pub mod charges;
 pub mod classes;
 mod clock;

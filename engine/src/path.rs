@@ -41,13 +41,37 @@ pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
 
 /// Walk the path, from its end to its start. The answer is the number of steps.
 pub fn walk(trace: &Trace, wakers: &Wakers, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
+    let mut unwatched = Unwatched(sink);
+    walk_to(trace, wakers, window, &mut unwatched)
+}
+
+/// Who listens to a walk: besides the stretches, which waits it enters and leaves.
+pub trait Listen {
+    /// A stretch of the path.
+    fn charged(&mut self, segment: Segment);
+    /// A task waits for another on the path; earlier stretches are those of the other, until the wait ends.
+    fn begins(&mut self, _waiter: u32) {}
+    /// So long it was on the path that a task waited for another.
+    fn ends(&mut self, _waiter: u32, _waker: u32, _dur_ns: i64) {}
+}
+
+struct Unwatched<'sink>(&'sink mut dyn FnMut(Segment));
+
+impl Listen for Unwatched<'_> {
+    fn charged(&mut self, segment: Segment) {
+        (self.0)(segment);
+    }
+}
+
+/// Walk the path, and tell who listens. The answer is the number of steps.
+pub fn walk_to(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut dyn Listen) -> u64 {
     let Some(root) = window.root.filter(|&root| (root as usize) < trace.tasks.len()) else {
         return 0;
     };
     let is_log =
         trace.captures.get(window.capture as usize).is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap);
     if is_log {
-        return silences(trace, window, sink);
+        return silences(trace, window, &mut |segment| listener.charged(segment));
     }
     let mut walk = Walk {
         trace,
@@ -59,7 +83,7 @@ pub fn walk(trace: &Trace, wakers: &Wakers, window: &Window, sink: &mut dyn FnMu
         task: root,
         at_ns: window.end_ns,
         floor_ns: window.start_ns,
-        sink,
+        listener,
     };
     walk.run()
 }
@@ -107,6 +131,10 @@ struct Waiter {
     wait: Span,
     /// Whether it polled instead of waiting.
     polls: bool,
+    /// Whom it waits for.
+    waker: u32,
+    /// The end of the wait, as far as it is on the path.
+    until_ns: i64,
 }
 
 struct Walk<'walk> {
@@ -121,7 +149,7 @@ struct Walk<'walk> {
     /// The moment; everything from here to the end of the window is charged.
     at_ns: i64,
     floor_ns: i64,
-    sink: &'walk mut dyn FnMut(Segment),
+    listener: &'walk mut dyn Listen,
 }
 
 impl Walk<'_> {
@@ -143,13 +171,15 @@ impl Walk<'_> {
 
     fn push(&mut self, waiter: Waiter) {
         self.polling += usize::from(waiter.polls);
+        self.listener.begins(waiter.task);
         self.stack.push(waiter);
     }
 
     fn pop(&mut self) -> Option<Waiter> {
-        let waiter = self.stack.pop();
-        self.polling -= usize::from(waiter.as_ref().is_some_and(|waiter| waiter.polls));
-        waiter
+        let waiter = self.stack.pop()?;
+        self.polling -= usize::from(waiter.polls);
+        self.listener.ends(waiter.task, waiter.waker, waiter.until_ns - self.at_ns);
+        Some(waiter)
     }
 
     fn step(&mut self) {
@@ -173,7 +203,7 @@ impl Walk<'_> {
     fn charge_as(&mut self, tag: Tag, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
         let start_ns = to_ns.max(self.floor_ns);
         if start_ns < self.at_ns {
-            (self.sink)(Segment { task, start_ns, end_ns: self.at_ns, what, class, resolved, tag });
+            self.listener.charged(Segment { task, start_ns, end_ns: self.at_ns, what, class, resolved, tag });
             self.at_ns = start_ns;
             self.visits.clear();
         }
@@ -298,7 +328,8 @@ impl Walk<'_> {
         if self.at_ns <= self.floor_ns {
             return;
         }
-        self.push(Waiter { task: self.task, floor_ns: self.floor_ns, wait: span, polls: false });
+        let (floor_ns, until_ns) = (self.floor_ns, self.at_ns);
+        self.push(Waiter { task: self.task, floor_ns, wait: span, polls: false, waker: edge.task, until_ns });
         self.floor_ns = self.floor_ns.max(began_ns);
         self.task = edge.task;
     }
@@ -318,7 +349,8 @@ impl Walk<'_> {
         }
         let waiter = (poll.first_task != self.task).then(|| self.pop()).flatten();
         let floor_ns = waiter.map_or(self.floor_ns, |waiter| waiter.floor_ns);
-        self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true });
+        let (waker, until_ns) = (poll.edge.task, self.at_ns);
+        self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true, waker, until_ns });
         self.floor_ns = floor_ns.max(poll.began_ns);
         self.task = poll.edge.task;
     }

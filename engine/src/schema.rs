@@ -770,6 +770,17 @@ columns! {
         "line" i64 "" "Line of the event before it.";
         "next_line" i64 "" "Line of the event after it.";
     }
+    "chain" {
+        "task" u32 "" "Number of the process's main task.";
+        "capture" u32 "" "Number of the capture.";
+        "pid" i32 "" "Process id.";
+        "program" dict "" "The last program it ran.";
+        "inclusive_ns" i64 "ns" "Wall time on the path that was its own, or that it waited.";
+        "waits_for_task" u32 "" "Main task of the process for which it waited longest on the path.";
+        "waits_for_pid" i32 "" "Id of that process.";
+        "waits_for_ns" i64 "ns" "How long it waited for that one on the path.";
+        "slack_ns" i64 "ns" "From its end to when the path is next in who waited for it: so much longer it could have taken.";
+    }
     "partition" {
         "capture" u32 "" "Number of the capture.";
         "pid" i32 "" "Process id.";

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
+import typer
+
 from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
 
@@ -14,19 +18,24 @@ def command(
     end: shared.End = None,
     root: shared.Root = None,
     where: shared.Where = None,
+    threads: Annotated[bool, typer.Option("--threads", help="Show threads below their processes.")] = False,
     top: shared.Top = 1000,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
     strict: shared.Strict = False,
     input_format: shared.InputFormat = None,
 ) -> None:
-    """Show the processes as a tree: birth, length of life, time on the path, in calls and between them, and the end."""
+    """Show the processes as a tree: life, time on the path with and without what it waited for, slack, and the end.
+
+    The slack of a process is how much longer it could have taken: from its end to when the path is next in the one that
+    waited for it.
+    """
     from tracealyze.render import tree
     from tracealyze.render.listing import FORMS
 
     trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     chosen = Form.JSON if as_json else form
-    rows = list(trace.processes)
+    rows = tree.rows_of(trace, threads)
     listing = tree.drawn(rows, trace, top) if chosen is Form.TABLE else tree.plain(rows[:top], trace.tick_ns)
     FORMS[chosen](listing)
     shared.close(trace, strict)

@@ -27,8 +27,9 @@ _CLASSES = {
     "gap": "silence",
     "external": "waiting for something outside the capture",
     "poll-lag": "noticed late by polling",
+    "polled": "polled for",
 }
-"""Classes of time that no call stands for, in words."""
+"""Classes and tags of time that the name of a call does not tell, in words."""
 
 
 @dataclass(frozen=True)
@@ -111,7 +112,8 @@ class _Process:
         target = row["target"] if row["class"] != "gap" else ""
         target = f"{row['targets']} targets" if row["targets"] > 1 else target or ""
         if row["syscall"]:
-            count, remark = units.counted(row["calls"], "call"), _CLASSES.get(row["class"], "")
+            count = units.counted(row["calls"], "call") if row["calls"] else ""
+            remark = _CLASSES.get(row["tag"] or row["class"], "")
             yield replace(piece, target=target, count=count, remark=remark)
         else:
             yield replace(piece, target=target)

@@ -25,6 +25,9 @@ _APART = "  "
 # With more targets than this, their rows cost more than they tell.
 _MANY = 20_000
 _FEW_TARGETS = 3
+_LEAST_OF_A_CHAIN = 2
+# Whoever is waited for less than this is not what made it slow.
+_LEAST_SHARE_OF_A_LINK = 0.05
 _LEAST_SHARE_WORTH_SAYING = 0.05
 
 
@@ -73,6 +76,22 @@ class _Report:
         self.section("Where the time went", "disjoint pieces of the window that add up to 100 %")
         for piece in pieces:
             self._piece(piece)
+        self._chain()
+
+    def _chain(self) -> None:
+        """Who waited on whom, in one line."""
+        if self.summary.totals["processes"] < _LEAST_OF_A_CHAIN:
+            return
+        links, took_ns = [], self.summary.window.wall_ns
+        for row in self.trace.longest_chain:
+            if took_ns < self.summary.window.wall_ns * _LEAST_SHARE_OF_A_LINK:
+                break
+            took = units.duration(took_ns, self.tick_ns)
+            links.append(f"{shown(str(row['program'] or '?').rsplit('/', 1)[-1])} {row['pid']} ({took})")
+            took_ns = row["waits_for_ns"] or 0
+        if len(links) >= _LEAST_OF_A_CHAIN:
+            arrow = f" {self.paper.drawn.waited} "
+            self.paper.paragraph(f"Who waited on whom: {arrow.join(links)}", indent=2)
 
     def _piece(self, piece: Piece) -> None:
         width = min(self.paper.width // 5, 30)

@@ -15,16 +15,45 @@ if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
 
 _TIMES = (
-    Column("birth_ns", "born", spare=5),
+    Column("birth_ns", "born", spare=9),
     Column("wall_ns", "life"),
+    Column("inclusive_ns", "with waits", spare=4),
     Column("exclusive_ns", "on path"),
-    Column("in_call_ns", "in calls", spare=2),
-    Column("gap_ns", "user", spare=3),
+    Column("in_call_ns", "in calls", spare=6),
+    Column("user_ns", "user", spare=7),
+    Column("stopped_ns", "stopped", spare=2),
+    Column("slack_ns", "slack", spare=3),
 )
 _PLAIN = (
     *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
     *("exclusive_ns", "in_call_ns", "gap_ns", "calls", "failed", "threads"),
+    *("tid", "inclusive_ns", "user_ns", "stopped_ns", "slack_ns", "waits_for_pid", "waits_for_ns"),
 )
+
+
+def rows_of(trace: Trace, threads: bool) -> list[Row]:
+    """One row per process, with what is known of its part in the path; below it one per thread, if asked for."""
+    chain = {row["task"]: row for row in trace.chain}
+    rows: list[Row] = [{**chain.get(row["task"], {}), **_with_user(row)} for row in trace.processes]
+    if threads:
+        mains = {(row["capture"], row["pid"]): row["task"] for row in rows}
+        for task in trace.tasks:
+            main = mains.get((task["capture"], task["pid"]))
+            if task["is_thread"] and main is not None:
+                rows.append({**_with_user(task), **_as_child(task, main)})
+    return rows
+
+
+def _with_user(row: Row) -> Row:
+    """The time between calls in which it was not stopped is user code, or was not traced."""
+    gap_ns = row["gap_ns"]
+    return dict(row) | {"user_ns": None if gap_ns is None else gap_ns - (row["stopped_ns"] or 0), "tid": row.get("tid")}
+
+
+def _as_child(task: Row, main: object) -> Row:
+    birth_ns, death_ns = task["birth_ns"], task["death_ns"]
+    life_ns = None if birth_ns is None else task["in_call_ns"] + task["gap_ns"]
+    return {"parent_task": main, "parent_pid": task["pid"], "wall_ns": life_ns, "threads": 1, "death_ns": death_ns}
 
 
 def plain(rows: Sequence[Row], tick_ns: int) -> Listing:
@@ -37,16 +66,28 @@ def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:
     branches = symbols(sys.stdout)
     shown_rows = []
     for branch, row in _walk(rows, branches):
-        name = f"{row['pid']} " if row["pid"] is not None else ""
-        threads = f" ({row['threads']} threads)" if (row["threads"] or 1) > 1 else ""
-        what = row["argv"] or row["program"] or "(program unknown)"
-        shown_rows.append(dict(row) | {"end": end_of(row), "process": f"{branch}{name}{shown(what)}{threads}"})
+        shown_rows.append(dict(row) | {"end": end_of(row), "process": f"{branch}{_name(row)}", "waits": _waits(row)})
         if len(shown_rows) == top:
             break
     columns = [Column("process", "process", least=36)]
-    columns += [column for column in _TIMES if any(row[column.name] is not None for row in rows)]
-    columns += [Column("calls", "calls", spare=1), Column("failed", "failed", spare=4), Column("end", "end")]
+    columns += [column for column in _TIMES if any(row.get(column.name) is not None for row in rows)]
+    columns += [Column("waits", "waits for", spare=5), Column("calls", "calls", spare=1)]
+    columns += [Column("failed", "failed", spare=8), Column("end", "end")]
     return Listing("processes", columns, shown_rows, trace.tick_ns, moments=frozenset(["birth_ns"]))
+
+
+def _name(row: Row) -> str:
+    if row["tid"] is not None and row.get("is_thread"):
+        return f"thread {row['tid']}"
+    name = f"{row['pid']} " if row["pid"] is not None else ""
+    threads = f" ({row['threads']} threads)" if (row["threads"] or 1) > 1 else ""
+    return f"{name}{shown(row['argv'] or row['program'] or '(program unknown)')}{threads}"
+
+
+def _waits(row: Row) -> str | None:
+    """For whom it waited longest on the path."""
+    on = row.get("waits_for_pid")
+    return None if on is None else str(on)
 
 
 def _walk(rows: Sequence[Row], branches: Symbols) -> Iterator[tuple[str, Row]]:

@@ -19,7 +19,7 @@ use crate::trust;
 use crate::view::View;
 use crate::wakers::Wakers;
 use crate::window::{self, Window};
-use crate::{gaps, members, processes, quote, tables};
+use crate::{chain, gaps, members, processes, quote, tables};
 use parsers::{Clock, Kind, NO_NS};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -324,6 +324,18 @@ impl PyTrace {
         let table = py.detach(|| -> Result<Table, NoTime> {
             let exclusive_ns = self.pieces(&selection.0)?.exclusive_by_task();
             Ok(processes::tasks(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let (chosen, windows) = (Selection::new(&self.trace, &selection.0)?, self.windows(&selection.0)?);
+            if longest {
+                let charges = self.charges(&selection.0, &windows);
+                return Ok(chain::longest(&self.trace, charges.waits(), &windows, &chosen.program_index));
+            }
+            Ok(chain::chain(&self.trace, self.wakers(), &windows, &chosen))
         })?;
         Ok(table.into())
     }

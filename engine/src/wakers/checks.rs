@@ -19,7 +19,6 @@ use super::shapes::Known;
 use super::waiting::{Waiting, descends};
 use super::waits::{self, Wait};
 use super::{Edge, Wakers};
-use crate::events::EventKind;
 use crate::trace::{Span, Trace};
 use matter::Matter;
 pub(super) use matter::{Check, check_of, ending};
@@ -34,6 +33,8 @@ const ROWS_OF_CHILD: usize = 1024;
 const LAST_ROWS: usize = 16;
 /// Children between two that check.
 const CHILDREN_BETWEEN: usize = 16;
+/// Children before one that checks, one of which sleeps, or the poller itself behind it.
+const CHILDREN_OF_A_TURN: usize = 4;
 
 /// What the last check of a poll loop had to wait for.
 #[derive(Clone, Copy, Debug)]
@@ -99,7 +100,10 @@ pub(super) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> O
     {
         return None;
     }
-    let succeeds = |matter: &Matter| matter.reading(call.trace, call.span.row, known.check) == Some(true);
+    let succeeds = |matter: &Matter| {
+        matter.reading(call.trace, call.span.row, known.check) == Some(true)
+            && wakers.producers.may_bring(call.trace, *matter, call.span.row)
+    };
     Matter::ALL.into_iter().filter(succeeds).find_map(|matter| Success { wakers, call, matter }.poll(waiter))
 }
 
@@ -108,8 +112,8 @@ impl<'call> Success<'call> {
         let by_itself = self.failed_before();
         let (failed, poller) = match (by_itself, waiter) {
             (Some(failed), _) => (failed, self.call.task),
-            (None, Some(waiter)) => (self.failed_in_children(waiter)?, waiter),
-            (None, None) => return None,
+            (None, Some(waiter)) if self.matter.is_of_all_processes() => (self.failed_in_children(waiter)?, waiter),
+            (None, _) => return None,
         };
         let trace = self.call.trace;
         let start_ns = trace.events.start_ns(failed.last).min(self.call.span.start_ns);
@@ -126,8 +130,12 @@ impl<'call> Success<'call> {
 
     /// Whether a call is a check of the same thing, and whether it succeeded.
     fn reading(&self, row: u32) -> Option<bool> {
+        self.reading_of(row, self.wakers.shapes.of(self.call.trace, row))
+    }
+
+    fn reading_of(&self, row: u32, known: Known) -> Option<bool> {
         let trace = self.call.trace;
-        let reading = self.matter.reading(trace, row, self.wakers.shapes.of(trace, row).check)?;
+        let reading = self.matter.reading(trace, row, known.check)?;
         self.matter.is_same(trace, self.call.span.row, row).then_some(reading)
     }
 
@@ -137,15 +145,13 @@ impl<'call> Success<'call> {
         let mut failed = None;
         let (mut slept, mut between) = (false, 0);
         for (at, &row) in trace.rows_of(task).get(..at)?.iter().enumerate().rev() {
-            if trace.events.kind(row) != EventKind::Call {
-                continue;
-            }
-            match self.reading(row) {
+            let known = self.wakers.shapes.of(trace, row);
+            match self.reading_of(row, known) {
                 None if between < ROWS_BETWEEN => {
                     between += 1;
-                    slept = slept || self.sleeps(task, at, row);
+                    slept = slept || self.sleeps(task, at, row, known);
                 }
-                Some(false) if slept || self.sleeps_itself(row) => {
+                Some(false) if slept || self.sleeps_itself(row, known) => {
                     failed = Some(Failed::with(failed, task, row));
                     (slept, between) = (false, 0);
                 }
@@ -161,6 +167,11 @@ impl<'call> Success<'call> {
         let own = trace.tasks.get(task as usize).filter(|own| own.creator == waiter && !own.is_thread)?;
         let made = self.wakers.children.made_by(trace, waiter);
         let until = made.partition_point(|&child| trace.tasks[child as usize].end_ns() <= own.birth_ns);
+        // Builds look for files in thousands of children; only those that sleep in between are worth a search.
+        let turn = made[..until].iter().rev().take(CHILDREN_OF_A_TURN);
+        if !turn.clone().any(|&child| self.ends_with_sleep(child) || self.sleeps_behind(waiter, child)) {
+            return None;
+        }
         let mut failed = None;
         let (mut slept, mut between) = (false, 0);
         for &child in made[..until].iter().rev() {
@@ -181,28 +192,32 @@ impl<'call> Success<'call> {
     }
 
     /// Whether a call is a sleep, or waits for a child that sleeps.
-    fn sleeps(&self, task: u32, at: usize, row: u32) -> bool {
-        self.sleeps_itself(row) || self.child(task, at, row).is_some_and(|child| self.ends_with_sleep(child))
+    fn sleeps(&self, task: u32, at: usize, row: u32, known: Known) -> bool {
+        let child = || self.child(task, at, row, known);
+        self.sleeps_itself(row, known) || child().is_some_and(|child| self.ends_with_sleep(child))
     }
 
     /// The child that a call of a task waited for.
-    fn child(&self, task: u32, at: usize, row: u32) -> Option<u32> {
+    fn child(&self, task: u32, at: usize, row: u32, known: Known) -> Option<u32> {
         let trace = self.call.trace;
-        let waits = self.wakers.shapes.of(trace, row).wait == Some(Wait::Child);
-        waits.then(|| self.wakers.children.waited(&waiting(trace, task, at, row)))?.map(|edge| edge.task)
+        (known.wait == Some(Wait::Child))
+            .then(|| self.wakers.children.waited(&waiting(trace, task, at, row)))?
+            .map(|edge| edge.task)
     }
 
-    fn sleeps_itself(&self, row: u32) -> bool {
+    fn sleeps_itself(&self, row: u32, known: Known) -> bool {
         let events = &self.call.trace.events;
-        let is_sleep = self.wakers.shapes.of(self.call.trace, row).wait == Some(Wait::Sleep);
-        (is_sleep || waits::timed_out(events, row))
-            && events.dur_ns(row) != 0
-            && asked_ns(self.call.trace, row) != Some(0)
+        let may_sleep = match known.wait {
+            None => false,
+            Some(Wait::Sleep) => true,
+            Some(_) => waits::timed_out(events, row),
+        };
+        may_sleep && events.dur_ns(row) != 0 && asked_ns(self.call.trace, row) != Some(0)
     }
 
     fn ends_with_sleep(&self, child: u32) -> bool {
         let last = self.call.trace.rows_of(child).iter().rev().take(LAST_ROWS);
-        last.copied().any(|row| self.call.trace.events.kind(row) == EventKind::Call && self.sleeps_itself(row))
+        last.copied().any(|row| self.sleeps_itself(row, self.wakers.shapes.of(self.call.trace, row)))
     }
 
     /// Whether a task sleeps itself behind the end of a child.
@@ -211,7 +226,8 @@ impl<'call> Success<'call> {
         let rows = trace.rows_of(task);
         let ended_ns = trace.tasks[child as usize].end_ns();
         let from = rows.partition_point(|&row| trace.events.start_ns(row) < ended_ns);
-        rows[from..].iter().take(LAST_ROWS).any(|&row| self.sleeps_itself(row))
+        let behind = rows[from..].iter().take(LAST_ROWS);
+        behind.copied().any(|row| self.sleeps_itself(row, self.wakers.shapes.of(trace, row)))
     }
 
     /// Whether the poller slept between its last two checks. Who waited for the producer, or for one that this descends
@@ -222,9 +238,10 @@ impl<'call> Success<'call> {
         let bound = |at_ns: i64| rows.partition_point(|&row| trace.events.start_ns(row) < at_ns);
         let mut behind = (bound(start_ns)..bound(self.call.span.start_ns)).take(4 * ROWS_BETWEEN);
         behind.any(|at| {
-            let child = self.child(poller, at, rows[at]);
+            let known = self.wakers.shapes.of(trace, rows[at]);
+            let child = self.child(poller, at, rows[at], known);
             let is_besides = |child: u32| !descends(trace, producer, child) && self.ends_with_sleep(child);
-            self.sleeps_itself(rows[at]) || child.is_some_and(is_besides)
+            self.sleeps_itself(rows[at], known) || child.is_some_and(is_besides)
         })
     }
 }

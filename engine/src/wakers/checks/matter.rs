@@ -1,6 +1,6 @@
 //! What a call checks, and what poll loops wait for.
 
-use super::super::waits::{self, Wait, wait_of, wait_of_row};
+use super::super::waits::{self, Wait, wait_of};
 use crate::events::Shape;
 use crate::trace::Trace;
 use parsers::{Interner, Outcome, Text};
@@ -137,6 +137,11 @@ impl Matter {
         Matter::Ready,
     ];
 
+    /// Whether every process that checks checks the same.
+    pub(super) fn is_of_all_processes(self) -> bool {
+        !matches!(self, Matter::Child | Matter::Data | Matter::Ready)
+    }
+
     /// Whether a call found that it is so; `None` if it does not check that.
     pub(super) fn reading(self, trace: &Trace, row: u32, check: Check) -> Option<bool> {
         let (no, yes): (&[Check], &[Check]) = match self {
@@ -147,7 +152,7 @@ impl Matter {
             Matter::Ends => (&[Check::Alive], &[Check::Gone]),
             Matter::Data => (&[Check::ReadNothing], &[Check::Read]),
             Matter::Child if check == Check::Waits => return waited(trace, row),
-            Matter::Ready if check == Check::Polls => return Some(!waits::timed_out(&trace.events, row)),
+            Matter::Ready if check == Check::Polls => return Some(trace.events.ret(row) != 0),
             Matter::Child | Matter::Ready => return None,
         };
         if yes.contains(&check) { Some(true) } else { no.contains(&check).then_some(false) }
@@ -172,7 +177,5 @@ impl Matter {
 
 /// Whether a wait that does not block found a child that has ended.
 fn waited(trace: &Trace, row: u32) -> Option<bool> {
-    let events = &trace.events;
-    debug_assert_eq!(wait_of_row(events, row), Some(Wait::Child));
-    Some(!waits::found_no_child(events, row))
+    Some(!waits::found_no_child(&trace.events, row))
 }

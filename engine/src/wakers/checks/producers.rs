@@ -3,10 +3,10 @@
 use super::super::shapes::{Deed, Known};
 use super::super::waiting::{Waiting, descends, end_ns, same_process};
 use super::super::{Edge, How, Sure, Wakers, poll};
-use super::matter::Matter;
+use super::matter::{Check, Matter};
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
-use rustc_hash::{FxHashMap, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 use std::hash::Hasher;
 
 /// Events that are looked at for one loop.
@@ -18,6 +18,8 @@ pub(in super::super) struct Producers {
     /// By the last part of the path, which may be printed as a relative one by some and as an absolute one by others.
     made: FxHashMap<u64, Vec<(u32, Text)>>,
     removed: FxHashMap<u64, Vec<(u32, Text)>>,
+    /// What was looked for in vain.
+    missed: FxHashSet<Text>,
     binds: Vec<u32>,
     listens: Vec<u32>,
 }
@@ -34,10 +36,13 @@ impl Producers {
     }
 
     pub(in super::super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let target = trace.events.target(row);
         if known.outcome != Outcome::Ok {
+            if matches!(known.check, Check::Missing | Check::Taken | Check::Refused) {
+                self.missed.insert(target);
+            }
             return;
         }
-        let target = trace.events.target(row);
         match known.deed {
             Deed::Makes | Deed::MakesFifo => self.makes(trace, row, target),
             Deed::Removes => {
@@ -53,6 +58,19 @@ impl Producers {
     fn makes(&mut self, trace: &Trace, row: u32, path: Text) {
         let name = last_part(trace.events.texts.bytes(path));
         self.made.entry(hash(name)).or_default().push((row, path));
+    }
+
+    /// Whether anybody does what checks of a matter wait for; that is asked of many calls that end no poll loop.
+    pub(super) fn may_bring(&self, trace: &Trace, matter: Matter, row: u32) -> bool {
+        let target = trace.events.target(row);
+        let name = || hash(last_part(trace.events.texts.bytes(target)));
+        match matter {
+            Matter::Appears => self.missed.contains(&target) && self.made.contains_key(&name()),
+            Matter::Vanishes => self.removed.contains_key(&name()),
+            Matter::Freed => self.missed.contains(&target) && self.removed.contains_key(&name()),
+            Matter::Listens => self.missed.contains(&target) && !self.listens.is_empty(),
+            Matter::Ends | Matter::Child | Matter::Data | Matter::Ready => true,
+        }
     }
 
     /// Whether the process of a task bound a socket that takes the connections of this call.

@@ -1,0 +1,89 @@
+//! Who waited on whom, and how much longer each process could have taken.
+
+use engine::build::{TaskPlan, build, task};
+use engine::chain::chain;
+use engine::select::{self, Selection};
+use engine::table::Values;
+use engine::wakers::Wakers;
+use engine::window::{Choice, windows};
+
+/// Per process: inclusive time, id and time of the longest wait, slack.
+type Row = (i64, Option<i64>, Option<i64>, Option<i64>);
+
+fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
+    let trace = build(plans);
+    let all = Selection::new(&trace, &select::Choice::default()).unwrap_or_else(|_| panic!("all of it"));
+    let table = chain(&trace, &Wakers::new(&trace), &windows(&trace, &Choice::default()), &all);
+    let column = |name: &str| match table.column(name) {
+        Some(Values::Int(values)) => values.clone(),
+        _ => panic!("no column {name}"),
+    };
+    let (inclusive, pid, ns, slack) =
+        (column("inclusive_ns"), column("waits_for_pid"), column("waits_for_ns"), column("slack_ns"));
+    (0..inclusive.len()).map(|at| (inclusive[at].unwrap_or(0), pid[at], ns[at], slack[at])).collect()
+}
+
+fn root() -> TaskPlan {
+    task(1).exec(0, 1, "/bin/root")
+}
+
+fn child(tid: i32, from: i64, to: i64) -> TaskPlan {
+    task(tid).call("read", from, from + 1).exit(to)
+}
+
+#[test]
+fn who_waited_on_whom_and_who_could_have_taken_longer() {
+    let cases: Vec<(&str, Vec<TaskPlan>, Vec<Row>)> = vec![
+        (
+            "a waiter has its child's time, and the child no slack",
+            vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), child(2, 10, 90)],
+            vec![(100, Some(2), Some(80), None), (80, None, None, Some(0))],
+        ),
+        (
+            "a child that ended before it was asked for has slack until then",
+            vec![root().fork(1, 10, 2).call("read", 10, 60).wait4(60, 61, 2).exit(100), child(2, 10, 30)],
+            vec![(100, None, None, None), (0, None, None, Some(30))],
+        ),
+        (
+            "of two parallel children the quicker one has slack until the slower one ends",
+            vec![
+                root().fork(1, 10, 2).fork(10, 20, 3).wait4(20, 50, 2).wait4(50, 90, 3).exit(100),
+                child(2, 10, 50),
+                child(3, 20, 90),
+            ],
+            vec![(100, Some(3), Some(70), None), (0, None, None, Some(40)), (70, None, None, Some(0))],
+        ),
+        (
+            "a grandchild is waited for through its parent",
+            vec![
+                root().fork(1, 10, 2).wait4(10, 90, 2).exit(100),
+                task(2).call("read", 10, 12).fork(12, 20, 3).wait4(20, 80, 3).exit(90),
+                child(3, 20, 80),
+            ],
+            vec![(100, Some(2), Some(80), None), (80, Some(3), Some(60), Some(0)), (60, None, None, Some(0))],
+        ),
+        (
+            "what waits beside the path has the slack of who waits for it",
+            vec![
+                root().fork(1, 2, 2).fork(2, 3, 4).wait4(10, 90, 4).wait4(90, 91, 2).exit(100),
+                task(2).call("read", 3, 4).fork(4, 5, 3).wait4(5, 40, 3).exit(50),
+                child(3, 5, 40),
+                child(4, 3, 90),
+            ],
+            vec![
+                (100, Some(4), Some(80), None),
+                (0, None, None, Some(40)),
+                (0, None, None, Some(50)),
+                (80, None, None, Some(0)),
+            ],
+        ),
+        (
+            "nobody asks for the end of a child that is left alone",
+            vec![root().fork(1, 10, 2).exit(100), child(2, 10, 30)],
+            vec![(100, None, None, None), (0, None, None, None)],
+        ),
+    ];
+    for (claim, plans, expected) in cases {
+        assert_eq!(rows(plans), expected, "{claim}");
+    }
+}

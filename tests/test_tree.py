@@ -1,0 +1,53 @@
+"""tree: who started whom, who waited for whom, and who could have taken longer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from conftest import SAMPLES, Run, captures_of_samples
+
+import tracealyze
+
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
+
+THREADS = """\
+7 1700000000.000000 execve("/bin/a", ["a"], 0x7ffd /* 1 var */) = 0 <0.001000>
+7 1700000000.010000 clone(child_stack=0x1, flags=CLONE_VM|CLONE_THREAD) = 8 <0.001000>
+8 1700000000.012000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+8 1700000001.013000 exit(0) = ?
+8 1700000001.014000 +++ exited with 0 +++
+7 1700000001.020000 exit_group(0) = ?
+7 1700000001.021000 +++ exited with 0 +++
+"""
+
+
+def test_a_process_has_the_time_of_whom_it_waited_for() -> None:
+    rows = {row["pid"]: row for row in tracealyze.read(SSH).chain}
+    assert rows[12196]["waits_for_pid"] == 12200
+    assert rows[12186]["inclusive_ns"] > rows[12196]["inclusive_ns"] > rows[12200]["inclusive_ns"] == 10_260_900_000
+
+
+def test_the_chain_names_who_waited_on_whom(run: Run) -> None:
+    report = " ".join(run("summarize", SSH, COLUMNS="100").stdout.split())
+    assert "Who waited on whom: sshd 12186 (11.42 s) ← ksh 12196 (10.61 s) ← quota 12200 (10.26 s)" in report
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
+def test_nobody_has_more_than_the_window_and_no_slack_is_negative(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    exclusive = {row["task"]: row["exclusive_ns"] for row in trace.processes}
+    for row in trace.chain:
+        assert exclusive.get(row["task"], 0) <= row["inclusive_ns"] <= trace.window.wall_ns
+        assert row["slack_ns"] is None or row["slack_ns"] >= 0
+
+
+def test_threads_stand_below_their_process_only_if_asked_for(run: Run, strace: Callable[[str], Path]) -> None:
+    capture = strace(THREADS)
+    folded = json.loads(run("tree", capture, "--json").stdout)
+    assert [(row["pid"], row["threads"]) for row in folded] == [(7, 2)]
+    rows = json.loads(run("tree", capture, "--threads", "--json").stdout)
+    assert [(row["pid"], row["tid"]) for row in rows] == [(7, None), (7, 8)]
+    assert "thread 8" in run("tree", capture, "--threads").stdout
