@@ -339,16 +339,18 @@ impl Walk<'_> {
     /// producer  |------- work -------|w                         (w, c] is lag; the poller is taken up again at f
     /// ```
     ///
-    /// Where children check, one for each turn, the child that made the first check is taken up again.
+    /// Where children check, one for each turn, the child that made the first check is taken up again, and the lag is their
+    /// parent's, who waits for this child only now: it may have looked away when the producer was done.
     fn follow_poll(&mut self, span: Span, poll: Poll) {
         let class = self.class(span.row);
         self.charge(self.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
-        self.charge_as(Tag::Lag, self.task, poll.edge.at_ns, What::Resume(span.row), Class::Poll, true);
-        if self.at_ns <= self.floor_ns {
+        let parent = (poll.first_task != self.task).then(|| self.pop()).flatten();
+        let (poller, floor_ns) = parent.map_or((self.task, self.floor_ns), |parent| (parent.task, parent.floor_ns));
+        self.floor_ns = floor_ns;
+        self.charge_as(Tag::Lag, poller, poll.edge.at_ns, What::Resume(span.row), Class::Poll, true);
+        if self.at_ns <= floor_ns {
             return;
         }
-        let waiter = (poll.first_task != self.task).then(|| self.pop()).flatten();
-        let floor_ns = waiter.map_or(self.floor_ns, |waiter| waiter.floor_ns);
         let (waker, until_ns) = (poll.edge.task, self.at_ns);
         self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true, waker, until_ns });
         self.floor_ns = floor_ns.max(poll.began_ns);
