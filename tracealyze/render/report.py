@@ -188,9 +188,11 @@ class _Report:
     def _worth(self, finding: Finding) -> Iterable[str]:
         """What it could free, how sure that is, and what else matches."""
         low, high = finding.impact_ns
-        if high:
-            least = f"{units.duration(low, self.tick_ns)} to " if low else "up to "
-            yield f"could free {least}{units.duration(high, self.tick_ns)}"
+        most = units.duration(high, self.tick_ns)
+        if 0 < low < high:
+            yield f"could free {units.duration(low, self.tick_ns)} to {most}"
+        elif high:
+            yield f"could free {most}" if low else f"could free up to {most}"
         yield finding.confidence
         if finding.also:
             yield f"also matches {', '.join(finding.also)}"
