@@ -28,6 +28,10 @@ SLEEPER = """\
 """
 
 
+def test_help_shows_brackets_as_they_are(run: Run) -> None:
+    assert "[tool.tracealyze.check]" in run("check", "--help").stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "says"),
     [

@@ -375,6 +375,44 @@ def test_update_needs_to_be_told_to_accept_what_is_worse(accepted: tuple[Path, P
     assert run("check", worse, "-b", base).returncode == 0
 
 
+def test_update_tells_what_grows_within_the_limits(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+    _, base = accepted
+    done = run("baseline", "update", capture("grown", [OPEN] * 4 + [MISS]), "-b", base)
+    assert done.returncode == 0
+    assert "Grown within the limits:\n" in done.stdout
+    assert "  calls[openat, ENOENT] 1 → 1\n" not in done.stdout
+
+
+def test_update_tells_that_another_program_ran(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+    _, base = accepted
+    other = capture("other", [OPEN])
+    other.write_text(other.read_text(encoding="utf-8").replace('["tool"]', '["tool", "-x"]'), encoding="utf-8")
+    done = run("baseline", "update", other, "-b", base)
+    assert 'the baseline ran "tool", this is "tool -x"' in done.stdout
+
+
+def test_what_the_same_calls_explain_is_explained_once(capture: Write, run: Run, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    run("baseline", "create", capture("few", [MISS] * 10), "-o", base)
+    told = run("check", capture("many", [MISS] * 40), "-b", base).stdout
+    assert told.count("tool openat(/etc/none) ENOENT: 10 → 40\n") == 1
+    assert "Also over the limit: " in told
+
+
+def test_proof_from_one_of_several_files_names_it(run: Run, tmp_path: Path) -> None:
+    base = tmp_path / "base.json"
+    for folder, calls in (("before", []), ("after", [MISS] * 9 + [SLEEP])):
+        (tmp_path / folder).mkdir()
+        parent = ["clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.000100>", "exit_group(0) = ?"]
+        for tid, own in ((100, [START[4:].split(" ", 1)[1], *parent]), (101, [*calls, "exit_group(0) = ?"])):
+            stamped = [f"17000000{10 + at * 0.5 + tid % 100:09.6f} {call}" for at, call in enumerate(own)]
+            (tmp_path / folder / f"t.{tid}").write_text("\n".join([*stamped, ""]), encoding="utf-8")
+    assert run("baseline", "create", tmp_path / "before", "-o", base).returncode == 0
+    told = run("check", tmp_path / "after", "-b", base).stdout
+    assert "t.101 line 1: " in told
+    assert "t.101 line 10: " in told
+
+
 def test_improvements_suggest_to_tighten_the_baseline(capture: Write, run: Run, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     run("baseline", "create", capture("many", [OPEN] * 40), "-o", base)

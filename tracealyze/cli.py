@@ -48,6 +48,8 @@ class _Commands(TyperGroup):
             app.command(cmd_name)(module.command)
         command = typer.main.get_command(app)
         command.name = cmd_name
+        # Help is laid out with marks in brackets; names of tables in settings are no marks.
+        command.help = command.help.replace("[", r"\[") if command.help else None
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:

@@ -146,11 +146,11 @@ def _is_amount(key: str, value: object, units: Mapping[str, str]) -> bool:
 
 
 def _lines_of(trace: Trace, *rows: Row) -> tuple[tuple[str | None, int], ...]:
-    places = {(_file_of(trace, row), row[key]) for row in rows for key in _LINES if row.get(key)}
+    places = {(file_of(trace, row), row[key]) for row in rows for key in _LINES if row.get(key)}
     return tuple(sorted(places, key=lambda place: (place[0] or "", place[1])))
 
 
-def _file_of(trace: Trace, row: Row) -> str | None:
+def file_of(trace: Trace, row: Row) -> str | None:
     """The file in which a row's lines are counted: a tracer that writes several names each by a task's id."""
     capture = int(row.get("capture") or 0)
     files = trace.captures[capture].files if capture < len(trace.captures) else []

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tracealyze import syscall_families as families
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.matching import file_of
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
@@ -134,6 +135,8 @@ class Work:
     last_line: int | None
     loose_calls: int = 0
     loose_bytes: int = 0
+    file: str | None = None
+    """That of the lines, where it is known to be one of several."""
 
     @property
     def ok(self) -> bool:
@@ -175,7 +178,7 @@ class Run:
         threaded = {row["pid"] for row in self.trace.processes if row["threads"] > 1}
         rows = [*_sleeps(self.trace), *_timeouts(self.trace)]
         return [
-            _wait(row, asked_ns, number, shape, row["pid"] in threaded or row["syscall"] in families.LOCKS)
+            _wait(self.trace, row, asked_ns, number, shape, row["pid"] in threaded or row["syscall"] in families.LOCKS)
             for row, asked_ns, number, shape in rows
         ]
 
@@ -300,7 +303,7 @@ def _timeouts(trace: Trace) -> Iterator[_Wait]:
         yield row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {units.duration(asked_ns)}"
 
 
-def _wait(row: Row, asked_ns: int, number: int, shape: str, loose: bool) -> Work:
+def _wait(trace: Trace, row: Row, asked_ns: int, number: int, shape: str, loose: bool) -> Work:
     """Waits that are alike. Which of several threads waits, and whether it is woken in time, depends on scheduling."""
     return Work(
         program=row["program"] or "",
@@ -316,6 +319,7 @@ def _wait(row: Row, asked_ns: int, number: int, shape: str, loose: bool) -> Work
         first_line=row["first_line"],
         last_line=row["last_line"],
         loose_calls=int(loose),
+        file=file_of(trace, row),
     )
 
 

@@ -15,6 +15,8 @@ from tracealyze.escape import shown
 from tracealyze.render import output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracealyze.gate.baseline import Baseline
     from tracealyze.metrics import Run
 
@@ -79,7 +81,9 @@ def update(
     before = baselines.read(place)
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     change = updated(before, _runs(choice, strict))
+    _list("Not captured alike", change.captured)
     _list("Newly accepted" if accept_new else "Worse than before", change.accepts)
+    _list("Grown within the limits", change.creeps)
     _list("Improved", change.tightens)
     if change.accepts and not accept_new:
         raise GateFailed(
@@ -172,6 +176,6 @@ def _tell_unstable(baseline: Baseline) -> None:
         output.note("One run does not tell which metrics are stable; three or more do.")
 
 
-def _list(what: str, lines: list[str]) -> None:
+def _list(what: str, lines: Sequence[str]) -> None:
     if lines:
         output.write(f"{what}:\n" + "".join(f"  {shown(line)}\n" for line in lines))

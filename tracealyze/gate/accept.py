@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracealyze.gate.baseline import Baseline, Known, baseline_of
-from tracealyze.gate.compare import Judgement, Outcome, Trust, amount, compared
+from tracealyze.gate.compare import Judgement, Outcome, Trust, amount, compared, unlike
 from tracealyze.metrics import Class, Name
 
 if TYPE_CHECKING:
@@ -22,13 +22,22 @@ class Update:
     baseline: Baseline
     worse: tuple[Judgement, ...]
     findings: tuple[Known, ...]
+    grown: tuple[Judgement, ...]
+    """Worse by less than the limit: taken over, but never unseen, since many small steps make a large one."""
     better: tuple[Judgement, ...]
+    captured: tuple[str, ...]
+    """How these captures were made in another way than those before, or of another program."""
 
     @property
     def accepts(self) -> list[str]:
         """What would be newly accepted, one line each."""
         told = [f"{each.metric} {each.told}" for each in self.worse]
         return [*told, *(f"finding {each.name}: {described(each)}" for each in self.findings)]
+
+    @property
+    def creeps(self) -> list[str]:
+        """What has grown by less than its limit, one line each."""
+        return [f"{each.metric} {_change(each)}" for each in self.grown]
 
     @property
     def tightens(self) -> list[str]:
@@ -54,8 +63,15 @@ def updated(before: Baseline, runs: Sequence[Run]) -> Update:
         baseline=now,
         worse=tuple(each for each in judged if each.outcome in (Outcome.FAILED, Outcome.WARNED)),
         findings=tuple(known for key, known in now.findings.items() if _number(before, key) < known.number),
+        grown=tuple(each for each in judged if _has_grown(each)),
         better=tuple(each for each in judged if each.outcome is Outcome.IMPROVED),
+        captured=tuple(unlike(before, now)),
     )
+
+
+def _has_grown(judgement: Judgement) -> bool:
+    counted = judgement.outcome is Outcome.PASSED and judgement.cls in (Class.SMALL, Class.LARGE)
+    return counted and judgement.after > (judgement.before or 0)
 
 
 def _number(baseline: Baseline, fingerprint: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
@@ -102,6 +102,14 @@ def trust(before: Baseline, after: Baseline) -> Trust:
     return Trust(
         after.captured.counts_differ(before.captured), after.captured.times_differ(before.captured), max(slower, 1.0)
     )
+
+
+def unlike(before: Baseline, after: Baseline) -> Iterator[str]:
+    """How two sets of captures differ before anything is counted."""
+    trusted = trust(before, after)
+    yield from dict.fromkeys((*trusted.counts, *trusted.times))
+    if before.captured.argv != after.captured.argv:
+        yield f'the baseline ran "{before.captured.argv}", this is "{after.captured.argv}"'
 
 
 def compared(before: Mapping[str, Series], after: Mapping[str, Series], trusted: Trust) -> list[Judgement]:

@@ -6,10 +6,12 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tracealyze import syscall_families as families
 from tracealyze.gate.work import Place, Places, places, weighed
+from tracealyze.matching import file_of
 from tracealyze.metrics import Name, Weigh, Work, short, weigh
 
 if TYPE_CHECKING:
@@ -36,8 +38,16 @@ class Line:
     """A line of a capture, quoted."""
 
     capture: str
+    """The file that the line is in."""
     line: int
     text: str
+    several: bool = False
+    """Whether the capture has other files beside this one."""
+
+    @property
+    def place(self) -> str:
+        """`line 12`, or `t.4711 line 12` of a capture of several files."""
+        return f"{PurePath(self.capture).name} line {self.line}" if self.several else f"line {self.line}"
 
 
 @dataclass(frozen=True)
@@ -83,7 +93,7 @@ def of_finding(finding: Finding, run: Run) -> Explanation:
     """The proof of a finding."""
     quoted = run.trace.proof([finding], _LINES)
     return Explanation(
-        lines=tuple(Line(file or run.path, line, _flat(text)) for (_, file, line), text in quoted.items()),
+        lines=tuple(Line(file or run.path, line, _flat(text), bool(file)) for (_, file, line), text in quoted.items()),
         command=f"tracealyze summarize {shlex.quote(run.path)}",
     )
 
@@ -97,16 +107,27 @@ def _asked(name: Name) -> Weigh | None:
 def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
     """One line for each place: the last of its calls if there were some before, else the first."""
     rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in (*run.work, *run.waits)}
-    if len(run.trace.captures[0].files) > 1:
-        # Lines are numbered within each file, and a row does not say which one is meant.
-        return
     for place in told[:_LINES]:
         row = rows.get(place)
-        number = (row.last_line if before[place] else row.first_line) if row else None
-        if row is None or not number:
+        if row is None:
             continue
-        for text in run.trace.quote([number], run.trace.selection.capture or 0):
-            yield Line(run.path, number, _flat(text))
+        file, number = _where(run, place, row, bool(before[place]))
+        for text in run.trace.quote([number], run.trace.selection.capture or 0, file) if number else ():
+            yield Line(file or run.path, number or 0, _flat(text), bool(file))
+
+
+def _where(run: Run, place: Place, row: Work, last: bool) -> tuple[str | None, int | None]:
+    """The file and line of the first or last call at a place.
+
+    A tracer that writes several files numbers lines within each, so there the task whose line it is has to be found."""
+    if row.file or len(run.trace.captures[0].files) == 1:
+        return row.file, row.last_line if last else row.first_line
+    of_tasks = run.trace.narrowed(syscalls=[row.syscall]).calls(by=("program", "shape", "tid", "pid"))
+    alike = [each for each in of_tasks if (short(each["program"] or ""), each["shape"]) == place]
+    if not alike:
+        return None, None
+    task = alike[-1 if last else 0]
+    return file_of(run.trace, task), task["last_line" if last else "first_line"]
 
 
 def _flat(text: str) -> str:

@@ -7,7 +7,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tracealyze.gate.compare import Judgement, Outcome, amount
-from tracealyze.render.gate.words import DOUBTFUL, advice, details, headline
+from tracealyze.render.gate.words import DOUBTFUL, advice, apart, details, headline
 from tracealyze.render.listing import markdown_cell
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield f"\n> {_plain(note)}"
     told = [*verdict.of(Outcome.FAILED), *verdict.of(*DOUBTFUL), *verdict.of(Outcome.IMPROVED)]
     yield from _table(told)
-    for judgement in told[:_EXPLAINED]:
+    for judgement in apart(told, _EXPLAINED)[0]:
         yield from _details(judgement)
     for line in advice(verdict):
         yield f"\n{_plain(line)}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.escape import shown
 from tracealyze.gate.compare import By, Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, advice, details, headline, judged_by, title
+from tracealyze.render.gate.words import DOUBTFUL, advice, apart, details, headline, judged_by, title
 
 if TYPE_CHECKING:
     from tracealyze.gate.verdict import Verdict
@@ -26,13 +26,14 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield headline(verdict)
     for note in verdict.notes:
         yield f"  {shown(note)}"
-    failed = verdict.of(Outcome.FAILED)
-    for judgement in failed[:_EXPLAINED]:
+    failed, also_failed = apart(verdict.of(Outcome.FAILED), _EXPLAINED)
+    for judgement in failed:
         yield from _explained("FAILED", judgement)
-    yield from _named("Also over the limit", failed[_EXPLAINED:])
-    for judgement in verdict.of(*DOUBTFUL)[:_EXPLAINED]:
+    yield from _named("Also over the limit", also_failed)
+    doubtful, also_doubtful = apart(verdict.of(*DOUBTFUL), _EXPLAINED)
+    for judgement in doubtful:
         yield from _explained(judgement.outcome.upper(), judgement)
-    yield from _named("Other remarks", verdict.of(*DOUBTFUL)[_EXPLAINED:])
+    yield from _named("Other remarks", also_doubtful)
     held = [judgement for judgement in verdict.of(Outcome.PASSED) if judgement.by is By.BUDGET]
     for judgement in held:
         yield f"ok      {title(judgement)}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
@@ -32,6 +32,16 @@ def headline(verdict: Verdict) -> str:
     return f"Passed{remarks}: {judged}."
 
 
+def apart(judgements: Sequence[Judgement], most: int) -> tuple[list[Judgement], list[Judgement]]:
+    """Those to explain, at most so many, and the others: what the same calls explain is explained once."""
+    told: dict[object, Judgement] = {}
+    for judgement in judgements:
+        why = judgement.explanation.differences if judgement.explanation else ()
+        told.setdefault(why or judgement.key, judgement)
+    explained = list(told.values())[:most]
+    return explained, [judgement for judgement in judgements if judgement not in explained]
+
+
 def title(judgement: Judgement) -> str:
     """`execs 3 → 4, at most 3`."""
     return shown(f"{judgement.metric} {judgement.told}")
@@ -56,7 +66,7 @@ def details(judgement: Judgement) -> Iterator[str]:
     if explanation.left_out:
         yield f"and {units.counted(explanation.left_out, 'other place')}"
     for line in explanation.lines:
-        yield f"line {line.line}: {cut(shown(line.text))}"
+        yield f"{shown(line.place)}: {cut(shown(line.text))}"
     if explanation.command:
         yield f"more: {shown(explanation.command)}"
 
