@@ -90,6 +90,7 @@ def test_the_boot_is_quadratic_in_its_devices(run: Run) -> None:
     assert row["share"] == pytest.approx(0.954, abs=0.01)
     assert row["predicted"] == pytest.approx(1000 * 999 / 2, rel=0.03)
     assert [each["syscall"] for each in found["findings"]] == ["readlink"]
+    assert [f"-{size:.0f}." in name for size, name in zip(found["sizes"], found["captures"], strict=True)] == [True] * 6
     linear = {row["syscall"] for row in found["rows"] if row["class"] == "linear"}
     assert {"openat", "newfstatat", "getdents64", "close", "symlink"} == linear
 

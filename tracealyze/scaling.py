@@ -142,7 +142,7 @@ def scaling(runs: Sequence[tuple[float, Run]], target: float | None = None) -> S
     bytes_of = [_growth(place, counts, sizes, 0, goal) for place, counts in moved.items() if max(counts)]
     return Scaling(
         sizes=sizes,
-        captures=tuple(run.path for _, run in runs),
+        captures=tuple(run.path for _, run in sorted(runs, key=lambda each: each[0])),
         target=goal,
         rows=tuple(sorted(fitted, key=lambda each: (-each.predicted[0], each.program, each.shape))),
         bytes=tuple(each for each in sorted(bytes_of, key=lambda each: -each.predicted[0]) if each.is_superlinear),
