@@ -44,7 +44,8 @@ pub fn value(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// Seconds with an optional fraction of up to nine digits: nanoseconds, number of digits of the fraction, rest.
+/// Seconds with an optional fraction: nanoseconds, number of digits of the fraction that count, rest. What programs print
+/// that compute with broken numbers has more than nine digits; the others are below a nanosecond.
 pub fn seconds(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     let (whole, rest) = number(text)?;
     let whole_ns = whole.checked_mul(NS_PER_S)?;
@@ -58,15 +59,13 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize, &[u8])> {
 /// The digits behind a decimal point, as nanoseconds.
 fn fraction_ns(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     let (mut value, mut digits) = (0i64, 0usize);
-    while let Some(byte) = text.get(digits).filter(|byte| byte.is_ascii_digit()) {
-        if digits == 9 {
-            return None;
-        }
+    while let Some(byte) = text.get(digits).filter(|byte| byte.is_ascii_digit() && digits < 9) {
         value = value * 10 + i64::from(byte - b'0');
         digits += 1;
     }
+    let smaller = text[digits..].iter().take_while(|byte| byte.is_ascii_digit()).count();
     const SCALE: [i64; 10] = [NS_PER_S, 100_000_000, 10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1];
-    (digits > 0).then(|| (value * SCALE[digits], digits, &text[digits..]))
+    (digits > 0).then(|| (value * SCALE[digits], digits, &text[digits + smaller..]))
 }
 
 /// `HH:MM:SS` with an optional fraction: nanoseconds since midnight, number of digits of the fraction, rest.
@@ -254,6 +253,7 @@ mod tests {
         assert_eq!(value(b"-1 E"), Some((-1, &b" E"[..])));
         assert_eq!(value(b"18446744073709551615"), Some((-1, &b""[..])));
         assert_eq!(seconds(b"3.7245 "), Some((3_724_500_000, 4, &b" "[..])));
+        assert_eq!(seconds(b"1.0999999999999996>"), Some((1_099_999_999, 9, &b">"[..])));
         assert_eq!(seconds(b"1795224170.658193 r"), Some((1_795_224_170_658_193_000, 6, &b" r"[..])));
         assert_eq!(time_of_day(b"01:23:30.170323 i"), Some((5_010_170_323_000, 6, &b" i"[..])));
         assert_eq!(time_of_day(b"01:23:3"), None);

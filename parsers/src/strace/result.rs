@@ -5,6 +5,9 @@ use crate::format::Parsed;
 use crate::line::{Line, Outcome};
 use crate::scan;
 
+/// No time has more characters.
+const LONGEST_TIME: usize = 48;
+
 /// What a result says beside what goes into the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Read {
@@ -34,25 +37,14 @@ fn short_duration(text: &[u8]) -> Option<(i64, &[u8])> {
 
 fn any_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let inner = text.strip_suffix(b">")?;
+    let near = inner.len().saturating_sub(LONGEST_TIME);
+    let open = near + memchr::memrchr(b'<', &inner[near..])?;
     // The blank before it is the only difference to the decoration of a value.
-    let (mut value, mut scale, mut digits, mut point) = (0i64, 1i64, 0usize, None);
-    for (at, &byte) in inner.iter().enumerate().rev() {
-        match byte {
-            b'0'..=b'9' if digits < 18 => {
-                value += i64::from(byte - b'0') * scale;
-                (scale, digits) = (scale.wrapping_mul(10), digits + 1);
-            }
-            b'.' if point.is_none() && digits > 0 => point = Some(digits),
-            // Before 4.22 a step of the wall clock could make a time negative.
-            b'-' if inner[..at].ends_with(b" <") => return Some((0, &inner[..at - 2])),
-            b'<' if digits > point.unwrap_or(0) && inner[..at].ends_with(b" ") => {
-                let ns = value.checked_mul(scan::tick_ns(point.unwrap_or(0)))?;
-                return Some((ns, &inner[..at - 1]));
-            }
-            _ => return None,
-        }
-    }
-    None
+    let before = inner[..open].strip_suffix(b" ")?;
+    let told = &inner[open + 1..];
+    // Before 4.22 a step of the wall clock could make a time negative.
+    let (ns, _, rest) = scan::seconds(told.strip_prefix(b"-").unwrap_or(told))?;
+    rest.is_empty().then_some((if told.starts_with(b"-") { 0 } else { ns }, before))
 }
 
 /// Read a result into the line.
