@@ -240,3 +240,13 @@ def test_proof_from_one_file_of_several_is_quoted_from_that_file(run: Run, tmp_p
     (tmp_path / "log.101").write_text(sleep + end.format(2), encoding="utf-8")
     shown = run("summarize", tmp_path / "log").stdout
     assert "log.101 line 1: 1700000010.005000 clock_nanosleep(" in shown
+
+
+def test_the_silences_of_a_log_are_not_told_as_gaps_between_calls(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "boot.log"
+    stamps = [0.0, 2.0, 2.7, 4.7, 5.1, 7.1, 7.9, 9.9, 10.2, 12.2, 12.7, 14.7]
+    file.write_text("".join(f"[{at:12.6f}] step{at}: ready\n" for at in stamps), encoding="utf-8")
+    told = " ".join(run("summarize", file).stdout.split())
+    assert "round-gap (TLZ011) no message for 2.00 s, 6 times" in told
+    assert "no call" not in told
+    assert "filter" not in told.partition("Findings")[2]

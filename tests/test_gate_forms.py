@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -141,3 +144,14 @@ def test_the_demonstration_fails_in_each_form(form: str, run: Run) -> None:
     done = run("check", "--demo", "--output", form)
     assert done.returncode == 1
     assert "deliberate" in done.stdout
+
+
+def test_a_reader_that_goes_away_does_not_make_a_pass() -> None:
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as pipe:
+        done = subprocess.run(
+            [sys.executable, "-m", "tracealyze", "check", "--demo"], stdout=pipe, stderr=subprocess.PIPE
+        )
+    assert done.returncode == 1
+    assert b"Traceback" not in done.stderr

@@ -100,12 +100,12 @@ def _options(
 def main() -> None:
     """The entry point."""
     output.prepare()
+    code: int = ExitCode.FINE
     try:
         code = _run()
         sys.stdout.flush()
     except BrokenPipeError:
         output.abandon()
-        code = ExitCode.FINE
     sys.exit(code)
 
 

@@ -748,6 +748,7 @@ columns! {
         "program" dict "" "Program at the first of them.";
         "round_ns" i64 "ns" "The length that somebody may have chosen.";
         "gaps" i64 "count" "Number of gaps of this length, or up to 1 % longer.";
+        "silences" i64 "count" "The same number, if they are silences of a log and no gaps between calls.";
         "total_ns" i64 "ns" "How long they are together.";
         "max_ns" i64 "ns" "The longest of them.";
         "before" dict "" "The call or message before the longest.";

@@ -79,7 +79,11 @@ def command(
         choice = Choice.of(named, pids, programs, start, end, root, input_format, where)
         choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
         verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
-    write(verdict, wanted)
+    try:
+        write(verdict, wanted)
+    except BrokenPipeError:
+        # Who reads the first lines only must not get a pass for it.
+        output.abandon()
     shared.must_be_whole(verdict.lost_lines, strict)
     return verdict.exit_code
 

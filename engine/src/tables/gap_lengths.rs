@@ -83,6 +83,7 @@ fn write(view: &View<'_>, task: u32, round_ns: i64, mut group: Group, sheet: &mu
     sheet.who(task, first_row);
     sheet.int("round_ns", round_ns);
     sheet.int("gaps", group.rows.len() as i64);
+    sheet.some_int("silences", group.is_log.then_some(group.rows.len() as i64));
     sheet.int("total_ns", group.total_ns);
     sheet.int("max_ns", max_ns);
     sheet.string("before", Some(&what(longest)));
