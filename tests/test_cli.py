@@ -250,3 +250,18 @@ def test_the_silences_of_a_log_are_not_told_as_gaps_between_calls(run: Run, tmp_
     assert "round-gap (TLZ011) no message for 2.00 s, 6 times" in told
     assert "no call" not in told
     assert "filter" not in told.partition("Findings")[2]
+
+
+def test_a_coarse_clock_accuses_nobody_who_was_there_when_it_ticked(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "whole.strace"
+    calls = ["getpid() = 100", "rt_sigaction(SIGHUP, NULL, {sa_handler=SIG_DFL}, 8) = 0"]
+    lines = ['100 10:00:00 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0']
+    lines += [f"100 10:00:0{second} {call}" for second in range(3) for call in calls * 20]
+    file.write_text("\n".join([*lines, "100 10:00:02 exit_group(0) = ?", ""]), encoding="utf-8")
+    found = json.loads(run("summarize", file, "--json").stdout)["findings"]
+    assert [each["name"] for each in found if each["severity"] != "info"] == []
+    lines[1:1] = ["100 10:00:00 fsync(3) = 0", *(f"100 10:00:0{second} fsync(3) = 0" for second in (4, 8))]
+    lines[4:] = [line.replace("10:00:0", "10:00:3") for line in lines[4:]]
+    file.write_text("\n".join([*lines, "100 10:00:32 exit_group(0) = ?", ""]), encoding="utf-8")
+    found = json.loads(run("summarize", file, "--json").stdout)["findings"]
+    assert [each["syscall"] for each in found if each["severity"] == "error"] == ["fsync"]

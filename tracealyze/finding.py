@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units, words
 from tracealyze.expression.evaluation import evaluate
-from tracealyze.matching import Match, matches
+from tracealyze.matching import Match, matches, tick_ns
 from tracealyze.ruleset import Rule
 
 if TYPE_CHECKING:
@@ -31,6 +31,9 @@ SEVERITIES = ((Severity.ERROR, units.S, 0.2), (Severity.WARNING, 100 * units.MS,
 # A rule speaks for itself if at least this part of its time is not told by a more specific one.
 _OWN_PART = 0.5
 _UNEXPLAINED_KEPT = 3
+_INFERRED = "inferred"
+# A cost of fewer steps of the clock than this is rather guessed.
+_MEASURED_TICKS = 10
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
 
 
@@ -153,7 +156,7 @@ def _finding(trace: Trace, place: _Place) -> Finding:
         code=rule.code,
         name=rule.name,
         severity=Severity(rule.severity) if rule.severity else severity(high, high / wall_ns if wall_ns else 0.0),
-        confidence=rule.confidence,
+        confidence=_INFERRED if _is_guessed(trace, match) else rule.confidence,
         message=words.message(rule.message, match, trace),
         pid=row.get("pid"),
         program=row.get("program"),
@@ -169,6 +172,10 @@ def _finding(trace: Trace, place: _Place) -> Finding:
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in place.also if name != rule.name)),
     )
+
+
+def _is_guessed(trace: Trace, match: Match) -> bool:
+    return 0 < match.cost_ns < _MEASURED_TICKS * tick_ns(trace, match)
 
 
 def _bounded(impact_ns: float, own_ns: int) -> int:

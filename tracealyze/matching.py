@@ -39,6 +39,8 @@ _NOT_ADDED_UP = (
     "size_",
 )
 _QUOTED = 2
+# What goes on when a coarse clock takes a step is charged with all of it; chance hits twice, but rarely thrice.
+_TICKS = 3
 _SEVERAL = 2
 
 
@@ -68,9 +70,16 @@ def matches(trace: Trace, rule: Rule) -> Iterator[Match]:
 def _reaches(trace: Trace, match: Match) -> bool:
     rule, least = match.rule, match.rule.at_least
     wall_ns = trace.wall_ns_of(match.capture)
-    if rule.cost and (match.cost_ns <= 0 or match.cost_ns < max(least.total_ns, least.share * wall_ns)):
+    told_ns = _TICKS * tick_ns(trace, match)
+    if rule.cost and (match.cost_ns <= 0 or match.cost_ns < max(least.total_ns, least.share * wall_ns, told_ns)):
         return False
     return not least.count or (match.row.get(rule.count) or 0) >= least.count
+
+
+def tick_ns(trace: Trace, match: Match) -> int:
+    """The step of the clock of a match's capture."""
+    capture = trace.capture_of(match.capture)
+    return capture.tick_ns if capture else 0
 
 
 def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
