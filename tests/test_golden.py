@@ -17,15 +17,16 @@ COMMANDS = {
     "critical-path": ["critical-path"],
     "loops": ["loops", "--top", "10"],
     "gaps": ["gaps", "--top", "10"],
+    "stages": ["stages"],
 }
 
-# Every capture has its report; the other commands are shown for the first capture of each sample.
+# Every capture has its report, and every log its stages; the others are shown for the first capture of each sample.
 FIRST = {file.parent: file for file in reversed(captures_of_samples())}
 CASES = [
     (capture, name)
     for capture in captures_of_samples()
     for name in COMMANDS
-    if name == "summarize" or capture == FIRST[capture.parent]
+    if name == "summarize" or (capture.suffix == ".log" if name == "stages" else capture == FIRST[capture.parent])
 ]
 
 

@@ -21,6 +21,7 @@ COMMANDS = (
     "critical-path",
     "loops",
     "gaps",
+    "stages",
     "events",
     "check",
     "baseline",

@@ -22,6 +22,17 @@ _LOOPS = (
     *("pid", "tid", "program", "turns", "period", "body", "total_ns", "dominant", "dominant_ns", "dominant_calls"),
     *("failing", "first_line", "last_line"),
 )
+STAGES = (
+    *("message", "item", "messages", "start_ns", "last_ns", "total_ns", "mean_ns", "max_ns", "item_share"),
+    *("exclusive_ns", "share", "first_line", "last_line"),
+)
+"""The members of a stage of a log."""
+ITEMS = (
+    *("item", "items", "unfinished", "stages", "first_stage", "last_stage", "start_ns", "first_ns", "last_ns"),
+    *("elapsed_ns", "first_own_ns", "marginal_ns", "residual_ns", "marginal_share", "own_ns", "longest_ns"),
+    *("parallel", "effective", "could_free_ns", "exclusive_ns", "share", "first_line", "last_line"),
+)
+"""The members of a kind of items in a log."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +99,8 @@ class Summary:
             "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
             "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
             "loops": [_kept(row, (*_LOOPS, *more)) for row in self.loops],
+            "items": Rows(self.trace.items, (*ITEMS, *more)),
+            "stages": Rows(self.trace.stages, (*STAGES, *more)),
             "findings": [finding.document() for finding in self.findings],
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if several else {})

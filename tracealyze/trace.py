@@ -516,6 +516,16 @@ class Trace:
         """Sequences of calls that a task repeats."""
         return self.table("loops")
 
+    @property
+    def stages(self) -> Table:
+        """Messages of a log that differ in a number or name only: the silence after them, and the stay of items."""
+        return self.table("stages")
+
+    @property
+    def items(self) -> Table:
+        """What the same messages of a log are said of again and again, and what each further one costs."""
+        return self.table("items")
+
     def table(self, name: str) -> Table:
         """A table by its name, as rules ask for it; `tracealyze rules --columns` lists them."""
         kept: Mapping[str, Callable[[], Table]] = {

@@ -20,6 +20,7 @@ pub mod filter;
 pub mod fold;
 pub mod gaps;
 pub mod histogram;
+pub mod items;
 pub mod kinds;
 pub mod listing;
 pub mod loops;

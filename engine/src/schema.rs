@@ -740,6 +740,48 @@ columns! {
         "first_line" i64 "" "Line of the first of them.";
         "last_line" i64 "" "Line of the last of them.";
     }
+    "items" {
+        "capture" u32 "" "Number of the capture.";
+        "item" dict "" "What messages are about again and again: a noun and its number, as `jail N`, or `NAME`.";
+        "items" i64 "count" "Number of items that were completed.";
+        "unfinished" i64 "" "Number of items whose last message is another one than that of most.";
+        "stages" i64 "" "Number of different messages about an item.";
+        "first_stage" dict "" "The message that comes first.";
+        "last_stage" dict "" "The message that completes an item.";
+        "start_ns" i64 "ns" "When the first message about any of them came.";
+        "first_ns" i64 "ns" "When the first item was completed.";
+        "last_ns" i64 "ns" "When the last one was.";
+        "elapsed_ns" i64 "ns" "From the first message about any of them to the last completion.";
+        "first_own_ns" i64 "ns" "The first item's own time, from its first message to its last; missing where there is but one.";
+        "marginal_ns" i64 "ns" "What each further item costs: the median slope of completion time against index (Theil-Sen).";
+        "residual_ns" i64 "ns" "How far half of the completions are from that line at most.";
+        "marginal_share" f64 "share" "The marginal cost of all but the first item, as a part of the time elapsed.";
+        "own_ns" i64 "ns" "Sum of the items' own times.";
+        "longest_ns" i64 "ns" "The longest own time.";
+        "parallel" f64 "" "How many were under way at once on the average, as it seems: sum of own times over elapsed.";
+        "effective" f64 "" "The same if each took as long as the first: items times its own time, over elapsed; 1 is one after the other.";
+        "could_free_ns" i64 "ns" "Elapsed without the longest step from one completion to the next: what overlap could free.";
+        "exclusive_ns" i64 "ns" "Silences after messages about them, up to the last completion.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "First line about any of them.";
+        "last_line" i64 "" "Last line before the last completion.";
+    }
+    "stages" {
+        "capture" u32 "" "Number of the capture.";
+        "message" dict "" "What the messages say, with N or NAME for what differs.";
+        "item" dict "" "The kind of items that they are about, as in the table items; missing if about none.";
+        "messages" i64 "count" "Number of messages.";
+        "start_ns" i64 "ns" "When the first of them came.";
+        "last_ns" i64 "ns" "When the last of them came.";
+        "total_ns" i64 "ns" "Time that items were in the stage: from this message to the next one about the same item.";
+        "mean_ns" i64 "ns" "The mean of these times.";
+        "max_ns" i64 "ns" "The longest of them.";
+        "item_share" f64 "share" "Their sum as a part of the items' own times.";
+        "exclusive_ns" i64 "ns" "Silence after these messages: window time until the next message, whatever that is about.";
+        "share" f64 "share" "The part of the window that this is.";
+        "first_line" i64 "" "Line of the first of them.";
+        "last_line" i64 "" "Line of the last of them.";
+    }
     "gap_lengths" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";

@@ -62,6 +62,12 @@ impl<'view> Sheet<'view> {
         self.text("program", view.program(task, row));
     }
 
+    /// capture: of a row that is about no task.
+    pub fn capture(&mut self, capture: u32) {
+        self.wall_ns = self.view.wall_ns(capture);
+        self.int("capture", i64::from(capture));
+    }
+
     /// As [`Sheet::who`] of a group, then processes. Of several processes with one program no ids are told.
     pub fn whose<K>(&mut self, group: &Group<K>) {
         let known = &self.view.trace.tasks[group.task as usize];

@@ -12,6 +12,7 @@ mod fd_sweeps;
 mod forks;
 mod gap_lengths;
 mod io;
+mod items;
 mod kills;
 mod lengths;
 mod locks;
@@ -30,6 +31,7 @@ mod signals;
 mod sleeps;
 mod slow_targets;
 mod sockets;
+mod stages;
 mod stops;
 mod syncs;
 mod timeouts;
@@ -54,6 +56,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("forks", forks::found),
     ("gap_lengths", gap_lengths::found),
     ("io", io::found),
+    ("items", items::found),
     ("kills", kills::found),
     ("locks", locks::found),
     ("lookups", lookups::found),
@@ -69,6 +72,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("signals", signals::found),
     ("sleeps", sleeps::found),
     ("slow_targets", slow_targets::found),
+    ("stages", stages::found),
     ("stops", stops::found),
     ("syncs", syncs::found),
     ("timeouts", timeouts::found),

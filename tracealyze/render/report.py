@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
 from tracealyze.escape import shown
+from tracealyze.render import stages
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.paper import Paper, cells
@@ -36,6 +37,7 @@ def show(trace: Trace, summary: Summary, top: int) -> None:
     report = _Report(trace, summary, top)
     report.heading()
     report.partition()
+    report.stages()
     report.processes()
     report.calls()
     report.findings()
@@ -115,6 +117,21 @@ class _Report:
         if cells(target) > left:
             target = self.paper.cut(target, left) if left >= _LEAST_OF_A_TARGET else ""
         return name, _APART.join(part for part in (target, *facts) if part)
+
+    def stages(self) -> None:
+        """Of logs: what each further item costs, and how long items stay in each stage."""
+        kinds = stages.telling(self.trace) if self.summary.captures[0].dur_kind == "gap" else []
+        if not kinds:
+            return
+        self.section("Items", "told apart by a number or a name in the same messages")
+        for kind in kinds[: self.top]:
+            self.paper.paragraph(stages.sentence(kind, self.tick_ns), indent=2)
+        names = {kind["item"] for kind in kinds[: self.top]}
+        rows = [row for row in self.trace.stages if row["item"] in names]
+        self.section(
+            "Stages", of_all(min(self.top, len(rows)), len(rows), "time until the next message about the item")
+        )
+        self.paper.rows(strips(stages.listing(rows[: self.top], self.tick_ns)))
 
     def processes(self) -> None:
         """Who ran: the costliest first."""

@@ -1,0 +1,169 @@
+//! The stages of a log: messages that say the same, of which item each of them says it.
+//!
+//! ```text
+//! jail 2: start   jail 6: start   jail 4: start       jail N: start        of 2, 6, 4
+//! web: ready      db: ready       mail: ready         NAME: ready          of web, db, mail
+//! Power down.                                         Power down.          of no item
+//! ```
+
+use super::words::{cut, frame_of, noun, shape, without_a_word, words_said};
+use parsers::Text;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Fewer items than this have no rhythm.
+pub(super) const FEWEST: usize = 3;
+/// A log with more messages that differ in words is free text, in which some words always agree.
+const MOST_FRAMES: usize = 10_000;
+/// So many words must say something where nothing but one message tells that another word is a name.
+const WORDS_OF_A_NAME: usize = 2;
+
+/// A message with a moment.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Said {
+    /// When.
+    pub at_ns: i64,
+    /// Its row.
+    pub row: u32,
+}
+
+/// Messages that say the same.
+#[derive(Debug, Default)]
+pub struct Stage {
+    /// What they say, with `N` or `NAME` for what differs.
+    pub shape: String,
+    /// The messages, in order.
+    pub said: Vec<Said>,
+    /// Which item each is about, as a number; empty if they are about none.
+    pub(super) keys: Vec<u32>,
+    /// What the items are called: `jail` where they are numbers, nothing where they have names.
+    pub(super) noun: String,
+    /// Whether items have names.
+    pub(super) has_names: bool,
+    /// Whether the words beside it tell that this is a name.
+    pub(super) is_sure: bool,
+}
+
+/// Names of items as numbers.
+#[derive(Default)]
+pub(super) struct Keys(FxHashMap<String, u32>);
+
+impl Keys {
+    fn number(&mut self, name: &str) -> u32 {
+        if let Some(&known) = self.0.get(name) {
+            return known;
+        }
+        let number = self.0.len() as u32;
+        self.0.insert(name.to_owned(), number);
+        number
+    }
+}
+
+/// Messages with one frame: text and moment of each.
+type Framed<'text> = Vec<(&'text str, Said)>;
+
+/// The stages of these messages, which are in order.
+pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String) -> Vec<Stage> {
+    let mut texts: FxHashMap<Text, String> = FxHashMap::default();
+    for &(text, _) in messages {
+        texts.entry(text).or_insert_with(|| text_of(text));
+    }
+    let mut frames: FxHashMap<String, Framed<'_>> = FxHashMap::default();
+    let mut known: FxHashMap<Text, String> = FxHashMap::default();
+    for &(text, said) in messages {
+        let Some(message) = texts.get(&text) else { continue };
+        let frame = known.entry(text).or_insert_with(|| cut(message).frame);
+        match frames.get_mut(frame.as_str()) {
+            Some(framed) => framed.push((message, said)),
+            None => drop(frames.insert(frame.clone(), vec![(message, said)])),
+        }
+    }
+    let mut keys = Keys::default();
+    let (mut found, mut others) = (Vec::new(), Vec::new());
+    for (frame, framed) in frames {
+        match numbered(&frame, &framed, &mut keys) {
+            Some(stage) => found.push(stage),
+            None => others.push((frame, framed)),
+        }
+    }
+    found.extend(named(others, &mut keys));
+    found.sort_by_key(|stage| stage.said.first().map(|said| (said.at_ns, said.row)));
+    found
+}
+
+/// The stage of messages that differ in the number of an item: the first number that is another one each time.
+fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> {
+    let numbers = numbers_of(framed);
+    let slot = (0..numbers.first()?.len()).find(|&slot| {
+        let values: FxHashSet<&str> = numbers.iter().filter_map(|numbers| numbers.get(slot).copied()).collect();
+        are_items(values.len(), framed.len())
+    })?;
+    Some(Stage {
+        shape: shape(frame, &constants(&numbers)),
+        said: framed.iter().map(|&(_, said)| said).collect(),
+        keys: numbers.iter().filter_map(|numbers| numbers.get(slot)).map(|value| keys.number(value)).collect(),
+        noun: noun(frame, slot).to_owned(),
+        has_names: false,
+        is_sure: true,
+    })
+}
+
+/// Whether so many values in so many messages are items. Now and then a message comes twice.
+fn are_items(values: usize, messages: usize) -> bool {
+    values >= FEWEST && values * 5 >= messages * 4
+}
+
+/// The numbers that are the same in all messages.
+fn constants<'text>(numbers: &[Vec<&'text str>]) -> Vec<Option<&'text str>> {
+    let Some(first) = numbers.first() else { return Vec::new() };
+    let is_constant = |slot: usize| numbers.iter().all(|numbers| numbers.get(slot) == first.get(slot));
+    first.iter().enumerate().map(|(slot, &value)| is_constant(slot).then_some(value)).collect()
+}
+
+/// The stages of messages that are about no numbered item: those that differ in one word, and those that do not.
+fn named(others: Vec<(String, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
+    let mut ways: FxHashMap<String, usize> = FxHashMap::default();
+    if others.len() <= MOST_FRAMES {
+        for (without, _) in others.iter().flat_map(|(frame, _)| without_a_word(frame)) {
+            *ways.entry(without).or_default() += 1;
+        }
+    }
+    let (mut alone, mut alike) = (Vec::new(), FxHashMap::<String, Vec<(u32, Framed<'_>)>>::default());
+    for (frame, framed) in others {
+        let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= FEWEST);
+        let choices = without_a_word(&frame).filter_map(|(without, name)| Some((known(&without)?, without, name)));
+        // On equal terms, who does something is said before what it is: of several, the last largest one is taken.
+        let best = choices.collect::<Vec<_>>().into_iter().rev().max_by_key(|&(ways, ..)| ways);
+        match best {
+            Some((_, without, name)) => alike.entry(without).or_default().push((keys.number(name), framed)),
+            None => alone.push(about_nothing(&frame, &framed)),
+        }
+    }
+    alone.extend(alike.into_iter().map(|(without, named)| with_names(&without, &named)));
+    alone
+}
+
+fn about_nothing(frame: &str, framed: &Framed<'_>) -> Stage {
+    let said = framed.iter().map(|&(_, said)| said).collect();
+    Stage { shape: shape(frame, &constants(&numbers_of(framed))), said, ..Stage::default() }
+}
+
+fn with_names(without: &str, named: &[(u32, Framed<'_>)]) -> Stage {
+    let keyed = named.iter().flat_map(|(key, framed)| framed.iter().map(|&(_, said)| (said, *key)));
+    let mut keyed: Vec<(Said, u32)> = keyed.collect();
+    keyed.sort_by_key(|(said, _)| (said.at_ns, said.row));
+    let numbers: Vec<Vec<&str>> = named.iter().flat_map(|(_, framed)| numbers_of(framed)).collect();
+    let keys =
+        if are_items(named.len(), keyed.len()) { keyed.iter().map(|&(_, key)| key).collect() } else { Vec::new() };
+    Stage {
+        shape: shape(frame_of(without), &constants(&numbers)),
+        said: keyed.into_iter().map(|(said, _)| said).collect(),
+        keys,
+        noun: String::new(),
+        has_names: true,
+        is_sure: words_said(without) >= WORDS_OF_A_NAME,
+    }
+}
+
+fn numbers_of<'text>(framed: &Framed<'text>) -> Vec<Vec<&'text str>> {
+    framed.iter().map(|(text, _)| cut(text).numbers).collect()
+}

@@ -1,0 +1,85 @@
+//! Items: what the same messages of a log are said of, one after the other, and what each further one costs.
+
+use crate::items::{Item, Kind, Log, logs};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+
+/// A length of fewer steps of the clock says too little to be divided by.
+const FEWEST_TICKS: i64 = 5;
+
+/// Kinds of items, by their first messages.
+pub fn found(view: &View<'_>) -> Found {
+    let mut sheet = Sheet::new(view, "items");
+    for log in logs(view) {
+        log.kinds.iter().for_each(|kind| write(view, &log, kind, &mut sheet));
+    }
+    sheet.finish()
+}
+
+/// When items were begun and completed.
+struct Times {
+    start_ns: i64,
+    first_ns: i64,
+    last_ns: i64,
+    /// From the first message about any to the last completion.
+    elapsed_ns: i64,
+    /// Own times: of the first that was completed, of all, and the longest; unknown where items have one message only.
+    own: Option<(i64, i64, i64)>,
+}
+
+fn times(kind: &Kind) -> Option<Times> {
+    let done = kind.done();
+    let start_ns = done.iter().map(Item::start_ns).min()?;
+    let (first, last) = (done.first()?, done.last()?);
+    let own_ns = done.iter().map(Item::own_ns);
+    let own = (first.own_ns(), own_ns.clone().sum(), own_ns.max()?);
+    let last_ns = last.end_ns();
+    let own = Some(own).filter(|_| kind.stages.len() > 1);
+    Some(Times { start_ns, first_ns: first.end_ns(), last_ns, elapsed_ns: last_ns - start_ns, own })
+}
+
+fn write(view: &View<'_>, log: &Log, kind: &Kind, sheet: &mut Sheet<'_>) {
+    let Some(times) = times(kind) else { return };
+    let rows = rows(kind, times.last_ns);
+    let (Some(&first_row), Some(&last_row)) = (rows.iter().min(), rows.iter().max()) else { return };
+    let tick_ns = view.trace.captures[log.capture as usize].facts.tick_ns;
+    let done = kind.completed as i64;
+    let over_elapsed = |ns: i64| (times.elapsed_ns > 0).then(|| ns as f64 / times.elapsed_ns as f64);
+    let is_known = |ns: &i64| *ns >= FEWEST_TICKS * tick_ns;
+    let own = |of: fn((i64, i64, i64)) -> i64| times.own.map(of);
+    let shape = |stage: Option<&usize>| stage.map(|&stage| log.stages[stage].shape.as_str());
+    let own_ns = own(|(_, all, _)| all);
+    sheet.capture(log.capture);
+    sheet.string("item", Some(&kind.name));
+    sheet.int("items", done);
+    sheet.int("unfinished", kind.items.len() as i64 - done);
+    sheet.int("stages", kind.stages.len() as i64);
+    sheet.string("first_stage", shape(kind.stages.first()));
+    sheet.string("last_stage", shape(Some(&kind.last_stage)));
+    sheet.int("start_ns", times.start_ns);
+    sheet.int("first_ns", times.first_ns);
+    sheet.int("last_ns", times.last_ns);
+    sheet.int("elapsed_ns", times.elapsed_ns);
+    sheet.some_int("first_own_ns", own(|(first, ..)| first));
+    sheet.int("marginal_ns", kind.fit.marginal_ns);
+    sheet.int("residual_ns", kind.fit.residual_ns);
+    sheet.float("marginal_share", over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)));
+    sheet.some_int("own_ns", own_ns);
+    sheet.some_int("longest_ns", own(|(.., longest)| longest));
+    sheet.float("parallel", own_ns.filter(|&ns| is_known(&(ns / done))).and_then(over_elapsed));
+    let first = own(|(first, ..)| first).filter(is_known);
+    sheet.float("effective", first.and_then(|ns| over_elapsed(ns.saturating_mul(done))));
+    let longest_step_ns = kind.steps().max().unwrap_or(0);
+    let could_free_ns = (times.elapsed_ns - longest_step_ns).max(0);
+    sheet.some_int("could_free_ns", times.own.map(|_| could_free_ns));
+    sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.lines(first_row, last_row);
+    sheet.members(Members::Rows(rows));
+}
+
+/// The messages about completed items. What comes after the last completion is no matter of theirs.
+fn rows(kind: &Kind, last_ns: i64) -> Vec<u32> {
+    let said = kind.done().iter().flat_map(|item| &item.said).map(|(said, _)| said);
+    said.filter(|said| said.at_ns < last_ns).map(|said| said.row).collect()
+}

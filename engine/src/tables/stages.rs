@@ -1,0 +1,73 @@
+//! Stages: messages of a log that say the same, the silence after them, and how long items were in each.
+//!
+//! ```text
+//! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          silence: until the next message of the log
+//! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          in the stage: until the next message about jail 2
+//! ```
+
+use crate::items::{Kind, Log, Stage, logs};
+use crate::members::Members;
+use crate::sheet::{Found, Sheet};
+use crate::view::View;
+
+/// Time that items were in a stage.
+#[derive(Default, Clone)]
+struct Stays {
+    stays: i64,
+    total_ns: i64,
+    max_ns: i64,
+}
+
+/// Stages of all logs, by their first messages.
+pub fn found(view: &View<'_>) -> Found {
+    let mut sheet = Sheet::new(view, "stages");
+    for log in logs(view) {
+        let (stays, kinds) = (stays(&log), kind_of_stages(&log));
+        for (number, stage) in log.stages.iter().enumerate() {
+            write(view, &log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut sheet);
+        }
+    }
+    sheet.finish()
+}
+
+/// The kind of items that each stage is about.
+fn kind_of_stages(log: &Log) -> Vec<Option<&Kind>> {
+    let mut kinds = vec![None; log.stages.len()];
+    for kind in &log.kinds {
+        kind.stages.iter().for_each(|&stage| kinds[stage] = Some(kind));
+    }
+    kinds
+}
+
+fn stays(log: &Log) -> Vec<Stays> {
+    let mut stays = vec![Stays::default(); log.stages.len()];
+    let items = log.kinds.iter().flat_map(|kind| &kind.items);
+    for pair in items.flat_map(|item| item.said.windows(2)) {
+        let (from, stage) = pair[0];
+        let stay_ns = pair[1].0.at_ns - from.at_ns;
+        stays[stage].stays += 1;
+        stays[stage].total_ns += stay_ns;
+        stays[stage].max_ns = stays[stage].max_ns.max(stay_ns);
+    }
+    stays
+}
+
+fn write(view: &View<'_>, log: &Log, stage: &Stage, of: Option<(&Kind, &Stays)>, sheet: &mut Sheet<'_>) {
+    let (Some(first), Some(last)) = (stage.said.first(), stage.said.last()) else { return };
+    let rows: Vec<u32> = stage.said.iter().map(|said| said.row).collect();
+    let stays = of.map(|(_, stays)| stays).filter(|stays| stays.stays > 0);
+    let own_ns: i64 = of.map_or(0, |(kind, _)| kind.items.iter().map(|item| item.own_ns()).sum());
+    sheet.capture(log.capture);
+    sheet.string("message", Some(&stage.shape));
+    sheet.string("item", of.map(|(kind, _)| kind.name.as_str()));
+    sheet.int("messages", rows.len() as i64);
+    sheet.int("start_ns", first.at_ns);
+    sheet.int("last_ns", last.at_ns);
+    sheet.some_int("total_ns", stays.map(|stays| stays.total_ns));
+    sheet.some_int("mean_ns", stays.map(|stays| stays.total_ns / stays.stays));
+    sheet.some_int("max_ns", stays.map(|stays| stays.max_ns));
+    sheet.float("item_share", stays.filter(|_| own_ns > 0).map(|stays| stays.total_ns as f64 / own_ns as f64));
+    sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.lines(*rows.iter().min().unwrap_or(&first.row), *rows.iter().max().unwrap_or(&last.row));
+    sheet.members(Members::Rows(rows));
+}

@@ -1,0 +1,102 @@
+"""Items and stages of logs: what each further item costs, how many run at once, how long they stay in each stage."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tracealyze import units
+from tracealyze.escape import shown
+from tracealyze.render.listing import Column, Listing
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Capture, Row, Trace
+
+# Chosen from a server's log of failed logins, in which messages with another number each come now and then (of the
+# time between them less than a fifth is silence after one), and from jails whose stages fill the log.
+_LEAST_SHARE = 0.05
+_LEAST_COVERED = 0.5
+_LEAST_WITHOUT_BEGIN = 4
+_MOST_UNEVEN = 0.25
+_LEAST_OF_A_MESSAGE = 24
+
+
+def telling(trace: Trace) -> list[Row]:
+    """Kinds of items that say something about the time of a log: it is about them, or they come in even steps."""
+    return [row for row in trace.items if _is_telling(row)]
+
+
+def _is_telling(row: Row) -> bool:
+    if (row["share"] or 0) < _LEAST_SHARE or row["exclusive_ns"] < row["elapsed_ns"] * _LEAST_COVERED:
+        return False
+    is_even = row["residual_ns"] <= row["marginal_ns"] * _MOST_UNEVEN
+    return bool(row["stages"] > 1 or (row["items"] >= _LEAST_WITHOUT_BEGIN and is_even))
+
+
+def sentence(row: Row, tick_ns: int) -> str:
+    """What is known of a kind of items."""
+
+    def length(column: str) -> str:
+        return units.duration(row[column], tick_ns)
+
+    ends = f'"{shown(row["first_stage"])}" … ' if row["stages"] > 1 else ""
+    facts = [f'{units.counted(row["items"], "item")} ({ends}"{shown(row["last_stage"])}") in {length("elapsed_ns")}']
+    if row["first_own_ns"] is not None:
+        facts.append(f"the first took {length('first_own_ns')}")
+    spread = f" (half of them within {length('residual_ns')} of that line)" if row["residual_ns"] >= tick_ns else ""
+    facts.append(f"each further one costs {length('marginal_ns')}{spread}")
+    if row["unfinished"]:
+        facts.append(f"{units.count(row['unfinished'])} more not completed")
+    text = f"{facts[0]}: {', '.join(facts[1:])}"
+    if row["parallel"] is None:
+        return f"{text}."
+    effective = "" if row["effective"] is None else f", effectively {row['effective']:.1f}"
+    return f"{text}; {row['parallel']:.1f} under way at once as it seems{effective}."
+
+
+def listing(rows: Sequence[Row], tick_ns: int) -> Listing:
+    """Stages for people: how long items stay in each, and how long the log is silent after it."""
+    columns = [
+        Column("messages", "messages", spare=4, right=True),
+        Column("mean_ns", "mean"),
+        Column("max_ns", "max", spare=2),
+        Column("item_share", "of items", spare=3),
+        Column("exclusive_ns", "silence"),
+        Column("share", "of log", spare=1),
+        Column("message", "from this message on", least=_LEAST_OF_A_MESSAGE),
+    ]
+    return Listing("stages", columns, rows, tick_ns)
+
+
+def side_by_side(rows: Sequence[Row], captures: Sequence[Capture], tick_ns: int) -> Listing:
+    """Stages of several logs, matched by their messages: the mean stay of an item, or the silence if about none."""
+    known: dict[str, dict[str, Any]] = {}
+    for row in rows:
+        into = known.setdefault(row["message"], {"message": row["message"]})
+        into[_column(row["capture"])] = row["exclusive_ns"] if row["item"] is None else row["mean_ns"]
+    values = [value for row in known.values() for name, value in row.items() if name != "message"]
+    unit, show = units.durations(values, tick_ns)
+    columns = [
+        Column(_column(number), f"{name} {unit}", right=True)
+        for number, name in enumerate(_names(captures))
+        if any(_column(number) in row for row in known.values())
+    ]
+    told = [
+        {name: value if name == "message" else show(value) for name, value in row.items()} for row in known.values()
+    ]
+    return Listing("stages", [*columns, Column("message", "from this message on", least=_LEAST_OF_A_MESSAGE)], told)
+
+
+def _column(capture: int) -> str:
+    return f"capture_{capture}"
+
+
+def _names(captures: Sequence[Capture]) -> Iterator[str]:
+    """What tells the files apart: `before` and `after` of `staged-before.log` and `staged-after.log`."""
+    names = [os.path.basename(capture.path) for capture in captures]
+    # Common characters are meant, not common folders.
+    front = len(os.path.commonprefix(names))  # noqa: RUF071
+    back = len(os.path.commonprefix([name[front:][::-1] for name in names]))  # noqa: RUF071
+    for name in names:
+        yield shown(name[front : len(name) - back] or name)
