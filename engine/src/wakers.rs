@@ -4,6 +4,7 @@
 //! one wins: a child that the wait itself names before a guess from who wrote where.
 
 mod backlog;
+mod beside;
 pub mod checks;
 pub mod child;
 mod connection;
@@ -54,13 +55,17 @@ pub enum How {
     Poll,
     /// Somebody gave a message or a semaphore, or answered at a door.
     Message,
+    /// A thread that only keeps watch slept, and another one of its process worked meanwhile.
+    Beside,
 }
 
 impl How {
     /// The name in tables.
     pub fn name(self) -> &'static str {
-        ["child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message"]
-            [self as usize]
+        [
+            "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message",
+            "beside",
+        ][self as usize]
     }
 }
 
@@ -231,6 +236,7 @@ impl Wakers {
             },
             Wait::Lock if known.deed == Deed::Locks => self.locks.holder(call),
             Wait::Lock => self.futexes.waker(call),
+            Wait::Sleep => beside::worker(&self.shapes, &self.children, call),
             _ => None,
         }
     }

@@ -40,6 +40,11 @@ impl Children {
         children
     }
 
+    /// The tasks of the process of a task.
+    pub(super) fn tasks_of(&self, task: &Task) -> &[u32] {
+        self.tasks.get(&(task.capture, task.pid)).map_or(&[], Vec::as_slice)
+    }
+
     /// The child whose end ended a wait.
     pub(super) fn waited(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
