@@ -45,6 +45,8 @@ PLACEHOLDERS = {
 """What messages may name beside the columns of their table, and beside parts of `[words]`."""
 
 _COUNTED = ("whole_seconds", "calls_per_turn")
+ONLY_IF = "if"
+"""Behind a colon: shows nothing, for a part of `[words]` that is said only where the value is there and true."""
 _THRESHOLDS = ("share", "total", "count")
 _EXAMPLE = ("name", "findings", "format", "trace", "sample", "turns", "step")
 _WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
@@ -183,7 +185,8 @@ class _Check:
         if name not in known and not (name.endswith("_share") and length in columns):
             hint = did_you_mean(name, known) or f" There are {', '.join(sorted(known))}."
             raise self.wrong(key, f"{{{name}}} is no column of table {self.table['table']}, and nothing else.{hint}")
-        if noun and name not in _COUNTED and (name not in columns or columns[name].kind != "number"):
+        counts = noun and noun != ONLY_IF and name not in _COUNTED
+        if counts and (name not in columns or columns[name].kind != "number"):
             raise self.wrong(key, f"{{{name}:{noun}}} counts, and {name} is no number.")
 
     def forms(self) -> Facts:

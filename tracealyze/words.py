@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _ROUND_WITHIN = 0.01
 _UNKNOWN = "unknown"
+_ONLY_IF = "if"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
@@ -53,6 +54,8 @@ class _Shown(string.Formatter):
         name, known = value
         if known is None:
             return _UNKNOWN
+        if format_spec == _ONLY_IF:
+            return ""
         if format_spec:
             return units.counted(int(known), *format_spec.split("|"))
         return self.by_unit(name, known)

@@ -372,6 +372,7 @@ columns! {
         "distinct" i64 "" "Number of different command lines, numbers and all.";
         "parents" i64 "" "Number of different tasks that ran it.";
         "is_cut" bool "" "Whether the tracer cut the arguments, so that the rest may differ.";
+        "alike" bool "" "Whether all runs, with what they started, read and wrote as many bytes, none of them from a pipe that others filled.";
         "life_ns" i64 "ns" "Sum of the lives of all runs.";
         "longest_ns" i64 "ns" "Life of the longest run.";
         "exclusive_ns" i64 "ns" "Time on the path of all runs, in and between calls.";
@@ -390,6 +391,7 @@ columns! {
         "child_program" dict "" "Program that the children run.";
         "commands" list "" "The first few of their different command lines.";
         "children" i64 "count" "Number of children.";
+        "dependent" i64 "count" "Number of children that needed an earlier one, as far as files and pipes tell: it wrote what they read, or what their parent read.";
         "at_once" i64 "" "How many lived at once at most.";
         "serial_share" f64 "share" "Of the time in which any lived, the part in which only one did.";
         "wall_ns" i64 "ns" "From the first birth to the last end.";
@@ -446,6 +448,7 @@ columns! {
         "at_once" i64 "" "How many lived at once at most.";
         "mean_life_ns" i64 "ns" "Mean life of those that ended.";
         "p90_life_ns" i64 "ns" "Nine in ten of those lived at most so long.";
+        "mean_calls" i64 "" "How many calls each of them made in the mean.";
         "calls" i64 "count" "Number of calls that created them.";
         "total_ns" i64 "ns" "Sum of the durations of these calls.";
         "max_ns" i64 "ns" "The longest of them.";

@@ -35,6 +35,7 @@ mod stages;
 mod stops;
 mod syncs;
 mod timeouts;
+mod traffic;
 mod turns;
 
 use crate::sheet::Found;

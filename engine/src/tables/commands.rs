@@ -4,9 +4,13 @@
 //! sh a    awk -f x rc.conf | sed … |           awk -f x rc.conf: 3 runs by 2 parents, of which one would do
 //! sh b    awk -f x rc.conf | awk -f x rc.conf |
 //! ```
+//! The same command need not do the same: it may read what others hand it, or files that changed. Runs that moved different
+//! numbers of bytes, or were fed by a pipe, are not `alike`.
+//!
 //! Numbers and names of temporary files in the arguments do not tell commands apart; `distinct` counts those that do differ.
 
 use super::families::{PathTimes, path_ns};
+use super::traffic::Traffic;
 use crate::events::NONE;
 use crate::members::Members;
 use crate::normalise::normalise;
@@ -42,11 +46,12 @@ pub fn found(view: &View<'_>) -> Found {
     let mut groups: Vec<_> = groups.into_iter().filter(|(_, runs)| runs.len() > 1).collect();
     groups.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
     let mut sheet = Sheet::new(view, "commands");
-    let times = if groups.is_empty() { None } else { Some(PathTimes::new(view)) };
+    if groups.is_empty() {
+        return sheet.finish();
+    }
+    let (times, traffic) = (PathTimes::new(view), Traffic::new(view));
     for ((_, _, argv), runs) in &groups {
-        if let Some(times) = &times {
-            write(view, times, argv, runs, &mut sheet);
-        }
+        write(view, &times, &traffic, argv, runs, &mut sheet);
     }
     sheet.finish()
 }
@@ -80,7 +85,15 @@ fn own_ns(view: &View<'_>, run: &Run) -> i64 {
     path_ns(view, rows.take_while(|&row| view.trace.events.start_ns(row) <= last))
 }
 
-fn write(view: &View<'_>, times: &PathTimes, argv: &[u8], runs: &[Run], sheet: &mut Sheet<'_>) {
+/// Whether runs moved as many bytes each, with all that they started, and none of it came from others through a pipe.
+fn are_alike(view: &View<'_>, traffic: &Traffic, runs: &[Run]) -> bool {
+    let moved = runs.iter().map(|run| traffic.of_families(&[run.task]));
+    let mut amounts = moved.map(|moved| (!moved.is_fed(view)).then_some((moved.read_bytes, moved.written_bytes)));
+    let first = amounts.next().flatten();
+    first.is_some() && amounts.all(|amount| amount == first)
+}
+
+fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic, argv: &[u8], runs: &[Run], sheet: &mut Sheet<'_>) {
     let trace = view.trace;
     let first = runs.iter().min_by_key(|run| run.first_row).unwrap_or(&runs[0]);
     let costs: Vec<i64> = runs.iter().map(|run| own_ns(view, run)).collect();
@@ -99,6 +112,7 @@ fn write(view: &View<'_>, times: &PathTimes, argv: &[u8], runs: &[Run], sheet: &
     sheet.int("parents", parents.iter().filter(|&&parent| parent != NONE).count() as i64);
     // The tracer cut the arguments: what follows may differ.
     sheet.bool("is_cut", memchr::memmem::find(argv, b"...").is_some() || argv.is_empty());
+    sheet.bool("alike", are_alike(view, traffic, runs));
     sheet.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
     sheet.int("longest_ns", runs.iter().map(|run| run.life_ns).max().unwrap_or(0));
     sheet.path_ns(exclusive_ns);
@@ -122,6 +136,22 @@ mod tests {
         let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/awk", 52, 80)];
         let columns = ["program", "runs", "parents", "exclusive_ns", "repeated_ns"];
         assert_eq!(rows(&build(plans), super::found, &columns), ["/bin/awk 2 1 73 27"]);
+    }
+
+    #[test]
+    fn runs_that_move_other_amounts_or_are_fed_by_a_pipe_are_not_alike() {
+        let alike = |target: &str, bytes: [i64; 2]| {
+            let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
+            let reader = |tid: i32, from_ns: i64, bytes: i64| {
+                let plan = task(tid).exec(from_ns, from_ns + 1, "/bin/awk");
+                plan.call("read", from_ns + 1, from_ns + 20).on(target).returns(bytes).exit(from_ns + 28)
+            };
+            let plans = vec![shell.exit(90), reader(2, 3, bytes[0]), reader(3, 52, bytes[1])];
+            rows(&build(plans), super::found, &["alike"])
+        };
+        assert_eq!(alike("/etc/rc.conf", [7, 7]), ["true"]);
+        assert_eq!(alike("/etc/rc.conf", [7, 8]), ["false"]);
+        assert_eq!(alike("pipe:[1]", [7, 7]), ["false"]);
     }
 
     #[test]

@@ -77,6 +77,8 @@ fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, create
     sheet.int("at_once", overlap(&all_lives).most);
     sheet.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
     sheet.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
+    let made: u64 = created.tasks.iter().map(|number| task(number).calls).sum();
+    sheet.int("mean_calls", made as i64 / created.tasks.len().max(1) as i64);
     sheet.int("calls", sum.calls);
     sheet.ns("total_ns", sum.total_ns);
     sheet.ns("max_ns", sum.max_ns);
@@ -96,9 +98,8 @@ mod tests {
         let thread = task(4).of_process(1).call("read", 32, 40).exit(41);
         let plans =
             vec![main.exit(50), task(2).call("read", 2, 9).exit(10), task(3).call("read", 11, 29).exit(30), thread];
-        let columns =
-            ["kind", "created", "gone", "at_once", "mean_life_ns", "total_ns", "calls_exclusive_ns", "exclusive_ns"];
+        let columns = ["kind", "created", "gone", "at_once", "mean_life_ns", "mean_calls", "total_ns", "exclusive_ns"];
         let told = rows(&build(plans), super::found, &columns);
-        assert_eq!(told, ["processes 2 2 1 13 3 3 30", "threads 1 1 1 9 1 1 1"]);
+        assert_eq!(told, ["processes 2 2 1 13 2 3 30", "threads 1 1 1 9 2 1 1"]);
     }
 }

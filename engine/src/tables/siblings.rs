@@ -8,13 +8,14 @@
 
 use super::families::{PathTimes, ends, life, overlap};
 use super::locks::lock_waits_ns;
+use super::traffic::Traffic;
 use crate::events::NONE;
 use crate::members::Members;
 use crate::processes::main_tasks;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
 use parsers::Text;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Command lines that are named.
 const NAMED: usize = 5;
@@ -46,37 +47,16 @@ pub fn found(view: &View<'_>) -> Found {
     if groups.is_empty() {
         return sheet.finish();
     }
-    let (times, waits) = (PathTimes::new(view), lock_waits_ns(view));
-    let below = below(view);
-    groups.iter().for_each(|group| write(view, &times, &waits, &below, group, &mut sheet));
+    let (times, waits, traffic) = (PathTimes::new(view), lock_waits_ns(view), Traffic::new(view));
+    groups.iter().for_each(|group| write(view, &times, &waits, &traffic, group, &mut sheet));
     sheet.finish()
-}
-
-/// The tasks that each task created.
-fn below(view: &View<'_>) -> FxHashMap<u32, Vec<u32>> {
-    let mut below: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
-        below.entry(task.creator).or_default().push(number);
-    }
-    below
-}
-
-/// These tasks and all that descend from them.
-fn family(below: &FxHashMap<u32, Vec<u32>>, tasks: &[u32]) -> Vec<u32> {
-    let (mut all, mut seen) = (tasks.to_vec(), tasks.iter().copied().collect::<FxHashSet<u32>>());
-    let mut at = 0;
-    while let Some(&task) = all.get(at) {
-        all.extend(below.get(&task).into_iter().flatten().copied().filter(|&child| seen.insert(child)));
-        at += 1;
-    }
-    all
 }
 
 fn write(
     view: &View<'_>,
     times: &PathTimes,
     waits: &[i64],
-    below: &FxHashMap<u32, Vec<u32>>,
+    traffic: &Traffic,
     group: &Siblings,
     sheet: &mut Sheet<'_>,
 ) {
@@ -86,7 +66,7 @@ fn write(
     let (sum_ns, longest_ns) = (lengths.clone().sum::<i64>(), lengths.max().unwrap_or(0));
     let on_path = group.children.iter().map(|&child| times.inclusive_ns[child as usize]);
     let (path_ns, longest_path_ns) = (on_path.clone().sum::<i64>(), on_path.max().unwrap_or(0));
-    let all = family(below, &group.children);
+    let all = traffic.family(&group.children);
     let waited_ns: i64 = all.iter().map(|&task| waits[task as usize]).sum();
     let ends: Vec<(u32, u32, u32)> =
         all.iter().filter_map(|&task| ends(trace, task).map(|(first, last)| (task, first, last))).collect();
@@ -102,6 +82,7 @@ fn write(
     sheet.text("child_program", group.program);
     sheet.list("commands", commands(view, group));
     sheet.int("children", group.children.len() as i64);
+    sheet.int("dependent", traffic.dependent(view, group.parent, &group.children) as i64);
     sheet.int("at_once", overlap.most);
     sheet.float("serial_share", (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64));
     sheet.int("wall_ns", overlap.wall_ns);
@@ -143,6 +124,21 @@ mod tests {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 51, 80)];
         assert_eq!(rows(&build(plans), super::found, &COLUMNS), ["2 1 1 78 77 29"]);
+    }
+
+    #[test]
+    fn who_reads_what_an_earlier_one_left_depends_on_it() {
+        let dependent = |first: &str, second: &str, parent: &str| {
+            let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).call("read", 2, 49).on(parent).returns(3);
+            let shell = shell.wait4(49, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
+            let one = task(2).exec(3, 4, "/bin/x").call("write", 5, 9).on(first).returns(3).exit(45);
+            let two = task(3).exec(52, 53, "/bin/x").call("read", 54, 60).on(second).returns(3).exit(80);
+            rows(&build(vec![shell.exit(90), one, two]), super::found, &["dependent"])
+        };
+        assert_eq!(dependent("/tmp/a", "/tmp/a", "/x"), ["1"]);
+        assert_eq!(dependent("/tmp/a", "/tmp/b", "/x"), ["0"]);
+        assert_eq!(dependent("pipe:[7]", "/tmp/b", "pipe:[7]"), ["1"]);
+        assert_eq!(dependent("/dev/null", "/dev/null", "/x"), ["0"]);
     }
 
     #[test]

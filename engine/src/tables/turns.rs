@@ -96,7 +96,11 @@ fn of_task(view: &View<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<T
         let has = |looked: &&Looked| looked.key == key;
         let run: Vec<Looked> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
         let last = first + run.len() - 1;
-        found.extend(of_run(view, task, &run, &pauses[first..last]));
+        // Who gives up after a pause more has waited that pause in vain too.
+        let in_vain = run.last().is_some_and(|last| last.failed && last.look == Look::Attempt);
+        let is_last = between.get(last + 1).is_some_and(|next| common(&between[last], next).is_none());
+        let gives_up = in_vain && is_last && pauses.get(last).is_some_and(|pause| !pause.is_wait);
+        found.extend(of_run(view, task, &run, &pauses[first..last + usize::from(gives_up)]));
         first = last;
     }
     found

@@ -1,0 +1,119 @@
+//! Traffic: what each task read and wrote, so that what depends on what others left can be told from what does not.
+
+use super::io::{Way, way};
+use crate::events::NONE;
+use crate::kinds::Kinds;
+use crate::view::View;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// What tasks moved.
+#[derive(Clone, Default, Debug)]
+pub(super) struct Moved {
+    pub read_bytes: i64,
+    pub written_bytes: i64,
+    /// What was read.
+    pub sources: FxHashSet<Text>,
+    /// What was written.
+    pub sinks: FxHashSet<Text>,
+}
+
+impl Moved {
+    fn add(&mut self, other: &Moved) {
+        self.read_bytes += other.read_bytes;
+        self.written_bytes += other.written_bytes;
+        self.sources.extend(&other.sources);
+        self.sinks.extend(&other.sinks);
+    }
+
+    /// Whether somebody else wrote into a pipe what these tasks read.
+    pub(super) fn is_fed(&self, view: &View<'_>) -> bool {
+        self.sources.difference(&self.sinks).any(|&target| is_pipe(view, target))
+    }
+}
+
+/// What each task moved, and who created whom.
+pub(super) struct Traffic {
+    moved: Vec<Moved>,
+    children: FxHashMap<u32, Vec<u32>>,
+}
+
+impl Traffic {
+    pub(super) fn new(view: &View<'_>) -> Traffic {
+        let kinds = Kinds::new(view, |syscall, _| way(syscall).filter(|&way| matches!(way, Way::Read | Way::Write)));
+        let tasks = 0..view.trace.tasks.len() as u32;
+        let moved = tasks.into_par_iter().map(|task| moved(view, &kinds, task)).collect();
+        let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
+            children.entry(task.creator).or_default().push(number);
+        }
+        Traffic { moved, children }
+    }
+
+    /// What a task moved.
+    pub(super) fn of(&self, task: u32) -> &Moved {
+        &self.moved[task as usize]
+    }
+
+    /// What these tasks and all that descend from them moved.
+    pub(super) fn of_families(&self, tasks: &[u32]) -> Moved {
+        let mut sum = Moved::default();
+        self.family(tasks).into_iter().for_each(|task| sum.add(self.of(task)));
+        sum
+    }
+
+    /// These tasks and all that descend from them.
+    pub(super) fn family(&self, tasks: &[u32]) -> Vec<u32> {
+        let (mut all, mut seen) = (tasks.to_vec(), tasks.iter().copied().collect::<FxHashSet<u32>>());
+        let mut at = 0;
+        while let Some(&task) = all.get(at) {
+            all.extend(self.children.get(&task).into_iter().flatten().copied().filter(|&child| seen.insert(child)));
+            at += 1;
+        }
+        all
+    }
+
+    /// How many of these children, in the order of their births, could not have begun earlier, as far as files and pipes
+    /// tell: their creator read what the one before them wrote, or they read a file that an earlier one wrote.
+    pub(super) fn dependent(&self, view: &View<'_>, creator: u32, children: &[u32]) -> usize {
+        let creators = &self.of(creator).sources;
+        let mut written: FxHashSet<Text> = FxHashSet::default();
+        let (mut dependent, mut was_read) = (0, false);
+        for &child in children {
+            let here = self.of_families(&[child]);
+            let continues = here.sources.intersection(&written).next().is_some();
+            dependent += usize::from(continues || was_read);
+            was_read = here.sinks.intersection(creators).any(|&target| is_pipe(view, target));
+            written.extend(here.sinks.iter().filter(|&&target| is_file(view, target)));
+        }
+        dependent
+    }
+}
+
+fn moved(view: &View<'_>, kinds: &Kinds<Way>, task: u32) -> Moved {
+    let events = &view.trace.events;
+    let mut moved = Moved::default();
+    for (row, way) in kinds.calls(view, task) {
+        let bytes = events.bytes(row).unwrap_or(0);
+        if bytes == 0 {
+            continue;
+        }
+        let (sum, targets) = match way {
+            Way::Write => (&mut moved.written_bytes, &mut moved.sinks),
+            _ => (&mut moved.read_bytes, &mut moved.sources),
+        };
+        *sum += bytes;
+        targets.insert(events.target(row));
+    }
+    moved
+}
+
+fn is_pipe(view: &View<'_>, target: Text) -> bool {
+    view.trace.events.texts.bytes(target).starts_with(b"pipe:")
+}
+
+fn is_file(view: &View<'_>, target: Text) -> bool {
+    let path = view.trace.events.texts.bytes(target);
+    path.starts_with(b"/") && ![&b"/dev/"[..], b"/proc/", b"/sys/"].iter().any(|above| path.starts_with(above))
+}
