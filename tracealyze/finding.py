@@ -104,7 +104,9 @@ def diagnosis(trace: Trace, chosen: Sequence[Rule]) -> Diagnosis:
     for place in places:
         if not place.speaks and place.taken:
             most = max(place.taken, key=lambda taken: taken[1])[0]
-            _speaking(places, most).also.append(place.match.rule.name)
+            speaker = _speaking(places, most)
+            speaker.also.append(place.match.rule.name)
+            speaker.besides_ns += place.left_ns
     findings = [_finding(trace, place) for place in places if place.speaks]
     findings.sort(key=_order)
     return Diagnosis(findings, rest_ns, list(rest))
@@ -128,11 +130,26 @@ class _Place:
     taken: list[tuple[int, int]]
     """Numbers of the matches that have the rest of it, and how much."""
     also: list[str] = field(default_factory=list)
+    besides_ns: int = 0
+    """What could be freed of time that others left to it."""
 
     @property
     def speaks(self) -> bool:
         """Whether it is a finding of its own."""
-        return not self.match.rule.cost or not self.taken or self.own_ns >= _OWN_PART * self.total_ns
+        if not self.match.rule.cost or not self.taken:
+            return True
+        return self.own_ns >= _OWN_PART * self.total_ns and not self.is_told
+
+    @property
+    def is_told(self) -> bool:
+        """Whether others tell most of what it costs: a loop, of which only the time between the calls is left to it."""
+        return sum(ns for _, ns in self.taken) >= _OWN_PART * self.match.cost_ns
+
+    @property
+    def left_ns(self) -> int:
+        """What could be freed of its own time, which goes with what others tell: no calls, no time between them."""
+        is_rest = self.is_told and self.own_ns >= _OWN_PART * self.total_ns
+        return _bounded(_impact(self.match, self.match.rule.forms["impact"][1]), self.own_ns) if is_rest else 0
 
 
 def _speaking(places: Sequence[_Place], number: int) -> _Place:
@@ -150,6 +167,7 @@ def _finding(trace: Trace, place: _Place) -> Finding:
     match, rule = place.match, place.match.rule
     wall_ns = trace.wall_ns_of(match.capture)
     low, high = (_bounded(_impact(match, bound), place.own_ns) for bound in rule.forms["impact"])
+    high += place.besides_ns
     share = match.cost_ns / wall_ns if wall_ns else 0.0
     row = match.row
     return Finding(
