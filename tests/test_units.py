@@ -19,7 +19,10 @@ from tracealyze.errors import WrongUsage
         (1_234, 1, "1.23 µs"),
         (12, 1, "12 ns"),
         (999_999_999, 1, "1.00 s"),
-        (5_000_000_000, 1_000_000_000, "5 s"),
+        (5_000_000_000, 1_000_000_000, "5 s ±1 s"),
+        (400_000_000, 1_000_000_000, "< 1 s"),
+        (130_000_000_000, 1_000_000_000, "130 s"),
+        (30_000_000, 10_000_000, "30 ms ±10 ms"),
         (0, 1, "0 s"),
         (700_000_000_000, 1, "11 min 40 s"),
         (86_000_000_000_000, 1, "23 h 53 min"),
@@ -46,6 +49,15 @@ def test_what_is_no_duration_says_how_to_write_one(text: str) -> None:
 )
 def test_a_share_is_neither_nothing_nor_all_by_rounding(fraction: float, shown: str) -> None:
     assert units.share(fraction) == shown
+
+
+def test_a_share_says_how_far_it_may_be_off_if_that_is_much() -> None:
+    assert [units.share(0.375, precision) for precision in (0.0, 0.001, 0.125)] == ["38 %", "38 %", "38 % ±12 %"]
+    assert units.share(1.0, 0.125) == "100 %"
+
+
+def test_a_limit_below_the_step_of_the_clock_is_told_as_a_step() -> None:
+    assert [units.least(8_000_000, tick_ns) for tick_ns in (1_000, 1_000_000_000)] == ["8.00 ms", "1 s"]
 
 
 def test_a_column_of_durations_has_one_unit() -> None:

@@ -172,5 +172,6 @@ def file_of(trace: Trace, row: Row) -> str | None:
 def _around_silence(trace: Trace, row: Row) -> tuple[tuple[str | None, int], ...]:
     """The messages before and after the longest silence."""
     gaps = trace.gaps_from(row["exclusive_ns"] // max(row["calls"], 1))
-    longest = max(gaps, key=lambda gap: gap["dur_ns"], default=None)
+    here = (gap for gap in gaps if (gap["capture"], gap["before"]) == (row["capture"], row["target"]))
+    longest = max(here, key=lambda gap: gap["dur_ns"], default=None)
     return _lines_of(trace, longest) if longest else ()

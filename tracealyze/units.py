@@ -22,6 +22,10 @@ NAMED: Mapping[str, tuple[str, int]] = (
 
 _MOST_DIGITS = 40
 _LARGEST = 2**63
+COARSE_TICK_NS = 10 * MS
+"""By a clock with such steps, a length is told with how far it may be off."""
+_TICKS_OF_ONE_PERCENT = 100
+_TOLD_PRECISION = 0.005
 _DIGITS = 3
 _DECIMALS_OF_SECONDS = 2
 _COLUMN_UNITS = (("s", S), ("ms", MS), ("µs", US))
@@ -58,7 +62,15 @@ def exactly(digits: str, unit: str = "") -> int | float | None:
 
 
 def duration(ns: float, tick_ns: int = 1) -> str:
-    """`9.74 s`, `32.8 ms`: three digits (of seconds, hundredths), but never more than a clock with this tick had."""
+    """`9.74 s`, `32.8 ms`: three digits (of seconds, hundredths), but never more than a clock with this tick had.
+
+    `3 s ±1 s` by a coarse clock, which may be off by a step."""
+    text = _duration(ns, tick_ns)
+    is_rough = tick_ns >= COARSE_TICK_NS and 0 < abs(ns) < _TICKS_OF_ONE_PERCENT * tick_ns and text[0] != "<"
+    return f"{text} ±{tick(tick_ns)}" if is_rough else text
+
+
+def _duration(ns: float, tick_ns: int) -> str:
     magnitude = abs(ns)
     if magnitude == 0:
         return "0 s"
@@ -69,7 +81,7 @@ def duration(ns: float, tick_ns: int = 1) -> str:
     wanted = _decimals_for(magnitude / unit) if unit < S or magnitude < 10 * S else _DECIMALS_OF_SECONDS
     digits = min(wanted, _decimals_of_tick(unit, tick_ns))
     if round(magnitude / unit, digits) >= 1000 and unit < S:
-        return duration(float(round(ns / unit) * unit), tick_ns)
+        return _duration(float(round(ns / unit) * unit), tick_ns)
     shown = f"{ns / unit:.{digits}f}"
     return f"< {tick(tick_ns)}" if float(shown) == 0 else f"{shown} {name}"
 
@@ -80,6 +92,11 @@ def tick(tick_ns: int) -> str:
         if tick_ns * 10 >= unit:
             return f"{tick_ns / unit:g} {name}"
     return f"{tick_ns} ns"
+
+
+def least(ns: int, tick_ns: int) -> str:
+    """A limit on lengths: by a clock with larger steps than this, the limit is a step."""
+    return _duration(ns, 1) if ns >= tick_ns else tick(tick_ns)
 
 
 def _unit_of_column(values: Sequence[float], tick_ns: int) -> tuple[str, int]:
@@ -126,8 +143,15 @@ def size(count: float) -> str:
     return f"{count:.0f} {name}" if name == "bytes" or count >= 100 else f"{count:.1f} {name}"
 
 
-def share(fraction: float) -> str:
-    """`85 %`; small ones are not rounded to nothing, and less than all is never shown as all."""
+def share(fraction: float, precision: float = 0.0) -> str:
+    """`85 %`; small ones are not rounded to nothing, and less than all is never shown as all.
+
+    `38 % ±12 %` where that much is unknown."""
+    text = _share(fraction)
+    return f"{text} ±{_share(min(precision, 1.0))}" if precision >= _TOLD_PRECISION and 0 < fraction < 1 else text
+
+
+def _share(fraction: float) -> str:
     percent = fraction * 100
     if 0 < percent < 0.1:
         return "< 0.1 %"

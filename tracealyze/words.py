@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tracealyze.trace import Row, Trace
 
 _ROUND_WITHIN = 0.01
+# Seconds that people choose: each up to ten, then each fifth.
+_EACH_UP_TO = 10
+_BEYOND = 5
 _UNKNOWN = "unknown"
 _ONLY_IF = "if"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
@@ -22,7 +25,7 @@ def message(text: str, match: Match, trace: Trace) -> str:
     """A message of a rule with its values filled in."""
     facts = _facts(match, trace)
     capture = trace.capture_of(match.capture)
-    shown = _Shown(capture.tick_ns if capture else 1)
+    shown = _Shown(capture.tick_ns if capture else 1, facts["window_ns"])
     for name, parts in match.rule.words.items():
         here = (part for part in parts if not any(_is_missing(facts, key) for _, key, _, _ in shown.parse(part) if key))
         facts[name] = shown.vformat(next(here, ""), (), facts)
@@ -36,8 +39,11 @@ def _is_missing(facts: Mapping[str, Any], key: str) -> bool:
 class _Shown(string.Formatter):
     """Formats values by their names: `_ns` is a length of time, a noun behind a colon makes a count of it."""
 
-    def __init__(self, tick_ns: int) -> None:
+    def __init__(self, tick_ns: int, window_ns: int) -> None:
         self.tick_ns = tick_ns
+        # Of finer clocks this is not said: what tracing costs is more.
+        is_coarse = tick_ns >= units.COARSE_TICK_NS and window_ns > 0
+        self.precision = tick_ns / window_ns if is_coarse else 0.0
 
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
         length = f"{field_name.removesuffix('share')}ns"
@@ -71,7 +77,7 @@ class _Shown(string.Formatter):
         if name.endswith("_ns"):
             return units.duration(value, self.tick_ns)
         if name == "share" or name.endswith("_share"):
-            return units.share(value)
+            return units.share(value, self.precision if name == "share" else 0.0)
         if name == "bytes" or name.endswith("_bytes"):
             return units.size(value)
         return units.count(value) if isinstance(value, int) else f"{value:.3g}"
@@ -92,7 +98,7 @@ def _facts(match: Match, trace: Trace) -> dict[str, Any]:
         "share": cost_ns / wall_ns if wall_ns else 0.0,
         "window_ns": wall_ns,
         "window": units.duration(wall_ns, capture.tick_ns) if capture else "",
-        "whole_seconds": _whole_seconds(cost_ns) if calls == 1 else None,
+        "whole_seconds": _whole_seconds(cost_ns, capture.tick_ns if capture else 1) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
         "at_most": " at most" if capture and capture.dur_kind == "upper-bound" else "",
     }
@@ -111,8 +117,13 @@ def subject(row: Row) -> str:
     )
 
 
-def _whole_seconds(length_ns: int) -> int | None:
-    """Work rarely takes a round number of seconds; delays that somebody chose do."""
+def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:
+    """Work rarely takes a round number of seconds; delays that somebody chose do.
+
+    A longer time is round only if its number is: 1 % of 60 s and more holds a whole second anyhow. A clock of whole
+    seconds makes each time one."""
     seconds = round(length_ns / units.S)
-    near = seconds and abs(length_ns - seconds * units.S) <= seconds * units.S * _ROUND_WITHIN
-    return seconds if near else None
+    is_chosen = 0 < seconds <= _EACH_UP_TO or seconds % _BEYOND == 0 < seconds
+    is_near = abs(length_ns - seconds * units.S) <= seconds * units.S * _ROUND_WITHIN
+    is_told = tick_ns <= seconds * units.S * _ROUND_WITHIN
+    return seconds if is_chosen and is_near and is_told else None

@@ -39,12 +39,17 @@ fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap
     }
 }
 
+/// In the order of stamps, as the partition has them: two lines of a log may stand the other way round.
 fn silences(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
-    let rows = trace.rows_of(task);
-    for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| trace.events.kind(row) == EventKind::Log) {
-        let (start_ns, dur_ns) = (trace.events.start_ns(row), trace.events.dur_ns(row));
-        if start_ns != NO_NS && dur_ns >= at_least_ns.max(1) {
-            found.push(Gap { task, start_ns, dur_ns, before: row, after: rows.get(at + 1).copied() });
+    let events = &trace.events;
+    let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
+    let mut rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_dated).collect();
+    rows.sort_by_key(|&row| events.start_ns(row));
+    for pair in rows.windows(2) {
+        let start_ns = events.start_ns(pair[0]);
+        let dur_ns = events.start_ns(pair[1]) - start_ns;
+        if dur_ns >= at_least_ns.max(1) {
+            found.push(Gap { task, start_ns, dur_ns, before: pair[0], after: Some(pair[1]) });
         }
     }
 }

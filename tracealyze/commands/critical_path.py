@@ -62,6 +62,5 @@ def _say_the_rest(trace: Trace, left_ns: int, least_ns: int) -> None:
         output.note("No path: without time stamps there is no wall time to follow.")
     elif left_ns:
         left, chosen = units.duration(left_ns, trace.tick_ns), " or not chosen" if trace.selection.where else ""
-        output.note(
-            f"Left out: {left} in stretches shorter than {units.duration(least_ns)}{chosen}; --min 0s shows all."
-        )
+        least = units.least(least_ns, trace.tick_ns)
+        output.note(f"Left out: {left} in stretches shorter than {least}{chosen}; --min 0s shows all.")

@@ -66,5 +66,5 @@ def command(
         listing = Listing("gaps", columns, told, trace.tick_ns, moments=frozenset(["start_ns"]))
     FORMS[chosen](listing)
     if least is None and least_ns:
-        output.note(f"Left out: gaps shorter than {units.duration(least_ns)}; --min 0s shows all.")
+        output.note(f"Left out: gaps shorter than {units.least(least_ns, trace.tick_ns)}; --min 0s shows all.")
     shared.close(trace, strict)

@@ -73,7 +73,7 @@ def _shown(trace: Trace, top: int, form: Form) -> None:
         FORMS[form](stages.side_by_side(rows[: top * len(trace.captures)], trace.captures, trace.tick_ns))
         return
     largest = sorted(rows, key=lambda row: -(row["exclusive_ns"] or 0))[:top]
-    largest.sort(key=lambda row: row["start_ns"])
+    largest.sort(key=lambda row: (row["start_ns"], row["first_line"]))
     FORMS[form](stages.listing(largest, trace.tick_ns))
     if len(rows) > top:
         output.note(f"Left out: {len(rows) - top} stages with less silence; --top says how many to show.")

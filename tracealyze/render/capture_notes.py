@@ -27,6 +27,7 @@ _TIMES_OF_TABLES = {
 }
 
 _DOMINATING_SHARE = 0.2
+_TOLD_PRECISION = 0.005
 
 _NO_WALL = {
     "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
@@ -150,7 +151,17 @@ def time_line(capture: Capture) -> str:
         return kind
     # Of calls with exact times nothing is to be explained.
     kind = f"{kind} " if capture.dur_kind != "exact" else ""
-    return f"{kind}The clock ticks in steps of {units.tick(capture.tick_ns)}."
+    return f"{kind}The clock ticks in steps of {units.tick(capture.tick_ns)}{_how_rough(capture)}."
+
+
+def _how_rough(capture: Capture) -> str:
+    """What a coarse clock means for lengths."""
+    if capture.tick_ns < units.COARSE_TICK_NS:
+        return ""
+    is_finer = capture.dur_kind == "exact" and 0 < capture.dur_tick_ns < capture.tick_ns
+    rough = "time on the path" if is_finer else "each length"
+    finer = f"; the times of calls are printed in steps of {units.tick(capture.dur_tick_ns)}" if is_finer else ""
+    return f", so {rough} is right to ±{units.tick(capture.tick_ns)} only{finer}"
 
 
 def _is_table_only(capture: Capture) -> bool:
@@ -168,13 +179,21 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
         return
     wall = units.duration(window.wall_ns, capture.tick_ns)
     times = f"from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}"
-    yield f"Window: {wall}, {times}{_date(window.start_ns, capture)}{_root(window)}."
+    yield f"Window: {wall}, {times}{_date(window.start_ns, capture)}{_root(window)}.{_precision(window, capture)}"
     if window.outlived:
         verb = "lives" if window.outlived == 1 else "live"
         yield f"{units.counted(window.outlived, 'process', 'processes')} {verb} on after it."
     if window.left_out_ns:
         idle = units.duration(window.left_out_ns, capture.tick_ns)
         yield f"{idle} before it left out: every task only waited."
+
+
+def _precision(window: Window, capture: Capture) -> str:
+    """How far shares may be off by a coarse clock."""
+    if capture.tick_ns < units.COARSE_TICK_NS or not window.wall_ns:
+        return ""
+    precision = capture.tick_ns / window.wall_ns
+    return f" A share of it is right to ±{units.share(min(precision, 1.0))}." if precision >= _TOLD_PRECISION else ""
 
 
 def _date(ns: int, capture: Capture) -> str:

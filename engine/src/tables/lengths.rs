@@ -15,13 +15,18 @@ const CHOSEN_NS: &[i64] = &[
 /// The shortest length that is taken for a chosen one.
 pub(super) const SHORTEST_NS: i64 = 50 * MS;
 
+/// Coarser clocks tell only of lengths of a hundred ticks whether somebody chose them.
+const FINE_TICK_NS: i64 = MS;
+
 /// The length that somebody chose, if this one is it or lies at most 1 % behind it: a delay is never over too early.
 ///
-/// The tick is that of the clock: by so much a length may seem too short.
+/// The tick is that of the clock: by so much a length may seem too short. By a clock of whole seconds all lengths are
+/// round, so that says nothing of short ones.
 pub(super) fn chosen_ns(ns: i64, tick_ns: i64) -> Option<i64> {
     let at = CHOSEN_NS.partition_point(|&chosen| chosen <= ns.saturating_add(tick_ns.max(0)));
     let chosen = *CHOSEN_NS.get(at.checked_sub(1)?)?;
-    (ns - chosen <= chosen / 100).then_some(chosen)
+    let is_told = tick_ns <= FINE_TICK_NS.max(chosen / 100);
+    (is_told && ns - chosen <= chosen / 100).then_some(chosen)
 }
 
 /// A length to two digits: lengths that are equal for people have the same.
@@ -53,6 +58,13 @@ mod tests {
             assert_eq!(chosen_ns(ns, 1), expected, "{ns}");
         }
         assert_eq!(chosen_ns(999 * MS, MS), Some(S));
+    }
+
+    #[test]
+    fn a_clock_of_whole_seconds_makes_no_length_round() {
+        let of = [2, 3, 5, 60, 119, 120, 130].map(|seconds| chosen_ns(seconds * S, S).map(|ns| ns / S));
+        assert_eq!(of, [None, None, None, None, Some(120), Some(120), None]);
+        assert_eq!(chosen_ns(S, 10 * MS), Some(S));
     }
 
     #[test]
