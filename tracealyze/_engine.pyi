@@ -37,6 +37,9 @@ class Table:
     def where(self, condition: object) -> list[int]:
         """The numbers of the rows that meet a condition, given as `Expression.for_engine` has it."""
 
+    def reaching(self, rows: list[int], cost: str, group: Sequence[str], least: Sequence[int]) -> list[int]:
+        """Of these rows those above 0 in a column of costs whose groups, by other columns, cost enough, by capture."""
+
     def json(self, columns: Sequence[str], quoted: Callable[[str], str], start: int, stop: int) -> str:
         """Rows as JSON objects with these members, separated by commas; not of events."""
 
@@ -128,6 +131,12 @@ class Trace:
     def events(self, selection: Selection, columns: Sequence[str] | None = None, limit: int | None = None) -> Table: ...
     def table(self, name: str, selection: Selection) -> Table:
         """A table by its name: loops, slow_targets, … Its columns are those of SCHEMA. Its rows know their events."""
+
+    def tables(
+        self, selection: Selection, asked: Sequence[tuple[str, tuple[str, Sequence[int]] | None]]
+    ) -> list[Table]:
+        """Several tables by their names. With a floor (row, process, program or capture, and the time on the path by
+        capture), rows may be left out that do not reach it with all that may be taken together with them."""
 
     def claims(
         self, selection: Selection, claims: Sequence[Sequence[_Claimant]], most: int

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units, words
 from tracealyze.expression.evaluation import evaluate
-from tracealyze.matching import Match, matches, tick_ns
+from tracealyze.matching import Match, matches, tables_of, tick_ns
 from tracealyze.ruleset import Rule
 
 if TYPE_CHECKING:
@@ -97,7 +97,8 @@ class Diagnosis:
 
 def diagnosis(trace: Trace, chosen: Sequence[Rule]) -> Diagnosis:
     """What rules say, the costliest first; time that several speak of belongs to the most specific one."""
-    found = [match for rule in chosen for match in matches(trace, rule)]
+    tables = tables_of(trace, chosen)
+    found = [match for rule in chosen for match in matches(trace, rule, tables)]
     found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
     shares, rest, rest_ns = trace.claims([match.claimants for match in found], _UNEXPLAINED_KEPT)
     places = [_Place(match, *share) for match, share in zip(found, shares, strict=True)]

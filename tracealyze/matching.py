@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.expression.evaluation import evaluate_group
-from tracealyze.trace import Scope
+from tracealyze.trace import Floor, Reaching, Scope
 
 if TYPE_CHECKING:
     from tracealyze.ruleset import Rule
@@ -38,6 +39,7 @@ _NOT_ADDED_UP = (
     "each_",
     "size_",
 )
+_WITHIN = ("row", "process", "program", "capture")
 _QUOTED = 2
 # What goes on when a coarse clock takes a step is charged with all of it; chance hits twice, but rarely thrice.
 _TICKS = 3
@@ -61,9 +63,39 @@ class Match:
         return int(self.row.get("capture") or 0)
 
 
-def matches(trace: Trace, rule: Rule) -> Iterator[Match]:
+def tables_of(trace: Trace, rules: Sequence[Rule]) -> dict[str, Table]:
+    """The tables that rules ask, with all rows that one of them may speak of."""
+    by_table: dict[str, list[Rule]] = {}
+    for rule in rules:
+        by_table.setdefault(rule.table, []).append(rule)
+    by_table.pop("partition", None)
+    return trace.tables({name: _floor(trace, asking) for name, asking in by_table.items()})
+
+
+def _floor(trace: Trace, rules: Sequence[Rule]) -> Floor | None:
+    """What a row, with those it is taken together with, must have on the path to matter to one of the rules."""
+    if any(rule.cost != "exclusive_ns" for rule in rules):
+        return None
+    least = [_least(trace, rule) for rule in rules]
+    return Floor(max((_within(rule) for rule in rules), key=_WITHIN.index), tuple(map(min, zip(*least, strict=True))))
+
+
+def _within(rule: Rule) -> str:
+    """Which rows a rule takes together at most."""
+    if not rule.group:
+        return "row"
+    return "process" if "pid" in rule.group else "program" if "program" in rule.group else "capture"
+
+
+def _least(trace: Trace, rule: Rule) -> list[int]:
+    """What a match must cost, by number of the capture."""
+    least = rule.at_least
+    return [max(least.total_ns, math.ceil(least.share * wall_ns)) for wall_ns in trace.walls_ns]
+
+
+def matches(trace: Trace, rule: Rule, tables: Mapping[str, Table]) -> Iterator[Match]:
     """What a rule speaks of, if it reaches the thresholds."""
-    found = _pieces(trace, rule) if rule.table == "partition" else _rows(trace, rule)
+    found = _pieces(trace, rule) if rule.table == "partition" else _rows(trace, rule, tables[rule.table])
     return (match for match in found if _reaches(trace, match))
 
 
@@ -96,10 +128,9 @@ def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
         yield Match(rule, row, row["exclusive_ns"], (scope,), lines)
 
 
-def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
+def _rows(trace: Trace, rule: Rule, table: Table) -> Iterator[Match]:
     """Rows of a table, each by itself or taken together."""
-    table = trace.table(rule.table)
-    chosen = table.where(rule.forms.get("where"), above_zero=rule.cost)
+    chosen = table.where(rule.forms.get("where"), reaching=_reaching(trace, rule, table))
     if not rule.group:
         for at, row in chosen:
             yield Match(rule, row, _cost(rule, row), (_claimant(table, [at], row),), _lines_of(trace, row))
@@ -116,6 +147,15 @@ def _rows(trace: Trace, rule: Rule) -> Iterator[Match]:
         yield Match(
             rule, row, _cost(rule, row), (_claimant(table, [at for at, _ in members], row),), _lines_of(trace, *proof)
         )
+
+
+def _reaching(trace: Trace, rule: Rule, table: Table) -> Reaching | None:
+    """What rows must cost together: what they have in common is worked out for few."""
+    if not rule.cost:
+        return None
+    group = ("capture", *rule.group) if rule.group else ()
+    is_summed = not group or _is_amount(rule.cost, 0, table.units)
+    return Reaching(rule.cost, group, _least(trace, rule) if is_summed else ())
 
 
 def _cost(rule: Rule, row: Row) -> int:

@@ -107,8 +107,8 @@ class Table:
         """Units of the columns: ns, bytes, share, count, or empty."""
         return _units_of(self.name)
 
-    def where(self, condition: str | Form = "", *, above_zero: str = "") -> Iterator[tuple[int, Row]]:
-        """Rows that meet a condition, with their numbers; only those in which the named column is above 0."""
+    def where(self, condition: str | Form = "", *, reaching: Reaching | None = None) -> Iterator[tuple[int, Row]]:
+        """Rows that meet a condition, with their numbers; of these only those that cost enough."""
         if self.name == "events":
             raise WrongUsage("events are chosen with trace.select(where=…); their table is not kept.")
         numbers: Iterable[int] = range(len(self))
@@ -118,10 +118,9 @@ class Table:
             condition = expression.parse(condition, self.name, kind="condition").for_engine()
         if condition:
             numbers = _asked(lambda: self._source.where(condition))
-        if above_zero:
-            costs = self.column(above_zero)
-            numbers = [number for number in numbers if (costs[number] or 0) > 0]
         numbers = list(numbers)
+        if reaching:
+            numbers = self._source.reaching(numbers, reaching.cost, reaching.group, reaching.least)
         columns = self._source.columns
         rows = (dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
         return zip(numbers, rows, strict=True)
@@ -304,6 +303,26 @@ class Selection:
 
 
 @dataclass(frozen=True)
+class Reaching:
+    """Rows above 0 in a column, of which those that agree in some others, or each alone, reach so much there."""
+
+    cost: str
+    group: Sequence[str] = ()
+    least: Sequence[int] = ()
+    """By number of the capture."""
+
+
+@dataclass(frozen=True)
+class Floor:
+    """Time on the path from which on rows matter: alone, or with all of one process, one program or one capture."""
+
+    within: str
+    """row, process, program, or capture."""
+    least_ns: tuple[int, ...]
+    """By number of the capture."""
+
+
+@dataclass(frozen=True)
 class Scope:
     """Some pieces of the partition: those that have one of these values for each key, and none of the others."""
 
@@ -425,9 +444,15 @@ class Trace:
         """The stretch of wall time that is accounted for, of each capture."""
         return tuple(Window(**facts) for facts in _asked(lambda: self._source.windows_of(self._selected)))
 
+    @cached_property
+    def walls_ns(self) -> tuple[int, ...]:
+        """Length of the window of each capture, by its number; 0 if there is none."""
+        known = {each.capture: each.wall_ns for each in self.windows}
+        return tuple(known.get(number, 0) for number in range(len(self._everything)))
+
     def wall_ns_of(self, capture: int) -> int:
         """Length of the window of a capture; 0 if there is none."""
-        return next((each.wall_ns for each in self.windows if each.capture == capture), 0)
+        return self.walls_ns[capture] if 0 <= capture < len(self.walls_ns) else 0
 
     @property
     def window(self) -> Window:
@@ -528,16 +553,22 @@ class Trace:
 
     def table(self, name: str) -> Table:
         """A table by its name, as rules ask for it; `tracealyze rules --columns` lists them."""
-        kept: Mapping[str, Callable[[], Table]] = {
-            "calls": self.calls,
-            "tasks": lambda: self.tasks,
-            "processes": lambda: self.processes,
-        }
-        if name in kept:
-            return kept[name]()
+        if name in _KEPT:
+            return _KEPT[name](self)
         if name not in self._tables:
             self._tables[name] = self._table(lambda: self._source.table(name, self._selected))
         return self._tables[name]
+
+    def tables(self, asked: Mapping[str, Floor | None]) -> dict[str, Table]:
+        """Several tables; of those with a floor, maybe only the rows that reach it.
+
+        The engine makes them on all cores, and what no row can reach it need not make."""
+        known = {name: self.table(name) for name in asked if name in self._tables or name in _KEPT}
+        made = {name: floor for name, floor in asked.items() if name not in known}
+        floors = [(name, (floor.within, floor.least_ns) if floor else None) for name, floor in made.items()]
+        found = dict(zip(made, map(Table, _asked(lambda: self._source.tables(self._selected, floors))), strict=True))
+        self._tables |= {name: table for name, table in found.items() if made[name] is None}
+        return known | found
 
     @property
     def gaps(self) -> Table:
@@ -622,6 +653,14 @@ class Trace:
 
     def _table(self, make: Callable[[], _engine.Table]) -> Table:
         return Table(_asked(make))
+
+
+_KEPT: Mapping[str, Callable[[Trace], Table]] = {
+    "calls": Trace.calls,
+    "tasks": lambda trace: trace.tasks,
+    "processes": lambda trace: trace.processes,
+}
+"""Tables with properties of their own, by the names that rules give them."""
 
 
 def read(

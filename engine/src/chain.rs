@@ -173,7 +173,7 @@ pub fn chain(trace: &Trace, wakers: &Wakers, windows: &[Window], selection: &Sel
     let mut rows: Vec<u32> = chosen.map(|task| waits.main(task)).collect();
     rows.sort_unstable();
     rows.dedup();
-    let mut table = links_table(trace, &selection.program_index, &rows, &waits.longest());
+    let mut table = links_table(trace, selection.program_index, &rows, &waits.longest());
     let of = |values: &FxHashMap<u32, i64>, missing: i64| {
         some_ints(rows.iter().map(|task| values.get(task).copied().unwrap_or(missing)))
     };

@@ -11,11 +11,13 @@
 use crate::chain::Waits;
 use crate::events::NONE;
 use crate::path::{Listen, Segment, Tag, What, walk_to};
+use crate::spent::Spent;
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// Lengths of time by row: 32 bits each, the few that are longer apart.
 #[derive(Debug, Default)]
@@ -108,7 +110,11 @@ pub struct Charges {
     others: Vec<Segment>,
     /// Places in `others` by row, and by task.
     others_of: FxHashMap<u32, Vec<u32>>,
+    /// A bit for each row that has some: nearly none has.
+    has_others: Vec<u64>,
     others_of_task: FxHashMap<u32, Vec<u32>>,
+    /// The same time by task and kind of call, added up when it is first asked for.
+    spent: OnceLock<Spent>,
 }
 
 /// A part of the path: all of its time in one call or gap that is of one kind.
@@ -155,7 +161,8 @@ impl Charges {
     /// Nothing charged yet, for a trace of so many events.
     pub fn new(rows: u32) -> Charges {
         let rows = rows as usize;
-        Charges { calls: Dense::new(rows), gaps: Dense::new(rows), ..Charges::default() }
+        let has_others = vec![0; rows.div_ceil(64)];
+        Charges { calls: Dense::new(rows), gaps: Dense::new(rows), has_others, ..Charges::default() }
     }
 
     /// Take a stretch of the path.
@@ -164,6 +171,9 @@ impl Charges {
         let dense = if is_gap { &mut self.gaps } else { &mut self.calls };
         if !dense.takes(row, segment) {
             self.others_of.entry(row).or_default().push(self.others.len() as u32);
+            if let Some(bits) = self.has_others.get_mut(row as usize / 64) {
+                *bits |= 1 << (row % 64);
+            }
             self.others_of_task.entry(segment.task).or_default().push(self.others.len() as u32);
             self.others.push(*segment);
         }
@@ -178,6 +188,18 @@ impl Charges {
         charges
     }
 
+    /// The time by task, program and kind of call.
+    pub fn spent(&self, trace: &Trace) -> &Spent {
+        self.spent.get_or_init(|| Spent::new(trace, self))
+    }
+
+    /// Whether there is a call with at least so much time.
+    pub fn has_call_of(&self, at_least_ns: i64) -> bool {
+        let least = u32::try_from(at_least_ns).unwrap_or(u32::MAX);
+        self.calls.lengths.short.iter().any(|&ns| ns >= least)
+            || self.others_of.keys().any(|&row| row != NONE && self.in_call_ns(row) >= at_least_ns)
+    }
+
     /// For whom each process waited on the path.
     pub fn waits(&self) -> &Waits {
         &self.waits
@@ -185,16 +207,31 @@ impl Charges {
 
     /// Tell each part of the path that a task has.
     pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+        self.each_like_most(trace, task, &mut tell);
+        self.each_other(task, tell);
+    }
+
+    /// Of these the parts that are like most: calls of the task and gaps between them, in order.
+    pub fn each_like_most(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
         for &row in trace.rows_of(task) {
             let parts = [self.calls.charge(row, false), self.gaps.charge(row, true)];
             parts.iter().flatten().for_each(&mut tell);
         }
+    }
+
+    /// Those that are unlike most. The event of one may be that of another task.
+    pub fn each_other(&self, task: u32, mut tell: impl FnMut(&Charge)) {
         for &place in self.others_of_task.get(&task).map_or(&[][..], Vec::as_slice) {
             let segment = &self.others[place as usize];
             let (row, is_gap) = place_of(segment.what);
             let Segment { class, resolved, tag, .. } = *segment;
             tell(&Charge { row, is_gap, place: Some(place), class, resolved, tag, ns: segment.dur_ns() });
         }
+    }
+
+    /// Whether an event has parts that are unlike most.
+    pub fn has_others(&self, row: u32) -> bool {
+        self.has_others.get(row as usize / 64).is_none_or(|bits| bits >> (row % 64) & 1 == 1)
     }
 
     /// A stretch that is unlike most, as it came.
@@ -235,7 +272,7 @@ impl Charges {
     }
 
     fn other_ns(&self, row: u32, is_gap: bool) -> i64 {
-        if self.others.is_empty() {
+        if !self.has_others(row) {
             return 0;
         }
         self.others_at(row).filter(|segment| matches!(segment.what, What::Gap(_)) == is_gap).map(Segment::dur_ns).sum()

@@ -12,10 +12,12 @@
 mod bind;
 mod cells;
 mod events;
+mod groups;
 
 pub use bind::{Test, bind};
 pub use cells::{Cells, Rows, Words};
 pub use events::{EventFilter, Matched};
+pub use groups::reaching;
 
 use crate::table::Table;
 use std::cmp::Ordering;

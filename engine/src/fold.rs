@@ -5,6 +5,7 @@
 //! by pid     pid 7 55, 3 targets, 3 pieces     | pid 8 10, 1 target, 1 piece
 //! ```
 
+use crate::cells;
 use crate::events::NONE;
 use crate::partition::{Piece, Pieces, ids, text_column};
 use crate::path::Tag;
@@ -64,7 +65,7 @@ impl Key {
         Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
-    fn is_of_task(self) -> bool {
+    pub(crate) fn is_of_task(self) -> bool {
         matches!(self, Key::Capture | Key::Pid | Key::Tid)
     }
 
@@ -73,7 +74,7 @@ impl Key {
     }
 
     /// The value of a task as a number.
-    fn of_task(self, trace: &Trace, task: u32) -> u32 {
+    pub(crate) fn of_task(self, trace: &Trace, task: u32) -> u32 {
         let task = &trace.tasks[task as usize];
         match self {
             Key::Pid => task.pid as u32,
@@ -83,7 +84,7 @@ impl Key {
     }
 
     /// The value of a piece as a number.
-    fn of(self, trace: &Trace, piece: &Piece) -> u32 {
+    pub(crate) fn of(self, trace: &Trace, piece: &Piece) -> u32 {
         match self {
             Key::Capture | Key::Pid | Key::Tid => self.of_task(trace, piece.group.task),
             Key::Program => piece.group.program.0,
@@ -195,6 +196,14 @@ impl Filter {
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 
+    /// Whether it may have pieces that are like this one, but for some keys.
+    pub(crate) fn may_have(&self, trace: &Trace, piece: &Piece, differs: impl Fn(Key) -> bool) -> bool {
+        let holds = |(key, numbers): &&(Key, Vec<u32>)| numbers.contains(&key.of(trace, piece));
+        let is_known = |(key, _): &&(Key, Vec<u32>)| !differs(*key);
+        self.only.iter().filter(is_known).all(|one| holds(&one))
+            && !self.without.iter().filter(is_known).any(|one| holds(&one))
+    }
+
     pub(crate) fn has(&self, trace: &Trace, piece: &Piece) -> bool {
         let holds = |(key, numbers): &(Key, Vec<u32>)| numbers.contains(&key.of(trace, piece));
         self.only.iter().all(holds) && !self.without.iter().any(holds)
@@ -275,6 +284,9 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
         let piece = &pieces.all[*at as usize];
         within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece))
     };
+    if query.at_least_ns > 0 && query.by.is_some() {
+        return cells::reaching(trace, pieces, query, &within).into_iter().filter(fits).collect();
+    }
     if !within.only.iter().any(|(key, _)| key.is_of_task()) {
         return (0..pieces.all.len() as u32).filter(fits).collect();
     }

@@ -158,7 +158,7 @@ fn costliest_of<K: Copy + Send + Sync>(view: &View<'_>, kinds: &Kinds<K>, most: 
 }
 
 /// See [`costliest`].
-const MOST_PROCESSES: usize = 256;
+pub const MOST_PROCESSES: usize = 256;
 
 #[cfg(test)]
 mod tests {

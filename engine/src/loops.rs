@@ -116,9 +116,10 @@ impl Shapes {
 }
 
 /// The loops of all chosen tasks, the longest first; of nested ones the one that explains the cost.
-pub fn loops(trace: &Trace, selection: &Selection<'_>) -> (Shapes, Vec<Loop>) {
+pub fn loops(view: &View<'_>) -> (Shapes, Vec<Loop>) {
+    let (trace, selection) = (view.trace, view.selection);
     let shapes = Shapes::new(&trace.events);
-    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.has_task(task)).collect();
+    let tasks: Vec<u32> = view.tasks().collect();
     let found = tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
     (shapes, longest(found, MOST.1))
 }
@@ -207,7 +208,7 @@ impl Calls<'_> {
 
 /// The loops as a table.
 pub fn found(view: &View<'_>) -> Found {
-    let (shapes, found) = loops(view.trace, view.selection);
+    let (shapes, found) = loops(view);
     let events = &view.trace.events;
     let mut sheet = Sheet::new(view, "loops");
     for one in &found {

@@ -1,5 +1,6 @@
 //! Where the wall time went: the stretches of the path summed by task, program, class and call. They add up to the window.
 
+use crate::cells::Cells;
 use crate::charges::{Charge, Charges};
 use crate::events::{EventKind, NONE};
 use crate::fold;
@@ -13,6 +14,7 @@ use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// What pieces of the path have in common that are charged together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -48,25 +50,20 @@ pub struct Pieces {
     /// Where the pieces of each task begin.
     offsets: Vec<u32>,
     wall_ns: FxHashMap<u32, i64>,
+    cells: OnceLock<Cells>,
 }
 
 impl Pieces {
     /// Add up the path.
     pub fn new(trace: &Trace, programs: &ProgramIndex, charges: &Charges, windows: &[Window]) -> Pieces {
-        Pieces::of(trace, programs, charges, windows, |_| true)
+        let tasks = 0..trace.tasks.len() as u32;
+        let of_task = |sums: &mut Sums, task| sums.of_task(trace, programs, charges, task, |_| true);
+        let each: Vec<Vec<Piece>> = tasks.into_par_iter().map_init(Sums::default, of_task).collect();
+        Pieces::of(&each, windows)
     }
 
-    /// Add up parts of the path.
-    pub fn of(
-        trace: &Trace,
-        programs: &ProgramIndex,
-        charges: &Charges,
-        windows: &[Window],
-        has: impl Fn(&Charge) -> bool + Sync,
-    ) -> Pieces {
-        let tasks = 0..trace.tasks.len() as u32;
-        let of_task = |sums: &mut Sums, task| sums.of_task(trace, programs, charges, task, &has);
-        let each: Vec<Vec<Piece>> = tasks.into_par_iter().map_init(Sums::default, of_task).collect();
+    /// Pieces of each task, by its number.
+    pub(crate) fn of(each: &[Vec<Piece>], windows: &[Window]) -> Pieces {
         let mut offsets = vec![0u32];
         offsets.extend(each.iter().scan(0, |end, pieces| {
             *end += pieces.len() as u32;
@@ -76,7 +73,12 @@ impl Pieces {
         for window in windows {
             *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        Pieces { all: each.concat(), offsets, wall_ns }
+        Pieces { all: each.concat(), offsets, wall_ns, cells: OnceLock::new() }
+    }
+
+    /// The sums of pieces that only differ in their tasks and targets.
+    pub(crate) fn cells(&self, trace: &Trace) -> &Cells {
+        self.cells.get_or_init(|| Cells::new(trace, &self.all))
     }
 
     /// Where the pieces of a task are in `all`.
@@ -106,20 +108,21 @@ impl Pieces {
 
 /// The pieces of a task while they are added up.
 #[derive(Default)]
-struct Sums {
+pub(crate) struct Sums {
     /// Places of pieces by program, shape, and what the time was spent on.
     places: FxHashMap<(Text, u32, u32), u32>,
     groups: FxHashMap<Group, u32>,
 }
 
 impl Sums {
-    fn of_task(
+    /// The pieces of a task, of those parts of the path that are wanted.
+    pub(crate) fn of_task(
         &mut self,
         trace: &Trace,
         programs: &ProgramIndex,
         charges: &Charges,
         task: u32,
-        has: &impl Fn(&Charge) -> bool,
+        mut has: impl FnMut(&Charge) -> bool,
     ) -> Vec<Piece> {
         let mut pieces: Vec<Piece> = Vec::new();
         self.places.clear();
@@ -175,8 +178,8 @@ pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge)
 
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
 pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
-    let programs = ProgramIndex::new(trace);
-    let pieces = Pieces::new(trace, &programs, &Charges::walked(trace, wakers, windows), windows);
+    let programs = trace.program_index();
+    let pieces = Pieces::new(trace, programs, &Charges::walked(trace, wakers, windows), windows);
     fold::fold(trace, &pieces, &fold::Query::default())
 }
 

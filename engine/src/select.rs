@@ -38,7 +38,7 @@ pub struct Selection<'trace> {
     times: Option<Vec<(i64, i64)>>,
     matched: Option<Arc<Matched>>,
     /// The programs of each task over time.
-    pub program_index: ProgramIndex,
+    pub program_index: &'trace ProgramIndex,
 }
 
 impl<'trace> Selection<'trace> {
@@ -59,7 +59,7 @@ impl<'trace> Selection<'trace> {
         let texts = &trace.events.texts;
         let syscalls = (!choice.syscalls.is_empty())
             .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
-        let program_index = ProgramIndex::new(trace);
+        let program_index = trace.program_index();
         let programs = (!choice.programs.is_empty()).then(|| program_index.matching(trace, &choice.programs));
         let matched = choice.condition.as_ref().map(|condition| condition.matched(trace));
         Ok(Selection { trace, tasks, programs, syscalls, times, matched, program_index })
@@ -123,7 +123,7 @@ impl<'trace> Selection<'trace> {
 }
 
 /// The programs of each task over time, those it had from its creator included.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub struct ProgramIndex {
     programs: Vec<Vec<Program>>,
 }

@@ -7,7 +7,6 @@
 
 use crate::partition::{ids, named, program_at, text_column};
 use crate::path::{Segment, Tag, What};
-use crate::select::ProgramIndex;
 use crate::table::{Table, ints, some_ints};
 use crate::trace::Trace;
 use parsers::syscalls::Class;
@@ -91,7 +90,7 @@ impl<'trace> Stays<'trace> {
 
 /// The path as a table, in the order given.
 pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
-    let programs = ProgramIndex::new(trace);
+    let programs = trace.program_index();
     let segments = || stays.iter().map(|stay| &stay.segment);
     let tasks: Vec<u32> = segments().map(|segment| segment.task).collect();
     let events = &trace.events;
@@ -110,7 +109,7 @@ pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
             ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
             (
                 "program",
-                text_column(trace, stays.iter().map(|stay| program_at(&programs, stay.segment.task, stay.seen_ns))),
+                text_column(trace, stays.iter().map(|stay| program_at(programs, stay.segment.task, stay.seen_ns))),
             ),
             ("class", crate::table::texts(segments().map(|segment| Some(segment.class.name())))),
             ("what", crate::table::texts(segments().map(|segment| Some(segment.name())))),

@@ -6,6 +6,7 @@ mod captures;
 mod children;
 mod commands;
 mod connects;
+mod costs;
 mod cpu;
 mod families;
 mod fd_sweeps;
@@ -38,7 +39,8 @@ mod timeouts;
 mod traffic;
 mod turns;
 
-use crate::sheet::Found;
+use crate::floor::{Floor, Reached, reached};
+use crate::sheet::{Found, Sheet};
 use crate::view::View;
 
 /// Makes a table.
@@ -81,5 +83,21 @@ pub const TABLES: &[(&str, Make)] = &[
 
 /// How a table of this name is made.
 pub fn by_name(name: &str) -> Option<Make> {
-    TABLES.iter().find(|(known, _)| *known == name).map(|&(_, make)| make)
+    listed(name).map(|(_, make)| make)
+}
+
+/// A table as it is listed.
+pub fn listed(name: &str) -> Option<(&'static str, Make)> {
+    TABLES.iter().find(|(known, _)| *known == name).copied()
+}
+
+/// A table; of it at least the rows that reach a floor, if there is one.
+pub fn made(view: &View<'_>, (name, make): (&'static str, Make), floor: Option<&Floor>) -> Found {
+    let cost = costs::COSTS.iter().find(|(known, _)| *known == name);
+    let Some((floor, (_, cost))) = floor.zip(cost) else { return make(view) };
+    match reached(view, cost, floor) {
+        Reached::All => make(view),
+        Reached::Nothing => Sheet::new(view, name).finish(),
+        Reached::Tasks(tasks) => make(&View { matters: Some(&tasks), ..*view }),
+    }
 }

@@ -3,10 +3,11 @@
 use crate::events::{EventKind, EventTable};
 use crate::filter::{EventFilter, Matched};
 use crate::moments::{self, Bounds, Named, NoTime};
+use crate::select::ProgramIndex;
 use crate::tasks::Task;
 use parsers::{Facts, Kind, NO_NS, Outcome};
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// One capture: a file, or several that belong together.
 #[derive(Clone, Debug)]
@@ -129,6 +130,8 @@ pub struct Trace {
     pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
     /// The moments that were named last, and where they lie: finding them may cost reading the lines again.
     named: Mutex<Option<(Named, Bounds)>>,
+    /// The programs of each task, worked out when they are first asked for.
+    programs: OnceLock<ProgramIndex>,
 }
 
 /// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
@@ -143,6 +146,11 @@ pub struct Span {
 }
 
 impl Trace {
+    /// The programs of each task over time. Not before everything is read.
+    pub fn program_index(&self) -> &ProgramIndex {
+        self.programs.get_or_init(|| ProgramIndex::new(self))
+    }
+
     /// Rows of a task in order of their starts.
     pub fn rows_of(&self, task: u32) -> &[u32] {
         let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));

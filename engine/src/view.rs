@@ -19,12 +19,20 @@ pub struct View<'view> {
     pub wakers: &'view Wakers,
     /// The path by event.
     pub charges: &'view Charges,
+    /// The tasks that matter to who asks, by number; all without it. See [`crate::floor`].
+    pub matters: Option<&'view [bool]>,
 }
 
 impl View<'_> {
-    /// The tasks that count.
+    /// The tasks that count and matter.
     pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
-        (0..self.trace.tasks.len() as u32).filter(|&task| self.selection.touches_task(task))
+        let tasks = 0..self.trace.tasks.len() as u32;
+        tasks.filter(|&task| self.matters(task) && self.selection.touches_task(task))
+    }
+
+    /// Whether a task matters to who asks.
+    pub fn matters(&self, task: u32) -> bool {
+        self.matters.is_none_or(|matters| matters.get(task as usize) == Some(&true))
     }
 
     /// The calls of a task that count, in order of their starts.

@@ -3,8 +3,9 @@
 mod random;
 
 use engine::build::look;
+use engine::claims::claims;
 use engine::fold::{Key, Scope, Value};
-use engine::members::{Members, claims};
+use engine::members::Members;
 use proptest::prelude::*;
 use random::{claimed, scripts};
 
@@ -32,11 +33,10 @@ proptest! {
             all.insert(0, vec![user_code()]);
         }
         look(&trace, |view| {
-            let asked: Vec<Vec<&Members>> = all.iter().map(|members| members.iter().collect()).collect();
-            let divided = claims(view, &asked);
+            let divided = claims(view, &all, 3);
             let wall_ns: i64 = view.windows.iter().map(|window| window.wall_ns()).sum();
             let own_ns: i64 = divided.shares.iter().map(|share| share.own_ns).sum();
-            let rest_ns: i64 = divided.rest.exclusive_by_task().iter().sum();
+            let rest_ns = divided.rest_ns;
             prop_assert_eq!(own_ns + rest_ns, wall_ns);
             for (number, share) in (0..).zip(&divided.shares) {
                 let taken_ns: i64 = share.taken.iter().map(|(_, ns)| ns).sum();

@@ -214,6 +214,21 @@ impl PyTable {
         py.detach(|| filter::rows(table, &condition.0)).map_err(unfit)
     }
 
+    /// Of these rows those whose groups cost enough, by capture; see [`filter::reaching`].
+    fn reaching(
+        &self,
+        py: Python<'_>,
+        rows: Vec<u32>,
+        cost: &str,
+        group: Vec<String>,
+        least: Vec<i64>,
+    ) -> PyResult<Vec<u32>> {
+        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else {
+            return Err(PyRuntimeError::new_err("events are not kept as a table"));
+        };
+        Ok(py.detach(|| filter::reaching(table, &rows, cost, &group, &least)))
+    }
+
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;
     /// `quoted` makes a JSON string of a text.
     fn json(&self, columns: Vec<String>, quoted: &Bound<'_, PyAny>, start: usize, stop: usize) -> PyResult<String> {

@@ -6,12 +6,14 @@ use super::{InputError, UsageError};
 use crate::calls::{self, Key};
 use crate::charges::Charges;
 use crate::filter::EventFilter;
+use crate::floor::{Floor, Within};
 use crate::fold::{self, Query, Scope, Value};
 use crate::members::Members;
 use crate::moments::NoTime;
 use crate::partition::Pieces;
 use crate::path::{self, Segment};
-use crate::select::{Choice, ProgramIndex, Selection};
+use crate::select::{Choice, Selection};
+use crate::sheet::Found;
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
@@ -19,11 +21,12 @@ use crate::trust;
 use crate::view::View;
 use crate::wakers::Wakers;
 use crate::window::{self, Window};
-use crate::{chain, gaps, members, processes, quote, tables};
+use crate::{chain, claims, gaps, processes, quote, tables};
 use parsers::{Clock, Kind, NO_NS};
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use rayon::prelude::*;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// Which events count.
@@ -145,7 +148,7 @@ impl PyTrace {
         }
         let windows = self.windows(choice)?;
         let charges = self.charges(choice, &windows);
-        let pieces = Arc::new(Pieces::new(&self.trace, &ProgramIndex::new(&self.trace), &charges, &windows));
+        let pieces = Arc::new(Pieces::new(&self.trace, self.trace.program_index(), &charges, &windows));
         *kept = Some((choice.clone(), Arc::clone(&pieces)));
         Ok(pieces)
     }
@@ -168,7 +171,7 @@ impl PyTrace {
         let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
         let charges = self.charges(choice, &windows);
         let (trace, wakers) = (&*self.trace, self.wakers());
-        Ok(look(&View { trace, selection: &selection, windows: &windows, wakers, charges: &charges }))
+        Ok(look(&View { trace, selection: &selection, windows: &windows, wakers, charges: &charges, matters: None }))
     }
 }
 
@@ -251,7 +254,7 @@ impl PyTrace {
     /// One dictionary per capture.
     fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
         let windows = py.detach(|| self.windows(&selection.0))?;
-        let index = Selection::new(&self.trace, &selection.0)?.program_index;
+        let index = self.trace.program_index();
         let all = PyList::empty(py);
         for window in windows {
             let dict = PyDict::new(py);
@@ -333,7 +336,7 @@ impl PyTrace {
             let (chosen, windows) = (Selection::new(&self.trace, &selection.0)?, self.windows(&selection.0)?);
             if longest {
                 let charges = self.charges(&selection.0, &windows);
-                return Ok(chain::longest(&self.trace, charges.waits(), &windows, &chosen.program_index));
+                return Ok(chain::longest(&self.trace, charges.waits(), &windows, chosen.program_index));
             }
             Ok(chain::chain(&self.trace, self.wakers(), &windows, &chosen))
         })?;
@@ -367,10 +370,26 @@ impl PyTrace {
 
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str, selection: &PySelection) -> PyResult<PyTable> {
-        let known = || tables::TABLES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-        let make = tables::by_name(name).ok_or_else(|| UsageError::new_err(("table", name.to_owned(), known())))?;
-        let found = py.detach(|| self.view(&selection.0, make))?;
+        let table = tables::listed(name).ok_or_else(|| no_table(name))?;
+        let found = py.detach(|| self.view(&selection.0, |view| tables::made(view, table, None)))?;
         Ok(found.into())
+    }
+
+    /// Several tables, each by its name; where a floor is given, only rows that may reach it need be there.
+    fn tables(&self, py: Python<'_>, selection: &PySelection, asked: Vec<AskedTable>) -> PyResult<Vec<PyTable>> {
+        let named = |(name, floor): AskedTable| {
+            let table = tables::listed(&name).ok_or_else(|| no_table(&name))?;
+            Ok((table, floor.map(asked_floor).transpose()?))
+        };
+        let asked = asked.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
+        let found: Vec<Found> = py.detach(|| {
+            self.view(&selection.0, |view| {
+                // Before the tables, which are made on all cores: who waits for it could not help with it.
+                view.charges.spent(view.trace);
+                asked.par_iter().map(|(table, floor)| tables::made(view, *table, floor.as_ref())).collect()
+            })
+        })?;
+        Ok(found.into_iter().map(PyTable::from).collect())
     }
 
     /// Divide the path among claims, each a list of claimants; an earlier claim goes first. The answer is what each gets,
@@ -388,11 +407,11 @@ impl PyTrace {
         let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
         let answer = py.detach(|| {
             self.view(&selection.0, |view| {
-                let claims: Vec<Vec<&Members>> = claims.iter().map(|members| members.iter().collect()).collect();
-                let divided = members::claims(view, &claims);
+                let sorted = |members: Vec<Members>| members.into_iter().map(|each| each.sorted(view.trace)).collect();
+                let claims: Vec<Vec<Members>> = claims.into_iter().map(sorted).collect();
+                let divided = claims::claims(view, &claims, most);
                 let query = Query { most: Some(most), ..Query::default() };
-                let rest_ns = divided.rest.exclusive_by_task().iter().sum::<i64>();
-                (divided.shares, fold::fold(view.trace, &divided.rest, &query), rest_ns)
+                (divided.shares, fold::fold(view.trace, &divided.rest, &query), divided.rest_ns)
             })
         })?;
         let shares = answer.0.into_iter().map(|share| (share.total_ns, share.own_ns, share.taken)).collect();
@@ -428,6 +447,20 @@ impl PyTrace {
         let path = path.unwrap_or_default();
         py.detach(|| quote::quote(&path, &lines)).map_err(|error| PyOSError::new_err(error.to_string()))
     }
+}
+
+/// A table by its name, and from where on its rows matter: taken together in which way, and how much by capture.
+type AskedTable = (String, Option<(String, Vec<i64>)>);
+
+fn asked_floor((within, least_ns): (String, Vec<i64>)) -> PyResult<Floor> {
+    let known = || ["row", "process", "program", "capture"].map(str::to_owned).to_vec();
+    let within = Within::by_name(&within).ok_or_else(|| UsageError::new_err(("floor", within, known())))?;
+    Ok(Floor { within, least_ns })
+}
+
+fn no_table(name: &str) -> PyErr {
+    let known: Vec<String> = tables::TABLES.iter().map(|(name, _)| (*name).to_owned()).collect();
+    UsageError::new_err(("table", name.to_owned(), known))
 }
 
 fn no_key(name: &str) -> PyErr {

@@ -4,7 +4,6 @@ use crate::events::{EventKind, NONE};
 use crate::trace::Trace;
 use crate::view::View;
 use parsers::NO_NS;
-use rayon::prelude::*;
 
 /// Creators of creators that are looked at: a claimed circle does no harm.
 const GENERATIONS: usize = 64;
@@ -19,9 +18,7 @@ pub(super) struct PathTimes {
 
 impl PathTimes {
     pub(super) fn new(view: &View<'_>) -> PathTimes {
-        let tasks = 0..view.trace.tasks.len() as u32;
-        let own_ns: Vec<i64> =
-            tasks.into_par_iter().map(|task| path_ns(view, view.trace.rows_of(task).iter().copied())).collect();
+        let own_ns = view.charges.spent(view.trace).by_task(view.trace.tasks.len());
         let mut inclusive_ns = vec![0i64; own_ns.len()];
         for (task, &ns) in (0u32..).zip(&own_ns).filter(|&(_, &ns)| ns > 0) {
             for above in line(view.trace, task) {

@@ -24,12 +24,16 @@ enum Kind {
     Other,
 }
 
+/// Whether a syscall closes or marks a descriptor.
+pub(super) fn sweeps(syscall: &[u8]) -> bool {
+    matches!(syscall, b"close" | b"close_nocancel" | b"fcntl" | b"fcntl64" | b"fcntl_nocancel")
+}
+
 /// Sweeps by process and syscall.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, shape| {
-        let sweeps = matches!(syscall, b"close" | b"close_nocancel" | b"fcntl" | b"fcntl64" | b"fcntl_nocancel");
         let bad = shape.outcome == Outcome::Failed && view.trace.events.texts.bytes(shape.errno) == b"EBADF";
-        Some(match (sweeps, bad) {
+        Some(match (sweeps(syscall), bad) {
             (true, true) => Kind::InVain,
             (true, false) => Kind::Done,
             _ => Kind::Other,

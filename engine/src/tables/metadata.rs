@@ -49,6 +49,11 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
     }
 }
 
+/// Whether a syscall asks about a file.
+pub(super) fn asks(syscall: &[u8]) -> bool {
+    matches!(kind(syscall), Some(Kind::Asks))
+}
+
 /// Repeats by process and syscall.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| kind(syscall));

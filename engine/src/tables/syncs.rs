@@ -39,6 +39,11 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
     })
 }
 
+/// Whether a syscall waits for what was written.
+pub(super) fn syncs(syscall: &[u8]) -> bool {
+    matches!(kind(syscall), Some(Kind::Syncs | Kind::SyncsAll))
+}
+
 /// Syncs by process, syscall and target.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| kind(syscall));

@@ -1,0 +1,93 @@
+//! Cells: what pieces of the partition have together that only differ in their tasks and targets. They are few, however many
+//! pieces there are, and tell which pieces cannot be part of a large group.
+
+use crate::fold::{Filter, Key, Query};
+use crate::partition::{Group, Piece, Pieces};
+use crate::trace::Trace;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Pieces that are looked at by one core at a time.
+const AT_ONCE: usize = 1 << 14;
+
+/// What a cell is told by: capture, and the rest without task and target.
+type Place = (u32, Group);
+
+/// The cells of a partition.
+#[derive(Debug)]
+pub(crate) struct Cells {
+    /// A piece of each, and the sum.
+    sums: FxHashMap<Place, (Piece, i64)>,
+}
+
+fn place(trace: &Trace, piece: &Piece) -> Place {
+    let capture = trace.tasks[piece.group.task as usize].capture;
+    (capture, Group { task: 0, target: Text::NONE, ..piece.group })
+}
+
+fn differs_within_cells(key: Key) -> bool {
+    matches!(key, Key::Pid | Key::Tid | Key::Target)
+}
+
+impl Cells {
+    /// Add up.
+    pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Cells {
+        let of_some = |pieces: &[Piece]| {
+            let mut sums: FxHashMap<Place, (Piece, i64)> = FxHashMap::default();
+            for piece in pieces {
+                sums.entry(place(trace, piece)).or_insert((*piece, 0)).1 += piece.exclusive_ns;
+            }
+            sums
+        };
+        let together = |mut sums: FxHashMap<Place, (Piece, i64)>, others: FxHashMap<Place, (Piece, i64)>| {
+            for (place, (piece, ns)) in others {
+                sums.entry(place).or_insert((piece, 0)).1 += ns;
+            }
+            sums
+        };
+        Cells { sums: pieces.par_chunks(AT_ONCE).map(of_some).reduce(FxHashMap::default, together) }
+    }
+
+    /// The cells whose pieces may be part of a group that is large enough, by what is asked.
+    fn reaching(&self, trace: &Trace, query: &Query, within: &Filter) -> FxHashSet<Place> {
+        let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_cells(key));
+        let group = |piece: &Piece| keys().map(|key| key.of(trace, piece)).collect::<Vec<u32>>();
+        let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
+        let chosen = || self.sums.iter().filter(|(_, (piece, _))| within.may_have(trace, piece, differs_within_cells));
+        for (_, (piece, ns)) in chosen() {
+            *groups.entry(group(piece)).or_insert(0) += ns;
+        }
+        let reaches = |piece: &Piece| groups.get(&group(piece)).is_some_and(|&ns| ns >= query.at_least_ns);
+        chosen().filter(|(_, (piece, _))| reaches(piece)).map(|(place, _)| *place).collect()
+    }
+}
+
+/// Tasks of which a piece may be part of a group that is large enough.
+fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
+    let keys: Vec<Key> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
+    let all = 0..trace.tasks.len() as u32;
+    if !keys.iter().any(|key| matches!(key, Key::Pid | Key::Tid)) {
+        return all.collect();
+    }
+    let group = |task: u32| keys.iter().map(|key| key.of_task(trace, task)).collect::<Vec<u32>>();
+    let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
+    for (task, ns) in (0u32..).zip(pieces.exclusive_by_task()) {
+        *groups.entry(group(task)).or_insert(0) += ns;
+    }
+    all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
+}
+
+/// Places of the pieces, in order, that may be part of a group that is large enough.
+pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &Query, within: &Filter) -> Vec<u32> {
+    let tasks = tasks_reaching(trace, pieces, query);
+    if tasks.is_empty() {
+        return Vec::new();
+    }
+    let cells = pieces.cells(trace).reaching(trace, query, within);
+    if cells.is_empty() {
+        return Vec::new();
+    }
+    let places = tasks.into_iter().flat_map(|task| pieces.of_task(task));
+    places.filter(|&at| cells.contains(&place(trace, &pieces.all[at as usize]))).collect()
+}

@@ -1,0 +1,49 @@
+//! Tables with a floor: each row that reaches it, alone or with those it is taken together with, is there and as it is
+//! without one.
+
+mod random;
+
+use engine::build::{cells, look};
+use engine::filter::reaching;
+use engine::floor::{Floor, Within};
+use engine::table::Table;
+use engine::tables::{TABLES, made};
+use proptest::prelude::*;
+use random::{claimed, scripts};
+
+const GROUPS: [(Within, &[&str]); 4] = [
+    (Within::Call, &[]),
+    (Within::Process, &["capture", "pid"]),
+    (Within::Program, &["capture", "program"]),
+    (Within::Capture, &["capture"]),
+];
+
+/// The rows that reach so much, as text.
+fn reached(table: &Table, group: &[&str], least_ns: i64) -> Vec<String> {
+    let all: Vec<u32> = (0..table.len() as u32).collect();
+    let group: Vec<String> = group.iter().map(|&name| name.to_owned()).collect();
+    let columns: Vec<&str> = table.columns.iter().map(|(name, _)| name.as_str()).collect();
+    let cells = cells(table, &columns);
+    reaching(table, &all, "exclusive_ns", &group, &[least_ns]).iter().map(|&row| cells[row as usize].clone()).collect()
+}
+
+proptest! {
+    #[test]
+    fn a_floor_leaves_out_nothing_that_reaches_it(scripts in scripts(), share in 1i64..60) {
+        let trace = claimed(&scripts, true);
+        look(&trace, |view| {
+            let wall_ns: i64 = view.windows.iter().map(|window| window.wall_ns()).sum();
+            let least_ns = (wall_ns * share / 100).max(1);
+            for &(name, make) in TABLES.iter().filter(|(name, _)| *name != "captures") {
+                let all = make(view).table;
+                for (within, group) in GROUPS {
+                    let floor = Floor { within, least_ns: vec![least_ns] };
+                    let some = made(view, (name, make), Some(&floor)).table;
+                    prop_assert!(some.len() <= all.len());
+                    prop_assert_eq!(reached(&some, group, least_ns), reached(&all, group, least_ns), "{}", name);
+                }
+            }
+            Ok(())
+        })?;
+    }
+}
