@@ -78,6 +78,9 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
         Some(Class::Network)
     } else if starts(&[b"/dev/tty", b"/dev/pts/", b"/dev/ptmx", b"/dev/console", b"/dev/pty"]) {
         Some(Class::Terminal)
+    } else if target == b"stdin" {
+        // Whatever the tracer was given to read from: nobody in the capture fills it.
+        Some(Class::External)
     } else if is_host_and_port(target) {
         Some(Class::Network)
     } else if target.starts_with(b"/") {

@@ -34,7 +34,12 @@ enum Role {
     Closes,
     /// fcntl: copies if its sub-operation says so.
     Controls,
+    /// Begins a program. The first one of a capture was begun by the tracer, with what that had been given.
+    Begins,
 }
+
+/// What the first three descriptors are called that a program is given.
+const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
 
 fn role(name: &[u8]) -> Option<Role> {
     // macOS has each call that can be cancelled twice.
@@ -54,6 +59,7 @@ fn role(name: &[u8]) -> Option<Role> {
         b"dup" | b"dup2" | b"dup3" => Role::Copies,
         b"close" => Role::Closes,
         b"fcntl" | b"kfcntl" => Role::Controls,
+        b"execve" => Role::Begins,
         _ => return None,
     })
 }
@@ -174,7 +180,11 @@ impl Descriptors {
                 pair.unwrap_or(&[]).iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), line.target));
             }
             Role::Pairs(what) => self.pair(task, what, pair.unwrap_or(&[]), texts),
-            Role::Controls | Role::Connects => {}
+            Role::Begins if self.tables.is_empty() && task == 0 => {
+                let names = GIVEN.map(|name| texts.add(name.as_bytes()));
+                (0..).zip(names).for_each(|(fd, name)| self.set(task, fd, name));
+            }
+            Role::Begins | Role::Controls | Role::Connects => {}
         }
     }
 
@@ -255,6 +265,19 @@ mod tests {
         let close = call(&mut texts, "close_nocancel", 3, "", 0);
         files.completed(0, &close, None, &mut texts);
         assert_eq!(files.target(0, 3), Text::NONE);
+    }
+
+    #[test]
+    fn the_first_program_is_given_three_and_no_other_one() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let exec = call(&mut texts, "execve", NO_ID, "/bin/sh", 0);
+        files.completed(0, &exec, None, &mut texts);
+        assert_eq!(texts.bytes(files.target(0, 0)), b"stdin");
+        let close = call(&mut texts, "close", 0, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        files.completed(0, &exec, None, &mut texts);
+        files.completed(1, &exec, None, &mut texts);
+        assert_eq!((files.target(0, 0), files.target(1, 0)), (Text::NONE, Text::NONE));
     }
 
     #[test]

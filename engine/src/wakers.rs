@@ -185,7 +185,9 @@ impl Wakers {
         let known = self.shapes.of(trace, row);
         let waits = match known.wait {
             None | Some(Wait::Sleep) => false,
-            Some(Wait::Read) => matches!(known.class, Class::Ipc | Class::Terminal | Class::Network),
+            Some(Wait::Read) => {
+                matches!(known.class, Class::Ipc | Class::Terminal | Class::Network | Class::External)
+            }
             Some(_) => true,
         };
         waits && !waits::timed_out(&trace.events, row) && !waits::failed_at_once(&trace.events, row)
