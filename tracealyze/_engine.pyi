@@ -40,8 +40,13 @@ class Table:
     def reaching(self, rows: list[int], cost: str, group: Sequence[str], least: Sequence[int]) -> list[int]:
         """Of these rows those above 0 in a column of costs whose groups, by other columns, cost enough, by capture."""
 
-    def json(self, columns: Sequence[str], quoted: Callable[[str], str], start: int, stop: int) -> str:
-        """Rows as JSON objects with these members, separated by commas; not of events."""
+    def part_of(self, columns: Sequence[str], start: int, stop: int) -> list[tuple[Any, ...]]:
+        """Some rows with these columns; not of events."""
+
+    def json(self, columns: Sequence[str], hidden: Sequence[tuple[int, int]], start: int, stop: int) -> str:
+        """Rows as JSON objects with these members, separated by commas; not of events.
+
+        Code points in the hidden ranges are escaped."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...

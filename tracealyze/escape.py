@@ -5,7 +5,7 @@ from __future__ import annotations
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 # C0, DEL, C1; marks that turn the direction of writing; separators of lines; blanks without width; lone surrogates.
-_RANGES = (
+HIDDEN_RANGES = (
     *((0x00, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x2069)),
     *((0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0xD800, 0xDFFF)),
 )
@@ -16,7 +16,7 @@ def _escape(code: int) -> str:
     return _NAMED.get(character) or (f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}")
 
 
-HIDDEN = [code for first, last in _RANGES for code in range(first, last + 1)]
+HIDDEN = [code for first, last in HIDDEN_RANGES for code in range(first, last + 1)]
 """Code points that control a terminal or cannot be seen."""
 
 _ESCAPED = {code: _escape(code) for code in HIDDEN}

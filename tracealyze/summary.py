@@ -44,7 +44,7 @@ class Rows:
 
     def dicts(self) -> list[dict[str, Any]]:
         """The rows one by one."""
-        return [_kept(row, self.keys) for row in self.table]
+        return list(self.table.dicts(self.keys))
 
 
 @dataclass(frozen=True)

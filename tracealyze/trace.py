@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from tracealyze import _engine, capture, units
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
-from tracealyze.escape import shown
+from tracealyze.escape import HIDDEN_RANGES, shown
 
 if TYPE_CHECKING:
     import pandas
@@ -28,7 +28,7 @@ Progress: TypeAlias = Callable[[int, int], None]
 
 _Answer = TypeVar("_Answer")
 _ROWS_SHOWN = 20
-_ROWS_AT_ONCE = 10_000
+_ROWS_AT_ONCE = 1 << 14
 _INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
 
@@ -82,6 +82,8 @@ class Table:
 
     def __iter__(self) -> Iterator[Row]:
         columns = self._source.columns
+        if self.name == "partition":
+            return self.dicts(columns)
         return (dict(zip(columns, row, strict=True)) for row in self._source.rows())
 
     def head(self, number: int) -> list[Row]:
@@ -125,10 +127,16 @@ class Table:
         rows = (dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
         return zip(numbers, rows, strict=True)
 
-    def json(self, columns: Sequence[str], quoted: Callable[[str], str]) -> Iterator[str]:
-        """The rows as JSON objects with these members, in pieces; `quoted` makes a JSON string of a text."""
+    def dicts(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The rows with these columns only; of a long table, few are in memory at a time. Not of events."""
         for start in range(0, len(self), _ROWS_AT_ONCE):
-            yield self._source.json(columns, quoted, start, start + _ROWS_AT_ONCE)
+            rows = self._source.part_of(columns, start, start + _ROWS_AT_ONCE)
+            yield from (dict(zip(columns, row, strict=True)) for row in rows)
+
+    def json(self, columns: Sequence[str]) -> Iterator[str]:
+        """The rows as JSON objects with these members, in pieces. Not of events."""
+        for start in range(0, len(self), _ROWS_AT_ONCE):
+            yield self._source.json(columns, HIDDEN_RANGES, start, start + _ROWS_AT_ONCE)
 
     def to_pandas(self) -> pandas.DataFrame:
         """The table as a DataFrame. Integers may be missing and stay integers: a float would round times."""

@@ -2,17 +2,27 @@
 //! pieces there are, and tell which pieces cannot be part of a large group.
 
 use crate::fold::{Filter, Key, Query};
-use crate::partition::{Group, Piece, Pieces};
+use crate::partition::{Piece, Pieces};
+use crate::path::Tag;
 use crate::trace::Trace;
 use parsers::Text;
+use parsers::syscalls::Class;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Pieces that are looked at by one core at a time.
 const AT_ONCE: usize = 1 << 14;
 
-/// What a cell is told by: capture, and the rest without task and target.
-type Place = (u32, Group);
+/// What a cell is told by: all but task and target.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Place {
+    capture: u32,
+    program: Text,
+    class: Class,
+    name: (Text, Text),
+    resolved: bool,
+    tag: Tag,
+}
 
 /// The cells of a partition.
 #[derive(Debug)]
@@ -22,8 +32,9 @@ pub(crate) struct Cells {
 }
 
 fn place(trace: &Trace, piece: &Piece) -> Place {
-    let capture = trace.tasks[piece.group.task as usize].capture;
-    (capture, Group { task: 0, target: Text::NONE, ..piece.group })
+    let capture = trace.tasks[piece.task as usize].capture;
+    let Piece { program, class, resolved, tag, .. } = *piece;
+    Place { capture, program, class, name: piece.name(trace), resolved, tag }
 }
 
 fn differs_within_cells(key: Key) -> bool {

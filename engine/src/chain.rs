@@ -39,27 +39,29 @@ pub struct Waits {
     sums: FxHashMap<(u32, u32), i64>,
     /// The processes that wait at this moment of the walk, and how often each does.
     waiting: Vec<u32>,
-    depths: FxHashMap<u32, u32>,
+    depths: Vec<u32>,
 }
 
 impl Waits {
     /// Nothing is known yet.
     pub fn new(trace: &Trace) -> Waits {
-        Waits { mains: main_tasks(trace), ..Waits::default() }
+        Waits { mains: main_tasks(trace), depths: vec![0; trace.tasks.len()], ..Waits::default() }
     }
 
     /// A task begins to wait, as the walk goes: see [`Listen::begins`].
     pub fn begins(&mut self, waiter: u32) {
         let process = self.main(waiter);
         self.waiting.push(process);
-        *self.depths.entry(process).or_default() += 1;
+        if let Some(depth) = self.depths.get_mut(process as usize) {
+            *depth += 1;
+        }
     }
 
     /// The wait has ended, as the walk goes: see [`Listen::ends`].
     pub fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
         let (waiter, waker) = (self.main(waiter), self.main(waker));
         self.waiting.pop();
-        if let Some(depth) = self.depths.get_mut(&waiter) {
+        if let Some(depth) = self.depths.get_mut(waiter as usize) {
             *depth = depth.saturating_sub(1);
         }
         // Who reaps a process is waited for by those that look whether it is gone: both wait for the process.
@@ -75,7 +77,7 @@ impl Waits {
     }
 
     fn waits(&self, process: u32) -> bool {
-        self.depths.get(&process).is_some_and(|&depth| depth > 0)
+        self.depths.get(process as usize).is_some_and(|&depth| depth > 0)
     }
 
     /// For whom each process waited longest, and how long.

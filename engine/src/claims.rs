@@ -275,13 +275,14 @@ impl<'a> Asked<'a> {
         tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
         let mut each: Vec<Vec<Piece>> = vec![Vec::new(); view.trace.tasks.len()];
         let mut largest: Vec<i64> = Vec::new();
+        let twins = partition::twins(view.trace);
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
             // No piece is larger than all of its task.
             if largest.len() == most && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
                 break;
             }
-            let new = || (Sums::default(), Marks::default());
-            let of_task = |(sums, marks): &mut (Sums, Marks), &(task, _): &(u32, i64)| {
+            let new = || (Sums::new(&twins), Marks::default());
+            let of_task = |(sums, marks): &mut (Sums<'_>, Marks), &(task, _): &(u32, i64)| {
                 (task, self.rest_of(task, others, most, sums, marks))
             };
             for (task, pieces) in tasks.par_iter().map_init(new, of_task).collect::<Vec<_>>() {
@@ -295,7 +296,7 @@ impl<'a> Asked<'a> {
     }
 
     /// The largest pieces of what nobody claims of a task, in the order of the task.
-    fn rest_of(&self, task: u32, others: &[bool], most: usize, sums: &mut Sums, marks: &mut Marks) -> Vec<Piece> {
+    fn rest_of(&self, task: u32, others: &[bool], most: usize, sums: &mut Sums<'_>, marks: &mut Marks) -> Vec<Piece> {
         let (view, trace) = (self.view, self.view.trace);
         self.mark(task, marks);
         let mut places = Places::new(trace.rows_of(task));
@@ -358,7 +359,7 @@ impl Scopes {
         known.entry((program, shape, target, charge.kind())).or_insert_with(|| {
             let piece = piece_of(trace, task, program, charge);
             // Pieces of several targets are known by what these have in common.
-            let common = Piece { target: piece.group.target, ..piece };
+            let common = piece.of_several_targets(trace);
             let matches = |filter: &Filter| filter.has(trace, &piece) || filter.has(trace, &common);
             let mut has: Vec<u32> =
                 self.filters.iter().filter(|(_, filter)| matches(filter)).map(|&(number, _)| number).collect();

@@ -135,6 +135,7 @@ impl EventTable {
         row
     }
 
+    #[inline]
     fn place(&self, row: u32) -> (&Segment, usize) {
         (&self.segments[row as usize / SEGMENT_ROWS], row as usize % SEGMENT_ROWS)
     }
@@ -172,42 +173,49 @@ impl EventTable {
     }
 
     /// When a row began; [`NO_NS`] without a clock.
+    #[inline]
     pub fn start_ns(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
         segment.start_ns(at)
     }
 
     /// How long a row took; [`NO_NS`] if unknown.
+    #[inline]
     pub fn dur_ns(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
         segment.dur_ns(at)
     }
 
     /// When a row ended, if start and duration are known.
+    #[inline]
     pub fn end_ns(&self, row: u32) -> Option<i64> {
         let (start_ns, dur_ns) = (self.start_ns(row), self.dur_ns(row));
         (start_ns != NO_NS && dur_ns != NO_NS).then(|| start_ns.saturating_add(dur_ns))
     }
 
     /// Value returned; [`NO_NS`] if none.
+    #[inline]
     pub fn ret(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
         segment.ret(at)
     }
 
     /// Line of a row in its file.
+    #[inline]
     pub fn line(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
         segment.line(at)
     }
 
     /// Task of a row.
+    #[inline]
     pub fn task(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
         segment.task(at)
     }
 
     /// Number of a row's shape.
+    #[inline]
     pub fn shape_number(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
         segment.shape(at)
@@ -222,6 +230,7 @@ impl EventTable {
     }
 
     /// Shape of a row.
+    #[inline]
     pub fn shape(&self, row: u32) -> Shape {
         self.shapes[self.shape_number(row) as usize]
     }
@@ -232,24 +241,28 @@ impl EventTable {
     }
 
     /// What a row works on, as printed.
+    #[inline]
     pub fn target(&self, row: u32) -> Text {
         let (segment, at) = self.place(row);
         segment.target(at)
     }
 
     /// What a row is.
+    #[inline]
     pub fn kind(&self, row: u32) -> EventKind {
         let (segment, at) = self.place(row);
         segment.kind(at)
     }
 
     /// How a row ended.
+    #[inline]
     pub fn outcome(&self, row: u32) -> Outcome {
         let (segment, at) = self.place(row);
         segment.outcome(at)
     }
 
     /// What a row's duration is.
+    #[inline]
     pub fn dur_kind(&self, row: u32) -> DurKind {
         let (segment, at) = self.place(row);
         segment.dur_kind(at)

@@ -7,12 +7,14 @@
 
 use crate::cells;
 use crate::events::NONE;
-use crate::partition::{Piece, Pieces, ids, text_column};
+use crate::partition::{Piece, Pieces, text_column};
 use crate::path::Tag;
 use crate::table::{Table, Values, ints, some_ints, texts};
+use crate::tasks::Task;
 use crate::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -86,14 +88,14 @@ impl Key {
     /// The value of a piece as a number.
     pub(crate) fn of(self, trace: &Trace, piece: &Piece) -> u32 {
         match self {
-            Key::Capture | Key::Pid | Key::Tid => self.of_task(trace, piece.group.task),
-            Key::Program => piece.group.program.0,
-            Key::Class => piece.group.class as u32,
-            Key::Syscall => piece.group.syscall.0,
-            Key::Op => piece.group.op.0,
+            Key::Capture | Key::Pid | Key::Tid => self.of_task(trace, piece.task),
+            Key::Program => piece.program.0,
+            Key::Class => piece.class as u32,
+            Key::Syscall => piece.name(trace).0.0,
+            Key::Op => piece.name(trace).1.0,
             Key::Target => piece.target.0,
-            Key::Resolved => u32::from(piece.group.resolved),
-            Key::Tag => piece.group.tag as u32,
+            Key::Resolved => u32::from(piece.resolved),
+            Key::Tag => piece.tag as u32,
         }
     }
 
@@ -237,6 +239,11 @@ impl Folded {
         }
     }
 
+    fn alone(pieces: &Pieces, at: u32) -> Folded {
+        let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
+        Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
+    }
+
     fn add(&mut self, trace: &Trace, piece: &Piece, first: &Piece) {
         self.exclusive_ns += piece.exclusive_ns;
         self.calls += i64::from(piece.calls);
@@ -259,11 +266,8 @@ impl Folded {
 ///
 /// A column that is no key of the groups has a value where all pieces of a group agree.
 pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
-    let chosen = chosen(trace, pieces, query);
-    let mut groups = match &query.by {
-        Some(keys) => grouped(trace, pieces, &chosen, keys),
-        None => chosen.iter().map(|&at| alone(trace, pieces, at)).collect(),
-    };
+    let Some(keys) = &query.by else { return rows(trace, pieces, &finest(trace, pieces, query), None) };
+    let mut groups = grouped(trace, pieces, &chosen(trace, pieces, query), keys);
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
     // Between equals, the order of tasks and of what they did first decides.
     let order = |group: &Folded| (Reverse(group.exclusive_ns), group.first);
@@ -273,7 +277,27 @@ pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
         groups.truncate(most);
     }
     groups.sort_unstable_by_key(order);
-    table(trace, pieces, &groups, query.by.is_some())
+    table(trace, pieces, &groups, true, None)
+}
+
+/// The pieces that are asked for, as they are, the largest first: their numbers, for [`rows`].
+pub fn finest(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
+    let keyed = |at: u32| (Reverse(pieces.all[at as usize].exclusive_ns), at);
+    let mut order: Vec<(Reverse<i64>, u32)> = chosen(trace, pieces, query).into_iter().map(keyed).collect();
+    order.retain(|(Reverse(ns), _)| *ns >= query.at_least_ns);
+    let most = query.most.unwrap_or(usize::MAX);
+    if most < order.len() {
+        order.select_nth_unstable(most);
+        order.truncate(most);
+    }
+    order.par_sort_unstable();
+    order.into_iter().map(|(_, at)| at).collect()
+}
+
+/// Some of the pieces as they are, with all columns or only these.
+pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[String]>) -> Table {
+    let groups: Vec<Folded> = numbers.iter().map(|&at| Folded::alone(pieces, at)).collect();
+    table(trace, pieces, &groups, false, columns)
 }
 
 /// Places of the pieces that are asked for, in order.
@@ -292,13 +316,6 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
     }
     let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
     tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect()
-}
-
-fn alone(trace: &Trace, pieces: &Pieces, at: u32) -> Folded {
-    let piece = &pieces.all[at as usize];
-    let mut folded = Folded::new(at);
-    folded.add(trace, piece, piece);
-    folded
 }
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<Folded> {
@@ -323,40 +340,44 @@ fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<
     groups
 }
 
-fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool) -> Table {
-    let first = |group: &Folded| pieces.all[group.first as usize];
-    let capture_of = |group: &Folded| trace.tasks[first(group).group.task as usize].capture;
+fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wanted: Option<&[String]>) -> Table {
+    let first = |group: &Folded| &pieces.all[group.first as usize];
+    let capture_of = |group: &Folded| trace.tasks[first(group).task as usize].capture;
     let share = |group: &Folded| {
         let wall_ns = pieces.wall_ns(group.shares(Key::Capture).then(|| capture_of(group)));
         (wall_ns > 0).then(|| group.exclusive_ns as f64 / wall_ns as f64)
     };
-    let id = |key: Key, of: fn(&Trace, u32) -> i32| {
-        let common = |group: &Folded| if group.shares(key) { of(trace, first(group).group.task) } else { NO_ID };
-        ids(&groups.iter().map(common).map(|id| id as u32).collect::<Vec<_>>(), |id| id as i32)
+    let id = |key: Key, of: fn(&Task) -> i32| {
+        let common =
+            |group: &Folded| if group.shares(key) { of(&trace.tasks[first(group).task as usize]) } else { NO_ID };
+        some_ints(groups.iter().map(common).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
     };
-    let text = |key: Key, of: fn(&Piece) -> Text| {
-        let common = |group: &Folded| if group.shares(key) { of(&first(group)) } else { Text::NONE };
+    let text = |key: Key, of: fn(&Trace, &Piece) -> Text| {
+        let common = |group: &Folded| if group.shares(key) { of(trace, first(group)) } else { Text::NONE };
         text_column(trace, groups.iter().map(common))
     };
-    let class = |group: &Folded| group.shares(Key::Class).then(|| first(group).group.class.name());
+    let class = |group: &Folded| group.shares(Key::Class).then(|| first(group).class.name());
     let capture = |group: &Folded| if group.shares(Key::Capture) { i64::from(capture_of(group)) } else { NO_NS };
-    let resolved = |group: &Folded| group.shares(Key::Resolved).then(|| first(group).group.resolved);
-    let tag = |group: &Folded| group.shares(Key::Tag).then(|| first(group).group.tag.name()).flatten();
-    let mut columns = vec![
-        ("capture", some_ints(groups.iter().map(capture))),
-        ("pid", id(Key::Pid, |trace, task| trace.tasks[task as usize].pid)),
-        ("tid", id(Key::Tid, |trace, task| trace.tasks[task as usize].tid)),
-        ("program", text(Key::Program, |piece| piece.group.program)),
-        ("class", texts(groups.iter().map(class))),
-        ("syscall", text(Key::Syscall, |piece| piece.group.syscall)),
-        ("op", text(Key::Op, |piece| piece.group.op)),
-        ("target", text(Key::Target, |piece| piece.target)),
-        ("exclusive_ns", ints(groups.iter().map(|group| group.exclusive_ns))),
-        ("share", Values::Float(groups.iter().map(share).collect())),
-        ("calls", ints(groups.iter().map(|group| group.calls))),
-        ("resolved", Values::Bool(groups.iter().map(resolved).collect())),
-        ("tag", texts(groups.iter().map(tag))),
+    let resolved = |group: &Folded| group.shares(Key::Resolved).then(|| first(group).resolved);
+    let tag = |group: &Folded| group.shares(Key::Tag).then(|| first(group).tag.name()).flatten();
+    let makers: [(&str, &dyn Fn() -> Values); 13] = [
+        ("capture", &|| some_ints(groups.iter().map(capture))),
+        ("pid", &|| id(Key::Pid, |task| task.pid)),
+        ("tid", &|| id(Key::Tid, |task| task.tid)),
+        ("program", &|| text(Key::Program, |_, piece| piece.program)),
+        ("class", &|| texts(groups.iter().map(class))),
+        ("syscall", &|| text(Key::Syscall, |trace, piece| piece.name(trace).0)),
+        ("op", &|| text(Key::Op, |trace, piece| piece.name(trace).1)),
+        ("target", &|| text(Key::Target, |_, piece| piece.target)),
+        ("exclusive_ns", &|| ints(groups.iter().map(|group| group.exclusive_ns))),
+        ("share", &|| Values::Float(groups.iter().map(share).collect())),
+        ("calls", &|| ints(groups.iter().map(|group| group.calls))),
+        ("resolved", &|| Values::Bool(groups.iter().map(resolved).collect())),
+        ("tag", &|| texts(groups.iter().map(tag))),
     ];
+    let is_wanted = |name: &str| wanted.is_none_or(|wanted| wanted.iter().any(|column| column == name));
+    let chosen = makers.into_iter().filter(|(name, _)| is_wanted(name));
+    let mut columns: Vec<_> = chosen.map(|(name, make)| (name, make())).collect();
     if is_folded {
         columns.extend(facts_of_folding(trace, groups));
     }

@@ -1,5 +1,7 @@
 //! Where the wall time went: the stretches of the path summed by task, program, class and call. They add up to the window.
 
+mod sums;
+
 use crate::cells::Cells;
 use crate::charges::{Charge, Charges};
 use crate::events::{EventKind, NONE};
@@ -12,28 +14,23 @@ use crate::wakers::Wakers;
 use crate::window::Window;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
+pub(crate) use sums::{Sums, twins};
 
-/// What pieces of the path have in common that are charged together.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub(crate) struct Group {
-    pub task: u32,
-    pub program: Text,
-    pub class: Class,
-    pub syscall: Text,
-    pub op: Text,
-    /// Normalised.
-    pub target: Text,
-    pub resolved: bool,
-    pub tag: Tag,
-}
-
-/// The sums of a group.
+/// The sums of what a task spent in one program on calls that differ in their outcome at most, or between its calls. There
+/// may be one for every second event, so it is small.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
-    pub group: Group,
+    pub task: u32,
+    pub program: Text,
+    /// The number of a shape that the calls have, but for the outcome; [`NONE`] of what lies between calls.
+    shape: u32,
+    pub class: Class,
+    pub resolved: bool,
+    pub tag: Tag,
+    /// Whether it is the silence behind messages.
+    is_message: bool,
     /// The target as printed while there is only one, else the normalised one.
     pub target: Text,
     pub exclusive_ns: i64,
@@ -41,6 +38,27 @@ pub(crate) struct Piece {
     /// First and last of the rows counted; [`NONE`] and 0 without one.
     pub first_row: u32,
     pub last_row: u32,
+}
+
+impl Piece {
+    /// The syscall and the sub-operation; of a message, its subsystem. None between calls.
+    pub fn name(&self, trace: &Trace) -> (Text, Text) {
+        match trace.events.shapes().get(self.shape as usize) {
+            Some(shape) if self.is_message => named(What::Silence(NONE), shape.syscall, shape.op),
+            Some(shape) => (shape.syscall, shape.op),
+            None => (Text::NONE, Text::NONE),
+        }
+    }
+
+    /// The same, with the target that its calls have in common.
+    pub fn of_several_targets(self, trace: &Trace) -> Piece {
+        Piece { target: self.common_target(trace), ..self }
+    }
+
+    /// The target that all of its calls have in common.
+    pub fn common_target(&self, trace: &Trace) -> Text {
+        trace.events.shapes().get(self.shape as usize).map_or(Text::NONE, |shape| shape.target)
+    }
 }
 
 /// The partition as it is added up: its finest pieces, those of each task together.
@@ -56,24 +74,31 @@ pub struct Pieces {
 impl Pieces {
     /// Add up the path.
     pub fn new(trace: &Trace, programs: &ProgramIndex, charges: &Charges, windows: &[Window]) -> Pieces {
-        let tasks = 0..trace.tasks.len() as u32;
-        let of_task = |sums: &mut Sums, task| sums.of_task(trace, programs, charges, task, |_| true);
-        let each: Vec<Vec<Piece>> = tasks.into_par_iter().map_init(Sums::default, of_task).collect();
-        Pieces::of(&each, windows)
+        let mut pieces = Pieces::none(windows);
+        sums::of_tasks(trace, programs, charges, |some| pieces.push(&some));
+        pieces.all.shrink_to_fit();
+        pieces
     }
 
     /// Pieces of each task, by its number.
     pub(crate) fn of(each: &[Vec<Piece>], windows: &[Window]) -> Pieces {
-        let mut offsets = vec![0u32];
-        offsets.extend(each.iter().scan(0, |end, pieces| {
-            *end += pieces.len() as u32;
-            Some(*end)
-        }));
+        let mut pieces = Pieces::none(windows);
+        each.iter().for_each(|some| pieces.push(some));
+        pieces
+    }
+
+    fn none(windows: &[Window]) -> Pieces {
         let mut wall_ns: FxHashMap<u32, i64> = FxHashMap::default();
         for window in windows {
             *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        Pieces { all: each.concat(), offsets, wall_ns, cells: OnceLock::new() }
+        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, cells: OnceLock::new() }
+    }
+
+    /// Add the pieces of the next task.
+    fn push(&mut self, pieces: &[Piece]) {
+        self.all.extend_from_slice(pieces);
+        self.offsets.push(self.all.len() as u32);
     }
 
     /// The sums of pieces that only differ in their tasks and targets.
@@ -106,74 +131,28 @@ impl Pieces {
     }
 }
 
-/// The pieces of a task while they are added up.
-#[derive(Default)]
-pub(crate) struct Sums {
-    /// Places of pieces by program, shape, and what the time was spent on.
-    places: FxHashMap<(Text, u32, u32), u32>,
-    groups: FxHashMap<Group, u32>,
-}
-
-impl Sums {
-    /// The pieces of a task, of those parts of the path that are wanted.
-    pub(crate) fn of_task(
-        &mut self,
-        trace: &Trace,
-        programs: &ProgramIndex,
-        charges: &Charges,
-        task: u32,
-        mut has: impl FnMut(&Charge) -> bool,
-    ) -> Vec<Piece> {
-        let mut pieces: Vec<Piece> = Vec::new();
-        self.places.clear();
-        self.groups.clear();
-        charges.each(trace, task, |charge| {
-            if has(charge) {
-                self.add(trace, programs, charges, task, charge, &mut pieces);
-            }
-        });
-        pieces
-    }
-
-    fn add(
-        &mut self,
-        trace: &Trace,
-        programs: &ProgramIndex,
-        charges: &Charges,
-        task: u32,
-        charge: &Charge,
-        pieces: &mut Vec<Piece>,
-    ) {
-        let program = program_of(trace, programs, charges, task, charge);
-        let is_call = !charge.is_gap && charge.row != NONE;
-        let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
-        let place = *self.places.entry((program, shape, charge.kind())).or_insert_with(|| {
-            let group = group_of(trace, task, program, charge);
-            *self.groups.entry(group).or_insert_with(|| {
-                let target = if is_call { trace.events.target(charge.row) } else { Text::NONE };
-                pieces.push(Piece { group, target, exclusive_ns: 0, calls: 0, first_row: NONE, last_row: 0 });
-                pieces.len() as u32 - 1
-            })
-        });
-        let piece = &mut pieces[place as usize];
-        piece.exclusive_ns += charge.ns;
-        if is_call {
-            piece.calls += 1;
-            piece.first_row = piece.first_row.min(charge.row);
-            piece.last_row = piece.last_row.max(charge.row);
-            if piece.target != piece.group.target && trace.events.target(charge.row) != piece.target {
-                piece.target = piece.group.target;
-            }
-        }
-    }
-}
-
 /// A part of the path as a piece of its own.
 pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
-    let group = group_of(trace, task, program, charge);
+    let events = &trace.events;
     let is_call = !charge.is_gap && charge.row != NONE;
-    let target = if is_call { trace.events.target(charge.row) } else { Text::NONE };
-    Piece { group, target, exclusive_ns: charge.ns, calls: 1, first_row: NONE, last_row: 0 }
+    let (shape, target) = match is_call {
+        true => (events.shape_number(charge.row), events.target(charge.row)),
+        false => (NONE, Text::NONE),
+    };
+    Piece {
+        task,
+        program,
+        shape,
+        class: charge.class,
+        resolved: charge.resolved,
+        tag: charge.tag,
+        is_message: is_call && events.kind(charge.row) == EventKind::Log,
+        target,
+        exclusive_ns: charge.ns,
+        calls: u32::from(is_call),
+        first_row: if is_call { charge.row } else { NONE },
+        last_row: if is_call { charge.row } else { 0 },
+    }
 }
 
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
@@ -181,19 +160,6 @@ pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
     let programs = trace.program_index();
     let pieces = Pieces::new(trace, programs, &Charges::walked(trace, wakers, windows), windows);
     fold::fold(trace, &pieces, &fold::Query::default())
-}
-
-fn group_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Group {
-    let none = Text::NONE;
-    let Charge { class, resolved, tag, .. } = *charge;
-    let bare = Group { task, program, class, syscall: none, op: none, target: none, resolved, tag };
-    if charge.is_gap || charge.row == NONE {
-        return bare;
-    }
-    let shape = trace.events.shape(charge.row);
-    let is_message = trace.events.kind(charge.row) == EventKind::Log;
-    let (syscall, op) = if is_message { (none, shape.syscall) } else { (shape.syscall, shape.op) };
-    Group { syscall, op, target: shape.target, ..bare }
 }
 
 /// The program at the start of a part of the path.
@@ -230,10 +196,20 @@ pub(crate) fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {
     some_ints(tasks.iter().map(|&task| of(task)).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
 }
 
+/// Texts of a trace as a column. What differs as bytes may look alike as text, so both are numbered.
 pub(crate) fn text_column(trace: &Trace, texts: impl Iterator<Item = Text>) -> Values {
     let mut column = TextColumn::default();
+    let mut numbers: FxHashMap<Text, u32> = FxHashMap::default();
+    let mut last = (Text::NONE, NONE);
     for text in texts {
-        column.push(text.is_some().then(|| trace.events.texts.string(text)).as_deref());
+        if text != last.0 {
+            let number = match text.is_some() {
+                true => *numbers.entry(text).or_insert_with(|| column.number(&trace.events.texts.string(text))),
+                false => NONE,
+            };
+            last = (text, number);
+        }
+        column.push_number(last.1);
     }
     column.finish()
 }

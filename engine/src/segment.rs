@@ -156,6 +156,7 @@ impl Segment {
     }
 
     /// Numbers of the shapes and of the tasks.
+    #[inline]
     pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
         (&self.shape, &self.task)
     }
@@ -220,6 +221,7 @@ impl Segment {
         self.ret.get(at)
     }
 
+    #[inline]
     pub(crate) fn line(&self, at: usize) -> u32 {
         self.line[at]
     }

@@ -11,7 +11,12 @@ use parsers::NO_NS;
 /// Whether an event is the stop of its task.
 pub(crate) fn is_stop(trace: &Trace, row: u32) -> bool {
     let name = || trace.events.texts.bytes(trace.events.shape(row).syscall);
-    trace.events.kind(row) == EventKind::Process && matches!(name(), b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
+    trace.events.kind(row) == EventKind::Process && is_stop_name(name())
+}
+
+/// Whether a signal of this name stops who gets it.
+pub(crate) fn is_stop_name(name: &[u8]) -> bool {
+    matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
 }
 
 /// How long a task was stopped between its calls.

@@ -49,19 +49,23 @@ pub struct TextColumn {
 impl TextColumn {
     /// Add a value.
     pub fn push(&mut self, text: Option<&str>) {
-        let Some(text) = text else {
-            self.keys.push(crate::events::NONE);
-            return;
-        };
-        let number = match self.numbers.get(text) {
-            Some(&number) => number,
-            None => {
-                let number = self.words.len() as u32;
-                self.words.push(text.to_owned());
-                self.numbers.insert(text.to_owned(), number);
-                number
-            }
-        };
+        let number = text.map_or(crate::events::NONE, |text| self.number(text));
+        self.keys.push(number);
+    }
+
+    /// The number of a text, to add it as a value more than once.
+    pub fn number(&mut self, text: &str) -> u32 {
+        if let Some(&number) = self.numbers.get(text) {
+            return number;
+        }
+        let number = self.words.len() as u32;
+        self.words.push(text.to_owned());
+        self.numbers.insert(text.to_owned(), number);
+        number
+    }
+
+    /// Add a value by its number; [`crate::events::NONE`] is missing.
+    pub fn push_number(&mut self, number: u32) {
         self.keys.push(number);
     }
 

@@ -152,6 +152,7 @@ impl Trace {
     }
 
     /// Rows of a task in order of their starts.
+    #[inline]
     pub fn rows_of(&self, task: u32) -> &[u32] {
         let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));
         bounds.map_or(&[], |(&from, &to)| &self.task_rows[from as usize..to as usize])
@@ -179,6 +180,7 @@ impl Trace {
 
     /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
     /// `floor_ns`.
+    #[inline]
     pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> impl Iterator<Item = (usize, Span)> + '_ {
         let rows = self.rows_of(task);
         let here = at.start.min(rows.len())..at.end.min(rows.len());

@@ -7,12 +7,14 @@ mod backlog;
 mod beside;
 pub mod checks;
 pub mod child;
+mod concerns;
 mod connection;
 mod counter;
 mod drain;
 mod futex;
 mod lock;
 mod message;
+mod ordered;
 mod poll;
 mod shapes;
 mod signal;
@@ -21,7 +23,6 @@ mod terminal;
 mod waiting;
 pub mod waits;
 
-use crate::events::EventKind;
 use crate::trace::{Span, Trace};
 use parsers::Outcome;
 use parsers::syscalls::Class;
@@ -126,8 +127,9 @@ impl Wakers {
             producers: checks::Producers::new(trace),
             ..Wakers::none(trace)
         };
-        for row in (0..trace.events.len()).filter(|&row| trace.events.kind(row) == EventKind::Call) {
-            let known = wakers.shapes.of(trace, row);
+        wakers.shapes.take_vforks(trace, wakers.children.vforks());
+        let shapes = std::mem::take(&mut wakers.shapes);
+        for (row, known) in shapes.told(trace) {
             wakers.signals.take(trace, row, known);
             wakers.streams.take(trace, row, known);
             wakers.terminals.take(trace, row, known);
@@ -140,6 +142,7 @@ impl Wakers {
             wakers.messages.take(trace, row, known);
             wakers.backlog.take(row, known);
         }
+        wakers.shapes = shapes;
         wakers.streams.order(trace);
         wakers.terminals.order(trace);
         wakers.signals.order(trace);
@@ -178,6 +181,19 @@ impl Wakers {
         self.shapes.of(trace, row).class
     }
 
+    /// What the time of a call is spent on that nobody ended: it worked until it was done. `None` if that has to be found
+    /// out with [`Wakers::poll`] and [`Wakers::waker`]; `may_poll` is whether its task may be in a poll loop.
+    #[inline]
+    pub fn works(&self, trace: &Trace, row: u32, may_poll: bool) -> Option<Class> {
+        let known = self.shapes.of(trace, row);
+        (known.works && !known.may_vfork && !(known.may_end_poll && may_poll)).then_some(known.class)
+    }
+
+    /// Whether a task, or who waits for its end, ever sleeps, so that one of them may be in a poll loop.
+    pub fn may_poll(&self, task: u32, waiter: Option<u32>) -> bool {
+        self.sleepers.has(task) || waiter.is_some_and(|waiter| self.sleepers.has(waiter))
+    }
+
     /// Whether somebody or something must have ended this call, be it in the trace or not.
     ///
     /// A sleep and an expired time-out end by themselves; a read of a file is work of the disk; some failures come at once.
@@ -190,20 +206,19 @@ impl Wakers {
             }
             Some(_) => true,
         };
-        waits && !waits::timed_out(&trace.events, row) && !waits::failed_at_once(&trace.events, row)
+        waits && !self.shapes.timed_out(trace, row) && !waits::failed_at_once(&trace.events, row)
     }
 
     /// Who ended a call of a task. `at` is the place of the call among the task's rows.
     pub fn waker(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
-        let call = Waiting { trace, task, at, span };
-        if let Some(edge) = self.children.vfork(&call) {
+        let (call, known) = (Waiting { trace, task, at, span }, self.shapes.of(trace, span.row));
+        if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
             return Some(edge);
         }
-        let known = self.shapes.of(trace, span.row);
         let Some(wait) = known.wait else {
             return if known.deed == Deed::Writes { drain::reader(&self.streams, &call) } else { None };
         };
-        if known.outcome == Outcome::Open || waits::timed_out(&trace.events, span.row) {
+        if known.outcome == Outcome::Open || self.shapes.timed_out(trace, span.row) {
             return None;
         }
         let ended = match wait {

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from functools import lru_cache
 from typing import Any
 
 from tracealyze.escape import HIDDEN
@@ -13,9 +12,6 @@ from tracealyze.summary import Rows
 
 # json escapes C0 itself; the others would reach the terminal or break the encoding.
 _RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}
-
-
-_TEXTS_KEPT = 10_000
 
 
 def text(value: Any, indent: int | None = 2) -> str:
@@ -29,7 +25,7 @@ def write(value: Any) -> None:
 
 
 def write_parts(parts: Mapping[str, Any]) -> None:
-    """A document by its members, so that a long table is never in memory as a whole."""
+    """A document by its members, so that a long table is never in memory as a whole; its rows are a line each."""
     before = "{"
     for name, part in parts.items():
         output.write(f"{before}\n  {text(name)}: ")
@@ -44,7 +40,7 @@ def write_parts(parts: Mapping[str, Any]) -> None:
 def _write_rows(rows: Rows) -> None:
     output.write("[")
     before = ""
-    for objects in rows.table.json(rows.keys, lru_cache(_TEXTS_KEPT)(text)):
+    for objects in rows.table.json(rows.keys):
         output.write(before + objects)
         before = ","
     output.write("\n  ]" if before else "]")

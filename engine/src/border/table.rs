@@ -4,8 +4,10 @@ use super::arrow::batch;
 use super::filter::{Condition, unfit};
 use super::json;
 use crate::filter;
+use crate::fold;
 use crate::listing::{self, Arguments};
 use crate::members::Members;
+use crate::partition::Pieces;
 use crate::select::Selection;
 use crate::sheet::Found;
 use crate::table::{Table, Values};
@@ -29,6 +31,33 @@ enum Rows {
     Found(Arc<Table>, Arc<Vec<Members>>),
     /// The event table, made a piece at a time.
     Events(Events),
+    /// The partition as it is, made a piece at a time.
+    Finest(Finest),
+}
+
+/// Pieces of the partition, of which there may be one for every second event.
+#[derive(Clone)]
+pub struct Finest {
+    pub trace: Arc<Trace>,
+    pub pieces: Arc<Pieces>,
+    pub order: Arc<Vec<u32>>,
+}
+
+/// Rows of a long table that are made at once.
+const ROWS_AT_ONCE: usize = 1 << 14;
+
+impl Finest {
+    /// These rows, with all columns or only some.
+    fn table(&self, rows: Range<usize>, columns: Option<&[String]>) -> Table {
+        let numbers = self.order.get(rows.start..rows.end.min(self.order.len())).unwrap_or_default();
+        fold::rows(&self.trace, &self.pieces, numbers, columns)
+    }
+
+    /// The pieces of the table from a row on, one after the other.
+    fn tables(self, from: usize, columns: Option<Vec<String>>) -> impl Iterator<Item = Table> + Send {
+        let starts = (from..self.order.len()).step_by(ROWS_AT_ONCE);
+        starts.map(move |start| self.table(start..start + ROWS_AT_ONCE, columns.as_deref()))
+    }
 }
 
 /// The chosen events of a trace.
@@ -53,6 +82,12 @@ impl From<Table> for PyTable {
 impl From<Found> for PyTable {
     fn from(found: Found) -> PyTable {
         PyTable(Rows::Found(Arc::new(found.table), Arc::new(found.members)))
+    }
+}
+
+impl From<Finest> for PyTable {
+    fn from(finest: Finest) -> PyTable {
+        PyTable(Rows::Finest(finest))
     }
 }
 
@@ -106,6 +141,24 @@ impl PyTable {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => Box::new(std::iter::once(Arc::clone(table))),
             Rows::Events(events) => Box::new(events.clone().tables().map(Arc::new)),
+            Rows::Finest(finest) => Box::new(finest.clone().tables(0, None).map(Arc::new)),
+        }
+    }
+
+    /// The table in memory, of which only these rows and columns are asked for; they may be all that is in it. With it, the
+    /// numbers of the rows in it. None of events.
+    fn part(&self, rows: Range<usize>, columns: Option<&[String]>) -> Option<(Arc<Table>, Range<usize>)> {
+        match &self.0 {
+            Rows::Ready(table) | Rows::Found(table, _) => {
+                let end = rows.end.min(table.len());
+                Some((Arc::clone(table), rows.start.min(end)..end))
+            }
+            Rows::Finest(finest) => {
+                let table = finest.table(rows, columns);
+                let all = 0..table.len();
+                Some((Arc::new(table), all))
+            }
+            Rows::Events(_) => None,
         }
     }
 
@@ -121,6 +174,7 @@ impl PyTable {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => Ok(Arc::clone(table)),
             Rows::Events(events) => events.none().map(Arc::new).ok_or_else(lost),
+            Rows::Finest(finest) => Ok(Arc::new(finest.table(0..0, None))),
         }
     }
 
@@ -140,6 +194,7 @@ impl PyTable {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => table.name,
             Rows::Events(_) => "events",
+            Rows::Finest(_) => "partition",
         }
     }
 
@@ -151,6 +206,7 @@ impl PyTable {
     fn __len__(&self, py: Python<'_>) -> usize {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => table.len(),
+            Rows::Finest(finest) => finest.order.len(),
             Rows::Events(events) => py.detach(|| {
                 let selection = Selection::new(&events.trace, &events.choice);
                 let rows = selection
@@ -163,9 +219,16 @@ impl PyTable {
     /// The values of one column.
     fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyList>> {
         let all = PyList::empty(py);
-        for table in self.tables() {
+        if self.example()?.column(name).is_none() {
+            return Err(PyKeyError::new_err(name.to_owned()));
+        }
+        let tables: Box<dyn Iterator<Item = Arc<Table>> + Send> = match &self.0 {
+            Rows::Finest(finest) => Box::new(finest.clone().tables(0, Some(vec![name.to_owned()])).map(Arc::new)),
+            _ => self.tables(),
+        };
+        for table in tables {
             let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
-            for value in objects(py, values, table.len())? {
+            for value in objects(py, values, 0..table.len())? {
                 all.append(value)?;
             }
         }
@@ -180,12 +243,26 @@ impl PyTable {
         for table in self.tables() {
             let rows = table.len().min(left);
             left -= rows;
-            let columns: Vec<Vec<Bound<'py, PyAny>>> =
-                table.columns.iter().map(|(_, values)| objects(py, values, rows)).collect::<PyResult<_>>()?;
-            for row in 0..rows {
-                all.append(PyTuple::new(py, columns.iter().map(|column| &column[row]))?)?;
+            let columns: Vec<&Values> = table.columns.iter().map(|(_, values)| values).collect();
+            append_rows(&all, &columns, 0..rows)?;
+            if left == 0 {
+                break;
             }
         }
+        Ok(all)
+    }
+
+    /// Some rows as tuples of these columns. Not of events.
+    fn part_of<'py>(
+        &self,
+        py: Python<'py>,
+        columns: Vec<String>,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let (table, rows) = self.part(start..stop, Some(&columns)).ok_or_else(not_kept)?;
+        let all = PyList::empty(py);
+        append_rows(&all, &named(&table, &columns)?, rows)?;
         Ok(all)
     }
 
@@ -197,21 +274,33 @@ impl PyTable {
 
     /// These rows as tuples; numbers that no row has are passed over. Not of events.
     fn pick<'py>(&self, py: Python<'py>, numbers: Vec<usize>) -> PyResult<Vec<Bound<'py, PyTuple>>> {
-        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else { return Ok(Vec::new()) };
-        let one = |row: usize| {
+        let one = |(table, row): (Arc<Table>, usize)| {
             let values = table.columns.iter().map(|(_, values)| object(py, values, row));
             PyTuple::new(py, values.collect::<PyResult<Vec<_>>>()?)
         };
-        numbers.into_iter().filter(|&row| row < table.len()).map(one).collect()
+        let found = numbers.into_iter().filter_map(|row| {
+            let (table, mut rows) = self.part(row..row.saturating_add(1), None)?;
+            rows.next().map(|row| (table, row))
+        });
+        found.map(one).collect()
     }
 
     /// The numbers of the rows that meet a condition. Events are chosen by a selection.
     #[pyo3(name = "where")]
     fn where_(&self, py: Python<'_>, condition: Condition) -> PyResult<Vec<u32>> {
-        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else {
-            return Err(PyRuntimeError::new_err("events are not kept as a table"));
-        };
-        py.detach(|| filter::rows(table, &condition.0)).map_err(unfit)
+        if matches!(self.0, Rows::Events(_)) {
+            return Err(not_kept());
+        }
+        let found = py.detach(|| {
+            let mut before = 0;
+            let mut all = Vec::new();
+            for table in self.tables() {
+                all.extend(filter::rows(&table, &condition.0)?.into_iter().map(|row| before + row));
+                before += table.len() as u32;
+            }
+            Ok(all)
+        });
+        found.map_err(unfit)
     }
 
     /// Of these rows those whose groups cost enough, by capture; see [`filter::reaching`].
@@ -223,25 +312,24 @@ impl PyTable {
         group: Vec<String>,
         least: Vec<i64>,
     ) -> PyResult<Vec<u32>> {
-        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else {
-            return Err(PyRuntimeError::new_err("events are not kept as a table"));
-        };
-        Ok(py.detach(|| filter::reaching(table, &rows, cost, &group, &least)))
+        let (table, _) = self.part(0..usize::MAX, None).ok_or_else(not_kept)?;
+        Ok(py.detach(|| filter::reaching(&table, &rows, cost, &group, &least)))
     }
 
-    /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document;
-    /// `quoted` makes a JSON string of a text.
-    fn json(&self, columns: Vec<String>, quoted: &Bound<'_, PyAny>, start: usize, stop: usize) -> PyResult<String> {
-        let (Rows::Ready(table) | Rows::Found(table, _)) = &self.0 else {
-            return Err(PyRuntimeError::new_err("events are not kept as a table"));
-        };
-        let rows = start..stop.min(table.len());
-        let words_of = |name: &String| {
-            let values = table.column(name).ok_or_else(|| PyKeyError::new_err(name.clone()))?;
-            quoted_words(values, rows.clone(), quoted)
-        };
-        let words = columns.iter().map(words_of).collect::<PyResult<Vec<_>>>()?;
-        Ok(quoted.py().detach(|| json::objects(table, &columns, &words, rows)))
+    /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document; code points
+    /// in the hidden ranges are escaped.
+    fn json(
+        &self,
+        py: Python<'_>,
+        columns: Vec<String>,
+        hidden: Vec<(u32, u32)>,
+        start: usize,
+        stop: usize,
+    ) -> PyResult<String> {
+        let part = py.detach(|| self.part(start..stop, Some(&columns)));
+        let (table, rows) = part.ok_or_else(not_kept)?;
+        named(&table, &columns)?;
+        Ok(py.detach(|| json::objects(&table, &columns, &hidden, rows)))
     }
 
     #[pyo3(signature = (requested_schema = None))]
@@ -263,16 +351,20 @@ impl PyTable {
     }
 }
 
-/// The words of a text column that are in these rows, as JSON strings.
-fn quoted_words(values: &Values, rows: Range<usize>, quoted: &Bound<'_, PyAny>) -> PyResult<Vec<Option<String>>> {
-    let Values::Text { keys, words } = values else { return Ok(Vec::new()) };
-    let mut made: Vec<Option<String>> = vec![None; words.len()];
-    for &key in keys.get(rows).unwrap_or_default() {
-        if let (Some(unmade @ None), Some(word)) = (made.get_mut(key as usize), words.get(key as usize)) {
-            *unmade = Some(quoted.call1((word,))?.extract()?);
-        }
-    }
-    Ok(made)
+fn not_kept() -> PyErr {
+    PyRuntimeError::new_err("events are not kept as a table")
+}
+
+fn named<'table>(table: &'table Table, columns: &[String]) -> PyResult<Vec<&'table Values>> {
+    let missing = |name: &String| PyKeyError::new_err(name.clone());
+    columns.iter().map(|name| table.column(name).ok_or_else(|| missing(name))).collect()
+}
+
+fn append_rows(all: &Bound<'_, PyList>, columns: &[&Values], rows: Range<usize>) -> PyResult<()> {
+    let py = all.py();
+    let columns: Vec<_> =
+        columns.iter().map(|values| objects(py, values, rows.clone())).collect::<PyResult<Vec<_>>>()?;
+    (0..rows.len()).try_for_each(|row| all.append(PyTuple::new(py, columns.iter().map(|column| &column[row]))?))
 }
 
 /// One value of a row that is there.
@@ -286,13 +378,13 @@ fn object<'py>(py: Python<'py>, values: &Values, row: usize) -> PyResult<Bound<'
     }
 }
 
-/// The first so many values.
-fn objects<'py>(py: Python<'py>, values: &Values, most: usize) -> PyResult<Vec<Bound<'py, PyAny>>> {
+/// The values of some rows that are there.
+fn objects<'py>(py: Python<'py>, values: &Values, rows: Range<usize>) -> PyResult<Vec<Bound<'py, PyAny>>> {
     match values {
-        Values::Int(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
-        Values::Float(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
-        Values::Bool(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
-        Values::List(values) => values.iter().take(most).map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Int(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Float(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::Bool(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
+        Values::List(values) => values[rows].iter().map(|value| value.into_bound_py_any(py)).collect(),
         Values::Text { keys, words } => {
             let none = py.None().into_bound(py);
             let mut made: Vec<Option<Bound<'py, PyAny>>> = vec![None; words.len()];
@@ -301,7 +393,7 @@ fn objects<'py>(py: Python<'py>, values: &Values, most: usize) -> PyResult<Vec<B
                 (Some(unmade), Some(word)) => Ok(unmade.insert(word.into_bound_py_any(py)?).clone()),
                 _ => Ok(none.clone()),
             };
-            keys.iter().take(most).map(text).collect()
+            keys[rows].iter().map(text).collect()
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Reading, and a trace as Python sees it.
 
 use super::filter::{Condition, unfit};
-use super::table::{Events, PyTable};
+use super::table::{Events, Finest, PyTable};
 use super::{InputError, UsageError};
 use crate::calls::{self, Key};
 use crate::charges::Charges;
@@ -297,10 +297,15 @@ impl PyTrace {
             within: within.map(scope).transpose()?.unwrap_or_default(),
             apart_from: apart_from.into_iter().map(scope).collect::<PyResult<_>>()?,
         };
-        let table = py.detach(|| -> Result<Table, NoTime> {
-            Ok(fold::fold(&self.trace, &*self.pieces(&selection.0)?, &query))
-        })?;
-        Ok(table.into())
+        py.detach(|| -> Result<PyTable, NoTime> {
+            let pieces = self.pieces(&selection.0)?;
+            if query.by.is_some() {
+                return Ok(fold::fold(&self.trace, &pieces, &query).into());
+            }
+            let order = Arc::new(fold::finest(&self.trace, &pieces, &query));
+            Ok(Finest { trace: Arc::clone(&self.trace), pieces, order }.into())
+        })
+        .map_err(PyErr::from)
     }
 
     /// The path in order of time. With `at_least_ns`, shorter segments of one task that follow each other are taken

@@ -1,18 +1,23 @@
 //! The spans of the visited tasks, looked at from the end to the start, a block at a time.
 //!
-//! Where a block begins, a span may not begin before the end of an earlier one; these ends are worked out once per task.
-//! So a task of ten million calls needs some bytes per block and one block of spans, not ten million spans.
+//! A short task is one block. Of a longer one, a span may not begin before the end of an earlier one: where each block
+//! begins, this end is worked out once. So a task of ten million calls needs some bytes per block and one block of spans, not
+//! ten million spans. Where the walk goes to and fro between so many tasks that their spans are too many, blocks are dropped
+//! and worked out again.
 
 use crate::events::NONE;
 use crate::trace::{Span, Trace};
 use parsers::NO_NS;
-use rustc_hash::FxHashMap;
 
 const BLOCK_ROWS: usize = 64;
+/// A task of so many rows is one block, until it is dropped.
+const SHORT_TASK_ROWS: usize = 1024;
 /// Spans that all lanes together may hold before their blocks are dropped.
 const SPANS_AT_MOST: usize = 1 << 18;
 
 struct Lane {
+    task: u32,
+    block_rows: usize,
     /// End of the last span before each block.
     floors: Vec<i64>,
     block: usize,
@@ -24,56 +29,56 @@ struct Lane {
 /// The lanes of the tasks that were visited.
 pub(super) struct Lanes {
     lanes: Vec<Lane>,
-    /// Places in `lanes`, by task.
-    places: FxHashMap<u32, usize>,
-    /// The task asked for last, which is mostly the next one, and its place.
-    recent: (u32, usize),
+    /// Places in `lanes`, by task; [`NONE`] before its first visit.
+    places: Vec<u32>,
     spans: usize,
 }
 
 impl Lanes {
-    pub(super) fn new() -> Lanes {
-        Lanes { lanes: Vec::new(), places: FxHashMap::default(), recent: (NONE, 0), spans: 0 }
+    pub(super) fn new(trace: &Trace) -> Lanes {
+        Lanes { lanes: Vec::new(), places: vec![NONE; trace.tasks.len()], spans: 0 }
     }
 
     /// The last span of a task that begins before a moment, and its place among the task's rows.
     ///
     /// Moments asked for a task must not grow: what lies behind one is never looked at again.
+    #[inline]
     pub(super) fn before(&mut self, trace: &Trace, task: u32, at_ns: i64) -> Option<(usize, Span)> {
         if self.spans > SPANS_AT_MOST {
-            self.forget();
+            self.forget(trace);
         }
         let place = self.place(trace, task);
         let lane = self.lanes.get_mut(place)?;
         loop {
             if !lane.is_filled {
-                lane.fill(trace, task);
+                lane.fill(trace);
                 self.spans += lane.spans.len();
             }
-            let after = lane.spans.partition_point(|(_, span)| span.start_ns < at_ns);
-            lane.spans.truncate(after);
-            if let Some(&found) = lane.spans.last() {
-                return Some(found);
+            while let Some(&found) = lane.spans.last() {
+                if found.1.start_ns < at_ns {
+                    return Some(found);
+                }
+                lane.spans.pop();
             }
-            lane.block = lane.block.checked_sub(1)?;
+            lane.block = lane.block_before(at_ns)?;
             lane.is_filled = false;
         }
     }
 
     fn place(&mut self, trace: &Trace, task: u32) -> usize {
-        if self.recent.0 != task {
-            let next = self.lanes.len();
-            let place = *self.places.entry(task).or_insert(next);
-            if place == next {
-                self.lanes.push(Lane::new(trace, task));
-            }
-            self.recent = (task, place);
+        let Some(place) = self.places.get_mut(task as usize) else { return usize::MAX };
+        if *place == NONE {
+            *place = self.lanes.len() as u32;
+            self.lanes.push(Lane::new(trace, task));
         }
-        self.recent.1
+        *place as usize
     }
 
-    fn forget(&mut self) {
-        for lane in self.lanes.iter_mut().filter(|lane| lane.is_filled) {
+    fn forget(&mut self, trace: &Trace) {
+        for lane in self.lanes.iter_mut().filter(|lane| lane.is_filled && !lane.spans.is_empty()) {
+            if lane.block_rows > BLOCK_ROWS {
+                *lane = Lane::in_blocks(trace, lane.task);
+            }
             lane.spans = Vec::new();
             lane.is_filled = false;
         }
@@ -83,21 +88,40 @@ impl Lanes {
 
 impl Lane {
     fn new(trace: &Trace, task: u32) -> Lane {
+        if trace.rows_of(task).len() > SHORT_TASK_ROWS {
+            return Lane::in_blocks(trace, task);
+        }
+        let (block_rows, floors) = (SHORT_TASK_ROWS, vec![birth_ns(trace, task)]);
+        Lane { task, block_rows, floors, block: 0, spans: Vec::new(), is_filled: false }
+    }
+
+    fn in_blocks(trace: &Trace, task: u32) -> Lane {
         let rows = trace.rows_of(task).len();
         let mut floors = Vec::with_capacity(rows / BLOCK_ROWS + 1);
-        let mut floor_ns = trace.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
+        let mut floor_ns = birth_ns(trace, task);
         for from in (0..rows.max(1)).step_by(BLOCK_ROWS) {
             floors.push(floor_ns);
             let block = trace.spans_of(task, from..from + BLOCK_ROWS, floor_ns);
             floor_ns = block.last().map_or(floor_ns, |(_, span)| span.end_ns);
         }
-        Lane { block: floors.len() - 1, floors, spans: Vec::new(), is_filled: false }
+        let (block_rows, block) = (BLOCK_ROWS, floors.len() - 1);
+        Lane { task, block_rows, floors, block, spans: Vec::new(), is_filled: false }
     }
 
-    fn fill(&mut self, trace: &Trace, task: u32) {
-        let from = self.block * BLOCK_ROWS;
+    /// The last block before this one in which a span may begin before a moment.
+    fn block_before(&self, at_ns: i64) -> Option<usize> {
+        self.floors.get(..self.block)?.iter().rposition(|&floor_ns| floor_ns < at_ns)
+    }
+
+    fn fill(&mut self, trace: &Trace) {
+        let from = self.block * self.block_rows;
+        let Some(&floor_ns) = self.floors.get(self.block) else { return };
         self.spans.clear();
-        self.spans.extend(trace.spans_of(task, from..from + BLOCK_ROWS, self.floors[self.block]));
+        self.spans.extend(trace.spans_of(self.task, from..from + self.block_rows, floor_ns));
         self.is_filled = true;
     }
+}
+
+fn birth_ns(trace: &Trace, task: u32) -> i64 {
+    trace.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns)
 }

@@ -13,9 +13,12 @@ const FEW: usize = 32;
 
 impl Visits {
     /// Time has moved.
+    #[inline]
     pub(super) fn clear(&mut self) {
         self.few.clear();
-        self.many = None;
+        if self.many.is_some() {
+            self.many = None;
+        }
     }
 
     pub(super) fn first_visit_of_wait(&mut self, row: u32) -> bool {

@@ -5,6 +5,7 @@
 //! server      |--- work ---|- accept -|            makes room in its queue
 //! ```
 
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::Waiting;
 use super::{Edge, How, Sure, checks};
@@ -16,7 +17,7 @@ const HELD_UP_NS: i64 = 1_000_000;
 
 /// The accepts of a trace, in order of their starts.
 #[derive(Default)]
-pub(super) struct Backlog(Vec<u32>);
+pub(super) struct Backlog(Ordered);
 
 impl Backlog {
     pub(super) fn take(&mut self, row: u32, known: Known) {
@@ -26,7 +27,7 @@ impl Backlog {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.0.sort_by_key(|&row| trace.events.start_ns(row));
+        self.0.order(trace);
     }
 
     /// Who made room for a connect.

@@ -17,7 +17,7 @@ mod producers;
 
 use super::shapes::Known;
 use super::waiting::{Waiting, descends};
-use super::waits::{self, Wait};
+use super::waits::Wait;
 use super::{Edge, Wakers};
 use crate::trace::{Span, Trace};
 use matter::Matter;
@@ -88,7 +88,7 @@ impl Sleepers {
         }
     }
 
-    fn has(&self, task: u32) -> bool {
+    pub(super) fn has(&self, task: u32) -> bool {
         self.0.get(task as usize).copied().unwrap_or(false)
     }
 }
@@ -96,8 +96,7 @@ impl Sleepers {
 /// What this call had to wait for, if it is the last check of a poll loop. `waiter` waits for the end of its task.
 pub(super) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<Poll> {
     let known = wakers.shapes.of(call.trace, call.span.row);
-    if !known.may_end_poll || !(wakers.sleepers.has(call.task) || waiter.is_some_and(|task| wakers.sleepers.has(task)))
-    {
+    if !known.may_end_poll || !wakers.may_poll(call.task, waiter) {
         return None;
     }
     let succeeds = |matter: &Matter| {
@@ -210,7 +209,7 @@ impl<'call> Success<'call> {
         let may_sleep = match known.wait {
             None => false,
             Some(Wait::Sleep) => true,
-            Some(_) => waits::timed_out(events, row),
+            Some(_) => self.wakers.shapes.timed_out(self.call.trace, row),
         };
         may_sleep && events.dur_ns(row) != 0 && asked_ns(self.call.trace, row) != Some(0)
     }

@@ -87,6 +87,11 @@ impl Children {
         ids.and_then(|ids| self.made.get(&ids)).map_or(&[], Vec::as_slice)
     }
 
+    /// The calls in which creators wait for what they created.
+    pub(super) fn vforks(&self) -> impl Iterator<Item = u32> {
+        self.vforked.keys().copied()
+    }
+
     fn process_of(&self, trace: &Trace, task: u32) -> Vec<u32> {
         let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
         let tasks = ids.and_then(|ids| self.tasks.get(&ids)).map_or(&[][..], Vec::as_slice);

@@ -8,6 +8,7 @@
 //! Tracers do not tell one eventfd from another, so it is the last write at any by a relative: inferred.
 
 use super::child::Children;
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::signal::Signals;
 use super::waiting::{Waiting, related};
@@ -18,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// Writes at eventfds, by capture.
 #[derive(Default)]
-pub(super) struct Counters(FxHashMap<u32, Vec<u32>>);
+pub(super) struct Counters(FxHashMap<u32, Ordered>);
 
 impl Counters {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
@@ -31,7 +32,7 @@ impl Counters {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.0.values_mut().for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+        self.0.values_mut().for_each(|rows| rows.order(trace));
     }
 
     /// Who ended a wait for what is read from this target.
@@ -60,6 +61,7 @@ pub(super) fn is_eventfd(target: &[u8]) -> bool {
     target.starts_with(b"anon_inode:[eventfd]")
 }
 
-fn is_signalfd(target: &[u8]) -> bool {
+/// Whether a target is a signalfd.
+pub(super) fn is_signalfd(target: &[u8]) -> bool {
     target.starts_with(b"anon_inode:[signalfd]") || target.starts_with(b"signalfd:")
 }

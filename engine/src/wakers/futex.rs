@@ -8,6 +8,7 @@
 //! An address means the same to all threads of a process; a futex that is not private, to processes that inherited the
 //! memory, too. A thread is known to be joined only by its end: the line does not tell whose id lies at the address.
 
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, end_ns, related, same_process};
 use super::{Edge, How, Sure};
@@ -23,9 +24,9 @@ type Process = (u32, i32);
 #[derive(Default)]
 pub(super) struct Futexes {
     /// Wakes by process and address; unparked threads by process and their id.
-    wakes: FxHashMap<(Process, Text), Vec<u32>>,
+    wakes: FxHashMap<(Process, Text), Ordered>,
     /// Wakes that reach other processes, by capture and address.
-    shared: FxHashMap<(u32, Text), Vec<u32>>,
+    shared: FxHashMap<(u32, Text), Ordered>,
     /// Threads of each process beside its main one, by their ends.
     threads: FxHashMap<Process, Vec<u32>>,
 }
@@ -57,7 +58,7 @@ impl Futexes {
 
     pub(super) fn order(&mut self, trace: &Trace) {
         let lists = self.wakes.values_mut().chain(self.shared.values_mut());
-        lists.for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+        lists.for_each(|rows| rows.order(trace));
     }
 
     /// Who ended a wait for a lock, a condition or a thread.

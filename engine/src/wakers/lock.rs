@@ -8,6 +8,7 @@
 //! A flock belongs to the open file, which children inherit: whoever is kin to the one that took it may give it back. An
 //! fcntl that unlocks prints as one that locks; of one process they take turns.
 
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, descends, same_process};
 use super::{Edge, How, Sure};
@@ -23,8 +24,8 @@ const TRIES: usize = 64;
 #[derive(Default)]
 struct Lock {
     taken: Vec<u32>,
-    given_back: Vec<u32>,
-    closes: Vec<u32>,
+    given_back: Ordered,
+    closes: Ordered,
 }
 
 /// The locks of a trace, by the names of their files.
@@ -54,7 +55,7 @@ impl Locks {
         for lock in self.files.values_mut() {
             lock.taken.sort_by_key(start);
             lock.take_turns(trace);
-            lock.given_back.sort_by_key(start);
+            lock.given_back.order(trace);
         }
         self.collect_closes(trace);
         self.ended =
@@ -79,7 +80,7 @@ impl Locks {
                 lock.closes.push(row);
             }
         }
-        self.files.values_mut().for_each(|lock| lock.closes.sort_by_key(|&row| events.start_ns(row)));
+        self.files.values_mut().for_each(|lock| lock.closes.order(trace));
     }
 
     /// Who gave back the lock that a call waited for.
@@ -96,7 +97,7 @@ impl Locks {
             let kin = |&holder: &u32| descends(trace, task, holder) || descends(trace, holder, task);
             !same_process(trace, task, call.task) && holders.iter().any(kin)
         };
-        let row_edge = |rows: &[u32], sure: Sure| {
+        let row_edge = |rows: &Ordered, sure: Sure| {
             let row = call.last_begun_inside(rows, |row| had_it(trace.events.task(row)))?;
             Some(call.edge(row, How::Lock, sure))
         };
@@ -135,6 +136,6 @@ impl Lock {
         });
         self.taken = taken;
         let back: Vec<u32> = back;
-        self.given_back.extend(back);
+        back.into_iter().for_each(|row| self.given_back.push(row));
     }
 }

@@ -8,6 +8,7 @@
 //! A line of a semaphore does not always tell up from down, so that is inferred; so are doors, whose two sides have no
 //! name in common.
 
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, end_ns, same_process};
 use super::{Edge, How, Sure};
@@ -49,7 +50,7 @@ pub(super) fn object_of(syscall: &[u8]) -> Option<Object> {
 #[derive(Default)]
 pub(super) struct Messages {
     /// By capture, kind and name.
-    calls: FxHashMap<(u32, u8, Text), Vec<u32>>,
+    calls: FxHashMap<(u32, u8, Text), Ordered>,
 }
 
 impl Messages {
@@ -62,16 +63,16 @@ impl Messages {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.calls.values_mut().for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+        self.calls.values_mut().for_each(|rows| rows.order(trace));
     }
 
     /// Who ended a wait for a message, for room for one, for a semaphore or a door.
     pub(super) fn other_side(&self, call: &Waiting<'_>, object: Object) -> Option<Edge> {
         let rows = |other: Object| {
             let key = key(call.trace, call.span.row, object)?;
-            self.calls.get(&(key.0, other as u8, key.2)).map(Vec::as_slice)
+            self.calls.get(&(key.0, other as u8, key.2))
         };
-        let last = |rows: &[u32], sure: Sure| {
+        let last = |rows: &Ordered, sure: Sure| {
             let begun_inside = |row: u32| call.trace.events.start_ns(row) >= call.span.start_ns;
             Some(call.edge(call.last_inside(rows, begun_inside)?, How::Message, sure))
         };
@@ -79,8 +80,8 @@ impl Messages {
             Object::Takes => last(rows(Object::Gives)?, Sure::Measured),
             Object::Gives => last(rows(Object::Takes)?, Sure::Inferred),
             Object::Counts => last(rows(Object::Counts)?, Sure::Inferred),
-            Object::Calls => answered(call, rows(Object::Answers)?),
-            Object::Answers => called(call, rows(Object::Calls)?),
+            Object::Calls => answered(call, rows(Object::Answers)?.rows()),
+            Object::Answers => called(call, rows(Object::Calls)?.rows()),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Polled {
 
 /// Who ended a poll.
 pub(super) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
-    if let Some(row) = call.taken_next() {
+    if let Some(row) = call.taken_next(&wakers.shapes) {
         return wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call });
     }
     let targets = wakers.polled.targets(call).iter().rev().take(TARGETS);

@@ -1,11 +1,12 @@
 //! What is known of the calls of one shape, worked out once per shape, because there are few of them and many calls.
 
 use super::checks::{self, Check, check_of};
+use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::message::{Object, object_of};
 use super::waits::{Wait, wait_of};
 use crate::classes::{class_of, is_host_and_port};
-use crate::events::Shape;
+use crate::events::{EventKind, Shape};
 use crate::trace::Trace;
 use parsers::Outcome;
 use parsers::syscalls::Class;
@@ -66,14 +67,32 @@ pub(super) struct Known {
     pub may_end_poll: bool,
     /// Whether it is a sleep, or a wait that may last as long as it was limited to.
     pub may_sleep: bool,
+    /// What its syscall waits for in general.
+    pub named: Option<Wait>,
+    /// Whether it failed because its time was over.
+    pub fails_late: bool,
+    /// Whether it may tell who ends the waits of others.
+    pub is_told: bool,
+    /// Whether nobody ends it, unless it ends a poll loop or waits for a child of vfork.
+    pub works: bool,
+    /// Whether some call of this shape created a child for which its creator waits inside it.
+    pub may_vfork: bool,
 }
 
 /// The shapes of a trace, by number.
+#[derive(Default)]
 pub(super) struct Shapes(Vec<Known>);
 
 impl Shapes {
     pub(super) fn new(trace: &Trace) -> Shapes {
         let mut shapes: Vec<Known> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
+        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo) };
+        for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
+            let texts = &trace.events.texts;
+            let (target, errno) = (texts.bytes(shape.target), texts.bytes(shape.errno));
+            known.is_told = concerns::is_told(known, target, makes);
+            known.works = concerns::works(known, target, errno, makes);
+        }
         let targets = trace.events.shapes().iter().map(|shape| shape.target);
         let checks: Vec<_> = targets.zip(&shapes).map(|(target, known)| (target, known.check)).collect();
         for (known, may_end_poll) in shapes.iter_mut().zip(checks::ending(&checks)) {
@@ -82,9 +101,41 @@ impl Shapes {
         Shapes(shapes)
     }
 
+    #[inline]
     pub(super) fn of(&self, trace: &Trace, row: u32) -> Known {
         let number = trace.events.shape_number(row) as usize;
         self.0.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
+    }
+
+    /// Take notice of calls in which the creator waits for the child.
+    pub(super) fn take_vforks(&mut self, trace: &Trace, rows: impl Iterator<Item = u32>) {
+        for row in rows {
+            if let Some(known) = self.0.get_mut(trace.events.shape_number(row) as usize) {
+                known.may_vfork = true;
+            }
+        }
+    }
+
+    /// The rows of calls that tell something about the waits of others, in order.
+    pub(super) fn told<'all>(&'all self, trace: &'all Trace) -> impl Iterator<Item = (u32, Known)> + 'all {
+        let pieces = trace.events.shapes_and_tasks();
+        pieces.flat_map(move |(first_row, shapes, _)| {
+            let rows = (first_row..).zip(shapes);
+            rows.filter_map(|(row, &shape)| {
+                let known = self.0.get(shape as usize).filter(|known| known.is_told)?;
+                (trace.events.kind(row) == EventKind::Call).then_some((row, *known))
+            })
+        })
+    }
+
+    /// Whether a wait ended because its time was over.
+    #[inline]
+    pub(super) fn timed_out(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.of(trace, row);
+        known.fails_late
+            || (known.named == Some(Wait::Poll)
+                && trace.events.ret(row) == 0
+                && trace.events.outcome(row) == Outcome::Ok)
     }
 }
 
@@ -103,9 +154,24 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
     };
     let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
     let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
-    let timed_out = matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME");
-    let may_sleep = timed_out || matches!(wait, Some(Wait::Sleep | Wait::Poll));
-    Known { wait, class, deed, outcome, counts, at_address, check, may_end_poll: false, may_sleep }
+    let (named, fails_late) = (wait_of(syscall), matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"));
+    let may_sleep = fails_late || matches!(wait, Some(Wait::Sleep | Wait::Poll));
+    Known {
+        wait,
+        class,
+        deed,
+        outcome,
+        counts,
+        at_address,
+        check,
+        may_end_poll: false,
+        may_sleep,
+        named,
+        fails_late,
+        is_told: true,
+        works: false,
+        may_vfork: false,
+    }
 }
 
 /// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.

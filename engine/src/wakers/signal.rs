@@ -6,6 +6,7 @@
 //! ```
 
 use super::child::Children;
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::Waiting;
 use super::waits::Wait;
@@ -19,9 +20,9 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct Signals {
     /// Rows that sent one, by capture and the id sent to.
-    sent: FxHashMap<(u32, i32), Vec<u32>>,
+    sent: FxHashMap<(u32, i32), Ordered>,
     /// All of them, by capture: some are sent to a group of processes.
-    all: FxHashMap<u32, Vec<u32>>,
+    all: FxHashMap<u32, Ordered>,
 }
 
 impl Signals {
@@ -40,10 +41,7 @@ impl Signals {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.sent
-            .values_mut()
-            .chain(self.all.values_mut())
-            .for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+        self.sent.values_mut().chain(self.all.values_mut()).for_each(|rows| rows.order(trace));
     }
 
     /// Who sent the signal that ended a wait, if one did.

@@ -5,6 +5,7 @@
 //! writer      |-- work --|- write -|            writer      |-- work --|close or exit
 //! ```
 
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::Waiting;
 use super::{Edge, How, Sure, waits};
@@ -16,16 +17,16 @@ use rustc_hash::FxHashMap;
 /// What happened at one end of a stream.
 #[derive(Default)]
 pub(super) struct End {
-    pub writes: Vec<u32>,
-    pub closes: Vec<u32>,
+    pub writes: Ordered,
+    pub closes: Ordered,
     /// Tasks that used it.
     pub users: Vec<u32>,
 }
 
 impl End {
     pub(super) fn order(&mut self, trace: &Trace) {
-        self.writes.sort_by_key(|&row| trace.events.start_ns(row));
-        self.closes.sort_by_key(|&row| trace.events.start_ns(row));
+        self.writes.order(trace);
+        self.closes.order(trace);
     }
 }
 
@@ -155,6 +156,11 @@ pub(super) fn leaver(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) 
     closed.into_iter().chain(exits).max_by_key(|edge| edge.at_ns)
 }
 
+/// Whether a target is named as streams are. A fifo is named as any file is.
+pub(super) fn may_be_stream(target: &[u8]) -> bool {
+    [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))
+}
+
 /// The name of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
 fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     if target.starts_with(b"pipe:[") {
@@ -173,7 +179,7 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::{may_be_stream, names};
 
     #[test]
     fn the_two_ends_of_a_socket_name_each_other() {
@@ -187,6 +193,7 @@ mod tests {
             assert_eq!(names(one).map(|(_, peer)| peer), names(other).map(|(own, _)| own));
             assert!(names(one).is_some());
         }
+        assert!(cases.iter().all(|(one, other)| may_be_stream(one) && may_be_stream(other)));
         assert!(names(b"/etc/passwd").is_none());
         assert!(names(b"TCP:[0.0.0.0:22]").is_none());
     }

@@ -8,6 +8,7 @@
 //! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
 //! one master, and where the writer descends from the reader; it is inferred.
 
+use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, creators, descends, same_process};
 use super::{Edge, How, Sure};
@@ -17,7 +18,7 @@ use rustc_hash::FxHashMap;
 
 /// What a target has to do with terminals.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Side {
+pub(super) enum Side {
     Master,
     Slave,
     /// The capture does not name what the descriptor is.
@@ -31,9 +32,9 @@ pub(super) struct Terminals {
     /// Tasks that opened a master, by capture.
     masters: FxHashMap<u32, Vec<u32>>,
     /// Writes at slaves, or at what may be one, by capture; once a master was opened.
-    to_slave: FxHashMap<u32, Vec<u32>>,
+    to_slave: FxHashMap<u32, Ordered>,
     /// Writes at masters, by capture.
-    to_master: FxHashMap<u32, Vec<u32>>,
+    to_master: FxHashMap<u32, Ordered>,
 }
 
 impl Terminals {
@@ -44,7 +45,7 @@ impl Terminals {
         }
         let task = trace.events.task(row);
         let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else { return };
-        match (known.deed, side(trace, row)) {
+        match (known.deed, side_of(trace, row)) {
             (Deed::Opens, Side::Master) => self.masters.entry(capture).or_default().push(task),
             (Deed::Writes, _) if !self.masters.contains_key(&capture) => {}
             (Deed::Writes, Side::Master) => self.to_master.entry(capture).or_default().push(row),
@@ -55,7 +56,7 @@ impl Terminals {
 
     pub(super) fn order(&mut self, trace: &Trace) {
         let lists = self.to_slave.values_mut().chain(self.to_master.values_mut());
-        lists.for_each(|rows| rows.sort_by_key(|&row| trace.events.start_ns(row)));
+        lists.for_each(|rows| rows.order(trace));
     }
 
     /// Who ended a wait for what this row reads.
@@ -66,7 +67,7 @@ impl Terminals {
             descends(trace, trace.events.task(row), call.task)
                 && !same_process(trace, trace.events.task(row), call.task)
         };
-        let found = match side(trace, row) {
+        let found = match side_of(trace, row) {
             Side::Master | Side::Unknown if self.has_one_master(trace, capture, call.task) => {
                 call.last_inside(self.to_slave.get(&capture)?, from_below)?
             }
@@ -83,8 +84,12 @@ impl Terminals {
     }
 }
 
-fn side(trace: &Trace, row: u32) -> Side {
-    let target = trace.events.texts.bytes(trace.events.target(row));
+fn side_of(trace: &Trace, row: u32) -> Side {
+    side(trace.events.texts.bytes(trace.events.target(row)))
+}
+
+/// What a target has to do with terminals.
+pub(super) fn side(target: &[u8]) -> Side {
     match target {
         b"" => Side::Unknown,
         _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => Side::Master,

@@ -1,10 +1,12 @@
 //! A call that waited, where it stands, and what of other tasks lies inside it.
 
-use super::{Edge, How, Sure, waits};
+use super::ordered::Ordered;
+use super::shapes::Shapes;
+use super::waits::Wait;
+use super::{Edge, How, Sure};
 use crate::events::EventKind;
 use crate::trace::{Span, Trace};
 use parsers::{NO_NS, Outcome};
-use waits::Wait;
 
 /// How far the end of a task may seem to lie behind the return of the call that waited for it.
 pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
@@ -44,15 +46,15 @@ impl Waiting<'_> {
     }
 
     /// The next successful read, accept or wait for a child behind a poll: what it takes is what the poll waited for.
-    pub(super) fn taken_next(&self) -> Option<u32> {
+    pub(super) fn taken_next(&self, shapes: &Shapes) -> Option<u32> {
         let events = &self.trace.events;
         let calls = self.rows_behind().filter(|&row| events.kind(row) == EventKind::Call).take(CALLS_BEHIND_POLL);
-        let mut waits = calls.filter_map(|row| Some((row, waits::wait_of_row(events, row)?)));
-        let (row, _) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
-        matches!(waits::wait_of_row(events, row), Some(Wait::Read | Wait::Peer | Wait::Child)).then_some(row)
+        let mut waits = calls.filter_map(|row| Some((row, shapes.of(self.trace, row).named?)));
+        let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
+        matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
     }
 
-    /// Of these rows, which are in order of their starts, the one that ended last inside this call and fits.
+    /// Of these rows, the one that ended last inside this call and fits.
     ///
     /// ```text
     /// reader   |------ read ------|
@@ -60,14 +62,13 @@ impl Waiting<'_> {
     /// ```
     ///
     /// Rows of one writer end in the order of their starts; of several writers, a long one may have begun before the call.
-    pub(super) fn last_inside(&self, rows: &[u32], fits: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn last_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         const LONG_ONES: usize = 8;
         let events = &self.trace.events;
         let Span { start_ns, end_ns: last_ns, .. } = self.span;
-        let behind = rows.partition_point(|&row| events.start_ns(row) <= last_ns);
         let mut long_ones = 0;
-        let near = rows[..behind].iter().copied().rev().take(TRIES).take_while(|&row| {
+        let near = rows.back_from(self.trace, last_ns, start_ns).take(TRIES).take_while(|&row| {
             long_ones += usize::from(events.start_ns(row) < start_ns);
             long_ones <= LONG_ONES
         });
@@ -76,12 +77,11 @@ impl Waiting<'_> {
     }
 
     /// The same for what takes effect at once, however late its own return is stamped: the one that began last.
-    pub(super) fn last_begun_inside(&self, rows: &[u32], fits: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn last_begun_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
         let Span { start_ns, end_ns: last_ns, .. } = self.span;
-        let behind = rows.partition_point(|&row| events.start_ns(row) <= last_ns);
-        let near = rows[..behind].iter().copied().rev().take(TRIES);
+        let near = rows.back_from(self.trace, last_ns, start_ns).take(TRIES);
         let mut near =
             near.filter(|&row| events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row));
         near.next()

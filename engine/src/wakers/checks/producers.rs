@@ -6,7 +6,7 @@ use super::super::{Edge, How, Sure, Wakers, poll};
 use super::matter::{Check, Matter};
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::Hasher;
 
 /// Events that are looked at for one loop.
@@ -18,8 +18,8 @@ pub(in super::super) struct Producers {
     /// By the last part of the path, which may be printed as a relative one by some and as an absolute one by others.
     made: FxHashMap<u64, Vec<(u32, Text)>>,
     removed: FxHashMap<u64, Vec<(u32, Text)>>,
-    /// What was looked for in vain.
-    missed: FxHashSet<Text>,
+    /// Whether it was looked for in vain, by the number of the text.
+    missed: Vec<bool>,
     binds: Vec<u32>,
     listens: Vec<u32>,
 }
@@ -39,7 +39,7 @@ impl Producers {
         let target = trace.events.target(row);
         if known.outcome != Outcome::Ok {
             if matches!(known.check, Check::Missing | Check::Taken | Check::Refused) {
-                self.missed.insert(target);
+                self.misses(trace, target);
             }
             return;
         }
@@ -55,6 +55,18 @@ impl Producers {
         }
     }
 
+    fn misses(&mut self, trace: &Trace, target: Text) {
+        let at = target.0 as usize;
+        if at >= self.missed.len() {
+            self.missed.resize((at + 1).max(trace.events.texts.len()), false);
+        }
+        self.missed[at] = true;
+    }
+
+    fn is_missed(&self, target: Text) -> bool {
+        self.missed.get(target.0 as usize).copied().unwrap_or(false)
+    }
+
     fn makes(&mut self, trace: &Trace, row: u32, path: Text) {
         let name = last_part(trace.events.texts.bytes(path));
         self.made.entry(hash(name)).or_default().push((row, path));
@@ -65,10 +77,10 @@ impl Producers {
         let target = trace.events.target(row);
         let name = || hash(last_part(trace.events.texts.bytes(target)));
         match matter {
-            Matter::Appears => self.missed.contains(&target) && self.made.contains_key(&name()),
+            Matter::Appears => self.is_missed(target) && self.made.contains_key(&name()),
             Matter::Vanishes => self.removed.contains_key(&name()),
-            Matter::Freed => self.missed.contains(&target) && self.removed.contains_key(&name()),
-            Matter::Listens => self.missed.contains(&target) && !self.listens.is_empty(),
+            Matter::Freed => self.is_missed(target) && self.removed.contains_key(&name()),
+            Matter::Listens => self.is_missed(target) && !self.listens.is_empty(),
             Matter::Ends | Matter::Child | Matter::Data | Matter::Ready => true,
         }
     }

@@ -1,0 +1,189 @@
+//! Adding up the path of each task: the parts that are charged together become one piece.
+
+use super::{Piece, piece_of, program_of};
+use crate::charges::{Charge, Charges};
+use crate::events::NONE;
+use crate::select::ProgramIndex;
+use crate::tasks::Program;
+use crate::trace::Trace;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::sync::{Mutex, PoisonError};
+
+/// Tasks that are added up before their pieces are handed on, so that few are held twice.
+const TASKS_AT_ONCE: usize = 1024;
+/// Tasks that one core takes at a time.
+const TASKS_OF_CORE: usize = 32;
+
+/// Add up the path, and take the pieces of each task in order of the tasks.
+pub(super) fn of_tasks(trace: &Trace, programs: &ProgramIndex, charges: &Charges, mut take: impl FnMut(Vec<Piece>)) {
+    let twins = twins(trace);
+    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
+    // Each core works with one that another has left: they are as large as there are shapes.
+    let idle: Mutex<Vec<Sums<'_>>> = Mutex::default();
+    let of_some = |tasks: &[u32]| {
+        let left = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let mut sums = left.unwrap_or_else(|| Sums::new(&twins));
+        let each = tasks.iter().map(|&task| sums.of_task(trace, programs, charges, task, |_| true));
+        let each: Vec<Vec<Piece>> = each.collect();
+        idle.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
+        each
+    };
+    for some in tasks.chunks(TASKS_AT_ONCE) {
+        let each: Vec<Vec<Vec<Piece>>> = some.par_chunks(TASKS_OF_CORE).map(of_some).collect();
+        each.into_iter().flatten().for_each(&mut take);
+    }
+}
+
+/// For each shape the first one that differs in its outcome at most.
+pub(crate) fn twins(trace: &Trace) -> Vec<u32> {
+    let mut firsts: FxHashMap<(Text, Text, Text), u32> = FxHashMap::default();
+    let shapes = (0..).zip(trace.events.shapes());
+    shapes.map(|(number, shape)| *firsts.entry((shape.syscall, shape.op, shape.target)).or_insert(number)).collect()
+}
+
+/// The pieces of a task while they are added up.
+pub(crate) struct Sums<'trace> {
+    twins: &'trace [u32],
+    /// The first piece of each shape, and behind those the first of what lies between calls; of which life it is.
+    first: Vec<First>,
+    /// Number of all that a task did in one program; no two tasks have one in common.
+    life: u32,
+    last_life: u32,
+    program: Text,
+    /// The lives of the task by their programs.
+    lives: Vec<(Text, u32)>,
+    /// Further pieces of a shape, whose time was spent on something else: by life, shape, and that.
+    further: FxHashMap<(u32, u32, u32), u32>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct First {
+    life: u32,
+    place: u32,
+}
+
+impl<'trace> Sums<'trace> {
+    /// Nothing is added up yet. `twins` are those of [`twins`].
+    pub(crate) fn new(twins: &'trace [u32]) -> Sums<'trace> {
+        Sums {
+            twins,
+            first: vec![First::default(); twins.len() + 1],
+            life: 0,
+            last_life: 0,
+            program: Text::NONE,
+            lives: Vec::new(),
+            further: FxHashMap::default(),
+        }
+    }
+
+    /// The pieces of a task, of those parts of the path that are wanted.
+    pub(crate) fn of_task(
+        &mut self,
+        trace: &Trace,
+        programs: &ProgramIndex,
+        charges: &Charges,
+        task: u32,
+        mut is_wanted: impl FnMut(&Charge) -> bool,
+    ) -> Vec<Piece> {
+        let mut pieces: Vec<Piece> = Vec::new();
+        self.lives.clear();
+        self.further.clear();
+        let mut ran = Ran::new(programs, task);
+        charges.each(trace, task, |charge| {
+            if is_wanted(charge) {
+                let program = ran.program(trace, programs, charges, charge);
+                if self.lives.is_empty() || program != self.program {
+                    self.goes_on_in(program);
+                }
+                self.add(trace, task, charge, &mut pieces);
+            }
+        });
+        pieces.shrink_to_fit();
+        pieces
+    }
+
+    fn goes_on_in(&mut self, program: Text) {
+        self.program = program;
+        if let Some(&(_, life)) = self.lives.iter().find(|(known, _)| *known == program) {
+            self.life = life;
+            return;
+        }
+        self.last_life = self.last_life.checked_add(1).unwrap_or_else(|| {
+            self.first.fill(First::default());
+            1
+        });
+        self.life = self.last_life;
+        self.lives.push((program, self.life));
+    }
+
+    fn add(&mut self, trace: &Trace, task: u32, charge: &Charge, pieces: &mut Vec<Piece>) {
+        let is_call = !charge.is_gap && charge.row != NONE;
+        let shape = is_call.then(|| trace.events.shape_number(charge.row) as usize);
+        let place = self.place(shape, charge, pieces);
+        if place as usize == pieces.len() {
+            return pieces.push(piece_of(trace, task, self.program, charge));
+        }
+        let piece = &mut pieces[place as usize];
+        piece.exclusive_ns += charge.ns;
+        if is_call {
+            piece.calls += 1;
+            piece.first_row = piece.first_row.min(charge.row);
+            piece.last_row = piece.last_row.max(charge.row);
+            if piece.target != trace.events.target(charge.row) {
+                piece.target = piece.common_target(trace);
+            }
+        }
+    }
+
+    /// The place of the piece that a part of the path belongs to; that behind the last, if there is none yet.
+    fn place(&mut self, shape: Option<usize>, charge: &Charge, pieces: &[Piece]) -> u32 {
+        let (life, next) = (self.life, pieces.len() as u32);
+        let twin = shape.and_then(|shape| self.twins.get(shape)).map_or(self.twins.len(), |&twin| twin as usize);
+        let Some(first) = self.first.get_mut(twin) else { return next };
+        if first.life != life {
+            *first = First { life, place: next };
+            return next;
+        }
+        let is_like =
+            |piece: &Piece| piece.class == charge.class && piece.resolved == charge.resolved && piece.tag == charge.tag;
+        match pieces.get(first.place as usize) {
+            Some(piece) if !is_like(piece) => {
+                *self.further.entry((life, twin as u32, Charge { is_gap: false, ..*charge }.kind())).or_insert(next)
+            }
+            _ => first.place,
+        }
+    }
+}
+
+/// The programs that a task ran, asked for from its first event to its last.
+struct Ran<'index> {
+    task: u32,
+    only: Option<Text>,
+    last: Option<&'index Program>,
+    /// Whether the last program has begun.
+    is_last: bool,
+}
+
+impl<'index> Ran<'index> {
+    fn new(programs: &'index ProgramIndex, task: u32) -> Ran<'index> {
+        let all = programs.of(task);
+        let only = all.first().filter(|_| all.len() == 1).map(|only| only.path);
+        Ran { task, only, last: all.last(), is_last: false }
+    }
+
+    /// The program at the start of a part of the path; rows are asked about in order of their starts.
+    fn program(&mut self, trace: &Trace, programs: &ProgramIndex, charges: &Charges, charge: &Charge) -> Text {
+        if let Some(only) = self.only {
+            return only;
+        }
+        if let (None, Some(last)) = (charge.place, self.last) {
+            self.is_last = self.is_last || (charge.row != NONE && trace.events.start_ns(charge.row) >= last.from_ns);
+            if self.is_last {
+                return last.path;
+            }
+        }
+        program_of(trace, programs, charges, self.task, charge)
+    }
+}
