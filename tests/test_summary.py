@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from conftest import Run, captures_of_samples
+
+import tracealyze
 
 KEYS = {
     "partition": "pid tid program class syscall op target exclusive_ns share calls",
@@ -53,3 +56,27 @@ def test_rows_add_up_to_the_totals(capture: Path, run: Run) -> None:
 @each_sample
 def test_reading_twice_gives_the_same(capture: Path, run: Run) -> None:
     assert run("summarize", "--json", capture).stdout == run("summarize", "--json", capture).stdout
+
+
+def test_slack_is_told_where_only_the_end_of_a_process_was_waited_for(strace: Callable[[str], Path]) -> None:
+    trace = tracealyze.read(strace(SLACK))
+    rows = {row["pid"]: row["slack_ns"] for row in trace.summary().document()["processes"]}
+    assert rows == {1: None, 2: 600_000_000, 3: 0, 4: None}
+
+
+SLACK = """\
+1 1700000010.000000 execve("/bin/sh", ["sh"], 0x7ffd /* 1 var */) = 0 <0.000100>
+1 1700000010.001000 fork() = 2 <0.000100>
+1 1700000010.002000 fork() = 3 <0.000100>
+1 1700000010.003000 fork() = 4 <0.000100>
+1 1700000010.004000 wait4(2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.396000>
+2 1700000010.005000 read(0</dev/null>, "", 1) = 0 <0.390000>
+3 1700000010.005000 read(0</dev/null>, "", 1) = 0 <0.990000>
+4 1700000010.005000 read(0</dev/null>, "", 1) = 0 <0.090000>
+4 1700000010.100000 +++ exited with 0 +++
+2 1700000010.400000 +++ exited with 0 +++
+1 1700000010.400000 wait4(3, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 3 <0.600000>
+3 1700000011.000000 +++ exited with 0 +++
+1 1700000011.001000 exit_group(0) = ?
+1 1700000011.001100 +++ exited with 0 +++
+"""

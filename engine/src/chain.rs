@@ -6,31 +6,19 @@
 //! other   |-- work --|       slack        |          ended here; the path is in who waits for it again only there
 //! ```
 //!
-//! The slack of a process reaches from its end to the next moment at which the path is in the process that asked for its
-//! end, but not before that one asked. Where the path never is there again, that one's own slack counts. So it is how long the
-//! process could have gone on without moving the end of the window, as far as only its end was waited for. Nobody asked: no
-//! slack is told.
+//! For slack see [`crate::slack`].
 
 use crate::partition::text_column;
 use crate::path::{Listen, Segment, walk_to};
 use crate::processes::main_tasks;
 use crate::select::{ProgramIndex, Selection};
+use crate::slack::{self, Asked, asked};
 use crate::table::{Table, ints, some_ints};
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
 use parsers::{NO_ID, NO_NS, Text};
-use rustc_hash::FxHashMap;
-
-/// A process that somebody waited for, and the moment from which the path may be in the waiter again.
-struct Asked {
-    process: u32,
-    waiter: u32,
-    ended_ns: i64,
-    from_ns: i64,
-    /// When the path is next in the waiter; [`NO_NS`] if never.
-    next_ns: i64,
-}
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// For whom each process waited on the path, as a walk tells it.
 #[derive(Debug, Default)]
@@ -101,6 +89,8 @@ struct Listener<'waits> {
     open: usize,
     /// Where the latest stretch of each process seen so far begins; the walk goes back in time.
     begins_ns: FxHashMap<u32, i64>,
+    /// Processes that waited on the path, each with the one that ended the wait.
+    waited: FxHashSet<(u32, u32)>,
 }
 
 impl Listen for Listener<'_> {
@@ -128,49 +118,46 @@ impl Listen for Listener<'_> {
     fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
         self.waits.ends(waiter, waker, dur_ns);
         let process = self.waits.main(waiter);
+        self.waited.insert((process, self.waits.main(waker)));
         if !self.waits.waits(process) {
             *self.inclusive_ns.entry(process).or_default() += dur_ns;
         }
     }
 }
 
-/// The processes whose ends were asked for, by the moment from which their waiters may go on.
-fn asked(trace: &Trace, mains: &[u32], window: &Window) -> Vec<Asked> {
-    let events = &trace.events;
-    let mut by_pid: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
-    let Some(capture) = trace.captures.get(window.capture as usize) else { return Vec::new() };
-    for task in capture.tasks.clone().filter(|&task| !trace.tasks[task as usize].is_thread) {
-        by_pid.entry(trace.tasks[task as usize].pid).or_default().push(task);
+/// What a walk tells of processes, by their main tasks.
+#[derive(Default)]
+pub struct Told {
+    waits: Waits,
+    inclusive_ns: FxHashMap<u32, i64>,
+    /// See [`crate::slack`]; those of which it is not known are not here.
+    pub slack_ns: FxHashMap<u32, i64>,
+}
+
+/// Walk the windows, and listen for what is told of processes.
+pub fn told(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Told {
+    let mut told = Told { waits: Waits::new(trace), ..Told::default() };
+    for window in windows.iter().filter(|window| window.root.is_some()) {
+        let asked = asked(trace, &told.waits.mains, window.capture);
+        let mut listener = Listener {
+            waits: &mut told.waits,
+            inclusive_ns: std::mem::take(&mut told.inclusive_ns),
+            open: asked.partition_point(|asked| asked.from_ns <= window.end_ns),
+            asked,
+            begins_ns: FxHashMap::default(),
+            waited: FxHashSet::default(),
+        };
+        walk_to(trace, wakers, window, &mut listener);
+        let (asked, waited) = (listener.asked, listener.waited);
+        told.inclusive_ns = listener.inclusive_ns;
+        told.slack_ns.extend(slack::slacks(trace, wakers, &told.waits.mains, &asked, &waited));
     }
-    let of_capture = events.waited.iter().filter(|(row, _)| capture.rows.contains(row));
-    let mut asked: Vec<Asked> = of_capture
-        .filter_map(|&(row, pid)| {
-            let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
-            let lives = by_pid.get(&pid)?.iter().copied();
-            // Of several lives under one id, the one that had begun.
-            let process = lives.filter(|&task| trace.tasks[task as usize].birth_ns <= end_ns).last()?;
-            let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
-            let waiter = *mains.get(events.task(row) as usize)?;
-            Some(Asked { process, waiter, ended_ns, from_ns: ended_ns.max(start_ns), next_ns: NO_NS })
-        })
-        .collect();
-    asked.sort_by_key(|asked| asked.from_ns);
-    asked
+    told
 }
 
 /// One row per process that the selection touches.
 pub fn chain(trace: &Trace, wakers: &Wakers, windows: &[Window], selection: &Selection<'_>) -> Table {
-    let mut waits = Waits::new(trace);
-    let (mut inclusive_ns, mut slacks) = (FxHashMap::default(), FxHashMap::default());
-    for window in windows.iter().filter(|window| window.root.is_some()) {
-        let asked = asked(trace, &waits.mains, window);
-        let open = asked.partition_point(|asked| asked.from_ns <= window.end_ns);
-        let begins_ns = FxHashMap::default();
-        let mut listener = Listener { waits: &mut waits, inclusive_ns, asked, open, begins_ns };
-        walk_to(trace, wakers, window, &mut listener);
-        inclusive_ns = listener.inclusive_ns;
-        slacks.extend(slacks_of(&listener.asked));
-    }
+    let Told { waits, inclusive_ns, slack_ns } = told(trace, wakers, windows);
     let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
     let mut rows: Vec<u32> = chosen.map(|task| waits.main(task)).collect();
     rows.sort_unstable();
@@ -180,7 +167,7 @@ pub fn chain(trace: &Trace, wakers: &Wakers, windows: &[Window], selection: &Sel
         some_ints(rows.iter().map(|task| values.get(task).copied().unwrap_or(missing)))
     };
     table.columns.push(("inclusive_ns".to_owned(), of(&inclusive_ns, 0)));
-    table.columns.push(("slack_ns".to_owned(), of(&slacks, NO_NS)));
+    table.columns.push(("slack_ns".to_owned(), of(&slack_ns, NO_NS)));
     table
 }
 
@@ -203,23 +190,6 @@ fn links(first: u32, longest: &FxHashMap<u32, (i64, u32)>) -> Vec<u32> {
         links.push(next);
     }
     links
-}
-
-fn slacks_of(asked: &[Asked]) -> FxHashMap<u32, i64> {
-    let next: FxHashMap<u32, (i64, u32)> =
-        asked.iter().map(|asked| (asked.process, (asked.next_ns, asked.waiter))).collect();
-    let moment = |process: u32| {
-        let mut at = process;
-        for _ in 0..64 {
-            match *next.get(&at)? {
-                (NO_NS, waiter) => at = waiter,
-                (next_ns, _) => return Some(next_ns),
-            }
-        }
-        None
-    };
-    let slack = |asked: &Asked| Some((asked.process, (moment(asked.process)? - asked.ended_ns).max(0)));
-    asked.iter().filter_map(slack).collect()
 }
 
 fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &FxHashMap<u32, (i64, u32)>) -> Table {

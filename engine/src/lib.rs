@@ -41,6 +41,7 @@ pub mod schema;
 mod segment;
 pub mod select;
 pub mod sheet;
+mod slack;
 pub mod spent;
 pub mod stays;
 pub mod stops;

@@ -10,6 +10,7 @@ use crate::trace::Trace;
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 
 /// The main task of the process of each task.
 pub fn main_tasks(trace: &Trace) -> Vec<u32> {
@@ -198,8 +199,13 @@ pub fn outliving(trace: &Trace, window: &crate::window::Window) -> usize {
     if window.end_ns == NO_NS { 0 } else { trace.tasks.iter().filter(lives_on).count() }
 }
 
-/// One row per process; see [`tasks`].
-pub fn processes(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
+/// One row per process; see [`tasks`]. `slack_ns` is what is known of that, by the main tasks.
+pub fn processes(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    exclusive_ns: &[i64],
+    slack_ns: &FxHashMap<u32, i64>,
+) -> Table {
     let processes = gathered(trace, selection, exclusive_ns);
     let events = &trace.events;
     let task = |process: &Process| &trace.tasks[process.main as usize];
@@ -229,6 +235,7 @@ pub fn processes(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64])
         ("in_call_ns", of(&|process| process.in_call_ns)),
         ("gap_ns", of(&|process| process.gap_ns)),
         ("stopped_ns", of(&|process| process.stopped_ns)),
+        ("slack_ns", of(&|process| slack_ns.get(&process.main).copied().unwrap_or(NO_NS))),
         ("calls", of(&|process| process.calls as i64)),
         ("failed", of(&|process| process.failed as i64)),
         ("threads", of(&|process| process.threads)),

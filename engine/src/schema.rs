@@ -117,6 +117,7 @@ columns! {
         "in_call_ns" i64 "ns" "Time in calls, over all of its threads.";
         "gap_ns" i64 "ns" "Time between calls, over all of its threads.";
         "stopped_ns" i64 "ns" "The part of gap_ns in which a signal had stopped them.";
+        "slack_ns" i64 "ns" "How much longer it could have gone on without moving the end, as far as the trace shows who waited for it; missing where unknown.";
         "calls" i64 "" "Number of calls.";
         "failed" i64 "" "Number of calls that failed.";
         "threads" i64 "" "Number of its tasks, the main one included.";
@@ -825,7 +826,7 @@ columns! {
         "waits_for_task" u32 "" "Main task of the process for which it waited longest on the path.";
         "waits_for_pid" i32 "" "Id of that process.";
         "waits_for_ns" i64 "ns" "How long it waited for that one on the path.";
-        "slack_ns" i64 "ns" "From its end to when the path is next in who waited for it: so much longer it could have taken.";
+        "slack_ns" i64 "ns" "How much longer it could have gone on without moving the end, as far as the trace shows who waited for it; missing where unknown.";
     }
     "partition" {
         "capture" u32 "" "Number of the capture.";

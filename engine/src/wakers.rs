@@ -26,6 +26,7 @@ pub mod waits;
 use crate::trace::{Span, Trace};
 use parsers::Outcome;
 use parsers::syscalls::Class;
+use rustc_hash::FxHashMap;
 use shapes::Deed;
 pub use waiting::EXIT_TOLERANCE_NS;
 use waiting::Waiting;
@@ -237,6 +238,21 @@ impl Wakers {
     /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.
     pub fn poll(&self, trace: &Trace, task: u32, at: usize, span: Span, waiter: Option<u32>) -> Option<checks::Poll> {
         checks::poll(self, Waiting { trace, task, at, span }, waiter)
+    }
+
+    /// Of each stream that is read, the tasks that read it, and those that use the end from which it is written.
+    pub fn readers_and_users(&self, trace: &Trace) -> impl Iterator<Item = (Vec<u32>, &[u32])> {
+        let mut readers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for row in (0..trace.events.len()).filter(|&row| self.shapes.of(trace, row).wait == Some(Wait::Read)) {
+            if let Some(end) = self.streams.other_end(trace.events.target(row)) {
+                let (readers, task) = (readers.entry(end).or_default(), trace.events.task(row));
+                // Few tasks read a stream, many times each; repetitions do no harm.
+                if !readers.iter().rev().take(8).any(|&reader| reader == task) {
+                    readers.push(task);
+                }
+            }
+        }
+        readers.into_iter().map(|(end, readers)| (readers, self.streams.users(end)))
     }
 
     /// Who gave a call what it took.

@@ -63,7 +63,7 @@ fn who_waited_on_whom_and_who_could_have_taken_longer() {
             vec![(100, Some(2), Some(80), None), (80, Some(3), Some(60), Some(0)), (60, None, None, Some(0))],
         ),
         (
-            "what waits beside the path has the slack of who waits for it",
+            "what waits beside the path has the slack of who waits for it, which goes on for 10 before it ends",
             vec![
                 root().fork(1, 2, 2).fork(2, 3, 4).wait4(10, 90, 4).wait4(90, 91, 2).exit(100),
                 task(2).call("read", 3, 4).fork(4, 5, 3).wait4(5, 40, 3).exit(50),
@@ -73,9 +73,35 @@ fn who_waited_on_whom_and_who_could_have_taken_longer() {
             vec![
                 (100, Some(4), Some(80), None),
                 (0, None, None, Some(40)),
-                (0, None, None, Some(50)),
+                (0, None, None, Some(40)),
                 (80, None, None, Some(0)),
             ],
+        ),
+        (
+            "a child whose end lets the waiter start another one has no more slack than that",
+            vec![
+                root().fork(1, 2, 2).fork(2, 3, 5).wait4(5, 71, 2).wait4(71, 99, 5).exit(100),
+                task(2).call("read", 3, 4).fork(4, 5, 3).wait4(5, 20, 3).fork(20, 25, 4).wait4(25, 70, 4).exit(71),
+                child(3, 5, 20),
+                child(4, 25, 70),
+                child(5, 3, 99),
+            ],
+            vec![
+                (100, Some(5), Some(94), None),
+                (0, None, None, Some(28)),
+                (0, None, None, Some(28)),
+                (0, None, None, Some(28)),
+                (94, None, None, Some(0)),
+            ],
+        ),
+        (
+            "of who writes what another process reads no slack is told",
+            vec![
+                root().fork(1, 5, 2).fork(5, 10, 3).wait4(10, 20, 2).wait4(20, 90, 3).exit(100),
+                task(2).call("write", 5, 20).on("pipe:[7]").exit(20),
+                task(3).call("read", 10, 20).on("pipe:[7]").returns(0).exit(90),
+            ],
+            vec![(100, Some(3), Some(80), None), (10, None, None, None), (80, Some(2), Some(10), Some(0))],
         ),
         (
             "nobody asks for the end of a child that is left alone",

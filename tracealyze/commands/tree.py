@@ -27,8 +27,8 @@ def command(
 ) -> None:
     """Show the processes as a tree: life, time on the path with and without what it waited for, slack, and the end.
 
-    The slack of a process is how much longer it could have taken: from its end to when the path is next in the one that
-    waited for it.
+    The slack of a process is how much longer it could have gone on without moving the end: what its waiter waits for
+    others meanwhile. It is told only where nothing but its end was waited for.
     """
     from tracealyze.render import tree
     from tracealyze.render.listing import FORMS

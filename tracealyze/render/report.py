@@ -142,7 +142,11 @@ class _Report:
         kept = [dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in rows[: self.top]]
         columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
         if self.summary.window.reason is None:
-            columns += [Column("exclusive_ns", "on path"), Column("wall_ns", "life")]
+            columns += [
+                Column("exclusive_ns", "on path"),
+                Column("wall_ns", "life"),
+                Column("slack_ns", "slack", spare=6),
+            ]
         columns += [Column("in_call_ns", "in calls", spare=5), Column("calls", "calls", spare=2)]
         columns += [Column("failed", "failed", spare=4)]
         columns += [Column("end", "end"), Column("what", "program", least=_LEAST_OF_A_NAME)]

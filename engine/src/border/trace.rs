@@ -351,7 +351,9 @@ impl PyTrace {
     fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
             let exclusive_ns = self.pieces(&selection.0)?.exclusive_by_task();
-            Ok(processes::processes(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
+            let chosen = Selection::new(&self.trace, &selection.0)?;
+            let slack_ns = chain::told(&self.trace, self.wakers(), &self.windows(&selection.0)?).slack_ns;
+            Ok(processes::processes(&self.trace, &chosen, &exclusive_ns, &slack_ns))
         })?;
         Ok(table.into())
     }

@@ -118,6 +118,16 @@ impl Streams {
         self.known_ends(target).map(|ends| ends.own)
     }
 
+    /// The number of the end from which one writes to what is read from a target.
+    pub(super) fn other_end(&self, target: Text) -> Option<u32> {
+        self.known_ends(target).map(|ends| ends.peer)
+    }
+
+    /// The tasks that used an end.
+    pub(super) fn users(&self, end: u32) -> &[u32] {
+        self.ends.get(end as usize).map_or(&[], |end| &end.users)
+    }
+
     /// Who reads what this call writes, and the number of the end from which they do.
     pub(super) fn readers(&self, call: &Waiting<'_>) -> Option<(&[u32], u32)> {
         let ends = self.known_ends(call.trace.events.target(call.span.row))?;
