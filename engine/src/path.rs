@@ -164,6 +164,7 @@ impl<L: Listen> Walk<'_, L> {
     fn step(&mut self) {
         let birth_ns = self.trace.tasks[self.task as usize].birth_ns;
         if birth_ns == NO_NS || self.at_ns <= birth_ns {
+            self.lanes.leave(self.task);
             return self.leave_at_birth();
         }
         match self.lanes.before(self.trace, self.task, self.at_ns) {

@@ -14,6 +14,8 @@ const BLOCK_ROWS: usize = 64;
 const SHORT_TASK_ROWS: usize = 1024;
 /// Spans that all lanes together may hold before their blocks are dropped.
 const SPANS_AT_MOST: usize = 1 << 18;
+/// Lanes that leave their room to others; that of more is given back.
+const SPARE_AT_MOST: usize = 64;
 
 struct Lane {
     task: u32,
@@ -24,6 +26,8 @@ struct Lane {
     /// The spans of `block` and their places among the task's rows, if they are worked out.
     spans: Vec<(usize, Span)>,
     is_filled: bool,
+    /// How many spans there were at first.
+    filled: usize,
 }
 
 /// The lanes of the tasks that were visited.
@@ -31,12 +35,15 @@ pub(super) struct Lanes {
     lanes: Vec<Lane>,
     /// Places in `lanes`, by task; [`NONE`] before its first visit.
     places: Vec<u32>,
+    /// Spans that were worked out for lanes that may still be looked at.
     spans: usize,
+    /// Room that a lane has left to the next one.
+    spare: Vec<Vec<(usize, Span)>>,
 }
 
 impl Lanes {
     pub(super) fn new(trace: &Trace) -> Lanes {
-        Lanes { lanes: Vec::new(), places: vec![NONE; trace.tasks.len()], spans: 0 }
+        Lanes { lanes: Vec::new(), places: vec![NONE; trace.tasks.len()], spans: 0, spare: Vec::new() }
     }
 
     /// The last span of a task that begins before a moment, and its place among the task's rows.
@@ -51,8 +58,11 @@ impl Lanes {
         let lane = self.lanes.get_mut(place)?;
         loop {
             if !lane.is_filled {
+                if lane.spans.capacity() == 0 {
+                    lane.spans = self.spare.pop().unwrap_or_default();
+                }
                 lane.fill(trace);
-                self.spans += lane.spans.len();
+                self.spans += lane.filled;
             }
             while let Some(&found) = lane.spans.last() {
                 if found.1.start_ns < at_ns {
@@ -60,8 +70,24 @@ impl Lanes {
                 }
                 lane.spans.pop();
             }
-            lane.block = lane.block_before(at_ns)?;
-            lane.is_filled = false;
+            let Some(block) = lane.block_before(at_ns) else {
+                self.leave(task);
+                return None;
+            };
+            self.spans -= std::mem::take(&mut lane.filled);
+            (lane.block, lane.is_filled) = (block, false);
+        }
+    }
+
+    /// Nothing of a task that lies before the moment asked for last is looked at.
+    pub(super) fn leave(&mut self, task: u32) {
+        let place = self.places.get(task as usize).map_or(NONE, |&place| place);
+        let Some(lane) = self.lanes.get_mut(place as usize) else { return };
+        self.spans -= std::mem::take(&mut lane.filled);
+        let mut room = std::mem::take(&mut lane.spans);
+        if room.capacity() > 0 && self.spare.len() < SPARE_AT_MOST {
+            room.clear();
+            self.spare.push(room);
         }
     }
 
@@ -79,10 +105,9 @@ impl Lanes {
             if lane.block_rows > BLOCK_ROWS {
                 *lane = Lane::in_blocks(trace, lane.task);
             }
-            lane.spans = Vec::new();
-            lane.is_filled = false;
+            (lane.spans, lane.filled, lane.is_filled) = (Vec::new(), 0, false);
         }
-        self.spans = 0;
+        self.spans = self.lanes.iter().map(|lane| lane.filled).sum();
     }
 }
 
@@ -92,7 +117,7 @@ impl Lane {
             return Lane::in_blocks(trace, task);
         }
         let (block_rows, floors) = (SHORT_TASK_ROWS, vec![birth_ns(trace, task)]);
-        Lane { task, block_rows, floors, block: 0, spans: Vec::new(), is_filled: false }
+        Lane { task, block_rows, floors, block: 0, spans: Vec::new(), is_filled: false, filled: 0 }
     }
 
     fn in_blocks(trace: &Trace, task: u32) -> Lane {
@@ -105,7 +130,7 @@ impl Lane {
             floor_ns = block.last().map_or(floor_ns, |(_, span)| span.end_ns);
         }
         let (block_rows, block) = (BLOCK_ROWS, floors.len() - 1);
-        Lane { task, block_rows, floors, block, spans: Vec::new(), is_filled: false }
+        Lane { task, block_rows, floors, block, spans: Vec::new(), is_filled: false, filled: 0 }
     }
 
     /// The last block before this one in which a span may begin before a moment.
@@ -118,7 +143,7 @@ impl Lane {
         let Some(&floor_ns) = self.floors.get(self.block) else { return };
         self.spans.clear();
         self.spans.extend(trace.spans_of(self.task, from..from + self.block_rows, floor_ns));
-        self.is_filled = true;
+        (self.filled, self.is_filled) = (self.spans.len(), true);
     }
 }
 

@@ -11,7 +11,7 @@ use super::waiting::Waiting;
 use super::{Edge, How, Sure, waits};
 use crate::events::EventTable;
 use crate::trace::Trace;
-use parsers::{Outcome, Text};
+use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
 /// What happened at one end of a stream.
@@ -21,12 +21,28 @@ pub(super) struct End {
     pub closes: Ordered,
     /// Tasks that used it.
     pub users: Vec<u32>,
+    /// When users ended, in order, with their places among them: a stream that all have has thousands.
+    deaths: Vec<(i64, u32)>,
 }
 
 impl End {
     pub(super) fn order(&mut self, trace: &Trace) {
         self.writes.order(trace);
         self.closes.order(trace);
+        let deaths = (0u32..).zip(&self.users).map(|(place, &user)| {
+            let death_ns = trace.tasks.get(user as usize).map_or(NO_NS, |task| task.death_ns);
+            (death_ns, place)
+        });
+        self.deaths = deaths.filter(|&(death_ns, _)| death_ns != NO_NS).collect();
+        self.deaths.sort_unstable();
+    }
+
+    /// The users that ended inside a wait, with their places.
+    fn ended_inside(&self, call: &Waiting<'_>) -> impl Iterator<Item = (u32, i64)> {
+        let until = self.deaths.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
+        let ended = self.deaths[..until].iter().rev().copied();
+        let start_ns = call.span.start_ns;
+        ended.take_while(move |&(death_ns, _)| death_ns > start_ns).map(|(death_ns, place)| (place, death_ns))
     }
 }
 
@@ -158,12 +174,12 @@ pub(super) fn writer(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) 
 /// The last of those that fit to close, or of the users to end.
 pub(super) fn leaver(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
     let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, How::Stream, Sure::Measured));
-    let exits = end.users.iter().filter(|&&user| user != call.task).filter_map(|&user| {
-        let task = call.trace.tasks.get(user as usize)?;
-        let at_ns = task.death_ns.min(call.span.end_ns);
-        call.spans_exit(task.death_ns).then_some(Edge { task: user, at_ns, how: How::Stream, sure: Sure::Inferred })
+    let exits = end.ended_inside(call).filter_map(|(place, death_ns)| {
+        let user = *end.users.get(place as usize).filter(|&&user| user != call.task)?;
+        Some((death_ns.min(call.span.end_ns), place, user))
     });
-    closed.into_iter().chain(exits).max_by_key(|edge| edge.at_ns)
+    let exit = exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: How::Stream, sure: Sure::Inferred });
+    closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns)
 }
 
 /// Whether a target is named as streams are. A fifo is named as any file is.
