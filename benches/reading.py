@@ -38,7 +38,7 @@ def repeated(text: Path, size: int) -> Path:
 
 def reading_s(path: Path) -> float:
     """The best of several rounds."""
-    command = [str(measure.tracealyze().parent / "python"), "-c", READ, str(path)]
+    command = [str(Path(measure.tracealyze()).parent / "python"), "-c", READ, str(path)]
     done = [subprocess.run(command, capture_output=True, text=True) for _ in range(measure.ROUNDS)]
     failed = next((one for one in done if one.returncode), None)
     if failed:

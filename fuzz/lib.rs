@@ -1,6 +1,6 @@
 //! What must hold for any bytes, whatever the format.
 
-use parsers::{Head, Line, Lines, Parsed};
+use parsers::{Bodies, Head, Line, Lines, Parsed};
 
 /// Read bytes as a capture of this format: no panic, one line for each physical line, texts that exist, and the same when
 /// the capture is read in two pieces.
@@ -19,14 +19,14 @@ pub fn read_as(format: &str, bytes: &[u8]) {
             assert!((text.0 as usize) < whole.texts.len(), "a text of another chunk");
         }
     }
-    let (mut remembers, mut again) = (Parsed::default(), Lines::default());
+    let (mut remembers, mut again, mut bodies) = (Parsed::default(), Lines::default(), Bodies::default());
     for _ in 0..2 {
         remembers.read_on(reader.as_ref(), bytes, &mut again);
         assert!(whole.lines.len() == again.list.len(), "each physical line is read once");
-        for (line, known) in whole.lines.iter().zip(&again.list) {
+        for (line, (known, extra)) in whole.lines.iter().zip(&bodies.in_full(&again)) {
             let facts = |line: &Line| (line.kind, line.part, line.outcome, line.stamp_ns, line.dur_ns, line.ret, line.fd);
             assert_eq!(facts(line), facts(known), "a line that is repeated says the same");
-            assert_eq!(line.extra == 0, known.extra == 0, "a line that is repeated says the same");
+            assert_eq!(line.extra == 0, extra.is_none(), "a line that is repeated says the same");
             for (text, known) in [(line.name, known.name), (line.op, known.op), (line.target, known.target)] {
                 assert_eq!(whole.texts.bytes(text), remembers.texts.bytes(known), "a line that is repeated says the same");
             }

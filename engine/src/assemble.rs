@@ -134,11 +134,13 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// The stamp of a line on the time line of its capture.
+    #[inline]
     pub(crate) fn stamp(&mut self, file: u32, line: &Line) -> i64 {
         self.clocks[(file - self.capture.first_file) as usize].place(line.stamp_ns)
     }
 
     /// Take in a line whose texts are those of the trace.
+    #[inline]
     pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let kind = match extra {
             Some(Extra::Program(name)) => {
@@ -197,6 +199,7 @@ impl<'trace> Assembler<'trace> {
         task
     }
 
+    #[inline]
     fn state(&mut self, task: u32) -> &mut State {
         let at = (task - self.first_task) as usize;
         if at >= self.states.len() {
@@ -233,6 +236,7 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// A call without a printed duration lasts at most until the next event of its task.
+    #[inline]
     fn date(&mut self, task: u32, stamp_ns: i64) {
         if self.facts.has_durations || self.facts.stamp != Stamp::Start || stamp_ns == NO_NS {
             return;
@@ -255,14 +259,12 @@ impl<'trace> Assembler<'trace> {
 
     /// Start, duration and its kind of a call printed whole.
     fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
-        let (facts, state) = (self.facts, *self.state(task));
-        if facts.stamp != Stamp::End {
+        let facts = self.facts;
+        if facts.stamp != Stamp::End || stamp_ns == NO_NS {
             let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
             return (stamp_ns, line.dur_ns, kind);
         }
-        if stamp_ns == NO_NS {
-            return (NO_NS, line.dur_ns, if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind });
-        }
+        let state = *self.state(task);
         self.state(task).broken = None;
         // A task's first "since its previous event" counts from the start of the trace: it says nothing. In an excerpt that
         // is out of order it is not the first line.
@@ -347,6 +349,7 @@ impl<'trace> Assembler<'trace> {
         (state.last_end_ns, state.seen) = (end_ns, true);
     }
 
+    #[inline]
     fn count(&mut self, task: u32, outcome: Outcome) {
         let task = &mut self.trace.tasks[task as usize];
         task.calls += 1;

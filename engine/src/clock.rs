@@ -31,6 +31,7 @@ impl FileClock {
     }
 
     /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it says nothing about wall time.
+    #[inline]
     pub fn place(&mut self, stamp_ns: i64) -> i64 {
         if stamp_ns == NO_NS {
             return NO_NS;

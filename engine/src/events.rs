@@ -6,6 +6,7 @@
 use crate::classes::moves_bytes;
 use crate::segment::Segment;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
+use rayon::slice::ParallelSliceMut;
 
 /// Rows of a full segment.
 pub const SEGMENT_ROWS: usize = 1 << 16;
@@ -114,6 +115,7 @@ pub struct EventTable {
 
 impl EventTable {
     /// Number of rows.
+    #[inline]
     pub fn len(&self) -> u32 {
         self.segments.last().map_or(0, |last| ((self.segments.len() - 1) * SEGMENT_ROWS + last.len()) as u32)
     }
@@ -124,9 +126,10 @@ impl EventTable {
     }
 
     /// Add a row, get its number.
+    #[inline]
     pub fn push(&mut self, event: &Event) -> u32 {
         if self.segments.last().is_none_or(|last| last.len() == SEGMENT_ROWS) {
-            self.segments.push(Segment::with_room());
+            self.segments.push(Segment::new());
         }
         let row = self.len();
         if let Some(last) = self.segments.last_mut() {
@@ -153,9 +156,9 @@ impl EventTable {
 
     /// Put what is known of few rows in order of the rows: a call that ends late was added late.
     pub(crate) fn order_lists(&mut self) {
-        fn order<T>(list: &mut [(u32, T)]) {
+        fn order<T: Send>(list: &mut [(u32, T)]) {
             if !list.is_sorted_by_key(|(row, _)| *row) {
-                list.sort_by_key(|(row, _)| *row);
+                list.par_sort_by_key(|(row, _)| *row);
             }
         }
         order(&mut self.asked);
@@ -219,6 +222,11 @@ impl EventTable {
     pub fn shape_number(&self, row: u32) -> u32 {
         let (segment, at) = self.place(row);
         segment.shape(at)
+    }
+
+    /// Numbers of the tasks as they lie in memory, piece by piece.
+    pub(crate) fn task_pieces(&self) -> Vec<&[u32]> {
+        self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
     }
 
     /// Numbers of shapes and tasks as they lie in memory: pieces with the number of their first row.

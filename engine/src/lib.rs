@@ -8,6 +8,7 @@ mod assemble;
 #[cfg(feature = "python")]
 mod border;
 pub mod build;
+mod by_task;
 pub mod calls;
 mod cells;
 pub mod chain;
@@ -37,6 +38,7 @@ pub mod path;
 pub mod processes;
 pub mod quote;
 pub mod read;
+mod relay;
 pub mod schema;
 mod segment;
 pub mod select;

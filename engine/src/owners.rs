@@ -75,11 +75,13 @@ impl Owners {
     }
 
     /// The task of a line, made if its ids name none.
+    #[inline]
     pub(crate) fn owner(&mut self, tasks: &mut Vec<Task>, line: &Line) -> u32 {
         let key = (line.pid, line.tid);
-        if self.last.0 == key && self.last.1 != NONE {
-            return self.last.1;
-        }
+        if self.last.0 == key && self.last.1 != NONE { self.last.1 } else { self.other_owner(tasks, line, key) }
+    }
+
+    fn other_owner(&mut self, tasks: &mut Vec<Task>, line: &Line, key: Key) -> u32 {
         let task = match line.tid {
             NO_ID => self.unnamed(tasks),
             _ => self.named(tasks, key, line),

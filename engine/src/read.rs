@@ -1,23 +1,22 @@
 //! Captures to a trace: cells of a file are read on all cores, and put together in order while the next ones are read.
 //!
 //! ```text
-//! cells of the file   |0|1|2|3|4|5|6|7|…      each: bytes → lines, texts numbered within the cell
-//! batch n+1           on all cores, at the same time as
-//! batch n             assembled, one line after the other: halves joined, ids to tasks
+//! cells of the file   |0|1|2|3|4|5|6|7|…      read on all cores: bytes → lines, texts as each core numbers them
+//! trace               |0|1|2|3|…              assembled, one line after the other: halves joined, ids to tasks
 //! ```
-//! So the result does not depend on the number of threads.
+//! So the result does not depend on the number of threads. Who does what when, see `relay.rs`.
 
 use crate::assemble::{Assembler, Place};
 use crate::clock::bounded_ns;
 use crate::merge;
+use crate::relay::{Steps, relay};
 use crate::trace::{Capture, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::line::Ended;
-use parsers::{Extra, Format, Head, Kind, Line, LineReader, Lines, NO_NS, Parsed, Text};
-use rayon::prelude::*;
+use parsers::{Bodies, Extra, Format, Head, Kind, Line, LineReader, Lines, NO_NS, Parsed, Says, Text, Told};
 use std::io;
 use std::path::Path;
-use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Why a capture cannot be read.
 #[derive(Debug)]
@@ -55,6 +54,10 @@ pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 /// As much of a capture as is looked at to recognise it.
 const HEAD_BYTES: usize = 1 << 18;
+/// A cell: what is read of it, and what it says, stay near the core.
+const CELL_BYTES: u64 = 1 << 18;
+/// Progress is told after so many bytes.
+const TOLD_BYTES: u64 = 1 << 22;
 
 /// Read captures, each a list of files that belong together.
 ///
@@ -141,7 +144,7 @@ fn one_file(
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
     match input::open(Path::new(path)).map_err(unreadable(path))? {
-        Source::File(file) => from_cells(trace, path, &file, format, progress),
+        Source::File(file) => from_cells(trace, path, file, format, progress),
         Source::Stream(stream) => from_stream(trace, path, stream, format, progress),
     }
 }
@@ -149,6 +152,7 @@ fn one_file(
 /// A cell, read.
 #[derive(Default)]
 struct Cell {
+    number: usize,
     bytes: Vec<u8>,
     lines: Lines,
     /// Who read it: its texts have that one's numbers.
@@ -156,41 +160,10 @@ struct Cell {
     failed: Option<io::Error>,
 }
 
-fn batch_size() -> usize {
-    rayon::current_num_threads() * 4
-}
-
-/// Those who read cells, each remembering what it read before.
-struct Workers<'reader> {
-    reader: &'reader dyn LineReader,
-    memories: Vec<Parsed>,
-}
-
-impl<'reader> Workers<'reader> {
-    fn new(reader: &'reader dyn LineReader) -> Workers<'reader> {
-        let mut memories = Vec::new();
-        memories.resize_with(rayon::current_num_threads(), Parsed::default);
-        Workers { reader, memories }
-    }
-
-    /// Read cells on all cores. Each worker takes the next one that is left, so its own come in order.
-    fn read(&mut self, cells: &mut [Cell], load: impl Fn(usize, &mut Vec<u8>) -> io::Result<()> + Sync) {
-        let (left, reader) = (Mutex::new(cells.iter_mut().enumerate()), self.reader);
-        let next = || left.lock().ok().and_then(|mut left| left.next());
-        self.memories.par_iter_mut().enumerate().with_max_len(1).for_each(|(worker, parsed)| {
-            while let Some((at, cell)) = next() {
-                cell.failed = load(at, &mut cell.bytes).err();
-                cell.worker = worker;
-                parsed.read_on(reader, &cell.bytes, &mut cell.lines);
-            }
-        });
-    }
-}
-
 fn from_cells(
     trace: &mut Trace,
     path: &str,
-    file: &Seekable,
+    file: Seekable,
     format: Option<&'static dyn Format>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
@@ -198,20 +171,14 @@ fn from_cells(
     file.read_cell(0, &mut first).map_err(unreadable(path))?;
     let head = &first[..first.len().min(HEAD_BYTES)];
     let (name, reader) = reader_for(path, Head { bytes: head, complete: file.cells() <= 1 }, format)?;
+    drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
-    let mut workers = Workers::new(reader.as_ref());
-    let cells: Vec<usize> = (0..file.cells()).collect();
-    let mut fill = |batch: &mut Vec<Cell>, numbers: &[usize]| {
-        batch.resize_with(numbers.len(), Cell::default);
-        workers.read(batch, |at, bytes| file.read_cell(numbers[at], bytes).map(|_| ()));
-    };
-    let (mut now, mut next) = (Vec::new(), Vec::new());
-    for numbers in cells.chunks(batch_size()).map(Some).chain([None]) {
-        rayon::join(|| fill(&mut next, numbers.unwrap_or(&[])), || run.batch(&now));
-        std::mem::swap(&mut now, &mut next);
-        progress(run.bytes, file.len());
-    }
+    let file = file.with_cell_bytes(CELL_BYTES);
+    let mut numbers = 0..file.cells();
+    let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
+    let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
+    run.all(reader.as_ref(), claim, load, &mut |bytes| progress(bytes, file.len()));
     run.finish(path, false)
 }
 
@@ -222,39 +189,56 @@ fn from_stream(
     format: Option<&'static dyn Format>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
-    let first = stream.next_chunk().map_err(unreadable(path))?;
+    let mut first = stream.next_chunk().map_err(unreadable(path))?;
     let complete = first.as_ref().is_none_or(|chunk| chunk.last);
-    let first = first.map_or_else(Vec::new, |chunk| chunk.bytes);
-    let head = &first[..first.len().min(HEAD_BYTES)];
+    let bytes = first.as_ref().map_or(&b""[..], |chunk| &chunk.bytes);
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
     let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
-    let mut workers = Workers::new(reader.as_ref());
-    let mut now = vec![Cell { bytes: first, ..Cell::default() }];
-    workers.read(&mut now, |_, _| Ok(()));
-    while !now.is_empty() {
-        let mut fill = || -> io::Result<Vec<Cell>> {
-            let mut cells = Vec::new();
-            while cells.len() < batch_size() {
-                let Some(chunk) = stream.next_chunk()? else { break };
-                cells.push(Cell { bytes: chunk.bytes, ..Cell::default() });
-            }
-            workers.read(&mut cells, |_, _| Ok(()));
-            Ok(cells)
-        };
-        let (next, ()) = rayon::join(&mut fill, || run.batch(&now));
-        now = next.map_err(unreadable(path))?;
-        progress(run.bytes, 0);
-    }
+    let claim = |cell: &mut Cell| match first.take().map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk))) {
+        Ok(chunk) => chunk.map(|chunk| cell.bytes = chunk.bytes).is_some(),
+        Err(error) => {
+            cell.bytes.clear();
+            cell.failed = Some(error);
+            true
+        }
+    };
+    run.all(reader.as_ref(), claim, |_| (), &mut |bytes| progress(bytes, 0));
     let cut = stream.is_cut();
     run.finish(path, cut)
 }
 
-/// Assembling, batch by batch.
+/// What numbers of a worker mean.
+#[derive(Default)]
+struct Known {
+    /// Texts in the trace of those of the worker.
+    texts: Vec<Text>,
+    /// Bodies with the texts of the trace.
+    bodies: Bodies,
+}
+
+impl Known {
+    /// A line with the texts of the trace.
+    fn line(&self, lines: &Lines, told: &Told) -> (Line, Option<Extra>) {
+        match told.says {
+            Says::Body(body) => {
+                let (line, extra) = self.bodies.line(told, body);
+                (Line { dur_ns: bounded_ns(line.dur_ns), ..line }, extra.cloned())
+            }
+            Says::Alone(at) => {
+                let line = &lines.alone[at as usize];
+                in_trace(line, lines.extra(line), &self.texts)
+            }
+        }
+    }
+}
+
+/// Assembling, cell by cell.
 struct Run<'trace> {
     assembler: Assembler<'trace>,
-    /// The texts in the trace of those of each worker.
-    maps: Vec<Vec<Text>>,
+    /// What each worker said before.
+    known: Vec<Known>,
     line: u32,
     bytes: u64,
     /// Where the tracer's present run begins.
@@ -265,13 +249,42 @@ struct Run<'trace> {
 
 impl<'trace> Run<'trace> {
     fn new(assembler: Assembler<'trace>) -> Run<'trace> {
-        Run { assembler, maps: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
+        Run { assembler, known: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
     }
 
-    fn batch(&mut self, cells: &[Cell]) {
-        for cell in cells {
-            self.cell(cell);
-        }
+    /// Take in all cells that can be claimed, each loaded and read by some core, and tell how many bytes those had.
+    fn all(
+        &mut self,
+        reader: &dyn LineReader,
+        claim: impl FnMut(&mut Cell) -> bool + Send,
+        load: impl Fn(&mut Cell) + Sync,
+        tell: &mut dyn FnMut(u64),
+    ) {
+        // Each core remembers what it read before.
+        let mut memories = Vec::new();
+        memories.resize_with(rayon::current_num_threads(), Parsed::default);
+        let (done, mut told) = (AtomicU64::new(0), 0);
+        let steps = Steps {
+            claim,
+            read: |worker, parsed: &mut Parsed, cell: &mut Cell| {
+                load(cell);
+                cell.worker = worker;
+                parsed.read_on(reader, &cell.bytes, &mut cell.lines);
+            },
+            take: |cell: &Cell| {
+                self.cell(cell);
+                done.store(self.bytes, Ordering::Relaxed);
+            },
+            watch: || {
+                let bytes = done.load(Ordering::Relaxed);
+                if bytes >= told + TOLD_BYTES {
+                    told = bytes;
+                    tell(bytes);
+                }
+            },
+        };
+        relay(&mut memories, steps);
+        tell(self.bytes);
     }
 
     fn cell(&mut self, cell: &Cell) {
@@ -279,30 +292,30 @@ impl<'trace> Run<'trace> {
             self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         }
         self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
-        if cell.worker >= self.maps.len() {
-            self.maps.resize(cell.worker + 1, Vec::new());
+        if cell.worker >= self.known.len() {
+            self.known.resize_with(cell.worker + 1, Known::default);
         }
-        let map = &mut self.maps[cell.worker];
+        let known = &mut self.known[cell.worker];
         if cell.lines.texts.afresh {
-            map.clear();
+            known.texts.clear();
         }
-        self.assembler.map_texts(cell.lines.texts.iter(), map);
+        self.assembler.map_texts(cell.lines.texts.iter(), &mut known.texts);
+        known.bodies.hear(&cell.lines, |line, extra| in_trace(line, extra, &known.texts));
         self.assembler.hear(cell.worker, cell.lines.forgot);
         // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
         let (mut lines, mut bytes) = (0, 0);
-        for (number, line) in cell.lines.list.iter().enumerate() {
+        for (number, told) in cell.lines.list.iter().enumerate() {
             self.line = self.line.saturating_add(1);
-            let extra = cell.lines.extra(line);
-            if self.assembler.begins_run(line, extra) {
+            let (line, extra) = known.line(&cell.lines, told);
+            if self.assembler.begins_run(&line, extra.as_ref()) {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
                 lines = number;
                 let before = self.bytes + bytes as u64;
-                self.assembler.next_run(extra, self.line, before - self.run_start);
+                self.assembler.next_run(extra.as_ref(), self.line, before - self.run_start);
                 self.run_start = before;
             }
             let file = self.assembler.first_file();
-            let stamp_ns = self.assembler.stamp(file, line);
-            let (line, extra) = in_trace(line, extra, map);
+            let stamp_ns = self.assembler.stamp(file, &line);
             self.assembler.line(&line, extra, stamp_ns, Place { file, line: self.line });
         }
         self.bytes += cell.bytes.len() as u64;

@@ -6,10 +6,17 @@
 use crate::events::{Event, EventKind, SEGMENT_ROWS};
 use parsers::{DurKind, NO_NS, Outcome, Text};
 
+/// A column with a place for each row. Places behind the last row are not touched, and so take no memory.
+type Column<T> = Box<[T; SEGMENT_ROWS]>;
+
+fn column<T: Copy>(zero: T) -> Column<T> {
+    let places = vec![zero; SEGMENT_ROWS].into_boxed_slice();
+    places.try_into().unwrap_or_else(|_| unreachable!("it has that many"))
+}
+
 /// A column of numbers, most of them small.
-#[derive(Default)]
 struct Numbers {
-    codes: Vec<u32>,
+    codes: Column<u32>,
     large: Vec<i64>,
 }
 
@@ -20,10 +27,11 @@ impl Numbers {
     const LARGE: u32 = 1 << 31;
     const NONE: u32 = u32::MAX;
 
-    fn with_room() -> Numbers {
-        Numbers { codes: Vec::with_capacity(SEGMENT_ROWS), large: Vec::new() }
+    fn new() -> Numbers {
+        Numbers { codes: column(0), large: Vec::new() }
     }
 
+    #[inline]
     fn small_code(value: i64) -> Option<u32> {
         match value {
             NO_NS => Some(Numbers::NONE),
@@ -33,9 +41,8 @@ impl Numbers {
     }
 
     #[inline]
-    fn push(&mut self, value: i64) {
-        let code = Numbers::small_code(value).unwrap_or_else(|| self.add_large(value));
-        self.codes.push(code);
+    fn put(&mut self, at: usize, value: i64) {
+        self.codes[at] = Numbers::small_code(value).unwrap_or_else(|| self.add_large(value));
     }
 
     fn add_large(&mut self, value: i64) -> u32 {
@@ -66,7 +73,6 @@ impl Numbers {
 }
 
 /// A column of stamps: differences to the first one of some rows.
-#[derive(Default)]
 struct Moments {
     firsts_ns: Vec<i64>,
     since_ns: Numbers,
@@ -75,12 +81,18 @@ struct Moments {
 impl Moments {
     const ROWS: usize = 64;
 
-    fn push(&mut self, at: usize, stamp_ns: i64) {
+    fn new() -> Moments {
+        Moments { firsts_ns: Vec::with_capacity(SEGMENT_ROWS / Moments::ROWS), since_ns: Numbers::new() }
+    }
+
+    /// The row behind the last one.
+    #[inline]
+    fn put(&mut self, at: usize, stamp_ns: i64) {
         if at.is_multiple_of(Moments::ROWS) {
             let last_ns = self.firsts_ns.last().copied().unwrap_or(0);
             self.firsts_ns.push(if stamp_ns == NO_NS { last_ns } else { stamp_ns });
         }
-        self.since_ns.push(self.since_first(at, stamp_ns));
+        self.since_ns.put(at, self.since_first(at, stamp_ns));
     }
 
     fn set(&mut self, at: usize, stamp_ns: i64) {
@@ -102,16 +114,16 @@ impl Moments {
 }
 
 /// The rows.
-#[derive(Default)]
 pub(crate) struct Segment {
+    len: usize,
     start_ns: Moments,
     dur_ns: Numbers,
     ret: Numbers,
-    line: Vec<u32>,
-    task: Vec<u32>,
-    shape: Vec<u32>,
-    target: Vec<Text>,
-    flags: Vec<u8>,
+    line: Column<u32>,
+    task: Column<u32>,
+    shape: Column<u32>,
+    target: Column<u32>,
+    flags: Column<u8>,
     /// Empty unless some row has a CPU time.
     cpu_ns: Vec<i64>,
     /// Empty while all rows are from file 0.
@@ -119,36 +131,43 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    pub(crate) fn with_room() -> Segment {
-        let rows = SEGMENT_ROWS;
+    pub(crate) fn new() -> Segment {
         Segment {
-            start_ns: Moments { since_ns: Numbers::with_room(), ..Moments::default() },
-            dur_ns: Numbers::with_room(),
-            ret: Numbers::with_room(),
-            line: Vec::with_capacity(rows),
-            task: Vec::with_capacity(rows),
-            shape: Vec::with_capacity(rows),
-            target: Vec::with_capacity(rows),
-            flags: Vec::with_capacity(rows),
-            ..Segment::default()
+            len: 0,
+            start_ns: Moments::new(),
+            dur_ns: Numbers::new(),
+            ret: Numbers::new(),
+            line: column(0),
+            task: column(0),
+            shape: column(0),
+            target: column(0),
+            flags: column(0),
+            cpu_ns: Vec::new(),
+            file: Vec::new(),
         }
     }
 
     pub(crate) fn len(&self) -> usize {
-        self.line.len()
+        self.len
     }
 
+    /// Add a row, where there is room for one.
+    #[inline]
     pub(crate) fn push(&mut self, event: &Event) {
-        let at = self.len();
-        self.start_ns.push(at, event.start_ns);
-        self.dur_ns.push(event.dur_ns);
-        self.ret.push(event.ret);
-        self.line.push(event.line);
-        self.task.push(event.task);
-        self.shape.push(event.shape);
-        self.target.push(event.target);
-        self.flags.push(flags(event.kind, event.outcome, event.dur_kind));
-        self.set_cpu(at, event.cpu_ns);
+        let at = self.len;
+        assert!(at < SEGMENT_ROWS, "a full segment");
+        self.len += 1;
+        self.start_ns.put(at, event.start_ns);
+        self.dur_ns.put(at, event.dur_ns);
+        self.ret.put(at, event.ret);
+        self.line[at] = event.line;
+        self.task[at] = event.task;
+        self.shape[at] = event.shape;
+        self.target[at] = event.target.0;
+        self.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
+        if event.cpu_ns != NO_NS {
+            self.set_cpu(at, event.cpu_ns);
+        }
         if event.file != 0 || !self.file.is_empty() {
             self.file.resize(at, 0);
             self.file.push(event.file);
@@ -158,7 +177,7 @@ impl Segment {
     /// Numbers of the shapes and of the tasks.
     #[inline]
     pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
-        (&self.shape, &self.task)
+        (&self.shape[..self.len], &self.task[..self.len])
     }
 
     /// Write a row anew, but for its place in the file.
@@ -168,7 +187,7 @@ impl Segment {
         self.ret.set(at, event.ret);
         self.task[at] = event.task;
         self.shape[at] = event.shape;
-        self.target[at] = event.target;
+        self.target[at] = event.target.0;
         self.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
         self.set_cpu(at, event.cpu_ns);
     }
@@ -238,7 +257,7 @@ impl Segment {
 
     #[inline]
     pub(crate) fn target(&self, at: usize) -> Text {
-        self.target[at]
+        Text(self.target[at])
     }
 
     #[inline]
@@ -270,8 +289,8 @@ mod tests {
     #[test]
     fn numbers_of_any_size_come_back_also_when_written_anew() {
         let values = [0, 1, -1, NO_NS, i64::MAX, i64::MIN + 1, (1 << 30) - 1, 1 << 30, -(1 << 30), -(1 << 30) - 1];
-        let mut column = Numbers::default();
-        values.iter().for_each(|&value| column.push(value));
+        let mut column = Numbers::new();
+        values.iter().enumerate().for_each(|(at, &value)| column.put(at, value));
         assert!(values.iter().enumerate().all(|(at, &value)| column.get(at) == value));
         for value in values {
             (0..values.len()).for_each(|at| column.set(at, value));
@@ -282,9 +301,9 @@ mod tests {
     #[test]
     fn stamps_come_back_whatever_their_neighbours_are() {
         let stamps = [NO_NS, 0, FURTHEST_NS, -FURTHEST_NS, 1_795_224_170_658_193_000, 5, NO_NS];
-        let mut column = Moments::default();
+        let mut column = Moments::new();
         let nth = |at: usize| stamps[at * 31 % stamps.len()];
-        (0..1000).for_each(|at| column.push(at, nth(at)));
+        (0..1000).for_each(|at| column.put(at, nth(at)));
         assert!((0..1000).all(|at| column.get(at) == nth(at)));
         (0..1000).for_each(|at| column.set(at, nth(at + 1)));
         assert!((0..1000).all(|at| column.get(at) == nth(at + 1)));

@@ -1,5 +1,6 @@
 //! A trace: captures in memory, as events and tasks.
 
+use crate::by_task;
 use crate::events::{EventKind, EventTable};
 use crate::filter::{EventFilter, Matched};
 use crate::moments::{self, Bounds, Named, NoTime};
@@ -224,26 +225,6 @@ impl Trace {
     /// Work out the order of each task's rows. Called once, when everything is read.
     pub(crate) fn index(&mut self) {
         self.events.order_lists();
-        let rows = self.events.len();
-        let mut offsets = vec![0u32; self.tasks.len() + 1];
-        (0..rows).for_each(|row| offsets[self.events.task(row) as usize + 1] += 1);
-        for at in 1..offsets.len() {
-            offsets[at] += offsets[at - 1];
-        }
-        let mut next = offsets.clone();
-        let mut order = vec![0u32; rows as usize];
-        for row in 0..rows {
-            let place = &mut next[self.events.task(row) as usize];
-            order[*place as usize] = row;
-            *place += 1;
-        }
-        for bounds in offsets.windows(2) {
-            let rows = &mut order[bounds[0] as usize..bounds[1] as usize];
-            // Held-back output (strace -z) places lines at their exit but stamps them at their entry.
-            if !rows.is_sorted_by_key(|&row| self.events.start_ns(row)) {
-                rows.sort_by_key(|&row| self.events.start_ns(row));
-            }
-        }
-        (self.task_offsets, self.task_rows) = (offsets, order);
+        (self.task_offsets, self.task_rows) = by_task::rows(&self.events, self.tasks.len());
     }
 }

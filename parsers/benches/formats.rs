@@ -3,7 +3,7 @@
 //! `cargo bench -p tracealyze-parsers` reads the texts in `benches/texts`, each repeated to some MB;
 //! with `-- FILE…` those files instead.
 
-use parsers::{Head, Kind, LineReader, Lines, Parsed, recognise};
+use parsers::{Head, Kind, Line, LineReader, Lines, Parsed, recognise};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -97,15 +97,19 @@ fn round(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool, parsed: &m
     let (mut lines, mut strange, mut bytes, mut seconds) = (0, 0, 0, 0.0);
     while seconds < ROUND_S {
         for cell in cells {
-            if remembers {
+            let of_kind = if remembers {
                 parsed.read_on(reader, cell, &mut told);
+                lines += told.list.len();
+                &told.alone
             } else {
                 parsed.read(reader, cell);
-                std::mem::swap(&mut told.list, &mut parsed.lines);
-            }
+                lines += parsed.lines.len();
+                &parsed.lines
+            };
             bytes += cell.len();
-            lines += told.list.len();
-            strange += told.list.iter().filter(|line| matches!(line.kind, Kind::Foreign | Kind::Damaged)).count();
+            // What is not of the format is never remembered.
+            let is_strange = |line: &&Line| matches!(line.kind, Kind::Foreign | Kind::Damaged);
+            strange += of_kind.iter().filter(is_strange).count();
         }
         seconds = begin.elapsed_s();
     }

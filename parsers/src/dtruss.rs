@@ -16,6 +16,7 @@ mod recognise;
 use crate::error_names;
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
 use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome};
+use crate::memo::Parts;
 use crate::syscalls::{self, Syscall};
 use crate::{pasted, scan};
 use call::{Call, Split, Text, split, split_inside};
@@ -70,6 +71,17 @@ impl LineReader for Reader {
             return found;
         }
         self.other(line, &split, parsed)
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        let split = split(line);
+        let is_usual = split.tid != NO_ID && !split.has_colons && self.layout.shows_colons(split.count);
+        // What is no call may hold a line with ids of its own.
+        if !is_usual || memchr::memchr(b':', split.body).is_some() {
+            return None;
+        }
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(Kind::Call), &split);
+        Some(Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
     }
 }
 

@@ -1,8 +1,9 @@
 //! The formats: how each is recognised, what its numbers mean, and how its lines are read.
 
+use crate::bodies::{self, Body, Lines, Told};
 use crate::line::{Extra, Kind, Line, NO_ID};
 use crate::memo::{Memo, Parts};
-use crate::text::{Interner, NewTexts};
+use crate::text::Interner;
 use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
@@ -147,25 +148,10 @@ pub trait LineReader: Send + Sync {
     fn parts<'a>(&self, _line: &'a [u8]) -> Option<Parts<'a>> {
         None
     }
-}
-
-/// The lines of a chunk that was read by [`Parsed::read_on`].
-#[derive(Default)]
-pub struct Lines {
-    /// One entry per physical line.
-    pub list: Vec<Line>,
-    /// What few lines say beside the common things.
-    pub extras: Vec<Extra>,
-    /// The texts that they added to those of the chunks before.
-    pub texts: NewTexts,
-    /// The bodies of lines are numbered anew.
-    pub forgot: bool,
-}
-
-impl Lines {
-    /// The extra of a line.
-    pub fn extra(&self, line: &Line) -> Option<&Extra> {
-        line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize))
+    /// The parts of the first line of a text, and its length with its LF, if it has this body, with a duration cut off
+    /// behind it or not. What takes longer than looking for the body may be left to [`LineReader::parts`].
+    fn again<'a>(&self, _text: &[u8], _body: &'a [u8], _has_dur: bool) -> Option<(Parts<'a>, usize)> {
+        None
     }
 }
 
@@ -209,44 +195,50 @@ impl Parsed {
             self.memo.forget();
         }
         let texts = self.texts.added_len();
+        into.clear();
         into.forgot = self.memo.begin();
-        self.lines.clear();
-        self.extras.clear();
-        std::mem::swap(&mut self.lines, &mut into.list);
         std::mem::swap(&mut self.extras, &mut into.extras);
-        self.lines.clear();
         self.extras.clear();
         while !bytes.is_empty() {
+            if let Some((told, len)) = self.expected(reader, bytes) {
+                into.list.push(told);
+                bytes = bytes.get(len..).unwrap_or(b"");
+                continue;
+            }
             let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-            let line = self.read_once(reader, &bytes[..end]);
-            self.lines.push(line);
+            self.read_once(reader, &bytes[..end], into);
             bytes = bytes.get(end + 1..).unwrap_or(b"");
         }
-        std::mem::swap(&mut self.lines, &mut into.list);
         std::mem::swap(&mut self.extras, &mut into.extras);
         self.texts.copy_new(texts, &mut into.texts);
     }
 
+    /// The first line of a text and its length, if its body is the one that came next before.
+    #[inline]
+    fn expected(&mut self, reader: &dyn LineReader, text: &[u8]) -> Option<(Told, usize)> {
+        let (at, body, has_dur) = self.memo.expected()?;
+        let (parts, len) = reader.again(text, body, has_dur)?;
+        let told = Told::again(&parts, at);
+        self.memo.came(at);
+        Some((told, len))
+    }
+
     /// Read a line, or recall what it says.
-    fn read_once(&mut self, reader: &dyn LineReader, text: &[u8]) -> Line {
-        let Some(parts) = reader.parts(text).filter(|parts| self.memo.takes(parts)) else {
-            return reader.read(text, self);
-        };
-        match self.memo.find(&parts) {
-            Ok((mut line, extra)) => {
-                if let Some(extra) = extra {
-                    self.extras.push(extra.clone());
-                    line.extra = self.extras.len() as u32;
-                }
-                line
-            }
-            Err(hash) => {
-                let mut line = reader.read(text, self);
-                let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize));
-                line.body = self.memo.keep(&parts, hash, &line, extra);
-                line
-            }
+    fn read_once(&mut self, reader: &dyn LineReader, text: &[u8], into: &mut Lines) {
+        let parts = reader.parts(text).filter(|parts| self.memo.takes(parts));
+        let asked = parts.map(|parts| (parts, self.memo.find(&parts)));
+        if let Some((parts, Ok(body))) = asked {
+            return into.list.push(Told::again(&parts, body));
         }
+        let line = reader.read(text, self);
+        if let Some((parts, Err(hash))) = asked
+            && let Some(body) = self.memo.keep(&parts, hash, &line, bodies::extra(&self.extras, line.extra))
+        {
+            into.bodies.push(Body::of(&line));
+            return into.list.push(Told::again(&parts, body));
+        }
+        into.list.push(Told::alone(into.alone.len() as u32));
+        into.alone.push(line);
     }
 
     /// Keep an extra; the answer is for [`Line::extra`].
@@ -267,7 +259,7 @@ impl Parsed {
 
     /// The extra of a line.
     pub fn extra(&self, line: &Line) -> Option<&Extra> {
-        line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize))
+        bodies::extra(&self.extras, line.extra)
     }
 }
 

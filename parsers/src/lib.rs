@@ -7,6 +7,7 @@
 //! reused ids) is the work of the assembler in the engine. So chunks can be read on all cores in any order.
 #![deny(missing_docs)]
 
+pub mod bodies;
 pub mod call;
 pub mod dtruss;
 pub mod error_names;
@@ -27,9 +28,8 @@ pub mod truss_aix;
 pub mod truss_freebsd;
 pub mod truss_solaris;
 
-pub use format::{
-    Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Lines, Parsed, Stamp, by_name, recognise,
-};
+pub use bodies::{Bodies, Lines, Says, Told};
+pub use format::{Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Parsed, Stamp, by_name, recognise};
 pub use line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
 pub use memo::Parts;
 pub use pasted::{quoted, without_quotes};

@@ -152,7 +152,7 @@ pub struct Line {
     /// Number of the line's [`Extra`] in [`crate::Parsed::extras`] plus 1, or 0.
     pub extra: u32,
     /// Number of the line's body among those that its reader remembers plus 1, or 0. Equal numbers of one reader, up to
-    /// where [`crate::Lines::forgot`], say the same.
+    /// where it forgot them ([`crate::Lines::forgot`]), say the same.
     pub body: u32,
 }
 

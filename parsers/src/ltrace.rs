@@ -17,7 +17,8 @@ mod names;
 use crate::call;
 use crate::error_names::{self, System};
 use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
-use crate::line::{Ended, Extra, Kind, Line, NO_NS, Outcome, Part};
+use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::memo::Parts;
 use crate::scan;
 use crate::strace::arguments::{self, Arguments};
 use crate::strace::layout::{Layout, Prefix};
@@ -128,6 +129,18 @@ impl LineReader for Reader {
             return read;
         }
         self.unusable(&prefix, line)
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Prefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        let body = behind_pointer(body);
+        // Whether a line is a row of a table does not follow from its body alone.
+        if memchr::memchr(b'(', body).is_none() || body.ends_with(b" total") {
+            return None;
+        }
+        let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
+        Some(Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
     }
 }
 

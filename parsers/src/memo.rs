@@ -5,8 +5,9 @@
 //! ids and stamp: each time|  body: read once, then  | duration: each time
 //!                         |       looked up         |
 //! ```
-//! Programs repeat themselves: in captures of builds and boots three to nine lines of ten are such. What a line says is a
-//! function of its text alone, so nothing depends on what is remembered.
+//! Programs repeat themselves: in captures of builds and boots three to nine lines of ten are such. Often three bodies are
+//! followed by the one that followed them before; then one comparison is all. What a line says is a function of its text
+//! alone, so nothing depends on what is remembered.
 
 use crate::line::{Extra, Kind, Line};
 use hashbrown::HashTable;
@@ -17,8 +18,12 @@ const LONGEST_BODY: usize = 512;
 /// Bodies remembered, and their bytes: what a core keeps near.
 const MOST_BODIES: usize = 1 << 14;
 const MOST_BYTES: usize = 1 << 21;
+/// Places for what follows what.
+const FOLLOWERS_LOG2: u32 = 15;
+/// Whether lines repeat is judged by so many of them.
+const JUDGED: usize = 1 << 13;
 /// Pieces of text to wait before trying again where lines do not repeat.
-const PAUSE: u32 = 15;
+const PAUSE: u32 = 63;
 
 /// A line taken apart: what differs each time, and the body.
 #[derive(Clone, Copy, Debug)]
@@ -62,7 +67,9 @@ pub(crate) struct Memo {
     table: HashTable<u32>,
     known: Vec<Known>,
     bytes: Vec<u8>,
-    extras: Vec<Extra>,
+    /// The numbers of the three bodies before, 21 bits each, and what followed such last time, plus 1, by their hash.
+    before: u64,
+    followers: Vec<u32>,
     asked: usize,
     found: usize,
     pause: u32,
@@ -72,10 +79,15 @@ pub(crate) struct Memo {
 struct Known {
     hash: u64,
     start: u32,
-    len: u32,
+    len: u16,
     has_dur: bool,
-    /// Its extra is a number in `Memo::extras`, plus 1.
-    line: Line,
+}
+
+impl Known {
+    #[inline]
+    fn text<'a>(&self, bytes: &'a [u8]) -> &'a [u8] {
+        &bytes[self.start as usize..][..usize::from(self.len)]
+    }
 }
 
 impl Memo {
@@ -83,13 +95,15 @@ impl Memo {
     pub(crate) fn begin(&mut self) -> bool {
         if self.pause > 0 {
             self.pause -= 1;
-        } else if self.found * 8 < self.asked {
-            self.forget();
-            self.pause = PAUSE;
-        } else if self.is_full() && self.found * 4 < self.asked * 3 {
-            self.forget();
+        } else if self.asked >= JUDGED {
+            if self.found * 8 < self.asked {
+                self.forget();
+                self.pause = PAUSE;
+            } else if self.is_full() && self.found * 4 < self.asked * 3 {
+                self.forget();
+            }
+            (self.asked, self.found) = (0, 0);
         }
-        (self.asked, self.found) = (0, 0);
         self.known.is_empty()
     }
 
@@ -97,7 +111,8 @@ impl Memo {
         self.table.clear();
         self.known.clear();
         self.bytes.clear();
-        self.extras.clear();
+        self.before = 0;
+        self.followers.fill(0);
     }
 
     fn is_full(&self) -> bool {
@@ -109,45 +124,66 @@ impl Memo {
         self.pause == 0 && parts.body.len() <= LONGEST_BODY
     }
 
-    /// What a line says whose body is known, with the extra that it is to have; else the hash of its body.
-    pub(crate) fn find(&mut self, parts: &Parts<'_>) -> Result<(Line, Option<&Extra>), u64> {
+    /// The number of a body if it is known; else its hash.
+    pub(crate) fn find(&mut self, parts: &Parts<'_>) -> Result<u32, u64> {
         let hash = parts.hash();
         self.asked += 1;
         let (known, bytes) = (&self.known, &self.bytes);
         let same = |at: &u32| {
             let known = &known[*at as usize];
-            let body = &bytes[known.start as usize..][..known.len as usize];
-            known.hash == hash && known.has_dur == parts.has_dur() && body == parts.body
+            known.hash == hash && known.has_dur == parts.has_dur() && known.text(bytes) == parts.body
         };
         let Some(&at) = self.table.find(hash, same) else { return Err(hash) };
         self.found += 1;
-        let line = known[at as usize].line;
-        let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get(at as usize));
-        let Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = *parts;
-        Ok((Line { tid, pid, stamp_ns, dur_ns, cpu_ns, ..line }, extra))
+        self.follow(at);
+        Ok(at)
     }
 
-    /// Remember what a line says, if that follows from its body; gives the number of the body plus 1, or 0.
-    pub(crate) fn keep(&mut self, parts: &Parts<'_>, hash: u64, line: &Line, extra: Option<&Extra>) -> u32 {
-        let from_body = matches!(line.kind, Kind::Call | Kind::CallStart | Kind::CallEnd | Kind::Signal);
-        // Who is born names the process, which is no part of the body.
-        let from_body = from_body && !matches!(extra, Some(Extra::Born { .. }));
-        if !from_body || !parts.fit(line) || self.is_full() {
-            return 0;
+    /// The number of the body that came last time behind those that were before, its text, and whether a duration was cut
+    /// off behind it.
+    #[inline]
+    pub(crate) fn expected(&self) -> Option<(u32, &[u8], bool)> {
+        let at = self.followers.get(Memo::place(self.before))?.checked_sub(1)?;
+        let next = self.known.get(at as usize)?;
+        Some((at, next.text(&self.bytes), next.has_dur))
+    }
+
+    /// The expected body came.
+    #[inline]
+    pub(crate) fn came(&mut self, at: u32) {
+        (self.asked, self.found) = (self.asked + 1, self.found + 1);
+        self.before = self.before << 21 | u64::from(at);
+    }
+
+    /// Another body came.
+    fn follow(&mut self, at: u32) {
+        if self.followers.is_empty() {
+            self.followers.resize(1 << FOLLOWERS_LOG2, 0);
         }
-        let mut line = *line;
-        line.extra = 0;
-        if let Some(extra) = extra {
-            self.extras.push(extra.clone());
-            line.extra = self.extras.len() as u32;
+        self.followers[Memo::place(self.before)] = at + 1;
+        self.before = self.before << 21 | u64::from(at);
+    }
+
+    #[inline]
+    fn place(before: u64) -> usize {
+        ((before << 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - FOLLOWERS_LOG2)) as usize
+    }
+
+    /// Remember a body, if what its line says follows from it; gives its number.
+    pub(crate) fn keep(&mut self, parts: &Parts<'_>, hash: u64, line: &Line, extra: Option<&Extra>) -> Option<u32> {
+        let from_body = matches!(line.kind, Kind::Call | Kind::CallStart | Kind::CallEnd | Kind::Signal);
+        // Who is born names the process, and whom the tracer lets go the thread: they are no part of the body.
+        let from_body = from_body && !matches!(extra, Some(Extra::Born { .. } | Extra::Attached(..)));
+        if !from_body || !parts.fit(line) || self.is_full() {
+            return None;
         }
         let (start, at) = (self.bytes.len() as u32, self.known.len() as u32);
-        line.body = at + 1;
+        let len = u16::try_from(parts.body.len()).ok()?;
         self.bytes.extend_from_slice(parts.body);
-        let len = parts.body.len() as u32;
-        self.known.push(Known { hash, start, len, has_dur: parts.has_dur(), line });
+        self.known.push(Known { hash, start, len, has_dur: parts.has_dur() });
         let known = &self.known;
         self.table.insert_unique(hash, at, |&at| known[at as usize].hash);
-        at + 1
+        self.follow(at);
+        Some(at)
     }
 }

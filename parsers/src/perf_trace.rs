@@ -18,6 +18,7 @@ mod table;
 use crate::call;
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
 use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::memo::Parts;
 use crate::scan;
 use crate::strace::arguments as list;
 use crate::strace::layout::without_colours;
@@ -87,6 +88,17 @@ impl LineReader for Reader {
             Some(front) => event(&front, parsed),
             None => apart(&line, parsed),
         }
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        if memchr::memchr(0x1b, line).is_some() {
+            return None;
+        }
+        let Front { tid, start_ns, dur_ns, rest, body, .. } = front(line)?;
+        // Of a second half the stamp is the end.
+        let is_call = matches!(body, Body::Call(..));
+        is_call.then_some(Parts { tid, stamp_ns: start_ns, dur_ns, body: rest, pid: NO_ID, cpu_ns: NO_NS })
     }
 }
 

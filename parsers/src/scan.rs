@@ -99,6 +99,22 @@ pub(crate) fn eight_digits(digits: u64) -> Option<i64> {
     Some(((fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(10_000 << 32 | 1) >> 32) as i64)
 }
 
+/// The number of one to seven digits with which a text begins, and how many digits: all at once.
+#[inline]
+pub(crate) fn short_number(text: [u8; 8]) -> Option<(i32, usize)> {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    let values = u64::from_le_bytes(text) ^ ONES * 0x30;
+    // The high bit of each byte that is no digit: ten and more reach it by the sum, 128 and more have it.
+    let others = ((values & ONES * 0x7F) + ONES * 0x76 | values) & ONES * 0x80;
+    let digits = (others.trailing_zeros() / 8) as usize;
+    if digits == 0 || others == 0 {
+        return None;
+    }
+    // The digits end in the highest byte; what is below are leading zeros.
+    let number = eight_digits(values << (64 - 8 * digits) | ONES * 0x30)?;
+    i32::try_from(number).ok().map(|number| (number, digits))
+}
+
 /// The step of a clock that is printed with this many digits behind the point.
 pub fn tick_ns(digits: usize) -> i64 {
     10i64.pow(9 - digits.min(9) as u32)
@@ -258,6 +274,23 @@ mod tests {
         assert_eq!(time_of_day(b"01:23:30.170323 i"), Some((5_010_170_323_000, 6, &b" i"[..])));
         assert_eq!(time_of_day(b"01:23:3"), None);
         assert_eq!(tick_ns(4), 100_000);
+    }
+
+    #[test]
+    fn a_short_number_ends_at_the_first_byte_that_is_no_digit() {
+        for after in [b' ', b'/', b':', b'.', b'\n', 0, 0x80, 0xB0, 0xFF] {
+            for (number, digits) in [(7, 1), (10, 2), (999, 3), (4711, 4), (12_345, 5), (400_000, 6), (9_876_543, 7)] {
+                let mut text = [after; 8];
+                text[..digits].copy_from_slice(number.to_string().as_bytes());
+                assert_eq!(short_number(text), Some((number, digits)), "{text:?}");
+                // What follows behind that says nothing.
+                text[digits + 1..].fill(b'5');
+                assert_eq!(short_number(text), Some((number, digits)), "{text:?}");
+            }
+            assert_eq!(short_number([after; 8]), None);
+        }
+        assert_eq!(short_number(*b"12345678"), None);
+        assert_eq!(short_number(*b"0000007 "), Some((7, 7)));
     }
 
     #[test]

@@ -40,12 +40,15 @@ impl Format for Strace {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: Layout::of(head), columns: Columns::of(head) })
+        let layout = Layout::of(head);
+        Box::new(Reader { is_common: layout.is_common() && !layout.colours, layout, columns: Columns::of(head) })
     }
 }
 
 struct Reader {
     layout: Layout,
+    /// Lines begin in the commonest way, which is read at once.
+    is_common: bool,
     columns: Option<Columns>,
 }
 
@@ -67,9 +70,27 @@ impl LineReader for Reader {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let Prefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        let common = if self.is_common { layout::common_prefix(line) } else { None };
+        let Prefix { tid, stamp_ns, body } = match common {
+            Some(prefix) => prefix,
+            None => self.layout.prefix(line)?,
+        };
         let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
         Some(Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
+    }
+
+    fn again<'a>(&self, text: &[u8], body: &'a [u8], has_dur: bool) -> Option<(Parts<'a>, usize)> {
+        if !self.is_common {
+            return None;
+        }
+        let Prefix { tid, stamp_ns, body: rest } = layout::common_prefix(text)?;
+        let (front, rest) = rest.split_at_checked(body.len())?;
+        if front != body {
+            return None;
+        }
+        let (dur_ns, rest) = if has_dur { result::duration_first(rest)? } else { (NO_NS, rest) };
+        let ends = rest.first() == Some(&b'\n');
+        ends.then(|| (Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS }, text.len() - rest.len() + 1))
     }
 }
 

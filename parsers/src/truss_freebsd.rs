@@ -17,6 +17,7 @@ mod table;
 use crate::error_names::{self, System};
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
 use crate::line::{Ended, Extra, Kind, Line, NO_ID, Outcome};
+use crate::memo::Parts;
 use crate::syscalls::{self, Syscall};
 use crate::{pasted, scan};
 use call::{Call, End, Text, plain_name};
@@ -78,6 +79,19 @@ impl LineReader for Reader {
             Some(found) => self.unowned(found, &split),
             None => self.other(line, &split, parsed),
         }
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        let split = split(line, self.layout.columns);
+        let has_ids = self.layout.ids != Ids::None;
+        let is_whole = split.prefixed() == has_ids && split.columns == self.layout.columns;
+        let has_front = has_ids || self.layout.columns > 0;
+        // What is no call may hold a line with ids of its own.
+        if self.layout.is_table || !is_whole || !has_front || memchr::memchr(b':', split.body).is_some() {
+            return None;
+        }
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(Kind::Call), &split);
+        Some(Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
     }
 }
 

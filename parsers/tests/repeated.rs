@@ -1,25 +1,26 @@
 //! Lines that are repeated are not read again: what they say must be what reading them says.
 
-use parsers::{Head, Lines, Parsed, by_name, recognise};
+use parsers::{Bodies, Head, Lines, Parsed, by_name, recognise};
 use proptest::prelude::*;
 
 /// What the lines of a text say, each as words: read piece by piece with a memory, or one by one without.
 fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: bool) -> Vec<String> {
     let reader = format.reader(Head { bytes: head, complete: true });
-    let (mut parsed, mut lines, mut words) = (Parsed::default(), Lines::default(), Vec::new());
+    let (mut parsed, mut lines, mut bodies) = (Parsed::default(), Lines::default(), Bodies::default());
+    let mut words = Vec::new();
     for piece in pieces {
-        if remembers {
+        let full = if remembers {
             parsed.read_on(reader.as_ref(), piece, &mut lines);
+            bodies.in_full(&lines)
         } else {
             parsed.read(reader.as_ref(), piece);
-            std::mem::swap(&mut lines.list, &mut parsed.lines);
-            std::mem::swap(&mut lines.extras, &mut parsed.extras);
-        }
-        for line in &lines.list {
+            parsed.lines.iter().map(|line| (*line, parsed.extra(line).cloned())).collect()
+        };
+        for (line, extra) in full {
             let texts =
                 [line.name, line.op, line.target, line.errno].map(|text| parsed.texts.string(text).into_owned());
-            let extra = spelt(&format!("{:?}", lines.extra(line)), &parsed);
-            let plain = parsers::Line { extra: 0, body: 0, ..*line };
+            let extra = spelt(&format!("{extra:?}"), &parsed);
+            let plain = parsers::Line { extra: 0, body: 0, ..line };
             words.push(format!("{} {texts:?} {extra}", spelt(&format!("{plain:?}"), &parsed)));
         }
     }
@@ -75,7 +76,7 @@ fn samples_say_the_same_whether_lines_are_remembered_or_not() {
 }
 
 const FRONTS: [&str; 3] = ["7 1795224170.658193 ", "8  1795224171.000001 ", "x"];
-const BODIES: [&str; 12] = [
+const BODIES: [&str; 13] = [
     "close(3) = 0",
     "close(3</a>) = 0",
     "close(3)= ? ",
@@ -88,6 +89,7 @@ const BODIES: [&str; 12] = [
     "poll([{fd=3, events=POLLIN}], 1, 20) = 0 (Timeout)",
     "--- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9, si_status=1} ---",
     "+++ exited with 0 +++",
+    "read(3,  <detached ...>",
 ];
 const BACKS: [&str; 6] = ["", " <0.000012>", " <0.000013>", "\") = 1 <0.000012>", " <12.000012>", " <-0.000001>"];
 
@@ -127,5 +129,128 @@ proptest! {
         };
         let text: String = picks.iter().map(line).collect();
         assert_same(by_name("truss-solaris").expect("listed"), line(&head).as_bytes(), text.as_bytes());
+    }
+}
+
+/// Of some formats: a line by which the layout is known, fronts, bodies and backs of lines.
+type Pieces = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
+
+const OTHERS: [Pieces; 6] = [
+    (
+        "truss-freebsd",
+        "812 100123: 0.004017301 0.000017301 close(3) = 0 (0x0)",
+        &[
+            "812 100123: 0.004017301 0.000017301 ",
+            "813: 0.004017301 0.000017301 ",
+            "812 100123: ",
+            "out",
+            "814 100124: 0.1 ",
+        ],
+        &[
+            "close(3)",
+            "openat(AT_FDCWD,\"/etc/x\",O_RDONLY,00)",
+            "x 812 100123: 0.004017301 0.000017301 close(3)",
+            "SIGNAL 20 (SIGCHLD) code=CLD_EXITED pid=4712 uid=1001 status=0",
+            "fork()",
+            "<new process>",
+            "exit(0x0)",
+        ],
+        &["", " = 0 (0x0)", " = 4712 (0x1268)", " ERR#2 'No such file or directory'"],
+    ),
+    (
+        "truss-freebsd",
+        "0.004017301 0.000017301 close(3) = 0 (0x0)",
+        &["", "0.004017301 0.000017301 ", "0.004017302 ", "> 0.004017301 0.000000001 "],
+        &["close(3)", "fork()", "x close(3)"],
+        &["", " = 0 (0x0)", " = 4712 (0x1268)"],
+    ),
+    (
+        "dtruss",
+        "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return\n 4711/0x1f3a:      1204       9      6 close(0x3)\t\t = 0 0",
+        &[
+            " 4711/0x1f3a:      1204       9      6 ",
+            " 4712/0x1:     12:     0: 0 ",
+            " 4713/0x2:  7 ",
+            "",
+            "4711/0x1f3a:  1 2 3 4 ",
+        ],
+        &[
+            "close(0x3)",
+            "fork()",
+            "x 4711/0x1f3a:      1204       9      6 close(0x3)",
+            "open(\"/a:b\\0\", 0x0, 0x0)",
+            "read(0x3",
+        ],
+        &["\t\t = 0 0", "\t\t = -1 Err#2", "\t\t = 4712 0", ""],
+    ),
+    (
+        "ltrace",
+        "4711 1795224170.658193 SYS_close(3)   = 0 <0.000041>",
+        &["4711 1795224170.658193 ", "4712 1795224170.658194 [0x400547] ", "4713 ", ""],
+        &[
+            "SYS_close(3)",
+            "<... SYS_read resumed> ",
+            "SYS_exit(0",
+            "puts(\"x\"",
+            "--- SIGCHLD (Child exited) ---",
+            "SYS_read(3, \"x",
+        ],
+        &[
+            "   = 0 <0.000041>",
+            "   = -2 <0.000041>",
+            " <unfinished ...>",
+            " <no return ...>",
+            " = 0 total",
+            "\", 1) = 1",
+        ],
+    ),
+    (
+        "ltrace",
+        "SYS_close(3)   = 0",
+        &["", "100.00 ", "  0.00 ", "% time  "],
+        &["SYS_close(3)", "SYS_read", "   0.000010  5 1 SYS_read("],
+        &["   = 0", " = 0 total", " total", " function", " = 3 function"],
+    ),
+    (
+        "perf-trace",
+        "     0.091 ( 0.003 ms): ls/456871 close(fd: 4) = 0",
+        &["     0.091 ( 0.003 ms): ", "     0.095 (         ): ", "         ? ( 0.005 ms): ", "     0.100 ", ""],
+        &[
+            "ls/456871 close(fd: 4)",
+            "ls/456872 close(fd: 4)",
+            "456871 close(fd: 4)",
+            "sh/9  ... [continued]: execve()",
+            "sh/9 clone()",
+            "sh/9 minfault [x",
+            "sh/9 exit_group(error_code: 3",
+        ],
+        &["   = 0", " ...", "   = -1 ENOENT (No such file or directory)", "", ")"],
+    ),
+];
+
+proptest! {
+    #[test]
+    fn lines_of_other_formats_put_together_of_pieces_say_the_same(
+        at in 0..OTHERS.len(),
+        picks in prop::collection::vec((0..8usize, 0..8usize, 0..8usize), 1..60),
+    ) {
+        let (format, head, fronts, bodies, backs) = OTHERS[at];
+        let pick = |pieces: &[&'static str], at: usize| pieces[at % pieces.len()];
+        let line = |&(front, body, back): &(usize, usize, usize)| {
+            [pick(fronts, front), pick(bodies, body), pick(backs, back), "\n"].concat()
+        };
+        let text: String = picks.iter().map(line).collect();
+        assert_same(by_name(format).expect("listed"), format!("{head}\n").as_bytes(), text.as_bytes());
+    }
+}
+
+#[test]
+fn texts_of_each_format_say_the_same_whether_lines_are_remembered_or_not() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/texts");
+    let files = std::fs::read_dir(folder).expect("texts").map(|entry| entry.expect("a text").path());
+    for file in files {
+        let text = std::fs::read(&file).expect("readable");
+        let format = recognise(Head { bytes: &text, complete: true }).expect("recognised");
+        assert_same(format, &text, &text);
     }
 }

@@ -45,7 +45,11 @@ impl Assembler<'_> {
 
     /// The open call of a task will not be completed: it stays open. A sleeping notice is only forgotten: the call that it
     /// announced is the one that comes now.
+    #[inline]
     pub(super) fn close_open(&mut self, task: u32) {
+        if self.state(task).open == 0 {
+            return;
+        }
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
             let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);

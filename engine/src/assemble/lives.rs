@@ -19,7 +19,9 @@ impl Assembler<'_> {
             _ => None,
         };
         self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
-        let undated = self.trace.events.dur_ns(row) == NO_NS && line.outcome != Outcome::NoReturn;
+        // Where durations are printed nobody asks for it.
+        let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
+        let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
         self.state(task).undated = if undated { row + 1 } else { 0 };
         match extra {
             None => {}

@@ -19,7 +19,13 @@ use parsers::{Clock, Extra, Facts, Kind, Line, NO_NS, Outcome};
 
 impl Assembler<'_> {
     /// Whether a line, as its reader read it, is the first one of another run of the tracer.
+    #[inline]
     pub(crate) fn begins_run(&mut self, line: &Line, extra: Option<&Extra>) -> bool {
+        // Nearly all lines: some task lives, and no program begins.
+        (extra.is_some() || self.owners.all_gone()) && self.may_begin_run(line, extra)
+    }
+
+    fn may_begin_run(&mut self, line: &Line, extra: Option<&Extra>) -> bool {
         let has_events = self.trace.events.len() > self.capture.rows.start;
         if let Some(Extra::Restarted { .. }) = extra {
             return has_events;

@@ -16,7 +16,9 @@ pub(super) struct Front<'a> {
     pub comm: &'a [u8],
     /// Thread id, [`NO_ID`] if not printed.
     pub tid: i32,
-    /// The rest.
+    /// What follows the time columns.
+    pub rest: &'a [u8],
+    /// The rest behind the thread.
     pub body: Body<'a>,
 }
 
@@ -39,7 +41,7 @@ pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
     // Tracepoints alone have no column for the duration.
     let (dur_ns, rest) = inside.map_or(Some((NO_NS, rest)), duration)?;
     let (comm, tid, body) = thread(rest)?;
-    (inside.is_some() || matches!(body, Body::Other(_))).then_some(Front { start_ns, dur_ns, comm, tid, body })
+    (inside.is_some() || matches!(body, Body::Other(_))).then_some(Front { start_ns, dur_ns, comm, tid, rest, body })
 }
 
 /// Whether a text begins as a line does, wherever it was cut.

@@ -194,6 +194,12 @@ impl Layout {
         }
     }
 
+    /// Whether lines have an id and a moment since 1970 and nothing else, as with `-f -o FILE -ttt`.
+    pub fn is_common(&self) -> bool {
+        let plain = !self.context && !self.number && !self.pointer && self.relative == Relative::None;
+        plain && self.ids == Ids::Column && self.clock == WallClock::Epoch
+    }
+
     /// Read the prefix of a line; `None` if the line does not have it.
     pub fn prefix<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
         let (tid, mut rest) = match self.ids {
@@ -289,17 +295,31 @@ fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((value.checked_mul(scan::tick_ns(digits))?, &text[at + 1..]))
 }
 
+/// The commonest prefix, as [`Layout::prefix`] reads it: an id, one or two blanks, and microseconds since 1970.
+#[inline]
+pub(crate) fn common_prefix(line: &[u8]) -> Option<Prefix<'_>> {
+    let (tid, digits) = scan::short_number(*line.first_chunk()?)?;
+    let blanks = match line.get(digits..)? {
+        [b' ', b' ', ..] => 2,
+        [b' ', ..] => 1,
+        _ => return None,
+    };
+    let (stamp_ns, body) = micros_since_1970(line.get(digits + blanks..)?)?;
+    Some(Prefix { tid, stamp_ns, body })
+}
+
 /// The same of ten digits, the point and six more, which it is until the year 2286 with `-ttt`.
+#[inline]
 fn micros_since_1970(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (first, rest) = text.split_first_chunk::<8>()?;
-    let (&[tens, ones, point], rest) = rest.split_first_chunk::<3>()?;
-    let (&[a, b, c, d, e, f, blank], rest) = rest.split_first_chunk::<7>()?;
-    if point != b'.' || blank != b' ' {
+    let (stamp, rest) = text.split_first_chunk::<18>()?;
+    if stamp[10] != b'.' || stamp[17] != b' ' {
         return None;
     }
-    let high = scan::eight_digits(u64::from_le_bytes(*first))?;
-    let low = scan::eight_digits(u64::from_le_bytes([tens, ones, a, b, c, d, e, f]))?;
-    Some(((high * 100_000_000 + low) * 1000, rest))
+    let eight = |at: usize| Some(u64::from_le_bytes(*stamp.get(at..)?.first_chunk()?));
+    // The point is taken out from between the last two digits of the seconds and the six behind it.
+    let (seconds, middle) = (eight(0)?, eight(8)?);
+    let digits = middle & 0xFFFF | middle >> 24 << 16 | u64::from(stamp[16]) << 56;
+    Some(((scan::eight_digits(seconds)? * 100_000_000 + scan::eight_digits(digits)?) * 1000, rest))
 }
 
 /// `(+     0.000281) `

@@ -18,21 +18,37 @@ pub enum Read {
 }
 
 /// The time at the end of a line, and the text before it: `3 <0.000012>`.
+#[inline]
 pub fn duration(text: &[u8]) -> Option<(i64, &[u8])> {
     match short_duration(text) {
+        None if text.last() != Some(&b'>') => None,
         None => any_duration(text),
         found => found,
     }
 }
 
 /// Below ten seconds, with six digits behind the point.
+#[inline]
 fn short_duration(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (before, &[blank, open, seconds, point, a, b, c, d, e, f, close]) = text.split_last_chunk::<11>()?;
-    if [blank, open, point, close] != *b" <.>" {
+    let (before, short) = text.split_last_chunk()?;
+    Some((short_ns(short)?, before))
+}
+
+/// The same at the front of a text, and what follows.
+#[inline]
+pub(crate) fn duration_first(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (short, after) = text.split_first_chunk()?;
+    Some((short_ns(short)?, after))
+}
+
+#[inline]
+fn short_ns(short: &[u8; 11]) -> Option<i64> {
+    if short[..2] != *b" <" || short[3] != b'.' || short[10] != b'>' {
         return None;
     }
-    let micros = scan::eight_digits(u64::from_le_bytes([b'0', seconds, a, b, c, d, e, f]))?;
-    Some((micros * 1000, before))
+    let seven = u64::from_le_bytes(*short[2..].first_chunk()?);
+    // The digit before the point goes to the place of the point, a zero before it.
+    Some(scan::eight_digits(seven & !0xFFFF | (seven & 0xFF) << 8 | u64::from(b'0'))? * 1000)
 }
 
 fn any_duration(text: &[u8]) -> Option<(i64, &[u8])> {
