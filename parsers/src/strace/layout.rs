@@ -319,7 +319,8 @@ fn micros_since_1970(text: &[u8]) -> Option<(i64, &[u8])> {
     // The point is taken out from between the last two digits of the seconds and the six behind it.
     let (seconds, middle) = (eight(0)?, eight(8)?);
     let digits = middle & 0xFFFF | middle >> 24 << 16 | u64::from(stamp[16]) << 56;
-    Some(((scan::eight_digits(seconds)? * 100_000_000 + scan::eight_digits(digits)?) * 1000, rest))
+    let micros = scan::eight_digits(seconds)? * 100_000_000 + scan::eight_digits(digits)?;
+    Some((micros.checked_mul(1000)?, rest))
 }
 
 /// `(+     0.000281) `
