@@ -4,6 +4,7 @@ mod deadlines;
 mod halves;
 mod lives;
 mod notes;
+mod plain;
 mod runs;
 
 use crate::clock::FileClock;
@@ -74,6 +75,9 @@ pub(crate) struct Assembler<'trace> {
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
     reader: usize,
     body_shapes: Vec<Vec<u32>>,
+    /// Bodies of each reader that need little thought, if the capture can have such.
+    plain: Vec<Vec<Option<plain::Plain>>>,
+    has_plain: bool,
     descriptors: Descriptors,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
@@ -100,6 +104,8 @@ impl<'trace> Assembler<'trace> {
             last_exec: NONE,
             reader: 0,
             body_shapes: Vec::new(),
+            plain: Vec::new(),
+            has_plain: plain::can_be(&facts),
             descriptors: Descriptors::default(),
             hides_births: false,
             inherited: first_task,
@@ -150,10 +156,15 @@ impl<'trace> Assembler<'trace> {
             }
             extra => self.take(line, extra, stamp_ns, at),
         };
+        self.account(kind, at.line);
+    }
+
+    #[inline]
+    fn account(&mut self, kind: Kind, line: u32) {
         let number = kind as usize;
         self.capture.accounting[number] += 1;
         if self.capture.first_lines[number] == 0 {
-            self.capture.first_lines[number] = u64::from(at.line);
+            self.capture.first_lines[number] = u64::from(line);
         }
     }
 
@@ -254,6 +265,9 @@ impl<'trace> Assembler<'trace> {
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        if extra.is_none() {
+            self.learn(line);
+        }
         self.completed(row, task, line, extra);
     }
 
@@ -287,6 +301,7 @@ impl<'trace> Assembler<'trace> {
         self.reader = reader;
         if forgot {
             self.body_shapes[reader].clear();
+            self.plain.get_mut(reader).into_iter().for_each(Vec::clear);
         }
     }
 

@@ -57,14 +57,12 @@ fn offsets(pieces: &[&[u32]], tasks: usize, cores: usize) -> Vec<u32> {
 fn fill(rows: &mut [u32], offsets: &[u32], first: u32, pieces: &[&[u32]], events: &EventTable) {
     let begin = offsets[0];
     let mut next: Vec<u32> = offsets[..offsets.len() - 1].iter().map(|offset| offset - begin).collect();
-    let mut row = 0u32;
-    for &task in pieces.iter().copied().flatten() {
+    for (row, &task) in (0u32..).zip(pieces.iter().copied().flatten()) {
         // Tasks before the first one become large numbers.
         if let Some(place) = next.get_mut(task.wrapping_sub(first) as usize) {
             rows[*place as usize] = row;
             *place += 1;
         }
-        row += 1;
     }
     for bounds in offsets.windows(2) {
         let rows = &mut rows[(bounds[0] - begin) as usize..(bounds[1] - begin) as usize];

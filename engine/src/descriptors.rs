@@ -202,6 +202,11 @@ impl Descriptors {
         }
     }
 
+    /// Whether calls of this name do something to descriptors.
+    pub(crate) fn has_role(&mut self, name: Text, texts: &Interner) -> bool {
+        self.role(name, texts).is_some()
+    }
+
     fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {
         let at = name.0 as usize;
         if name.0 >= Text::first_free() {

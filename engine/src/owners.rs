@@ -91,6 +91,17 @@ impl Owners {
         task
     }
 
+    /// The task of a line with these ids, if they are printed and it is known, where ids are on all lines.
+    #[inline]
+    pub(crate) fn owner_now(&mut self, key: Key) -> Option<u32> {
+        if self.last.0 == key && self.last.1 != NONE {
+            return Some(self.last.1);
+        }
+        let task = self.known(key).filter(|_| key.1 != NO_ID)?;
+        self.last = (key, task);
+        Some(task)
+    }
+
     /// The task that these ids name now.
     pub(crate) fn known(&self, key: Key) -> Option<u32> {
         self.by_key.get(&key).copied()

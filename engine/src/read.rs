@@ -18,6 +18,9 @@ use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+#[cfg(test)]
+mod tests;
+
 /// Why a capture cannot be read.
 #[derive(Debug)]
 pub enum ReadError {
@@ -306,6 +309,12 @@ impl<'trace> Run<'trace> {
         let (mut lines, mut bytes) = (0, 0);
         for (number, told) in cell.lines.list.iter().enumerate() {
             self.line = self.line.saturating_add(1);
+            let at = Place { file: self.assembler.first_file(), line: self.line };
+            if let Says::Body(body) = told.says
+                && self.assembler.plain_call(told, body, at)
+            {
+                continue;
+            }
             let (line, extra) = known.line(&cell.lines, told);
             if self.assembler.begins_run(&line, extra.as_ref()) {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
@@ -314,9 +323,9 @@ impl<'trace> Run<'trace> {
                 self.assembler.next_run(extra.as_ref(), self.line, before - self.run_start);
                 self.run_start = before;
             }
-            let file = self.assembler.first_file();
-            let stamp_ns = self.assembler.stamp(file, &line);
-            self.assembler.line(&line, extra, stamp_ns, Place { file, line: self.line });
+            let at = Place { file: self.assembler.first_file(), ..at };
+            let stamp_ns = self.assembler.stamp(at.file, &line);
+            self.assembler.line(&line, extra, stamp_ns, at);
         }
         self.bytes += cell.bytes.len() as u64;
     }

@@ -102,16 +102,18 @@ pub(crate) fn eight_digits(digits: u64) -> Option<i64> {
 /// The number of one to seven digits with which a text begins, and how many digits: all at once.
 #[inline]
 pub(crate) fn short_number(text: [u8; 8]) -> Option<(i32, usize)> {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    let values = u64::from_le_bytes(text) ^ ONES * 0x30;
+    const ZEROS: u64 = 0x3030_3030_3030_3030;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let values = u64::from_le_bytes(text) ^ ZEROS;
     // The high bit of each byte that is no digit: ten and more reach it by the sum, 128 and more have it.
-    let others = ((values & ONES * 0x7F) + ONES * 0x76 | values) & ONES * 0x80;
+    let sums = (values & !HIGH) + 0x7676_7676_7676_7676;
+    let others = (sums | values) & HIGH;
     let digits = (others.trailing_zeros() / 8) as usize;
     if digits == 0 || others == 0 {
         return None;
     }
     // The digits end in the highest byte; what is below are leading zeros.
-    let number = eight_digits(values << (64 - 8 * digits) | ONES * 0x30)?;
+    let number = eight_digits(values << (64 - 8 * digits) | ZEROS)?;
     i32::try_from(number).ok().map(|number| (number, digits))
 }
 

@@ -1,0 +1,71 @@
+use super::*;
+use std::fmt::Write;
+
+/// Lines that say again what others said, in all states that their task may be in.
+fn capture(decorated: bool) -> String {
+    let mut text = String::new();
+    let fd = if decorated { "3</etc/passwd>" } else { "3" };
+    for turn in 0..400u32 {
+        let (tid, other) = (10 + turn % 3, 10 + (turn + 1) % 3);
+        let at = |step: u32| format!("1795224170.{:06}", turn * 100 + step);
+        let _ = writeln!(text, "{tid} {} openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY) = {fd} <0.000011>", at(0));
+        let _ = writeln!(text, "{tid} {} read({fd}, \"x\", 1) = 1 <0.0000{}>", at(10), 10 + turn % 10);
+        let _ = writeln!(text, "{other} {} read({fd},  <unfinished ...>", at(20));
+        let _ = writeln!(text, "{tid} {} getpid() = 10 <0.000001>", at(21));
+        // A call of who is inside another one: that one never returned.
+        let _ = writeln!(text, "{other} {} getpid() = 10 <0.000001>", at(22));
+        let _ = writeln!(text, "{tid} {} stat(\"/none\", 0x7f) = -1 ENOENT (No such file) <0.000002>", at(30));
+        let _ = writeln!(text, "{tid} {} socket(AF_INET, SOCK_STREAM, 0) = 5 <0.000002>", at(40));
+        let _ = writeln!(text, "{tid} {} sendto(5<socket:[77]>, \"x\", 1, 0, NULL, 0) = 1 <0.000002>", at(41));
+        let _ = writeln!(text, "{tid} {} close(5) = 0 <0.000002>", at(42));
+        let _ = writeln!(text, "{tid} {} close({fd}) = 0", at(43));
+        if turn % 20 == 7 {
+            let _ = writeln!(text, "{tid} {} vfork() = {} <0.000300>", at(50), 1000 + turn);
+            let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + turn, at(51));
+            let _ = writeln!(text, "{} {} exit_group(0) = ?", 1000 + turn, at(52));
+            let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + turn, at(53));
+            let _ = writeln!(text, "{} {} +++ exited with 0 +++", 1000 + turn, at(54));
+        }
+    }
+    text
+}
+
+fn read_both_ways(path: &str) -> [Trace; 2] {
+    [true, false].map(|is_plain| {
+        let mut trace = Trace::default();
+        let file = Seekable::open(Path::new(path)).expect("a file").with_cell_bytes(5000);
+        let mut first = Vec::new();
+        file.read_cell(0, &mut first).expect("a cell");
+        let head = Head { bytes: &first, complete: false };
+        let (name, reader) = reader_for(path, head, None).unwrap_or_else(|error| panic!("{error:?}"));
+        let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref());
+        let assembler = Assembler::new(&mut trace, capture);
+        let mut run = Run::new(if is_plain { assembler } else { assembler.without_plain() });
+        let mut numbers = 0..file.cells();
+        let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
+        let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
+        run.all(reader.as_ref(), claim, load, &mut |_| ());
+        run.finish(path, false).unwrap_or_else(|error| panic!("{error:?}"));
+        trace.index();
+        trace
+    })
+}
+
+#[test]
+fn a_call_whose_body_came_before_is_taken_in_like_any_other() {
+    for decorated in [true, false] {
+        let text = capture(decorated);
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        io::Write::write_all(&mut file, text.as_bytes()).expect("written");
+        let [plain, slow] = read_both_ways(&file.path().to_string_lossy());
+        assert_eq!(plain.captures[0].lines(), text.lines().count() as u64);
+        assert_eq!(plain.events.len(), slow.events.len());
+        for row in 0..plain.events.len() {
+            assert_eq!(plain.events.event(row), slow.events.event(row), "row {row}");
+        }
+        assert_eq!(plain.events.shapes(), slow.events.shapes());
+        assert_eq!(plain.events.ends, slow.events.ends);
+        assert_eq!(format!("{:?}", plain.tasks), format!("{:?}", slow.tasks));
+        assert_eq!(format!("{:?}", plain.captures), format!("{:?}", slow.captures));
+    }
+}
