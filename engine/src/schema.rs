@@ -373,7 +373,7 @@ columns! {
         "distinct" i64 "" "Number of different command lines, numbers and all.";
         "parents" i64 "" "Number of different tasks that ran it.";
         "is_cut" bool "" "Whether the tracer cut the arguments, so that the rest may differ.";
-        "alike" bool "" "Whether all runs, with what they started, read and wrote as many bytes, none of them from a pipe that others filled.";
+        "alike" bool "" "Whether all runs ended with the same status and, with what they started, read and wrote as many bytes, none of them from a pipe that others filled.";
         "life_ns" i64 "ns" "Sum of the lives of all runs.";
         "longest_ns" i64 "ns" "Life of the longest run.";
         "exclusive_ns" i64 "ns" "Time on the path of all runs, in and between calls.";
@@ -624,6 +624,7 @@ columns! {
         "checks" i64 "count" "How often it looked.";
         "failed" i64 "count" "How often that failed, or found nothing.";
         "succeeded" bool "" "Whether the last answer differs from the first.";
+        "unexplained" i64 "" "Number of looks of a command, where the last one succeeded and no call in it tells why; missing elsewhere.";
         "spinning" bool "" "Whether there are no pauses.";
         "asked_ns" i64 "ns" "How long a pause was asked to take, in the mean.";
         "interval_ns" i64 "ns" "From one look to the next, in the mean.";

@@ -85,8 +85,14 @@ fn own_ns(view: &View<'_>, run: &Run) -> i64 {
     path_ns(view, rows.take_while(|&row| view.trace.events.start_ns(row) <= last))
 }
 
-/// Whether runs moved as many bytes each, with all that they started, and none of it came from others through a pipe.
+/// Whether runs ended with the same status and moved as many bytes each, with all that they started, and none of it came
+/// from others through a pipe. A command that a loop runs until it succeeds gives another answer in the end.
 fn are_alike(view: &View<'_>, traffic: &Traffic, runs: &[Run]) -> bool {
+    let mut ends = runs.iter().filter(|run| run.is_last).map(|run| view.trace.tasks[run.task as usize].ended);
+    let end = ends.next();
+    if ends.any(|other| Some(other) != end) {
+        return false;
+    }
     let moved = runs.iter().map(|run| traffic.of_families(&[run.task]));
     let mut amounts = moved.map(|moved| (!moved.is_fed(view)).then_some((moved.read_bytes, moved.written_bytes)));
     let first = amounts.next().flatten();

@@ -4,7 +4,8 @@ use super::turns::{Key, Look, Spin, Turns, spins, turns};
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
-use parsers::Text;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashSet;
 
 /// Looks that were repeated, each series of them a row.
 pub fn found(view: &View<'_>) -> Found {
@@ -25,6 +26,8 @@ fn write(view: &View<'_>, turns: Turns, sheet: &mut Sheet<'_>) {
     sheet.int("checks", turns.looks);
     sheet.int("failed", turns.failed);
     sheet.bool("succeeded", turns.changed);
+    let is_unexplained = turns.changed && !turns.ends_failed && !is_explained(view, &turns);
+    sheet.some_int("unexplained", is_unexplained.then_some(turns.looks));
     sheet.bool("spinning", false);
     sheet.some_int("asked_ns", asked_ns(&turns));
     let interval_ns = turns.total_ns / (turns.looks - 1).max(1);
@@ -36,6 +39,22 @@ fn write(view: &View<'_>, turns: Turns, sheet: &mut Sheet<'_>) {
     sheet.members(Members::Rows(turns.rows));
 }
 
+/// Whether the trace shows why the last look succeeded: a call that had failed and no longer does, or who made the change. A
+/// command may tell its success by an exit status alone.
+fn is_explained(view: &View<'_>, turns: &Turns) -> bool {
+    let Some((first, last)) = turns.children.filter(|(first, last)| first != last) else { return true };
+    let (trace, events) = (view.trace, &view.trace.events);
+    let asked = |row: u32| (events.shape(row).syscall, events.target(row));
+    let with =
+        |task: u32, outcome: Outcome| view.calls_of(task).filter(move |&row| events.outcome(row) == outcome).map(asked);
+    let failed: FxHashSet<(Text, Text)> = with(first, Outcome::Failed).collect();
+    if with(last, Outcome::Ok).any(|asked| failed.contains(&asked)) {
+        return true;
+    }
+    let mut spans = trace.spans_of(last, 0..usize::MAX, trace.tasks[last as usize].birth_ns);
+    spans.any(|(at, span)| view.wakers.poll(trace, last, at, span, Some(turns.task)).is_some())
+}
+
 fn write_spin(view: &View<'_>, spin: &Spin, sheet: &mut Sheet<'_>) {
     let Spin { task, first_row, last_row, .. } = *spin;
     let events = &view.trace.events;
@@ -45,6 +64,7 @@ fn write_spin(view: &View<'_>, spin: &Spin, sheet: &mut Sheet<'_>) {
     sheet.int("checks", checks);
     sheet.int("failed", spin.looks);
     sheet.bool("succeeded", spin.changed);
+    sheet.some_int("unexplained", None);
     sheet.bool("spinning", true);
     sheet.some_int("asked_ns", None);
     sheet.int("interval_ns", total_ns / (checks - 1).max(1));

@@ -54,6 +54,8 @@ pub(super) struct Turns {
     pub first_row: u32,
     /// The last look.
     pub last_row: u32,
+    /// The children that looked first and last, if it was a command.
+    pub children: Option<(u32, u32)>,
 }
 
 /// All turns with pauses, by task.
@@ -152,5 +154,6 @@ fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Optio
         rows,
         first_row: first.row,
         last_row: last.row,
+        children: (last.child != NONE).then_some((first.child, last.child)),
     })
 }
