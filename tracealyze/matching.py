@@ -39,6 +39,8 @@ _NOT_ADDED_UP = (
     "each_",
     "size_",
 )
+# Columns of this ending have time on the path of a row, or a part of it.
+_PATH_TIME = "exclusive_ns"
 _WITHIN = ("row", "process", "program", "capture")
 _QUOTED = 2
 # What goes on when a coarse clock takes a step is charged with all of it; chance hits twice, but rarely thrice.
@@ -74,7 +76,7 @@ def tables_of(trace: Trace, rules: Sequence[Rule]) -> dict[str, Table]:
 
 def _floor(trace: Trace, rules: Sequence[Rule]) -> Floor | None:
     """What a row, with those it is taken together with, must have on the path to matter to one of the rules."""
-    if any(rule.cost != "exclusive_ns" for rule in rules):
+    if not all(rule.cost.endswith(_PATH_TIME) for rule in rules):
         return None
     least = [_least(trace, rule) for rule in rules]
     return Floor(max((_within(rule) for rule in rules), key=_WITHIN.index), tuple(map(min, zip(*least, strict=True))))

@@ -319,7 +319,15 @@ pub fn look<T>(trace: &Trace, look: impl FnOnce(&View<'_>) -> T) -> T {
     for window in &windows {
         crate::path::walk(trace, &wakers, window, &mut |segment| charges.add(&segment));
     }
-    look(&View { trace, selection: &selection, windows: &windows, wakers: &wakers, charges: &charges, matters: None })
+    look(&View {
+        trace,
+        selection: &selection,
+        windows: &windows,
+        wakers: &wakers,
+        charges: &charges,
+        matters: None,
+        floor: None,
+    })
 }
 
 /// Columns of a table as text: a line for each row, cells apart by blanks, `-` for what is missing.

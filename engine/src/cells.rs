@@ -83,7 +83,7 @@ fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
     }
     let group = |task: u32| keys.iter().map(|key| key.of_task(trace, task)).collect::<Vec<u32>>();
     let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
-    for (task, ns) in (0u32..).zip(pieces.exclusive_by_task()) {
+    for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
         *groups.entry(group(task)).or_insert(0) += ns;
     }
     all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()

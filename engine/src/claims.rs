@@ -63,10 +63,10 @@ pub struct Claims {
     pub rest: Pieces,
 }
 
-/// Divide the path among claims, the first of which goes first. A claim may have several members. Of what nobody claims, as
-/// many of the largest pieces are told as are asked for.
-pub fn claims(view: &View<'_>, claims: &[Vec<Members>], most: usize) -> Claims {
-    let asked = Asked::new(view, claims);
+/// Divide the path, of which all pieces are known, among claims, the first of which goes first. A claim may have several
+/// members. Of what nobody claims, as many of the largest pieces are told as are asked for.
+pub fn claims(view: &View<'_>, pieces: &Pieces, claims: &[Vec<Members>], most: usize) -> Claims {
+    let asked = Asked::new(view, pieces, claims);
     let tasks = 0..view.trace.tasks.len() as u32;
     let new = || (Divided::new(claims.len()), Marks::default());
     let each = tasks.into_par_iter().fold(new, |(mut divided, mut marks), task| {
@@ -165,13 +165,14 @@ impl<'a> Places<'a> {
 /// The claims, by task.
 struct Asked<'a> {
     view: &'a View<'a>,
+    pieces: &'a Pieces,
     /// Those of a task together, in order of their numbers.
     listed: Vec<(u32, u32, OfTask<'a>)>,
     scopes: Scopes,
 }
 
 impl<'a> Asked<'a> {
-    fn new(view: &'a View<'a>, claims: &'a [Vec<Members>]) -> Asked<'a> {
+    fn new(view: &'a View<'a>, pieces: &'a Pieces, claims: &'a [Vec<Members>]) -> Asked<'a> {
         let mut listed = Vec::new();
         for (number, members) in (0u32..).zip(claims) {
             for each in members {
@@ -179,7 +180,26 @@ impl<'a> Asked<'a> {
             }
         }
         listed.sort_by_key(|&(task, ..)| task);
-        Asked { view, listed, scopes: Scopes::new(view.trace, claims) }
+        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims) }
+    }
+
+    /// The claims on events of a task.
+    fn listed(&self, task: u32) -> &[(u32, u32, OfTask<'a>)] {
+        let first = self.listed.partition_point(|&(other, ..)| other < task);
+        let behind = &self.listed[first..];
+        &behind[..behind.partition_point(|&(other, ..)| other == task)]
+    }
+
+    /// Whether nobody claims anything of a task, but for events of others that it has a part in.
+    fn is_free(&self, task: u32) -> bool {
+        self.scopes.filters.is_empty() && self.listed(task).is_empty()
+    }
+
+    /// All that a task has, but for what is unlike most.
+    fn like_most_ns(&self, task: u32) -> i64 {
+        let mut ns = self.pieces.exclusive_by_task()[task as usize];
+        self.view.charges.each_other(task, |charge| ns -= charge.ns);
+        ns
     }
 
     /// Give each event of a task to the first claim that lists it.
@@ -192,10 +212,8 @@ impl<'a> Asked<'a> {
         }
         marks.contested.clear();
         marks.scopes.clear();
-        let first = self.listed.partition_point(|&(other, ..)| other < task);
-        let here = self.listed[first..].iter().take_while(|&&(other, ..)| other == task);
         let mut places = Places::new(rows);
-        for &(_, number, part) in here {
+        for &(_, number, part) in self.listed(task) {
             part.each(trace, task, |row, is_gap| {
                 if let Some(at) = places.of(row) {
                     marks.mark(number, at, is_gap);
@@ -210,6 +228,9 @@ impl<'a> Asked<'a> {
     /// Divide a task among the claims, but for what is unlike most.
     fn divide(&self, task: u32, marks: &mut Marks, divided: &mut Divided) {
         let (trace, charges) = (self.view.trace, self.view.charges);
+        if self.is_free(task) {
+            return divided.rest_ns.push((task, self.like_most_ns(task)));
+        }
         self.mark(task, marks);
         let rows = trace.rows_of(task);
         let (mut places, mut rest_ns) = (Places::new(rows), 0);
@@ -292,12 +313,17 @@ impl<'a> Asked<'a> {
             largest.sort_unstable_by_key(|&ns| Reverse(ns));
             largest.truncate(most);
         }
-        Pieces::of(&each, view.windows)
+        Pieces::of_tasks(&each, view.windows)
     }
 
     /// The largest pieces of what nobody claims of a task, in the order of the task.
     fn rest_of(&self, task: u32, others: &[bool], most: usize, sums: &mut Sums<'_>, marks: &mut Marks) -> Vec<Piece> {
         let (view, trace) = (self.view, self.view.trace);
+        let mut is_all = self.is_free(task);
+        view.charges.each_other(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
+        if is_all {
+            return largest(self.pieces.of(task).to_vec(), most);
+        }
         self.mark(task, marks);
         let mut places = Places::new(trace.rows_of(task));
         let is_rest = |charge: &Charge| match charge.place {
@@ -307,14 +333,18 @@ impl<'a> Asked<'a> {
                 owner == NONE && self.scopes.of(view, task, charge, &mut marks.scopes).is_empty()
             }
         };
-        let mut pieces = sums.of_task(trace, trace.program_index(), view.charges, task, is_rest);
-        let mut sizes: Vec<i64> = pieces.iter().map(|piece| piece.exclusive_ns).collect();
-        sizes.sort_unstable_by_key(|&ns| Reverse(ns));
-        if let Some(&least_ns) = most.checked_sub(1).and_then(|last| sizes.get(last)) {
-            pieces.retain(|piece| piece.exclusive_ns >= least_ns);
-        }
-        pieces
+        largest(sums.of_task(trace, trace.program_index(), view.charges, task, is_rest), most)
     }
+}
+
+/// So many of the largest pieces, and those that are as large as the last of these, in their order.
+fn largest(mut pieces: Vec<Piece>, most: usize) -> Vec<Piece> {
+    let mut sizes: Vec<i64> = pieces.iter().map(|piece| piece.exclusive_ns).collect();
+    sizes.sort_unstable_by_key(|&ns| Reverse(ns));
+    if let Some(&least_ns) = most.checked_sub(1).and_then(|last| sizes.get(last)) {
+        pieces.retain(|piece| piece.exclusive_ns >= least_ns);
+    }
+    pieces
 }
 
 /// Program, shape, target and kind: parts of the path of a task that agree in these are of the same claims on pieces.

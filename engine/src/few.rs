@@ -1,5 +1,6 @@
 //! Calls that belong together, before they are a row of a table; and how rows stay few.
 
+use crate::floor::{Floor, Within};
 use crate::sheet::Sum;
 use crate::view::View;
 use parsers::Text;
@@ -85,10 +86,10 @@ fn few_of<K: Clone + Eq + Hash>(
     most: usize,
     coarse: impl Fn(&K) -> K,
 ) -> Vec<Group<K>> {
-    let weight = |group: &Group<K>| {
-        let on_path: i64 = group.rows.iter().map(|&row| view.exclusive_ns(row)).sum();
-        std::cmp::Reverse((on_path, group.rows.len()))
-    };
+    if let Some(floor) = view.floor {
+        groups = reaching(view, floor, groups);
+    }
+    let weight = |group: &Group<K>| std::cmp::Reverse((on_path_ns(view, group), group.rows.len()));
     groups.sort_by_cached_key(|group| (weight(group), group.task));
     let rest = groups.split_off(groups.len().min(most));
     let mut places: FxHashMap<(u32, Text, K), usize> = FxHashMap::default();
@@ -109,6 +110,23 @@ fn few_of<K: Clone + Eq + Hash>(
         group.rows.sort_unstable();
     }
     groups
+}
+
+fn on_path_ns<K>(view: &View<'_>, group: &Group<K>) -> i64 {
+    group.rows.iter().map(|&row| view.exclusive_ns(row)).sum()
+}
+
+/// Groups that reach a floor with all that may be taken together with them: here, what has one program.
+fn reaching<K>(view: &View<'_>, floor: &Floor, groups: Vec<Group<K>>) -> Vec<Group<K>> {
+    let place = |group: &Group<K>| {
+        let capture = view.trace.tasks.get(group.task as usize).map_or(0, |task| task.capture);
+        (capture, if floor.within == Within::Capture { Text::NONE } else { group.program })
+    };
+    let mut sums: FxHashMap<(u32, Text), i64> = FxHashMap::default();
+    groups.iter().for_each(|group| *sums.entry(place(group)).or_insert(0) += on_path_ns(view, group));
+    let least_ns = |capture: u32| floor.least_ns.get(capture as usize).copied().unwrap_or(0);
+    let reaches = |group: &Group<K>| sums.get(&place(group)).is_some_and(|&ns| ns >= least_ns(place(group).0));
+    groups.into_iter().filter(reaches).collect()
 }
 
 /// The commonest syscall of these calls; of equally common ones the first.

@@ -15,7 +15,7 @@ use crate::spent::{Spent, Unit};
 use crate::view::View;
 use parsers::Text;
 use parsers::syscalls::Class;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// What a row has the time of, or rows that are taken together, from the least to the most.
@@ -64,8 +64,9 @@ pub enum Joins {
     Never,
     /// Those of one program do.
     Few,
-    /// Those of one program do, but only the costliest processes have rows, each program of theirs one for each syscall.
-    Costliest,
+    /// Those of one program do, but only the costliest processes have rows: each program of theirs at most so many, or else
+    /// one for each syscall.
+    Costliest(Option<usize>),
 }
 
 /// What rows of a table have the time of.
@@ -128,8 +129,8 @@ fn within(view: &View<'_>, spent: &Spent, cost: &Cost, floor: &Floor, is_such: &
             may_narrow &= floor.within >= Within::Program;
             within = within.max(Within::Program);
         }
-        Joins::Costliest => {
-            if most_rows(view, spent, is_such) > MOST {
+        Joins::Costliest(rows) => {
+            if most_rows(view, spent, rows.unwrap_or_else(|| syscalls(spent, is_such))) > MOST {
                 within = within.max(Within::Program);
             }
             may_narrow &= within < Within::Program;
@@ -141,19 +142,21 @@ fn within(view: &View<'_>, spent: &Spent, cost: &Cost, floor: &Floor, is_such: &
     (within, may_narrow)
 }
 
-/// How many rows the costliest processes have at most.
-fn most_rows(view: &View<'_>, spent: &Spent, is_such: &[bool]) -> usize {
-    let mut syscalls: Vec<Text> =
-        spent.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such).map(|(part, _)| part.0).collect();
-    syscalls.sort_unstable();
-    syscalls.dedup();
+/// How many different syscalls there are among these kinds of calls.
+fn syscalls(spent: &Spent, is_such: &[bool]) -> usize {
+    let such = spent.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such);
+    such.map(|(part, _)| part.0).collect::<FxHashSet<Text>>().len()
+}
+
+/// How many rows the costliest processes have at most, if each of their programs has so many.
+fn most_rows(view: &View<'_>, spent: &Spent, of_program: usize) -> usize {
     let mut programs: FxHashMap<(u32, i32), usize> = FxHashMap::default();
     for unit in spent.units() {
         *programs.entry(process_of(view, unit)).or_insert(0) += 1;
     }
     let mut programs: Vec<usize> = programs.into_values().collect();
     programs.sort_unstable_by_key(|&number| Reverse(number));
-    programs.iter().take(MOST_PROCESSES).sum::<usize>() * syscalls.len().max(2)
+    programs.iter().take(MOST_PROCESSES).sum::<usize>() * of_program
 }
 
 /// Capture and pid: a reused pid is another process, but rules do not tell them apart.

@@ -69,6 +69,7 @@ pub struct Pieces {
     offsets: Vec<u32>,
     wall_ns: FxHashMap<u32, i64>,
     cells: OnceLock<Cells>,
+    by_task_ns: OnceLock<Vec<i64>>,
 }
 
 impl Pieces {
@@ -81,7 +82,7 @@ impl Pieces {
     }
 
     /// Pieces of each task, by its number.
-    pub(crate) fn of(each: &[Vec<Piece>], windows: &[Window]) -> Pieces {
+    pub(crate) fn of_tasks(each: &[Vec<Piece>], windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
         each.iter().for_each(|some| pieces.push(some));
         pieces
@@ -92,7 +93,7 @@ impl Pieces {
         for window in windows {
             *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, cells: OnceLock::new() }
+        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, cells: OnceLock::new(), by_task_ns: OnceLock::new() }
     }
 
     /// Add the pieces of the next task.
@@ -112,6 +113,12 @@ impl Pieces {
         bound(task)..bound(task + 1)
     }
 
+    /// The pieces of a task.
+    pub(crate) fn of(&self, task: u32) -> &[Piece] {
+        let range = self.of_task(task);
+        self.all.get(range.start as usize..range.end as usize).unwrap_or(&[])
+    }
+
     /// Length of the windows of a capture; of all captures.
     pub(crate) fn wall_ns(&self, capture: Option<u32>) -> i64 {
         match capture {
@@ -121,13 +128,9 @@ impl Pieces {
     }
 
     /// Time on the path charged to each task, by its number.
-    pub fn exclusive_by_task(&self) -> Vec<i64> {
-        let tasks = 0..self.offsets.len().saturating_sub(1) as u32;
-        let exclusive_ns = |task| {
-            let range = self.of_task(task);
-            self.all[range.start as usize..range.end as usize].iter().map(|piece| piece.exclusive_ns).sum()
-        };
-        tasks.map(exclusive_ns).collect()
+    pub fn exclusive_by_task(&self) -> &[i64] {
+        let sum = |task| self.of(task).iter().map(|piece| piece.exclusive_ns).sum();
+        self.by_task_ns.get_or_init(|| (0..self.offsets.len().saturating_sub(1) as u32).map(sum).collect())
     }
 }
 

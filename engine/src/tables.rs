@@ -95,6 +95,7 @@ pub fn listed(name: &str) -> Option<(&'static str, Make)> {
 pub fn made(view: &View<'_>, (name, make): (&'static str, Make), floor: Option<&Floor>) -> Found {
     let cost = costs::COSTS.iter().find(|(known, _)| *known == name);
     let Some((floor, (_, cost))) = floor.zip(cost) else { return make(view) };
+    let view = &View { floor: Some(floor), ..*view };
     match reached(view, cost, floor) {
         Reached::All => make(view),
         Reached::Nothing => Sheet::new(view, name).finish(),

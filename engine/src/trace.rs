@@ -6,6 +6,7 @@ use crate::filter::{EventFilter, Matched};
 use crate::moments::{self, Bounds, Named, NoTime};
 use crate::select::ProgramIndex;
 use crate::tasks::Task;
+use crate::trust::{self, Trust};
 use parsers::{Facts, Kind, NO_NS, Outcome};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -133,6 +134,8 @@ pub struct Trace {
     named: Mutex<Option<(Named, Bounds)>>,
     /// The programs of each task, worked out when they are first asked for.
     programs: OnceLock<ProgramIndex>,
+    /// How far each capture can be trusted, worked out when it is first asked.
+    trust: OnceLock<Vec<Option<Trust>>>,
 }
 
 /// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
@@ -150,6 +153,12 @@ impl Trace {
     /// The programs of each task over time. Not before everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
         self.programs.get_or_init(|| ProgramIndex::new(self))
+    }
+
+    /// How far a capture can be trusted. Not before everything is read.
+    pub fn trust(&self, capture: u32) -> Option<&Trust> {
+        let all = || (0..self.captures.len() as u32).map(|number| trust::trust(self, number)).collect();
+        self.trust.get_or_init(all).get(capture as usize)?.as_ref()
     }
 
     /// Rows of a task in order of their starts.

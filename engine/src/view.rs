@@ -2,6 +2,7 @@
 
 use crate::charges::Charges;
 use crate::events::EventKind;
+use crate::floor::Floor;
 use crate::select::Selection;
 use crate::trace::Trace;
 use crate::wakers::Wakers;
@@ -21,6 +22,8 @@ pub struct View<'view> {
     pub charges: &'view Charges,
     /// The tasks that matter to who asks, by number; all without it. See [`crate::floor`].
     pub matters: Option<&'view [bool]>,
+    /// From where on rows matter to who asks; everything does without one.
+    pub floor: Option<&'view Floor>,
 }
 
 impl View<'_> {

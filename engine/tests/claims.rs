@@ -6,6 +6,7 @@ use engine::build::look;
 use engine::claims::claims;
 use engine::fold::{Key, Scope, Value};
 use engine::members::Members;
+use engine::partition::Pieces;
 use proptest::prelude::*;
 use random::{claimed, scripts};
 
@@ -33,7 +34,8 @@ proptest! {
             all.insert(0, vec![user_code()]);
         }
         look(&trace, |view| {
-            let divided = claims(view, &all, 3);
+            let pieces = Pieces::new(view.trace, view.selection.program_index, view.charges, view.windows);
+            let divided = claims(view, &pieces, &all, 3);
             let wall_ns: i64 = view.windows.iter().map(|window| window.wall_ns()).sum();
             let own_ns: i64 = divided.shares.iter().map(|share| share.own_ns).sum();
             let rest_ns = divided.rest_ns;

@@ -17,7 +17,6 @@ use crate::sheet::Found;
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
 use crate::trace::{Capture, Trace};
-use crate::trust;
 use crate::view::View;
 use crate::wakers::Wakers;
 use crate::window::{self, Window};
@@ -75,6 +74,7 @@ pub struct PyTrace {
     wakers: OnceLock<Wakers>,
     pieces: Mutex<Option<(Choice, Arc<Pieces>)>>,
     charges: Mutex<Option<(Choice, Arc<Charges>)>>,
+    windows: Mutex<Option<(Choice, Arc<Vec<Window>>)>>,
 }
 
 /// Read captures.
@@ -101,6 +101,7 @@ pub fn read(
             wakers: OnceLock::new(),
             pieces: Mutex::default(),
             charges: Mutex::default(),
+            windows: Mutex::default(),
         }),
     }
 }
@@ -116,7 +117,18 @@ impl PyTrace {
         self.wakers.get_or_init(|| Wakers::new(&self.trace))
     }
 
-    fn windows(&self, choice: &Choice) -> Result<Vec<Window>, NoTime> {
+    /// The windows of a choice. The last ones are kept, as the partition is.
+    fn windows(&self, choice: &Choice) -> Result<Arc<Vec<Window>>, NoTime> {
+        let mut kept = self.windows.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, windows)) = kept.as_ref().filter(|(known, _)| known == choice) {
+            return Ok(Arc::clone(windows));
+        }
+        let windows = Arc::new(self.windows_anew(choice)?);
+        *kept = Some((choice.clone(), Arc::clone(&windows)));
+        Ok(windows)
+    }
+
+    fn windows_anew(&self, choice: &Choice) -> Result<Vec<Window>, NoTime> {
         let selection = Selection::new(&self.trace, choice)?;
         let captures = 0..self.trace.captures.len() as u32;
         let chosen = captures.filter(|&capture| choice.capture.is_none_or(|chosen| chosen == capture));
@@ -171,7 +183,15 @@ impl PyTrace {
         let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
         let charges = self.charges(choice, &windows);
         let (trace, wakers) = (&*self.trace, self.wakers());
-        Ok(look(&View { trace, selection: &selection, windows: &windows, wakers, charges: &charges, matters: None }))
+        Ok(look(&View {
+            trace,
+            selection: &selection,
+            windows: &windows,
+            wakers,
+            charges: &charges,
+            matters: None,
+            floor: None,
+        }))
     }
 }
 
@@ -230,9 +250,9 @@ impl PyTrace {
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let captures = (0..).zip(&self.trace.captures).map(|(number, capture)| {
             let dict = described(py, capture)?;
-            if let Some(trust) = py.detach(|| trust::trust(&self.trace, number)) {
+            if let Some(trust) = py.detach(|| self.trace.trust(number)) {
                 dict.set_item("filtered", trust.filtered)?;
-                dict.set_item("families", trust.families)?;
+                dict.set_item("families", &trust.families)?;
                 dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;
                 dict.set_item("overhead_share", trust.overhead_share)?;
                 dict.set_item("has_unfollowed_children", trust.has_unfollowed_children)?;
@@ -256,7 +276,7 @@ impl PyTrace {
         let windows = py.detach(|| self.windows(&selection.0))?;
         let index = self.trace.program_index();
         let all = PyList::empty(py);
-        for window in windows {
+        for window in windows.iter() {
             let dict = PyDict::new(py);
             let some = |ns: i64| (ns != NO_NS).then_some(ns);
             let root = window.root.and_then(|root| self.trace.tasks.get(root as usize));
@@ -271,7 +291,7 @@ impl PyTrace {
             dict.set_item("reason", window.reason.map(window::Reason::name))?;
             dict.set_item("left_out_ns", window.left_out_ns)?;
             dict.set_item("root_ended", root.is_some_and(|root| root.death_ns != NO_NS))?;
-            dict.set_item("outlived", processes::outliving(&self.trace, &window))?;
+            dict.set_item("outlived", processes::outliving(&self.trace, window))?;
             all.append(dict)?;
         }
         Ok(all)
@@ -330,8 +350,9 @@ impl PyTrace {
 
     fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let exclusive_ns = self.pieces(&selection.0)?.exclusive_by_task();
-            Ok(processes::tasks(&self.trace, &Selection::new(&self.trace, &selection.0)?, &exclusive_ns))
+            let pieces = self.pieces(&selection.0)?;
+            let exclusive_ns = pieces.exclusive_by_task();
+            Ok(processes::tasks(&self.trace, &Selection::new(&self.trace, &selection.0)?, exclusive_ns))
         })?;
         Ok(table.into())
     }
@@ -350,10 +371,11 @@ impl PyTrace {
 
     fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let exclusive_ns = self.pieces(&selection.0)?.exclusive_by_task();
+            let pieces = self.pieces(&selection.0)?;
+            let exclusive_ns = pieces.exclusive_by_task();
             let chosen = Selection::new(&self.trace, &selection.0)?;
             let slack_ns = chain::told(&self.trace, self.wakers(), &self.windows(&selection.0)?).slack_ns;
-            Ok(processes::processes(&self.trace, &chosen, &exclusive_ns, &slack_ns))
+            Ok(processes::processes(&self.trace, &chosen, exclusive_ns, &slack_ns))
         })?;
         Ok(table.into())
     }
@@ -413,10 +435,11 @@ impl PyTrace {
         };
         let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
         let answer = py.detach(|| {
+            let pieces = self.pieces(&selection.0)?;
             self.view(&selection.0, |view| {
                 let sorted = |members: Vec<Members>| members.into_iter().map(|each| each.sorted(view.trace)).collect();
                 let claims: Vec<Vec<Members>> = claims.into_iter().map(sorted).collect();
-                let divided = claims::claims(view, &claims, most);
+                let divided = claims::claims(view, &pieces, &claims, most);
                 let query = Query { most: Some(most), ..Query::default() };
                 (divided.shares, fold::fold(view.trace, &divided.rest, &query), divided.rest_ns)
             })

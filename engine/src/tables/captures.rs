@@ -7,7 +7,6 @@
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::trace::Capture;
-use crate::trust::trust;
 use crate::view::View;
 use parsers::{Kind, NO_NS, Outcome};
 
@@ -26,8 +25,7 @@ fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>)
     let (trace, tasks) = (view.trace, view.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
     let tasks = tasks.unwrap_or(&[]);
     let first = capture.rows.start;
-    let trust = trust(trace, number);
-    let trusted = trust.as_ref();
+    let trusted = trace.trust(number);
     let unused = lines_lost(capture);
     sheet.who(trace.events.task(first), first);
     sheet.string("format", Some(capture.format));

@@ -17,7 +17,7 @@ const OF_TASK: Cost = Cost { of: Within::Task, joins: Joins::Never, of_program: 
 /// By the names of tables.
 #[rustfmt::skip]
 pub(super) const COSTS: &[(&str, Cost)] = &[
-    ("ancestor_walks", Cost { calls: |name, _| look(name).is_some(), joins: Joins::Costliest, ..OF_PROCESS }),
+    ("ancestor_walks", Cost { calls: |name, _| look(name).is_some(), joins: Joins::Costliest(Some(2)), ..OF_PROCESS }),
     ("children", Cost { calls: |name, _| wait_of(name) == Some(Wait::Child), ..OF_TASK }),
     ("commands", Cost { gaps: true, of: Within::Program, joins: Joins::Never, ..OF_PROCESS }),
     ("connects", Cost { calls: |name, _| name == b"connect" || wait_of(name) == Some(Wait::Poll), ..OF_TASK }),
@@ -26,10 +26,11 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
     ("io", Cost { calls: |name, _| way(name).is_some(), ..OF_PROCESS }),
     ("lookups", Cost { calls: |name, _| look(name).is_some(), ..OF_PROCESS }),
     ("loops", Cost { gaps: true, ..OF_TASK }),
-    ("metadata", Cost { calls: |name, _| super::metadata::asks(name), joins: Joins::Costliest, ..OF_PROCESS }),
+    ("metadata", Cost { calls: |name, _| super::metadata::asks(name), joins: Joins::Costliest(None), ..OF_PROCESS }),
     ("outliers", Cost { of: Within::Call, joins: Joins::Never, apart: false, ..OF_PROCESS }),
     ("rereads", Cost { calls: |name, _| reads(name), of: Within::Target, apart: false, ..OF_TASK }),
-    ("slow_targets", Cost { calls: |_, class| on_disk_or_network(class), joins: Joins::Costliest, ..OF_PROCESS }),
+    ("rescans", Cost { calls: |name, _| reads(name) || name == b"ioctl", of_program: false, apart: false, ..OF_PROCESS }),
+    ("slow_targets", Cost { calls: |_, class| on_disk_or_network(class), joins: Joins::Costliest(Some(1)), ..OF_PROCESS }),
     ("syncs", Cost { calls: |name, _| super::syncs::syncs(name), ..OF_PROCESS }),
     ("timeouts", Cost { calls: |name, _| wait_of(name).is_some(), apart: false, ..OF_TASK }),
 ];
