@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 
+import findings
 import make_capture
 import reading
 import startup
@@ -16,5 +17,7 @@ if __name__ == "__main__":
     throughput.main(size)
     print()
     reading.main(size)
+    print()
+    findings.main(size)
     print()
     startup.main()
