@@ -15,9 +15,10 @@ import tracealyze
 from tracealyze import _engine
 from tracealyze.errors import WrongUsage
 from tracealyze.expression import Budget, WrongExpression, evaluate, evaluate_group, parse, parse_budget
+from tracealyze.schema import SCHEMA
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
-TABLES = sorted({table for table, *_ in _engine.SCHEMA})
+TABLES = sorted({table for table, *_ in SCHEMA})
 
 
 @pytest.mark.parametrize(

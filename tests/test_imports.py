@@ -17,7 +17,7 @@ PACKAGE = ROOT / "tracealyze"
 
 # A module may import those in layers below its own, and those of its own layer.
 LAYERS = [
-    ["_engine", "errors", "escape"],
+    ["_engine", "errors", "escape", "schema"],
     ["units", "capture", "config", "alike"],
     ["expression"],
     ["trace"],
@@ -26,6 +26,7 @@ LAYERS = [
     ["ruleset"],
     ["matching", "words"],
     ["finding"],
+    ["across"],
     ["summary"],
     ["metrics", "syscall_families"],
     ["gate", "scaling", "diff"],

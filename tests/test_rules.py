@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from conftest import captures_of_samples
 
 import tracealyze
+from tracealyze.metrics import Run
 from tracealyze.rulefile import EXPLANATION
 from tracealyze.ruleset import Example, Rule, rules
+from tracealyze.scaling import findings, scaling
 
 CASES = [(rule, example) for rule in rules() for example in rule.examples]
 
@@ -27,6 +31,9 @@ def test_codes_are_given_out_once() -> None:
 
 @pytest.mark.parametrize(("rule", "example"), CASES, ids=lambda case: case.name)
 def test_a_rule_finds_in_its_examples_what_they_say(rule: Rule, example: Example, tmp_path: Path) -> None:
+    if example.n_from:
+        assert len(_across(example, rule)) == example.findings
+        return
     if example.sample:
         captures = [file for file in captures_of_samples() if file.parent.name == example.sample]
     else:
@@ -35,6 +42,13 @@ def test_a_rule_finds_in_its_examples_what_they_say(rule: Rule, example: Example
     found = tracealyze.read(captures[0], input_format=example.format).findings
     names = [name for finding in found for name in (finding.name, *finding.also)]
     assert names.count(rule.name) == example.findings
+
+
+def _across(example: Example, rule: Rule) -> list[dict[str, Any]]:
+    """What a rule says about the captures of a sample whose names tell their sizes."""
+    named = [(re.search(example.n_from or "", file.name), file) for file in captures_of_samples()]
+    mine = [(match, file) for match, file in named if match and file.parent.name == example.sample]
+    return findings(scaling([(float(match[1]), Run(tracealyze.read(file))) for match, file in mine]), [rule])
 
 
 def test_fingerprints_do_not_depend_on_ids_and_times(tmp_path: Path) -> None:

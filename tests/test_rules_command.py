@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 from conftest import SAMPLES, Run
 
-from tracealyze import _engine
 from tracealyze.config import Settings, settings
 from tracealyze.errors import WrongUsage
 from tracealyze.render import explanation
 from tracealyze.rulefile import EXPLANATION
 from tracealyze.ruleset import rules
+from tracealyze.schema import SCHEMA
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 
@@ -64,7 +64,7 @@ def test_every_rule_is_listed_in_each_form(form: str, run: Run) -> None:
 def test_every_column_of_every_table_is_listed_with_its_sentence(run: Run) -> None:
     rows = json.loads(run("rules", "--columns", "--json").stdout)
     assert [(row["table"], row["column"], row["unit"], row["what"]) for row in rows] == [
-        (table, name, unit, sentence) for table, name, _, unit, sentence in _engine.SCHEMA
+        (table, name, unit, sentence) for table, name, _, unit, sentence in SCHEMA
     ]
     assert {row["type"] for row in rows} == {"number", "text", "texts", "yes or no"}
     shown = run("rules", "--columns", "loops").stdout

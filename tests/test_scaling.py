@@ -111,6 +111,30 @@ def test_the_curves_are_drawn(run: Run) -> None:
     assert columns == sorted(columns, reverse=True), "a curve that grows goes up to the right"
 
 
+def test_rules_of_ones_own_over_several_captures_have_the_same_powers(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "steady-opens.toml").write_text(
+        """
+        code = "MINE001"
+        title = "Opens that grow"
+        table = "scaling"
+        where = "syscall == 'openat' and exponent >= 0.9"
+        group = ["program", "syscall"]
+        keep = "sum(calls) >= 300"
+        cost = ""
+        message = "{program}: {calls:open} at {largest}, {share} of all calls"
+        advice = "none"
+        """,
+        encoding="utf-8",
+    )
+    mine = ["--rules", str(tmp_path)]
+    found = document(run, BOOT, *FROM_NAME, *mine)["findings"]
+    assert [each["name"] for each in found] == ["superlinear", "steady-opens"]
+    assert found[1]["message"] == "perl: 320 opens at 320, 0.6 % of all calls"
+    only = document(run, BOOT, *FROM_NAME, *mine, "--select", "MINE001")["findings"]
+    assert [each["severity"] for each in only] == ["info"]
+    assert document(run, BOOT, *FROM_NAME, "--ignore", "superlinear")["findings"] == []
+
+
 def test_runs_of_one_size_are_taken_together(run: Run, tmp_path: Path) -> None:
     runs = [f"{size}={capture(tmp_path / f'{size}-{add}', size + add)}" for size in SIZES for add in (0, 1, 90)]
     [row] = [row for row in document(run, *runs)["rows"] if row["syscall"] == "openat"]

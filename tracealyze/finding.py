@@ -12,6 +12,7 @@ from tracealyze import units, words
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.matching import Match, matches, tables_of, tick_ns
 from tracealyze.ruleset import Rule
+from tracealyze.schema import ACROSS
 
 if TYPE_CHECKING:
     from tracealyze.expression import Form
@@ -97,8 +98,9 @@ class Diagnosis:
 
 def diagnosis(trace: Trace, chosen: Sequence[Rule]) -> Diagnosis:
     """What rules say, the costliest first; time that several speak of belongs to the most specific one."""
-    tables = tables_of(trace, chosen)
-    found = [match for rule in chosen for match in matches(trace, rule, tables)]
+    alone = [rule for rule in chosen if rule.table not in ACROSS]
+    tables = tables_of(trace, alone)
+    found = [match for rule in alone for match in matches(trace, rule, tables)]
     found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
     shares, rest, rest_ns = trace.claims([match.claimants for match in found], _UNEXPLAINED_KEPT)
     places = [_Place(match, *share) for match, share in zip(found, shares, strict=True)]

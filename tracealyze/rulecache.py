@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from tracealyze import _engine
+from tracealyze.schema import SCHEMA
 
 Facts: TypeAlias = dict[str, Any]
 """A rule as it stands in its file, with what its expressions mean."""
@@ -54,7 +55,7 @@ def _folder() -> Path:
 def _mark(files: Sequence[Path]) -> str:
     from hashlib import blake2b
 
-    mark = blake2b(repr((_engine.__version__, _engine.SCHEMA)).encode(), digest_size=16)
+    mark = blake2b(repr((_engine.__version__, SCHEMA)).encode(), digest_size=16)
     for file in files:
         content = file.read_bytes()
         # Where a file lies is told in messages.

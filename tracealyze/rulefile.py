@@ -48,7 +48,7 @@ _COUNTED = ("whole_seconds", "calls_per_turn")
 ONLY_IF = "if"
 """Behind a colon: shows nothing, for a part of `[words]` that is said only where the value is there and true."""
 _THRESHOLDS = ("share", "total", "count")
-_EXAMPLE = ("name", "findings", "format", "trace", "sample", "turns", "step")
+_EXAMPLE = ("name", "findings", "format", "trace", "sample", "n_from", "turns", "step")
 _WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
 
 

@@ -44,6 +44,8 @@ class Example:
     format: str | None = None
     trace: str | None = None
     sample: str | None = None
+    n_from: str | None = None
+    """Of a sample with captures of several sizes: where the size stands in their names."""
     turns: int = 1
     """How often lines with `{stamp}` in them are repeated, those that stand together in turn."""
     step: str = "1ms"

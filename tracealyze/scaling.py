@@ -6,22 +6,26 @@ every exponent look smaller than it is. The range of k is that of the fits that 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tracealyze import across
 from tracealyze.alike import families
 from tracealyze.errors import WrongUsage
 from tracealyze.metrics import Run, short
+from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:
     import numpy
 
+    from tracealyze.ruleset import Rule
+
     Numbers: TypeAlias = numpy.ndarray[Any, Any]
 
-SCHEMA = "tracealyze.scaling/1"
+DOCUMENT = "tracealyze.scaling/1"
 FEWEST_SIZES = 4
 LEAST_FACTOR = 8
 
@@ -33,13 +37,11 @@ _ROUNDING = 0.1
 _NEARLY_LINEAR = 1.45
 _POOR = 0.25
 _NAMES = {0.0: "logarithmic", 1.0: "linear", 2.0: "quadratic", 3.0: "cubic"}
-_RARE_SHARE, _LARGE_SHARE = 0.01, 0.05
+_RARE_SHARE = 0.01
 # An exponent this much above 1 is no rounding, whatever size is left out.
 _SUPERLINEAR = 1.15
 
-_ADVICE = (
-    "Look for a loop over all items inside a loop over items: keep what the inner one finds out, or ask for one item."
-)
+_TABLE = "scaling"
 
 Place: TypeAlias = tuple[str, str, str]
 """A program, a syscall and a shape."""
@@ -95,17 +97,17 @@ class Scaling:
     bytes: tuple[Growth, ...]
     total: Growth
 
-    def document(self) -> dict[str, Any]:
-        """As it stands in JSON."""
+    def document(self, rules: Sequence[Rule]) -> dict[str, Any]:
+        """As it stands in JSON, with what these rules say."""
         return {
-            "schema": SCHEMA,
+            "schema": DOCUMENT,
             "sizes": list(self.sizes),
             "captures": list(self.captures),
             "target_n": self.target,
             "total": row(self.total),
             "rows": [row(growth) for growth in self.rows],
             "bytes": [row(growth) for growth in self.bytes],
-            "findings": findings(self),
+            "findings": findings(self, rules),
         }
 
 
@@ -306,33 +308,28 @@ def _kind(fit: Fit, counts: Sequence[int]) -> str:
     return f"between {_NAMES[above - 1]} and {_NAMES[above]}" if above else "steeper than cubic"
 
 
-def findings(found: Scaling) -> list[dict[str, Any]]:
-    """What grows faster than the problem, the largest at the target first."""
-    return [dict(each) for each in _findings(found)]
+def table(found: Scaling) -> list[dict[str, Any]]:
+    """The table that rules ask: a row for each kind of work, the largest at the target first."""
+    expected = max(sum(growth.predicted[0] for growth in found.rows), 1)
+    return [
+        {
+            **{key: value for key, value in row(growth).items() if key not in ("offset", "factor", "counts")},
+            "misfit": growth.fit.misfit,
+            "sizes": len(found.sizes),
+            "smallest": found.sizes[0],
+            "largest": found.sizes[-1],
+            "target": found.target,
+            "first_calls": growth.counts[0],
+            "calls": growth.counts[-1],
+            "predicted_share": growth.predicted[0] / expected,
+        }
+        for growth in found.rows
+    ]
 
 
-def _findings(found: Scaling) -> Iterator[Mapping[str, Any]]:
-    for growth in found.rows:
-        if growth.is_superlinear and growth.share >= _RARE_SHARE:
-            yield {
-                "code": "TLZ090",
-                "name": "superlinear",
-                "severity": "warning" if growth.share >= _LARGE_SHARE else "info",
-                "program": growth.program,
-                "syscall": growth.syscall,
-                "shape": growth.shape,
-                "class": growth.kind,
-                "exponent": round(growth.fit.exponent, 3),
-                "share": growth.share,
-                "message": _message(growth, found),
-                "advice": _ADVICE,
-            }
-
-
-def _message(growth: Growth, found: Scaling) -> str:
-    best, low, high = growth.predicted
-    return (
-        f"{growth.program} {growth.shape}: {growth.counts[0]:,} calls at N = {found.sizes[0]:g} and "
-        f"{growth.counts[-1]:,} at {found.sizes[-1]:g}, as N^{growth.fit.exponent:.2f} "
-        f"({growth.fit.low:.2f} to {growth.fit.high:.2f}); {best:,} ({low:,} to {high:,}) expected at {found.target:g}"
-    ).strip()
+def findings(found: Scaling, chosen: Sequence[Rule]) -> list[dict[str, Any]]:
+    """What these rules say about it."""
+    units = {name: unit for owner, name, _, unit, _ in SCHEMA if owner == _TABLE}
+    kept = ("program", "syscall", "shape", "class", "exponent", "share")
+    said = across.findings(_TABLE, table(found), units, chosen)
+    return [{**words, **{key: here[key] for key in kept}} for here, words in said]

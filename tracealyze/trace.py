@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from tracealyze import _engine, capture, units
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.escape import HIDDEN_RANGES, shown
+from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:
     import pandas
@@ -172,10 +173,10 @@ class Table:
 def _units_of(table: str) -> Mapping[str, str]:
     counts = {
         name
-        for known, name, kind, unit, _ in _engine.SCHEMA
+        for known, name, kind, unit, _ in SCHEMA
         if known == table and kind == "i64" and not unit and not name.endswith("line")
     }
-    return {name: "count" if name in counts else unit for known, name, _, unit, _ in _engine.SCHEMA if known == table}
+    return {name: "count" if name in counts else unit for known, name, _, unit, _ in SCHEMA if known == table}
 
 
 class Accounting(dict[str, int]):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import string
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import units
 
 if TYPE_CHECKING:
     from tracealyze.matching import Match
-    from tracealyze.trace import Row, Trace
+    from tracealyze.trace import Capture, Row
 
 _ROUND_WITHIN = 0.01
 # Seconds that people choose: each up to ten, then each fifth.
@@ -21,7 +21,17 @@ _ONLY_IF = "if"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
-def message(text: str, match: Match, trace: Trace) -> str:
+class Windows(Protocol):
+    """Who knows captures and their windows: a trace."""
+
+    def capture_of(self, number: int) -> Capture | None:
+        """The capture with this number."""
+
+    def wall_ns_of(self, capture: int) -> int:
+        """The length of its window."""
+
+
+def message(text: str, match: Match, trace: Windows) -> str:
     """A message of a rule with its values filled in."""
     facts = _facts(match, trace)
     capture = trace.capture_of(match.capture)
@@ -80,10 +90,11 @@ class _Shown(string.Formatter):
             return units.share(value, self.precision if name == "share" else 0.0)
         if name == "bytes" or name.endswith("_bytes"):
             return units.size(value)
-        return units.count(value) if isinstance(value, int) else f"{value:.3g}"
+        is_whole = isinstance(value, int) or value.is_integer()
+        return units.count(int(value)) if is_whole else f"{value:.3g}"
 
 
-def _facts(match: Match, trace: Trace) -> dict[str, Any]:
+def _facts(match: Match, trace: Windows) -> dict[str, Any]:
     """The columns of the row, and what follows from them."""
     row, capture = match.row, trace.capture_of(match.capture)
     wall_ns = trace.wall_ns_of(match.capture)
@@ -102,6 +113,9 @@ def _facts(match: Match, trace: Trace) -> dict[str, Any]:
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
         "at_most": " at most" if capture and capture.dur_kind == "upper-bound" else "",
     }
+    if not match.rule.cost and "share" in row:
+        # A part of something else than a window.
+        derived["share"] = row["share"]
     if "mean_ns" not in row:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")

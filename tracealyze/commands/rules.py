@@ -74,16 +74,16 @@ def _rules(folders: list[str] | None, select: list[str] | None, ignore: list[str
 
 
 def _columns(tables: list[str], form: Form) -> Listing:
-    from tracealyze import _engine
     from tracealyze.expression.checks import columns_of
     from tracealyze.render.listing import Column, Listing
+    from tracealyze.schema import SCHEMA
 
     for table in tables:
         # A table that there is not is told with the nearest.
         columns_of(table)
     rows = [
         {"table": table, "column": name, "type": _KINDS.get(kind, "number"), "unit": unit, "what": sentence}
-        for table, name, kind, unit, sentence in _engine.SCHEMA
+        for table, name, kind, unit, sentence in SCHEMA
         if not tables or table in tables
     ]
     shown = [Column(name, name) for name in ("table", "column", "type", "unit")]

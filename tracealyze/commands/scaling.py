@@ -38,6 +38,9 @@ def command(
     end: shared.End = None,
     where: shared.Where = None,
     top: shared.Top = 10,
+    folders: shared.RuleFolders = None,
+    select: shared.Select = None,
+    ignore: shared.Ignore = None,
     form: shared.FormOption = Form.TABLE,
     as_json: shared.AsJson = False,
     strict: shared.Strict = False,
@@ -51,19 +54,20 @@ def command(
     from tracealyze.render import json
     from tracealyze.render import scaling as rendered
     from tracealyze.render.listing import FORMS
-    from tracealyze.scaling import scaling
+    from tracealyze.scaling import findings, scaling
 
     if target is not None and not 0 < target < float("inf"):
         raise WrongUsage("--target-n: a size is above zero.")
+    rules = shared.chosen_rules(folders, select, ignore)
     runs: list[tuple[float, Run]] = []
     for size, named in _sized(captures or [], n_from):
         choice = Choice.of([named], None, programs, start, end, None, input_format, where)
         runs.extend((size, Run(trace)) for trace in choice.traces())
     found = scaling(runs, target)
     if as_json or form is Form.JSON:
-        json.write(found.document())
+        json.write(found.document(rules))
     elif form is Form.TABLE:
-        rendered.show(found, top)
+        rendered.show(found, top, findings(found, rules))
     elif form is Form.MARKDOWN:
         FORMS[form](rendered.listing([found.total, *found.rows[:top]], found))
     else:

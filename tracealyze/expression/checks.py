@@ -21,6 +21,7 @@ from tracealyze.expression.tree import (
     Not,
     Several,
 )
+from tracealyze.schema import SCHEMA
 
 FUNCTIONS = ("sum", "count", "min", "max", "mean", "p50", "p90", "p99")
 """What can be asked of the rows of a group."""
@@ -67,10 +68,10 @@ _TYPES = {"dict": "text", "list": "texts", "bool": "condition"}
 @cache
 def columns_of(table: str) -> Mapping[str, Type]:
     """The columns of a table, with their types."""
-    tables = dict.fromkeys(name for name, *_ in _engine.SCHEMA)
+    tables = dict.fromkeys(name for name, *_ in SCHEMA)
     if table not in tables:
         raise WrongUsage(f'no table "{table}" ({", ".join(tables)}).{did_you_mean(table, tables)}')
-    mine = ((name, type_, unit) for owner, name, type_, unit, _ in _engine.SCHEMA if owner == table)
+    mine = ((name, type_, unit) for owner, name, type_, unit, _ in SCHEMA if owner == table)
     return {name: Type(_TYPES.get(type_, "number"), unit) for name, type_, unit in mine}
 
 

@@ -37,7 +37,7 @@ def _conditions(rule: Rule) -> Iterator[str]:
     if group:
         yield f"Rows with the same {', '.join(group)} are taken together{_which_groups(rule)}."
     least = rule.at_least
-    needed = [f"{units.share(least.share)} of the window"] if least.share else []
+    needed = [f"{units.share(least.share)} of {'the window' if rule.cost else 'all calls'}"] if least.share else []
     needed += [units.duration(least.total_ns)] if least.total_ns else []
     needed += [units.counted(least.count, *_noun(rule.count))] if least.count else []
     if needed:

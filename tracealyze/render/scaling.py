@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import log10
 from typing import Any
 
@@ -10,15 +10,15 @@ from tracealyze import units
 from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.paper import Paper
-from tracealyze.scaling import Growth, Scaling, findings, row
+from tracealyze.scaling import Growth, Scaling, row
 
 _LEAST_OF_A_NAME = 24
 _CURVES = "abcdef"
 _WIDTH, _HEIGHT = 56, 14
 
 
-def show(found: Scaling, top: int) -> None:
-    """Print it."""
+def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> None:
+    """Print it, and what rules say."""
     paper = Paper()
     sizes = ", ".join(f"{size:g}" for size in found.sizes)
     paper.line((f"N = {sizes}", "bold"), (f"  {units.counted(len(found.captures), 'capture')}", "dim"))
@@ -36,7 +36,7 @@ def show(found: Scaling, top: int) -> None:
         paper.line(("", ""))
         for line in picture(curves, found):
             paper.line((line, ""))
-    for finding in findings(found):
+    for finding in findings:
         paper.line(("", ""))
         style = "bold yellow" if finding["severity"] == "warning" else "bold"
         head = (f"{finding['severity'].upper()} ", style)

@@ -1,0 +1,66 @@
+"""What rules say about tables that are made of several captures: without a window in common, and so without claims."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import words
+from tracealyze.expression.evaluation import evaluate, evaluate_group
+from tracealyze.finding import Severity
+from tracealyze.matching import Match, together
+
+if TYPE_CHECKING:
+    from tracealyze.ruleset import Rule
+    from tracealyze.trace import Capture, Row
+
+
+class _NoWindow:
+    """Several captures have no wall time in common."""
+
+    def capture_of(self, number: int) -> Capture | None:  # noqa: ARG002
+        return None
+
+    def wall_ns_of(self, capture: int) -> int:  # noqa: ARG002
+        return 0
+
+
+def findings(
+    table: str, rows: Sequence[Row], units: Mapping[str, str], chosen: Sequence[Rule]
+) -> list[tuple[Row, dict[str, str]]]:
+    """The rows that rules over this table speak of, each with what is said: in the order of the rows."""
+    said = [
+        (rows.index(members[0]), together(members, units), rule)
+        for rule in chosen
+        if rule.table == table
+        for members in _matches(rule, rows)
+    ]
+    said.sort(key=lambda each: (each[0], each[2].code))
+    return [(row, _words(rule, row)) for _, row, rule in said]
+
+
+def _matches(rule: Rule, rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """Rows by themselves, or those of a group."""
+    where, keep = rule.forms.get("where"), rule.forms.get("keep")
+    groups: dict[object, list[Row]] = {}
+    for number, row in enumerate(rows):
+        if where is None or evaluate(where, row):
+            key = tuple(row[name] for name in rule.group) if rule.group else number
+            groups.setdefault(key, []).append(row)
+    for members in groups.values():
+        share = sum(row.get("share") or 0.0 for row in members)
+        count = sum(row.get(rule.count) or 0 for row in members)
+        enough = share >= rule.at_least.share and count >= rule.at_least.count
+        if enough and (keep is None or evaluate_group(keep, members)):
+            yield members
+
+
+def _words(rule: Rule, row: Row) -> dict[str, str]:
+    match = Match(rule, row, 0, (), ())
+    return {
+        "code": rule.code,
+        "name": rule.name,
+        "severity": rule.severity or Severity.INFO,
+        "message": words.message(rule.message, match, _NoWindow()),
+        "advice": words.message(rule.advice, match, _NoWindow()),
+    }
