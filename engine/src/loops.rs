@@ -42,8 +42,8 @@ pub struct Loop {
     pub dominant_calls: u64,
     /// A call of the body that never succeeded.
     pub failing: Option<u32>,
-    /// How long the last turns took for each nanosecond of the first ones.
-    pub trend: Option<f64>,
+    /// Whether the last turns were longer than the first ones.
+    pub trend: nests::Trend,
     /// The loop around it, if there is one that costs little itself.
     pub around: Option<Around>,
     /// Different targets of the dominant call.
@@ -225,11 +225,14 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
         sheet.int("distinct_targets", one.distinct_targets as i64);
         sheet.int("bytes", one.bytes);
-        sheet.float("trend", one.trend);
+        sheet.float("trend", one.trend.time);
+        sheet.float("calls_trend", one.trend.calls);
         let around = one.around.as_ref();
         sheet.some_int("outer_turns", around.map(|around| around.turns as i64));
         sheet.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
-        sheet.float("outer_trend", around.and_then(|around| around.trend));
+        let outer = around.map(|around| around.trend).unwrap_or_default();
+        sheet.float("outer_trend", outer.time);
+        sheet.float("outer_calls_trend", outer.calls);
         let (all_ns, dominant_ns) = on_path(view, &shapes, one);
         sheet.path_ns(all_ns);
         sheet.int("dominant_exclusive_ns", dominant_ns);

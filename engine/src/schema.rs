@@ -141,9 +141,11 @@ columns! {
         "distinct_targets" i64 "" "Different targets of the dominant call.";
         "bytes" i64 "bytes" "Bytes that its calls moved.";
         "trend" f64 "" "Time of the last quarter of the turns for each second of the first quarter: above 1 they get slower.";
+        "calls_trend" f64 "" "Calls in a turn of the last eighth of the turns for each call in one of the first; missing unless they rise from eighth to eighth.";
         "outer_turns" i64 "" "How often a loop around it went round; missing if there is none that costs little itself.";
         "outer_body" list "" "The calls of the commonest turn of the loop around it.";
         "outer_trend" f64 "" "The trend of the loop around it.";
+        "outer_calls_trend" f64 "" "The trend of its calls.";
         "exclusive_ns" i64 "ns" "Time on the path from the first turn to the last, between the calls too.";
         "share" f64 "share" "The part of the window that this is.";
         "dominant_exclusive_ns" i64 "ns" "Time on the path in the dominant call.";

@@ -11,6 +11,9 @@ use super::turns::{DEVIATING, FEWEST_TURNS, Line, Turned, turned};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
+/// Each eighth of the turns of a loop that grows has so many times the calls of the one before, at least: what goes up once, or
+/// up and down, does not grow.
+const RISE: f64 = 1.03;
 /// Loops within loops within loops.
 const LEVELS: usize = 4;
 
@@ -38,8 +41,8 @@ pub(super) struct Nest {
     pub turns: u64,
     /// Shapes of the commonest turn.
     pub body: Vec<u32>,
-    /// How long its last turns take for each nanosecond of its first ones.
-    pub trend: Option<f64>,
+    /// Whether its turns get longer.
+    pub trend: Trend,
     /// The loop around it, if it is shown for what that one costs.
     pub around: Option<Around>,
 }
@@ -51,8 +54,17 @@ pub struct Around {
     pub turns: u64,
     /// Its commonest turn.
     pub body: Vec<u32>,
-    /// How long its last turns took for each nanosecond of its first ones.
-    pub trend: Option<f64>,
+    /// Whether its turns got longer.
+    pub trend: Trend,
+}
+
+/// Whether the turns of a loop get longer.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Trend {
+    /// How long the last quarter of the turns took for each nanosecond of the first.
+    pub time: Option<f64>,
+    /// Calls in a turn of the last eighth for each call in one of the first; nothing unless they rise from eighth to eighth.
+    pub calls: Option<f64>,
 }
 
 /// The loops of a task, disjoint, in order.
@@ -73,15 +85,23 @@ pub(super) fn nests(calls: &Calls<'_>) -> Vec<Nest> {
 }
 
 fn first_level(calls: &Calls<'_>, one: Turned) -> Nest {
-    let trend = trend(calls, &one.range, one.first_quarter, one.last_quarter);
+    let trend = trend(calls, &one.range, &one, |at| at);
     Nest { range: one.range, last: one.last, others: 0, turns: one.turns, body: one.body, trend, around: None }
 }
 
-fn trend(calls: &Calls<'_>, range: &Range<usize>, first_quarter: usize, last_quarter: usize) -> Option<f64> {
+fn trend(calls: &Calls<'_>, range: &Range<usize>, one: &Turned, place: impl Fn(usize) -> usize) -> Trend {
+    let places = one.eighths.map(|(at, _)| place(at));
     // The last anchor opens a turn whose end is not known.
-    let first_ns = (calls.time_ns)(range.start..first_quarter);
-    let last_ns = (calls.time_ns)(last_quarter..range.end);
-    (first_ns > 0).then(|| last_ns as f64 / first_ns as f64)
+    let (first_ns, last_ns) = ((calls.time_ns)(range.start..places[2]), (calls.time_ns)(places[6]..range.end));
+    let per_turn = |eighth: usize| {
+        let turns = one.eighths[eighth + 1].1 - one.eighths[eighth].1;
+        (places[eighth + 1] - places[eighth]) as f64 / turns.max(1) as f64
+    };
+    let rises = one.eighths[1].1 > 0 && (1..8).all(|eighth| per_turn(eighth) > per_turn(eighth - 1) * RISE);
+    Trend {
+        time: (first_ns > 0).then(|| last_ns as f64 / first_ns as f64),
+        calls: rises.then(|| per_turn(7) / per_turn(0)).filter(|trend| trend.is_finite()),
+    }
 }
 
 /// Calls and loops in order, each as one symbol.
@@ -148,7 +168,7 @@ fn around(calls: &Calls<'_>, nests: Vec<Nest>) -> Vec<Nest> {
             kept.push(nest);
         }
         let inner: Vec<Nest> = std::iter::from_fn(|| rest.next_if(|nest| nest.range.start < range.end)).collect();
-        let trend = trend(calls, &range, next(one.first_quarter), next(one.last_quarter));
+        let trend = trend(calls, &range, &one, next);
         let around = Around { turns: one.turns, body: sequence.body(calls.kinds, &one.body), trend };
         let last = match one.last + 1 == one.range.end {
             true => range.end - 1,
@@ -183,7 +203,8 @@ fn shown(calls: &Calls<'_>, range: Range<usize>, inner: Vec<Nest>, around: Aroun
     let same = || inner.iter().filter(|nest| nest.body == body);
     let turns = same().map(|nest| nest.turns).sum();
     // The inmost loop is what is shown, and the one around all is what is said of it.
-    Nest { last: range.end - 1, others: 0, range, turns, trend: per_turn(calls, same()), body, around: Some(around) }
+    let trend = Trend { time: per_turn(calls, same()), calls: None };
+    Nest { last: range.end - 1, others: 0, range, turns, trend, body, around: Some(around) }
 }
 
 /// How long the turns of the last loop are for each nanosecond of those of the first.
@@ -252,6 +273,28 @@ mod tests {
         let found = shown(&growing);
         assert_eq!(found.len(), 1, "{found:?}");
         assert!(found[0].starts_with("R*17"), "{found:?}");
+    }
+
+    #[test]
+    fn calls_that_rise_all_the_time_are_a_trend_and_others_are_none() {
+        let trend = |lengths: &[usize]| {
+            let text: String = lengths.iter().map(|&length| format!("Op{}", "r".repeat(length))).collect();
+            let shapes: Vec<u32> = text.bytes().map(u32::from).collect();
+            let time = |range: Range<usize>| {
+                range.map(|at| if text.as_bytes()[at] == b'O' { 100_000 } else { 1 }).sum::<i64>()
+            };
+            let calls = Calls { shapes: &shapes, kinds: 128, cost_ns: &|at| time(at..at + 1), time_ns: &time };
+            let nests = nests(&calls);
+            nests.iter().filter_map(|nest| nest.around.as_ref().map_or(nest.trend, |around| around.trend).calls).next()
+        };
+        let rising: Vec<usize> = (1..60).collect();
+        assert!(trend(&rising).is_some_and(|trend| trend > 5.0), "{:?}", trend(&rising));
+        let falling: Vec<usize> = (1..60).rev().collect();
+        assert_eq!(trend(&falling), None);
+        let uneven: Vec<usize> = (0..60).map(|turn| turn * 7 % 23).collect();
+        assert_eq!(trend(&uneven), None);
+        let once: Vec<usize> = (0..60).map(|turn| if turn < 30 { 4 } else { 40 }).collect();
+        assert_eq!(trend(&once), None);
     }
 
     #[test]

@@ -38,10 +38,8 @@ pub(super) struct Turned {
     pub turns: u64,
     /// The commonest turn.
     pub body: Vec<u32>,
-    /// Where the first quarter of the turns ends.
-    pub first_quarter: usize,
-    /// Where the last quarter of the turns begins.
-    pub last_quarter: usize,
+    /// Where each eighth of the turns begins, and the first of its turns; the last is the end of all.
+    pub eighths: [(usize, usize); 9],
 }
 
 /// Symbols, of which there are `kinds`, and what each costs.
@@ -360,15 +358,16 @@ fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
 }
 
 fn one(run: &[u32], turns: &Range<usize>, body: &[u32], last_turn: Option<usize>) -> Turned {
-    let quarter = (turns.len() / 4).max(1);
     let place = |at: usize| run[at] as usize;
     Turned {
         range: place(turns.start)..place(turns.end) + last_turn.unwrap_or(0),
         last: if last_turn.is_some() { place(turns.end) } else { place(turns.end) - 1 },
         turns: turns.len() as u64 + u64::from(last_turn.is_some()),
         body: body.to_vec(),
-        first_quarter: place(turns.start + quarter),
-        last_quarter: place(turns.end - quarter),
+        eighths: std::array::from_fn(|part| {
+            let turn = part * turns.len() / 8;
+            (place(turns.start + turn), turn)
+        }),
     }
 }
 
