@@ -7,6 +7,7 @@ The programs are data: `live_rules/*.toml`, a `[[case]]` each.
     program = "its text"
     options = ["-f", "-ttt", "-T", "-y"]   of strace; these are the usual ones. `-e inject=fsync:delay_enter=20000`
                                            makes calls slow on any machine
+    edit = "truncate -s -9 own.strace"     what happens to the capture then, in sh
     needs = ["gcc"]                        programs without which the case is skipped
     finds = ["sync-storm"]                 rules that must match, as findings or below more specific ones
     first = "sync-storm"                   the rule of the first finding
@@ -25,6 +26,7 @@ from typing import Any
 
 import oracle
 import pytest
+from conftest import SAMPLES
 
 import tracealyze
 from tracealyze.ruleset import rules
@@ -40,6 +42,7 @@ class Case:
     program: str
     language: str = "python"
     options: tuple[str, ...] = ("-f", "-ttt", "-T", "-y")
+    edit: str = ""
     needs: tuple[str, ...] = ()
     finds: tuple[str, ...] = ()
     first: str = ""
@@ -61,6 +64,13 @@ def _cases() -> list[Case]:
     return [_case(table) for file in files for table in tomllib.loads(file.read_text(encoding="utf-8"))["case"]]
 
 
+def _captured(case: Case, folder: Path) -> Path:
+    capture = oracle.capture_as(case.command(), folder, *case.options)
+    if case.edit:
+        oracle.run(["sh", "-c", case.edit], folder)
+    return capture
+
+
 _ATTEMPTS = 4
 CASES = _cases()
 
@@ -74,7 +84,7 @@ def test_rules_tell_programs_with_a_fault_from_those_without(case: Case, tmp_pat
     for attempt in range(_ATTEMPTS):
         folder = tmp_path / str(attempt)
         folder.mkdir()
-        findings = tracealyze.read(oracle.capture_as(case.command(), folder, *case.options)).findings
+        findings = tracealyze.read(_captured(case, folder)).findings
         found = {name for finding in findings for name in (finding.name, *finding.also)}
         told = "\n".join(f"{each.name}: {each.message} (also {', '.join(each.also)})" for each in findings)
         is_first = not case.first or (bool(findings) and findings[0].name == case.first)
@@ -86,3 +96,31 @@ def test_rules_tell_programs_with_a_fault_from_those_without(case: Case, tmp_pat
 def test_cases_name_rules_that_exist() -> None:
     known = {rule.name for rule in rules()}
     assert {name for case in CASES for name in (*case.finds, *case.never)} <= known
+
+
+# Rules that nothing captured here can show: what they say of a sample that has it, and of one that looks alike.
+_SHOWN_BY_SAMPLES = {
+    "silent-gap": ("kernel-shutdown/shutdown.log", "jail-start/staged-before.log"),
+    "queued-items": ("jail-start/staged-before.log", "jail-start/staged-after.log"),
+    "hot-loop": ("ssh-login/ssh-login.truss", "boot-devices/boot-after-320.strace.xz"),
+    "dominant-call": ("ssh-login/ssh-login.truss", "boot-devices/boot-after-320.strace.xz"),
+}
+# Their examples are all there is: no log of strictly serial items is public; and superlinear is about several captures.
+_SHOWN_BY_EXAMPLES = {"serial-items", "superlinear"}
+
+
+@pytest.mark.parametrize("name", _SHOWN_BY_SAMPLES)
+def test_samples_show_rules_that_no_capture_made_here_can(name: str) -> None:
+    has, has_not = (
+        {name for finding in tracealyze.read(SAMPLES / sample).findings for name in (finding.name, *finding.also)}
+        for sample in _SHOWN_BY_SAMPLES[name]
+    )
+    assert name in has
+    assert name not in has_not
+
+
+def test_each_rule_is_shown_a_real_capture_that_has_it_and_one_that_has_not() -> None:
+    elsewhere = {*_SHOWN_BY_SAMPLES, *_SHOWN_BY_EXAMPLES}
+    known = {rule.name for rule in rules()}
+    assert known - elsewhere - {name for case in CASES for name in case.finds} == set()
+    assert known - elsewhere - {name for case in CASES for name in case.never} == set()

@@ -35,13 +35,17 @@ def test_a_rule_finds_in_its_examples_what_they_say(rule: Rule, example: Example
         assert len(_across(example, rule)) == example.findings
         return
     if example.sample:
-        captures = [file for file in captures_of_samples() if file.parent.name == example.sample]
+        captures = [file for file in captures_of_samples() if example.sample in (file.parent.name, _in_samples(file))]
     else:
         captures = [tmp_path / "example"]
         captures[0].write_text(example.text, encoding="utf-8")
     found = tracealyze.read(captures[0], input_format=example.format).findings
     names = [name for finding in found for name in (finding.name, *finding.also)]
     assert names.count(rule.name) == example.findings
+
+
+def _in_samples(file: Path) -> str:
+    return f"{file.parent.name}/{file.name}"
 
 
 def _across(example: Example, rule: Rule) -> list[dict[str, Any]]:

@@ -1,7 +1,9 @@
 //! How far a capture can be trusted: what tracing itself costs, and which kinds of calls it has at all.
 //!
 //! A call that does nothing (`getpid`, `umask`) takes a tenth of a microsecond. What the trace shows for it is the
-//! tracer's work, and each other call has the same on top.
+//! tracer's work, and each other call has the same on top. The tracer stops the program again behind a call, before the
+//! next one begins, so the time from the start of such a call to the start of the next call of its task counts: the least
+//! that was seen, for the program works there too.
 
 use crate::events::EventKind;
 use crate::histogram::Histogram;
@@ -43,6 +45,9 @@ const TRIVIAL: [&[u8]; 24] = [
 const LEAST_TRIVIAL: u64 = 10;
 /// The floor: so many of the trivial calls take less. The slower ones did some work, or waited for a processor.
 const FLOOR_SHARE: f64 = 0.1;
+
+/// What the tracer does behind a call takes some times what it does in it; where more lies between calls, the program works.
+const MOST_BEHIND: i64 = 6;
 
 /// Kinds of calls that filters of tracers know.
 const FAMILIES: [&str; 12] = [
@@ -98,6 +103,8 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
 struct Seen {
     calls: u64,
     trivial: Histogram,
+    /// From the start of a trivial call to that of the next call of its task.
+    steps: Histogram,
     trivial_calls: u64,
     families: u16,
     /// Calls that end a thread or process.
@@ -112,6 +119,7 @@ impl Seen {
     fn with(mut self, other: Seen) -> Seen {
         self.calls += other.calls;
         self.trivial.merge(&other.trivial);
+        self.steps.merge(&other.steps);
         self.trivial_calls += other.trivial_calls;
         self.families |= other.families;
         self.exits += other.exits;
@@ -159,6 +167,12 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
     let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events.texts.bytes(shape.syscall))).collect();
+    // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
+    let step_ns = |row: u32| {
+        let next = Some(row + 1).filter(|&next| next < capture.rows.end && events.task(next) == events.task(row))?;
+        let (from_ns, to_ns) = (events.start_ns(row), events.start_ns(next));
+        (from_ns != NO_NS && to_ns != NO_NS).then_some(to_ns - from_ns)
+    };
     let one = |rows: std::ops::Range<u32>| {
         let mut seen = Seen::default();
         for row in rows.filter(|&row| events.kind(row) == EventKind::Call) {
@@ -169,6 +183,7 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
             let dur_ns = events.dur_ns(row);
             if role.is_trivial && dur_ns != NO_NS && events.outcome(row) == Outcome::Ok {
                 seen.trivial.add(dur_ns);
+                seen.steps.add(dur_ns.max(step_ns(row).unwrap_or(dur_ns)));
                 seen.trivial_calls += 1;
             }
         }
@@ -181,7 +196,11 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
 
 fn floor_ns(capture: &Capture, seen: &Seen) -> Option<i64> {
     let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
-    let floor_ns = (is_timed && seen.trivial_calls >= LEAST_TRIVIAL).then(|| seen.trivial.quantile(FLOOR_SHARE));
+    let least_ns = || {
+        let (alone_ns, step_ns) = (seen.trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
+        if step_ns <= alone_ns.saturating_mul(MOST_BEHIND) { step_ns } else { alone_ns }
+    };
+    let floor_ns = (is_timed && seen.trivial_calls >= LEAST_TRIVIAL).then(least_ns);
     // A clock that is too coarse says 0.
     floor_ns.filter(|&floor_ns| floor_ns > 0)
 }
