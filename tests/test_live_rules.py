@@ -11,6 +11,7 @@ The programs are data: `live_rules/*.toml`, a `[[case]]` each.
     needs = ["gcc"]                        programs without which the case is skipped
     finds = ["sync-storm"]                 rules that must match, as findings or below more specific ones
     first = "sync-storm"                   the rule of the first finding
+    calm = true                            no finding is a warning or an error
     never = ["tiny-io"]                    rules that must not; how fast the machine is must make no difference to them
 """
 
@@ -29,6 +30,7 @@ import pytest
 from conftest import SAMPLES
 
 import tracealyze
+from tracealyze.finding import Severity
 from tracealyze.ruleset import rules
 
 pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
@@ -47,6 +49,7 @@ class Case:
     finds: tuple[str, ...] = ()
     first: str = ""
     never: tuple[str, ...] = ()
+    calm: bool = False
 
     def command(self) -> list[str]:
         """How it is started: without what an installation adds to the start of Python."""
@@ -86,9 +89,12 @@ def test_rules_tell_programs_with_a_fault_from_those_without(case: Case, tmp_pat
         folder.mkdir()
         findings = tracealyze.read(_captured(case, folder)).findings
         found = {name for finding in findings for name in (finding.name, *finding.also)}
-        told = "\n".join(f"{each.name}: {each.message} (also {', '.join(each.also)})" for each in findings)
+        told = "\n".join(
+            f"{each.severity} {each.name}: {each.message} (also {', '.join(each.also)})" for each in findings
+        )
         is_first = not case.first or (bool(findings) and findings[0].name == case.first)
-        if set(case.finds) <= found and not set(case.never) & found and is_first:
+        is_calm = not case.calm or all(finding.severity == Severity.INFO for finding in findings)
+        if set(case.finds) <= found and not set(case.never) & found and is_first and is_calm:
             return
     pytest.fail(told)
 
@@ -124,3 +130,30 @@ def test_each_rule_is_shown_a_real_capture_that_has_it_and_one_that_has_not() ->
     known = {rule.name for rule in rules()}
     assert known - elsewhere - {name for case in CASES for name in case.finds} == set()
     assert known - elsewhere - {name for case in CASES for name in case.never} == set()
+
+
+# Programs whose causes do not depend on the moment: captured again, with other ids and times, they are the same.
+_STEADY = (
+    "a shell sleeps",
+    "a client gives up, after a pause more",
+    "each line of a log is synced",
+    "a tool for each of eighty items",
+    "processes that hold one lock in turn",
+    "each item that is added is compared with all before it",
+)
+
+
+@pytest.mark.parametrize("name", _STEADY)
+def test_fingerprints_are_the_same_when_a_program_is_captured_again(name: str, tmp_path: Path) -> None:
+    case = next(case for case in CASES if case.name == name)
+    prints: list[set[str]] = []
+    for attempt in range(_ATTEMPTS):
+        prints = []
+        for run in ("one", "other"):
+            folder = tmp_path / f"{run}{attempt}"
+            folder.mkdir()
+            found = tracealyze.read(_captured(case, folder)).findings
+            prints.append({finding.fingerprint for finding in found if finding.severity != Severity.INFO})
+        if prints[0] == prints[1] != set():
+            return
+    assert prints[0] == prints[1] != set()
