@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import captures_of_samples
+from conftest import ROOT, captures_of_samples
 
 import tracealyze
 from tracealyze.metrics import Run
@@ -65,3 +65,10 @@ def test_fingerprints_do_not_depend_on_ids_and_times(tmp_path: Path) -> None:
         )
         prints.append([finding.fingerprint for finding in tracealyze.read(file).findings])
     assert prints[0] == prints[1] != []
+
+
+def test_the_readme_lists_each_rule() -> None:
+    listed = [line for line in (ROOT / "README.md").read_text(encoding="utf-8").splitlines() if "(TLZ" in line]
+    assert [line for line in listed if line.startswith("| ")] == [
+        f"| `{rule.name}` ({rule.code}) | {rule.title} |" for rule in rules()
+    ]
