@@ -79,6 +79,8 @@ struct Desk<Piece> {
     is_taking: bool,
     /// Nothing is left to claim.
     ended: bool,
+    /// Somebody panicked: what others still have in hand is of no use.
+    is_broken: bool,
     /// Old ones, whose memory is used again.
     spare: Vec<Piece>,
 }
@@ -97,7 +99,7 @@ impl<Piece: Default> Desk<Piece> {
             self.is_taking = true;
             return Some(Turn::Take(piece));
         }
-        if self.ended || self.reading + self.ready.len() >= most {
+        if self.is_broken || self.ended || self.reading + self.ready.len() >= most {
             return None;
         }
         self.reading += 1;
@@ -105,7 +107,7 @@ impl<Piece: Default> Desk<Piece> {
     }
 
     fn is_over(&self) -> bool {
-        self.ended && self.reading == 0 && self.ready.is_empty() && !self.is_taking
+        self.is_broken || (self.ended && self.reading == 0 && self.ready.is_empty() && !self.is_taking)
     }
 }
 
@@ -180,9 +182,7 @@ struct StopOnPanic<'shared, Piece, Claim, Read, Take>(&'shared Shared<Piece, Cla
 impl<Piece, Claim, Read, Take> Drop for StopOnPanic<'_, Piece, Claim, Read, Take> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            let mut desk = locked(&self.0.desk);
-            desk.ready.clear();
-            (desk.ended, desk.reading, desk.is_taking) = (true, 0, false);
+            locked(&self.0.desk).is_broken = true;
             self.0.changed.notify_all();
         }
     }
