@@ -12,6 +12,7 @@ from tracealyze import expression, units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
 from tracealyze.rulecache import Facts
+from tracealyze.words import ONLY_IF
 
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")
@@ -45,8 +46,6 @@ PLACEHOLDERS = {
 """What messages may name beside the columns of their table, and beside parts of `[words]`."""
 
 _COUNTED = ("whole_seconds", "calls_per_turn")
-ONLY_IF = "if"
-"""Behind a colon: shows nothing, for a part of `[words]` that is said only where the value is there and true."""
 _THRESHOLDS = ("share", "total", "count")
 _EXAMPLE = ("name", "findings", "format", "trace", "sample", "n_from", "turns", "step")
 _WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}

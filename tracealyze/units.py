@@ -143,12 +143,20 @@ def size(count: float) -> str:
     return f"{count:.0f} {name}" if name == "bytes" or count >= 100 else f"{count:.1f} {name}"
 
 
+def precision(tick_ns: int, window_ns: int) -> float:
+    """How far shares of a window may be off by a coarse clock: at most all of it, and 0 where that is not worth saying.
+
+    Of finer clocks this is not said: what tracing costs is more."""
+    rough = tick_ns / window_ns if tick_ns >= COARSE_TICK_NS and window_ns > 0 else 0.0
+    return min(rough, 1.0) if rough >= _TOLD_PRECISION else 0.0
+
+
 def share(fraction: float, precision: float = 0.0) -> str:
     """`85 %`; small ones are not rounded to nothing, and less than all is never shown as all.
 
     `38 % ±12 %` where that much is unknown."""
     text = _share(fraction)
-    return f"{text} ±{_share(min(precision, 1.0))}" if precision >= _TOLD_PRECISION and 0 < fraction < 1 else text
+    return f"{text} ±{_share(precision)}" if precision >= _TOLD_PRECISION and 0 < fraction < 1 else text
 
 
 def _share(fraction: float) -> str:

@@ -17,7 +17,8 @@ _ROUND_WITHIN = 0.01
 _EACH_UP_TO = 10
 _BEYOND = 5
 _UNKNOWN = "unknown"
-_ONLY_IF = "if"
+ONLY_IF = "if"
+"""Behind a colon: shows nothing, for a part of `[words]` that is said only where the value is there and true."""
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
@@ -51,9 +52,7 @@ class _Shown(string.Formatter):
 
     def __init__(self, tick_ns: int, window_ns: int) -> None:
         self.tick_ns = tick_ns
-        # Of finer clocks this is not said: what tracing costs is more.
-        is_coarse = tick_ns >= units.COARSE_TICK_NS and window_ns > 0
-        self.precision = tick_ns / window_ns if is_coarse else 0.0
+        self.precision = units.precision(tick_ns, window_ns)
 
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
         length = f"{field_name.removesuffix('share')}ns"
@@ -70,7 +69,7 @@ class _Shown(string.Formatter):
         name, known = value
         if known is None:
             return _UNKNOWN
-        if format_spec == _ONLY_IF:
+        if format_spec == ONLY_IF:
             return ""
         if format_spec:
             return units.counted(int(known), *format_spec.split("|"))

@@ -60,6 +60,10 @@ class HowCaptured:
             why.append("only one of them follows children (-f)")
         return why
 
+    def commands_differ(self, other: HowCaptured) -> list[str]:
+        """That the two did not run the same, if they did not."""
+        return [] if self.argv == other.argv else [f'the baseline ran "{other.argv}", this is "{self.argv}"']
+
     def times_differ(self, other: HowCaptured) -> list[str]:
         """Why times of the two cannot be compared."""
         why = self.counts_differ(other)

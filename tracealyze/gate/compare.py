@@ -108,8 +108,7 @@ def unlike(before: Baseline, after: Baseline) -> Iterator[str]:
     """How two sets of captures differ before anything is counted."""
     trusted = trust(before, after)
     yield from dict.fromkeys((*trusted.counts, *trusted.times))
-    if before.captured.argv != after.captured.argv:
-        yield f'the baseline ran "{before.captured.argv}", this is "{after.captured.argv}"'
+    yield from after.captured.commands_differ(before.captured)
 
 
 def compared(before: Mapping[str, Series], after: Mapping[str, Series], trusted: Trust) -> list[Judgement]:

@@ -27,7 +27,6 @@ _TIMES_OF_TABLES = {
 }
 
 _DOMINATING_SHARE = 0.2
-_TOLD_PRECISION = 0.005
 
 _NO_WALL = {
     "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
@@ -190,10 +189,8 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
 
 def _precision(window: Window, capture: Capture) -> str:
     """How far shares may be off by a coarse clock."""
-    if capture.tick_ns < units.COARSE_TICK_NS or not window.wall_ns:
-        return ""
-    precision = capture.tick_ns / window.wall_ns
-    return f" A share of it is right to ±{units.share(min(precision, 1.0))}." if precision >= _TOLD_PRECISION else ""
+    precision = units.precision(capture.tick_ns, window.wall_ns or 0)
+    return f" A share of it is right to ±{units.share(precision)}." if precision else ""
 
 
 def _date(ns: int, capture: Capture) -> str:
