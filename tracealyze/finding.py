@@ -62,6 +62,8 @@ class Finding:
     """The file of each line, where a capture has several; empty if it is not known."""
     also: tuple[str, ...] = ()
     """Names of more general rules that match here too."""
+    tracing_ns: int = 0
+    """What of its time tracing itself costs at least, judged by calls that do nothing. It cannot be freed."""
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:
@@ -130,6 +132,7 @@ class _Place:
     match: Match
     total_ns: int
     own_ns: int
+    tracing_ns: int
     taken: list[tuple[int, int]]
     """Numbers of the matches that have the rest of it, and how much."""
     also: list[str] = field(default_factory=list)
@@ -141,7 +144,12 @@ class _Place:
         """Whether it is a finding of its own."""
         if not self.match.rule.cost or not self.taken:
             return True
-        return self.own_ns >= _OWN_PART * self.total_ns and not self.is_told
+        return self.is_mostly_own and not self.is_told
+
+    @property
+    def is_mostly_own(self) -> bool:
+        """Whether most of its time is told by nobody else."""
+        return self.own_ns >= _OWN_PART * self.total_ns
 
     @property
     def is_told(self) -> bool:
@@ -151,8 +159,16 @@ class _Place:
     @property
     def left_ns(self) -> int:
         """What could be freed of its own time, which goes with what others tell: no calls, no time between them."""
-        is_rest = self.is_told and self.own_ns >= _OWN_PART * self.total_ns
-        return _bounded(_impact(self.match, self.match.rule.forms["impact"][1]), self.own_ns) if is_rest else 0
+        return self.impact_ns[1] if self.is_told and self.is_mostly_own else 0
+
+    @property
+    def impact_ns(self) -> tuple[int, int]:
+        """What could be freed, from and to: no more than its own time, without what only tracing costs."""
+        most_ns = self.own_ns - self.tracing_ns
+        low, high = (
+            max(0, min(round(_impact(self.match, bound)), most_ns)) for bound in self.match.rule.forms["impact"]
+        )
+        return min(low, high), high
 
 
 def _speaking(places: Sequence[_Place], number: int) -> _Place:
@@ -169,7 +185,7 @@ def _order(finding: Finding) -> tuple[object, ...]:
 def _finding(trace: Trace, place: _Place) -> Finding:
     match, rule = place.match, place.match.rule
     wall_ns = trace.wall_ns_of(match.capture)
-    low, high = (_bounded(_impact(match, bound), place.own_ns) for bound in rule.forms["impact"])
+    low, high = place.impact_ns
     high += place.besides_ns
     share = match.cost_ns / wall_ns if wall_ns else 0.0
     row = match.row
@@ -185,22 +201,19 @@ def _finding(trace: Trace, place: _Place) -> Finding:
         op=row.get("op"),
         target=row.get("target"),
         calls=row.get("calls") or 0,
-        impact_ns=(min(low, high), high),
+        impact_ns=(low, high),
         share=share,
         lines=tuple(line for _, line in match.lines),
         files=tuple(file for file, _ in match.lines if file is not None),
         advice=words.message(rule.advice, match, trace),
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in place.also if name != rule.name)),
+        tracing_ns=place.tracing_ns,
     )
 
 
 def _is_guessed(trace: Trace, match: Match) -> bool:
     return 0 < match.cost_ns < _MEASURED_TICKS * tick_ns(trace, match)
-
-
-def _bounded(impact_ns: float, own_ns: int) -> int:
-    return max(0, min(round(impact_ns), own_ns))
 
 
 def _impact(match: Match, bound: Form) -> float:

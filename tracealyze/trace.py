@@ -612,11 +612,12 @@ class Trace:
 
     def claims(
         self, claims: Sequence[Sequence[Scope | tuple[Table, list[int]]]], most: int
-    ) -> tuple[list[tuple[int, int, list[tuple[int, int]]]], Table, int]:
+    ) -> tuple[list[tuple[int, int, int, list[tuple[int, int]]]], Table, int]:
         """Divide the path among claims, each on pieces of the partition or on the events behind rows of a table.
 
-        An earlier claim goes first. Per claim: its time, the part of it that no earlier one has, and the parts that
-        earlier ones have, with their numbers. Then the `most` largest pieces that nobody claims, and the sum of all."""
+        An earlier claim goes first. Per claim: its time, the part of it that no earlier one has, what of that tracing
+        costs at least, and the parts that earlier ones have, with their numbers. Then the `most` largest pieces that
+        nobody claims, and the sum of all."""
         asked = [
             [one.for_engine() if isinstance(one, Scope) else (one[0]._source, one[1]) for one in claim]
             for claim in claims

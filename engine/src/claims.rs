@@ -31,6 +31,8 @@ pub struct Share {
     pub total_ns: i64,
     /// The part of it that no earlier claim has.
     pub own_ns: i64,
+    /// The part of that which tracing itself costs at least.
+    pub tracing_ns: i64,
     /// The parts that earlier claims have, by their numbers.
     pub taken: Vec<(u32, i64)>,
 }
@@ -104,6 +106,7 @@ impl Divided {
         for (share, more) in self.shares.iter_mut().zip(other.shares) {
             share.total_ns += more.total_ns;
             share.own_ns += more.own_ns;
+            share.tracing_ns += more.tracing_ns;
             more.taken.into_iter().for_each(|(first, ns)| share.add_taken(first, ns));
         }
         self.rest_ns.extend(other.rest_ns);
@@ -169,6 +172,8 @@ struct Asked<'a> {
     /// Those of a task together, in order of their numbers.
     listed: Vec<(u32, u32, OfTask<'a>)>,
     scopes: Scopes,
+    /// What tracing costs in a call, and behind one, by capture.
+    floors: Vec<[i64; 2]>,
 }
 
 impl<'a> Asked<'a> {
@@ -180,7 +185,11 @@ impl<'a> Asked<'a> {
             }
         }
         listed.sort_by_key(|&(task, ..)| task);
-        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims) }
+        let trust = |capture| view.trace.trust(capture);
+        let floors =
+            |capture| trust(capture).map_or([0; 2], |trust| [false, true].map(|is_gap| trust.floor_of(is_gap)));
+        let floors = (0..view.trace.captures.len() as u32).map(floors).collect();
+        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims), floors }
     }
 
     /// The claims on events of a task.
@@ -286,7 +295,18 @@ impl<'a> Asked<'a> {
         for &number in has.iter().filter(|&&number| number != owner).chain([&owner]) {
             divided.take(number, first, charge.ns);
         }
+        if let Some(share) = divided.shares.get_mut(first as usize) {
+            share.tracing_ns += self.tracing_ns(task, charge);
+        }
         first
+    }
+
+    /// What tracing costs at least in a part of the path. What is unlike most is a part of a call, or of no call.
+    fn tracing_ns(&self, task: u32, charge: &Charge) -> i64 {
+        let capture = self.view.trace.tasks.get(task as usize).map(|task| task.capture);
+        let floors = capture.and_then(|capture| self.floors.get(capture as usize));
+        let floor_ns = floors.map_or(0, |floors| floors[usize::from(charge.is_gap)]);
+        if charge.place.is_none() { floor_ns.min(charge.ns) } else { 0 }
     }
 
     /// The largest pieces of what nobody claims.

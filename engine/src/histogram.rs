@@ -48,9 +48,14 @@ impl Histogram {
         other.counts.iter().for_each(|&(bucket, count)| self.add_many(bucket, count));
     }
 
+    /// How many values were counted.
+    pub fn number(&self) -> u64 {
+        self.counts.iter().map(|&(_, count)| count).sum()
+    }
+
     /// The smallest value that at least this share of the values do not exceed, by the nearest rank; 0 if there is none.
     pub fn quantile(&self, share: f64) -> i64 {
-        let all: u64 = self.counts.iter().map(|&(_, count)| count).sum();
+        let all = self.number();
         let rank = ((all as f64 * share).ceil() as u64).clamp(1, all.max(1));
         let mut seen = 0;
         let reached = self.counts.iter().find(|&&(_, count)| {

@@ -40,6 +40,8 @@ pub struct Loop {
     pub dominant_ns: i64,
     /// How often the dominant call was made.
     pub dominant_calls: u64,
+    /// The median of its times; [`NO_NS`] without durations.
+    pub dominant_p50_ns: i64,
     /// A call of the body that never succeeded.
     pub failing: Option<u32>,
     /// Whether the last turns were longer than the first ones.
@@ -182,7 +184,8 @@ impl Calls<'_> {
             nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
         let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
         let of_dominant = rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant);
-        let targets: FxHashSet<Text> = of_dominant.map(|(&row, _)| events.target(row)).collect();
+        let dominant_rows: Vec<u32> = of_dominant.map(|(&row, _)| row).collect();
+        let targets: FxHashSet<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
         let moving = rows.iter().zip(of_rows).filter(|&(_, &shape)| self.shapes.moves[shape as usize]);
         let bytes = moving.map(|(&row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
         let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
@@ -194,6 +197,7 @@ impl Calls<'_> {
             dominant,
             dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
             dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
+            dominant_p50_ns: median(dominant_rows.iter().map(|&row| events.dur_ns(row))),
             failing: nest.body.iter().copied().find(|&shape| self.shapes.never_succeeds(shape, sums.keys())),
             trend: nest.trend,
             around: nest.around,
@@ -204,6 +208,12 @@ impl Calls<'_> {
             last_row,
         }
     }
+}
+
+fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
+    let mut durs_ns: Vec<i64> = durs_ns.filter(|&ns| ns != NO_NS).collect();
+    let middle = durs_ns.len().saturating_sub(1) / 2;
+    if durs_ns.is_empty() { NO_NS } else { *durs_ns.select_nth_unstable(middle).1 }
 }
 
 /// The loops as a table.
@@ -222,6 +232,7 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
         sheet.ns("dominant_ns", one.dominant_ns);
         sheet.int("dominant_calls", one.dominant_calls as i64);
+        sheet.ns("dominant_p50_ns", one.dominant_p50_ns);
         sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
         sheet.int("distinct_targets", one.distinct_targets as i64);
         sheet.int("bytes", one.bytes);
@@ -236,11 +247,24 @@ pub fn found(view: &View<'_>) -> Found {
         let (all_ns, dominant_ns) = on_path(view, &shapes, one);
         sheet.path_ns(all_ns);
         sheet.int("dominant_exclusive_ns", dominant_ns);
+        sheet.int("freeable_ns", freeable_ns(view, one, all_ns));
         sheet.lines(one.first_row, one.last_row);
         let Loop { task, first_row, last_row, .. } = *one;
         sheet.members(Members::Stretch { task, first_row, last_row });
     }
     sheet.finish()
+}
+
+/// What could be freed of a loop at most. Calls that take as long as ones that do nothing are only many: what they and the
+/// gaps between them take is the tracer's.
+fn freeable_ns(view: &View<'_>, one: &Loop, all_ns: i64) -> i64 {
+    let capture = view.trace.tasks.get(one.task as usize).map(|task| task.capture);
+    let quick_ns = capture.and_then(|capture| view.trace.trust(capture)).map_or(0, |trust| trust.quick_ns);
+    if one.dominant_p50_ns <= 0 {
+        return all_ns;
+    }
+    let tracers = i128::from(all_ns) * i128::from(quick_ns) / i128::from(one.dominant_p50_ns);
+    all_ns - (tracers.min(i128::from(all_ns)) as i64)
 }
 
 /// Time on the path of a loop, and of its dominant call.

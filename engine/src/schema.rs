@@ -137,6 +137,7 @@ columns! {
         "dominant" dict "" "The call that costs most.";
         "dominant_ns" i64 "ns" "Time in the dominant call.";
         "dominant_calls" i64 "" "Number of dominant calls.";
+        "dominant_p50_ns" i64 "ns" "The dominant call takes this time or less in half of the cases.";
         "failing" dict "" "A call of the body that fails in every turn.";
         "distinct_targets" i64 "" "Different targets of the dominant call.";
         "bytes" i64 "bytes" "Bytes that its calls moved.";
@@ -149,6 +150,7 @@ columns! {
         "exclusive_ns" i64 "ns" "Time on the path from the first turn to the last, between the calls too.";
         "share" f64 "share" "The part of the window that this is.";
         "dominant_exclusive_ns" i64 "ns" "Time on the path in the dominant call.";
+        "freeable_ns" i64 "ns" "Time on the path without the part of it that calls that do nothing take of the dominant call: that is the tracer's.";
         "first_line" i64 "" "First line of the loop.";
         "last_line" i64 "" "Last line of the loop.";
     }

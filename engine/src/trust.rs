@@ -72,6 +72,10 @@ const MEMORY: usize = 4;
 pub struct Trust {
     /// Time that tracing adds to each call; none where too little was seen.
     pub overhead_floor_ns: Option<i64>,
+    /// The part of it in the call; the rest is behind it, before the next one.
+    pub floor_in_call_ns: i64,
+    /// What a call that does nothing usually takes: the least of the medians of such calls, by syscall; 0 if unknown.
+    pub quick_ns: i64,
     /// The same for all calls, as part of the window.
     pub overhead_share: Option<f64>,
     /// Some calls are certainly missing: programs end without the call that ends them, or run without memory and files.
@@ -82,15 +86,26 @@ pub struct Trust {
     pub has_unfollowed_children: bool,
 }
 
+impl Trust {
+    /// Time that tracing adds at least to a call, or to the gap behind one.
+    pub fn floor_of(&self, is_gap: bool) -> i64 {
+        let behind_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
+        if is_gap { behind_ns } else { self.floor_in_call_ns }
+    }
+}
+
 /// Look at a capture: one pass over its events.
 pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
     let capture = trace.captures.get(number as usize)?;
     let seen = seen(trace, capture);
-    let floor_ns = floor_ns(capture, &seen);
+    let floor = floor(capture, &seen);
+    let floor_ns = floor.map(|floor| floor.step_ns);
     let wall_ns = window::window_of(trace, number, &window::Choice::default()).map_or(0, |window| window.wall_ns());
     let of_window = |floor_ns: i64| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0);
     Some(Trust {
         overhead_floor_ns: floor_ns,
+        floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
+        quick_ns: quick_ns(&seen),
         overhead_share: floor_ns.filter(|_| wall_ns > 0).map(of_window),
         filtered: is_filtered(trace, capture, &seen),
         families: (0..FAMILIES.len()).filter(|&family| seen.has(family)).map(|family| FAMILIES[family]).collect(),
@@ -103,6 +118,8 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
 struct Seen {
     calls: u64,
     trivial: Histogram,
+    /// The same by place in [`TRIVIAL`].
+    each_trivial: [Histogram; TRIVIAL.len()],
     /// From the start of a trivial call to that of the next call of its task.
     steps: Histogram,
     trivial_calls: u64,
@@ -119,6 +136,7 @@ impl Seen {
     fn with(mut self, other: Seen) -> Seen {
         self.calls += other.calls;
         self.trivial.merge(&other.trivial);
+        self.each_trivial.iter_mut().zip(&other.each_trivial).for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
         self.trivial_calls += other.trivial_calls;
         self.families |= other.families;
@@ -131,14 +149,15 @@ impl Seen {
 #[derive(Clone, Copy)]
 struct Role {
     family: usize,
-    is_trivial: bool,
+    /// Place in [`TRIVIAL`].
+    trivial: Option<usize>,
     is_exit: bool,
 }
 
 fn role(name: &[u8]) -> Role {
     Role {
         family: family(name),
-        is_trivial: TRIVIAL.contains(&name),
+        trivial: TRIVIAL.iter().position(|&trivial| trivial == name),
         is_exit: matches!(name, b"exit" | b"exit_group" | b"_exit" | b"thr_exit" | b"lwp_exit"),
     }
 }
@@ -181,8 +200,10 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
             seen.families |= 1 << role.family;
             seen.exits += u64::from(role.is_exit);
             let dur_ns = events.dur_ns(row);
-            if role.is_trivial && dur_ns != NO_NS && events.outcome(row) == Outcome::Ok {
+            let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
+            if let Some(place) = role.trivial.filter(|_| is_timed) {
                 seen.trivial.add(dur_ns);
+                seen.each_trivial[place].add(dur_ns);
                 seen.steps.add(dur_ns.max(step_ns(row).unwrap_or(dur_ns)));
                 seen.trivial_calls += 1;
             }
@@ -194,15 +215,30 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
     starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(Seen::default, Seen::with)
 }
 
-fn floor_ns(capture: &Capture, seen: &Seen) -> Option<i64> {
+/// What tracing adds to a call at least.
+#[derive(Clone, Copy)]
+struct Floor {
+    in_call_ns: i64,
+    /// In it and behind it.
+    step_ns: i64,
+}
+
+fn floor(capture: &Capture, seen: &Seen) -> Option<Floor> {
     let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
-    let least_ns = || {
-        let (alone_ns, step_ns) = (seen.trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
-        if step_ns <= alone_ns.saturating_mul(MOST_BEHIND) { step_ns } else { alone_ns }
-    };
-    let floor_ns = (is_timed && seen.trivial_calls >= LEAST_TRIVIAL).then(least_ns);
+    if !is_timed || seen.trivial_calls < LEAST_TRIVIAL {
+        return None;
+    }
+    let (in_call_ns, step_ns) = (seen.trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
+    let works_between = step_ns > in_call_ns.saturating_mul(MOST_BEHIND);
+    let floor = Floor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
     // A clock that is too coarse says 0.
-    floor_ns.filter(|&floor_ns| floor_ns > 0)
+    (floor.step_ns > 0).then_some(floor)
+}
+
+/// A median tells how a machine is that is busy, or slow now and then; and one syscall that is slow says nothing.
+fn quick_ns(seen: &Seen) -> i64 {
+    let enough = |each: &&Histogram| each.number() >= LEAST_TRIVIAL;
+    seen.each_trivial.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
 }
 
 fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {

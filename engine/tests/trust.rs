@@ -44,6 +44,19 @@ fn calls(step_us: usize) -> Vec<String> {
 }
 
 #[test]
+fn calls_that_do_nothing_are_told_by_the_quickest_kind_of_them_and_its_median() {
+    let call = |name: &str, us: usize| format!("7 1795249401.001000 {name}() = 7 <0.{us:06}>");
+    let mut all = lines(&[BEGIN]);
+    // Each close is slow here, and the machine is busy in three of ten calls of the other kind.
+    all.extend((0..40).map(|_| call("close", 30_000)));
+    all.extend((0..10).map(|at| call("umask", if at < 3 { 4_000 } else { 50 })));
+    // Too few to tell.
+    all.extend((0..9).map(|_| call("getuid", 1)));
+    assert!((49_000..51_000).contains(&of(&all).quick_ns));
+    assert_eq!(of(&lines(&[BEGIN, &call("umask", 1)])).quick_ns, 0);
+}
+
+#[test]
 fn a_few_calls_or_a_coarse_clock_do_not_tell_what_tracing_costs() {
     assert_eq!(of(&lines(&[BEGIN, "7 1795249401.01 getpid() = 7 <0.000004>"])).overhead_floor_ns, None);
     let coarse: Vec<String> = (0..20).map(|_| "7 1795249401 getpid() = 7 <0>".to_owned()).collect();

@@ -56,7 +56,10 @@ def _noun(column: str) -> tuple[str, str]:
 
 def _severities() -> str:
     steps = [f"{name} from {units.duration(ns)} and {units.share(share)} on" for name, ns, share in SEVERITIES]
-    return f"The severity follows the time that could be freed: {', '.join(steps)} of the window, else {Severity.INFO}."
+    return (
+        f"The severity follows the time that could be freed: {', '.join(steps)} of the window, else {Severity.INFO}. "
+        "What tracing itself costs cannot be freed."
+    )
 
 
 def _which_rows(rule: Rule) -> str:

@@ -30,6 +30,8 @@ _LEAST_OF_A_CHAIN = 2
 # Whoever is waited for less than this is not what made it slow.
 _LEAST_SHARE_OF_A_LINK = 0.05
 _LEAST_SHARE_WORTH_SAYING = 0.05
+# Of what a finding speaks of, from which part on it is told that tracing alone takes it.
+_TRACING_WORTH_SAYING = 0.2
 
 
 def show(trace: Trace, summary: Summary, top: int) -> None:
@@ -214,6 +216,9 @@ class _Report:
             yield f"could free {units.duration(low, self.tick_ns)} to {most}"
         elif high:
             yield f"could free {most}" if low else f"could free up to {most}"
+        cost_ns = finding.share * (self.summary.window.wall_ns or 0)
+        if finding.tracing_ns >= _TRACING_WORTH_SAYING * cost_ns > 0:
+            yield f"tracing itself takes at least {units.duration(finding.tracing_ns, self.tick_ns)}"
         yield finding.confidence
         if finding.also:
             yield f"also matches {', '.join(finding.also)}"

@@ -212,7 +212,7 @@ impl Claimant<'_> {
 }
 
 /// total_ns, own_ns, [(number of an earlier claim, ns)].
-type Shared = (i64, i64, Vec<(u32, i64)>);
+type Shared = (i64, i64, i64, Vec<(u32, i64)>);
 
 /// Which pieces, as Python says it: what must hold, and what must not.
 type AskedScope = (AskedConditions, AskedConditions);
@@ -444,7 +444,8 @@ impl PyTrace {
                 (divided.shares, fold::fold(view.trace, &divided.rest, &query), divided.rest_ns)
             })
         })?;
-        let shares = answer.0.into_iter().map(|share| (share.total_ns, share.own_ns, share.taken)).collect();
+        let shares =
+            answer.0.into_iter().map(|share| (share.total_ns, share.own_ns, share.tracing_ns, share.taken)).collect();
         Ok((shares, answer.1.into(), answer.2))
     }
 
