@@ -101,6 +101,8 @@ pub struct EventTable {
     pub until: Vec<(u32, i64)>,
     /// Children that waits returned, by row.
     pub waited: Vec<(u32, i32)>,
+    /// Who sent signals, or of which child they tell, by row, where that is printed.
+    pub senders: Vec<(u32, i32)>,
     /// Descriptors of polls, by row; none where it is known that there is none.
     pub fds: Vec<(u32, Box<[i32]>)>,
     /// What the descriptors of polls stand for, by row, as far as that is known.
@@ -163,6 +165,7 @@ impl EventTable {
         }
         order(&mut self.asked);
         order(&mut self.waited);
+        order(&mut self.senders);
         order(&mut self.fds);
         order(&mut self.fd_targets);
         order(&mut self.moved);

@@ -5,6 +5,7 @@
 
 mod backlog;
 mod beside;
+pub(crate) mod broken;
 pub mod checks;
 pub mod child;
 mod concerns;
@@ -24,7 +25,6 @@ mod waiting;
 pub mod waits;
 
 use crate::trace::{Span, Trace};
-use parsers::Outcome;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use shapes::Deed;
@@ -59,6 +59,8 @@ pub enum How {
     Message,
     /// A thread that only keeps watch slept, and another one of its process worked meanwhile.
     Beside,
+    /// Another thread ended the process.
+    Exit,
 }
 
 impl How {
@@ -66,7 +68,7 @@ impl How {
     pub fn name(self) -> &'static str {
         [
             "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message",
-            "beside",
+            "beside", "exit",
         ][self as usize]
     }
 }
@@ -98,6 +100,17 @@ pub struct Edge {
     pub how: How,
     /// How sure it is.
     pub sure: Sure,
+}
+
+/// What ended a wait that no task of the trace did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ender {
+    /// A timer of the task itself.
+    Timer,
+    /// A signal that nobody in the trace sent.
+    Outside,
+    /// Nothing that is known.
+    Unknown,
 }
 
 /// Who ended which wait, for the waits of a trace.
@@ -216,23 +229,42 @@ impl Wakers {
         if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
             return Some(edge);
         }
-        let Some(wait) = known.wait else {
-            return if known.deed == Deed::Writes { drain::reader(&self.streams, &call) } else { None };
-        };
-        if known.outcome == Outcome::Open || self.shapes.timed_out(trace, span.row) {
+        if (known.wait.is_none() && known.deed != Deed::Writes) || self.shapes.timed_out(trace, span.row) {
             return None;
         }
-        let ended = match wait {
-            Wait::Poll => poll::waker(self, &call),
-            _ => self.taken(&call),
+        if broken::never_returned(known.outcome) {
+            let killed = self.signals.sender(&call, None, &self.children);
+            return killed.or_else(|| self.children.process_ender(&call));
+        }
+        if broken::was_interrupted(&trace.events, span.row) {
+            return self.breaker(&call, known.wait);
+        }
+        let ended = match known.wait {
+            None => drain::reader(&self.streams, &call),
+            Some(Wait::Poll) => poll::waker(self, &call.by_origin()),
+            Some(_) => self.taken(&call.by_origin()),
         };
-        ended.or_else(|| self.signals.sender(&call, wait, &self.children))
+        ended.or_else(|| self.signals.sender(&call, known.wait, &self.children))
     }
 
-    /// Whether something outside the trace ended a wait of a task for a signal.
-    pub fn ended_from_outside(&self, trace: &Trace, task: u32, at: usize, span: Span) -> bool {
-        let waits = self.shapes.of(trace, span.row).wait == Some(Wait::Signal);
-        waits && self.signals.came_from_outside(&Waiting { trace, task, at, span })
+    /// Who broke a call off, or if the task went on with it, who ended its last part.
+    fn breaker(&self, call: &Waiting<'_>, wait: Option<Wait>) -> Option<Edge> {
+        match broken::last_part(call).filter(|_| wait != Some(Wait::Signal)) {
+            Some(last) => self.waker(call.trace, call.task, last, call.part(last)),
+            None => self.signals.sender(call, wait, &self.children),
+        }
+    }
+
+    /// What ended a wait that no task of the trace did.
+    pub fn ended_by(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Ender {
+        let call = Waiting { trace, task, at, span };
+        let goes_on = broken::was_interrupted(&trace.events, span.row) && broken::last_part(&call).is_some();
+        match () {
+            () if goes_on => Ender::Unknown,
+            () if signal::Signals::is_timer(&call) => Ender::Timer,
+            () if self.signals.came_from_outside(&call) => Ender::Outside,
+            () => Ender::Unknown,
+        }
     }
 
     /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.

@@ -157,7 +157,10 @@ impl Assembler<'_> {
         }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
         match extra {
-            Some(Extra::Signal { .. }) => self.continued(line, extra),
+            Some(Extra::Signal { from, .. }) => {
+                self.sent_by(task, from);
+                self.continued(line, extra);
+            }
             // Its default action, which killed: no line of its own tells the end.
             Some(Extra::GroupEnd(ended)) => {
                 self.never_returned(task);
@@ -165,6 +168,15 @@ impl Assembler<'_> {
                 self.siblings_end(task, ended, stamp_ns);
             }
             _ => {}
+        }
+    }
+
+    /// The signal that a task got last is from this process.
+    pub(super) fn sent_by(&mut self, task: u32, from: i32) {
+        let events = &mut self.trace.events;
+        let last = events.len().checked_sub(1).filter(|_| from > 0);
+        if let Some(row) = last.filter(|&row| events.kind(row) == EventKind::Signal && events.task(row) == task) {
+            events.senders.push((row, from));
         }
     }
 

@@ -4,10 +4,15 @@ use super::{Assembler, Place};
 use crate::events::{EventKind, NONE};
 use crate::tasks::Program;
 use crate::trace::SummaryRow;
-use parsers::{DurKind, Extra, Line, NO_NS, Text};
+use parsers::{DurKind, Extra, Kind, Line, NO_NS, Text};
 
 impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
+        if let (Kind::Continuation, Some(Extra::Signal { from, .. })) = (line.kind, &extra)
+            && let Some(task) = self.speaker(line)
+        {
+            self.sent_by(task, *from);
+        }
         match extra {
             Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),
             Some(Extra::Exec { argv, .. }) => {

@@ -5,7 +5,7 @@ use crate::events::{EventKind, NONE};
 use crate::trace::Span;
 use crate::wakers::checks::Poll;
 use crate::wakers::waits::{self, Wait};
-use crate::wakers::{EXIT_TOLERANCE_NS, Edge, How};
+use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How, broken};
 use parsers::Outcome;
 use parsers::syscalls::Class;
 
@@ -21,26 +21,22 @@ impl<L: Listen> Walk<'_, L> {
             Some(edge) => {
                 let began_ns = match edge.how {
                     How::Child | How::Join => self.began_to_wait(at, span, edge.how),
-                    _ => span.start_ns,
+                    _ => broken::began_ns(self.trace, self.task, at, span.start_ns),
                 };
                 self.follow(span, began_ns, edge);
             }
             None => {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
-                let is_timer = needs_waker && waits::ends_by_alarm(self.trace, self.task, at);
-                let resolved = is_timer || !needs_waker;
-                let class = match () {
-                    () if is_timer => Class::Sleep,
-                    () if needs_waker && self.is_external(at, span) => Class::External,
-                    () => self.class(span.row),
+                let ended_by = || self.wakers.ended_by(self.trace, self.task, at, span);
+                let (class, resolved) = match needs_waker.then(ended_by) {
+                    None => (self.class(span.row), true),
+                    Some(Ender::Timer) => (Class::Sleep, true),
+                    Some(Ender::Outside) => (Class::External, false),
+                    Some(Ender::Unknown) => (self.class(span.row), false),
                 };
                 self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
             }
         }
-    }
-
-    fn is_external(&self, at: usize, span: Span) -> bool {
-        self.wakers.ended_from_outside(self.trace, self.task, at, span)
     }
 
     /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.

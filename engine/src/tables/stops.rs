@@ -140,7 +140,7 @@ fn sent(view: &View<'_>) -> Sent {
     let mut sent: Sent = FxHashMap::default();
     for task in 0..view.trace.tasks.len() as u32 {
         for (row, ()) in kills.calls(view, task) {
-            let to = parsers::scan::number(events.texts.bytes(events.target(row))).map(|(id, _)| id);
+            let to = parsers::scan::signed(events.texts.bytes(events.target(row))).map(|(id, _)| id);
             let Some(to) = to.and_then(|id| i32::try_from(id).ok()) else { continue };
             sent.entry((view.trace.tasks[task as usize].capture, to)).or_default().push(row);
         }

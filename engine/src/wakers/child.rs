@@ -81,6 +81,16 @@ impl Children {
         Some(edge(call, ender, Sure::Inferred))
     }
 
+    /// The thread that ended the process of a task, and with it this call.
+    pub(super) fn process_ender(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let process = self.process_of(call.trace, call.task);
+        let ender = ender_of(call.trace, &process, call.task);
+        let end_ns = asked_to_end_ns(call.trace, ender)?;
+        let in_time = end_ns > call.span.start_ns && ender != call.task;
+        let at_ns = end_ns.min(call.span.end_ns);
+        in_time.then_some(Edge { task: ender, at_ns, how: How::Exit, sure: Sure::Measured })
+    }
+
     /// The children of a task's process, in order of their ends.
     pub(super) fn made_by(&self, trace: &Trace, task: u32) -> &[u32] {
         let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
@@ -150,9 +160,15 @@ fn ender_of(trace: &Trace, of_process: &[u32], main: u32) -> u32 {
 }
 
 fn asked_to_end(trace: &Trace, task: u32) -> bool {
+    asked_to_end_ns(trace, task).is_some()
+}
+
+/// When a task asked for the end of its process.
+fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
     let events = &trace.events;
-    let last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call);
-    last.is_some_and(|&row| matches!(events.texts.bytes(events.shape(row).syscall), b"exit_group" | b"_exit"))
+    let &last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call)?;
+    let asks = matches!(events.texts.bytes(events.shape(last).syscall), b"exit_group" | b"_exit");
+    asks.then(|| events.start_ns(last))
 }
 
 /// Whether a wait returns 0 also when it returned a child, and tells which in a structure.

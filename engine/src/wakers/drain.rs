@@ -1,4 +1,4 @@
-//! Writes that were held up because a pipe or socket was full, until its reader made room.
+//! Writes that were held up because a pipe or socket was full, until its reader made room, or left it for good (`EPIPE`).
 //!
 //! ```text
 //! writer   |------ write(pipe:[7]) ------|
@@ -23,6 +23,9 @@ pub(super) fn reader(streams: &Streams, call: &Waiting<'_>) -> Option<Edge> {
     let (readers, peer) = held_up.then(|| streams.readers(call)).flatten()?;
     let trace = call.trace;
     let events = &trace.events;
+    if events.texts.bytes(events.shape(call.span.row).errno) == b"EPIPE" {
+        return streams.left(call, peer).map(|edge| Edge { how: How::Drain, sure: Sure::Inferred, ..edge });
+    }
     let made_room = |reader: u32| {
         let rows = trace.rows_of(reader);
         let until = rows.partition_point(|&row| events.start_ns(row) <= call.span.end_ns);

@@ -66,8 +66,8 @@ impl Futexes {
         let events = &call.trace.events;
         let shape = events.shape(call.span.row);
         let op = events.texts.bytes(shape.op);
-        let broken = !matches!(events.outcome(call.span.row), Outcome::Ok);
-        if broken {
+        // One that a signal broke off is asked about only where it went on and ended.
+        if !matches!(events.outcome(call.span.row), Outcome::Ok | Outcome::Interrupted) {
             return None;
         }
         match events.texts.bytes(shape.syscall) {

@@ -57,7 +57,9 @@ pub(super) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     if let Some(row) = call.taken_next(&wakers.shapes) {
         return wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call });
     }
-    let targets = wakers.polled.targets(call).iter().rev().take(TARGETS);
-    let edges = targets.filter_map(|&target| wakers.write_at(call, target));
+    // A poll of one descriptor has its name as its target.
+    let own = call.trace.events.target(call.span.row);
+    let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));
+    let edges = targets.filter_map(|target| wakers.write_at(call, target));
     edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
 }

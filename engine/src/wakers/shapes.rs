@@ -142,6 +142,8 @@ impl Shapes {
 fn known(trace: &Trace, shape: &Shape) -> Known {
     let texts = &trace.events.texts;
     let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
+    // A wait that a signal broke off goes on under this name.
+    let syscall = if syscall == b"restart_syscall" && !op.is_empty() { op } else { syscall };
     let deed = match deed(syscall, op) {
         Deed::Writes if is_eventfd(target) => Deed::Counts,
         deed => deed,
@@ -204,7 +206,8 @@ fn deed(syscall: &[u8], op: &[u8]) -> Deed {
         b"close" | b"shutdown" => Deed::Closes,
         b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Deed::MakesFifo,
         b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Deed::Nothing,
-        b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" => Deed::Signals,
+        b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"rt_tgsigqueueinfo" | b"pidfd_send_signal" | b"sigqueue"
+        | b"sigsendsys" | b"thr_kill" | b"thr_kill2" | b"lwp_kill" => Deed::Signals,
         b"open" | b"open64" | b"openat" | b"openat64" => Deed::Opens,
         b"connect" => Deed::Connects,
         b"accept" | b"accept4" => Deed::Accepts,

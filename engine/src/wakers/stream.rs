@@ -150,6 +150,11 @@ impl Streams {
         Some((&self.ends.get(ends.peer as usize)?.users, ends.peer))
     }
 
+    /// Who left an end last.
+    pub(super) fn left(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
+        leaver(call, self.ends.get(end as usize)?, |_| true)
+    }
+
     /// Who wrote last at the other end of a target, or left it.
     pub(super) fn last_event(&self, call: &Waiting<'_>, target: Text) -> Option<Edge> {
         let end = self.ends.get(self.known_ends(target)?.peer as usize)?;

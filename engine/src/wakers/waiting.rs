@@ -40,6 +40,20 @@ impl Waiting<'_> {
         at_ns != NO_NS && at_ns > self.span.start_ns && at_ns <= self.exits_until_ns()
     }
 
+    /// The same wait, where a signal broke it off before, by the call that names what it waits for.
+    pub(super) fn by_origin(self) -> Self {
+        Waiting { span: Span { row: super::broken::origin(&self), ..self.span }, ..self }
+    }
+
+    /// A later call of the task.
+    pub(super) fn part(&self, at: usize) -> Span {
+        let row = self.trace.rows_of(self.task).get(at).copied().unwrap_or(self.span.row);
+        let start_ns = self.trace.events.start_ns(row);
+        let until_ns = self.trace.tasks.get(self.task as usize).map_or(start_ns, |task| task.end_ns());
+        let end_ns = self.trace.events.end_ns(row).unwrap_or(until_ns).max(start_ns);
+        Span { row, start_ns, end_ns }
+    }
+
     /// The rows of the task behind this one.
     pub(super) fn rows_behind(&self) -> impl Iterator<Item = u32> {
         self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()

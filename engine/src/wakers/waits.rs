@@ -1,8 +1,7 @@
 //! What calls wait for, by the names of their syscalls.
 
 use crate::classes::class_of;
-use crate::events::{EventKind, EventTable};
-use crate::trace::Trace;
+use crate::events::EventTable;
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome};
 
@@ -80,15 +79,6 @@ pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
     let errno = events.texts.bytes(events.shape(row).errno);
     found_no_child(events, row)
         || matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
-}
-
-/// Whether the timer of the task itself ended a wait for a signal: the next thing printed of it is that signal.
-pub(crate) fn ends_by_alarm(trace: &Trace, task: u32, at: usize) -> bool {
-    let events = &trace.events;
-    let rows = trace.rows_of(task);
-    let next = rows.get(at + 1).filter(|&&next| events.kind(next) == EventKind::Signal);
-    let alarm = next.is_some_and(|&next| events.texts.bytes(events.shape(next).syscall) == b"SIGALRM");
-    alarm && rows.get(at).is_some_and(|&row| wait_of_row(events, row) == Some(Wait::Signal))
 }
 
 /// Whether a call only keeps signals in order, as a shell does between its waits.

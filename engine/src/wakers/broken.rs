@@ -1,0 +1,147 @@
+//! Calls that a signal broke off: which signal it was, and where the task went on with the call.
+//!
+//! ```text
+//! task    |---- read ----|SIGCHLD, its handler|---- read ----|      one wait in two parts: what ends the last ends it
+//! task    |---- read ----|SIGTERM, its handler|--- unlink ---|      ended by who sent the signal
+//! task    |---- read ----|killed by SIGKILL                         the same: it never returned
+//! ```
+
+use super::waiting::Waiting;
+use super::waits::is_signal_upkeep;
+use crate::events::{EventKind, EventTable};
+use crate::stops::is_stop;
+use crate::trace::Trace;
+use parsers::line::Ended;
+use parsers::{NO_ID, Outcome, Text};
+
+/// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
+const ROWS_BEHIND: usize = 64;
+/// Parts of one wait that are followed: an interval timer may break one off all the time.
+const PARTS: usize = 256;
+
+/// The signal that broke off a call.
+#[derive(Clone, Copy)]
+pub(super) struct Breaker {
+    /// Its name.
+    pub name: Text,
+    /// The process that sent it, or the child of which it tells; [`NO_ID`] if that is not printed.
+    pub from: i32,
+}
+
+/// Whether a call returned only to be taken up again, or to fail, because of a signal.
+pub(super) fn was_interrupted(events: &EventTable, row: u32) -> bool {
+    events.outcome(row) == Outcome::Interrupted || events.texts.bytes(events.shape(row).errno) == b"EINTR"
+}
+
+/// Whether a call was going on when its task ended or the capture did.
+pub(super) fn never_returned(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Open | Outcome::NoReturn)
+}
+
+/// The signal that broke off a call, if one did: it is the next thing printed of the task.
+pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
+    let events = &call.trace.events;
+    let is_open = never_returned(events.outcome(call.span.row));
+    if !is_open && !was_interrupted(events, call.span.row) {
+        return None;
+    }
+    let next = call.rows_behind().next();
+    let killed_by = match call.trace.tasks.get(call.task as usize)?.ended {
+        Some(Ended::Killed(signal)) => Some(signal),
+        _ => None,
+    };
+    match next.filter(|&next| events.kind(next) == EventKind::Signal) {
+        // What came while a call waited that goes on for ever did not end it.
+        Some(_) if is_open && killed_by.is_none() => None,
+        Some(row) => Some(Breaker { name: events.shape(row).syscall, from: sender_of(events, row) }),
+        None => {
+            let is_last = next.is_none_or(|next| events.kind(next) == EventKind::Exit);
+            killed_by.filter(|_| is_last).map(|name| Breaker { name, from: NO_ID })
+        }
+    }
+}
+
+fn sender_of(events: &EventTable, row: u32) -> i32 {
+    events.senders.binary_search_by_key(&row, |&(row, _)| row).map_or(NO_ID, |at| events.senders[at].1)
+}
+
+/// The last part of a wait that signals broke off and the task went on with; none if it did not. Its place among the
+/// task's rows.
+pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
+    let mut parts = std::iter::successors(Some(call.at), |&at| next_part(call.trace, call.task, at));
+    parts.by_ref().skip(1).take(PARTS).last()
+}
+
+/// When the wait began of which this is a part. What was stopped in between is not gone past: that time is told apart.
+pub(crate) fn began_ns(trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let events = &trace.events;
+    let rows = trace.rows_of(task);
+    let before = |at: &usize| {
+        let reach = at.checked_sub(1).filter(|&before| may_follow_signal(trace, rows[before]))?;
+        let from = reach.saturating_sub(ROWS_BEHIND);
+        let call = (from..reach).rev().find(|&at| was_interrupted(events, rows[at]))?;
+        let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
+        (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
+    };
+    let first = std::iter::successors(Some(at), before).take(PARTS).last().filter(|&first| first != at);
+    first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
+}
+
+fn may_follow_signal(trace: &Trace, row: u32) -> bool {
+    trace.events.kind(row) != EventKind::Call || is_signal_upkeep(&trace.events, row)
+}
+
+/// Where a task goes on with a call that a signal broke off: nothing lies between them but the signal and its handler.
+fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
+    let events = &trace.events;
+    let rows = trace.rows_of(task);
+    let broken = *rows.get(at)?;
+    if !was_interrupted(events, broken) || events.kind(*rows.get(at + 1)?) != EventKind::Signal {
+        return None;
+    }
+    let (mut is_elsewhere, mut has_returned) = (false, false);
+    for (place, &row) in rows.iter().enumerate().skip(at + 1).take(ROWS_BEHIND) {
+        if events.kind(row) == EventKind::Exit {
+            return None;
+        }
+        if events.kind(row) != EventKind::Call {
+            continue;
+        }
+        if is_return(events, row) {
+            (is_elsewhere, has_returned) = (false, true);
+        } else if !is_elsewhere && is_same_call(events, broken, row) {
+            return Some(place);
+        } else if !is_signal_upkeep(events, row) {
+            if has_returned {
+                return None;
+            }
+            is_elsewhere = true;
+        }
+    }
+    None
+}
+
+fn is_return(events: &EventTable, row: u32) -> bool {
+    matches!(events.texts.bytes(events.shape(row).syscall), b"rt_sigreturn" | b"sigreturn" | b"setcontext")
+}
+
+/// Whether a call is an earlier one, made again by the task or by the kernel.
+fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
+    let (old, new) = (events.shape(broken), events.shape(row));
+    let restarted = events.texts.bytes(new.syscall) == b"restart_syscall";
+    let same = old.syscall == new.syscall && events.target(broken) == events.target(row);
+    same || (restarted && (!new.op.is_some() || new.op == old.syscall))
+}
+
+/// The call that a restarted one was at first, which names what it waits for.
+pub(super) fn origin(call: &Waiting<'_>) -> u32 {
+    let events = &call.trace.events;
+    let row = call.span.row;
+    if events.texts.bytes(events.shape(row).syscall) != b"restart_syscall" {
+        return row;
+    }
+    let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
+    let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_interrupted(events, row));
+    let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != b"restart_syscall");
+    named.filter(|&named| is_same_call(events, named, row)).unwrap_or(row)
+}

@@ -1,0 +1,16 @@
+//! The cases of `wakers.rs`, by what ends the waits.
+
+mod signals;
+
+/// A capture and who ended its long calls.
+pub struct Case {
+    /// What is claimed.
+    pub name: &'static str,
+    /// Its lines: thread, second of a minute, call.
+    pub lines: &'static str,
+    /// The long calls in the order of their lines, each with who ended it.
+    pub ends: &'static [&'static str],
+}
+
+/// All cases.
+pub const CASES: &[&[Case]] = &[signals::CASES];

@@ -1,0 +1,79 @@
+//! Who ended a wait, how that is known and how sure it is: captures as strace writes them, each as small as it can be.
+//!
+//! Each case has lines of strace, and for each call that takes 50 ms or more who ended it: `1 wait4: 2 child measured`. Calls
+//! that no task ended are ended by `timer`, by something `outside`, by nothing that is `unknown`, or by `itself`.
+
+mod cases;
+
+use cases::{CASES, Case};
+use engine::events::EventKind;
+use engine::path::path;
+use engine::trace::{Span, Trace};
+use engine::wakers::{Ender, Wakers};
+use engine::window::{Choice, windows};
+use std::io::Write;
+
+const LONG_NS: i64 = 50_000_000;
+
+fn read(lines: &str) -> Trace {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    // Stamps of the cases are seconds of one minute, to be short.
+    let dated = lines.trim().lines().map(|line| match line.split_once(' ') {
+        Some((tid, rest)) => format!("{tid} 17000000{rest}\n"),
+        None => format!("{line}\n"),
+    });
+    file.write_all(dated.collect::<String>().as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    engine::read::read(&[capture], Some("strace"), &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
+}
+
+fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) -> String {
+    if let Some(edge) = wakers.waker(trace, task, at, span) {
+        assert!(edge.at_ns > span.start_ns, "an end behind the begin of the wait");
+        let tid = trace.tasks[edge.task as usize].tid;
+        return format!("{tid} {} {}", edge.how.name(), edge.sure.name());
+    }
+    if !wakers.needs_waker(trace, span.row) {
+        return "itself".to_owned();
+    }
+    let name = match wakers.ended_by(trace, task, at, span) {
+        Ender::Timer => "timer",
+        Ender::Outside => "outside",
+        Ender::Unknown => "unknown",
+    };
+    name.to_owned()
+}
+
+/// Each long call, in the order of their lines.
+fn ends(trace: &Trace) -> Vec<String> {
+    let wakers = Wakers::new(trace);
+    let mut told = Vec::new();
+    for task in 0..trace.tasks.len() as u32 {
+        for (at, span) in trace.spans_of(task, 0..usize::MAX, parsers::NO_NS) {
+            let is_call = trace.events.kind(span.row) == EventKind::Call;
+            if is_call && span.end_ns - span.start_ns >= LONG_NS {
+                let syscall = trace.events.texts.string(trace.events.shape(span.row).syscall).into_owned();
+                let by = ended_by(trace, &wakers, task, at, span);
+                told.push((span.row, format!("{} {syscall}: {by}", trace.tasks[task as usize].tid)));
+            }
+        }
+    }
+    told.sort();
+    told.into_iter().map(|(_, told)| told).collect()
+}
+
+#[test]
+fn each_wait_is_ended_by_who_the_case_says() {
+    let mut wrong = String::new();
+    for Case { name, lines, ends: expected } in CASES.iter().flat_map(|cases| cases.iter()) {
+        let trace = read(lines);
+        let found = ends(&trace);
+        if found != *expected {
+            wrong += &format!("{name}\n  found    {found:#?}\n  expected {expected:#?}\n");
+        }
+        let window = windows(&trace, &Choice::default())[0];
+        let charged_ns: i64 = path(&trace, &Wakers::new(&trace), &window).iter().map(|segment| segment.dur_ns()).sum();
+        assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
