@@ -325,6 +325,7 @@ pub fn look<T>(trace: &Trace, look: impl FnOnce(&View<'_>) -> T) -> T {
         windows: &windows,
         wakers: &wakers,
         charges: &charges,
+        logs: &std::sync::OnceLock::new(),
         matters: None,
         floor: None,
     })

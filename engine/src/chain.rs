@@ -156,8 +156,8 @@ pub fn told(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Told {
 }
 
 /// One row per process that the selection touches.
-pub fn chain(trace: &Trace, wakers: &Wakers, windows: &[Window], selection: &Selection<'_>) -> Table {
-    let Told { waits, inclusive_ns, slack_ns } = told(trace, wakers, windows);
+pub fn chain(trace: &Trace, told: &Told, selection: &Selection<'_>) -> Table {
+    let Told { waits, inclusive_ns, slack_ns } = told;
     let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
     let mut rows: Vec<u32> = chosen.map(|task| waits.main(task)).collect();
     rows.sort_unstable();
@@ -166,8 +166,8 @@ pub fn chain(trace: &Trace, wakers: &Wakers, windows: &[Window], selection: &Sel
     let of = |values: &FxHashMap<u32, i64>, missing: i64| {
         some_ints(rows.iter().map(|task| values.get(task).copied().unwrap_or(missing)))
     };
-    table.columns.push(("inclusive_ns".to_owned(), of(&inclusive_ns, 0)));
-    table.columns.push(("slack_ns".to_owned(), of(&slack_ns, NO_NS)));
+    table.columns.push(("inclusive_ns".to_owned(), of(inclusive_ns, 0)));
+    table.columns.push(("slack_ns".to_owned(), of(slack_ns, NO_NS)));
     table
 }
 

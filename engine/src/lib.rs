@@ -4,6 +4,7 @@
 //! table of a trace, in one pass and without a threshold of taste.
 #![deny(missing_docs)]
 
+pub mod analysis;
 mod assemble;
 #[cfg(feature = "python")]
 mod border;
@@ -25,6 +26,7 @@ pub mod fold;
 pub mod gaps;
 pub mod histogram;
 pub mod items;
+mod kept;
 pub mod kinds;
 pub mod listing;
 pub mod loops;

@@ -3,10 +3,12 @@
 use crate::charges::Charges;
 use crate::events::EventKind;
 use crate::floor::Floor;
+use crate::items::{Log, logs};
 use crate::select::Selection;
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
+use std::sync::OnceLock;
 
 /// A trace with everything that tables ask about it.
 pub struct View<'view> {
@@ -20,6 +22,8 @@ pub struct View<'view> {
     pub wakers: &'view Wakers,
     /// The path by event.
     pub charges: &'view Charges,
+    /// See [`View::logs`].
+    pub logs: &'view OnceLock<Vec<Log>>,
     /// The tasks that matter to who asks, by number; all without it. See [`crate::floor`].
     pub matters: Option<&'view [bool]>,
     /// From where on rows matter to who asks; everything does without one.
@@ -31,6 +35,11 @@ impl View<'_> {
     pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
         let tasks = 0..self.trace.tasks.len() as u32;
         tasks.filter(|&task| self.matters(task) && self.selection.touches_task(task))
+    }
+
+    /// The logs of the trace, by their stages and items. Two tables are made of them.
+    pub fn logs(&self) -> &[Log] {
+        self.logs.get_or_init(|| logs(self))
     }
 
     /// Whether a task matters to who asks.

@@ -1,8 +1,11 @@
 //! The border to Python: it converts, nothing else.
 
 mod arrow;
+mod asked;
+mod capture;
 mod filter;
 mod json;
+mod selection;
 mod table;
 mod trace;
 
@@ -35,8 +38,9 @@ mod _engine {
     use super::{
         InputError, UsageError,
         filter::PyPattern,
+        selection::PySelection,
         table::PyTable,
-        trace::{PySelection, PyTrace, are_parts, read},
+        trace::{PyTrace, are_parts, read},
     };
 
     #[pymodule_init]

@@ -1,6 +1,6 @@
 //! Items: what the same messages of a log are said of, one after the other, and what each further one costs.
 
-use crate::items::{Item, Kind, Log, logs};
+use crate::items::{Item, Kind, Log};
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
@@ -11,8 +11,8 @@ const FEWEST_TICKS: i64 = 5;
 /// Kinds of items, by their first messages.
 pub fn found(view: &View<'_>) -> Found {
     let mut sheet = Sheet::new(view, "items");
-    for log in logs(view) {
-        log.kinds.iter().for_each(|kind| write(view, &log, kind, &mut sheet));
+    for log in view.logs() {
+        log.kinds.iter().for_each(|kind| write(view, log, kind, &mut sheet));
     }
     sheet.finish()
 }

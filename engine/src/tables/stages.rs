@@ -5,7 +5,7 @@
 //! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          in the stage: until the next message about jail 2
 //! ```
 
-use crate::items::{Kind, Log, Stage, logs};
+use crate::items::{Kind, Log, Stage};
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
@@ -21,10 +21,10 @@ struct Stays {
 /// Stages of all logs, by their first messages.
 pub fn found(view: &View<'_>) -> Found {
     let mut sheet = Sheet::new(view, "stages");
-    for log in logs(view) {
-        let (stays, kinds) = (stays(&log), kind_of_stages(&log));
+    for log in view.logs() {
+        let (stays, kinds) = (stays(log), kind_of_stages(log));
         for (number, stage) in log.stages.iter().enumerate() {
-            write(view, &log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut sheet);
+            write(view, log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut sheet);
         }
     }
     sheet.finish()

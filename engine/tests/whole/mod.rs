@@ -1,0 +1,57 @@
+//! What must hold for the whole engine, whatever a capture says. The fuzzer asks the same.
+
+use engine::analysis::Analysis;
+use engine::claims::claims;
+use engine::fold::{self, Query};
+use engine::members::Members;
+use engine::select::{Choice, Selection};
+use engine::{calls, chain, gaps, processes, read, stays, tables, totals};
+use std::io::Write;
+
+/// Read these bytes as a capture, and ask all that can be asked: nothing panics, lines are counted once, and the window is
+/// divided without rest. The answer is whether they are a capture at all.
+pub fn holds(bytes: &[u8]) -> bool {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    file.write_all(bytes).expect("the bytes");
+    let path = file.path().to_string_lossy().into_owned();
+    let Ok(trace) = read::read(&[vec![path]], None, &mut |_, _| {}) else { return false };
+    let ends = bytes.iter().filter(|&&byte| byte == b'\n').count();
+    let lines: u64 = trace.captures.iter().map(|capture| capture.lines()).sum();
+    let unended = usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
+    assert_eq!(lines, (ends + unended) as u64, "each line is counted once");
+    let asked = ask(&Analysis::new(trace), &Choice::default());
+    assert!(asked.is_ok(), "a choice of everything names no moment");
+    true
+}
+
+fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::moments::NoTime> {
+    let trace = &**analysis.trace();
+    let wall_ns: i64 = analysis.windows(choice)?.iter().map(|window| window.wall_ns()).sum();
+    let (mut walked_ns, mut stretches) = (0, stays::Stays::new(trace, 0));
+    analysis.walk(choice, &mut |segment| {
+        walked_ns += segment.dur_ns();
+        stretches.take(segment);
+    })?;
+    assert_eq!(walked_ns, wall_ns, "the path has no hole");
+    let (pieces, told, charges) = (analysis.pieces(choice)?, analysis.told(choice)?, analysis.charges(choice)?);
+    let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
+    assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
+    let selection = Selection::new(trace, choice)?;
+    stays::table(trace, &stretches.finish());
+    fold::fold(trace, &pieces, &Query::default());
+    chain::chain(trace, &told, &selection);
+    processes::processes(trace, &selection, pieces.exclusive_by_task(), &told.slack_ns);
+    gaps::gaps(trace, &selection, 0);
+    calls::calls(trace, &[], &selection, &charges);
+    totals::totals(trace, choice)?;
+    let claimed_ns = analysis.view(choice, |view| {
+        let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(view)).collect();
+        let members = |found: &engine::sheet::Found| -> Vec<Vec<Members>> {
+            found.members.iter().map(|each| vec![each.clone().sorted(trace)]).collect()
+        };
+        let divided = claims(view, &pieces, &found.iter().flat_map(members).collect::<Vec<_>>(), 3);
+        divided.shares.iter().map(|share| share.own_ns).sum::<i64>() + divided.rest_ns
+    })?;
+    assert_eq!(claimed_ns, wall_ns, "each moment is told once, or by nobody");
+    Ok(())
+}
