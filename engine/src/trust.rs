@@ -190,7 +190,7 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
     let step_ns = |row: u32| {
         let next = Some(row + 1).filter(|&next| next < capture.rows.end && events.task(next) == events.task(row))?;
         let (from_ns, to_ns) = (events.start_ns(row), events.start_ns(next));
-        (from_ns != NO_NS && to_ns != NO_NS).then_some(to_ns - from_ns)
+        (from_ns != NO_NS && to_ns != NO_NS).then(|| to_ns - from_ns)
     };
     let one = |rows: std::ops::Range<u32>| {
         let mut seen = Seen::default();

@@ -23,6 +23,13 @@ fn captures_as_they_should_be_hold() {
     assert!(TEXTS.iter().all(|text| whole::holds(text)));
 }
 
+#[test]
+fn calls_without_a_stamp_hold() {
+    let close = "  7 sh       0.000181 CALL  close(0x3)\n  7 sh       0.000186 RET   close 0\n";
+    let unstamped = "  7 sh       0.0001B9 CALL  access(0x800627000,0x4<R_OK>)\n";
+    assert!(whole::holds(format!("{close}{close}{unstamped}").as_bytes()));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
