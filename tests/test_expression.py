@@ -16,6 +16,7 @@ from tracealyze import _engine
 from tracealyze.errors import WrongUsage
 from tracealyze.expression import Budget, WrongExpression, evaluate, evaluate_group, parse, parse_budget
 from tracealyze.schema import SCHEMA
+from tracealyze.table import Table
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 TABLES = sorted({table for table, *_ in SCHEMA})
@@ -229,7 +230,7 @@ def test_any_text_is_a_budget_or_a_mistake_inside_it(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def tables() -> dict[str, tracealyze.trace.Table]:
+def tables() -> dict[str, Table]:
     trace = tracealyze.read(SSH)
     return {"loops": trace.loops, "tasks": trace.tasks, "gaps": trace.gaps, "partition": trace.partition}
 
@@ -271,7 +272,7 @@ _CONDITIONS = st.recursive(
 
 @settings(deadline=None)
 @given(text=_CONDITIONS)
-def test_the_engine_and_python_agree_on_every_row(text: str, tables: dict[str, tracealyze.trace.Table]) -> None:
+def test_the_engine_and_python_agree_on_every_row(text: str, tables: dict[str, Table]) -> None:
     expression = parse(text, "tasks")
     table = tables["tasks"]
     expected = [number for number, row in enumerate(table) if evaluate(expression, row)]
@@ -288,7 +289,7 @@ def test_the_engine_and_python_agree_on_every_row(text: str, tables: dict[str, t
         ("partition", "class in ('disk', 'other') and share >= 0.1%"),
     ],
 )
-def test_tables_are_filtered_alike(table: str, text: str, tables: dict[str, tracealyze.trace.Table]) -> None:
+def test_tables_are_filtered_alike(table: str, text: str, tables: dict[str, Table]) -> None:
     expression = parse(text, table)
     expected = [number for number, row in enumerate(tables[table]) if evaluate(expression, row)]
     assert tables[table]._source.where(expression.for_engine()) == expected
@@ -297,12 +298,12 @@ def test_tables_are_filtered_alike(table: str, text: str, tables: dict[str, trac
 @pytest.mark.parametrize(
     "form", [(), ("and", 3), ("==", 1), ("column", 5), ("nothing", 1, 2), [[]], None, ("~", ("column", "target"), "(")]
 )
-def test_a_form_that_nobody_parsed_is_an_error(form: object, tables: dict[str, tracealyze.trace.Table]) -> None:
+def test_a_form_that_nobody_parsed_is_an_error(form: object, tables: dict[str, Table]) -> None:
     with pytest.raises((_engine.UsageError, TypeError)):
         tables["loops"]._source.where(form)
 
 
-def test_a_form_without_an_end_is_an_error(tables: dict[str, tracealyze.trace.Table]) -> None:
+def test_a_form_without_an_end_is_an_error(tables: dict[str, Table]) -> None:
     form: list[Any] = ["not"]
     form.append(form)
     with pytest.raises(_engine.UsageError):

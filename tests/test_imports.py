@@ -18,8 +18,10 @@ PACKAGE = ROOT / "tracealyze"
 # A module may import those in layers below its own, and those of its own layer.
 LAYERS = [
     ["_engine", "errors", "escape", "schema"],
-    ["units", "capture", "config", "alike"],
+    ["units", "capture", "config", "alike", "facts"],
+    ["border"],
     ["expression"],
+    ["table", "selection"],
     ["trace"],
     ["rulecache"],
     ["rulefile"],

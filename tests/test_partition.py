@@ -12,7 +12,7 @@ from conftest import SAMPLES, captures_of_samples
 import tracealyze
 from tracealyze.errors import WrongUsage
 from tracealyze.render.json import text, write_parts
-from tracealyze.trace import Scope
+from tracealyze.selection import Scope
 
 KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target", "resolved", "tag")
 each_sample = pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)

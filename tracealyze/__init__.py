@@ -7,7 +7,10 @@ trace.calls(by=["pid", "syscall", "op"]).to_pandas()
 """
 
 from tracealyze.errors import GateFailed, TracealyzeError, UnusableInput, WrongUsage
-from tracealyze.trace import Capture, Loss, Selection, Table, Trace, Window, read
+from tracealyze.facts import Capture, Loss, Window
+from tracealyze.selection import Selection
+from tracealyze.table import Table
+from tracealyze.trace import Trace, read
 
 __all__ = [
     "Capture",

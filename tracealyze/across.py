@@ -11,8 +11,9 @@ from tracealyze.finding import Severity
 from tracealyze.matching import Match, together
 
 if TYPE_CHECKING:
+    from tracealyze.facts import Capture
     from tracealyze.ruleset import Rule
-    from tracealyze.trace import Capture, Row
+    from tracealyze.table import Row
 
 
 class _NoWindow:

@@ -15,7 +15,7 @@ from typing import Any
 from tracealyze import syscall_families
 from tracealyze.alike import Key, families, without_numbers
 from tracealyze.metrics import Run, Work, short
-from tracealyze.trace import Scope
+from tracealyze.selection import Scope
 from tracealyze.units import MS
 
 SCHEMA = "tracealyze.diff/1"

@@ -16,7 +16,8 @@ from tracealyze.schema import ACROSS
 
 if TYPE_CHECKING:
     from tracealyze.expression import Form
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 
 class Severity(StrEnum):

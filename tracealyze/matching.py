@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.expression.evaluation import evaluate_group
-from tracealyze.trace import Floor, Reaching, Scope
+from tracealyze.selection import Floor, Scope
+from tracealyze.table import Reaching
 
 if TYPE_CHECKING:
     from tracealyze.ruleset import Rule
-    from tracealyze.trace import Row, Table, Trace
+    from tracealyze.table import Row, Table
+    from tracealyze.trace import Trace
 
 Claimant: TypeAlias = "Scope | tuple[Table, list[int]]"
 """Who claims time on the path: pieces of the partition, or rows of a table that knows their events."""

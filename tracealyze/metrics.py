@@ -21,7 +21,8 @@ from tracealyze.matching import file_of
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 
 class Class(StrEnum):

@@ -12,7 +12,6 @@ from tracealyze import expression, units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
 from tracealyze.rulecache import Facts
-from tracealyze.words import ONLY_IF
 
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")
@@ -184,7 +183,7 @@ class _Check:
         if name not in known and not (name.endswith("_share") and length in columns):
             hint = did_you_mean(name, known) or f" There are {', '.join(sorted(known))}."
             raise self.wrong(key, f"{{{name}}} is no column of table {self.table['table']}, and nothing else.{hint}")
-        counts = noun and noun != ONLY_IF and name not in _COUNTED
+        counts = noun and noun != units.ONLY_IF and name not in _COUNTED
         if counts and (name not in columns or columns[name].kind != "number"):
             raise self.wrong(key, f"{{{name}:{noun}}} counts, and {name} is no number.")
 

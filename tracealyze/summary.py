@@ -7,8 +7,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tracealyze.facts import Capture, Window
     from tracealyze.finding import Finding
-    from tracealyze.trace import Capture, Row, Table, Trace, Window
+    from tracealyze.table import Row, Table
+    from tracealyze.trace import Trace
 
 SCHEMA = "tracealyze.summary/1"
 

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row
+    from tracealyze.table import Row
 
 
 def _names(text: str) -> frozenset[str]:

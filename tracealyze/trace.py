@@ -3,344 +3,28 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
-from functools import cache, cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from os import PathLike, fspath
 from os.path import isfile
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import _engine, capture, units
-from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
-from tracealyze.escape import HIDDEN_RANGES, shown
-from tracealyze.schema import SCHEMA
+from tracealyze.border import answered
+from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.escape import shown
+from tracealyze.facts import Accounting, Capture, Window
+from tracealyze.selection import Floor, Scope, Selection
+from tracealyze.table import Table
 
 if TYPE_CHECKING:
-    import pandas
-
-    from tracealyze.expression import Expression, Form
+    from tracealyze.expression import Expression
     from tracealyze.finding import Diagnosis, Finding
     from tracealyze.ruleset import Rule
     from tracealyze.summary import Summary
 
-
-Row: TypeAlias = Mapping[str, Any]
 Progress: TypeAlias = Callable[[int, int], None]
-
-_Answer = TypeVar("_Answer")
-_ROWS_SHOWN = 20
-_ROWS_AT_ONCE = 1 << 14
-_INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
-
-
-def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
-    name = "standard input" if path == capture.STDIN else path
-    if reason == "empty":
-        return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
-    if reason == "unrecognised":
-        return f"{name}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
-    if reason == "no_line":
-        return f"{name}: no line fits {tried[0]}, or none behind the one that --from names."
-    if reason == "past_end":
-        return f"{name}: there is no such line; the last one is line:{tried[0]}."
-    return f"{name}: cannot be read: {reason}."
-
-
-def _asked(engine: Callable[[], _Answer]) -> _Answer:
-    """What the engine answers; its errors in the words of this package."""
-    try:
-        return engine()
-    except _engine.InputError as error:
-        raise UnusableInput(_unusable(*error.args)) from error
-    except OSError as error:
-        raise UnusableInput(f"{error}.") from error
-    except _engine.UsageError as error:
-        what, name, known = error.args
-        if what == "regular expression":
-            raise WrongUsage(f'"{name}" is no regular expression: {known[0]}.') from error
-        listed = f" ({', '.join(known)})" if known else ""
-        raise WrongUsage(f'there is no {what} "{name}"{listed}.{did_you_mean(str(name), known)}') from error
-
-
-class Table:
-    """A table of the engine. pyarrow, polars and DuckDB take it as it is, through the Arrow PyCapsule protocol."""
-
-    def __init__(self, source: _engine.Table) -> None:
-        self._source = source
-
-    @property
-    def name(self) -> str:
-        """What it is a table of."""
-        return self._source.name
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns."""
-        return list(self._source.columns)
-
-    def __len__(self) -> int:
-        return len(self._source)
-
-    def __iter__(self) -> Iterator[Row]:
-        columns = self._source.columns
-        if self.name == "partition":
-            return self.dicts(columns)
-        return (dict(zip(columns, row, strict=True)) for row in self._source.rows())
-
-    def head(self, number: int) -> list[Row]:
-        """The first rows, at most so many."""
-        columns = self._source.columns
-        return [dict(zip(columns, row, strict=True)) for row in self._source.rows(number)]
-
-    def column(self, name: str) -> list[Any]:
-        """The values of one column."""
-        if name not in self._source.columns:
-            known = ", ".join(self._source.columns)
-            hint = did_you_mean(name, self._source.columns)
-            raise WrongUsage(f'table {self.name}: there is no column "{name}" ({known}).{hint}')
-        return self._source.column(name)
-
-    @property
-    def knows_events(self) -> bool:
-        """Whether rows know the events behind them, so that they can claim time on the path."""
-        return self._source.knows_events
-
-    @property
-    def units(self) -> Mapping[str, str]:
-        """Units of the columns: ns, bytes, share, count, or empty."""
-        return _units_of(self.name)
-
-    def where(self, condition: str | Form = "", *, reaching: Reaching | None = None) -> Iterator[tuple[int, Row]]:
-        """Rows that meet a condition, with their numbers; of these only those that cost enough."""
-        if self.name == "events":
-            raise WrongUsage("events are chosen with trace.select(where=…); their table is not kept.")
-        numbers: Iterable[int] = range(len(self))
-        if isinstance(condition, str) and condition:
-            from tracealyze import expression
-
-            condition = expression.parse(condition, self.name, kind="condition").for_engine()
-        if condition:
-            numbers = _asked(lambda: self._source.where(condition))
-        numbers = list(numbers)
-        if reaching:
-            numbers = self._source.reaching(numbers, reaching.cost, reaching.group, reaching.least)
-        columns = self._source.columns
-        rows = (dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
-        return zip(numbers, rows, strict=True)
-
-    def dicts(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows with these columns only; of a long table, few are in memory at a time. Not of events."""
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            rows = self._source.part_of(columns, start, start + _ROWS_AT_ONCE)
-            yield from (dict(zip(columns, row, strict=True)) for row in rows)
-
-    def json(self, columns: Sequence[str]) -> Iterator[str]:
-        """The rows as JSON objects with these members, in pieces. Not of events."""
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            yield self._source.json(columns, HIDDEN_RANGES, start, start + _ROWS_AT_ONCE)
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame. Integers may be missing and stay integers: a float would round times."""
-        import pandas
-        import pyarrow
-
-        whole = {getattr(pyarrow, name.lower())(): getattr(pandas, f"{name}Dtype")() for name in _INTEGERS}
-        return pyarrow.table(self).to_pandas(types_mapper=whole.get)
-
-    def __arrow_c_schema__(self) -> object:
-        return self._source.__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        return self._source.__arrow_c_stream__(requested_schema)
-
-    def __repr__(self) -> str:
-        return f"<tracealyze table {self.name}: {len(self)} rows; {', '.join(self.columns)}>"
-
-    def _repr_html_(self) -> str:
-        import html
-
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        cells = (
-            (f"<td>{html.escape('' if value is None else shown(value))}</td>" for value in row)
-            for row in self._source.rows(_ROWS_SHOWN)
-        )
-        rows = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
-        more = f"<caption>first {_ROWS_SHOWN} of {len(self)} rows</caption>" if len(self) > _ROWS_SHOWN else ""
-        return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-@cache
-def _units_of(table: str) -> Mapping[str, str]:
-    counts = {
-        name
-        for known, name, kind, unit, _ in SCHEMA
-        if known == table and kind == "i64" and not unit and not name.endswith("line")
-    }
-    return {name: "count" if name in counts else unit for known, name, _, unit, _ in SCHEMA if known == table}
-
-
-class Accounting(dict[str, int]):
-    """Lines by kind."""
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row per kind: kind, lines."""
-        import pandas
-
-        return pandas.DataFrame({"kind": list(self), "lines": list(self.values())})
-
-
-@dataclass(frozen=True)
-class Window:
-    """The stretch of wall time that is accounted for, and whose it is."""
-
-    start_ns: int | None = None
-    end_ns: int | None = None
-    wall_ns: int = 0
-    root_pid: int | None = None
-    root_program: str | None = None
-    reason: str | None = None
-    """Why there is no wall time to account for; None if there is."""
-    left_out_ns: int = 0
-    """Leading time in which every task only waited idly."""
-    capture: int | None = 0
-    """Number of the capture; None if this is the sum over several."""
-    outlived: int = 0
-    """Processes that live on after the end."""
-    root_ended: bool = True
-    """Whether the capture shows the end of the root; else its last event is taken."""
-
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row."""
-        import pandas
-
-        return pandas.DataFrame([{item.name: getattr(self, item.name) for item in fields(self)}])
-
-
-@dataclass(frozen=True)
-class Loss:
-    """Input that could not be used: how much, where it begins, and how to capture without losing it."""
-
-    kind: str
-    lines: int
-    events: int | None = None
-    """Events that these lines say were lost, where they speak of events that have no line."""
-    first_line: int | None = None
-    remedy: str | None = None
-
-
-@dataclass(frozen=True)
-class Capture:
-    """What was read: one file, or several that belong together."""
-
-    path: str
-    files: list[str] = field(default_factory=list)
-    run: int = 1
-    """Number of the tracer's run in a file that it appended to, from 1. Each run is a capture."""
-    runs: int = 1
-    first_line: int = 1
-    """Line of the file with which the run begins."""
-    format: str = ""
-    lines: int = 0
-    bytes: int = 0
-    accounting: Mapping[str, int] = field(default_factory=dict)
-    losses: tuple[Loss, ...] = ()
-    has: Mapping[str, bool] = field(default_factory=dict)
-    dur_kind: str = "none"
-    clock: str = "none"
-    tick_ns: int = 1
-    dur_tick_ns: int = 0
-    """The step of the durations that the tracer printed; 0 if it is that of the clock."""
-    base_ns: int | None = None
-    first_ns: int | None = None
-    last_ns: int | None = None
-    cut: bool = False
-    backward_steps: int = 0
-    """Lines whose stamp lies before that of an earlier line."""
-    unseen_children: int = 0
-    """Children that were created but of which nothing is in the capture."""
-    order_inferred: bool = False
-    """The order of lines in different files, and so their times, follow from what each thread could do (`-ff -r`)."""
-    has_unfollowed_children: bool = False
-    """Children were created, and nothing of any of them is in the capture: it was not asked to follow them."""
-    filtered: bool = False
-    """Whether calls are certainly missing that the traced programs made."""
-    families: tuple[str, ...] = ()
-    """The kinds of calls that were seen: file, descriptor, network, process, memory …"""
-    overhead_floor_ns: int | None = None
-    """Time that tracing adds to each call, from calls that do next to nothing."""
-    overhead_share: float | None = None
-    """The same for all calls, as part of the window."""
-    first_foreign_line: int | None = None
-
-    @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Capture:
-        """From what the engine says; facts that have no place here are left out."""
-        known = {item.name for item in fields(cls)}
-        kept = {name: value for name, value in facts.items() if name in known}
-        kept["families"] = tuple(facts.get("families", ()))
-        kept["losses"] = tuple(Loss(**loss) for loss in facts.get("losses", ()))
-        return cls(**kept)
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which events count. What is empty or None does not restrict; several conditions must all hold."""
-
-    pids: tuple[int, ...] = ()
-    programs: tuple[str, ...] = ()
-    start: str | None = None
-    end: str | None = None
-    root: int | None = None
-    syscalls: tuple[str, ...] = ()
-    where: Expression | None = None
-    """A condition on events."""
-    capture: int | None = None
-    """Number of the only capture that counts."""
-
-    def for_engine(self) -> _engine.Selection:
-        """The same, as the engine takes it."""
-        return _engine.Selection(
-            pids=self.pids,
-            programs=self.programs,
-            from_=self.start,
-            to=self.end,
-            root=self.root,
-            syscalls=self.syscalls,
-            condition=self.where.for_engine() if self.where else None,
-            capture=self.capture,
-        )
-
-
-@dataclass(frozen=True)
-class Reaching:
-    """Rows above 0 in a column, of which those that agree in some others, or each alone, reach so much there."""
-
-    cost: str
-    group: Sequence[str] = ()
-    least: Sequence[int] = ()
-    """By number of the capture."""
-
-
-@dataclass(frozen=True)
-class Floor:
-    """Time on the path from which on rows matter: alone, or with all of one process, one program or one capture."""
-
-    within: str
-    """row, process, program, or capture."""
-    least_ns: tuple[int, ...]
-    """By number of the capture."""
-
-
-@dataclass(frozen=True)
-class Scope:
-    """Some pieces of the partition: those that have one of these values for each key, and none of the others."""
-
-    only: Mapping[str, Sequence[object]] = field(default_factory=dict)
-    without: Mapping[str, Sequence[object]] = field(default_factory=dict)
-
-    def for_engine(self) -> tuple[list[tuple[str, Sequence[object]]], list[tuple[str, Sequence[object]]]]:
-        """The same, as the engine takes it."""
-        return list(self.only.items()), list(self.without.items())
 
 
 class Trace:
@@ -446,12 +130,12 @@ class Trace:
     @cached_property
     def totals(self) -> dict[str, int]:
         """processes, threads, calls, failed, interrupted, open, signals."""
-        return _asked(lambda: self._source.totals(self._selected))
+        return answered(lambda: self._source.totals(self._selected))
 
     @cached_property
     def windows(self) -> tuple[Window, ...]:
         """The stretch of wall time that is accounted for, of each capture."""
-        return tuple(Window(**facts) for facts in _asked(lambda: self._source.windows_of(self._selected)))
+        return tuple(Window(**facts) for facts in answered(lambda: self._source.windows_of(self._selected)))
 
     @cached_property
     def walls_ns(self) -> tuple[int, ...]:
@@ -575,7 +259,7 @@ class Trace:
         known = {name: self.table(name) for name in asked if name in self._tables or name in _KEPT}
         made = {name: floor for name, floor in asked.items() if name not in known}
         floors = [(name, (floor.within, floor.least_ns) if floor else None) for name, floor in made.items()]
-        found = dict(zip(made, map(Table, _asked(lambda: self._source.tables(self._selected, floors))), strict=True))
+        found = dict(zip(made, map(Table, answered(lambda: self._source.tables(self._selected, floors))), strict=True))
         self._tables |= {name: table for name, table in found.items() if made[name] is None}
         return known | found
 
@@ -622,7 +306,7 @@ class Trace:
             [one.for_engine() if isinstance(one, Scope) else (one[0]._source, one[1]) for one in claim]
             for claim in claims
         ]
-        shares, rest, rest_ns = _asked(lambda: self._source.claims(self._selected, asked, most))
+        shares, rest, rest_ns = answered(lambda: self._source.claims(self._selected, asked, most))
         return shares, Table(rest), rest_ns
 
     def summary(self) -> Summary:
@@ -662,7 +346,7 @@ class Trace:
         return f"<tracealyze trace of {shown(names)}>"
 
     def _table(self, make: Callable[[], _engine.Table]) -> Table:
-        return Table(_asked(make))
+        return Table(answered(make))
 
 
 _KEPT: Mapping[str, Callable[[Trace], Table]] = {
@@ -691,4 +375,4 @@ def read_files(files: Sequence[Sequence[str]], input_format: str | None, progres
     if input_format is not None and input_format not in _engine.FORMATS:
         known = ", ".join(_engine.FORMATS)
         raise WrongUsage(f'no format "{input_format}" ({known}).{did_you_mean(input_format, _engine.FORMATS)}')
-    return Trace(_asked(lambda: _engine.read(files, input_format, progress)))
+    return Trace(answered(lambda: _engine.read(files, input_format, progress)))

@@ -20,6 +20,9 @@ NAMED: Mapping[str, tuple[str, int]] = (
 )
 """Units that users may write: what they measure (ns, bytes, share), and how many ns, bytes or hundredths one is."""
 
+ONLY_IF = "if"
+"""Instead of a noun in a message: shows nothing, for a part that is said only where the value is there and true."""
+
 _MOST_DIGITS = 40
 _LARGEST = 2**63
 COARSE_TICK_NS = 10 * MS

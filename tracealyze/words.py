@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tracealyze import units
 
 if TYPE_CHECKING:
+    from tracealyze.facts import Capture
     from tracealyze.matching import Match
-    from tracealyze.trace import Capture, Row
+    from tracealyze.table import Row
 
 _ROUND_WITHIN = 0.01
 # Seconds that people choose: each up to ten, then each fifth.
 _EACH_UP_TO = 10
 _BEYOND = 5
 _UNKNOWN = "unknown"
-ONLY_IF = "if"
-"""Behind a colon: shows nothing, for a part of `[words]` that is said only where the value is there and true."""
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
@@ -69,7 +68,7 @@ class _Shown(string.Formatter):
         name, known = value
         if known is None:
             return _UNKNOWN
-        if format_spec == ONLY_IF:
+        if format_spec == units.ONLY_IF:
             return ""
         if format_spec:
             return units.counted(int(known), *format_spec.split("|"))

@@ -8,7 +8,7 @@ from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row
+    from tracealyze.table import Row
 
 _FOR_PROGRAMS = (
     *("pid", "tid", "program", "turns", "period", "body", "total_ns", "dominant", "dominant_ns", "dominant_calls"),

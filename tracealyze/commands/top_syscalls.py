@@ -12,7 +12,7 @@ from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row
+    from tracealyze.table import Row
 
 
 class By(StrEnum):

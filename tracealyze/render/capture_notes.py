@@ -10,7 +10,7 @@ from tracealyze import units
 from tracealyze.escape import shown
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Capture, Loss, Window
+    from tracealyze.facts import Capture, Loss, Window
 
 _TIMES = {
     "exact": "Call times are exact.",

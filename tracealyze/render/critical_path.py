@@ -11,7 +11,8 @@ from tracealyze.render.listing import Column, Listing
 from tracealyze.render.partition import name_of
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 _LEAST_OF_A_CALL = 24
 

@@ -14,7 +14,8 @@ from tracealyze.render.listing import csv_cell, markdown_cell
 from tracealyze.render.paper import Paper
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 _COLUMNS = (
     *("line", "file", "tid", "pid", "program", "start_ns", "end_ns", "dur_ns", "cpu_ns", "requested_ns", "kind"),

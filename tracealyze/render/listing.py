@@ -12,7 +12,7 @@ from tracealyze.render import output
 from tracealyze.render.paper import Paper, Strip
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row
+    from tracealyze.table import Row
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.render.listing import Column, Listing
-from tracealyze.trace import Scope
+from tracealyze.selection import Scope
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 # A piece below this share of the window is told with the others of its kind.
 _LEAST_SHARE = 0.01

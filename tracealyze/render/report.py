@@ -17,7 +17,8 @@ from tracealyze.render.partition import Piece, folded, name_of
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
     from tracealyze.summary import Summary
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 _PROOF_LINES = 3
 _LEAST_OF_A_NAME = 24

@@ -11,7 +11,9 @@ from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Capture, Row, Trace
+    from tracealyze.facts import Capture
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 # Chosen from a server's log of failed logins, in which messages with another number each come now and then (of the
 # time between them less than a fifth is silence after one), and from jails whose stages fill the log.

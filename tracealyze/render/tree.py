@@ -12,7 +12,8 @@ from tracealyze.render.report import end_of
 from tracealyze.render.text import Symbols, symbols
 
 if TYPE_CHECKING:
-    from tracealyze.trace import Row, Trace
+    from tracealyze.table import Row
+    from tracealyze.trace import Trace
 
 _TIMES = (
     Column("birth_ns", "born", spare=9),

@@ -1,0 +1,40 @@
+"""What the engine answers, and its errors in the words of this package."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from tracealyze import _engine, capture
+from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+
+_Answer = TypeVar("_Answer")
+
+
+def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
+    name = "standard input" if path == capture.STDIN else path
+    if reason == "empty":
+        return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
+    if reason == "unrecognised":
+        return f"{name}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
+    if reason == "no_line":
+        return f"{name}: no line fits {tried[0]}, or none behind the one that --from names."
+    if reason == "past_end":
+        return f"{name}: there is no such line; the last one is line:{tried[0]}."
+    return f"{name}: cannot be read: {reason}."
+
+
+def answered(engine: Callable[[], _Answer]) -> _Answer:
+    """What the engine answers; its errors in the words of this package."""
+    try:
+        return engine()
+    except _engine.InputError as error:
+        raise UnusableInput(_unusable(*error.args)) from error
+    except OSError as error:
+        raise UnusableInput(f"{error}.") from error
+    except _engine.UsageError as error:
+        what, name, known = error.args
+        if what == "regular expression":
+            raise WrongUsage(f'"{name}" is no regular expression: {known[0]}.') from error
+        listed = f" ({', '.join(known)})" if known else ""
+        raise WrongUsage(f'there is no {what} "{name}"{listed}.{did_you_mean(str(name), known)}') from error
