@@ -229,7 +229,8 @@ impl Wakers {
         if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
             return Some(edge);
         }
-        if (known.wait.is_none() && known.deed != Deed::Writes) || self.shapes.timed_out(trace, span.row) {
+        let may_wait = known.wait.is_some() || matches!(known.deed, Deed::Writes | Deed::Opens);
+        if !may_wait || self.shapes.timed_out(trace, span.row) {
             return None;
         }
         if broken::never_returned(known.outcome) {
@@ -240,6 +241,7 @@ impl Wakers {
             return self.breaker(&call, known.wait);
         }
         let ended = match known.wait {
+            None if known.deed == Deed::Opens => self.streams.opener(&call),
             None => drain::reader(&self.streams, &call),
             Some(Wait::Poll) => poll::waker(self, &call.by_origin()),
             Some(_) => self.taken(&call.by_origin()),
@@ -261,10 +263,15 @@ impl Wakers {
         let goes_on = broken::was_interrupted(&trace.events, span.row) && broken::last_part(&call).is_some();
         match () {
             () if goes_on => Ender::Unknown,
-            () if signal::Signals::is_timer(&call) => Ender::Timer,
+            () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
             () if self.signals.came_from_outside(&call) => Ender::Outside,
             () => Ender::Unknown,
         }
+    }
+
+    /// Whether a call creates a task.
+    pub fn creates(&self, trace: &Trace, row: u32) -> bool {
+        self.shapes.of(trace, row).creates
     }
 
     /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.
@@ -309,9 +316,20 @@ impl Wakers {
     fn read(&self, call: &Waiting<'_>) -> Option<Edge> {
         let row = call.span.row;
         let target = call.trace.events.texts.bytes(call.trace.events.target(row));
-        let streamed = self.streams.writer(call, row).or_else(|| self.connections.writer(call, row));
+        let streamed = self.streamed(call).or_else(|| self.connections.writer(call, row));
         let counted = || self.counters.writer(call, target, &self.signals, &self.children);
-        streamed.or_else(counted).or_else(|| self.terminals.writer(call, row))
+        let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
+        streamed.or_else(counted).or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
+    }
+
+    /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec.
+    fn streamed(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let row = call.span.row;
+        let left = self.streams.writer(call, row);
+        if !waits::ends_file(&call.trace.events, row) || self.streams.own_end(call.trace.events.target(row)).is_none() {
+            return left;
+        }
+        left.into_iter().chain(self.children.execed(call)).max_by_key(|edge| edge.at_ns)
     }
 
     /// Who wrote last at the other end of a target.

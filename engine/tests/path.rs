@@ -144,6 +144,21 @@ fn stories_charge_who_was_waited_for() {
 }
 
 #[test]
+fn clearing_up_after_one_child_does_not_make_two_waits_of_one_but_beginning_another_does() {
+    const MS: i64 = 1_000_000;
+    let waiter = |between: &str| {
+        let forks = root().fork(0, MS, 2).fork(MS, 2 * MS, 3);
+        let first = forks.wait4(2 * MS, 100 * MS, 2);
+        let cleared = first.call("write", 101 * MS, 102 * MS).call(between, 102 * MS, 104 * MS);
+        cleared.wait4(105 * MS, 200 * MS, 3).exit(200 * MS)
+    };
+    let children = || [(2, 100 * MS), (3, 200 * MS)].map(|(tid, end)| task(tid).call("brk", 2 * MS, 3 * MS).exit(end));
+    let charged = |between: &str| charged([&[waiter(between)], &children()[..]].concat());
+    assert_eq!(charged("stat"), [2 * MS, 0, 198 * MS]);
+    assert_eq!(charged("vfork"), [7 * MS, 98 * MS, 95 * MS]);
+}
+
+#[test]
 fn a_gap_is_user_time_and_a_stop_is_not() {
     let trace = build(vec![root().call("read", 10, 20).stop("SIGSTOP", 50).call("read", 90, 95).exit(100)]);
     assert_eq!(in_class(&trace, Class::User), 9 + 30 + 5);
@@ -631,7 +646,15 @@ fn a_poll_loop_is_the_producers_until_it_is_done_and_its_own_until_it_looks() {
             plan.call("wait4", from, from + 1).on("2").returns(0)
         }
     };
+    let tries = |plan: TaskPlan, from: i64, free: bool| {
+        let plan = plan.call("flock", from, from + 1).on("/run/x").op("LOCK_EX|LOCK_NB").returns(0);
+        if free { plan } else { plan.fails("EAGAIN") }
+    };
     let works = || task(2).call("brk", 10, 11);
+    let locks = |syscall: &str, op: &str, from: i64, plan: TaskPlan| {
+        plan.call(syscall, from, from + 4).on("/run/x").op(op).returns(0)
+    };
+    let holds = locks("flock", "LOCK_UN", 70, locks("flock", "LOCK_EX", 12, works())).exit(200);
     let does = |syscall: &str, target: &str| works().call(syscall, 70, 74).on(target).returns(0).exit(200);
     let opens = works().call("openat", 70, 74).on("/run/x").makes().exit(200);
     let listens = works().call("bind", 12, 13).on("0.0.0.0:80").returns(0).call("listen", 70, 74).returns(0).exit(200);
@@ -642,6 +665,7 @@ fn a_poll_loop_is_the_producers_until_it_is_done_and_its_own_until_it_looks() {
         ("a path is opened to be made", polled(missing("stat"), opens)),
         ("a path is removed", polled(there, does("unlink", "/run/x"))),
         ("a folder that is a lock", polled(lock, does("rmdir", "/run/x"))),
+        ("a lock is given back", polled(tries, holds)),
         ("a server listens", polled(refused, listens)),
         ("something is written", polled(no_data, does("write", "pipe:[7]"))),
         ("a process ends", polled(alive, works().exit(74))),

@@ -7,7 +7,7 @@ mod cases;
 
 use cases::{CASES, Case};
 use engine::events::EventKind;
-use engine::path::path;
+use engine::path::{Segment, Tag, path};
 use engine::trace::{Span, Trace};
 use engine::wakers::{Ender, Wakers};
 use engine::window::{Choice, windows};
@@ -72,7 +72,9 @@ fn each_wait_is_ended_by_who_the_case_says() {
             wrong += &format!("{name}\n  found    {found:#?}\n  expected {expected:#?}\n");
         }
         let window = windows(&trace, &Choice::default())[0];
-        let charged_ns: i64 = path(&trace, &Wakers::new(&trace), &window).iter().map(|segment| segment.dur_ns()).sum();
+        let segments = path(&trace, &Wakers::new(&trace), &window);
+        assert!(segments.iter().all(|segment| segment.tag == Tag::None), "{name}: nobody polls");
+        let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
         assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
     }
     assert!(wrong.is_empty(), "{wrong}");

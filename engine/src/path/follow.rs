@@ -9,6 +9,11 @@ use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How, broken};
 use parsers::Outcome;
 use parsers::syscalls::Class;
 
+/// A wait is gone on with if the time behind it is at most one in so many parts of it.
+const CLEARING_UP: i64 = 16;
+/// No more than this is spent between two waits that count as one.
+const CLEARING_UP_NS: i64 = 100_000_000;
+
 impl<L: Listen> Walk<'_, L> {
     pub(super) fn call(&mut self, at: usize, span: Span) {
         if let Some(poll) = self.wakers.poll(self.trace, self.task, at, span, self.waiter())
@@ -54,6 +59,9 @@ impl<L: Listen> Walk<'_, L> {
     /// child 2  |------ work -----|exit
     /// child 3  |------------- work -------------|exit
     /// ```
+    ///
+    /// What the waiter does between two waits to clear up after the first may take a little of that wait's time, as long as it
+    /// begins nothing new.
     fn began_to_wait(&self, at: usize, span: Span, how: How) -> i64 {
         const ROWS_AT_MOST: usize = 1024;
         let events = &self.trace.events;
@@ -61,20 +69,24 @@ impl<L: Listen> Walk<'_, L> {
         let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
         for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
             let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
+            let between_ns = reached_ns.saturating_sub(end_ns);
             let waits = match waits::wait_of_row(events, row) {
                 Some(Wait::Child | Wait::Signal) => how == How::Child,
                 Some(Wait::Lock) => how == How::Join,
                 _ => false,
             };
-            let passes = waits || waits::is_signal_upkeep(events, row);
             // Broken off by a signal, to be restarted: the next wait is the same one.
-            let goes_on = waits && events.outcome(row) == Outcome::Interrupted;
-            if !passes || (!goes_on && reached_ns.saturating_sub(end_ns) > EXIT_TOLERANCE_NS) {
-                break;
-            }
-            reached_ns = start_ns.min(reached_ns);
+            let goes_on = events.outcome(row) == Outcome::Interrupted;
             if waits {
+                if !goes_on && between_ns > EXIT_TOLERANCE_NS.max((end_ns - start_ns) / CLEARING_UP) {
+                    break;
+                }
+                reached_ns = start_ns.min(reached_ns);
                 began_ns = reached_ns;
+            } else if waits::is_signal_upkeep(events, row) && between_ns <= EXIT_TOLERANCE_NS {
+                reached_ns = start_ns.min(reached_ns);
+            } else if between_ns > CLEARING_UP_NS || self.wakers.creates(self.trace, row) {
+                break;
             }
         }
         began_ns

@@ -96,10 +96,12 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let broken = *rows.get(at)?;
-    if !was_interrupted(events, broken) || events.kind(*rows.get(at + 1)?) != EventKind::Signal {
+    if !was_interrupted(events, broken) {
         return None;
     }
-    let (mut is_elsewhere, mut has_returned) = (false, false);
+    // Another thread may have taken the signal; then this one has no handler.
+    let has_signal = events.kind(*rows.get(at + 1)?) == EventKind::Signal;
+    let (mut is_elsewhere, mut has_returned) = (false, !has_signal);
     for (place, &row) in rows.iter().enumerate().skip(at + 1).take(ROWS_BEHIND) {
         if events.kind(row) == EventKind::Exit {
             return None;

@@ -19,6 +19,7 @@ use super::shapes::Known;
 use super::waiting::{Waiting, descends};
 use super::waits::Wait;
 use super::{Edge, Wakers};
+use crate::tasks::program_at;
 use crate::trace::{Span, Trace};
 use matter::Matter;
 pub(super) use matter::{Check, check_of, ending};
@@ -175,7 +176,11 @@ impl<'call> Success<'call> {
         let (mut slept, mut between) = (false, 0);
         for &child in made[..until].iter().rev() {
             let calls = trace.rows_of(child).iter().rev().take(ROWS_OF_CHILD);
-            match calls.copied().find_map(|row| Some((row, self.reading(row)?))) {
+            let alike = |row: u32| {
+                let reading = self.reading(row)?;
+                self.is_same_command(child, row).then_some((row, reading))
+            };
+            match calls.copied().find_map(alike) {
                 None if between < CHILDREN_BETWEEN => {
                     between += 1;
                     slept = slept || self.ends_with_sleep(child);
@@ -188,6 +193,14 @@ impl<'call> Success<'call> {
             }
         }
         failed
+    }
+
+    /// Whether a child checks by the same command: different ones may look at one path for reasons of their own.
+    fn is_same_command(&self, child: u32, row: u32) -> bool {
+        let Waiting { trace, task, span, .. } = self.call;
+        let command =
+            |task: u32, at_ns: i64| program_at(&trace.tasks, task, at_ns).map(|program| (program.path, program.argv));
+        command(child, trace.events.start_ns(row)) == command(task, span.start_ns)
     }
 
     /// Whether a call is a sleep, or waits for a child that sleeps.

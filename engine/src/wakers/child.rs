@@ -5,7 +5,7 @@
 //! child 12     |-- work --|exit             child 12  |-- execve --|-- work ...
 //! ```
 
-use super::waiting::{Waiting, same_process};
+use super::waiting::{Waiting, descends, same_process};
 use super::{Edge, How, Sure, waits};
 use crate::events::EventKind;
 use crate::tasks::Task;
@@ -21,7 +21,14 @@ pub(super) struct Children {
     made: FxHashMap<(u32, i32), Vec<u32>>,
     /// By the call that created them.
     vforked: FxHashMap<u32, u32>,
+    /// Moments at which tasks had replaced their programs, in order.
+    execs: Vec<(i64, u32)>,
 }
+
+/// Execs that are looked at for one wait.
+const EXECS: usize = 64;
+/// An exec closes descriptors somewhere inside; with a tracer it may take so much longer.
+const EXEC_NS: i64 = 100_000_000;
 
 impl Children {
     pub(super) fn new(trace: &Trace) -> Children {
@@ -31,10 +38,12 @@ impl Children {
             if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
                 children.made.entry((creator.capture, creator.pid)).or_default().push(number);
             }
+            children.execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
             if (task.created_by < trace.events.len()) && (task.vfork || waits_for_exec(trace, task.created_by)) {
                 children.vforked.insert(task.created_by, number);
             }
         }
+        children.execs.sort_unstable();
         let ends = |&task: &u32| trace.tasks[task as usize].end_ns();
         children.made.values_mut().chain(children.tasks.values_mut()).for_each(|tasks| tasks.sort_by_key(ends));
         children
@@ -79,6 +88,18 @@ impl Children {
         let child = ended(strict_ns).or_else(|| ended(call.exits_until_ns()))?;
         let ender = ender_of(call.trace, &self.process_of(call.trace, child), child);
         Some(edge(call, ender, Sure::Inferred))
+    }
+
+    /// The descendant whose exec inside this wait closed what it had inherited, so that the wait found the end of a stream.
+    pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(EXEC_NS));
+        let inside = self.execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
+        let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
+            let begun_ns = exec_ns(call.trace, task, from_ns);
+            begun_ns < call.span.end_ns && task != call.task && descends(call.trace, task, call.task)
+        });
+        let &(from_ns, task) = inside.next()?;
+        Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: How::Stream, sure: Sure::Inferred })
     }
 
     /// The thread that ended the process of a task, and with it this call.
@@ -157,6 +178,13 @@ fn ender_of(trace: &Trace, of_process: &[u32], main: u32) -> u32 {
     let tasks = || of_process.iter().copied().filter(belongs);
     let asked = tasks().find(|&number| asked_to_end(trace, number));
     asked.or_else(|| tasks().max_by_key(|&number| trace.tasks[number as usize].end_ns())).unwrap_or(main)
+}
+
+/// When the exec began that ended at this moment.
+fn exec_ns(trace: &Trace, task: u32, from_ns: i64) -> i64 {
+    let rows = trace.rows_of(task);
+    let until = rows.partition_point(|&row| trace.events.start_ns(row) < from_ns);
+    until.checked_sub(1).map_or(from_ns, |at| trace.events.start_ns(rows[at]))
 }
 
 fn asked_to_end(trace: &Trace, task: u32) -> bool {

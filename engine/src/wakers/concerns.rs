@@ -33,7 +33,8 @@ pub(super) fn is_told(known: &Known, target: &[u8], makes: Makes) -> bool {
         Deed::Opens => side(target) == Side::Master,
         _ => true,
     };
-    let fails = known.outcome != Outcome::Ok && matches!(known.check, Check::Missing | Check::Taken | Check::Refused);
+    let fails = known.outcome != Outcome::Ok
+        && matches!(known.check, Check::Missing | Check::Taken | Check::Locked | Check::Refused);
     by_deed || fails || known.may_sleep || known.at_address || makes.may_be_stream(target)
 }
 
@@ -43,6 +44,7 @@ pub(super) fn is_told(known: &Known, target: &[u8], makes: Makes) -> bool {
 pub(super) fn works(known: &Known, target: &[u8], errno: &[u8], makes: Makes) -> bool {
     let is_broken_off = known.outcome == Outcome::Interrupted || errno == b"EINTR";
     match known.wait {
+        None if known.deed == Deed::Opens => !makes.fifos,
         None => known.deed != Deed::Writes || !makes.may_be_stream(target),
         Some(Wait::Read) => {
             let of_file = !matches!(known.class, Class::Ipc | Class::Terminal | Class::Network);

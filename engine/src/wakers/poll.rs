@@ -8,10 +8,12 @@
 //! Where nothing is taken next, any of the descriptors it named may have ended it; the last event at one of them did. For
 //! an epoll these are all that its process watches.
 
+use super::shapes;
 use super::waiting::Waiting;
+use super::waits::Wait;
 use super::{Edge, Sure, Wakers};
 use crate::trace::{Span, Trace};
-use parsers::Text;
+use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
 /// Descriptors that are looked at for one wait.
@@ -62,4 +64,20 @@ pub(super) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));
     let edges = targets.filter_map(|target| wakers.write_at(call, target));
     edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
+}
+
+/// Whether a timer ended a poll: its descriptor is read next, or the poll waited for timers alone.
+pub(super) fn is_timer(wakers: &Wakers, call: &Waiting<'_>) -> bool {
+    let known = wakers.shapes.of(call.trace, call.span.row);
+    if known.wait != Some(Wait::Poll) || known.outcome != Outcome::Ok {
+        return false;
+    }
+    let is_timer = |target: Text| shapes::is_timer(call.trace.events.texts.bytes(target));
+    match call.taken_next(&wakers.shapes) {
+        Some(row) => is_timer(call.trace.events.target(row)),
+        None => {
+            let targets = wakers.polled.targets(call);
+            !targets.is_empty() && targets.iter().copied().all(is_timer)
+        }
+    }
 }

@@ -75,6 +75,8 @@ pub(super) struct Known {
     pub is_told: bool,
     /// Whether nobody ends it, unless it ends a poll loop or waits for a child of vfork.
     pub works: bool,
+    /// Whether it creates a task.
+    pub creates: bool,
     /// Whether some call of this shape created a child for which its creator waits inside it.
     pub may_vfork: bool,
 }
@@ -172,6 +174,7 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         fails_late,
         is_told: true,
         works: false,
+        creates: is_creation(syscall),
         may_vfork: false,
     }
 }
@@ -186,7 +189,12 @@ fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Deed) -> Option
     }
 }
 
-fn is_timer(target: &[u8]) -> bool {
+fn is_creation(syscall: &[u8]) -> bool {
+    const NAMES: [&[u8]; 5] = [b"clone", b"fork", b"vfork", b"rfork", b"posix_spawn"];
+    NAMES.iter().any(|name| syscall.starts_with(name)) || matches!(syscall, b"lwp_create" | b"thr_new" | b"spawn")
+}
+
+pub(super) fn is_timer(target: &[u8]) -> bool {
     target.starts_with(b"anon_inode:[timerfd]")
 }
 

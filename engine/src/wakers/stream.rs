@@ -19,6 +19,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct End {
     pub writes: Ordered,
     pub closes: Ordered,
+    /// Of a fifo.
+    opens: Ordered,
     /// Tasks that used it.
     pub users: Vec<u32>,
     /// When users ended, in order, with their places among them: a stream that all have has thousands.
@@ -29,6 +31,7 @@ impl End {
     pub(super) fn order(&mut self, trace: &Trace) {
         self.writes.order(trace);
         self.closes.order(trace);
+        self.opens.order(trace);
         let deaths = (0u32..).zip(&self.users).map(|(place, &user)| {
             let death_ns = trace.tasks.get(user as usize).map_or(NO_NS, |task| task.death_ns);
             (death_ns, place)
@@ -80,6 +83,7 @@ impl Streams {
         match known.deed {
             Deed::Writes => end.writes.push(row),
             Deed::Closes => end.closes.push(row),
+            Deed::Opens => end.opens.push(row),
             _ => {}
         }
         let task = events.task(row);
@@ -153,6 +157,20 @@ impl Streams {
     /// Who left an end last.
     pub(super) fn left(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         leaver(call, self.ends.get(end as usize)?, |_| true)
+    }
+
+    /// Who opened the other side of a fifo, for which an open of it waits.
+    ///
+    /// ```text
+    /// reader   |------ open(fifo) ------|
+    /// writer        |-- work --|- open -|
+    /// ```
+    pub(super) fn opener(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let target = call.trace.events.target(call.span.row);
+        let end = self.ends.get(self.known_ends(target)?.own as usize)?;
+        let began_inside = |row: u32| call.trace.events.start_ns(row) > call.span.start_ns;
+        let row = call.last_begun_inside(&end.opens, began_inside)?;
+        Some(call.edge(row, How::Stream, Sure::Inferred))
     }
 
     /// Who wrote last at the other end of a target, or left it.

@@ -8,10 +8,11 @@
 //! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
 //! one master, and where the writer descends from the reader; it is inferred.
 
+use super::child::Children;
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, creators, descends, same_process};
-use super::{Edge, How, Sure};
+use super::{Edge, How, Sure, waits};
 use crate::trace::Trace;
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
@@ -76,6 +77,19 @@ impl Terminals {
             _ => return None,
         };
         Some(call.edge(found, How::Terminal, Sure::Inferred))
+    }
+
+    /// The child whose end left nobody at the slave side, so that a read of the master failed.
+    pub(super) fn leaver(call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
+        let events = &call.trace.events;
+        let is_hung_up = events.texts.bytes(events.shape(row).errno) == b"EIO";
+        let is_left = match side_of(call.trace, row) {
+            Side::Master => is_hung_up || waits::ends_file(events, row),
+            Side::Unknown => is_hung_up,
+            Side::Slave | Side::Other => false,
+        };
+        let child = is_left.then(|| children.last_child(call)).flatten()?;
+        Some(Edge { how: How::Terminal, sure: Sure::Inferred, ..child })
     }
 
     fn has_one_master(&self, trace: &Trace, capture: u32, task: u32) -> bool {

@@ -35,6 +35,13 @@ impl Waiting<'_> {
         self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS.max(self.tick_ns()))
     }
 
+    /// The last moment at which what ended this call may have begun: stamps and durations come from clocks that differ.
+    fn begun_until_ns(&self) -> i64 {
+        // A clock that is set right gains or loses half a thousandth; strace takes stamps and durations from two.
+        let slewed_ns = (self.span.end_ns - self.span.start_ns) / 1_000;
+        self.span.end_ns.saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
+    }
+
     /// Whether the end of another task at this moment may have ended this call.
     pub(super) fn spans_exit(&self, at_ns: i64) -> bool {
         at_ns != NO_NS && at_ns > self.span.start_ns && at_ns <= self.exits_until_ns()
@@ -82,7 +89,7 @@ impl Waiting<'_> {
         let events = &self.trace.events;
         let Span { start_ns, end_ns: last_ns, .. } = self.span;
         let mut long_ones = 0;
-        let near = rows.back_from(self.trace, last_ns, start_ns).take(TRIES).take_while(|&row| {
+        let near = rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES).take_while(|&row| {
             long_ones += usize::from(events.start_ns(row) < start_ns);
             long_ones <= LONG_ONES
         });
@@ -94,8 +101,8 @@ impl Waiting<'_> {
     pub(super) fn last_begun_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
-        let Span { start_ns, end_ns: last_ns, .. } = self.span;
-        let near = rows.back_from(self.trace, last_ns, start_ns).take(TRIES);
+        let start_ns = self.span.start_ns;
+        let near = rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES);
         let mut near =
             near.filter(|&row| events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row));
         near.next()

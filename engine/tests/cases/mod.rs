@@ -1,6 +1,7 @@
 //! The cases of `wakers.rs`, by what ends the waits.
 
 mod signals;
+mod streams;
 
 /// A capture and who ended its long calls.
 pub struct Case {
@@ -13,4 +14,4 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: &[&[Case]] = &[signals::CASES];
+pub const CASES: &[&[Case]] = &[signals::CASES, streams::CASES];

@@ -146,6 +146,15 @@ pub const CASES: &[Case] = &[
 1 01.300200 <... read resumed>"x", 10) = 1 <0.098600>
 1 01.305000 exit_group(1) = ?
 "#, ends: &["1 read: 2 stream measured", "1 read: 2 stream measured", "1 read: 2 stream measured"] },
+    Case { name: "a wait that a signal for another thread breaks off goes on without a line of its own", lines: r#"
+1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>
+1 01.001000 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.200000>
+2 01.200900 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.201100 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+2 01.501000 futex(0x7f01, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+1 01.501100 <... futex resumed>) = 0 <0.300000>
+1 01.513500 exit_group(0) = ?
+"#, ends: &["1 futex: 2 futex measured", "1 futex: 2 futex measured"] },
     Case { name: "the signal of a child names the one that ended, though another ended later", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>

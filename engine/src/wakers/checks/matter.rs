@@ -21,6 +21,10 @@ pub(in super::super) enum Check {
     Taken,
     /// A path was made.
     Made,
+    /// Somebody else has the lock of a file.
+    Locked,
+    /// It was taken, or given back.
+    Acquired,
     /// Nobody takes connections at an address.
     Refused,
     /// Somebody does.
@@ -60,6 +64,9 @@ pub(in super::super) fn check_of(texts: &Interner, shape: &Shape) -> Check {
         b"mkdir" | b"mkdirat" | b"link" | b"linkat" | b"symlink" | b"symlinkat" => {
             if works { Check::Made } else if errno == b"EEXIST" { Check::Taken } else { Check::No }
         }
+        b"flock" | b"fcntl" | b"fcntl64" if is_try(op) => {
+            if works { Check::Acquired } else if matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES") { Check::Locked } else { Check::No }
+        }
         b"connect" => {
             if works { Check::Connected } else if errno == b"ECONNREFUSED" || is_missing(errno) { Check::Refused } else { Check::No }
         }
@@ -76,13 +83,18 @@ pub(in super::super) fn check_of(texts: &Interner, shape: &Shape) -> Check {
     }
 }
 
+/// Whether a call takes a lock if it is free, and does not wait for it.
+fn is_try(op: &[u8]) -> bool {
+    memchr::memmem::find(op, b"LOCK_NB").is_some() || matches!(op, b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK")
+}
+
 fn is_missing(errno: &[u8]) -> bool {
     matches!(errno, b"ENOENT" | b"ENOTDIR")
 }
 
 /// Of each check of a shape, whether it may be the last of a poll loop: others of the same target found the contrary.
 pub(in super::super) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
-    let mut failures: FxHashMap<Text, u16> = FxHashMap::default();
+    let mut failures: FxHashMap<Text, u32> = FxHashMap::default();
     for &(target, check) in checks {
         *failures.entry(target).or_default() |= 1 << check as u16;
     }
@@ -92,6 +104,7 @@ pub(in super::super) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
             Check::Opened => &[Check::Missing, Check::Taken],
             Check::Missing => &[Check::Found],
             Check::Made => &[Check::Taken],
+            Check::Acquired => &[Check::Locked],
             Check::Connected => &[Check::Refused],
             Check::Gone => &[Check::Alive],
             Check::Read => &[Check::ReadNothing],
@@ -113,6 +126,8 @@ pub(super) enum Matter {
     Vanishes,
     /// The same, to make it oneself: a file or folder as a lock.
     Freed,
+    /// The lock of a file to be given back.
+    Unlocked,
     /// Somebody to take connections.
     Listens,
     /// A process to be gone.
@@ -126,10 +141,11 @@ pub(super) enum Matter {
 }
 
 impl Matter {
-    pub(super) const ALL: [Matter; 8] = [
+    pub(super) const ALL: [Matter; 9] = [
         Matter::Appears,
         Matter::Vanishes,
         Matter::Freed,
+        Matter::Unlocked,
         Matter::Listens,
         Matter::Ends,
         Matter::Child,
@@ -148,6 +164,7 @@ impl Matter {
             Matter::Appears => (&[Check::Missing], &[Check::Found, Check::Opened]),
             Matter::Vanishes => (&[Check::Found], &[Check::Missing]),
             Matter::Freed => (&[Check::Taken], &[Check::Made, Check::Opened]),
+            Matter::Unlocked => (&[Check::Locked], &[Check::Acquired]),
             Matter::Listens => (&[Check::Refused], &[Check::Connected]),
             Matter::Ends => (&[Check::Alive], &[Check::Gone]),
             Matter::Data => (&[Check::ReadNothing], &[Check::Read]),

@@ -38,7 +38,7 @@ impl Producers {
     pub(in super::super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
         let target = trace.events.target(row);
         if known.outcome != Outcome::Ok {
-            if matches!(known.check, Check::Missing | Check::Taken | Check::Refused) {
+            if matches!(known.check, Check::Missing | Check::Taken | Check::Locked | Check::Refused) {
                 self.misses(trace, target);
             }
             return;
@@ -80,6 +80,7 @@ impl Producers {
             Matter::Appears => self.is_missed(target) && self.made.contains_key(&name()),
             Matter::Vanishes => self.removed.contains_key(&name()),
             Matter::Freed => self.is_missed(target) && self.removed.contains_key(&name()),
+            Matter::Unlocked => self.is_missed(target),
             Matter::Listens => self.is_missed(target) && !self.listens.is_empty(),
             Matter::Ends | Matter::Child | Matter::Data | Matter::Ready => true,
         }
@@ -107,6 +108,7 @@ pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: Matter, poller: u3
     let edge = match matter {
         Matter::Appears => at_path(&producers.made, call, poller),
         Matter::Vanishes | Matter::Freed => at_path(&producers.removed, call, poller),
+        Matter::Unlocked => wakers.locks.holder(call),
         Matter::Listens => listener(producers, call, poller),
         Matter::Ends => ended(wakers, call, poller),
         Matter::Child => wakers.children.waited(call),

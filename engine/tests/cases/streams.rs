@@ -1,0 +1,78 @@
+//! Pipes, fifos, sockets, terminals, eventfds: what is read there, and who makes room.
+
+use super::Case;
+
+#[rustfmt::skip]
+pub const CASES: &[Case] = &[
+    Case { name: "an open of a fifo waits for who opens its other side", lines: r#"
+1 01.000000 mknodat(AT_FDCWD, "/run/fifo", S_IFIFO|0666) = 0 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 openat(AT_FDCWD, "/run/fifo", O_RDONLY <unfinished ...>
+2 01.001000 nanosleep({tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500000>
+2 01.502000 openat(AT_FDCWD, "/run/fifo", O_WRONLY) = 3 <0.000100>
+1 01.502200 <... openat resumed>) = 3 <0.501200>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 openat: 2 stream inferred", "2 nanosleep: itself"] },
+    Case { name: "the end of a pipe comes when the child that inherited it runs another program", lines: r#"
+1 01.000000 pipe2([3<pipe:[7]>, 4<pipe:[7]>], O_CLOEXEC) = 0 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.000600 close(4<pipe:[7]>) = 0 <0.000100>
+1 01.001000 read(3<pipe:[7]>,  <unfinished ...>
+2 01.001000 getpid() = 2 <0.000100>
+3 01.400000 close(4<pipe:[7]>) = 0 <0.000100>
+2 01.502000 execve("/bin/true", ["true"], 0x7f /* 1 var */ <unfinished ...>
+1 01.502200 <... read resumed>"", 4) = 0 <0.501200>
+2 01.508000 <... execve resumed>) = 0 <0.006000>
+1 01.513500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred"] },
+    Case { name: "a wake that seems to begin a moment behind the end of the wait is the one, by a clock that is set right", lines: r#"
+1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>
+1 01.001000 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+2 01.501000 futex(0x7f01, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+1 01.501100 <... futex resumed>) = 0 <0.499998>
+1 01.513500 exit_group(0) = ?
+"#, ends: &["1 futex: 2 futex measured"] },
+    Case { name: "a poll of a timer and of a pipe that then reads the timer was ended by it", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 poll([{fd=3<anon_inode:[timerfd]>, events=POLLIN}, {fd=4<pipe:[7]>, events=POLLIN}], 2, -1) = 1 ([{fd=3, revents=POLLIN}]) <0.500000>
+2 01.300000 write(5<pipe:[7]>, "x", 1) = 1 <0.000100>
+1 01.501000 read(3<anon_inode:[timerfd]>, "\1\0\0\0\0\0\0\0", 8) = 8 <0.000100>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 poll: timer"] },
+    Case { name: "the master of a terminal is hung up by the end of the child at its slave", lines: r#"
+1 01.000000 openat(AT_FDCWD, "/dev/ptmx", O_RDWR) = 3</dev/ptmx<char 5:2 @/dev/ptmx>> <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 read(3</dev/ptmx<char 5:2 @/dev/ptmx>>,  <unfinished ...>
+2 01.500000 exit_group(0) = ?
+2 01.500100 +++ exited with 0 +++
+1 01.500200 <... read resumed>0x7f, 10) = -1 EIO (Input/output error) <0.499200>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 terminal inferred"] },
+    Case { name: "programs that each look for a file of their own accord do not poll for it", lines: r#"
+1 01.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+2 01.001000 execve("/bin/db", ["db", "read"], 0x7f /* 1 var */) = 0 <0.001000>
+2 01.003000 stat("/journal", 0x7f) = -1 ENOENT (No such file or directory) <0.000010>
+2 01.004000 exit_group(0) = ?
+2 01.004100 +++ exited with 0 +++
+1 01.003000 wait4(2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.001200>
+1 01.010000 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.010200 clone(child_stack=NULL, flags=SIGCHLD) = 5 <0.000100>
+3 01.011000 execve("/bin/db", ["db", "write"], 0x7f /* 1 var */) = 0 <0.001000>
+5 01.011000 execve("/bin/sleep", ["sleep", "0.3"], 0x7f /* 1 var */) = 0 <0.001000>
+5 01.013000 nanosleep({tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300000>
+3 01.020000 openat(AT_FDCWD, "/journal", O_RDWR|O_CREAT, 0644) = 3 <0.000010>
+5 01.313500 exit_group(0) = ?
+5 01.313600 +++ exited with 0 +++
+1 01.012000 wait4(5, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 5 <0.301700>
+1 01.314000 clone(child_stack=NULL, flags=SIGCHLD) = 4 <0.000100>
+4 01.315000 execve("/bin/db", ["db", "look"], 0x7f /* 1 var */) = 0 <0.001000>
+4 01.317000 stat("/journal", {st_mode=S_IFREG|0644, st_size=0, ...}) = 0 <0.000010>
+4 01.318000 exit_group(0) = ?
+4 01.318100 +++ exited with 0 +++
+1 01.315000 wait4(4, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 4 <0.003200>
+1 01.320000 exit_group(0) = ?
+3 01.330000 exit_group(0) = ?
+"#, ends: &["5 nanosleep: itself", "1 wait4: 5 child measured"] },
+];
