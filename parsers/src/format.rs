@@ -1,8 +1,8 @@
 //! The formats: how each is recognised, what its numbers mean, and how its lines are read.
 
 use crate::bodies::{self, Body, Lines, Told};
-use crate::line::{Extra, Kind, Line, NO_ID};
-use crate::memo::{Memo, Parts};
+use crate::line::{Extra, Kind, Line, NO_ID, NO_NS};
+use crate::memo::{Front, Memo, Parts};
 use crate::text::Interner;
 use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
@@ -148,10 +148,25 @@ pub trait LineReader: Send + Sync {
     fn parts<'a>(&self, _line: &'a [u8]) -> Option<Parts<'a>> {
         None
     }
-    /// The parts of the first line of a text, and its length with its LF, if it has this body, with a duration cut off
-    /// behind it or not. What takes longer than looking for the body may be left to [`LineReader::parts`].
-    fn again<'a>(&self, _text: &[u8], _body: &'a [u8], _has_dur: bool) -> Option<(Parts<'a>, usize)> {
+    /// What stands before the body of the first line of a text, if that can be told without the end of the line, and
+    /// nothing but [`LineReader::duration_first`] stands behind the body. What takes longer than looking for the body may be
+    /// left to [`LineReader::parts`].
+    fn front(&self, _text: &[u8]) -> Option<Front> {
         None
+    }
+    /// As [`LineReader::parts`] for a line with this front.
+    fn parts_behind<'a>(&self, _front: Front, line: &'a [u8]) -> Option<Parts<'a>> {
+        self.parts(line)
+    }
+    /// The duration with which a text begins, and what follows.
+    fn duration_first<'a>(&self, _text: &'a [u8]) -> Option<(i64, &'a [u8])> {
+        None
+    }
+    /// Read the lines of a text as [`Parsed::read_on`] does. Here so that each reader has this loop for itself, and calls its
+    /// own functions without asking whose they are.
+    #[doc(hidden)]
+    fn read_lines(&self, text: &[u8], parsed: &mut Parsed, into: &mut Lines) {
+        parsed.read_lines(self, text, into);
     }
 }
 
@@ -189,7 +204,7 @@ impl Parsed {
 
     /// Read a further chunk of the same capture: texts keep the numbers that they have, and lines that are repeated are
     /// known. What the chunk says goes to `into`; the lines say the same as by [`Parsed::read`].
-    pub fn read_on(&mut self, reader: &dyn LineReader, mut bytes: &[u8], into: &mut Lines) {
+    pub fn read_on(&mut self, reader: &dyn LineReader, bytes: &[u8], into: &mut Lines) {
         if self.texts.size_bytes() > MOST_TEXT_BYTES {
             self.texts.clear();
             self.memo.forget();
@@ -199,34 +214,50 @@ impl Parsed {
         into.forgot = self.memo.begin();
         std::mem::swap(&mut self.extras, &mut into.extras);
         self.extras.clear();
-        while !bytes.is_empty() {
-            if let Some((told, len)) = self.expected(reader, bytes) {
-                into.list.push(told);
-                bytes = bytes.get(len..).unwrap_or(b"");
-                continue;
-            }
-            let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
-            self.read_once(reader, &bytes[..end], into);
-            bytes = bytes.get(end + 1..).unwrap_or(b"");
-        }
+        reader.read_lines(bytes, self, into);
         std::mem::swap(&mut self.extras, &mut into.extras);
         self.texts.copy_new(texts, &mut into.texts);
     }
 
-    /// The first line of a text and its length, if its body is the one that came next before.
+    fn read_lines<R: LineReader + ?Sized>(&mut self, reader: &R, mut text: &[u8], into: &mut Lines) {
+        while !text.is_empty() {
+            let front = reader.front(text);
+            if let Some((told, rest)) = front.and_then(|front| self.expected(reader, front, text)) {
+                into.list.push(told);
+                text = rest;
+                continue;
+            }
+            let begin = front.map_or(0, |front| front.len);
+            let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |lf| begin + lf);
+            self.read_once(reader, front, &text[..end], into);
+            text = text.get(end + 1..).unwrap_or(b"");
+        }
+    }
+
+    /// The first line of a text, if its body is the one that came next before; and the text behind it.
     #[inline]
-    fn expected(&mut self, reader: &dyn LineReader, text: &[u8]) -> Option<(Told, usize)> {
+    fn expected<'a, R: LineReader + ?Sized>(
+        &mut self,
+        reader: &R,
+        front: Front,
+        text: &'a [u8],
+    ) -> Option<(Told, &'a [u8])> {
         let (at, body, has_dur) = self.memo.expected()?;
-        let (parts, len) = reader.again(text, body, has_dur)?;
-        let told = Told::again(&parts, at);
+        let rest = text[front.len..].strip_prefix(body)?;
+        let (dur_ns, rest) = if has_dur { reader.duration_first(rest)? } else { (NO_NS, rest) };
+        let rest = rest.strip_prefix(b"\n")?;
+        let told = Told::again(&front.parts(body, dur_ns), at);
         self.memo.came(at);
-        Some((told, len))
+        Some((told, rest))
     }
 
     /// Read a line, or recall what it says.
-    fn read_once(&mut self, reader: &dyn LineReader, text: &[u8], into: &mut Lines) {
-        let parts = reader.parts(text).filter(|parts| self.memo.takes(parts));
-        let asked = parts.map(|parts| (parts, self.memo.find(&parts)));
+    fn read_once<R: LineReader + ?Sized>(&mut self, reader: &R, front: Option<Front>, text: &[u8], into: &mut Lines) {
+        let parts = match front {
+            Some(front) => reader.parts_behind(front, text),
+            None => reader.parts(text),
+        };
+        let asked = parts.filter(|parts| self.memo.takes(parts)).map(|parts| (parts, self.memo.find(&parts)));
         if let Some((parts, Ok(body))) = asked {
             return into.list.push(Told::again(&parts, body));
         }

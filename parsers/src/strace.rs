@@ -15,8 +15,8 @@ pub(crate) mod table;
 
 use crate::call;
 use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
-use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
-use crate::memo::Parts;
+use crate::line::{Extra, Kind, Line, NO_NS, Outcome, Part};
+use crate::memo::{Front, Parts};
 use crate::scan;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
@@ -70,33 +70,42 @@ impl LineReader for Reader {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let common = if self.is_common { layout::common_prefix(line) } else { None };
-        let Prefix { tid, stamp_ns, body } = match common {
-            Some(prefix) => prefix,
-            None => self.layout.prefix(line)?,
-        };
-        let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
-        Some(Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
+        let Prefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        Some(parts(Front { tid, stamp_ns, len: line.len() - body.len() }, body))
     }
 
-    fn again<'a>(&self, text: &[u8], body: &'a [u8], has_dur: bool) -> Option<(Parts<'a>, usize)> {
+    #[inline]
+    fn parts_behind<'a>(&self, front: Front, line: &'a [u8]) -> Option<Parts<'a>> {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        line.get(front.len..).map(|body| parts(front, body))
+    }
+
+    #[inline]
+    fn front(&self, text: &[u8]) -> Option<Front> {
         if !self.is_common {
             return None;
         }
-        let Prefix { tid, stamp_ns, body: rest } = layout::common_prefix(text)?;
-        let (front, rest) = rest.split_at_checked(body.len())?;
-        if front != body {
-            return None;
-        }
-        let (dur_ns, rest) = if has_dur { result::duration_first(rest)? } else { (NO_NS, rest) };
-        let ends = rest.first() == Some(&b'\n');
-        ends.then(|| (Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS }, text.len() - rest.len() + 1))
+        let Prefix { tid, stamp_ns, body } = layout::common_prefix(text)?;
+        Some(Front { tid, stamp_ns, len: text.len() - body.len() })
     }
+
+    #[inline]
+    fn duration_first<'a>(&self, text: &'a [u8]) -> Option<(i64, &'a [u8])> {
+        result::duration_first(text)
+    }
+}
+
+/// A line behind its front taken apart.
+#[inline]
+fn parts(front: Front, body: &[u8]) -> Parts<'_> {
+    let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
+    front.parts(body, dur_ns)
 }
 
 impl Reader {
     fn read_plain(&self, line: &[u8], parsed: &mut Parsed) -> Line {
-        let prefix = self.layout.prefix(line);
+        let common = if self.is_common { layout::common_prefix(line) } else { None };
+        let prefix = common.or_else(|| self.layout.prefix(line));
         if let Some(read) = prefix.as_ref().and_then(|prefix| body(prefix, parsed)) {
             return read;
         }
