@@ -24,6 +24,8 @@ use crate::strace::arguments::{self, Arguments};
 use crate::strace::layout::{Layout, Prefix};
 use crate::strace::{events, result, resumed_name, table};
 use crate::syscalls;
+use memchr::memmem::Finder;
+use std::sync::LazyLock;
 
 /// Errors of the kernel are the values from here to -1.
 const LOWEST_ERROR: i64 = -4095;
@@ -68,23 +70,27 @@ fn word_start(line: &[u8]) -> Option<usize> {
     Some(line.get(..end)?.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1))
 }
 
+/// Looked for in each line of the beginning of any capture, so the search is prepared once.
+static RESUMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"<... SYS_"));
+static FAILED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b") = -1 E"));
+
 /// A line that only ltrace writes.
 fn is_sign(line: &[u8]) -> bool {
     let line = scan::trim_end(line);
     let word = word_start(line).and_then(|start| line.get(start..)).unwrap_or(b"");
     let is_call = names::of_call(word).is_some();
-    let resumed = memchr::memmem::find(line, b"<... SYS_").is_some_and(|at| at < 64);
+    let resumed = RESUMED.find(line).is_some_and(|at| at < 64);
     let is_table = line.starts_with(b"% time") && line.ends_with(b"function");
     let ended =
-        memchr::memmem::find(line, b"+++ exited (status ").is_some_and(|at| at < 64 && line.ends_with(b") +++"));
+        line.ends_with(b") +++") && memchr::memmem::find(line, b"+++ exited (status ").is_some_and(|at| at < 64);
     is_call || resumed || is_table || ended || line.ends_with(b"<no return ...>")
 }
 
 /// A line that only strace writes.
 fn is_other(line: &[u8]) -> bool {
     let line = scan::trim_end(line);
-    let failed = memchr::memmem::rfind(line, b") = -1 E").is_some();
-    let ended = memchr::memmem::find(line, b"+++ exited with ").is_some_and(|at| at < 64 && line.ends_with(b" +++"));
+    let failed = FAILED.find(line).is_some();
+    let ended = line.ends_with(b" +++") && memchr::memmem::find(line, b"+++ exited with ").is_some_and(|at| at < 64);
     (failed && line.contains(&b')') && word_start(line).is_some()) || ended
 }
 

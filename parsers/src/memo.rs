@@ -13,6 +13,8 @@ use crate::line::{Extra, Kind, Line, NO_ID, NO_NS};
 use hashbrown::HashTable;
 use std::hash::Hasher;
 
+const _: () = assert!(MOST_BODIES < u16::MAX as usize, "followers are that short");
+
 /// A longer body comes but once.
 const LONGEST_BODY: usize = 512;
 /// Bodies remembered, and their bytes: what a core keeps near.
@@ -89,7 +91,7 @@ pub(crate) struct Memo {
     bytes: Vec<u8>,
     /// The numbers of the three bodies before, 21 bits each, and what followed such last time, plus 1, by their hash.
     before: u64,
-    followers: Vec<u32>,
+    followers: Vec<u16>,
     asked: usize,
     found: usize,
     pause: u32,
@@ -168,7 +170,7 @@ impl Memo {
     /// off behind it.
     #[inline]
     pub(crate) fn expected(&self) -> Option<(u32, &[u8], bool)> {
-        let at = self.followers.get(Memo::place(self.before))?.checked_sub(1)?;
+        let at = u32::from(self.followers.get(Memo::place(self.before))?.checked_sub(1)?);
         let next = self.known.get(at as usize)?;
         Some((at, next.text(&self.bytes), next.has_dur))
     }
@@ -185,7 +187,7 @@ impl Memo {
         if self.followers.is_empty() {
             self.followers.resize(1 << FOLLOWERS_LOG2, 0);
         }
-        self.followers[Memo::place(self.before)] = at + 1;
+        self.followers[Memo::place(self.before)] = (at + 1) as u16;
         self.before = self.before << 21 | u64::from(at);
     }
 

@@ -5,6 +5,7 @@ use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Answer, Head};
 use crate::scan;
 use memchr::memmem;
+use std::sync::LazyLock;
 
 /// Lines looked at.
 const MOST_LINES: usize = 2000;
@@ -68,10 +69,13 @@ fn sign(line: &[u8]) -> Sign {
     }
 }
 
+/// What stands in the first line of dtruss. Looked for in each line, so the search is prepared once.
+static DTRUSS_HEAD: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"SYSCALL(args)"));
+
 /// Marks of ltrace, truss and dtruss that stand on lines of their own.
 fn is_other(line: &[u8]) -> bool {
     let ltrace = line.ends_with(b"<no return ...>")
-        || memmem::find(line, b"+++ exited (status ").is_some_and(|_| line.ends_with(b" +++"));
+        || line.ends_with(b" +++") && memmem::find(line, b"+++ exited (status ").is_some();
     let library_table = line.starts_with(b"% time") && line.ends_with(b"function");
     let truss_table = line.starts_with(b"sys totals:") || line.starts_with(b"usr time:");
     let library_call =
@@ -81,7 +85,7 @@ fn is_other(line: &[u8]) -> bool {
         || truss_table
         || library_call
         || line.starts_with(b"Base time stamp:  ")
-        || memmem::find(line, b"SYSCALL(args)").is_some_and(|at| !line[..at].contains(&b'"'))
+        || DTRUSS_HEAD.find(line).is_some_and(|at| !line[..at].contains(&b'"'))
 }
 
 /// `SYS_openat` of `4712 SYS_openat(0xffffff9c, …`.
@@ -118,7 +122,7 @@ fn call_sign(body: &[u8]) -> Sign {
     };
     // Commas without blanks are FreeBSD's, capital hexadecimal digits Solaris'.
     let bare_comma = args.list().len() == 1 && bare_comma_outside(args.last());
-    if bare_comma || memmem::find(rest, b"\t").is_some() {
+    if bare_comma || memchr::memchr(b'\t', rest).is_some() {
         return Sign::Unlike;
     }
     result_sign(result)
