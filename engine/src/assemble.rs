@@ -90,6 +90,7 @@ impl<'trace> Assembler<'trace> {
         let (facts, files) = (capture.facts, capture.files.len());
         let number = trace.captures.len() as u32;
         let first_task = trace.tasks.len() as u32;
+        trace.events.begin_capture();
         Assembler {
             capture,
             facts,
@@ -201,11 +202,7 @@ impl<'trace> Assembler<'trace> {
         if self.inherited <= task {
             self.inherit();
         }
-        let known = &mut self.trace.tasks[task as usize];
-        if known.first_line == 0 {
-            known.first_line = at.line;
-        }
-        known.last_line = at.line;
+        self.trace.tasks[task as usize].spoke(at.line);
         self.date(task, stamp_ns);
         task
     }
@@ -345,30 +342,26 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// Widen what is known of a task's and the capture's life by a stretch of time.
+    #[inline]
     fn lived(&mut self, task: u32, start_ns: i64, dur_ns: i64) {
-        if start_ns == NO_NS {
-            return;
+        if start_ns != NO_NS {
+            let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+            self.lived_until(task, start_ns, end_ns, end_ns);
         }
-        let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
-        let known = &mut self.trace.tasks[task as usize];
-        if known.birth_ns == NO_NS || start_ns < known.birth_ns {
-            known.birth_ns = start_ns;
-        }
-        known.last_ns = known.last_ns.max(end_ns);
-        let capture = &mut self.capture;
-        if capture.first_ns == NO_NS || start_ns < capture.first_ns {
-            capture.first_ns = start_ns;
-        }
-        capture.last_ns = capture.last_ns.max(end_ns);
+    }
+
+    /// The same of two stretches, the second of which ended at this time.
+    #[inline]
+    fn lived_until(&mut self, task: u32, from_ns: i64, to_ns: i64, end_ns: i64) {
+        self.trace.tasks[task as usize].lived(from_ns, to_ns);
+        self.capture.lived(from_ns, to_ns);
         let state = self.state(task);
         (state.last_end_ns, state.seen) = (end_ns, true);
     }
 
     #[inline]
     fn count(&mut self, task: u32, outcome: Outcome) {
-        let task = &mut self.trace.tasks[task as usize];
-        task.calls += 1;
-        task.failed += u64::from(outcome == Outcome::Failed);
+        self.trace.tasks[task as usize].called(outcome);
     }
 
     fn mark(&mut self, task: u32, kind: EventKind, line: &Line, stamp_ns: i64, at: Place) {

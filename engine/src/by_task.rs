@@ -64,6 +64,9 @@ fn fill(rows: &mut [u32], offsets: &[u32], first: u32, pieces: &[&[u32]], events
             *place += 1;
         }
     }
+    if events.is_in_order() {
+        return;
+    }
     for bounds in offsets.windows(2) {
         let rows = &mut rows[(bounds[0] - begin) as usize..(bounds[1] - begin) as usize];
         // Held-back output (strace -z) places lines at their exit but stamps them at their entry.

@@ -10,6 +10,7 @@ const FURTHEST_NS: i64 = (1 << 62) - 1;
 const LONGEST_NS: i64 = 1 << 61;
 
 /// A duration as printed, kept within what can be added up; [`NO_NS`] stays.
+#[inline]
 pub(crate) fn bounded_ns(dur_ns: i64) -> i64 {
     if dur_ns == NO_NS { NO_NS } else { dur_ns.clamp(-LONGEST_NS, LONGEST_NS) }
 }

@@ -69,6 +69,28 @@ pub struct Event {
     pub dur_kind: DurKind,
 }
 
+impl Event {
+    /// A call of which only the beginning is known.
+    #[inline]
+    pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: u32, target: Text) -> Event {
+        let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
+        let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, 0);
+        Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind }
+    }
+}
+
+/// What is known of a call at its end: all but when it began, whose it is and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub dur_ns: i64,
+    pub cpu_ns: i64,
+    pub ret: i64,
+    pub shape: u32,
+    pub target: Text,
+    pub outcome: Outcome,
+    pub dur_kind: DurKind,
+}
+
 /// What a call does, without what differs from one turn to the next.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
@@ -113,6 +135,10 @@ pub struct EventTable {
     pub made: Vec<(u32, Text)>,
     /// Line of the second half, by row, where a call was split.
     pub ends: Vec<(u32, u32)>,
+    /// When the last row began.
+    last_start_ns: i64,
+    /// Some row began before the one above it, of the same capture.
+    has_steps_back: bool,
 }
 
 impl EventTable {
@@ -130,14 +156,35 @@ impl EventTable {
     /// Add a row, get its number.
     #[inline]
     pub fn push(&mut self, event: &Event) -> u32 {
-        if self.segments.last().is_none_or(|last| last.len() == SEGMENT_ROWS) {
-            self.segments.push(Segment::new());
-        }
-        let row = self.len();
-        if let Some(last) = self.segments.last_mut() {
-            last.push(event);
-        }
-        row
+        self.has_steps_back |= event.start_ns < self.last_start_ns;
+        self.last_start_ns = event.start_ns;
+        let before = match self.segments.last_mut() {
+            Some(last) if last.len() < SEGMENT_ROWS => {
+                last.push(event);
+                last.len() - 1
+            }
+            _ => self.begin_segment(event),
+        };
+        ((self.segments.len() - 1) * SEGMENT_ROWS + before) as u32
+    }
+
+    /// The rows that follow are of another capture.
+    pub(crate) fn begin_capture(&mut self) {
+        self.last_start_ns = i64::MIN;
+    }
+
+    /// Whether the rows of each capture are in the order of their starts.
+    pub(crate) fn is_in_order(&self) -> bool {
+        !self.has_steps_back
+    }
+
+    /// Add a row to a new segment, get its number there. Of what fills one segment, most fills the next ones.
+    #[cold]
+    fn begin_segment(&mut self, event: &Event) -> usize {
+        let mut segment = Segment::new(!self.segments.is_empty());
+        segment.push(event);
+        self.segments.push(segment);
+        0
     }
 
     #[inline]
@@ -151,9 +198,10 @@ impl EventTable {
         segment.event(at)
     }
 
-    /// Write a row anew, when its second half or its end is known.
-    pub fn set(&mut self, row: u32, event: &Event) {
-        self.segments[row as usize / SEGMENT_ROWS].set(row as usize % SEGMENT_ROWS, event);
+    /// Complete a row, when the second half of its call or its end is known.
+    #[inline]
+    pub(crate) fn end(&mut self, row: u32, ending: &Ending) {
+        self.segments[row as usize / SEGMENT_ROWS].end(row as usize % SEGMENT_ROWS, ending);
     }
 
     /// Put what is known of few rows in order of the rows: a call that ends late was added late.

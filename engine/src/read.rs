@@ -58,7 +58,7 @@ pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 /// As much of a capture as is looked at to recognise it.
 const HEAD_BYTES: usize = 1 << 18;
 /// A cell: what is read of it, and what it says, stay near the core.
-const CELL_BYTES: u64 = 1 << 18;
+const CELL_BYTES: u64 = 1 << 17;
 /// Progress is told after so many bytes.
 const TOLD_BYTES: u64 = 1 << 22;
 
@@ -311,7 +311,7 @@ impl<'trace> Run<'trace> {
             self.line = self.line.saturating_add(1);
             let at = Place { file: self.assembler.first_file(), line: self.line };
             if let Says::Body(body) = told.says
-                && self.assembler.plain_call(told, body, at)
+                && self.assembler.plain(told, body, at)
             {
                 continue;
             }

@@ -3,127 +3,78 @@
 //! Most numbers of a capture are small: durations below a second, values returned below a thousand million, stamps near
 //! those of the rows before. Those take four bytes; the few others lie in a list beside the column.
 
-use crate::events::{Event, EventKind, SEGMENT_ROWS};
+mod room;
+
+use crate::events::{Ending, Event, EventKind, SEGMENT_ROWS};
 use parsers::{DurKind, NO_NS, Outcome, Text};
+use room::Room;
 
-/// A column with a place for each row. Places behind the last row are not touched, and so take no memory.
-type Column<T> = Box<[T; SEGMENT_ROWS]>;
+/// The large numbers of a column, most of whose numbers are small.
+#[derive(Default)]
+struct Large(Vec<i64>);
 
-fn column<T: Copy>(zero: T) -> Column<T> {
-    let places = vec![zero; SEGMENT_ROWS].into_boxed_slice();
-    places.try_into().unwrap_or_else(|_| unreachable!("it has that many"))
-}
-
-/// A column of numbers, most of them small.
-struct Numbers {
-    codes: Column<u32>,
-    large: Vec<i64>,
-}
-
-impl Numbers {
+impl Large {
     /// Numbers from minus this to below this are small.
     const SMALL: i64 = 1 << 30;
     /// The code of a large number is its place in the list with this bit.
     const LARGE: u32 = 1 << 31;
     const NONE: u32 = u32::MAX;
 
-    fn new() -> Numbers {
-        Numbers { codes: column(0), large: Vec::new() }
-    }
-
     #[inline]
     fn small_code(value: i64) -> Option<u32> {
         match value {
-            NO_NS => Some(Numbers::NONE),
-            value if (-Numbers::SMALL..Numbers::SMALL).contains(&value) => Some((value + Numbers::SMALL) as u32),
+            NO_NS => Some(Large::NONE),
+            value if (-Large::SMALL..Large::SMALL).contains(&value) => Some((value + Large::SMALL) as u32),
             _ => None,
         }
     }
 
+    /// What stands in the column for a number.
     #[inline]
-    fn put(&mut self, at: usize, value: i64) {
-        self.codes[at] = Numbers::small_code(value).unwrap_or_else(|| self.add_large(value));
+    fn code(&mut self, value: i64) -> u32 {
+        Large::small_code(value).unwrap_or_else(|| self.add(value))
     }
 
-    fn add_large(&mut self, value: i64) -> u32 {
-        self.large.push(value);
-        (self.large.len() - 1) as u32 | Numbers::LARGE
+    #[cold]
+    fn add(&mut self, value: i64) -> u32 {
+        self.0.push(value);
+        (self.0.len() - 1) as u32 | Large::LARGE
     }
 
-    fn set(&mut self, at: usize, value: i64) {
-        let before = self.codes[at];
-        self.codes[at] = match Numbers::small_code(value) {
+    /// The same for a number that takes the place of one with this code.
+    #[inline]
+    fn recode(&mut self, before: u32, value: i64) -> u32 {
+        match Large::small_code(value) {
             Some(code) => code,
-            None if before & Numbers::LARGE != 0 && before != Numbers::NONE => {
-                self.large[(before & !Numbers::LARGE) as usize] = value;
+            None if before & Large::LARGE != 0 && before != Large::NONE => {
+                self.0[(before & !Large::LARGE) as usize] = value;
                 before
             }
-            None => self.add_large(value),
-        };
+            None => self.add(value),
+        }
     }
 
     #[inline]
-    fn get(&self, at: usize) -> i64 {
-        match self.codes[at] {
-            Numbers::NONE => NO_NS,
-            code if code & Numbers::LARGE == 0 => i64::from(code) - Numbers::SMALL,
-            code => self.large[(code & !Numbers::LARGE) as usize],
+    fn value(&self, code: u32) -> i64 {
+        match code {
+            Large::NONE => NO_NS,
+            code if code & Large::LARGE == 0 => i64::from(code) - Large::SMALL,
+            code => self.0[(code & !Large::LARGE) as usize],
         }
     }
 }
 
-/// A column of stamps: differences to the first one of some rows.
-struct Moments {
-    firsts_ns: Vec<i64>,
-    since_ns: Numbers,
-}
-
-impl Moments {
-    const ROWS: usize = 64;
-
-    fn new() -> Moments {
-        Moments { firsts_ns: Vec::with_capacity(SEGMENT_ROWS / Moments::ROWS), since_ns: Numbers::new() }
-    }
-
-    /// The row behind the last one.
-    #[inline]
-    fn put(&mut self, at: usize, stamp_ns: i64) {
-        if at.is_multiple_of(Moments::ROWS) {
-            let last_ns = self.firsts_ns.last().copied().unwrap_or(0);
-            self.firsts_ns.push(if stamp_ns == NO_NS { last_ns } else { stamp_ns });
-        }
-        self.since_ns.put(at, self.since_first(at, stamp_ns));
-    }
-
-    fn set(&mut self, at: usize, stamp_ns: i64) {
-        self.since_ns.set(at, self.since_first(at, stamp_ns));
-    }
-
-    /// Stamps are bounded where they enter, so that no difference is [`NO_NS`].
-    fn since_first(&self, at: usize, stamp_ns: i64) -> i64 {
-        if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / Moments::ROWS]) }
-    }
-
-    #[inline]
-    fn get(&self, at: usize) -> i64 {
-        match self.since_ns.get(at) {
-            NO_NS => NO_NS,
-            since_ns => since_ns.wrapping_add(self.firsts_ns[at / Moments::ROWS]),
-        }
-    }
-}
+/// Stamps are kept as differences to the first one of so many rows.
+const STAMP_ROWS: usize = 64;
 
 /// The rows.
 pub(crate) struct Segment {
     len: usize,
-    start_ns: Moments,
-    dur_ns: Numbers,
-    ret: Numbers,
-    line: Column<u32>,
-    task: Column<u32>,
-    shape: Column<u32>,
-    target: Column<u32>,
-    flags: Column<u8>,
+    room: Room,
+    firsts_ns: Vec<i64>,
+    large_since_ns: Large,
+    large_dur_ns: Large,
+    large_ret: Large,
     /// Empty unless some row has a CPU time.
     cpu_ns: Vec<i64>,
     /// Empty while all rows are from file 0.
@@ -131,22 +82,21 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    pub(crate) fn new() -> Segment {
+    /// Whether it will be full tells how its memory is asked for.
+    pub(crate) fn new(fills: bool) -> Segment {
         Segment {
             len: 0,
-            start_ns: Moments::new(),
-            dur_ns: Numbers::new(),
-            ret: Numbers::new(),
-            line: column(0),
-            task: column(0),
-            shape: column(0),
-            target: column(0),
-            flags: column(0),
+            room: Room::new(fills),
+            firsts_ns: Vec::with_capacity(SEGMENT_ROWS / STAMP_ROWS),
+            large_since_ns: Large::default(),
+            large_dur_ns: Large::default(),
+            large_ret: Large::default(),
             cpu_ns: Vec::new(),
             file: Vec::new(),
         }
     }
 
+    #[inline]
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -157,14 +107,16 @@ impl Segment {
         let at = self.len;
         assert!(at < SEGMENT_ROWS, "a full segment");
         self.len += 1;
-        self.start_ns.put(at, event.start_ns);
-        self.dur_ns.put(at, event.dur_ns);
-        self.ret.put(at, event.ret);
-        self.line[at] = event.line;
-        self.task[at] = event.task;
-        self.shape[at] = event.shape;
-        self.target[at] = event.target.0;
-        self.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
+        let since_ns = self.since_first_ns(at, event.start_ns);
+        let columns = self.room.columns_mut();
+        columns.since_ns[at] = self.large_since_ns.code(since_ns);
+        columns.dur_ns[at] = self.large_dur_ns.code(event.dur_ns);
+        columns.ret[at] = self.large_ret.code(event.ret);
+        columns.line[at] = event.line;
+        columns.task[at] = event.task;
+        columns.shape[at] = event.shape;
+        columns.target[at] = event.target.0;
+        columns.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
         if event.cpu_ns != NO_NS {
             self.set_cpu(at, event.cpu_ns);
         }
@@ -174,27 +126,41 @@ impl Segment {
         }
     }
 
+    /// A stamp of the row behind the last one as it is kept. Stamps are bounded where they enter, so that no difference is
+    /// [`NO_NS`].
+    #[inline]
+    fn since_first_ns(&mut self, at: usize, stamp_ns: i64) -> i64 {
+        if at.is_multiple_of(STAMP_ROWS) {
+            let last_ns = self.firsts_ns.last().copied().unwrap_or(0);
+            self.firsts_ns.push(if stamp_ns == NO_NS { last_ns } else { stamp_ns });
+        }
+        if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]) }
+    }
+
     /// Numbers of the shapes and of the tasks.
     #[inline]
     pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
-        (&self.shape[..self.len], &self.task[..self.len])
+        let columns = self.room.columns();
+        (&columns.shape[..self.len], &columns.task[..self.len])
     }
 
-    /// Write a row anew, but for its place in the file.
-    pub(crate) fn set(&mut self, at: usize, event: &Event) {
-        self.start_ns.set(at, event.start_ns);
-        self.dur_ns.set(at, event.dur_ns);
-        self.ret.set(at, event.ret);
-        self.task[at] = event.task;
-        self.shape[at] = event.shape;
-        self.target[at] = event.target.0;
-        self.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
-        self.set_cpu(at, event.cpu_ns);
+    /// Complete a row.
+    #[inline]
+    pub(crate) fn end(&mut self, at: usize, ending: &Ending) {
+        let kind = self.kind(at);
+        let columns = self.room.columns_mut();
+        columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], ending.dur_ns);
+        columns.ret[at] = self.large_ret.recode(columns.ret[at], ending.ret);
+        columns.shape[at] = ending.shape;
+        columns.target[at] = ending.target.0;
+        columns.flags[at] = flags(kind, ending.outcome, ending.dur_kind);
+        self.set_cpu(at, ending.cpu_ns);
     }
 
     pub(crate) fn set_dur(&mut self, at: usize, dur_ns: i64, dur_kind: DurKind) {
-        self.dur_ns.set(at, dur_ns);
-        self.flags[at] = self.flags[at] & 0x3f | (dur_kind as u8) << 6;
+        let columns = self.room.columns_mut();
+        columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], dur_ns);
+        columns.flags[at] = columns.flags[at] & 0x3f | (dur_kind as u8) << 6;
     }
 
     fn set_cpu(&mut self, at: usize, cpu_ns: i64) {
@@ -227,55 +193,59 @@ impl Segment {
 
     #[inline]
     pub(crate) fn start_ns(&self, at: usize) -> i64 {
-        self.start_ns.get(at)
+        match self.large_since_ns.value(self.room.columns().since_ns[at]) {
+            NO_NS => NO_NS,
+            since_ns => since_ns.wrapping_add(self.firsts_ns[at / STAMP_ROWS]),
+        }
     }
 
     #[inline]
     pub(crate) fn dur_ns(&self, at: usize) -> i64 {
-        self.dur_ns.get(at)
+        self.large_dur_ns.value(self.room.columns().dur_ns[at])
     }
 
     #[inline]
     pub(crate) fn ret(&self, at: usize) -> i64 {
-        self.ret.get(at)
+        self.large_ret.value(self.room.columns().ret[at])
     }
 
     #[inline]
     pub(crate) fn line(&self, at: usize) -> u32 {
-        self.line[at]
+        self.room.columns().line[at]
     }
 
     #[inline]
     pub(crate) fn task(&self, at: usize) -> u32 {
-        self.task[at]
+        self.room.columns().task[at]
     }
 
     #[inline]
     pub(crate) fn shape(&self, at: usize) -> u32 {
-        self.shape[at]
+        self.room.columns().shape[at]
     }
 
     #[inline]
     pub(crate) fn target(&self, at: usize) -> Text {
-        Text(self.target[at])
+        Text(self.room.columns().target[at])
     }
 
     #[inline]
     pub(crate) fn kind(&self, at: usize) -> EventKind {
-        EventKind::ALL[(self.flags[at] & 7) as usize]
+        EventKind::ALL[(self.room.columns().flags[at] & 7) as usize]
     }
 
     #[inline]
     pub(crate) fn outcome(&self, at: usize) -> Outcome {
-        Outcome::ALL[(self.flags[at] >> 3 & 7) as usize]
+        Outcome::ALL[(self.room.columns().flags[at] >> 3 & 7) as usize]
     }
 
     #[inline]
     pub(crate) fn dur_kind(&self, at: usize) -> DurKind {
-        DurKind::ALL[(self.flags[at] >> 6) as usize]
+        DurKind::ALL[(self.room.columns().flags[at] >> 6) as usize]
     }
 }
 
+#[inline]
 fn flags(kind: EventKind, outcome: Outcome, dur_kind: DurKind) -> u8 {
     kind as u8 | (outcome as u8) << 3 | (dur_kind as u8) << 6
 }
@@ -289,23 +259,24 @@ mod tests {
     #[test]
     fn numbers_of_any_size_come_back_also_when_written_anew() {
         let values = [0, 1, -1, NO_NS, i64::MAX, i64::MIN + 1, (1 << 30) - 1, 1 << 30, -(1 << 30), -(1 << 30) - 1];
-        let mut column = Numbers::new();
-        values.iter().enumerate().for_each(|(at, &value)| column.put(at, value));
-        assert!(values.iter().enumerate().all(|(at, &value)| column.get(at) == value));
+        let mut large = Large::default();
+        let mut codes = values.map(|value| large.code(value));
+        assert_eq!(codes.map(|code| large.value(code)), values);
         for value in values {
-            (0..values.len()).for_each(|at| column.set(at, value));
-            assert!((0..values.len()).all(|at| column.get(at) == value), "{value}");
+            codes = codes.map(|code| large.recode(code, value));
+            assert_eq!(codes.map(|code| large.value(code)), [value; 10]);
         }
+        assert_eq!(large.0.len(), 4 + 3 * 10, "a large number takes the place of another one");
     }
 
     #[test]
     fn stamps_come_back_whatever_their_neighbours_are() {
         let stamps = [NO_NS, 0, FURTHEST_NS, -FURTHEST_NS, 1_795_224_170_658_193_000, 5, NO_NS];
-        let mut column = Moments::new();
-        let nth = |at: usize| stamps[at * 31 % stamps.len()];
-        (0..1000).for_each(|at| column.put(at, nth(at)));
-        assert!((0..1000).all(|at| column.get(at) == nth(at)));
-        (0..1000).for_each(|at| column.set(at, nth(at + 1)));
-        assert!((0..1000).all(|at| column.get(at) == nth(at + 1)));
+        for fills in [false, true] {
+            let mut segment = Segment::new(fills);
+            let nth = |at: usize| stamps[at * 31 % stamps.len()];
+            (0..1000).for_each(|at| segment.push(&Event::begun(nth(at), at as u32, 0, 7, Text::NONE)));
+            assert!((0..1000).all(|at| segment.start_ns(at) == nth(at) && segment.line(at) == at as u32));
+        }
     }
 }

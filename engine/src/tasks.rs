@@ -2,7 +2,7 @@
 
 use crate::events::NONE;
 use parsers::line::Ended;
-use parsers::{NO_ID, NO_NS, Text};
+use parsers::{NO_ID, NO_NS, Outcome, Text};
 
 /// A program that a process ran from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -85,6 +85,31 @@ impl Task {
             failed: 0,
             signals: 0,
         }
+    }
+
+    /// This line is its.
+    #[inline]
+    pub(crate) fn spoke(&mut self, line: u32) {
+        if self.first_line == 0 {
+            self.first_line = line;
+        }
+        self.last_line = line;
+    }
+
+    /// Something happened in it between these moments.
+    #[inline]
+    pub(crate) fn lived(&mut self, from_ns: i64, to_ns: i64) {
+        if self.birth_ns == NO_NS || from_ns < self.birth_ns {
+            self.birth_ns = from_ns;
+        }
+        self.last_ns = self.last_ns.max(to_ns);
+    }
+
+    /// It made a call that ended so.
+    #[inline]
+    pub(crate) fn called(&mut self, outcome: Outcome) {
+        self.calls += 1;
+        self.failed += u64::from(outcome == Outcome::Failed);
     }
 
     /// Its thread id at a line.

@@ -104,6 +104,15 @@ impl Capture {
         (self.first_line + self.lines()).saturating_sub(1)
     }
 
+    /// Something happened in it between these moments.
+    #[inline]
+    pub(crate) fn lived(&mut self, from_ns: i64, to_ns: i64) {
+        if self.first_ns == NO_NS || from_ns < self.first_ns {
+            self.first_ns = from_ns;
+        }
+        self.last_ns = self.last_ns.max(to_ns);
+    }
+
     /// Lines of a kind.
     pub fn lines_of(&self, kind: Kind) -> u64 {
         self.accounting[kind as usize]

@@ -1,7 +1,7 @@
 //! Calls printed in two halves, or announced before they return.
 
 use super::{Assembler, Open, Place};
-use crate::events::{Event, EventKind, NONE};
+use crate::events::{Ending, Event, NONE};
 use parsers::{DurKind, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
@@ -17,20 +17,10 @@ impl Assembler<'_> {
             Some(Extra::Spawn { child, .. }) if child != NO_ID => self.owners.attach(child, true),
             _ => {}
         }
-        let row = self.trace.events.push(&Event {
-            start_ns: stamp_ns,
-            dur_ns: NO_NS,
-            cpu_ns: NO_NS,
-            ret: NO_NS,
-            line: at.line,
-            file: at.file,
-            task,
-            shape: 0,
-            target: line.target,
-            kind: EventKind::Call,
-            outcome: Outcome::Open,
-            dur_kind: DurKind::None,
-        });
+        let row = self.trace.events.push(&Event::begun(stamp_ns, at.line, at.file, task, line.target));
+        if extra.is_none() {
+            self.learn(line);
+        }
         self.lived(task, stamp_ns, NO_NS);
         self.hold_open(task, Open { row, line: *line, extra });
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
@@ -114,10 +104,8 @@ impl Assembler<'_> {
     pub(super) fn rewrite(&mut self, row: u32, line: &Line, dur_ns: i64, dur_kind: DurKind) {
         let events = &mut self.trace.events;
         let shape = events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
-        let before = events.event(row);
-        let (ret, outcome, target) = (line.ret, line.outcome, line.target);
-        let cpu_ns = line.cpu_ns;
-        events.set(row, &Event { shape, ret, outcome, target, dur_ns, dur_kind, cpu_ns, ..before });
+        let Line { ret, outcome, target, cpu_ns, .. } = *line;
+        events.end(row, &Ending { shape, ret, outcome, target, dur_ns, dur_kind, cpu_ns });
     }
 
     pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
@@ -189,11 +177,21 @@ impl Assembler<'_> {
         let joined = joined(&open.line, line);
         self.rewrite(open.row, &joined, dur_ns, dur_kind);
         self.trace.events.ends.push((open.row, at.line));
-        self.lived(task, start_ns, dur_ns);
-        if stamp_ns != NO_NS {
-            self.lived(task, start_ns.min(stamp_ns), stamp_ns.saturating_sub(start_ns).max(0));
+        self.lived_in_halves(task, start_ns, stamp_ns, dur_ns);
+        if extra.is_none() {
+            self.learn(line);
         }
         self.completed(open.row, task, &joined, joined_extra(open.extra, extra));
+    }
+
+    /// A task was in a call from this time on, for so long as printed, and until its second half was.
+    #[inline]
+    pub(super) fn lived_in_halves(&mut self, task: u32, start_ns: i64, stamp_ns: i64, dur_ns: i64) {
+        if start_ns == NO_NS || stamp_ns == NO_NS {
+            return self.lived(task, start_ns, dur_ns);
+        }
+        let printed_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+        self.lived_until(task, start_ns.min(stamp_ns), printed_ns.max(stamp_ns), stamp_ns);
     }
 
     /// The tail of a call that a message or a bug of the tracer cut: no prefix, no name.
@@ -233,7 +231,8 @@ impl Assembler<'_> {
 }
 
 /// A call of its two halves: what works on what from the first, how it ended from the second.
-fn joined(begun: &Line, ended: &Line) -> Line {
+#[inline]
+pub(super) fn joined(begun: &Line, ended: &Line) -> Line {
     let first = |a: Text, b: Text| if a.is_some() { a } else { b };
     Line {
         ret: ended.ret,

@@ -85,6 +85,7 @@ impl Assembler<'_> {
         self.owners = Owners::new(self.trace.captures.len() as u32, self.facts.ids_optional);
         self.clocks = vec![FileClock::new(self.facts.clock); self.clocks.len()];
         (self.first_task, self.inherited, self.hides_births) = (tasks, tasks, false);
+        self.trace.events.begin_capture();
         self.states.clear();
         self.open.clear();
         self.free.clear();

@@ -19,6 +19,7 @@ fn capture(decorated: bool) -> String {
         let _ = writeln!(text, "{tid} {} sendto(5<socket:[77]>, \"x\", 1, 0, NULL, 0) = 1 <0.000002>", at(41));
         let _ = writeln!(text, "{tid} {} close(5) = 0 <0.000002>", at(42));
         let _ = writeln!(text, "{tid} {} close({fd}) = 0", at(43));
+        halves(&mut text, tid, turn, fd, at);
         if turn % 20 == 7 {
             let _ = writeln!(text, "{tid} {} vfork() = {} <0.000300>", at(50), 1000 + turn);
             let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + turn, at(51));
@@ -28,6 +29,25 @@ fn capture(decorated: bool) -> String {
         }
     }
     text
+}
+
+/// Second halves that end a call, one that does not fit, one without a duration, one without a first half, one that is cut
+/// again, and calls whose first half says more than others do.
+fn halves(text: &mut String, tid: u32, turn: u32, fd: &str, at: impl Fn(u32) -> String) {
+    let _ = writeln!(text, "{tid} {} openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY <unfinished ...>", at(44));
+    let _ = writeln!(text, "{tid} {} <... openat resumed>) = {fd} <0.000002>", at(45));
+    let _ = writeln!(text, "{tid} {} read({fd},  <unfinished ...>", at(46));
+    let _ = writeln!(text, "{tid} {} <... read resumed>\"x\", 1) = {} <0.000002>", at(47), turn % 3);
+    let _ = writeln!(text, "{tid} {} access(\"/etc/none\", R_OK <unfinished ...>", at(48));
+    let _ = writeln!(text, "{tid} {} <... getuid resumed>) = 0 <0.000001>", at(48));
+    let _ = writeln!(text, "{tid} {} <... access resumed>) = -1 ENOENT (No such file) <0.000001>", at(49));
+    let _ = writeln!(text, "{tid} {} <... access resumed>) = -1 ENOENT (No such file) <0.000001>", at(49));
+    let _ = writeln!(text, "{tid} {} futex(0x7f01, FUTEX_WAIT, 1, {{tv_sec=1, tv_nsec=0}} <unfinished ...>", at(55));
+    let _ = writeln!(text, "{tid} {} <... futex resumed>) = 0 <0.000001>", at(56));
+    let _ = writeln!(text, "{tid} {} close({fd} <unfinished ...>", at(57));
+    let _ = writeln!(text, "{tid} {} <... close resumed> <unfinished ...>", at(58));
+    let dur = if turn.is_multiple_of(2) { " <0.000001>" } else { "" };
+    let _ = writeln!(text, "{tid} {} <... close resumed>) = 0{dur}", at(59));
 }
 
 fn read_both_ways(path: &str) -> [Trace; 2] {
