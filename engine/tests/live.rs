@@ -228,6 +228,92 @@ if os.fork() == 0:
     time.sleep(@400); os.kill(child, signal.SIGCONT); os._exit(0)
 os.waitpid(child, 0)";
 
+/// Told to end by its parent, who sleeps first; it asks nobody else.
+const TOLD_TO_END: &str = "
+import os, signal, time
+ready, out = os.pipe()
+child = os.fork()
+if child == 0:
+    signal.signal(signal.SIGTERM, lambda *_: os._exit(0)); os.write(out, b'x')
+    while True: signal.pause()
+os.read(ready, 1)
+if os.fork() == 0:
+    time.sleep(@300); os.kill(child, signal.SIGTERM); time.sleep(@100); os._exit(0)
+os.waitpid(child, 0)";
+
+const GROUP_KILLED: &str = "
+import os, signal, time
+ready, out = os.pipe()
+child = os.fork()
+if child == 0:
+    os.setpgid(0, 0)
+    if os.fork() == 0: time.sleep(1000)
+    os.write(out, b'x'); time.sleep(1000)
+os.read(ready, 1)
+if os.fork() == 0:
+    time.sleep(@300); os.kill(-child, signal.SIGKILL); time.sleep(@100); os._exit(0)
+os.waitpid(child, 0)";
+
+const ENDED_BY_THREAD: &str = "
+import os, threading, time
+def work(): time.sleep(@300); os._exit(0)
+threading.Thread(target=work).start(); threading.Event().wait()";
+
+const SIGNALFD: &str = "
+import ctypes, os, signal, time
+libc = ctypes.CDLL(None)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
+mask = (ctypes.c_ulong * 16)(); mask[0] = 1 << (signal.SIGUSR1 - 1)
+arrived, parent = libc.signalfd(-1, mask, 0), os.getpid()
+if os.fork() == 0:
+    time.sleep(@300); os.kill(parent, signal.SIGUSR1); time.sleep(@100); os._exit(0)
+os.read(arrived, 128)";
+
+const QUEUES: &str = "
+import ctypes, os, time
+libc = ctypes.CDLL(None)
+semaphore, queue = libc.semget(0, 1, 0o1600), libc.msgget(0, 0o1600)
+class Change(ctypes.Structure): _fields_ = [('number', ctypes.c_ushort), ('by', ctypes.c_short), ('flags', ctypes.c_short)]
+class Message(ctypes.Structure): _fields_ = [('kind', ctypes.c_long), ('text', ctypes.c_char * 8)]
+if os.fork() == 0:
+    time.sleep(@150); libc.semop(semaphore, ctypes.byref(Change(0, 1, 0)), 1)
+    time.sleep(@150); libc.msgsnd(queue, ctypes.byref(Message(1, b'x')), 1, 0); time.sleep(@100); os._exit(0)
+libc.semop(semaphore, ctypes.byref(Change(0, -1, 0)), 1); libc.msgrcv(queue, ctypes.byref(Message()), 8, 0, 0)
+libc.semctl(semaphore, 0, 0); libc.msgctl(queue, 0, None)";
+
+const TERMINAL: &str = "
+import os, pty, time
+child, master = pty.fork()
+if child == 0:
+    time.sleep(@200); os.write(1, b'x'); time.sleep(@100); os._exit(0)
+os.read(master, 1)
+try: os.read(master, 1)
+except OSError: pass
+os.waitpid(child, 0)";
+
+/// A pipe that the child inherits and that its exec closes.
+const CLOSED_BY_EXEC: &str = "
+import os, time
+out, into = os.pipe()
+if os.fork() == 0:
+    time.sleep(@300); os.execv('/bin/sleep', ['sleep', '@100'])
+os.close(into); os.read(out, 1)";
+
+const LOCK_TRIED: &str = "
+import fcntl, os, time
+held, out = os.pipe()
+def take(): return os.open('lock', os.O_RDWR | os.O_CREAT)
+if os.fork() == 0:
+    file = take(); fcntl.flock(file, fcntl.LOCK_EX); os.write(out, b'x'); time.sleep(@400); fcntl.flock(file, fcntl.LOCK_UN)
+    time.sleep(@100); os._exit(0)
+os.read(held, 1); file = take()
+while True:
+    try: fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError: time.sleep(@10); continue
+    break";
+
+const FIFO: &str = "mkfifo fifo; (sleep @300; echo x > fifo; sleep @100) & exec 3< fifo; read x <&3";
+
 #[test]
 fn the_right_answer_comes_first() {
     if !can_trace() {
@@ -251,6 +337,22 @@ fn the_right_answer_comes_first() {
         ("full pipe", Python(FULL_PIPE), Class::Sleep, nap, 300),
         ("posix_spawn", Python(SPAWNED), Class::Sleep, nap, 300),
         ("time-out", Sh("timeout @300 sleep 100; true"), Class::Sleep, "rt_sigsuspend", 300),
+        (
+            "killed",
+            Sh("sleep 100 & p=$!; (sleep @300; kill -9 $p; sleep @100) & wait $p; true"),
+            Class::Sleep,
+            nap,
+            300,
+        ),
+        ("told to end", Python(TOLD_TO_END), Class::Sleep, nap, 300),
+        ("a group that is killed", Python(GROUP_KILLED), Class::Sleep, nap, 300),
+        ("ended by a thread", Python(ENDED_BY_THREAD), Class::Sleep, nap, 300),
+        ("signalfd", Python(SIGNALFD), Class::Sleep, nap, 300),
+        ("queues", Python(QUEUES), Class::Sleep, nap, 300),
+        ("terminal", Python(TERMINAL), Class::Sleep, nap, 300),
+        ("closed by an exec", Python(CLOSED_BY_EXEC), Class::Sleep, nap, 300),
+        ("a lock that is tried", Python(LOCK_TRIED), Class::Sleep, nap, 400),
+        ("fifo", Sh(FIFO), Class::Sleep, nap, 300),
         ("busy child", Python(BUSY), Class::User, "", 300),
         ("stopped child", Python(STOPPED), Class::Stopped, "", 400),
     ];
