@@ -107,6 +107,8 @@ impl Analysis {
     /// See [`Analysis::windows`].
     pub fn view<T>(&self, choice: &Choice, look: impl FnOnce(&View<'_>) -> T) -> Result<T, NoTime> {
         let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
+        // Before tables are made on all cores: who waits there until it is worked out could not help with it.
+        self.trace.trust(0);
         let (charges, logs) = (self.charges(choice)?, self.logs.of(choice, || Ok(OnceLock::new()))?);
         Ok(look(&View {
             trace: &self.trace,

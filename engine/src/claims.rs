@@ -342,7 +342,7 @@ impl<'a> Asked<'a> {
         let mut is_all = self.is_free(task);
         view.charges.each_other(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
         if is_all {
-            return largest(self.pieces.of(task).to_vec(), most);
+            return largest(partition::without_targets(trace, self.pieces.of(task)), most);
         }
         self.mark(task, marks);
         let mut places = Places::new(trace.rows_of(task));
@@ -353,7 +353,8 @@ impl<'a> Asked<'a> {
                 owner == NONE && self.scopes.of(view, task, charge, &mut marks.scopes).is_empty()
             }
         };
-        largest(sums.of_task(trace, trace.program_index(), view.charges, task, is_rest), most)
+        let pieces = sums.of_task(trace, trace.program_index(), view.charges, task, is_rest);
+        largest(partition::without_targets(trace, &pieces), most)
     }
 }
 

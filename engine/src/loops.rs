@@ -15,6 +15,7 @@ use crate::trace::Trace;
 use crate::view::View;
 pub use nests::Around;
 use nests::Nest;
+use parsers::syscalls::{self, Class};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -100,6 +101,10 @@ impl Shapes {
             Outcome::Failed => format!("{name} {}", text(errno)),
             _ => name,
         }
+    }
+
+    fn class(&self, events: &EventTable, number: u32) -> Class {
+        syscalls::by_name(events.texts.bytes(self.parts[number as usize].0)).map_or(Class::Other, |call| call.class)
     }
 
     /// Whether a call fails, and none of these others is the same call that does not.
@@ -230,6 +235,7 @@ pub fn found(view: &View<'_>) -> Found {
         let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
         sheet.ns("per_turn_ns", per_turn_ns);
         sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
+        sheet.string("class", Some(shapes.class(events, one.dominant).name()));
         sheet.ns("dominant_ns", one.dominant_ns);
         sheet.int("dominant_calls", one.dominant_calls as i64);
         sheet.ns("dominant_p50_ns", one.dominant_p50_ns);
@@ -258,8 +264,7 @@ pub fn found(view: &View<'_>) -> Found {
 /// What could be freed of a loop at most. Calls that take as long as ones that do nothing are only many: what they and the
 /// gaps between them take is the tracer's.
 fn freeable_ns(view: &View<'_>, one: &Loop, all_ns: i64) -> i64 {
-    let capture = view.trace.tasks.get(one.task as usize).map(|task| task.capture);
-    let quick_ns = capture.and_then(|capture| view.trace.trust(capture)).map_or(0, |trust| trust.quick_ns);
+    let quick_ns = view.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
     if one.dominant_p50_ns <= 0 {
         return all_ns;
     }

@@ -55,6 +55,15 @@ impl Piece {
         Piece { target: self.common_target(trace), ..self }
     }
 
+    /// Add another one of the same kind, whatever its target is.
+    fn take(&mut self, trace: &Trace, other: &Piece) {
+        let common = if self.shape == other.shape { self.common_target(trace) } else { Text::NONE };
+        self.target = if self.target == other.target { self.target } else { common };
+        self.exclusive_ns += other.exclusive_ns;
+        self.calls = self.calls.saturating_add(other.calls);
+        (self.first_row, self.last_row) = (self.first_row.min(other.first_row), self.last_row.max(other.last_row));
+    }
+
     /// The target that all of its calls have in common.
     pub fn common_target(&self, trace: &Trace) -> Text {
         trace.events.shapes().get(self.shape as usize).map_or(Text::NONE, |shape| shape.target)
@@ -132,6 +141,24 @@ impl Pieces {
         let sum = |task| self.of(task).iter().map(|piece| piece.exclusive_ns).sum();
         self.by_task_ns.get_or_init(|| (0..self.offsets.len().saturating_sub(1) as u32).map(sum).collect())
     }
+}
+
+/// Pieces of one task as they would be if its calls had no targets: many small ones of one call become one. It keeps the
+/// target that all have in common.
+pub(crate) fn without_targets(trace: &Trace, pieces: &[Piece]) -> Vec<Piece> {
+    let mut places = FxHashMap::default();
+    let mut all: Vec<Piece> = Vec::new();
+    for piece in pieces {
+        // What a message says is what it is.
+        let said = if piece.is_message { piece.target } else { Text::NONE };
+        let key = (piece.program, piece.name(trace), piece.class, piece.resolved, piece.tag, said);
+        let at = *places.entry(key).or_insert(all.len());
+        match all.get_mut(at) {
+            Some(known) => known.take(trace, piece),
+            None => all.push(*piece),
+        }
+    }
+    all
 }
 
 /// A part of the path as a piece of its own.

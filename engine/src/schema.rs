@@ -135,6 +135,7 @@ columns! {
         "total_ns" i64 "ns" "From the first turn to the end of the last.";
         "per_turn_ns" i64 "ns" "Mean length of a turn.";
         "dominant" dict "" "The call that costs most.";
+        "class" dict "" "What that call spends time on.";
         "dominant_ns" i64 "ns" "Time in the dominant call.";
         "dominant_calls" i64 "" "Number of dominant calls.";
         "dominant_p50_ns" i64 "ns" "The dominant call takes this time or less in half of the cases.";
@@ -493,6 +494,7 @@ columns! {
         "calls_per_s" f64 "" "Calls for each second from its first to its last.";
         "exclusive_ns" i64 "ns" "Time on the path between calls.";
         "share" f64 "share" "The part of the window that this is.";
+        "tracing_ns" i64 "ns" "The part of it that tracing costs at least.";
         "max_ns" i64 "ns" "The longest gap.";
         "mean_ns" i64 "ns" "Mean length of a gap on the path.";
         "first_line" i64 "" "Line of the call before the longest gap.";

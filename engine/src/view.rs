@@ -6,6 +6,7 @@ use crate::floor::Floor;
 use crate::items::{Log, logs};
 use crate::select::Selection;
 use crate::trace::Trace;
+use crate::trust::Trust;
 use crate::wakers::Wakers;
 use crate::window::Window;
 use std::sync::OnceLock;
@@ -62,6 +63,11 @@ impl View<'_> {
     pub fn wall_ns(&self, capture: u32) -> i64 {
         let of = |window: &&Window| window.capture == capture;
         self.windows.iter().find(of).map_or(0, Window::wall_ns)
+    }
+
+    /// How far the capture of a task can be trusted.
+    pub fn trust_of(&self, task: u32) -> Option<&Trust> {
+        self.trace.tasks.get(task as usize).and_then(|task| self.trace.trust(task.capture))
     }
 
     /// The program of a task during an event.

@@ -19,6 +19,7 @@ struct Own {
     gaps: i64,
     calls: i64,
     exclusive_ns: i64,
+    tracing_ns: i64,
     longest_ns: i64,
     longest_row: u32,
     first_row: u32,
@@ -37,6 +38,7 @@ pub fn found(view: &View<'_>) -> Found {
 
 fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
     let events = &view.trace.events;
+    let floor_ns = view.trust_of(tasks[0]).map_or(0, |trust| trust.floor_of(true));
     let mut found: Vec<Own> = Vec::new();
     for &task in tasks {
         let programs = view.selection.program_index.of(task);
@@ -52,7 +54,7 @@ fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
                 let program = programs.get(next.max(1) - 1).map_or(Text::NONE, |program| program.path);
                 place_of(&mut found, tasks[0], program, row)
             });
-            found[at].add(row, view.charges.behind_ns(row));
+            found[at].add(row, view.charges.behind_ns(row), floor_ns);
         }
     }
     found
@@ -60,20 +62,23 @@ fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
 
 fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
     found.iter().position(|own| own.program == program).unwrap_or_else(|| {
-        let (gaps, calls, exclusive_ns, longest_ns) = (0, 0, 0, 0);
         let (longest_row, first_row, last_row) = (row, row, row);
-        found.push(Own { task, program, gaps, calls, exclusive_ns, longest_ns, longest_row, first_row, last_row });
+        let (gaps, calls, exclusive_ns, tracing_ns, longest_ns) = (0, 0, 0, 0, 0);
+        let own =
+            Own { task, program, gaps, calls, exclusive_ns, tracing_ns, longest_ns, longest_row, first_row, last_row };
+        found.push(own);
         found.len() - 1
     })
 }
 
 impl Own {
-    fn add(&mut self, row: u32, behind_ns: i64) {
+    fn add(&mut self, row: u32, behind_ns: i64, floor_ns: i64) {
         self.calls += 1;
         (self.first_row, self.last_row) = (self.first_row.min(row), self.last_row.max(row));
         if behind_ns > 0 {
             self.gaps += 1;
             self.exclusive_ns += behind_ns;
+            self.tracing_ns += behind_ns.min(floor_ns);
             if behind_ns > self.longest_ns {
                 (self.longest_ns, self.longest_row) = (behind_ns, row);
             }
@@ -92,6 +97,7 @@ fn write(view: &View<'_>, own: &Own, sheet: &mut Sheet<'_>) {
     sheet.int("calls", own.calls);
     sheet.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
     sheet.path_ns(own.exclusive_ns);
+    sheet.int("tracing_ns", own.tracing_ns);
     sheet.int("max_ns", own.longest_ns);
     sheet.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
     sheet.lines(own.longest_row, own.longest_row);
