@@ -168,7 +168,11 @@ impl Descriptors {
             return;
         }
         match role {
-            Role::Opens | Role::Accepts => self.set(task, line.ret, line.target),
+            Role::Opens => {
+                let copied = copied_fd(texts.bytes(line.target)).map_or(Text::NONE, |fd| self.target(task, fd));
+                self.set(task, line.ret, if copied.is_some() { copied } else { line.target });
+            }
+            Role::Accepts => self.set(task, line.ret, line.target),
             Role::Makes(what) => {
                 let what = texts.add(what.as_bytes());
                 self.set(task, line.ret, what);
@@ -221,6 +225,15 @@ impl Descriptors {
 
 fn is_dup(command: &[u8]) -> bool {
     command.starts_with(b"F_DUP")
+}
+
+/// The descriptor of which an open of this path makes a copy, as shells do for the pipes of `<(…)`.
+fn copied_fd(path: &[u8]) -> Option<i32> {
+    let number = path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/"))?;
+    match parsers::scan::number(number)? {
+        (fd, []) => i32::try_from(fd).ok(),
+        _ => None,
+    }
 }
 
 #[cfg(test)]
@@ -283,6 +296,19 @@ mod tests {
         files.completed(0, &exec, None, &mut texts);
         files.completed(1, &exec, None, &mut texts);
         assert_eq!((files.target(0, 0), files.target(1, 0)), (Text::NONE, Text::NONE));
+    }
+
+    #[test]
+    fn an_open_of_a_descriptor_by_its_path_is_a_copy() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
+        files.completed(0, &pipe, Some(&[3, 63]), &mut texts);
+        let copy = call(&mut texts, "openat", NO_ID, "/dev/fd/63", 5);
+        files.completed(0, &copy, None, &mut texts);
+        let unknown = call(&mut texts, "openat", NO_ID, "/dev/fd/70", 6);
+        files.completed(0, &unknown, None, &mut texts);
+        assert_eq!(files.target(0, 5), files.target(0, 3));
+        assert_eq!(files.target(0, 6), unknown.target);
     }
 
     #[test]
