@@ -10,24 +10,24 @@ const FIRST_EPHEMERAL_PORT: u32 = 32768;
 /// Hexadecimal digits from which on a run with a digit in it is an id (short git hashes, UUID parts).
 const LONG_HEX: usize = 7;
 
-/// The normalised form; `None` if it is the text itself.
+/// The normalised form; `None` if it is the text itself. Only words with a digit can change.
 pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
-    if !target.iter().any(u8::is_ascii_digit) {
-        return None;
-    }
-    let mut out = Vec::with_capacity(target.len());
-    let mut at = 0;
-    while at < target.len() {
-        let run = alphanumeric_run(&target[at..]);
-        if run == 0 {
-            out.push(target[at]);
-            at += 1;
-            continue;
+    let mut digit = target.iter().position(u8::is_ascii_digit)?;
+    let (mut out, mut at) = (Vec::with_capacity(target.len()), 0);
+    loop {
+        let rest = &target[at..];
+        let start = rest[..digit].iter().rposition(|byte| !byte.is_ascii_alphanumeric()).map_or(0, |before| before + 1);
+        let end = digit + alphanumeric_run(&rest[digit..]);
+        out.extend_from_slice(&rest[..start]);
+        let before = (at + start).checked_sub(1).map(|before| target[before]);
+        push_word(&rest[start..end], before, rest.get(end).copied(), &mut out);
+        at += end;
+        match target[at..].iter().position(u8::is_ascii_digit) {
+            Some(next) => digit = next,
+            None => break,
         }
-        let before = at.checked_sub(1).map(|before| target[before]);
-        push_word(&target[at..at + run], before, target.get(at + run).copied(), &mut out);
-        at += run;
     }
+    out.extend_from_slice(&target[at..]);
     (out != target).then_some(out)
 }
 

@@ -176,13 +176,8 @@ fn from_cells(
     let (name, reader) = reader_for(path, Head { bytes: head, complete: file.cells() <= 1 }, format)?;
     drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
-    let mut run = Run::new(Assembler::new(trace, capture));
-    let file = file.with_cell_bytes(CELL_BYTES);
-    let mut numbers = 0..file.cells();
-    let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
-    let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
-    run.all(reader.as_ref(), claim, load, &mut |bytes| progress(bytes, file.len()));
-    run.finish(path, false)
+    let run = Run::new(Assembler::new(trace, capture));
+    run.file(path, reader.as_ref(), &file.with_cell_bytes(CELL_BYTES), progress)
 }
 
 fn from_stream(
@@ -253,6 +248,21 @@ struct Run<'trace> {
 impl<'trace> Run<'trace> {
     fn new(assembler: Assembler<'trace>) -> Run<'trace> {
         Run { assembler, known: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
+    }
+
+    /// Take in a file.
+    fn file(
+        mut self,
+        path: &str,
+        reader: &dyn LineReader,
+        file: &Seekable,
+        progress: Progress<'_>,
+    ) -> Result<(), ReadError> {
+        let mut numbers = 0..file.cells();
+        let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
+        let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
+        self.all(reader, claim, load, &mut |bytes| progress(bytes, file.len()));
+        self.finish(path, false)
     }
 
     /// Take in all cells that can be claimed, each loaded and read by some core, and tell how many bytes those had.

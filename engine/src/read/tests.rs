@@ -1,6 +1,8 @@
 use super::*;
 use std::fmt::Write;
 
+mod cells;
+
 /// Lines that say again what others said, in all states that their task may be in.
 fn capture(decorated: bool) -> String {
     let mut text = String::new();
@@ -50,25 +52,37 @@ fn halves(text: &mut String, tid: u32, turn: u32, fd: &str, at: impl Fn(u32) -> 
     let _ = writeln!(text, "{tid} {} <... close resumed>) = 0{dur}", at(59));
 }
 
-fn read_both_ways(path: &str) -> [Trace; 2] {
-    [true, false].map(|is_plain| {
-        let mut trace = Trace::default();
-        let file = Seekable::open(Path::new(path)).expect("a file").with_cell_bytes(5000);
-        let mut first = Vec::new();
-        file.read_cell(0, &mut first).expect("a cell");
-        let head = Head { bytes: &first, complete: false };
-        let (name, reader) = reader_for(path, head, None).unwrap_or_else(|error| panic!("{error:?}"));
-        let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref());
-        let assembler = Assembler::new(&mut trace, capture);
-        let mut run = Run::new(if is_plain { assembler } else { assembler.without_plain() });
-        let mut numbers = 0..file.cells();
-        let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
-        let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
-        run.all(reader.as_ref(), claim, load, &mut |_| ());
-        run.finish(path, false).unwrap_or_else(|error| panic!("{error:?}"));
-        trace.index();
-        trace
-    })
+/// A file read in cells of this size; with all lines taken in as if their bodies had not come before, if asked to.
+fn read_as(
+    path: &str,
+    format: Option<&'static dyn Format>,
+    cell_bytes: u64,
+    is_plain: bool,
+) -> Result<Trace, ReadError> {
+    let mut trace = Trace::default();
+    let bytes = std::fs::read(path).expect("a file");
+    let (name, reader) = reader_for(path, Head { bytes: &bytes, complete: true }, format)?;
+    let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref());
+    let assembler = Assembler::new(&mut trace, capture);
+    let run = Run::new(if is_plain { assembler } else { assembler.without_plain() });
+    let file = Seekable::open(Path::new(path)).expect("a file").with_cell_bytes(cell_bytes);
+    run.file(path, reader.as_ref(), &file, &mut |_, _| ())?;
+    trace.index();
+    Ok(trace)
+}
+
+fn assert_same(one: &Trace, other: &Trace) {
+    assert_eq!(one.events.len(), other.events.len());
+    for row in 0..one.events.len() {
+        assert_eq!(one.events.event(row), other.events.event(row), "row {row}");
+    }
+    assert_eq!(one.events.shapes(), other.events.shapes());
+    assert_eq!(one.events.asked, other.events.asked);
+    assert_eq!(one.events.fds, other.events.fds);
+    assert_eq!(one.events.ends, other.events.ends);
+    assert_eq!(format!("{:?}", one.tasks), format!("{:?}", other.tasks));
+    assert_eq!(format!("{:?}", one.captures), format!("{:?}", other.captures));
+    assert!((0..one.tasks.len() as u32).all(|task| one.rows_of(task) == other.rows_of(task)));
 }
 
 #[test]
@@ -77,15 +91,10 @@ fn a_call_whose_body_came_before_is_taken_in_like_any_other() {
         let text = capture(decorated);
         let mut file = tempfile::NamedTempFile::new().expect("a file");
         io::Write::write_all(&mut file, text.as_bytes()).expect("written");
-        let [plain, slow] = read_both_ways(&file.path().to_string_lossy());
+        let path = file.path().to_string_lossy();
+        let [plain, slow] = [true, false]
+            .map(|is_plain| read_as(&path, None, 5000, is_plain).unwrap_or_else(|error| panic!("{error:?}")));
         assert_eq!(plain.captures[0].lines(), text.lines().count() as u64);
-        assert_eq!(plain.events.len(), slow.events.len());
-        for row in 0..plain.events.len() {
-            assert_eq!(plain.events.event(row), slow.events.event(row), "row {row}");
-        }
-        assert_eq!(plain.events.shapes(), slow.events.shapes());
-        assert_eq!(plain.events.ends, slow.events.ends);
-        assert_eq!(format!("{:?}", plain.tasks), format!("{:?}", slow.tasks));
-        assert_eq!(format!("{:?}", plain.captures), format!("{:?}", slow.captures));
+        assert_same(&plain, &slow);
     }
 }
