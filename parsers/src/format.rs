@@ -154,6 +154,10 @@ pub trait LineReader: Send + Sync {
     fn front(&self, _text: &[u8]) -> Option<Front> {
         None
     }
+    /// As [`LineReader::read`] for a line with this front.
+    fn read_behind(&self, _front: Front, line: &[u8], parsed: &mut Parsed) -> Line {
+        self.read(line, parsed)
+    }
     /// As [`LineReader::parts`] for a line with this front.
     fn parts_behind<'a>(&self, _front: Front, line: &'a [u8]) -> Option<Parts<'a>> {
         self.parts(line)
@@ -261,7 +265,10 @@ impl Parsed {
         if let Some((parts, Ok(body))) = asked {
             return into.list.push(Told::again(&parts, body));
         }
-        let line = reader.read(text, self);
+        let line = match front {
+            Some(front) => reader.read_behind(front, text, self),
+            None => reader.read(text, self),
+        };
         if let Some((parts, Err(hash))) = asked
             && let Some(body) = self.memo.keep(&parts, hash, &line, bodies::extra(&self.extras, line.extra))
         {

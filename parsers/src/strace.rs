@@ -80,6 +80,12 @@ impl LineReader for Reader {
         line.get(front.len..).map(|body| parts(front, body))
     }
 
+    fn read_behind(&self, front: Front, line: &[u8], parsed: &mut Parsed) -> Line {
+        let line = line.strip_suffix(b"\r").unwrap_or(line);
+        let Front { tid, stamp_ns, len } = front;
+        self.read_from(line, line.get(len..).map(|body| Prefix { tid, stamp_ns, body }), parsed)
+    }
+
     #[inline]
     fn front(&self, text: &[u8]) -> Option<Front> {
         if !self.is_common {
@@ -105,7 +111,11 @@ fn parts(front: Front, body: &[u8]) -> Parts<'_> {
 impl Reader {
     fn read_plain(&self, line: &[u8], parsed: &mut Parsed) -> Line {
         let common = if self.is_common { layout::common_prefix(line) } else { None };
-        let prefix = common.or_else(|| self.layout.prefix(line));
+        self.read_from(line, common.or_else(|| self.layout.prefix(line)), parsed)
+    }
+
+    /// Read a line with this prefix, if it has one.
+    fn read_from(&self, line: &[u8], prefix: Option<Prefix<'_>>, parsed: &mut Parsed) -> Line {
         if let Some(read) = prefix.as_ref().and_then(|prefix| body(prefix, parsed)) {
             return read;
         }
