@@ -588,7 +588,7 @@ columns! {
         "ran_ns" i64 "ns" "How long all of them took.";
         "max_ns" i64 "ns" "How long the longest took.";
         "waited_by" dict "" "Program of the parent that waited for the longest of them.";
-        "paces" bool "" "Whether it is the rhythm of a process that never ends: nobody waits for it.";
+        "paces" bool "" "Whether nobody waits for it: it is the rhythm of a process that never ends, or the process waits behind it for somebody outside anyway.";
         "exclusive_ns" i64 "ns" "Their time on the path.";
         "share" f64 "share" "The part of the window that this is.";
         "first_line" i64 "" "Line of the first of them.";

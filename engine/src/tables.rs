@@ -12,6 +12,7 @@ mod families;
 mod fd_sweeps;
 mod forks;
 mod gap_lengths;
+mod idle;
 mod io;
 mod items;
 mod kills;

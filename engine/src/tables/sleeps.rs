@@ -6,6 +6,7 @@
 //! ```
 //! A select or poll without descriptors is one too, and the read of a timer.
 
+use super::idle;
 use super::lengths::two_digits;
 use crate::events::NONE;
 use crate::kinds::Kinds;
@@ -73,10 +74,27 @@ pub fn found(view: &View<'_>) -> Found {
         for (key, group) in groups {
             let owner = owner(view, task, &group);
             let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
-            write(view, task, key, group, again && !ends_by_itself(view, owner), &mut sheet);
+            let paces = keeps_nobody_waiting(view, task, &group) || again && !ends_by_itself(view, owner);
+            write(view, task, key, group, paces, &mut sheet);
         }
     }
     sheet.finish()
+}
+
+/// Whether behind nearly all sleeps the task waits for somebody outside anyway.
+fn keeps_nobody_waiting(view: &View<'_>, task: u32, group: &Group) -> bool {
+    let rows = view.trace.rows_of(task);
+    let (mut next, mut idle, mut busy) = (0, 0, 0);
+    for row in &group.rows {
+        let Some(at) = rows.iter().skip(next).position(|other| other == row).map(|at| next + at) else { return false };
+        match idle::waits_behind(view, task, at) {
+            Some(true) => idle += 1,
+            Some(false) => busy += 1,
+            None => {}
+        }
+        next = at + 1;
+    }
+    idle > MOST_IDLE * busy
 }
 
 /// Whose sleep it is: that of the creator where a child does nothing else.
@@ -98,6 +116,8 @@ fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
 
 /// Program, syscall, what was asked.
 type Key = (Text, Text, i64);
+/// Of so many sleeps, one may have kept somebody waiting.
+const MOST_IDLE: i64 = 4;
 /// So many sleeps that are alike are a rhythm.
 const RHYTHM: i64 = 3;
 
@@ -157,7 +177,7 @@ fn waiter(view: &View<'_>, task: u32, row: u32) -> Option<Text> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{build, rows, task};
+    use crate::build::{TaskPlan, build, rows, task};
 
     const COLUMNS: &[&str] = &["pid", "syscall", "calls", "interrupted", "ran_ns", "waited_by", "exclusive_ns"];
 
@@ -176,6 +196,26 @@ mod tests {
             task(1).exec(0, 1, "/x").call("nanosleep", 2, 12).fails("EINTR").call("nanosleep", 20, 30).exit(40),
         ]);
         assert_eq!(rows(&trace, found, COLUMNS), ["1 nanosleep 2 1 20 - 20"]);
+    }
+
+    #[test]
+    fn a_sleep_before_a_wait_for_somebody_outside_keeps_nobody_waiting() {
+        const MS: i64 = 1_000_000;
+        let turn = |plan: TaskPlan, at_ms: i64, waits_ms: i64| {
+            let (slept, came) = (at_ms + 50, at_ms + 50 + waits_ms);
+            let plan = plan.call("nanosleep", at_ms * MS, slept * MS).call("accept", slept * MS, came * MS);
+            plan.call("close", came * MS, came * MS + 1)
+        };
+        let paces = |waits_ms: [i64; 2]| {
+            let plan = turn(turn(task(1).exec(0, 1, "/x"), 10, waits_ms[0]), 100, waits_ms[1]);
+            rows(&build(vec![plan.exit(260 * MS)]), found, &["calls", "paces"])
+        };
+        assert_eq!(paces([20, 20]), ["2 true"]);
+        // Who came was there already.
+        assert_eq!(paces([20, 0]), ["2 false"]);
+        let closes = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).call("close", 50 * MS, 51 * MS);
+        let closes = closes.call("accept", 51 * MS, 99 * MS).exit(100 * MS);
+        assert_eq!(rows(&build(vec![closes]), found, &["calls", "paces"]), ["1 false"]);
     }
 
     #[test]

@@ -1,0 +1,66 @@
+//! Sleeps that keep nobody waiting: behind them, the task waits for somebody outside anyway.
+//!
+//! ```text
+//! server   |accept|send|close|== sleep ==|------ accept ------|      who comes next comes then, whether it slept or not
+//! server   |accept|send|close|== sleep ==|accept|send|               who comes next was kept waiting
+//! server   |accept|send|== sleep ==|close|------ accept ------|      who was there may have waited for the close
+//! ```
+
+use crate::events::EventKind;
+use crate::view::View;
+use crate::wakers::waits::{Wait, failed_at_once, is_signal_upkeep, timed_out, wait_of_row};
+use parsers::Outcome;
+use parsers::syscalls::{self, Class};
+
+/// Calls between a sleep and the wait that are looked at.
+const ROWS_BEHIND: usize = 32;
+/// Who waits for less than this was hardly waiting: the answer was on its way.
+const LEAST_NS: i64 = 1_000_000;
+/// Calls of which nobody else notices anything, beside those that give memory or keep signals in order.
+const UNNOTICED: [&[u8]; 12] = [
+    b"clock_gettime",
+    b"gettimeofday",
+    b"time",
+    b"getpid",
+    b"gettid",
+    b"getppid",
+    b"getuid",
+    b"geteuid",
+    b"fcntl",
+    b"lseek",
+    b"getsockname",
+    b"getpeername",
+];
+
+/// Whether a task waits behind a sleep for somebody outside of the trace, before it does anything that others notice; none
+/// if it does nothing more. The sleep is that of the row at this place among the task's rows.
+pub(super) fn waits_behind(view: &View<'_>, task: u32, at: usize) -> Option<bool> {
+    let events = &view.trace.events;
+    let behind = view.trace.rows_of(task).iter().copied().skip(at + 1).take(ROWS_BEHIND);
+    for row in behind.filter(|&row| events.kind(row) == EventKind::Call) {
+        match wait_of_row(events, row) {
+            Some(Wait::Sleep) => {}
+            Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
+            // Time that the trace leads to another task is not charged to the wait.
+            Some(Wait::Poll | Wait::Peer) => return Some(view.exclusive_ns(row) >= LEAST_NS),
+            Some(Wait::Read) => return Some(is_from_somebody(view, row) && view.exclusive_ns(row) >= LEAST_NS),
+            Some(_) => return Some(false),
+            None if is_unnoticed(view, row) => {}
+            None if events.outcome(row) == Outcome::NoReturn => return None,
+            None => return Some(false),
+        }
+    }
+    None
+}
+
+/// Whether what is read comes from somebody, and not from a disk.
+fn is_from_somebody(view: &View<'_>, row: u32) -> bool {
+    matches!(view.wakers.class(view.trace, row), Class::Network | Class::Ipc | Class::Terminal | Class::External)
+}
+
+fn is_unnoticed(view: &View<'_>, row: u32) -> bool {
+    let events = &view.trace.events;
+    let syscall = events.texts.bytes(events.shape(row).syscall);
+    let gives_memory = syscalls::by_name(syscall).is_some_and(|call| call.class == Class::Memory);
+    gives_memory || is_signal_upkeep(events, row) || UNNOTICED.contains(&syscall)
+}
