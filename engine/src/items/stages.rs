@@ -6,7 +6,7 @@
 //! Power down.                                         Power down.          of no item
 //! ```
 
-use super::words::{cut, frame_of, noun, shape, without_a_word, words_said};
+use super::words::{Cut, cut, frame_of, noun, shape, without_a_word, words_said};
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -58,8 +58,8 @@ impl Keys {
     }
 }
 
-/// Messages with one frame: text and moment of each.
-type Framed<'text> = Vec<(&'text str, Said)>;
+/// Messages with one frame: the numbers and the moment of each.
+type Framed<'cut> = Vec<(&'cut [&'cut str], Said)>;
 
 /// The stages of these messages, which are in order.
 pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String) -> Vec<Stage> {
@@ -67,20 +67,12 @@ pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String
     for &(text, _) in messages {
         texts.entry(text).or_insert_with(|| text_of(text));
     }
-    let mut frames: FxHashMap<String, Framed<'_>> = FxHashMap::default();
-    let mut known: FxHashMap<Text, String> = FxHashMap::default();
-    for &(text, said) in messages {
-        let Some(message) = texts.get(&text) else { continue };
-        let frame = known.entry(text).or_insert_with(|| cut(message).frame);
-        match frames.get_mut(frame.as_str()) {
-            Some(framed) => framed.push((message, said)),
-            None => drop(frames.insert(frame.clone(), vec![(message, said)])),
-        }
-    }
+    let cuts: FxHashMap<Text, Cut<'_>> = texts.iter().map(|(&text, message)| (text, cut(message))).collect();
+    let frames = framed(messages, &cuts);
     let mut keys = Keys::default();
     let (mut found, mut others) = (Vec::new(), Vec::new());
     for (frame, framed) in frames {
-        match numbered(&frame, &framed, &mut keys) {
+        match numbered(frame, &framed, &mut keys) {
             Some(stage) => found.push(stage),
             None => others.push((frame, framed)),
         }
@@ -88,6 +80,23 @@ pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String
     found.extend(named(others, &mut keys));
     found.sort_by_key(|stage| stage.said.first().map(|said| (said.at_ns, said.row)));
     found
+}
+
+/// Messages by their frames, in the order of the first ones.
+fn framed<'cut>(messages: &[(Text, Said)], cuts: &'cut FxHashMap<Text, Cut<'cut>>) -> Vec<(&'cut str, Framed<'cut>)> {
+    let mut frames: Vec<(&str, Framed<'_>)> = Vec::new();
+    let (mut by_frame, mut by_text) = (FxHashMap::default(), FxHashMap::default());
+    for &(text, said) in messages {
+        let Some(cut) = cuts.get(&text) else { continue };
+        let number = *by_text.entry(text).or_insert_with(|| {
+            *by_frame.entry(cut.frame.as_str()).or_insert_with(|| {
+                frames.push((&cut.frame, Vec::new()));
+                frames.len() - 1
+            })
+        });
+        frames[number].1.push((&cut.numbers, said));
+    }
+    frames
 }
 
 /// The stage of messages that differ in the number of an item: the first number that is another one each time.
@@ -113,14 +122,14 @@ fn are_items(values: usize, messages: usize) -> bool {
 }
 
 /// The numbers that are the same in all messages.
-fn constants<'text>(numbers: &[Vec<&'text str>]) -> Vec<Option<&'text str>> {
+fn constants<'text>(numbers: &[&[&'text str]]) -> Vec<Option<&'text str>> {
     let Some(first) = numbers.first() else { return Vec::new() };
     let is_constant = |slot: usize| numbers.iter().all(|numbers| numbers.get(slot) == first.get(slot));
     first.iter().enumerate().map(|(slot, &value)| is_constant(slot).then_some(value)).collect()
 }
 
 /// The stages of messages that are about no numbered item: those that differ in one word, and those that do not.
-fn named(others: Vec<(String, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
+fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
     let mut ways: FxHashMap<String, usize> = FxHashMap::default();
     if others.len() <= MOST_FRAMES {
         for (without, _) in others.iter().flat_map(|(frame, _)| without_a_word(frame)) {
@@ -130,12 +139,12 @@ fn named(others: Vec<(String, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
     let (mut alone, mut alike) = (Vec::new(), FxHashMap::<String, Vec<(u32, Framed<'_>)>>::default());
     for (frame, framed) in others {
         let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= FEWEST);
-        let choices = without_a_word(&frame).filter_map(|(without, name)| Some((known(&without)?, without, name)));
+        let choices = without_a_word(frame).filter_map(|(without, name)| Some((known(&without)?, without, name)));
         // On equal terms, who does something is said before what it is: of several, the last largest one is taken.
         let best = choices.collect::<Vec<_>>().into_iter().rev().max_by_key(|&(ways, ..)| ways);
         match best {
             Some((_, without, name)) => alike.entry(without).or_default().push((keys.number(name), framed)),
-            None => alone.push(about_nothing(&frame, &framed)),
+            None => alone.push(about_nothing(frame, &framed)),
         }
     }
     alone.extend(alike.into_iter().map(|(without, named)| with_names(&without, &named)));
@@ -151,7 +160,7 @@ fn with_names(without: &str, named: &[(u32, Framed<'_>)]) -> Stage {
     let keyed = named.iter().flat_map(|(key, framed)| framed.iter().map(|&(_, said)| (said, *key)));
     let mut keyed: Vec<(Said, u32)> = keyed.collect();
     keyed.sort_by_key(|(said, _)| (said.at_ns, said.row));
-    let numbers: Vec<Vec<&str>> = named.iter().flat_map(|(_, framed)| numbers_of(framed)).collect();
+    let numbers: Vec<&[&str]> = named.iter().flat_map(|(_, framed)| numbers_of(framed)).collect();
     let keys =
         if are_items(named.len(), keyed.len()) { keyed.iter().map(|&(_, key)| key).collect() } else { Vec::new() };
     Stage {
@@ -164,6 +173,6 @@ fn with_names(without: &str, named: &[(u32, Framed<'_>)]) -> Stage {
     }
 }
 
-fn numbers_of<'text>(framed: &Framed<'text>) -> Vec<Vec<&'text str>> {
-    framed.iter().map(|(text, _)| cut(text).numbers).collect()
+fn numbers_of<'cut>(framed: &Framed<'cut>) -> Vec<&'cut [&'cut str]> {
+    framed.iter().map(|&(numbers, _)| numbers).collect()
 }
