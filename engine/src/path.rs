@@ -168,12 +168,23 @@ impl<L: Listen> Walk<'_, L> {
             return self.leave_at_birth();
         }
         match self.lanes.before(self.trace, self.task, self.at_ns) {
-            Some((at, span)) if span.end_ns >= self.at_ns => match self.works(span.row) {
-                Some(class) => self.charge(self.task, span.start_ns, What::Call(span.row), class, true),
-                None => self.call(at, span),
-            },
-            Some((at, span)) => self.gap(Some(at), span.end_ns),
+            Some((at, span)) => self.back(at, span),
             None => self.gap(None, birth_ns),
+        }
+    }
+
+    /// Most calls work until they are done: those at hand, and the gaps between them, are gone back over in one step.
+    fn back(&mut self, at: usize, span: Span) {
+        let mut next = Some((at, span));
+        while let Some((at, span)) = next.filter(|_| self.at_ns > self.floor_ns) {
+            if span.end_ns < self.at_ns {
+                self.gap(Some((at, span.row)), span.end_ns);
+            } else if let Some(class) = self.works(span.row) {
+                self.charge(self.task, span.start_ns, What::Call(span.row), class, true);
+            } else {
+                return self.call(at, span);
+            }
+            next = self.lanes.again(self.at_ns);
         }
     }
 
@@ -211,10 +222,12 @@ impl<L: Listen> Walk<'_, L> {
     ///                   |<---- gap ------>|               user code, or calls that the capture left out
     ///                   |  stop---|cont   |               or stopped
     /// ```
-    fn gap(&mut self, last: Option<usize>, from_ns: i64) {
-        let row = last.and_then(|at| self.trace.rows_of(self.task).get(at).copied());
-        let gap = What::Gap(row.unwrap_or(NONE));
-        let Some((stopped_ns, goes_on_ns)) = self.may_stop.then(|| self.last_stop(last)).flatten() else {
+    ///
+    /// `last` is the call before it, with its place among the task's rows.
+    fn gap(&mut self, last: Option<(usize, u32)>, from_ns: i64) {
+        let gap = What::Gap(last.map_or(NONE, |(_, row)| row));
+        let last_stop = || self.last_stop(last.map(|(at, _)| at));
+        let Some((stopped_ns, goes_on_ns)) = self.may_stop.then(last_stop).flatten() else {
             return self.charge(self.task, from_ns, gap, Class::User, true);
         };
         self.charge(self.task, goes_on_ns.max(from_ns), gap, Class::User, true);
@@ -260,7 +273,13 @@ impl<L: Listen> Walk<'_, L> {
         }
     }
 
+    /// What the time of a call is spent on; a poll of nothing that has a limit is a sleep.
     fn class(&self, row: u32) -> Class {
-        self.wakers.class(self.trace, row)
+        let events = &self.trace.events;
+        let sleeps = || events.polls_nothing(row) && events.requested_ns(row).is_some();
+        match self.wakers.class(self.trace, row) {
+            Class::Poll if sleeps() => Class::Sleep,
+            class => class,
+        }
     }
 }

@@ -5,7 +5,7 @@
 
 mod backlog;
 mod beside;
-pub(crate) mod broken;
+mod broken;
 pub mod checks;
 pub mod child;
 mod concerns;
@@ -237,14 +237,14 @@ impl Wakers {
             let killed = self.signals.sender(&call, None, &self.children);
             return killed.or_else(|| self.children.process_ender(&call));
         }
-        if broken::was_interrupted(&trace.events, span.row) {
+        if known.interrupted {
             return self.breaker(&call, known.wait);
         }
         let ended = match known.wait {
             None if known.deed == Deed::Opens => self.streams.opener(&call),
             None => drain::reader(&self.streams, &call),
-            Some(Wait::Poll) => poll::waker(self, &call.by_origin()),
-            Some(_) => self.taken(&call.by_origin()),
+            Some(Wait::Poll) => poll::waker(self, &call.by_origin(known)),
+            Some(_) => self.taken(&call.by_origin(known)),
         };
         ended.or_else(|| self.signals.sender(&call, known.wait, &self.children))
     }
@@ -267,6 +267,16 @@ impl Wakers {
             () if self.signals.came_from_outside(&call) => Ender::Outside,
             () => Ender::Unknown,
         }
+    }
+
+    /// When the wait began of which this call of a task may be the last part, if it began at `start_ns` itself.
+    pub fn began_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+        broken::began_ns(&self.shapes, trace, task, at, start_ns)
+    }
+
+    /// Whether a call only keeps signals in order.
+    pub fn keeps_signals(&self, trace: &Trace, row: u32) -> bool {
+        self.shapes.of(trace, row).upkeep
     }
 
     /// Whether a call creates a task.

@@ -11,6 +11,7 @@ use engine::path::{Segment, Tag, path};
 use engine::trace::{Span, Trace};
 use engine::wakers::{Ender, Wakers};
 use engine::window::{Choice, windows};
+use parsers::syscalls::Class;
 use std::io::Write;
 
 const LONG_NS: i64 = 50_000_000;
@@ -78,4 +79,21 @@ fn each_wait_is_ended_by_who_the_case_says() {
         assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
     }
     assert!(wrong.is_empty(), "{wrong}");
+}
+
+#[test]
+fn a_poll_of_nothing_is_a_sleep_if_it_has_a_limit() {
+    let began = "1 01.000000 execve(\"/bin/x\", [\"x\"], 0x7f /* 1 var */) = 0 <0.000100>\n";
+    let class = |call: &str| {
+        let trace = read(&format!("{began}1 01.100000 {call}\n1 01.700000 exit_group(0) = ?"));
+        let window = windows(&trace, &Choice::default())[0];
+        let segments = path(&trace, &Wakers::new(&trace), &window);
+        segments.iter().max_by_key(|segment| segment.dur_ns()).map(|segment| segment.class)
+    };
+    let limited = "select(0, NULL, NULL, NULL, {tv_sec=0, tv_usec=500000}) = 0 (Timeout) <0.500000>";
+    assert_eq!(class(limited), Some(Class::Sleep));
+    let of_one = "select(4, [3], NULL, NULL, {tv_sec=0, tv_usec=500000}) = 0 (Timeout) <0.500000>";
+    assert_eq!(class(of_one), Some(Class::Poll));
+    let for_ever = "select(0, NULL, NULL, NULL, NULL) = ? ERESTARTNOHAND (To be restarted if no handler) <0.500000>";
+    assert_eq!(class(for_ever), Some(Class::Poll));
 }

@@ -5,7 +5,7 @@ use crate::events::{EventKind, NONE};
 use crate::trace::Span;
 use crate::wakers::checks::Poll;
 use crate::wakers::waits::{self, Wait};
-use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How, broken};
+use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How};
 use parsers::Outcome;
 use parsers::syscalls::Class;
 
@@ -26,7 +26,7 @@ impl<L: Listen> Walk<'_, L> {
             Some(edge) => {
                 let began_ns = match edge.how {
                     How::Child | How::Join => self.began_to_wait(at, span, edge.how),
-                    _ => broken::began_ns(self.trace, self.task, at, span.start_ns),
+                    _ => self.wakers.began_ns(self.trace, self.task, at, span.start_ns),
                 };
                 self.follow(span, began_ns, edge);
             }
@@ -83,7 +83,7 @@ impl<L: Listen> Walk<'_, L> {
                 }
                 reached_ns = start_ns.min(reached_ns);
                 began_ns = reached_ns;
-            } else if waits::is_signal_upkeep(events, row) && between_ns <= EXIT_TOLERANCE_NS {
+            } else if self.wakers.keeps_signals(self.trace, row) && between_ns <= EXIT_TOLERANCE_NS {
                 reached_ns = start_ns.min(reached_ns);
             } else if between_ns > CLEARING_UP_NS || self.wakers.creates(self.trace, row) {
                 break;

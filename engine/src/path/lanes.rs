@@ -37,13 +37,28 @@ pub(super) struct Lanes {
     places: Vec<u32>,
     /// Spans that were worked out for lanes that may still be looked at.
     spans: usize,
+    /// The lane that was asked for last.
+    place: usize,
     /// Room that a lane has left to the next one.
     spare: Vec<Vec<(usize, Span)>>,
 }
 
 impl Lanes {
     pub(super) fn new(trace: &Trace) -> Lanes {
-        Lanes { lanes: Vec::new(), places: vec![NONE; trace.tasks.len()], spans: 0, spare: Vec::new() }
+        Lanes { lanes: Vec::new(), places: vec![NONE; trace.tasks.len()], spans: 0, place: 0, spare: Vec::new() }
+    }
+
+    /// The same for the task that was asked for last, as far as its spans are worked out.
+    #[inline]
+    pub(super) fn again(&mut self, at_ns: i64) -> Option<(usize, Span)> {
+        let spans = &mut self.lanes.get_mut(self.place)?.spans;
+        while let Some(&found) = spans.last() {
+            if found.1.start_ns < at_ns {
+                return Some(found);
+            }
+            spans.pop();
+        }
+        None
     }
 
     /// The last span of a task that begins before a moment, and its place among the task's rows.
@@ -55,6 +70,7 @@ impl Lanes {
             self.forget(trace);
         }
         let place = self.place(trace, task);
+        self.place = place;
         let lane = self.lanes.get_mut(place)?;
         loop {
             if !lane.is_filled {

@@ -62,5 +62,5 @@ fn is_unnoticed(view: &View<'_>, row: u32) -> bool {
     let events = &view.trace.events;
     let syscall = events.texts.bytes(events.shape(row).syscall);
     let gives_memory = syscalls::by_name(syscall).is_some_and(|call| call.class == Class::Memory);
-    gives_memory || is_signal_upkeep(events, row) || UNNOTICED.contains(&syscall)
+    gives_memory || is_signal_upkeep(syscall) || UNNOTICED.contains(&syscall)
 }

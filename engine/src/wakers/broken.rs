@@ -6,6 +6,7 @@
 //! task    |---- read ----|killed by SIGKILL                         the same: it never returned
 //! ```
 
+use super::shapes::Shapes;
 use super::waiting::Waiting;
 use super::waits::is_signal_upkeep;
 use crate::events::{EventKind, EventTable};
@@ -73,11 +74,12 @@ pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
 }
 
 /// When the wait began of which this is a part. What was stopped in between is not gone past: that time is told apart.
-pub(crate) fn began_ns(trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let before = |at: &usize| {
-        let reach = at.checked_sub(1).filter(|&before| may_follow_signal(trace, rows[before]))?;
+        let follows_signal = |row: u32| events.kind(row) != EventKind::Call || shapes.of(trace, row).upkeep;
+        let reach = at.checked_sub(1).filter(|&before| follows_signal(rows[before]))?;
         let from = reach.saturating_sub(ROWS_BEHIND);
         let call = (from..reach).rev().find(|&at| was_interrupted(events, rows[at]))?;
         let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
@@ -85,10 +87,6 @@ pub(crate) fn began_ns(trace: &Trace, task: u32, at: usize, start_ns: i64) -> i6
     };
     let first = std::iter::successors(Some(at), before).take(PARTS).last().filter(|&first| first != at);
     first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
-}
-
-fn may_follow_signal(trace: &Trace, row: u32) -> bool {
-    trace.events.kind(row) != EventKind::Call || is_signal_upkeep(&trace.events, row)
 }
 
 /// Where a task goes on with a call that a signal broke off: nothing lies between them but the signal and its handler.
@@ -113,7 +111,7 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
             (is_elsewhere, has_returned) = (false, true);
         } else if !is_elsewhere && is_same_call(events, broken, row) {
             return Some(place);
-        } else if !is_signal_upkeep(events, row) {
+        } else if !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall)) {
             if has_returned {
                 return None;
             }
@@ -139,9 +137,6 @@ fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
 pub(super) fn origin(call: &Waiting<'_>) -> u32 {
     let events = &call.trace.events;
     let row = call.span.row;
-    if events.texts.bytes(events.shape(row).syscall) != b"restart_syscall" {
-        return row;
-    }
     let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
     let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_interrupted(events, row));
     let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != b"restart_syscall");

@@ -4,7 +4,7 @@ use super::checks::{self, Check, check_of};
 use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::message::{Object, object_of};
-use super::waits::{Wait, wait_of};
+use super::waits::{Wait, is_signal_upkeep, wait_of};
 use crate::classes::{class_of, is_host_and_port};
 use crate::events::{EventKind, Shape};
 use crate::trace::Trace;
@@ -75,6 +75,12 @@ pub(super) struct Known {
     pub is_told: bool,
     /// Whether nobody ends it, unless it ends a poll loop or waits for a child of vfork.
     pub works: bool,
+    /// Whether a signal broke it off.
+    pub interrupted: bool,
+    /// Whether it is a call that a signal had broken off, under the name that those go on with.
+    pub restarts: bool,
+    /// Whether it only keeps signals in order.
+    pub upkeep: bool,
     /// Whether it creates a task.
     pub creates: bool,
     /// Whether some call of this shape created a child for which its creator waits inside it.
@@ -174,6 +180,9 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         fails_late,
         is_told: true,
         works: false,
+        interrupted: shape.outcome == Outcome::Interrupted || texts.bytes(shape.errno) == b"EINTR",
+        restarts: texts.bytes(shape.syscall) == b"restart_syscall",
+        upkeep: is_signal_upkeep(syscall),
         creates: is_creation(syscall),
         may_vfork: false,
     }

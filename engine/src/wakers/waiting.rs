@@ -1,7 +1,7 @@
 //! A call that waited, where it stands, and what of other tasks lies inside it.
 
 use super::ordered::Ordered;
-use super::shapes::Shapes;
+use super::shapes::{Known, Shapes};
 use super::waits::Wait;
 use super::{Edge, How, Sure};
 use crate::events::EventKind;
@@ -48,7 +48,10 @@ impl Waiting<'_> {
     }
 
     /// The same wait, where a signal broke it off before, by the call that names what it waits for.
-    pub(super) fn by_origin(self) -> Self {
+    pub(super) fn by_origin(self, known: Known) -> Self {
+        if !known.restarts {
+            return self;
+        }
         Waiting { span: Span { row: super::broken::origin(&self), ..self.span }, ..self }
     }
 

@@ -81,19 +81,13 @@ pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
         || matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
 }
 
-/// Whether a call only keeps signals in order, as a shell does between its waits.
-pub(crate) fn is_signal_upkeep(events: &EventTable, row: u32) -> bool {
+/// Whether calls of this name only keep signals in order, as a shell does between its waits.
+#[rustfmt::skip]
+pub(crate) fn is_signal_upkeep(syscall: &[u8]) -> bool {
     matches!(
-        events.texts.bytes(events.shape(row).syscall),
-        b"rt_sigreturn"
-            | b"rt_sigprocmask"
-            | b"rt_sigaction"
-            | b"sigreturn"
-            | b"sigprocmask"
-            | b"sigaction"
-            | b"lwp_sigmask"
-            | b"setcontext"
-            | b"getcontext"
+        syscall,
+        b"rt_sigreturn" | b"rt_sigprocmask" | b"rt_sigaction" | b"sigreturn" | b"sigprocmask" | b"sigaction"
+        | b"lwp_sigmask" | b"setcontext" | b"getcontext"
     )
 }
 

@@ -89,8 +89,9 @@ fn joined(view: &View<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Ve
     for pause in pauses {
         let last = found.last_mut().filter(|last| {
             let behind = view.trace.rows_from(task, last.last_row).iter().skip(1);
-            let mut calls =
-                behind.filter(|&&row| events.kind(row) == EventKind::Call && !is_signal_upkeep(events, row));
+            let mut calls = behind.filter(|&&row| {
+                events.kind(row) == EventKind::Call && !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall))
+            });
             is_interrupted(view, last.last_row) && calls.next() == Some(&pause.row)
         });
         match last {
