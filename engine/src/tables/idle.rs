@@ -37,20 +37,30 @@ const UNNOTICED: [&[u8]; 12] = [
 pub(super) fn waits_behind(view: &View<'_>, task: u32, at: usize) -> Option<bool> {
     let events = &view.trace.events;
     let behind = view.trace.rows_of(task).iter().copied().skip(at + 1).take(ROWS_BEHIND);
+    let mut closes = false;
     for row in behind.filter(|&row| events.kind(row) == EventKind::Call) {
         match wait_of_row(events, row) {
             Some(Wait::Sleep) => {}
             Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
-            // Time that the trace leads to another task is not charged to the wait.
-            Some(Wait::Poll | Wait::Peer) => return Some(view.exclusive_ns(row) >= LEAST_NS),
-            Some(Wait::Read) => return Some(is_from_somebody(view, row) && view.exclusive_ns(row) >= LEAST_NS),
-            Some(_) => return Some(false),
+            Some(wait) => return Some(!closes && waits(view, row, wait)),
             None if is_unnoticed(view, row) => {}
-            None if events.outcome(row) == Outcome::NoReturn => return None,
+            // What is closed before the end is closed because of it.
+            None if events.texts.bytes(events.shape(row).syscall) == b"close" => closes = true,
+            None if matches!(events.outcome(row), Outcome::NoReturn | Outcome::Open) => return None,
             None => return Some(false),
         }
     }
     None
+}
+
+/// Whether a call waits for somebody outside: time that the trace leads to another task is not charged to it.
+fn waits(view: &View<'_>, row: u32, wait: Wait) -> bool {
+    let may = match wait {
+        Wait::Poll | Wait::Peer => true,
+        Wait::Read => is_from_somebody(view, row),
+        _ => false,
+    };
+    may && view.exclusive_ns(row) >= LEAST_NS
 }
 
 /// Whether what is read comes from somebody, and not from a disk.

@@ -216,6 +216,10 @@ mod tests {
         let closes = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).call("close", 50 * MS, 51 * MS);
         let closes = closes.call("accept", 51 * MS, 99 * MS).exit(100 * MS);
         assert_eq!(rows(&build(vec![closes]), found, &["calls", "paces"]), ["1 false"]);
+        // The last sleep, before the end.
+        let ends = turn(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
+        let ends = ends.call("close", 250 * MS, 251 * MS).open("exit_group", 251 * MS).exit(252 * MS);
+        assert_eq!(rows(&build(vec![ends]), found, &["calls", "paces"]), ["2 true"]);
     }
 
     #[test]
