@@ -279,9 +279,10 @@ impl Wakers {
         self.shapes.of(trace, row).upkeep
     }
 
-    /// Whether a call creates a task.
-    pub fn creates(&self, trace: &Trace, row: u32) -> bool {
-        self.shapes.of(trace, row).creates
+    /// Whether a call begins something new: it creates a task, or sends a signal.
+    pub fn begins(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.shapes.of(trace, row);
+        known.creates || known.deed == Deed::Signals
     }
 
     /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.

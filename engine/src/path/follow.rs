@@ -85,7 +85,7 @@ impl<L: Listen> Walk<'_, L> {
                 began_ns = reached_ns;
             } else if self.wakers.keeps_signals(self.trace, row) && between_ns <= EXIT_TOLERANCE_NS {
                 reached_ns = start_ns.min(reached_ns);
-            } else if between_ns > CLEARING_UP_NS || self.wakers.creates(self.trace, row) {
+            } else if between_ns > CLEARING_UP_NS || self.wakers.begins(self.trace, row) {
                 break;
             }
         }
