@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import make_capture
@@ -43,12 +41,7 @@ NAMES = ("reading", "the path", "tables and rules")
 
 def phases(path: Path) -> list[tuple[float, float, int]]:
     """Of each phase the least wall time, with its CPU time, and the most that memory rose by."""
-    command = [str(measure.tracealyze().parent / "python"), "-c", PHASES, str(path)]
-    done = [subprocess.run(command, capture_output=True, text=True) for _ in range(measure.ROUNDS)]
-    failed = next((one for one in done if one.returncode), None)
-    if failed:
-        sys.exit(f"{path.name} could not be read:\n{failed.stderr}")
-    by_phase = zip(*(json.loads(one.stdout) for one in done), strict=True)
+    by_phase = zip(*map(json.loads, measure.printed(PHASES, path)), strict=True)
     return [(*min(runs)[:2], max(run[2] for run in runs)) for runs in by_phase]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 import tempfile
 import time
@@ -52,6 +53,16 @@ def best_in_turn(commands: Mapping[str, Sequence[str]], rounds: int = ROUNDS) ->
     return {
         name: Run(min(run.seconds for run in done), max(run.peak_bytes for run in done)) for name, done in runs.items()
     }
+
+
+def printed(script: str, path: Path) -> list[str]:
+    """What a script for the Python of tracealyze prints about a file, in each of several rounds."""
+    command = [str(Path(tracealyze()).parent / "python"), "-c", script, str(path)]
+    done = [subprocess.run(command, capture_output=True, text=True) for _ in range(ROUNDS)]
+    failed = next((one for one in done if one.returncode), None)
+    if failed:
+        sys.exit(f"{path.name} could not be read:\n{failed.stderr}")
+    return [one.stdout for one in done]
 
 
 def tracealyze() -> str:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import argparse
 import subprocess
-import sys
 from pathlib import Path
 
 import make_capture
@@ -38,12 +37,7 @@ def repeated(text: Path, size: int) -> Path:
 
 def reading_s(path: Path) -> float:
     """The best of several rounds."""
-    command = [str(Path(measure.tracealyze()).parent / "python"), "-c", READ, str(path)]
-    done = [subprocess.run(command, capture_output=True, text=True) for _ in range(measure.ROUNDS)]
-    failed = next((one for one in done if one.returncode), None)
-    if failed:
-        sys.exit(f"{path.name} could not be read:\n{failed.stderr}")
-    return min(float(one.stdout) for one in done)
+    return min(map(float, measure.printed(READ, path)))
 
 
 def main(size: int) -> None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -373,6 +376,23 @@ def test_update_needs_to_be_told_to_accept_what_is_worse(accepted: tuple[Path, P
     assert taken.returncode == 0
     assert "Newly accepted:\n  fsyncs 0 → 1" in taken.stdout
     assert run("check", worse, "-b", base).returncode == 0
+
+
+@pytest.mark.parametrize("verb", ["update", "prune"])
+def test_a_reader_that_goes_away_changes_neither_what_is_kept_nor_the_exit_code(
+    verb: str, accepted: tuple[Path, Path], capture: Write
+) -> None:
+    _, base = accepted
+    before = base.read_bytes()
+    other = capture("other", [OPEN, MISS, SYNC] if verb == "update" else [OPEN])
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as pipe:
+        # Unbuffered: the first line already meets nobody.
+        command = [sys.executable, "-u", "-m", "tracealyze", "baseline", verb, str(other), "-b", str(base)]
+        done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE)
+    assert done.returncode == (1 if verb == "update" else 0)
+    assert (base.read_bytes() == before) == (verb == "update")
 
 
 def test_update_tells_what_grows_within_the_limits(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:

@@ -85,3 +85,12 @@ def test_the_document_written_by_its_parts_is_the_document(capture: Path, capsys
     written = capsys.readouterr().out
     assert json.loads(written) == json.loads(text(summary.document()))
     assert written.count("\n") < text(summary.document()).count("\n"), "rows of long tables are a line each"
+
+
+def test_calls_over_an_edge_that_was_asked_for_are_told(trace: tracealyze.Trace) -> None:
+    assert trace.window.cut_calls == 0
+    # From the middle of an ioctl on, to its end: sums of calls have what lies before, the path has not.
+    cut = trace.select(start="4.12", end="4.1525").window
+    assert cut.wall_ns == 32_500_000
+    assert cut.cut_calls >= 1
+    assert cut.outside_ns >= 4_120_000_000 - 4_113_400_000

@@ -90,14 +90,16 @@ class Trace:
         """Per capture: path, files, run, runs, first_line, format, lines, bytes, accounting {kind: lines}, losses
         [{kind, lines, events, first_line, remedy}], first_foreign_line, has {durations, tids, wall_clock, events,
         summary_table}, dur_kind, clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children,
-        order_inferred, has_unfollowed_children, filtered, families, overhead_floor_ns, overhead_share."""
+        presumed_children, order_inferred, has_unfollowed_children, filtered, families, overhead_floor_ns,
+        overhead_share."""
 
     def totals(self, selection: Selection) -> dict[str, int]:
         """processes, threads, calls, failed, interrupted, open, signals."""
 
     def windows_of(self, selection: Selection) -> list[dict[str, Any]]:
         """Per capture: capture, start_ns, end_ns, wall_ns, root_pid, root_program, reason (why there is no wall
-        partition: no_clock, per_thread_clock, empty, no_process), left_out_ns."""
+        partition: no_clock, per_thread_clock, empty, no_process), left_out_ns, cut_calls, outside_ns, outlived,
+        root_ended."""
 
     def partition(
         self,

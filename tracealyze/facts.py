@@ -37,6 +37,10 @@ class Window:
     """Number of the capture; None if this is the sum over several."""
     outlived: int = 0
     """Processes that live on after the end."""
+    cut_calls: int = 0
+    """Calls that lie over an edge that was asked for. Sums of calls have them whole; time on the path is cut there."""
+    outside_ns: int = 0
+    """How much of their time lies outside."""
     root_ended: bool = True
     """Whether the capture shows the end of the root; else its last event is taken."""
 
@@ -89,6 +93,8 @@ class Capture:
     """Lines whose stamp lies before that of an earlier line."""
     unseen_children: int = 0
     """Children that were created but of which nothing is in the capture."""
+    presumed_children: int = 0
+    """Children that speak under other ids than their creators know them by, joined where no other can be meant."""
     order_inferred: bool = False
     """The order of lines in different files, and so their times, follow from what each thread could do (`-ff -r`)."""
     has_unfollowed_children: bool = False

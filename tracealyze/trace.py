@@ -159,6 +159,8 @@ class Trace:
             reason=None if None in reasons else next(iter(reasons), "empty"),
             capture=None,
             outlived=sum(each.outlived for each in self.windows),
+            cut_calls=sum(each.cut_calls for each in self.windows),
+            outside_ns=sum(each.outside_ns for each in self.windows),
             root_ended=all(each.root_ended for each in self.windows),
         )
 

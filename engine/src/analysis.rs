@@ -2,17 +2,16 @@
 //!
 //! ```text
 //! trace ──► wakers          who ended which wait, of all captures
-//!   └─ choice ──► windows ──► charges (the path by event) ──► pieces (the partition)
-//!                         └─► told (of processes)             view ──► tables
+//!   └─ choice ──► windows ──► charges (the path by event, and by process) ──► pieces (the partition)
+//!                               └─► view ──► tables
 //! ```
 
-use crate::chain::{self, Told};
 use crate::charges::Charges;
 use crate::items::Log;
 use crate::kept::Kept;
 use crate::moments::NoTime;
 use crate::partition::Pieces;
-use crate::path::{self, Segment};
+use crate::path::{self, Listen};
 use crate::select::{Choice, Selection};
 use crate::trace::Trace;
 use crate::view::View;
@@ -27,7 +26,6 @@ pub struct Analysis {
     windows: Kept<Vec<Window>>,
     charges: Kept<Charges>,
     pieces: Kept<Pieces>,
-    told: Kept<Told>,
     logs: Kept<OnceLock<Vec<Log>>>,
 }
 
@@ -40,7 +38,6 @@ impl Analysis {
             windows: Kept::default(),
             charges: Kept::default(),
             pieces: Kept::default(),
-            told: Kept::default(),
             logs: Kept::default(),
         }
     }
@@ -63,18 +60,18 @@ impl Analysis {
         self.windows.of(choice, || windows(&self.trace, choice))
     }
 
-    /// Tell each stretch of the path, window by window.
+    /// Walk the path, window by window, and tell who listens.
     ///
     /// # Errors
     /// See [`Analysis::windows`].
-    pub fn walk(&self, choice: &Choice, sink: &mut dyn FnMut(Segment)) -> Result<(), NoTime> {
+    pub fn walk<L: Listen>(&self, choice: &Choice, listener: &mut L) -> Result<(), NoTime> {
         for window in self.windows(choice)?.iter() {
-            path::walk(&self.trace, self.wakers(), window, sink);
+            path::walk(&self.trace, self.wakers(), window, listener);
         }
         Ok(())
     }
 
-    /// The path by event.
+    /// The path by event, and what it tells of processes.
     ///
     /// # Errors
     /// See [`Analysis::windows`].
@@ -93,33 +90,15 @@ impl Analysis {
         })
     }
 
-    /// What the walk tells of processes.
-    ///
-    /// # Errors
-    /// See [`Analysis::windows`].
-    pub fn told(&self, choice: &Choice) -> Result<Arc<Told>, NoTime> {
-        self.told.of(choice, || Ok(chain::told(&self.trace, self.wakers(), &self.windows(choice)?)))
-    }
-
     /// Look at what a choice leaves.
     ///
     /// # Errors
     /// See [`Analysis::windows`].
     pub fn view<T>(&self, choice: &Choice, look: impl FnOnce(&View<'_>) -> T) -> Result<T, NoTime> {
         let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
-        // Before tables are made on all cores: who waits there until it is worked out could not help with it.
-        self.trace.trust(0);
         let (charges, logs) = (self.charges(choice)?, self.logs.of(choice, || Ok(OnceLock::new()))?);
-        Ok(look(&View {
-            trace: &self.trace,
-            selection: &selection,
-            windows: &windows,
-            wakers: self.wakers(),
-            charges: &charges,
-            logs: &logs,
-            matters: None,
-            floor: None,
-        }))
+        let moved: Vec<_> = self.trace.tasks.iter().map(|_| OnceLock::new()).collect();
+        Ok(look(&View::new(&self.trace, &selection, &windows, self.wakers(), &charges, (&logs, &moved))))
     }
 }
 

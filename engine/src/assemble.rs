@@ -5,6 +5,7 @@ mod halves;
 mod lives;
 mod notes;
 mod plain;
+mod presumed;
 mod runs;
 
 use crate::clock::FileClock;
@@ -46,6 +47,8 @@ impl State {
 /// The first half of a call.
 struct Open {
     row: u32,
+    /// What [`crate::events::EventTable::begin_half`] told of it.
+    half: u32,
     line: Line,
     extra: Option<Extra>,
 }
@@ -83,6 +86,7 @@ pub(crate) struct Assembler<'trace> {
     hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
     inherited: u32,
+    presumed: presumed::Presumed,
 }
 
 impl<'trace> Assembler<'trace> {
@@ -110,6 +114,7 @@ impl<'trace> Assembler<'trace> {
             descriptors: Descriptors::default(),
             hides_births: false,
             inherited: first_task,
+            presumed: presumed::Presumed::default(),
             trace,
         }
     }
@@ -157,15 +162,16 @@ impl<'trace> Assembler<'trace> {
             }
             extra => self.take(line, extra, stamp_ns, at),
         };
-        self.account(kind, at.line);
+        self.account(kind, 1, at.line);
     }
 
+    /// Count lines of a kind, of which this is the first.
     #[inline]
-    fn account(&mut self, kind: Kind, line: u32) {
+    fn account(&mut self, kind: Kind, lines: u64, first: u32) {
         let number = kind as usize;
-        self.capture.accounting[number] += 1;
+        self.capture.accounting[number] += lines;
         if self.capture.first_lines[number] == 0 {
-            self.capture.first_lines[number] = u64::from(line);
+            self.capture.first_lines[number] = u64::from(first);
         }
     }
 
@@ -220,9 +226,12 @@ impl<'trace> Assembler<'trace> {
     fn inherit(&mut self) {
         for task in self.inherited..self.trace.tasks.len() as u32 {
             let known = &self.trace.tasks[task as usize];
+            let (creator, is_thread) = (known.creator, known.is_thread);
             let creator_moved_on = self.descriptors.take_forked(known.created_by, task - self.first_task);
-            if known.creator != NONE && !creator_moved_on {
-                self.descriptors.inherit(task - self.first_task, known.creator - self.first_task, known.is_thread);
+            match creator {
+                NONE => self.presume(task),
+                _ if creator_moved_on => {}
+                _ => self.descriptors.inherit(task - self.first_task, creator - self.first_task, is_thread),
             }
         }
         self.inherited = self.trace.tasks.len() as u32;
@@ -406,6 +415,7 @@ impl<'trace> Assembler<'trace> {
             self.leave_parked(task);
             self.name_program(task);
         }
+        self.settle_presumed();
         self.compare_clocks();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;

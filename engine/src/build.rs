@@ -15,6 +15,8 @@ use crate::trace::{Capture, Trace};
 use crate::view::View;
 use crate::wakers::Wakers;
 use parsers::{Clock, DurKind, Facts, NO_NS, Outcome, Stamp, Text};
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
 
 /// One event of a task.
 #[derive(Clone, Debug)]
@@ -212,6 +214,10 @@ fn facts(is_log: bool) -> Facts {
 pub fn build(plans: Vec<TaskPlan>) -> Trace {
     let mut trace = Trace::default();
     let mut order: Vec<(i64, u32, usize)> = Vec::new();
+    let mut numbers: FxHashMap<i32, u32> = FxHashMap::default();
+    for (number, plan) in (0..).zip(&plans) {
+        numbers.entry(plan.tid).or_insert(number);
+    }
     for (number, plan) in (0..).zip(&plans) {
         trace.tasks.push(planned(&mut trace.events.texts, plan));
         order.extend(plan.entries.iter().enumerate().map(|(at, entry)| (entry.start_ns, number, at)));
@@ -220,7 +226,8 @@ pub fn build(plans: Vec<TaskPlan>) -> Trace {
     for (start_ns, number, at) in order {
         let entry = &plans[number as usize].entries[at];
         let row = push(&mut trace, number, start_ns, entry);
-        link(&mut trace, number, row, entry);
+        let child = entry.child.and_then(|child| numbers.get(&child).copied());
+        link(&mut trace, (number, child), row, entry);
     }
     let is_log = plans.iter().flat_map(|plan| &plan.entries).any(|entry| entry.kind == EventKind::Log);
     trace.captures.push(capture(&trace, is_log));
@@ -263,7 +270,7 @@ fn push(trace: &mut Trace, task: u32, start_ns: i64, entry: &Entry) -> u32 {
     })
 }
 
-fn link(trace: &mut Trace, creator: u32, row: u32, entry: &Entry) {
+fn link(trace: &mut Trace, (creator, child): (u32, Option<u32>), row: u32, entry: &Entry) {
     if let Some(child) = entry.waited {
         trace.events.waited.push((row, child));
     }
@@ -277,7 +284,7 @@ fn link(trace: &mut Trace, creator: u32, row: u32, entry: &Entry) {
     if entry.makes {
         trace.events.made.push((row, trace.events.target(row)));
     }
-    let Some(child) = trace.tasks.iter_mut().find(|task| Some(task.tid) == entry.child) else { return };
+    let Some(child) = child.and_then(|child| trace.tasks.get_mut(child as usize)) else { return };
     (child.creator, child.created_by, child.born) = (creator, row, true);
     child.vfork = entry.name == "vfork";
 }
@@ -303,6 +310,7 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         cut: false,
         backward_steps: 0,
         unseen_children: 0,
+        presumed_children: 0,
         is_order_inferred: false,
         summary: Vec::new(),
     }
@@ -315,20 +323,9 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
 pub fn look<T>(trace: &Trace, look: impl FnOnce(&View<'_>) -> T) -> T {
     let Ok(selection) = Selection::new(trace, &Choice::default()) else { unreachable!() };
     let (wakers, windows) = (Wakers::new(trace), crate::window::windows(trace, &crate::window::Choice::default()));
-    let mut charges = Charges::new(trace.events.len());
-    for window in &windows {
-        crate::path::walk(trace, &wakers, window, &mut |segment| charges.add(&segment));
-    }
-    look(&View {
-        trace,
-        selection: &selection,
-        windows: &windows,
-        wakers: &wakers,
-        charges: &charges,
-        logs: &std::sync::OnceLock::new(),
-        matters: None,
-        floor: None,
-    })
+    let charges = Charges::walked(trace, &wakers, &windows);
+    let moved: Vec<_> = trace.tasks.iter().map(|_| OnceLock::new()).collect();
+    look(&View::new(trace, &selection, &windows, &wakers, &charges, (&OnceLock::new(), &moved)))
 }
 
 /// Columns of a table as text: a line for each row, cells apart by blanks, `-` for what is missing.

@@ -1,7 +1,7 @@
 //! Calls, grouped by any key: how many, how many failed, how long.
 
 use crate::charges::Charges;
-use crate::events::{EventKind, EventTable, NONE, SEGMENT_ROWS};
+use crate::events::{EventKind, EventTable, NONE, SEGMENT_ROWS, Shape};
 use crate::histogram::Histogram;
 use crate::select::Selection;
 use crate::table::{Table, TextColumn, Values, ints, some_ints};
@@ -53,6 +53,17 @@ impl Key {
     /// The key of this name.
     pub fn by_name(name: &str) -> Option<Key> {
         Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+    }
+
+    /// What calls of a shape have in common, if it is that.
+    fn of_shape(self, number: u32, shape: &Shape) -> Option<u32> {
+        match self {
+            Key::Syscall => Some(shape.syscall.0),
+            Key::Op => Some(shape.op.0),
+            Key::Shape => Some(number),
+            Key::Errno => Some(shape.errno.0),
+            _ => None,
+        }
     }
 }
 
@@ -148,20 +159,56 @@ fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
 
 fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool], charges: &Charges) -> Groups {
     let events = &trace.events;
-    let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
+    let known = KnownGroups::new(trace, keys);
     let one = |segment: usize| {
         let mut groups = Groups::default();
+        let mut of_shapes: Vec<Option<Box<Sums>>> = vec![None; known.groups.len()];
         let from = (segment * SEGMENT_ROWS) as u32;
         let to = events.len().min(from + SEGMENT_ROWS as u32);
         for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && selection.has(row)) {
-            let group = group_of(trace, keys, selection, row);
-            let sums = groups.entry(group).or_insert_with(|| Sums::new(row));
-            sums.add(events, row, moves[events.shape_number(row) as usize]);
+            let shape = events.shape_number(row) as usize;
+            let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
+                Some(sums) => sums.get_or_insert_with(|| Box::new(Sums::new(row))),
+                None => groups.entry(group_of(trace, keys, selection, row)).or_insert_with(|| Sums::new(row)),
+            };
+            sums.add(events, row, moves[shape]);
             sums.exclusive_ns += charges.in_call_ns(row);
         }
+        groups.extend(known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?))));
         groups
     };
+    let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
     (0..segments).into_par_iter().map(one).reduce(Groups::default, merged)
+}
+
+/// The groups, where the shape of a call tells in which it is, and they are few.
+#[derive(Default)]
+struct KnownGroups {
+    groups: Vec<Group>,
+    of_shape: Vec<u32>,
+}
+
+impl KnownGroups {
+    fn new(trace: &Trace, keys: &[Key]) -> KnownGroups {
+        const MOST: usize = 1 << 12;
+        let mut known = KnownGroups::default();
+        let mut places: FxHashMap<Group, u32> = FxHashMap::default();
+        for (number, shape) in (0..).zip(trace.events.shapes()) {
+            let mut group = [0; MOST_KEYS];
+            for (place, key) in group.iter_mut().zip(keys) {
+                let Some(value) = key.of_shape(number, shape) else { return KnownGroups::default() };
+                *place = value;
+            }
+            known.of_shape.push(*places.entry(group).or_insert_with(|| {
+                known.groups.push(group);
+                known.groups.len() as u32 - 1
+            }));
+            if known.groups.len() > MOST {
+                return KnownGroups::default();
+            }
+        }
+        known
+    }
 }
 
 fn merged(mut into: Groups, mut from: Groups) -> Groups {
@@ -185,16 +232,16 @@ fn group_of(trace: &Trace, keys: &[Key], selection: &Selection<'_>, row: u32) ->
     for (place, key) in group.iter_mut().zip(keys) {
         let task = events.task(row);
         *place = match key {
-            Key::Syscall => events.shape(row).syscall.0,
-            Key::Op => events.shape(row).op.0,
-            Key::Shape => events.shape_number(row),
             Key::Target => events.target(row).0,
-            Key::Errno => events.shape(row).errno.0,
             Key::Outcome => events.outcome(row) as u32,
             Key::Program => selection.program_index.at(task, events.start_ns(row)).map_or(0, |program| program.path.0),
             Key::Pid => trace.tasks[task as usize].pid as u32,
             Key::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
             Key::Task => task,
+            Key::Syscall | Key::Op | Key::Shape | Key::Errno => {
+                let number = events.shape_number(row);
+                key.of_shape(number, &events.shape(row)).unwrap_or(NONE)
+            }
         };
     }
     group

@@ -15,7 +15,7 @@ const AT_ONCE: usize = 1 << 14;
 
 /// What a cell is told by: all but task and target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-struct Place {
+pub(crate) struct Place {
     capture: u32,
     program: Text,
     class: Class,
@@ -31,7 +31,7 @@ pub(crate) struct Cells {
     sums: FxHashMap<Place, (Piece, i64)>,
 }
 
-fn place(trace: &Trace, piece: &Piece) -> Place {
+pub(crate) fn place(trace: &Trace, piece: &Piece) -> Place {
     let capture = trace.tasks[piece.task as usize].capture;
     let Piece { program, class, resolved, tag, .. } = *piece;
     Place { capture, program, class, name: piece.name(trace), resolved, tag }
@@ -81,16 +81,35 @@ fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
     if !keys.iter().any(|key| matches!(key, Key::Pid | Key::Tid)) {
         return all.collect();
     }
-    let group = |task: u32| keys.iter().map(|key| key.of_task(trace, task)).collect::<Vec<u32>>();
-    let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
+    let group = |task: u32| Key::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
+    let mut groups: FxHashMap<[u32; Key::OF_TASK.len()], i64> = FxHashMap::default();
     for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
         *groups.entry(group(task)).or_insert(0) += ns;
     }
     all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
 }
 
+/// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
+fn most_ns(trace: &Trace, pieces: &Pieces, within: &Filter) -> i64 {
+    let of_classes = |classes: &[u32]| -> i64 {
+        let named = |(class, _): &(u32, &i64)| classes.contains(class);
+        (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
+    };
+    let of_syscalls = |syscalls: &[u32]| -> i64 {
+        let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
+        shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
+    };
+    let classes_ns = within.only(Key::Class).map_or(i64::MAX, of_classes);
+    // What lies between calls has none.
+    let syscalls = within.only(Key::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
+    classes_ns.min(syscalls.map_or(i64::MAX, of_syscalls))
+}
+
 /// Places of the pieces, in order, that may be part of a group that is large enough.
 pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &Query, within: &Filter) -> Vec<u32> {
+    if most_ns(trace, pieces, within) < query.at_least_ns {
+        return Vec::new();
+    }
     let tasks = tasks_reaching(trace, pieces, query);
     if tasks.is_empty() {
         return Vec::new();

@@ -9,7 +9,7 @@
 //! For slack see [`crate::slack`].
 
 use crate::partition::text_column;
-use crate::path::{Listen, Segment, walk_to};
+use crate::path::Segment;
 use crate::processes::main_tasks;
 use crate::select::{ProgramIndex, Selection};
 use crate::slack::{self, Asked, asked};
@@ -19,10 +19,11 @@ use crate::wakers::Wakers;
 use crate::window::Window;
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::OnceLock;
 
 /// For whom each process waited on the path, as a walk tells it.
 #[derive(Debug, Default)]
-pub struct Waits {
+struct Waits {
     mains: Vec<u32>,
     sums: FxHashMap<(u32, u32), i64>,
     /// The processes that wait at this moment of the walk, and how often each does.
@@ -31,13 +32,11 @@ pub struct Waits {
 }
 
 impl Waits {
-    /// Nothing is known yet.
-    pub fn new(trace: &Trace) -> Waits {
+    fn new(trace: &Trace) -> Waits {
         Waits { mains: main_tasks(trace), depths: vec![0; trace.tasks.len()], ..Waits::default() }
     }
 
-    /// A task begins to wait, as the walk goes: see [`Listen::begins`].
-    pub fn begins(&mut self, waiter: u32) {
+    fn begins(&mut self, waiter: u32) {
         let process = self.main(waiter);
         self.waiting.push(process);
         if let Some(depth) = self.depths.get_mut(process as usize) {
@@ -45,8 +44,7 @@ impl Waits {
         }
     }
 
-    /// The wait has ended, as the walk goes: see [`Listen::ends`].
-    pub fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
+    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
         let (waiter, waker) = (self.main(waiter), self.main(waker));
         self.waiting.pop();
         if let Some(depth) = self.depths.get_mut(waiter as usize) {
@@ -79,100 +77,120 @@ impl Waits {
     }
 }
 
-/// Listens to a walk for the whole table.
-struct Listener<'waits> {
-    waits: &'waits mut Waits,
-    /// Time on the path in each process, or while it waited.
-    inclusive_ns: FxHashMap<u32, i64>,
-    /// In order of `from_ns`; those behind `open` are answered.
+/// What the walk of a window tells of slack.
+#[derive(Debug, Default)]
+struct Heard {
+    /// In order of `from_ns`.
     asked: Vec<Asked>,
-    open: usize,
-    /// Where the latest stretch of each process seen so far begins; the walk goes back in time.
-    begins_ns: FxHashMap<u32, i64>,
     /// Processes that waited on the path, each with the one that ended the wait.
     waited: FxHashSet<(u32, u32)>,
 }
 
-impl Listen for Listener<'_> {
-    fn charged(&mut self, segment: Segment) {
+/// What a walk tells of processes, by their main tasks.
+#[derive(Debug, Default)]
+pub struct Told {
+    waits: Waits,
+    /// Time on the path in each process, or while it waited.
+    inclusive_ns: Vec<i64>,
+    /// Where the latest stretch of each process seen so far begins; the walk goes back in time.
+    begins_ns: Vec<i64>,
+    /// Of the window that is walked.
+    heard: Heard,
+    /// Those asked behind this place are answered.
+    open: usize,
+    /// Of the windows before.
+    windows: Vec<Heard>,
+    slack_ns: OnceLock<FxHashMap<u32, i64>>,
+}
+
+impl Told {
+    /// Nothing is walked yet.
+    pub(crate) fn new(trace: &Trace) -> Told {
+        let (waits, none) = (Waits::new(trace), vec![NO_NS; trace.tasks.len()]);
+        Told { waits, inclusive_ns: vec![0; trace.tasks.len()], begins_ns: none, ..Told::default() }
+    }
+
+    /// The walk of a window begins.
+    pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
+        self.leave();
+        self.heard.asked = asked(trace, &self.waits.mains, window.capture);
+        self.open = self.heard.asked.partition_point(|asked| asked.from_ns <= window.end_ns);
+        self.begins_ns.fill(NO_NS);
+    }
+
+    /// The walk of the last window is over.
+    pub(crate) fn leave(&mut self) {
+        self.windows.push(std::mem::take(&mut self.heard));
+    }
+
+    /// See [`Listen::charged`](crate::path::Listen::charged).
+    pub(crate) fn charged(&mut self, segment: &Segment) {
         let process = self.waits.main(segment.task);
-        if !self.waits.waits(process) {
-            *self.inclusive_ns.entry(process).or_default() += segment.dur_ns();
-        }
-        while let Some(asked) = self.open.checked_sub(1).and_then(|last| self.asked.get_mut(last)) {
+        self.add(process, segment.dur_ns());
+        while let Some(asked) = self.open.checked_sub(1).and_then(|last| self.heard.asked.get_mut(last)) {
             if asked.from_ns < segment.start_ns {
                 break;
             }
             let here = asked.waiter == process && asked.from_ns <= segment.end_ns;
-            let later = self.begins_ns.get(&asked.waiter).copied().unwrap_or(NO_NS);
+            let later = self.begins_ns.get(asked.waiter as usize).copied().unwrap_or(NO_NS);
             asked.next_ns = if here { asked.from_ns } else { later };
             self.open -= 1;
         }
-        self.begins_ns.insert(process, segment.start_ns);
+        if let Some(begins_ns) = self.begins_ns.get_mut(process as usize) {
+            *begins_ns = segment.start_ns;
+        }
     }
 
-    fn begins(&mut self, waiter: u32) {
+    /// See [`Listen::begins`](crate::path::Listen::begins).
+    pub(crate) fn begins(&mut self, waiter: u32) {
         self.waits.begins(waiter);
     }
 
-    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
+    /// See [`Listen::ends`](crate::path::Listen::ends).
+    pub(crate) fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
         self.waits.ends(waiter, waker, dur_ns);
         let process = self.waits.main(waiter);
-        self.waited.insert((process, self.waits.main(waker)));
-        if !self.waits.waits(process) {
-            *self.inclusive_ns.entry(process).or_default() += dur_ns;
+        self.heard.waited.insert((process, self.waits.main(waker)));
+        self.add(process, dur_ns);
+    }
+
+    /// Add time to a process, unless it waits: then it gets all of that when the wait ends.
+    fn add(&mut self, process: u32, ns: i64) {
+        if self.waits.waits(process) {
+            return;
+        }
+        if let Some(sum_ns) = self.inclusive_ns.get_mut(process as usize) {
+            *sum_ns += ns;
         }
     }
-}
 
-/// What a walk tells of processes, by their main tasks.
-#[derive(Default)]
-pub struct Told {
-    waits: Waits,
-    inclusive_ns: FxHashMap<u32, i64>,
     /// See [`crate::slack`]; those of which it is not known are not here.
-    pub slack_ns: FxHashMap<u32, i64>,
-}
-
-/// Walk the windows, and listen for what is told of processes.
-pub fn told(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Told {
-    let mut told = Told { waits: Waits::new(trace), ..Told::default() };
-    for window in windows.iter().filter(|window| window.root.is_some()) {
-        let asked = asked(trace, &told.waits.mains, window.capture);
-        let mut listener = Listener {
-            waits: &mut told.waits,
-            inclusive_ns: std::mem::take(&mut told.inclusive_ns),
-            open: asked.partition_point(|asked| asked.from_ns <= window.end_ns),
-            asked,
-            begins_ns: FxHashMap::default(),
-            waited: FxHashSet::default(),
-        };
-        walk_to(trace, wakers, window, &mut listener);
-        let (asked, waited) = (listener.asked, listener.waited);
-        told.inclusive_ns = listener.inclusive_ns;
-        told.slack_ns.extend(slack::slacks(trace, wakers, &told.waits.mains, &asked, &waited));
+    pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
+        self.slack_ns.get_or_init(|| {
+            let mains = &self.waits.mains;
+            let slacks = |heard: &Heard| slack::slacks(trace, wakers, mains, &heard.asked, &heard.waited);
+            self.windows.iter().flat_map(slacks).collect()
+        })
     }
-    told
 }
 
 /// One row per process that the selection touches.
-pub fn chain(trace: &Trace, told: &Told, selection: &Selection<'_>) -> Table {
-    let Told { waits, inclusive_ns, slack_ns } = told;
+pub fn chain(trace: &Trace, wakers: &Wakers, told: &Told, selection: &Selection<'_>) -> Table {
     let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
-    let mut rows: Vec<u32> = chosen.map(|task| waits.main(task)).collect();
+    let mut rows: Vec<u32> = chosen.map(|task| told.waits.main(task)).collect();
     rows.sort_unstable();
     rows.dedup();
-    let mut table = links_table(trace, selection.program_index, &rows, &waits.longest());
-    let of = |values: &FxHashMap<u32, i64>, missing: i64| {
-        some_ints(rows.iter().map(|task| values.get(task).copied().unwrap_or(missing)))
-    };
-    table.columns.push(("inclusive_ns".to_owned(), of(inclusive_ns, 0)));
-    table.columns.push(("slack_ns".to_owned(), of(slack_ns, NO_NS)));
+    let mut table = links_table(trace, selection.program_index, &rows, &told.waits.longest());
+    let slack_ns = told.slack_ns(trace, wakers);
+    let inclusive_ns = rows.iter().map(|&task| told.inclusive_ns.get(task as usize).copied().unwrap_or(0));
+    table.columns.push(("inclusive_ns".to_owned(), some_ints(inclusive_ns)));
+    let slack_ns = rows.iter().map(|task| slack_ns.get(task).copied().unwrap_or(NO_NS));
+    table.columns.push(("slack_ns".to_owned(), some_ints(slack_ns)));
     table
 }
 
 /// The process at whose end the walk of a window begins, the one for which that waited longest, and so on: a row each.
-pub fn longest(trace: &Trace, waits: &Waits, windows: &[Window], programs: &ProgramIndex) -> Table {
+pub fn longest(trace: &Trace, Told { waits, .. }: &Told, windows: &[Window], programs: &ProgramIndex) -> Table {
     let longest = waits.longest();
     let roots = windows.iter().filter_map(|window| window.root);
     let rows: Vec<u32> = roots.flat_map(|root| links(waits.main(root), &longest)).collect();

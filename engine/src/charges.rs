@@ -8,9 +8,11 @@
 //! ```
 //! Nearly all stretches are like these, so two numbers and two bytes a row hold them; the others are kept as they are.
 
-use crate::chain::Waits;
+mod walked;
+
+use crate::chain::Told;
 use crate::events::NONE;
-use crate::path::{Listen, Segment, Tag, What, walk_to};
+use crate::path::{Segment, Tag, What};
 use crate::spent::Spent;
 use crate::trace::Trace;
 use crate::wakers::Wakers;
@@ -104,7 +106,7 @@ impl Dense {
 /// Wall time of the path by event. All of it: the sums are those of the windows.
 #[derive(Debug, Default)]
 pub struct Charges {
-    waits: Waits,
+    told: Told,
     calls: Dense,
     gaps: Dense,
     others: Vec<Segment>,
@@ -143,30 +145,16 @@ impl Charge {
     }
 }
 
-impl Listen for Charges {
-    fn charged(&mut self, segment: Segment) {
-        self.add(&segment);
-    }
-
-    fn begins(&mut self, waiter: u32) {
-        self.waits.begins(waiter);
-    }
-
-    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
-        self.waits.ends(waiter, waker, dur_ns);
-    }
-}
-
 impl Charges {
     /// Nothing charged yet, for a trace of so many events.
-    pub fn new(rows: u32) -> Charges {
+    fn new(rows: u32) -> Charges {
         let rows = rows as usize;
         let has_others = vec![0; rows.div_ceil(64)];
         Charges { calls: Dense::new(rows), gaps: Dense::new(rows), has_others, ..Charges::default() }
     }
 
     /// Take a stretch of the path.
-    pub fn add(&mut self, segment: &Segment) {
+    fn add(&mut self, segment: &Segment) {
         let (row, is_gap) = place_of(segment.what);
         let dense = if is_gap { &mut self.gaps } else { &mut self.calls };
         if !dense.takes(row, segment) {
@@ -181,11 +169,8 @@ impl Charges {
 
     /// The path of windows.
     pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Charges {
-        let mut charges = Charges { waits: Waits::new(trace), ..Charges::new(trace.events.len()) };
-        for window in windows {
-            walk_to(trace, wakers, window, &mut charges);
-        }
-        charges
+        let charges = Charges { told: Told::new(trace), ..Charges::new(trace.events.len()) };
+        walked::walked(charges, trace, wakers, windows)
     }
 
     /// The time by task, program and kind of call.
@@ -200,9 +185,9 @@ impl Charges {
             || self.others_of.keys().any(|&row| row != NONE && self.in_call_ns(row) >= at_least_ns)
     }
 
-    /// For whom each process waited on the path.
-    pub fn waits(&self) -> &Waits {
-        &self.waits
+    /// What the walk told of processes.
+    pub fn told(&self) -> &Told {
+        &self.told
     }
 
     /// Tell each part of the path that a task has.
@@ -254,6 +239,15 @@ impl Charges {
         self.gaps.lengths.of(row) + self.other_ns(row, true)
     }
 
+    /// Time in a call, and between it and the next one of its task.
+    #[inline]
+    pub fn of_row(&self, row: u32) -> (i64, i64) {
+        if self.has_others(row) {
+            return (self.in_call_ns(row), self.behind_ns(row));
+        }
+        (self.calls.lengths.of(row), self.gaps.lengths.of(row))
+    }
+
     /// The calls behind which there is a gap with at least so much time, in order.
     pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
         let least = u32::try_from(at_least_ns).unwrap_or(u32::MAX);
@@ -268,7 +262,9 @@ impl Charges {
 
     /// The part of the time between a call and the next one in which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
-        self.others_at(row).filter(|segment| segment.class == Class::Stopped).map(Segment::dur_ns).sum()
+        let like_most = self.gaps.charge(row, true).filter(|charge| charge.class == Class::Stopped);
+        let others = self.others_at(row).filter(|segment| segment.class == Class::Stopped);
+        like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>()
     }
 
     fn other_ns(&self, row: u32, is_gap: bool) -> i64 {

@@ -172,8 +172,6 @@ struct Asked<'a> {
     /// Those of a task together, in order of their numbers.
     listed: Vec<(u32, u32, OfTask<'a>)>,
     scopes: Scopes,
-    /// What tracing costs in a call, and behind one, by capture.
-    floors: Vec<[i64; 2]>,
 }
 
 impl<'a> Asked<'a> {
@@ -185,11 +183,7 @@ impl<'a> Asked<'a> {
             }
         }
         listed.sort_by_key(|&(task, ..)| task);
-        let trust = |capture| view.trace.trust(capture);
-        let floors =
-            |capture| trust(capture).map_or([0; 2], |trust| [false, true].map(|is_gap| trust.floor_of(is_gap)));
-        let floors = (0..view.trace.captures.len() as u32).map(floors).collect();
-        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims), floors }
+        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims) }
     }
 
     /// The claims on events of a task.
@@ -303,9 +297,7 @@ impl<'a> Asked<'a> {
 
     /// What tracing costs at least in a part of the path. What is unlike most is a part of a call, or of no call.
     fn tracing_ns(&self, task: u32, charge: &Charge) -> i64 {
-        let capture = self.view.trace.tasks.get(task as usize).map(|task| task.capture);
-        let floors = capture.and_then(|capture| self.floors.get(capture as usize));
-        let floor_ns = floors.map_or(0, |floors| floors[usize::from(charge.is_gap)]);
+        let floor_ns = self.view.trust_of(task).map_or(0, |trust| trust.floor_of(charge.is_gap));
         if charge.place.is_none() { floor_ns.min(charge.ns) } else { 0 }
     }
 

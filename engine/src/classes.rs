@@ -72,7 +72,16 @@ pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
 
 fn class_of_target(target: &[u8]) -> Option<Class> {
     let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| target.starts_with(prefix));
-    if starts(&[b"pipe:", b"UNIX", b"anon_inode:[eventfd]", b"{eventfd", b"unix:", b"@"]) {
+    if starts(&[
+        b"pipe:",
+        b"UNIX",
+        b"anon_inode:[eventfd]",
+        b"{eventfd",
+        b"anon_inode:inotify",
+        b"anon_inode:[fanotify]",
+        b"unix:",
+        b"@",
+    ]) {
         Some(Class::Ipc)
     } else if starts(&[b"TCP", b"UDP", b"RAW", b"socket:", b"NETLINK", b"PING", b"SCTP", b"PACKET"]) {
         Some(Class::Network)

@@ -15,6 +15,11 @@ pub(crate) fn bounded_ns(dur_ns: i64) -> i64 {
     if dur_ns == NO_NS { NO_NS } else { dur_ns.clamp(-LONGEST_NS, LONGEST_NS) }
 }
 
+#[inline]
+fn bounded_stamp_ns(stamp_ns: i64) -> i64 {
+    stamp_ns.clamp(-FURTHEST_NS, FURTHEST_NS)
+}
+
 /// The clock of one file.
 #[derive(Clone, Copy, Debug)]
 pub struct FileClock {
@@ -37,14 +42,13 @@ impl FileClock {
         if stamp_ns == NO_NS {
             return NO_NS;
         }
-        let stamp_ns = stamp_ns.clamp(-FURTHEST_NS, FURTHEST_NS);
+        let stamp_ns = bounded_stamp_ns(stamp_ns);
         let placed_ns = match self.clock {
-            Clock::PerThread | Clock::None => return NO_NS,
-            Clock::SincePrevious => self.last_ns.max(0).saturating_add(stamp_ns),
-            Clock::TimeOfDay => self.over_midnight(stamp_ns),
             Clock::Epoch | Clock::SinceStart => stamp_ns,
+            Clock::PerThread | Clock::None => return NO_NS,
+            Clock::SincePrevious => bounded_stamp_ns(self.last_ns.max(0).saturating_add(stamp_ns)),
+            Clock::TimeOfDay => bounded_stamp_ns(self.over_midnight(stamp_ns)),
         };
-        let placed_ns = placed_ns.clamp(-FURTHEST_NS, FURTHEST_NS);
         self.backward_steps += u64::from(self.last_ns != NO_NS && placed_ns < self.last_ns);
         self.last_ns = placed_ns;
         placed_ns

@@ -38,6 +38,19 @@ enum Role {
     Begins,
 }
 
+/// What a call does to descriptors, as far as that can be said once for all calls that say the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// Nothing.
+    None,
+    /// It ends the one that it works on.
+    Closes,
+    /// It returns one for its target.
+    Opens,
+    /// See [`Descriptors::completed`].
+    Other,
+}
+
 /// What the first three descriptors are called that a program is given.
 const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
 
@@ -52,6 +65,7 @@ fn role(name: &[u8]) -> Option<Role> {
         b"timerfd_create" => Role::Makes("anon_inode:[timerfd]"),
         b"signalfd" | b"signalfd4" => Role::Makes("anon_inode:[signalfd]"),
         b"inotify_init" | b"inotify_init1" => Role::Makes("anon_inode:inotify"),
+        b"fanotify_init" => Role::Makes("anon_inode:[fanotify]"),
         b"connect" => Role::Connects,
         b"accept" | b"accept4" => Role::Accepts,
         b"pipe" | b"pipe2" => Role::Pairs("pipe"),
@@ -109,6 +123,13 @@ impl Descriptors {
             self.of_task[task as usize] = number;
         } else {
             *self.table(task) = of_creator;
+        }
+    }
+
+    /// A task does not have the descriptors that it was believed to have.
+    pub(crate) fn forget(&mut self, task: u32) {
+        if let Some(number) = self.of_task.get_mut(task as usize) {
+            *number = 0;
         }
     }
 
@@ -179,7 +200,7 @@ impl Descriptors {
             }
             Role::Copies => self.set(task, line.ret, line.target),
             Role::Controls if is_dup(texts.bytes(line.op)) => self.set(task, line.ret, line.target),
-            Role::Closes => self.set(task, i64::from(line.fd), Text::NONE),
+            Role::Closes => self.close(task, line.fd),
             Role::Pairs("pipe") if line.target.is_some() => {
                 pair.unwrap_or(&[]).iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), line.target));
             }
@@ -206,9 +227,29 @@ impl Descriptors {
         }
     }
 
-    /// Whether calls of this name do something to descriptors.
-    pub(crate) fn has_role(&mut self, name: Text, texts: &Interner) -> bool {
-        self.role(name, texts).is_some()
+    /// What a call does that says this; of a second half, if the first one is not known.
+    pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> Effect {
+        match self.role(line.name, texts) {
+            None => Effect::None,
+            Some(Role::Connects) => Effect::Other,
+            Some(_) if line.outcome != Outcome::Ok => Effect::None,
+            Some(Role::Closes) => Effect::Closes,
+            Some(Role::Opens) if !is_half && copied_fd(texts.bytes(line.target)).is_none() => Effect::Opens,
+            Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => Effect::None,
+            Some(_) => Effect::Other,
+        }
+    }
+
+    /// A call closed this one.
+    #[inline]
+    pub(crate) fn close(&mut self, task: u32, fd: i32) {
+        self.set(task, i64::from(fd), Text::NONE);
+    }
+
+    /// A call returned this one for its target.
+    #[inline]
+    pub(crate) fn open(&mut self, task: u32, fd: i64, target: Text) {
+        self.set(task, fd, target);
     }
 
     fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {

@@ -133,7 +133,7 @@ pub struct EventTable {
     pub moved: Vec<(u32, Text)>,
     /// Paths that calls make, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
-    /// Line of the second half, by row, where a call was split.
+    /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
     pub ends: Vec<(u32, u32)>,
     /// When the last row began.
     last_start_ns: i64,
@@ -153,19 +153,18 @@ impl EventTable {
         self.segments.is_empty()
     }
 
-    /// Add a row, get its number.
-    #[inline]
+    /// Add a row, get its number. Where most lines are taken in, all that a row has is in registers.
+    #[inline(always)]
     pub fn push(&mut self, event: &Event) -> u32 {
         self.has_steps_back |= event.start_ns < self.last_start_ns;
         self.last_start_ns = event.start_ns;
-        let before = match self.segments.last_mut() {
-            Some(last) if last.len() < SEGMENT_ROWS => {
-                last.push(event);
-                last.len() - 1
-            }
-            _ => self.begin_segment(event),
-        };
-        ((self.segments.len() - 1) * SEGMENT_ROWS + before) as u32
+        if self.segments.last().is_none_or(|last| last.len() >= SEGMENT_ROWS) {
+            self.begin_segment();
+        }
+        let number = self.segments.len() - 1;
+        let last = &mut self.segments[number];
+        last.push(event);
+        (number * SEGMENT_ROWS + last.len() - 1) as u32
     }
 
     /// The rows that follow are of another capture.
@@ -178,13 +177,10 @@ impl EventTable {
         !self.has_steps_back
     }
 
-    /// Add a row to a new segment, get its number there. Of what fills one segment, most fills the next ones.
+    /// Add an empty segment. Of what fills one segment, most fills the next ones.
     #[cold]
-    fn begin_segment(&mut self, event: &Event) -> usize {
-        let mut segment = Segment::new(!self.segments.is_empty());
-        segment.push(event);
-        self.segments.push(segment);
-        0
+    fn begin_segment(&mut self) {
+        self.segments.push(Segment::new(!self.segments.is_empty()));
     }
 
     #[inline]
@@ -204,6 +200,21 @@ impl EventTable {
         self.segments[row as usize / SEGMENT_ROWS].end(row as usize % SEGMENT_ROWS, ending);
     }
 
+    /// The row is a first half; gives what to name when the second one comes. So the list is in order without being sorted.
+    #[inline]
+    pub(crate) fn begin_half(&mut self, row: u32) -> u32 {
+        self.ends.push((row, 0));
+        (self.ends.len() - 1) as u32
+    }
+
+    /// The second half came, in this line.
+    #[inline]
+    pub(crate) fn end_half(&mut self, half: u32, line: u32) {
+        if let Some(end) = self.ends.get_mut(half as usize) {
+            end.1 = line;
+        }
+    }
+
     /// Put what is known of few rows in order of the rows: a call that ends late was added late.
     pub(crate) fn order_lists(&mut self) {
         fn order<T: Send>(list: &mut [(u32, T)]) {
@@ -218,7 +229,7 @@ impl EventTable {
         order(&mut self.fd_targets);
         order(&mut self.moved);
         order(&mut self.made);
-        order(&mut self.ends);
+        self.ends.retain(|&(_, line)| line != 0);
     }
 
     /// Set how long a row took.
@@ -245,6 +256,13 @@ impl EventTable {
     pub fn end_ns(&self, row: u32) -> Option<i64> {
         let (start_ns, dur_ns) = (self.start_ns(row), self.dur_ns(row));
         (start_ns != NO_NS && dur_ns != NO_NS).then(|| start_ns.saturating_add(dur_ns))
+    }
+
+    /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
+    #[inline]
+    pub(crate) fn call_ns(&self, row: u32) -> Option<(i64, i64)> {
+        let (segment, at) = self.place(row);
+        segment.call_ns(at)
     }
 
     /// Value returned; [`NO_NS`] if none.
@@ -345,6 +363,11 @@ impl EventTable {
     /// Whether a row polls no descriptor: it waits for nothing but time.
     pub fn polls_nothing(&self, row: u32) -> bool {
         self.fds.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| self.fds[at].1.is_empty())
+    }
+
+    /// Whether a row that polls is a sleep: it polls nothing, and has a limit. Without one it waits for a signal.
+    pub fn only_sleeps(&self, row: u32) -> bool {
+        self.polls_nothing(row) && self.requested_ns(row).is_some()
     }
 
     /// Number of a shape, new or known.

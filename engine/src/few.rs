@@ -1,6 +1,6 @@
 //! Calls that belong together, before they are a row of a table; and how rows stay few.
 
-use crate::floor::{Floor, Within};
+use crate::floor::Floor;
 use crate::sheet::Sum;
 use crate::view::View;
 use parsers::Text;
@@ -118,15 +118,10 @@ fn on_path_ns<K>(view: &View<'_>, group: &Group<K>) -> i64 {
 
 /// Groups that reach a floor with all that may be taken together with them: here, what has one program.
 fn reaching<K>(view: &View<'_>, floor: &Floor, groups: Vec<Group<K>>) -> Vec<Group<K>> {
-    let place = |group: &Group<K>| {
-        let capture = view.trace.tasks.get(group.task as usize).map_or(0, |task| task.capture);
-        (capture, if floor.within == Within::Capture { Text::NONE } else { group.program })
-    };
-    let mut sums: FxHashMap<(u32, Text), i64> = FxHashMap::default();
-    groups.iter().for_each(|group| *sums.entry(place(group)).or_insert(0) += on_path_ns(view, group));
-    let least_ns = |capture: u32| floor.least_ns.get(capture as usize).copied().unwrap_or(0);
-    let reaches = |group: &Group<K>| sums.get(&place(group)).is_some_and(|&ns| ns >= least_ns(place(group).0));
-    groups.into_iter().filter(reaches).collect()
+    let capture = |group: &Group<K>| view.trace.tasks.get(group.task as usize).map_or(0, |task| task.capture);
+    let times: Vec<_> = groups.iter().map(|group| (capture(group), group.program, on_path_ns(view, group))).collect();
+    let reaches = floor.reaching(&times);
+    groups.into_iter().zip(reaches).filter(|&(_, reaches)| reaches).map(|(group, _)| group).collect()
 }
 
 /// The commonest syscall of these calls; of equally common ones the first.

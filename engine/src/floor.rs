@@ -8,13 +8,13 @@
 //! the floor, with all that may be taken together with it, so nobody misses it; each row that reaches the floor is as it
 //! would be without one.
 
-use crate::events::NONE;
 use crate::few::MOST;
-use crate::kinds::MOST_PROCESSES;
+use crate::kinds::{Kinds, MOST_PROCESSES};
 use crate::spent::{Spent, Unit};
 use crate::view::View;
 use parsers::Text;
 use parsers::syscalls::Class;
+use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -55,6 +55,29 @@ pub struct Floor {
     pub within: Within,
     /// By number of the capture.
     pub least_ns: Vec<i64>,
+}
+
+impl Floor {
+    /// Of a capture.
+    pub fn least_of(&self, capture: u32) -> i64 {
+        self.least_ns.get(capture as usize).copied().unwrap_or(0)
+    }
+
+    /// Of the capture where it is lowest.
+    pub fn least(&self) -> i64 {
+        self.least_ns.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Which of these reach the floor, with all that may be taken together with them: each is given by its capture, its
+    /// program and its time. What is smaller than a program is not told apart.
+    pub fn reaching(&self, rows: &[(u32, Text, i64)]) -> Vec<bool> {
+        let place = |&(capture, program, _): &(u32, Text, i64)| {
+            (capture, if self.within == Within::Capture { Text::NONE } else { program })
+        };
+        let mut sums: FxHashMap<(u32, Text), i64> = FxHashMap::default();
+        rows.iter().for_each(|row| *sums.entry(place(row)).or_insert(0) += row.2);
+        rows.iter().map(|row| sums.get(&place(row)).is_some_and(|&ns| ns >= self.least_of(row.0))).collect()
+    }
 }
 
 /// How rows of processes become one row where they are many; see [`crate::few`].
@@ -102,8 +125,11 @@ pub fn reached(view: &View<'_>, cost: &Cost, floor: &Floor) -> Reached {
     let texts = &view.trace.events.texts;
     let is_such: Vec<bool> =
         spent.parts().iter().map(|&(name, class)| (cost.calls)(texts.bytes(name), class)).collect();
+    let least_ns = floor.least().max(1);
+    if spent.at_most_ns(&is_such, cost.gaps) < least_ns {
+        return Reached::Nothing;
+    }
     let (within, may_narrow) = within(view, spent, cost, floor, &is_such);
-    let least_ns = floor.least_ns.iter().copied().min().unwrap_or(0).max(1);
     let found = match within {
         Within::Call => view.charges.has_call_of(least_ns),
         Within::Target => most_of_a_target(view, cost) >= least_ns,
@@ -181,18 +207,13 @@ fn by_unit(
         Within::Capture => (captures(unit), 0, 3),
     };
     let mut sums: FxHashMap<(u32, u32, u8), i64> = FxHashMap::default();
-    let mut before = (NONE, 0);
-    for unit in spent.units() {
-        let gaps_ns = if cost.gaps { unit.gaps_ns } else { 0 };
-        // A program of which nothing is seen but its execve has the time of that.
-        if unit.rows > 0 || unit.task != before.0 {
-            before = (unit.task, spent.in_calls_ns(unit, is_such) + gaps_ns);
-        }
-        *sums.entry(key(unit)).or_insert(0) += before.1;
+    for (unit, seen) in spent.units().iter().zip(spent.seen()) {
+        let gaps_ns = if cost.gaps { seen.gaps_ns } else { 0 };
+        *sums.entry(key(unit)).or_insert(0) += spent.in_calls_ns(seen, is_such) + gaps_ns;
     }
     let mut tasks = vec![false; view.trace.tasks.len()];
     for unit in spent.units() {
-        let least_ns = floor.least_ns.get(captures(unit) as usize).copied().unwrap_or(0).max(1);
+        let least_ns = floor.least_of(captures(unit)).max(1);
         tasks[unit.task as usize] |= sums.get(&key(unit)).is_some_and(|&ns| ns >= least_ns);
     }
     tasks
@@ -201,18 +222,21 @@ fn by_unit(
 /// Time of the normalised target that has most in such calls.
 fn most_of_a_target(view: &View<'_>, cost: &Cost) -> i64 {
     let events = &view.trace.events;
-    let mut of_shape = vec![0i64; events.shapes().len()];
-    for (first_row, shapes, _) in events.shapes_and_tasks() {
-        for (row, &shape) in (first_row..).zip(shapes) {
-            of_shape[shape as usize] += view.exclusive_ns(row);
-        }
-    }
-    let mut of_target: FxHashMap<Text, i64> = FxHashMap::default();
-    for (shape, ns) in events.shapes().iter().zip(of_shape) {
-        let (syscall, target) = (events.texts.bytes(shape.syscall), events.texts.bytes(shape.target));
-        if (cost.calls)(syscall, crate::classes::class_of(syscall, target)) {
-            *of_target.entry(shape.target).or_insert(0) += ns;
-        }
-    }
+    let such = Kinds::new(view, |syscall, shape| {
+        let class = crate::classes::class_of(syscall, events.texts.bytes(shape.target));
+        (cost.calls)(syscall, class).then_some(shape.target)
+    });
+    let add = |mut sums: FxHashMap<Text, i64>, (target, ns): (Text, i64)| {
+        *sums.entry(target).or_insert(0) += ns;
+        sums
+    };
+    let of_task = |sums: FxHashMap<Text, i64>, task: u32| {
+        let rows = view.trace.rows_of(task).iter().zip(view.trace.shapes_of(task));
+        let such = rows.filter_map(|(&row, &shape)| Some((such.of_shape(shape)?, view.exclusive_ns(row))));
+        such.fold(sums, add)
+    };
+    let tasks = (0..view.trace.tasks.len() as u32).into_par_iter();
+    let of_target = tasks.fold(FxHashMap::default, of_task);
+    let of_target = of_target.reduce(FxHashMap::default, |one, other| other.into_iter().fold(one, add));
     of_target.into_values().max().unwrap_or(0)
 }

@@ -67,8 +67,11 @@ impl Key {
         Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
+    /// What a task has, whatever it does.
+    pub(crate) const OF_TASK: [Key; 3] = [Key::Capture, Key::Pid, Key::Tid];
+
     pub(crate) fn is_of_task(self) -> bool {
-        matches!(self, Key::Capture | Key::Pid | Key::Tid)
+        Key::OF_TASK.contains(&self)
     }
 
     fn is_text(self) -> bool {
@@ -186,6 +189,11 @@ impl Filter {
             conditions.iter().map(number).collect()
         };
         Filter { only: numbers(&scope.only), without: numbers(&scope.without) }
+    }
+
+    /// The values of a key of which one must be there, by number.
+    pub(crate) fn only(&self, key: Key) -> Option<&[u32]> {
+        self.only.iter().find(|(known, _)| *known == key).map(|(_, numbers)| numbers.as_slice())
     }
 
     /// Whether pieces are chosen by what they work on.

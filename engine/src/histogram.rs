@@ -2,13 +2,22 @@
 //!
 //! Log-linear buckets as in HdrHistogram: 64 equal steps in each power of two.
 
-/// Counts by bucket, sorted; most groups of calls fill few.
+/// Counts by bucket. Most groups of calls have few values, and need room for few buckets; a few groups have nearly all.
 #[derive(Clone, Default, Debug)]
 pub struct Histogram {
-    counts: Vec<(u16, u64)>,
+    /// Values that were added, as long as they are few.
+    added: u16,
+    /// Bucket and count, sorted, of few values.
+    few: Vec<(u16, u64)>,
+    /// The count of each bucket, of many.
+    many: Vec<u64>,
 }
 
 const STEPS_LOG2: u32 = 6;
+/// The bucket of the largest value, and one.
+const BUCKETS: usize = (64 - STEPS_LOG2 as usize) << STEPS_LOG2;
+/// So many values are many: the room for all buckets is small beside what those took to read.
+const MANY: u16 = 1 << 12;
 
 fn bucket(value: i64) -> u16 {
     let value = value.max(0) as u64;
@@ -36,21 +45,40 @@ impl Histogram {
         self.add_many(bucket(value), 1);
     }
 
+    #[inline]
     fn add_many(&mut self, bucket: u16, count: u64) {
-        match self.counts.binary_search_by_key(&bucket, |&(known, _)| known) {
-            Ok(at) => self.counts[at].1 += count,
-            Err(at) => self.counts.insert(at, (bucket, count)),
+        match self.many.get_mut(usize::from(bucket)) {
+            Some(known) => *known += count,
+            None => self.add_to_few(bucket, count),
         }
+    }
+
+    fn add_to_few(&mut self, bucket: u16, count: u64) {
+        match self.few.binary_search_by_key(&bucket, |&(known, _)| known) {
+            Ok(at) => self.few[at].1 += count,
+            Err(at) => self.few.insert(at, (bucket, count)),
+        }
+        self.added += 1;
+        if self.added == MANY {
+            self.many.resize(BUCKETS, 0);
+            self.few.drain(..).for_each(|(bucket, count)| self.many[usize::from(bucket)] = count);
+        }
+    }
+
+    /// The buckets that have values, and how many, in order.
+    fn counts(&self) -> impl Iterator<Item = (u16, u64)> {
+        let many = (0..).zip(&self.many).map(|(bucket, &count)| (bucket, count)).filter(|&(_, count)| count > 0);
+        self.few.iter().copied().chain(many)
     }
 
     /// Add what another one counted.
     pub fn merge(&mut self, other: &Histogram) {
-        other.counts.iter().for_each(|&(bucket, count)| self.add_many(bucket, count));
+        other.counts().for_each(|(bucket, count)| self.add_many(bucket, count));
     }
 
     /// How many values were counted.
     pub fn number(&self) -> u64 {
-        self.counts.iter().map(|&(_, count)| count).sum()
+        self.counts().map(|(_, count)| count).sum()
     }
 
     /// The smallest value that at least this share of the values do not exceed, by the nearest rank; 0 if there is none.
@@ -58,11 +86,11 @@ impl Histogram {
         let all = self.number();
         let rank = ((all as f64 * share).ceil() as u64).clamp(1, all.max(1));
         let mut seen = 0;
-        let reached = self.counts.iter().find(|&&(_, count)| {
+        let reached = self.counts().find(|&(_, count)| {
             seen += count;
             seen >= rank
         });
-        reached.map_or(0, |&(bucket, _)| middle(bucket))
+        reached.map_or(0, |(bucket, _)| middle(bucket))
     }
 }
 
@@ -80,7 +108,26 @@ mod tests {
                 assert!(error <= 0.01 * (exact * scale) as f64, "{share} of {scale}");
             }
         }
-        assert!(bucket(i64::MAX) < u16::MAX);
+        assert_eq!(usize::from(bucket(i64::MAX)), BUCKETS - 1);
         assert_eq!(Histogram::default().quantile(0.5), 0);
+    }
+
+    #[test]
+    fn many_values_are_counted_as_few_ones_are() {
+        let values = |from: i64, to: i64| (from..to).map(|at| at * at * 1_000).chain([i64::MAX, 0, -7]);
+        let of = |values: &mut dyn Iterator<Item = i64>| {
+            let mut histogram = Histogram::default();
+            values.for_each(|value| histogram.add(value));
+            histogram
+        };
+        let all = of(&mut values(0, 100).chain(values(100, 20_000)));
+        for (from, to) in [(0, 100), (0, 19_900)] {
+            // Few into many, and many into few.
+            let mut merged = of(&mut values(from, to).take((to - from) as usize));
+            merged.merge(&of(&mut values(to, 20_000).chain([i64::MAX, 0, -7])));
+            assert_eq!(merged.counts().collect::<Vec<_>>(), all.counts().collect::<Vec<_>>());
+        }
+        assert_eq!((all.number(), all.few.len(), all.many.len()), (20_006, 0, BUCKETS));
+        assert_eq!((all.quantile(1.0), all.quantile(0.0001)), (middle(BUCKETS as u16 - 1), 0));
     }
 }

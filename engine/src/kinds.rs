@@ -1,11 +1,9 @@
 //! Calls by what they are to a table: each shape is judged once, so that looking at an event costs a look at a number.
 
 use crate::events::{EventKind, Shape};
-use crate::trace::Trace;
 use crate::view::View;
 use parsers::Text;
 use rayon::prelude::*;
-use std::sync::OnceLock;
 
 /// A call that matters to a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -21,15 +19,8 @@ pub struct Call<K> {
 /// A kind for each shape that matters.
 pub struct Kinds<K> {
     kinds: Vec<Option<K>>,
-    /// The rows whose shapes matter, found when they are first asked for.
-    rows: OnceLock<ByTask>,
-}
-
-/// Rows by task, those of a task in order of their starts.
-struct ByTask {
-    /// Where the rows of each task begin, and where the last ones end.
-    offsets: Vec<u32>,
-    rows: Vec<u32>,
+    /// Whether no shape matters.
+    is_empty: bool,
 }
 
 impl<K: Copy + Send + Sync> Kinds<K> {
@@ -37,11 +28,12 @@ impl<K: Copy + Send + Sync> Kinds<K> {
     pub fn new(view: &View<'_>, judge: impl Fn(&[u8], &Shape) -> Option<K> + Sync) -> Kinds<K> {
         let events = &view.trace.events;
         let shapes = events.shapes().par_iter();
-        let kinds = shapes.map(|shape| judge(events.texts.bytes(shape.syscall), shape)).collect();
-        Kinds { kinds, rows: OnceLock::new() }
+        let kinds: Vec<Option<K>> = shapes.map(|shape| judge(events.texts.bytes(shape.syscall), shape)).collect();
+        Kinds { is_empty: kinds.iter().all(Option::is_none), kinds }
     }
 
     /// The kind of a row's shape, whether or not it is a call.
+    #[inline]
     pub fn of_shape(&self, number: u32) -> Option<K> {
         self.kinds.get(number as usize).copied().flatten()
     }
@@ -49,46 +41,11 @@ impl<K: Copy + Send + Sync> Kinds<K> {
     /// The calls of a task that matter and count, in order of their starts.
     pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
         let events = &view.trace.events;
-        let ByTask { offsets, rows } = self.rows.get_or_init(|| self.by_task(view.trace));
-        let bounds = offsets.get(task as usize).zip(offsets.get(task as usize + 1));
-        let rows = bounds.and_then(|(&from, &to)| rows.get(from as usize..to as usize)).unwrap_or(&[]);
-        rows.iter().filter_map(move |&row| {
-            let kind = self.of_shape(events.shape_number(row))?;
+        let shapes = if self.is_empty { &[] } else { view.trace.shapes_of(task) };
+        view.trace.rows_of(task).iter().zip(shapes).filter_map(move |(&row, &shape)| {
+            let kind = self.of_shape(shape)?;
             (events.kind(row) == EventKind::Call && view.selection.has(row)).then_some((row, kind))
         })
-    }
-
-    /// One pass over the numbers of shapes, in the order in which they lie in memory: most tables look at few rows.
-    ///
-    /// Not on several cores: who waits for this pass must not be given another part of the same table to do meanwhile.
-    fn by_task(&self, trace: &Trace) -> ByTask {
-        let events = &trace.events;
-        let matters: Vec<bool> = self.kinds.iter().map(Option::is_some).collect();
-        let mut offsets = vec![0u32; trace.tasks.len() + 1];
-        if !matters.contains(&true) {
-            return ByTask { offsets, rows: Vec::new() };
-        }
-        let mut found: Vec<(u32, u32)> = Vec::new();
-        for (first_row, shapes, tasks) in events.shapes_and_tasks() {
-            let rows = (first_row..).zip(shapes.iter().zip(tasks));
-            let mine = rows.filter(|(_, (shape, _))| matters.get(**shape as usize).is_some_and(|&matters| matters));
-            found.extend(mine.map(|(row, (_, &task))| (task, row)));
-        }
-        found.iter().for_each(|&(task, _)| offsets[task as usize + 1] += 1);
-        (1..offsets.len()).for_each(|at| offsets[at] += offsets[at - 1]);
-        let (mut rows, mut next) = (vec![0u32; found.len()], offsets.clone());
-        for (task, row) in found {
-            rows[next[task as usize] as usize] = row;
-            next[task as usize] += 1;
-        }
-        for bounds in offsets.windows(2) {
-            let rows = &mut rows[bounds[0] as usize..bounds[1] as usize];
-            // As in the trace: held-back output places lines at their ends.
-            if !rows.is_sorted_by_key(|&row| events.start_ns(row)) {
-                rows.sort_by_key(|&row| events.start_ns(row));
-            }
-        }
-        ByTask { offsets, rows }
     }
 
     /// As [`Kinds::calls`], with the program that makes each call.

@@ -8,6 +8,7 @@ mod turns;
 
 use crate::classes::moves_bytes;
 use crate::events::{EventKind, EventTable};
+use crate::few;
 use crate::members::Members;
 use crate::select::Selection;
 use crate::sheet::{Found, Sheet};
@@ -217,8 +218,7 @@ impl Calls<'_> {
 
 fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
     let mut durs_ns: Vec<i64> = durs_ns.filter(|&ns| ns != NO_NS).collect();
-    let middle = durs_ns.len().saturating_sub(1) / 2;
-    if durs_ns.is_empty() { NO_NS } else { *durs_ns.select_nth_unstable(middle).1 }
+    if durs_ns.is_empty() { NO_NS } else { few::median(&mut durs_ns) }
 }
 
 /// The loops as a table.

@@ -12,6 +12,7 @@ use crate::trace::Trace;
 use order::{Next, Order};
 use parsers::input::{self, CHUNK_BYTES, Seekable, Stream};
 use parsers::{Clock, Extra, Format, Head, LineReader, NO_ID, NO_NS, Parsed, Text};
+use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -86,8 +87,10 @@ type Opened = (&'static str, Vec<(String, Cursor)>);
 fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opened, ReadError> {
     let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(LEAST_AHEAD_BYTES, CHUNK_BYTES);
     let (mut cursors, mut name, mut strange) = (Vec::new(), None, Vec::new());
-    for (number, path) in paths.iter().enumerate() {
-        match Cursor::open(path, format, ahead_bytes) {
+    // What is read ahead of each file is read here; of most files that is all.
+    let opened: Vec<_> = paths.par_iter().map(|path| Cursor::open(path, format, ahead_bytes)).collect();
+    for (number, opened) in opened.into_iter().enumerate() {
+        match opened {
             Ok((format, cursor)) => {
                 name.get_or_insert(format);
                 cursors.push((number, cursor));

@@ -146,6 +146,29 @@ impl Owners {
         self.has_linked && !self.links_late
     }
 
+    /// Whether nobody spoke yet under the ids of the child that this call returned.
+    pub(crate) fn is_announced(&self, child: Key, row: u32) -> bool {
+        self.announced.get(&child).is_some_and(|birth| birth.row == row)
+    }
+
+    /// Take tasks for the children of these calls, where those were returned under ids that nobody spoke under.
+    pub(crate) fn adopt(&mut self, tasks: &mut [Task], calls: &FxHashMap<u32, u32>) -> u64 {
+        let announced = self.announced.iter().map(|(&key, birth)| (birth.row, (key, *birth)));
+        let announced: FxHashMap<u32, (Key, Birth)> =
+            if calls.is_empty() { FxHashMap::default() } else { announced.collect() };
+        let orphans = calls.iter().filter(|(child, _)| tasks[**child as usize].creator == NONE);
+        let mut orphans: Vec<(u32, Key, Birth)> =
+            orphans.filter_map(|(&child, row)| announced.get(row).map(|&(key, birth)| (child, key, birth))).collect();
+        // Creators first: a thread is of its creator's process.
+        orphans.sort_unstable_by_key(|&(child, ..)| child);
+        for &(child, key, birth) in &orphans {
+            self.announced.remove(&key);
+            self.link(tasks, child, birth);
+            tasks[child as usize].known_as = key.1;
+        }
+        orphans.len() as u64
+    }
+
     /// Children that were made but never spoke.
     pub(crate) fn unseen(&self) -> u64 {
         self.announced.len() as u64

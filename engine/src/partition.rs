@@ -2,7 +2,7 @@
 
 mod sums;
 
-use crate::cells::Cells;
+use crate::cells::{Cells, place};
 use crate::charges::{Charge, Charges};
 use crate::events::{EventKind, NONE};
 use crate::fold;
@@ -78,7 +78,7 @@ pub struct Pieces {
     offsets: Vec<u32>,
     wall_ns: FxHashMap<u32, i64>,
     cells: OnceLock<Cells>,
-    by_task_ns: OnceLock<Vec<i64>>,
+    times: Times,
 }
 
 impl Pieces {
@@ -102,11 +102,12 @@ impl Pieces {
         for window in windows {
             *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, cells: OnceLock::new(), by_task_ns: OnceLock::new() }
+        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, cells: OnceLock::new(), times: Times::default() }
     }
 
     /// Add the pieces of the next task.
     fn push(&mut self, pieces: &[Piece]) {
+        self.times.push(pieces);
         self.all.extend_from_slice(pieces);
         self.offsets.push(self.all.len() as u32);
     }
@@ -138,8 +139,45 @@ impl Pieces {
 
     /// Time on the path charged to each task, by its number.
     pub fn exclusive_by_task(&self) -> &[i64] {
-        let sum = |task| self.of(task).iter().map(|piece| piece.exclusive_ns).sum();
-        self.by_task_ns.get_or_init(|| (0..self.offsets.len().saturating_sub(1) as u32).map(sum).collect())
+        &self.times.by_task
+    }
+
+    /// Time on the path of each class, by its number.
+    pub(crate) fn exclusive_by_class(&self) -> &[i64] {
+        &self.times.by_class
+    }
+
+    /// Time on the path of the calls of each shape, by its number; those of shapes that differ in their outcome go to any.
+    pub(crate) fn exclusive_by_shape(&self) -> &[i64] {
+        &self.times.by_shape
+    }
+}
+
+/// Sums of all pieces.
+#[derive(Debug, Default)]
+struct Times {
+    by_task: Vec<i64>,
+    by_class: [i64; Class::ALL.len()],
+    /// By number of the shape; what lies between calls has none.
+    by_shape: Vec<i64>,
+}
+
+impl Times {
+    /// Add the pieces of the next task.
+    fn push(&mut self, pieces: &[Piece]) {
+        let mut sum_ns = 0;
+        for piece in pieces {
+            sum_ns += piece.exclusive_ns;
+            self.by_class[piece.class as usize] += piece.exclusive_ns;
+            let shape = piece.shape as usize;
+            if piece.shape != NONE && shape >= self.by_shape.len() {
+                self.by_shape.resize(shape + 1, 0);
+            }
+            if let Some(sum) = self.by_shape.get_mut(shape) {
+                *sum += piece.exclusive_ns;
+            }
+        }
+        self.by_task.push(sum_ns);
     }
 }
 
@@ -151,8 +189,7 @@ pub(crate) fn without_targets(trace: &Trace, pieces: &[Piece]) -> Vec<Piece> {
     for piece in pieces {
         // What a message says is what it is.
         let said = if piece.is_message { piece.target } else { Text::NONE };
-        let key = (piece.program, piece.name(trace), piece.class, piece.resolved, piece.tag, said);
-        let at = *places.entry(key).or_insert(all.len());
+        let at = *places.entry((place(trace, piece), said)).or_insert(all.len());
         match all.get_mut(at) {
             Some(known) => known.take(trace, piece),
             None => all.push(*piece),

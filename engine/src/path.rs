@@ -17,10 +17,10 @@ mod follow;
 mod lanes;
 mod segment;
 mod silences;
+mod spell;
 mod visits;
 
-use crate::events::NONE;
-use crate::stops::{is_stop, is_stop_name};
+use crate::outline::BLOCK_ROWS;
 use crate::trace::{Span, Trace};
 use crate::wakers::Wakers;
 use crate::window::Window;
@@ -29,42 +29,45 @@ use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS};
 pub use segment::{Segment, Tag, What};
 use silences::silences;
+pub use spell::Spell;
 use visits::Visits;
 
 /// The path through a window, in order of time.
 pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
     let mut segments = Vec::new();
-    walk(trace, wakers, window, &mut |segment| segments.push(segment));
+    walk(trace, wakers, window, &mut |segment: Segment| segments.push(segment));
     segments.reverse();
     segments
-}
-
-/// Walk the path, from its end to its start. The answer is the number of steps.
-pub fn walk(trace: &Trace, wakers: &Wakers, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
-    let mut unwatched = Unwatched(sink);
-    walk_to(trace, wakers, window, &mut unwatched)
 }
 
 /// Who listens to a walk: besides the stretches, which waits it enters and leaves.
 pub trait Listen {
     /// A stretch of the path.
     fn charged(&mut self, segment: Segment);
+    /// Stretches in which a task works, whole: they need not be told one by one to who has no use for that.
+    fn worked(&mut self, trace: &Trace, wakers: &Wakers, spell: Spell) {
+        let mut segments = Vec::new();
+        spell.each(trace, wakers, |segment| segments.push(segment));
+        segments.into_iter().rev().for_each(|segment| self.charged(segment));
+    }
     /// A task waits for another on the path; earlier stretches are those of the other, until the wait ends.
     fn begins(&mut self, _waiter: u32) {}
     /// So long it was on the path that a task waited for another.
     fn ends(&mut self, _waiter: u32, _waker: u32, _dur_ns: i64) {}
 }
 
-struct Unwatched<'sink>(&'sink mut dyn FnMut(Segment));
-
-impl Listen for Unwatched<'_> {
+/// Who asks for nothing but the stretches.
+impl<F: FnMut(Segment)> Listen for F {
     fn charged(&mut self, segment: Segment) {
-        (self.0)(segment);
+        self(segment);
     }
 }
 
-/// Walk the path, and tell who listens. The answer is the number of steps.
-pub fn walk_to<L: Listen>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
+/// Rows of a spell at most; whole blocks.
+const SPELL_ROWS: usize = 64 * BLOCK_ROWS;
+
+/// Walk the path, from its end to its start, and tell who listens. The answer is the number of steps.
+pub fn walk<L: Listen>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
     let Some(root) = window.root.filter(|&root| (root as usize) < trace.tasks.len()) else {
         return 0;
     };
@@ -76,8 +79,7 @@ pub fn walk_to<L: Listen>(trace: &Trace, wakers: &Wakers, window: &Window, liste
     let mut walk = Walk {
         trace,
         wakers,
-        lanes: Lanes::new(trace),
-        may_stop: trace.events.shapes().iter().any(|shape| is_stop_name(trace.events.texts.bytes(shape.syscall))),
+        lanes: Lanes::new(trace, wakers.outline()),
         may_poll: None,
         stack: Vec::new(),
         polling: 0,
@@ -106,10 +108,8 @@ struct Waiter {
 struct Walk<'walk, L: Listen> {
     trace: &'walk Trace,
     wakers: &'walk Wakers,
-    lanes: Lanes,
+    lanes: Lanes<'walk>,
     stack: Vec<Waiter>,
-    /// Whether any task was ever stopped.
-    may_stop: bool,
     /// Whether the task looked at, or who waits for it, may be in a poll loop, once that was asked.
     may_poll: Option<bool>,
     /// How many of the stack poll.
@@ -164,37 +164,69 @@ impl<L: Listen> Walk<'_, L> {
     fn step(&mut self) {
         let birth_ns = self.trace.tasks[self.task as usize].birth_ns;
         if birth_ns == NO_NS || self.at_ns <= birth_ns {
-            self.lanes.leave(self.task);
             return self.leave_at_birth();
         }
-        match self.lanes.before(self.trace, self.task, self.at_ns) {
+        match self.lanes.before(self.task, self.at_ns) {
             Some((at, span)) => self.back(at, span),
-            None => self.gap(None, birth_ns),
+            None => self.spell(0, 0, birth_ns),
         }
     }
 
-    /// Most calls work until they are done: those at hand, and the gaps between them, are gone back over in one step.
+    /// Most calls work until they are done: the walk passes them, and what lies between, down to the last one that has to be
+    /// looked at.
     fn back(&mut self, at: usize, span: Span) {
-        let mut next = Some((at, span));
-        while let Some((at, span)) = next.filter(|_| self.at_ns > self.floor_ns) {
-            if span.end_ns < self.at_ns {
-                self.gap(Some((at, span.row)), span.end_ns);
-            } else if let Some(class) = self.works(span.row) {
-                self.charge(self.task, span.start_ns, What::Call(span.row), class, true);
-            } else {
-                return self.call(at, span);
-            }
-            next = self.lanes.again(self.at_ns);
+        let checks = self.may_poll();
+        let Some(look) = self.wakers.outline().last_look(self.task, at, checks, self.floor_ns) else {
+            return self.spell_to_floor(at);
+        };
+        let looked_at = if look == at { Some(span) } else { self.lanes.span(self.task, look) };
+        let Some(span) = looked_at else { return self.spell_to_floor(at) };
+        if look == at && !self.wakers.may_stop() {
+            self.charge(self.task, span.end_ns, What::Gap(span.row), Class::User, true);
+        } else if span.end_ns < self.at_ns {
+            self.spell(look + 1, at + 1, span.end_ns);
+        }
+        if self.at_ns > self.floor_ns {
+            self.call(look, span);
         }
     }
 
-    /// What the time of a call is spent on that nobody ended, as most calls are.
-    fn works(&mut self, row: u32) -> Option<Class> {
-        let may_poll = match self.may_poll {
+    /// Whether the task looked at may be in a poll loop, so that its checks matter.
+    fn may_poll(&mut self) -> bool {
+        match self.may_poll {
             Some(known) => known,
             None => *self.may_poll.insert(self.wakers.may_poll(self.task, self.waiter())),
-        };
-        self.wakers.works(self.trace, row, may_poll)
+        }
+    }
+
+    /// Pass the calls from this row of the task back to the first that may lie above the floor.
+    fn spell_to_floor(&mut self, at: usize) {
+        let outline = self.wakers.outline();
+        let first = outline.block_before(self.task, at / BLOCK_ROWS, self.floor_ns + 1).unwrap_or(0);
+        self.spell(first * BLOCK_ROWS, at + 1, outline.floor_ns(self.task, first));
+    }
+
+    /// Charge what a task does between `reached_ns`, where the call before these rows ended, and this moment; some blocks at
+    /// a time, so that who listens can have them divided on all cores.
+    fn spell(&mut self, from: usize, to: usize, reached_ns: i64) {
+        let (task, outline) = (self.task, self.wakers.outline());
+        let tag = self.tag();
+        let mut to = to;
+        while self.at_ns > self.floor_ns {
+            let cut = (to.saturating_sub(1) / SPELL_ROWS * SPELL_ROWS).max(from);
+            let floor_ns = if cut == from { reached_ns } else { outline.floor_ns(task, cut / BLOCK_ROWS) };
+            let start_ns = floor_ns.max(self.floor_ns);
+            if start_ns < self.at_ns {
+                let spell = Spell { task, start_ns, end_ns: self.at_ns, tag, rows: cut..to, floor_ns };
+                self.listener.worked(self.trace, self.wakers, spell);
+                self.at_ns = start_ns;
+                self.visits.clear();
+            }
+            if cut == from {
+                break;
+            }
+            to = cut;
+        }
     }
 
     /// Who waits for the end of the task looked at.
@@ -204,8 +236,11 @@ impl<L: Listen> Walk<'_, L> {
 
     /// Charge what was just looked at, from `to_ns` to this moment, and go there; the floor is never passed.
     fn charge(&mut self, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
-        let tag = if self.polling > 0 { Tag::Polled } else { Tag::None };
-        self.charge_as(tag, task, to_ns, what, class, resolved);
+        self.charge_as(self.tag(), task, to_ns, what, class, resolved);
+    }
+
+    fn tag(&self) -> Tag {
+        if self.polling > 0 { Tag::Polled } else { Tag::None }
     }
 
     fn charge_as(&mut self, tag: Tag, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
@@ -215,37 +250,6 @@ impl<L: Listen> Walk<'_, L> {
             self.at_ns = start_ns;
             self.visits.clear();
         }
-    }
-
-    /// ```text
-    /// task     |--call--|                 |--call--|
-    ///                   |<---- gap ------>|               user code, or calls that the capture left out
-    ///                   |  stop---|cont   |               or stopped
-    /// ```
-    ///
-    /// `last` is the call before it, with its place among the task's rows.
-    fn gap(&mut self, last: Option<(usize, u32)>, from_ns: i64) {
-        let gap = What::Gap(last.map_or(NONE, |(_, row)| row));
-        let last_stop = || self.last_stop(last.map(|(at, _)| at));
-        let Some((stopped_ns, goes_on_ns)) = self.may_stop.then(last_stop).flatten() else {
-            return self.charge(self.task, from_ns, gap, Class::User, true);
-        };
-        self.charge(self.task, goes_on_ns.max(from_ns), gap, Class::User, true);
-        self.charge(self.task, stopped_ns.max(from_ns), gap, Class::Stopped, true);
-        if self.at_ns > from_ns && stopped_ns <= from_ns {
-            self.charge(self.task, from_ns, gap, Class::User, true);
-        }
-    }
-
-    /// When the task was stopped last in the gap before this moment, and when it went on: with the signal that let it.
-    fn last_stop(&self, last: Option<usize>) -> Option<(i64, i64)> {
-        const ROWS_AT_MOST: usize = 64;
-        let events = &self.trace.events;
-        let rows = self.trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
-        let before = rows.iter().take(ROWS_AT_MOST).take_while(|&&row| events.start_ns(row) < self.at_ns);
-        let (at, &stop) = before.enumerate().filter(|&(_, &row)| is_stop(self.trace, row)).last()?;
-        let goes_on_ns = rows.get(at + 1).map_or(self.at_ns, |&row| events.start_ns(row).min(self.at_ns));
-        Some((events.start_ns(stop), goes_on_ns))
     }
 
     /// ```text
@@ -275,10 +279,8 @@ impl<L: Listen> Walk<'_, L> {
 
     /// What the time of a call is spent on; a poll of nothing that has a limit is a sleep.
     fn class(&self, row: u32) -> Class {
-        let events = &self.trace.events;
-        let sleeps = || events.polls_nothing(row) && events.requested_ns(row).is_some();
         match self.wakers.class(self.trace, row) {
-            Class::Poll if sleeps() => Class::Sleep,
+            Class::Poll if self.trace.events.only_sleeps(row) => Class::Sleep,
             class => class,
         }
     }

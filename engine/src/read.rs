@@ -135,6 +135,7 @@ pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str,
         cut: false,
         backward_steps: 0,
         unseen_children: 0,
+        presumed_children: 0,
         is_order_inferred: false,
         summary: Vec::new(),
     }
@@ -317,14 +318,15 @@ impl<'trace> Run<'trace> {
         self.assembler.hear(cell.worker, cell.lines.forgot);
         // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
         let (mut lines, mut bytes) = (0, 0);
-        for (number, told) in cell.lines.list.iter().enumerate() {
+        let mut rest = cell.lines.list.as_slice();
+        loop {
+            let before = Place { file: self.assembler.first_file(), line: self.line };
+            let plain = self.assembler.plain_lines(rest, before);
+            self.line = self.line.saturating_add(plain as u32);
+            let Some((told, others)) = rest[plain..].split_first() else { break };
             self.line = self.line.saturating_add(1);
-            let at = Place { file: self.assembler.first_file(), line: self.line };
-            if let Says::Body(body) = told.says
-                && self.assembler.plain(told, body, at)
-            {
-                continue;
-            }
+            let number = cell.lines.list.len() - others.len() - 1;
+            rest = others;
             let (line, extra) = known.line(&cell.lines, told);
             if self.assembler.begins_run(&line, extra.as_ref()) {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
@@ -333,7 +335,7 @@ impl<'trace> Run<'trace> {
                 self.assembler.next_run(extra.as_ref(), self.line, before - self.run_start);
                 self.run_start = before;
             }
-            let at = Place { file: self.assembler.first_file(), ..at };
+            let at = Place { file: self.assembler.first_file(), line: self.line };
             let stamp_ns = self.assembler.stamp(at.file, &line);
             self.assembler.line(&line, extra, stamp_ns, at);
         }

@@ -457,6 +457,7 @@ columns! {
         "mean_calls" i64 "" "How many calls each of them made in the mean.";
         "calls" i64 "count" "Number of calls that created them.";
         "total_ns" i64 "ns" "Sum of the durations of these calls.";
+        "p50_ns" i64 "ns" "Half of them take at most so long.";
         "max_ns" i64 "ns" "The longest of them.";
         "calls_exclusive_ns" i64 "ns" "Time on the path in these calls.";
         "exclusive_ns" i64 "ns" "Time on the path in these calls and in what they created.";
@@ -533,6 +534,7 @@ columns! {
         "calls" i64 "count" "Number of calls.";
         "processes" i64 "count" "Number of processes.";
         "unseen_children" i64 "count" "Children that were created and of which no line is in the capture.";
+        "presumed_children" i64 "count" "Children that speak under other ids than their creators know them by, joined by elimination.";
         "unfollowed" bool "" "Whether children were created, and nothing of any of them is in the capture.";
         "has_clock" bool "" "Whether events have a place on one wall clock.";
         "has_durations" bool "" "Whether the tracer printed how long calls took.";
@@ -565,6 +567,7 @@ columns! {
         "others" i64 "" "Calls of the same kinds by the same program elsewhere.";
         "usual_ns" i64 "ns" "Time that as many calls of these kinds take elsewhere.";
         "factor" f64 "" "How many times that the calls took.";
+        "half_calls" i64 "" "The fewest of the calls that have half of their time on the path.";
         "calls" i64 "count" "Number of calls.";
         "failed" i64 "count" "Number of them that failed.";
         "total_ns" i64 "ns" "Sum of their durations.";
@@ -869,6 +872,9 @@ columns! {
         "target" dict "" "What it worked on.";
         "line" i64 "" "Line of the call.";
         "pieces" i64 "" "Number of segments taken together; what is said of them is said of most of their time.";
+        "waiter_pid" i32 "" "The process that waited for it on the path.";
+        "how" dict "" "How it is known who ended that wait: child, vfork, signal, stream, terminal, futex, join, lock, drain, poll, message, beside, exit, watch.";
+        "sure" dict "" "measured: the trace says so; inferred: it follows from times and kinship.";
     }
     "summary_rows" {
         "capture" u32 "" "Number of the capture.";

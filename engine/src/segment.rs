@@ -102,7 +102,7 @@ impl Segment {
     }
 
     /// Add a row, where there is room for one.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, event: &Event) {
         let at = self.len;
         assert!(at < SEGMENT_ROWS, "a full segment");
@@ -202,6 +202,18 @@ impl Segment {
     #[inline]
     pub(crate) fn dur_ns(&self, at: usize) -> i64 {
         self.large_dur_ns.value(self.room.columns().dur_ns[at])
+    }
+
+    /// Start and duration of a call, if the row is one and has a stamp.
+    #[inline]
+    pub(crate) fn call_ns(&self, at: usize) -> Option<(i64, i64)> {
+        let columns = self.room.columns();
+        let since_ns = self.large_since_ns.value(columns.since_ns[at]);
+        if columns.flags[at] & 7 != EventKind::Call as u8 || since_ns == NO_NS {
+            return None;
+        }
+        let start_ns = since_ns.wrapping_add(self.firsts_ns[at / STAMP_ROWS]);
+        Some((start_ns, self.large_dur_ns.value(columns.dur_ns[at])))
     }
 
     #[inline]

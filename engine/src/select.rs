@@ -66,6 +66,7 @@ impl<'trace> Selection<'trace> {
     }
 
     /// Whether everything counts.
+    #[inline]
     pub fn is_all(&self) -> bool {
         self.tasks.is_none()
             && self.programs.is_none()
@@ -95,10 +96,12 @@ impl<'trace> Selection<'trace> {
     }
 
     /// Whether a row counts. A call counts if it ends in the chosen time.
+    #[inline]
     pub fn has(&self, row: u32) -> bool {
-        if self.is_all() {
-            return true;
-        }
+        self.is_all() || self.chooses(row)
+    }
+
+    fn chooses(&self, row: u32) -> bool {
         let events = &self.trace.events;
         let task = events.task(row);
         self.has_task(task)

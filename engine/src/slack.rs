@@ -17,6 +17,7 @@ use parsers::NO_NS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A process that somebody waited for, and the moment from which the waiter may go on.
+#[derive(Debug)]
 pub(crate) struct Asked {
     /// Whose end it is: a main task.
     pub(crate) process: u32,
@@ -73,8 +74,7 @@ struct Waiter {
 impl Waiter {
     fn new(trace: &Trace, wakers: &Wakers, task: u32, children: Vec<(i64, u32)>) -> Waiter {
         let mut sum_ns = 0;
-        let birth_ns = trace.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
-        let ended = trace.spans_of(task, 0..usize::MAX, birth_ns).filter_map(|(at, span)| {
+        let ended = wakers.outline().looked_at(trace, task).filter_map(|(at, span)| {
             let edge = wakers.needs_waker(trace, span.row).then(|| wakers.waker(trace, task, at, span))??;
             Some((span.start_ns, edge.at_ns.min(span.end_ns)))
         });

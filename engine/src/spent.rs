@@ -41,6 +41,9 @@ pub struct Spent {
     units: Vec<Unit>,
     /// Kind of call and its time, those of a unit together.
     entries: Vec<(u32, i64)>,
+    /// Time of each kind of call in all units, and time behind calls; see [`Spent::at_most_ns`].
+    totals_ns: Vec<i64>,
+    gaps_ns: i64,
 }
 
 /// The units of a task and their entries.
@@ -61,7 +64,32 @@ impl Spent {
             spent.units.extend(units.into_iter().map(placed));
             spent.entries.extend(entries);
         }
+        spent.add_up();
         spent
+    }
+
+    fn add_up(&mut self) {
+        let (mut totals_ns, mut gaps_ns) = (vec![0; self.parts.len()], 0);
+        for seen in self.seen() {
+            self.entries_of(seen).iter().for_each(|&(part, ns)| totals_ns[part as usize] += ns);
+            gaps_ns += seen.gaps_ns;
+        }
+        (self.totals_ns, self.gaps_ns) = (totals_ns, gaps_ns);
+    }
+
+    /// What is seen of each unit: a program of which nothing is seen but its execve has the time of that.
+    pub fn seen(&self) -> impl Iterator<Item = &Unit> {
+        self.units.iter().scan(None, |before: &mut Option<&Unit>, unit| {
+            let seen = before.filter(|before| unit.rows == 0 && before.task == unit.task).unwrap_or(unit);
+            *before = Some(seen);
+            Some(seen)
+        })
+    }
+
+    /// Time that is seen in calls of these kinds, and behind calls too if gaps count: nothing that is made of it has more.
+    pub fn at_most_ns(&self, is_such: &[bool], gaps: bool) -> i64 {
+        let such = self.totals_ns.iter().zip(is_such).filter(|&(_, &is_such)| is_such);
+        such.map(|(&ns, _)| ns).sum::<i64>() + if gaps { self.gaps_ns } else { 0 }
     }
 
     /// The kinds of calls, by number.
@@ -74,10 +102,24 @@ impl Spent {
         &self.units
     }
 
+    /// What a task did as each of its programs, one for each program that the index of programs knows.
+    pub fn units_of(&self, task: u32) -> &[Unit] {
+        let first = self.units.partition_point(|unit| unit.task < task);
+        let behind = self.units.get(first..).unwrap_or(&[]);
+        &behind[..behind.partition_point(|unit| unit.task == task)]
+    }
+
     /// Time of a unit in calls of these kinds.
     pub fn in_calls_ns(&self, unit: &Unit, is_such: &[bool]) -> i64 {
-        let entries = self.entries.get(unit.entries.start as usize..unit.entries.end as usize).unwrap_or(&[]);
-        entries.iter().filter(|&&(part, _)| is_such.get(part as usize) == Some(&true)).map(|&(_, ns)| ns).sum()
+        self.entries_of(unit)
+            .iter()
+            .filter(|&&(part, _)| is_such.get(part as usize) == Some(&true))
+            .map(|&(_, ns)| ns)
+            .sum()
+    }
+
+    fn entries_of(&self, unit: &Unit) -> &[(u32, i64)] {
+        self.entries.get(unit.entries.start as usize..unit.entries.end as usize).unwrap_or(&[])
     }
 
     /// Time on the path of each task, in its calls and behind them.
@@ -120,17 +162,17 @@ impl Scratch<'_> {
         let new = |program| Unit { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
         let mut unit = new(programs.first().map_or(Text::NONE, |first| first.path));
         let (mut next, mut units, mut entries) = (1, Vec::new(), Vec::new());
-        for &row in trace.rows_of(task) {
+        for (&row, &shape) in trace.rows_of(task).iter().zip(trace.shapes_of(task)) {
             while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
                 units.push(self.ended(std::mem::replace(&mut unit, new(later.path)), &mut entries));
                 next += 1;
             }
-            let ns = charges.in_call_ns(row);
+            let (ns, behind_ns) = charges.of_row(row);
             unit.rows += 1;
             unit.calls_ns += ns;
-            unit.gaps_ns += charges.behind_ns(row);
+            unit.gaps_ns += behind_ns;
             if ns > 0 {
-                let part = self.of_shape[events.shape_number(row) as usize];
+                let part = self.of_shape[shape as usize];
                 if self.sums[part as usize] == 0 {
                     self.used.push(part);
                 }

@@ -4,11 +4,13 @@
 //! segments   |call|g|c|g|c|g|---- read ----|c|g|c|  task 1      |g|c|  task 2
 //! stays      |---- several ----|--- read ---|- several -|        left out, if shorter than asked for
 //! ```
+//! Each stretch is told with who waited for it, and how that is known.
 
 use crate::partition::{ids, named, program_at, text_column};
-use crate::path::{Segment, Tag, What};
-use crate::table::{Table, ints, some_ints};
+use crate::path::{Listen, Segment, Tag, What};
+use crate::table::{Table, ints, some_ints, texts};
 use crate::trace::Trace;
+use crate::wakers::{How, Sure, Wakers};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
@@ -22,7 +24,38 @@ pub struct Stay {
     pub pieces: u32,
     /// A moment in the segment that is most of it: the task may run another program at the start of the stretch.
     pub seen_ns: i64,
+    /// Who waited for it, if anybody did.
+    pub awaited: Option<Awaited>,
 }
+
+/// A wait that others' stretches ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Awaited {
+    /// Who waited.
+    pub by: u32,
+    /// When it was ended, as far as that is on the path; [`NO_NS`] until the first stretch of the other is told.
+    at_ns: i64,
+    /// Who ended it.
+    ender: u32,
+    polled: bool,
+}
+
+impl Awaited {
+    /// How it is known who ended the wait, and how sure that is.
+    pub fn known(&self, trace: &Trace, wakers: &Wakers) -> Option<(How, Sure)> {
+        const ROWS_BEFORE: usize = 64;
+        let rows = trace.rows_of(self.by);
+        let until = rows.partition_point(|&row| trace.events.start_ns(row) < self.at_ns);
+        let mut spans = trace.spans_of(self.by, until.saturating_sub(ROWS_BEFORE)..until, NO_NS);
+        let wait = spans.find(|(_, span)| span.start_ns < self.at_ns && self.at_ns <= span.end_ns);
+        let edge = wait.and_then(|(at, span)| wakers.waker(trace, self.by, at, span));
+        let edge = edge.filter(|edge| edge.task == self.ender).map(|edge| (edge.how, edge.sure));
+        edge.or(self.polled.then_some((How::Poll, Sure::Inferred)))
+    }
+}
+
+/// Waits that last at one moment and are looked at for one segment.
+const WAITS: usize = 16;
 
 /// What segments of one stretch are told apart by.
 type Kind = (Class, Text, Text, Tag);
@@ -34,35 +67,55 @@ pub struct Stays<'trace> {
     done: Vec<Stay>,
     open: Option<Stay>,
     sums: FxHashMap<Kind, (i64, Segment)>,
+    /// The waits on the path that last at this moment of the walk.
+    waits: Vec<Awaited>,
 }
 
 impl<'trace> Stays<'trace> {
     /// Keep stretches of at least this length.
     pub fn new(trace: &'trace Trace, at_least_ns: i64) -> Stays<'trace> {
-        Stays { trace, at_least_ns, done: Vec::new(), open: None, sums: FxHashMap::default() }
+        Stays { trace, at_least_ns, done: Vec::new(), open: None, sums: FxHashMap::default(), waits: Vec::new() }
     }
 
     /// Take the next segment of the walk.
     pub fn take(&mut self, segment: Segment) {
         // Silences of a log have nothing in common but the log.
+        let awaited = self.awaited(&segment);
         let alone = matches!(segment.what, What::Silence(_));
         if alone || segment.dur_ns() >= self.at_least_ns {
             self.close();
             if segment.dur_ns() >= self.at_least_ns {
-                self.done.push(Stay { segment, pieces: 1, seen_ns: segment.start_ns });
+                self.done.push(Stay { segment, pieces: 1, seen_ns: segment.start_ns, awaited });
             }
             return;
         }
-        let follows = |stay: &Stay| stay.segment.task == segment.task && stay.segment.start_ns == segment.end_ns;
+        let waiter = |awaited: Option<Awaited>| awaited.map(|awaited| awaited.by);
+        let follows = |stay: &Stay| {
+            let of_same_wait = waiter(stay.awaited) == waiter(awaited);
+            stay.segment.task == segment.task && stay.segment.start_ns == segment.end_ns && of_same_wait
+        };
         if !self.open.as_ref().is_some_and(follows) {
             self.close();
         }
-        let stay = self.open.get_or_insert(Stay { segment, pieces: 0, seen_ns: segment.start_ns });
+        let stay = self.open.get_or_insert(Stay { segment, pieces: 0, seen_ns: segment.start_ns, awaited });
         stay.segment.start_ns = segment.start_ns;
         stay.pieces += 1;
         let kind = self.kind(&segment);
         let sum = self.sums.entry(kind).or_insert((0, segment));
         sum.0 += segment.dur_ns();
+    }
+
+    /// Take notice of a segment, kept or not: it is the first of who ended the wait that began to be looked at last.
+    pub fn see(&mut self, segment: &Segment) {
+        if let Some(wait) = self.waits.last_mut().filter(|wait| wait.at_ns == NO_NS) {
+            let polled = segment.tag != Tag::None;
+            *wait = Awaited { at_ns: segment.end_ns, ender: segment.task, polled, ..*wait };
+        }
+    }
+
+    /// Who waits for a segment; who created the task that it waits for does not wait for itself.
+    fn awaited(&self, segment: &Segment) -> Option<Awaited> {
+        self.waits.iter().rev().take(WAITS).find(|wait| wait.by != segment.task).copied()
     }
 
     fn kind(&self, segment: &Segment) -> Kind {
@@ -76,7 +129,7 @@ impl<'trace> Stays<'trace> {
         let most = self.sums.drain().max_by_key(|&(kind, (sum_ns, _))| (sum_ns, kind)).map(|(_, (_, segment))| segment);
         if let Some(most) = most.filter(|_| stay.segment.dur_ns() >= self.at_least_ns) {
             let segment = Segment { start_ns: stay.segment.start_ns, end_ns: stay.segment.end_ns, ..most };
-            self.done.push(Stay { segment, pieces: stay.pieces, seen_ns: most.start_ns });
+            self.done.push(Stay { segment, seen_ns: most.start_ns, ..stay });
         }
     }
 
@@ -88,8 +141,38 @@ impl<'trace> Stays<'trace> {
     }
 }
 
+/// Which stretches are kept does not change who waits for whom: see [`Stays::see`].
+impl Listen for Stays<'_> {
+    fn charged(&mut self, segment: Segment) {
+        self.see(&segment);
+        self.take(segment);
+    }
+
+    fn begins(&mut self, waiter: u32) {
+        self.waits.push(Awaited { by: waiter, at_ns: NO_NS, ender: waiter, polled: false });
+    }
+
+    fn ends(&mut self, _waiter: u32, _waker: u32, _dur_ns: i64) {
+        self.waits.pop();
+    }
+}
+
+/// How it is known who ended the wait for each stretch; those of one wait mostly follow each other.
+fn known(trace: &Trace, wakers: &Wakers, stays: &[Stay]) -> Vec<Option<(How, Sure)>> {
+    let mut last = (None, None);
+    let of = |stay: &Stay| {
+        if stay.awaited != last.0 {
+            last = (stay.awaited, stay.awaited.and_then(|awaited| awaited.known(trace, wakers)));
+        }
+        last.1
+    };
+    stays.iter().map(of).collect()
+}
+
 /// The path as a table, in the order given.
-pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
+pub fn table(trace: &Trace, wakers: &Wakers, stays: &[Stay]) -> Table {
+    let known = known(trace, wakers, stays);
+    let waiter = |stay: &Stay| stay.awaited.map_or(NO_NS, |awaited| i64::from(trace.tasks[awaited.by as usize].pid));
     let programs = trace.program_index();
     let segments = || stays.iter().map(|stay| &stay.segment);
     let tasks: Vec<u32> = segments().map(|segment| segment.task).collect();
@@ -111,14 +194,17 @@ pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
                 "program",
                 text_column(trace, stays.iter().map(|stay| program_at(programs, stay.segment.task, stay.seen_ns))),
             ),
-            ("class", crate::table::texts(segments().map(|segment| Some(segment.class.name())))),
-            ("what", crate::table::texts(segments().map(|segment| Some(segment.name())))),
-            ("tag", crate::table::texts(segments().map(|segment| segment.tag.name()))),
+            ("class", texts(segments().map(|segment| Some(segment.class.name())))),
+            ("what", texts(segments().map(|segment| Some(segment.name())))),
+            ("tag", texts(segments().map(|segment| segment.tag.name()))),
             ("syscall", of_row(&|what, row| shape(what, row).0)),
             ("op", of_row(&|what, row| shape(what, row).1)),
             ("target", of_row(&|_, row| events.target(row))),
             ("line", some_ints(segments().map(line))),
             ("pieces", ints(stays.iter().map(|stay| i64::from(stay.pieces)))),
+            ("waiter_pid", some_ints(stays.iter().map(waiter))),
+            ("how", texts(known.iter().map(|known| known.map(|(how, _)| how.name())))),
+            ("sure", texts(known.iter().map(|known| known.map(|(_, sure)| sure.name())))),
         ],
     )
 }

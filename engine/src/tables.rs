@@ -40,6 +40,7 @@ mod timeouts;
 mod traffic;
 mod turns;
 
+pub(crate) use self::traffic::Moved;
 use crate::floor::{Floor, Reached, reached};
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
@@ -94,9 +95,9 @@ pub fn listed(name: &str) -> Option<(&'static str, Make)> {
 
 /// A table; of it at least the rows that reach a floor, if there is one.
 pub fn made(view: &View<'_>, (name, make): (&'static str, Make), floor: Option<&Floor>) -> Found {
-    let cost = costs::COSTS.iter().find(|(known, _)| *known == name);
-    let Some((floor, (_, cost))) = floor.zip(cost) else { return make(view) };
+    let Some(floor) = floor else { return make(view) };
     let view = &View { floor: Some(floor), ..*view };
+    let Some((_, cost)) = costs::COSTS.iter().find(|(known, _)| *known == name) else { return make(view) };
     match reached(view, cost, floor) {
         Reached::All => make(view),
         Reached::Nothing => Sheet::new(view, name).finish(),

@@ -28,6 +28,9 @@ pub struct Task {
     pub creator: u32,
     /// The call that created it (row), or [`NONE`].
     pub created_by: u32,
+    /// The id that the creator's call returned, if it is another one than that of its lines (a pid namespace); else
+    /// [`NO_ID`].
+    pub known_as: i32,
     /// A thread beside the main one.
     pub is_thread: bool,
     /// The creator waited until this task ran a program or ended (vfork).
@@ -69,6 +72,7 @@ impl Task {
             capture,
             creator: NONE,
             created_by: NONE,
+            known_as: NO_ID,
             is_thread: false,
             vfork: false,
             born: false,

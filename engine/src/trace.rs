@@ -1,13 +1,14 @@
 //! A trace: captures in memory, as events and tasks.
 
 use crate::by_task;
-use crate::events::{EventKind, EventTable};
+use crate::events::EventTable;
 use crate::filter::{EventFilter, Matched};
 use crate::moments::{self, Bounds, Named, NoTime};
 use crate::select::ProgramIndex;
 use crate::tasks::Task;
 use crate::trust::{self, Trust};
 use parsers::{Facts, Kind, NO_NS, Outcome};
+use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -52,6 +53,8 @@ pub struct Capture {
     pub backward_steps: u64,
     /// Children that were created but of which no line is in the capture.
     pub unseen_children: u64,
+    /// Children that speak under other ids than their creators got, joined with them because no others can be meant.
+    pub presumed_children: u64,
     /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
     pub is_order_inferred: bool,
     /// Rows of summary tables.
@@ -88,6 +91,7 @@ impl Capture {
             cut: false,
             backward_steps: 0,
             unseen_children: 0,
+            presumed_children: 0,
             is_order_inferred: false,
             summary: Vec::new(),
             ..*other
@@ -143,6 +147,8 @@ pub struct Trace {
     named: Mutex<Option<(Named, Bounds)>>,
     /// The programs of each task, worked out when they are first asked for.
     programs: OnceLock<ProgramIndex>,
+    /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
+    task_shapes: OnceLock<Vec<u32>>,
     /// How far each capture can be trusted, worked out when it is first asked.
     trust: OnceLock<Vec<Option<Trust>>>,
 }
@@ -173,19 +179,43 @@ impl Trace {
     /// Rows of a task in order of their starts.
     #[inline]
     pub fn rows_of(&self, task: u32) -> &[u32] {
+        self.task_rows.get(self.places_of(task)).unwrap_or(&[])
+    }
+
+    /// Numbers of the shapes of these rows, in the same order. Most tables look at few shapes and find their rows here,
+    /// where those of a task lie side by side. Not before everything is read.
+    pub fn shapes_of(&self, task: u32) -> &[u32] {
+        let shapes = || self.task_rows.par_iter().map(|&row| self.events.shape_number(row)).collect();
+        self.task_shapes.get_or_init(shapes).get(self.places_of(task)).unwrap_or(&[])
+    }
+
+    /// Where the rows of a task are in the list of all.
+    #[inline]
+    fn places_of(&self, task: u32) -> Range<usize> {
         let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));
-        bounds.map_or(&[], |(&from, &to)| &self.task_rows[from as usize..to as usize])
+        bounds.map_or(0..0, |(&from, &to)| from as usize..to as usize)
     }
 
     /// Rows of a task from one of them on, in order of their starts.
     pub fn rows_from(&self, task: u32, row: u32) -> &[u32] {
         let rows = self.rows_of(task);
+        // Without a clock they are in the order of their lines.
+        let at = self.place_of(task, row).unwrap_or_else(|| rows.partition_point(|&other| other < row));
+        rows.get(at..).unwrap_or(&[])
+    }
+
+    /// The place of a row among those of its task, which are in order of their starts.
+    pub(crate) fn place_of(&self, task: u32, row: u32) -> Option<usize> {
+        let rows = self.rows_of(task);
         let start_ns = self.events.start_ns(row);
         let from = rows.partition_point(|&other| self.events.start_ns(other) < start_ns);
-        let at = rows[from..].iter().position(|&other| other == row);
-        // Without a clock they are in the order of their lines.
-        at.map_or_else(|| rows.get(rows.partition_point(|&other| other < row)..), |at| rows.get(from + at..))
-            .unwrap_or(&[])
+        rows[from..].iter().position(|&other| other == row).map(|at| from + at)
+    }
+
+    /// A call as its lines say, whatever was before it; one without a duration ends where it begins.
+    pub(crate) fn printed_span(&self, row: u32) -> Span {
+        let start_ns = self.events.start_ns(row);
+        Span { row, start_ns, end_ns: self.events.end_ns(row).unwrap_or(start_ns) }
     }
 
     /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
@@ -204,21 +234,20 @@ impl Trace {
         let rows = self.rows_of(task);
         let here = at.start.min(rows.len())..at.end.min(rows.len());
         let mut floor_ns = floor_ns;
-        let calls = here.filter(|&at| {
+        here.filter_map(move |at| {
             let row = rows[at];
-            self.events.kind(row) == EventKind::Call && self.events.start_ns(row) != NO_NS
-        });
-        calls.map(move |at| {
-            let row = rows[at];
-            let start_ns = self.events.start_ns(row).max(floor_ns);
-            let owner = &self.tasks[task as usize];
-            let end_ns = self.events.end_ns(row).unwrap_or_else(|| self.open_end_ns(owner, rows.get(at + 1), row));
-            let span = Span { row, start_ns, end_ns: end_ns.max(start_ns) };
-            floor_ns = span.end_ns;
-            (at, span)
+            let (begun_ns, dur_ns) = self.events.call_ns(row)?;
+            let end_ns = match dur_ns {
+                NO_NS => self.open_end_ns(&self.tasks[task as usize], rows.get(at + 1), row),
+                dur_ns => begun_ns.saturating_add(dur_ns),
+            };
+            let start_ns = begun_ns.max(floor_ns);
+            floor_ns = end_ns.max(start_ns);
+            Some((at, Span { row, start_ns, end_ns: floor_ns }))
         })
     }
 
+    #[cold]
     fn open_end_ns(&self, owner: &Task, next: Option<&u32>, row: u32) -> i64 {
         let next_ns = next.map(|&next| self.events.start_ns(next)).filter(|&start_ns| start_ns != NO_NS);
         let capture_ns = || self.captures.get(owner.capture as usize).map_or(NO_NS, |capture| capture.last_ns);

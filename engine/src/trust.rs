@@ -15,7 +15,7 @@ use parsers::{DurKind, Kind, NO_NS, Outcome};
 use rayon::prelude::*;
 
 /// Calls that only look something up or note something down.
-const TRIVIAL: [&[u8]; 24] = [
+pub(crate) const TRIVIAL: [&[u8]; 24] = [
     b"getpid",
     b"gettid",
     b"getppid",
@@ -117,12 +117,10 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
 #[derive(Default)]
 struct Seen {
     calls: u64,
-    trivial: Histogram,
-    /// The same by place in [`TRIVIAL`].
-    each_trivial: [Histogram; TRIVIAL.len()],
+    /// How long trivial calls took, by place in [`TRIVIAL`].
+    trivial: [Histogram; TRIVIAL.len()],
     /// From the start of a trivial call to that of the next call of its task.
     steps: Histogram,
-    trivial_calls: u64,
     families: u16,
     /// Calls that end a thread or process.
     exits: u64,
@@ -135,10 +133,8 @@ impl Seen {
 
     fn with(mut self, other: Seen) -> Seen {
         self.calls += other.calls;
-        self.trivial.merge(&other.trivial);
-        self.each_trivial.iter_mut().zip(&other.each_trivial).for_each(|(mine, more)| mine.merge(more));
+        self.trivial.iter_mut().zip(&other.trivial).for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
-        self.trivial_calls += other.trivial_calls;
         self.families |= other.families;
         self.exits += other.exits;
         self
@@ -202,10 +198,8 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
             if let Some(place) = role.trivial.filter(|_| is_timed) {
-                seen.trivial.add(dur_ns);
-                seen.each_trivial[place].add(dur_ns);
+                seen.trivial[place].add(dur_ns);
                 seen.steps.add(dur_ns.max(step_ns(row).unwrap_or(dur_ns)));
-                seen.trivial_calls += 1;
             }
         }
         seen
@@ -225,10 +219,12 @@ struct Floor {
 
 fn floor(capture: &Capture, seen: &Seen) -> Option<Floor> {
     let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
-    if !is_timed || seen.trivial_calls < LEAST_TRIVIAL {
+    if !is_timed || seen.steps.number() < LEAST_TRIVIAL {
         return None;
     }
-    let (in_call_ns, step_ns) = (seen.trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
+    let mut trivial = Histogram::default();
+    seen.trivial.iter().for_each(|each| trivial.merge(each));
+    let (in_call_ns, step_ns) = (trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
     let works_between = step_ns > in_call_ns.saturating_mul(MOST_BEHIND);
     let floor = Floor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
     // A clock that is too coarse says 0.
@@ -238,7 +234,7 @@ fn floor(capture: &Capture, seen: &Seen) -> Option<Floor> {
 /// A median tells how a machine is that is busy, or slow now and then; and one syscall that is slow says nothing.
 fn quick_ns(seen: &Seen) -> i64 {
     let enough = |each: &&Histogram| each.number() >= LEAST_TRIVIAL;
-    seen.each_trivial.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
+    seen.trivial.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
 }
 
 fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {

@@ -5,6 +5,7 @@ use crate::events::EventKind;
 use crate::floor::Floor;
 use crate::items::{Log, logs};
 use crate::select::Selection;
+use crate::tables::Moved;
 use crate::trace::Trace;
 use crate::trust::Trust;
 use crate::wakers::Wakers;
@@ -25,10 +26,29 @@ pub struct View<'view> {
     pub charges: &'view Charges,
     /// See [`View::logs`].
     pub logs: &'view OnceLock<Vec<Log>>,
+    /// What tasks moved, as far as it is known already, by number. Two tables are made of it.
+    pub(crate) moved: &'view [OnceLock<Moved>],
     /// The tasks that matter to who asks, by number; all without it. See [`crate::floor`].
     pub matters: Option<&'view [bool]>,
     /// From where on rows matter to who asks; everything does without one.
     pub floor: Option<&'view Floor>,
+}
+
+impl<'view> View<'view> {
+    /// All that is asked about. How far captures can be trusted and the shapes of each task are worked out before, for
+    /// tables are made on all cores, and who waits there until they are known could not help with it.
+    pub(crate) fn new(
+        trace: &'view Trace,
+        selection: &'view Selection<'view>,
+        windows: &'view [Window],
+        wakers: &'view Wakers,
+        charges: &'view Charges,
+        (logs, moved): (&'view OnceLock<Vec<Log>>, &'view [OnceLock<Moved>]),
+    ) -> View<'view> {
+        trace.trust(0);
+        trace.shapes_of(0);
+        View { trace, selection, windows, wakers, charges, logs, moved, matters: None, floor: None }
+    }
 }
 
 impl View<'_> {

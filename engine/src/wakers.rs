@@ -23,11 +23,15 @@ mod stream;
 mod terminal;
 mod waiting;
 pub mod waits;
+mod watch;
 
+use crate::outline::Outline;
+use crate::stops::is_stop_name;
 use crate::trace::{Span, Trace};
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use shapes::Deed;
+pub(crate) use signal::sent_to;
 pub use waiting::EXIT_TOLERANCE_NS;
 use waiting::Waiting;
 use waits::Wait;
@@ -61,6 +65,8 @@ pub enum How {
     Beside,
     /// Another thread ended the process.
     Exit,
+    /// Somebody changed a file that was watched.
+    Watch,
 }
 
 impl How {
@@ -68,7 +74,7 @@ impl How {
     pub fn name(self) -> &'static str {
         [
             "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message",
-            "beside", "exit",
+            "beside", "exit", "watch",
         ][self as usize]
     }
 }
@@ -129,6 +135,9 @@ pub struct Wakers {
     sleepers: checks::Sleepers,
     messages: message::Messages,
     backlog: backlog::Backlog,
+    watches: watch::Watches,
+    outline: Outline,
+    may_stop: bool,
 }
 
 impl Wakers {
@@ -139,7 +148,7 @@ impl Wakers {
             futexes: futex::Futexes::new(trace),
             polled: poll::Polled::new(trace),
             producers: checks::Producers::new(trace),
-            ..Wakers::none(trace)
+            ..Wakers::empty(trace)
         };
         wakers.shapes.take_vforks(trace, wakers.children.vforks());
         let shapes = std::mem::take(&mut wakers.shapes);
@@ -155,6 +164,7 @@ impl Wakers {
             wakers.sleepers.take(trace, row, known);
             wakers.messages.take(trace, row, known);
             wakers.backlog.take(row, known);
+            wakers.watches.take(trace, row, known);
         }
         wakers.shapes = shapes;
         wakers.streams.order(trace);
@@ -167,11 +177,21 @@ impl Wakers {
         wakers.producers.order(trace);
         wakers.messages.order(trace);
         wakers.backlog.order(trace);
-        wakers
+        wakers.watches.order(trace);
+        wakers.outlined(trace)
     }
 
     /// Nobody ever wakes anybody: each wait is charged to the waiter.
     pub fn none(trace: &Trace) -> Wakers {
+        Wakers::empty(trace).outlined(trace)
+    }
+
+    fn outlined(self, trace: &Trace) -> Wakers {
+        let outline = Outline::new(trace, &self.shapes.looks());
+        Wakers { outline, ..self }
+    }
+
+    fn empty(trace: &Trace) -> Wakers {
         Wakers {
             shapes: shapes::Shapes::new(trace),
             children: child::Children::default(),
@@ -187,20 +207,32 @@ impl Wakers {
             sleepers: checks::Sleepers::default(),
             messages: message::Messages::default(),
             backlog: backlog::Backlog::default(),
+            watches: watch::Watches::default(),
+            outline: Outline::default(),
+            may_stop: trace.events.shapes().iter().any(|shape| is_stop_name(trace.events.texts.bytes(shape.syscall))),
         }
     }
 
-    /// What the time of a call is spent on.
-    pub fn class(&self, trace: &Trace, row: u32) -> Class {
-        self.shapes.of(trace, row).class
+    /// The calls of each task in blocks, with those that the walk looks at.
+    pub(crate) fn outline(&self) -> &Outline {
+        &self.outline
     }
 
-    /// What the time of a call is spent on that nobody ended: it worked until it was done. `None` if that has to be found
-    /// out with [`Wakers::poll`] and [`Wakers::waker`]; `may_poll` is whether its task may be in a poll loop.
+    /// Whether any task was ever stopped.
+    pub(crate) fn may_stop(&self) -> bool {
+        self.may_stop
+    }
+
+    /// What the time of a call is spent on.
     #[inline]
-    pub fn works(&self, trace: &Trace, row: u32, may_poll: bool) -> Option<Class> {
-        let known = self.shapes.of(trace, row);
-        (known.works && !known.may_vfork && !(known.may_end_poll && may_poll)).then_some(known.class)
+    pub fn class(&self, trace: &Trace, row: u32) -> Class {
+        self.class_of(trace.events.shape_number(row))
+    }
+
+    /// The same for calls of a shape.
+    #[inline]
+    pub(crate) fn class_of(&self, shape: u32) -> Class {
+        self.shapes.class_of(shape)
     }
 
     /// Whether a task, or who waits for its end, ever sleeps, so that one of them may be in a poll loop.
@@ -233,7 +265,7 @@ impl Wakers {
         if !may_wait || self.shapes.timed_out(trace, span.row) {
             return None;
         }
-        if broken::never_returned(known.outcome) {
+        if waits::never_returned(known.outcome) {
             let killed = self.signals.sender(&call, None, &self.children);
             return killed.or_else(|| self.children.process_ender(&call));
         }
@@ -251,16 +283,18 @@ impl Wakers {
 
     /// Who broke a call off, or if the task went on with it, who ended its last part.
     fn breaker(&self, call: &Waiting<'_>, wait: Option<Wait>) -> Option<Edge> {
-        match broken::last_part(call).filter(|_| wait != Some(Wait::Signal)) {
-            Some(last) => self.waker(call.trace, call.task, last, call.part(last)),
-            None => self.signals.sender(call, wait, &self.children),
-        }
+        let sender = || self.signals.sender(call, wait, &self.children);
+        let Some(last) = broken::last_part(call).filter(|_| wait != Some(Wait::Signal)) else { return sender() };
+        let part = call.part(last);
+        // What ended it may have come with the signal, before the task looked again.
+        let ends_with_signal = part.end_ns.saturating_sub(call.span.end_ns) <= EXIT_TOLERANCE_NS;
+        self.waker(call.trace, call.task, last, part).or_else(|| ends_with_signal.then(sender).flatten())
     }
 
     /// What ended a wait that no task of the trace did.
     pub fn ended_by(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Ender {
         let call = Waiting { trace, task, at, span };
-        let goes_on = broken::was_interrupted(&trace.events, span.row) && broken::last_part(&call).is_some();
+        let goes_on = waits::was_broken_off(&trace.events, span.row) && broken::last_part(&call).is_some();
         match () {
             () if goes_on => Ender::Unknown,
             () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
@@ -293,12 +327,15 @@ impl Wakers {
     /// Of each stream that is read, the tasks that read it, and those that use the end from which it is written.
     pub fn readers_and_users(&self, trace: &Trace) -> impl Iterator<Item = (Vec<u32>, &[u32])> {
         let mut readers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for row in (0..trace.events.len()).filter(|&row| self.shapes.of(trace, row).wait == Some(Wait::Read)) {
-            if let Some(end) = self.streams.other_end(trace.events.target(row)) {
-                let (readers, task) = (readers.entry(end).or_default(), trace.events.task(row));
-                // Few tasks read a stream, many times each; repetitions do no harm.
-                if !readers.iter().rev().take(8).any(|&reader| reader == task) {
-                    readers.push(task);
+        for task in 0..trace.tasks.len() as u32 {
+            // Whoever reads a stream may wait for it.
+            let rows = self.outline.rows_looked_at(trace, task);
+            for row in rows.filter(|&row| self.shapes.of(trace, row).wait == Some(Wait::Read)) {
+                if let Some(end) = self.streams.other_end(trace.events.target(row)) {
+                    let readers = readers.entry(end).or_default();
+                    if readers.last() != Some(&task) {
+                        readers.push(task);
+                    }
                 }
             }
         }
@@ -330,7 +367,8 @@ impl Wakers {
         let streamed = self.streamed(call).or_else(|| self.connections.writer(call, row));
         let counted = || self.counters.writer(call, target, &self.signals, &self.children);
         let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
-        streamed.or_else(counted).or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
+        let told = || streamed.or_else(counted).or_else(|| self.watches.changer(call, target));
+        told().or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
     }
 
     /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec.
@@ -347,6 +385,6 @@ impl Wakers {
     fn write_at(&self, call: &Waiting<'_>, target: parsers::Text) -> Option<Edge> {
         let name = call.trace.events.texts.bytes(target);
         let counted = || self.counters.writer(call, name, &self.signals, &self.children);
-        self.streams.last_event(call, target).or_else(counted)
+        self.streams.last_event(call, target).or_else(counted).or_else(|| self.watches.changer(call, name))
     }
 }

@@ -150,7 +150,7 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     Some(life(ender, task.birth_ns, trace.tasks.get(ender as usize)?.end_ns()))
 }
 
-/// From the first event to the last completed one, without the idle time at the beginning.
+/// From the first event to the last completed one, or to the moment asked for, without the idle time at the beginning.
 fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Option<Window> {
     let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
     let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number)).min();
@@ -162,13 +162,22 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Opti
     Some(Window { capture: number, left_out_ns, ..life(root, first_ns + left_out_ns, end_ns) })
 }
 
-/// The last event that ended, at `to_ns` at the latest, and when.
+/// The task that completed the last event, and when. At a moment asked for, it is who completes one just then; else whose call
+/// goes on then and works; else who completes one next.
 fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(u32, i64)> {
     let events = &trace.events;
     let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
-    let ends = capture.rows.clone().filter(ended).map(|row| (events.end_ns(row).unwrap_or(events.start_ns(row)), row));
-    let (end_ns, row) = ends.filter(|&(end_ns, _)| to_ns.is_none_or(|to_ns| end_ns <= to_ns)).max()?;
-    Some((events.task(row), end_ns))
+    let ends = || {
+        let rows = capture.rows.clone().filter(ended);
+        rows.map(|row| (events.end_ns(row).unwrap_or(events.start_ns(row)), row))
+    };
+    let next = to_ns.and_then(|to_ns| {
+        let behind = ends().filter(|&(end_ns, _)| end_ns >= to_ns);
+        let works = |row: u32| events.start_ns(row) < to_ns && !waits::may_idle(events, row);
+        behind.min_by_key(|&(end_ns, row)| (end_ns > to_ns, !works(row), end_ns, row))
+    });
+    let (end_ns, row) = next.or_else(|| ends().max())?;
+    Some((events.task(row), to_ns.map_or(end_ns, |to_ns| end_ns.min(to_ns))))
 }
 
 /// When a task first does something else than wait. `None` if it never does.

@@ -1,7 +1,8 @@
 //! Who waited on whom, and how much longer each process could have taken.
 
 use engine::build::{TaskPlan, build, task};
-use engine::chain::{chain, told};
+use engine::chain::chain;
+use engine::charges::Charges;
 use engine::select::{self, Selection};
 use engine::table::Values;
 use engine::wakers::Wakers;
@@ -13,8 +14,9 @@ type Row = (i64, Option<i64>, Option<i64>, Option<i64>);
 fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
     let trace = build(plans);
     let all = Selection::new(&trace, &select::Choice::default()).unwrap_or_else(|_| panic!("all of it"));
-    let told = told(&trace, &Wakers::new(&trace), &windows(&trace, &Choice::default()));
-    let table = chain(&trace, &told, &all);
+    let wakers = Wakers::new(&trace);
+    let charges = Charges::walked(&trace, &wakers, &windows(&trace, &Choice::default()));
+    let table = chain(&trace, &wakers, charges.told(), &all);
     let column = |name: &str| match table.column(name) {
         Some(Values::Int(values)) => values.clone(),
         _ => panic!("no column {name}"),

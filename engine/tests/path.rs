@@ -444,6 +444,25 @@ fn the_window_of_an_attached_daemon_begins_when_somebody_does_something() {
 }
 
 #[test]
+fn a_window_that_ends_inside_calls_ends_with_who_works_then() {
+    let plans = vec![
+        task(1).call("accept", 0, 40).call("write", 40, 45).call("poll", 45, 95).call("write", 95, 96),
+        task(2).call("read", 0, 50).call("ioctl", 50, 200).call("write", 200, 201),
+    ];
+    let trace = build(plans);
+    let asked = |from_ns, to_ns| {
+        let choice = Choice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..Choice::default() };
+        let window = windows(&trace, &choice)[0];
+        let shares = exclusive_by_task(&trace, &path(&trace, &Wakers::new(&trace), &window));
+        (window.start_ns, window.end_ns, shares)
+    };
+    assert_eq!(asked(60, 80), (60, 80, vec![0, 20]), "the poll that ends first keeps nobody waiting");
+    assert_eq!(asked(60, 95), (60, 95, vec![35, 0]), "but its end is what was asked for");
+    assert_eq!(asked(60, 120), (60, 120, vec![0, 60]), "nothing has ended since, and it is no shorter");
+    assert_eq!(asked(60, 900).1, 201, "there is nothing behind the last event");
+}
+
+#[test]
 fn windows_follow_what_was_asked_for() {
     let plans = || vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)];
     let trace = build(plans());
@@ -488,13 +507,39 @@ fn tables_and_charges_tell_the_same() {
     for at_least_ns in [0, 20, 101] {
         let mut found = Stays::new(&trace, at_least_ns);
         segments.iter().rev().for_each(|&segment| found.take(segment));
-        let table = stays::table(&trace, &found.finish());
+        let table = stays::table(&trace, &Wakers::new(&trace), &found.finish());
         let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
         assert!(durs.iter().flatten().all(|&dur_ns| dur_ns >= at_least_ns));
         let expected = if at_least_ns > 100 { 0 } else { 100 };
         assert!(durs.iter().flatten().sum::<i64>() <= expected, "{at_least_ns}");
         assert!(at_least_ns != 0 || durs.iter().flatten().sum::<i64>() == 100);
     }
+}
+
+#[test]
+fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
+    let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
+    let wakers = Wakers::new(&trace);
+    let mut found = Stays::new(&trace, 0);
+    walk(&trace, &wakers, &windows(&trace, &Choice::default())[0], &mut found);
+    let table = stays::table(&trace, &wakers, &found.finish());
+    let (Some(Values::Int(tids)), Some(Values::Int(waiters))) = (table.column("tid"), table.column("waiter_pid"))
+    else {
+        panic!("no ids")
+    };
+    let (Some(Values::Text { keys, words }), Some(Values::Text { keys: sure_keys, words: sures })) =
+        (table.column("how"), table.column("sure"))
+    else {
+        panic!("no words")
+    };
+    for (at, tid) in tids.iter().enumerate() {
+        let word = |words: &[String], key: u32| words.get(key as usize).cloned();
+        let told = (waiters[at], word(words, keys[at]), word(sures, sure_keys[at]));
+        let of_child = || (Some(1), Some("child".to_owned()), Some("measured".to_owned()));
+        let expected = if *tid == Some(2) { of_child() } else { (None, None, None) };
+        assert_eq!(told, expected, "task {tid:?}");
+    }
+    assert!(tids.contains(&Some(2)));
 }
 
 /// Two tasks that hand a byte to and fro.
@@ -513,8 +558,39 @@ fn a_hundred_thousand_ping_pongs_take_steps_in_proportion() {
     let steps = |turns: i64| {
         let trace = ping_pong(turns);
         let mut sum_ns = 0;
-        let steps = walk(&trace, &Wakers::new(&trace), &window_of(&trace), &mut |segment| sum_ns += segment.dur_ns());
+        let steps =
+            walk(&trace, &Wakers::new(&trace), &window_of(&trace), &mut |segment: Segment| sum_ns += segment.dur_ns());
         assert_eq!(sum_ns, window_of(&trace).wall_ns());
+        steps
+    };
+    let (few, many) = (steps(1_000), steps(100_000));
+    assert!(many <= few * 101, "{few} steps for a thousand, {many} for a hundred thousand");
+}
+
+/// A shell that runs so many commands, two at a time, and waits for each.
+fn many_children(children: i32) -> Trace {
+    let (mut shell, mut tasks) = (root(), Vec::new());
+    for child in (2..children + 2).step_by(2) {
+        let at = i64::from(child) * 10;
+        let command = |tid: i32, exits_ns: i64| task(tid).call("read", at + 4, at + 6).on("/etc/conf").exit(exits_ns);
+        shell = shell.fork(at, at + 1, child).fork(at + 1, at + 2, child + 1);
+        shell = shell.wait4(at + 2, at + 11, child).wait4(at + 11, at + 15, child + 1);
+        tasks.extend([command(child, at + 10), command(child + 1, at + 14)]);
+    }
+    build([vec![shell.exit(i64::from(children) * 10 + 40)], tasks].concat())
+}
+
+#[test]
+fn a_hundred_thousand_children_take_steps_in_proportion() {
+    let steps = |children: i32| {
+        let trace = many_children(children);
+        let (mut sum_ns, mut own_ns) = (0, 0);
+        let steps = walk(&trace, &Wakers::new(&trace), &window_of(&trace), &mut |segment: Segment| {
+            sum_ns += segment.dur_ns();
+            own_ns += if segment.task == 0 { segment.dur_ns() } else { 0 };
+        });
+        assert_eq!(sum_ns, window_of(&trace).wall_ns());
+        assert!(own_ns < sum_ns * 3 / 5, "most of it is the children's");
         steps
     };
     let (few, many) = (steps(1_000), steps(100_000));

@@ -275,6 +275,7 @@ impl Parsed {
             into.bodies.push(Body::of(&line));
             return into.list.push(Told::again(&parts, body));
         }
+        self.memo.came_alone();
         into.list.push(Told::alone(into.alone.len() as u32));
         into.alone.push(line);
     }

@@ -5,23 +5,24 @@
 //! ids and stamp: each time|  body: read once, then  | duration: each time
 //!                         |       looked up         |
 //! ```
-//! Programs repeat themselves: in captures of builds and boots three to nine lines of ten are such. Often three bodies are
-//! followed by the one that followed them before; then one comparison is all. What a line says is a function of its text
+//! Programs repeat themselves: in captures of builds and boots three to nine lines of ten are such. Often a body is followed
+//! by the one that followed it before (`history.rs`); then one comparison is all. What a line says is a function of its text
 //! alone, so nothing depends on what is remembered.
+
+mod history;
 
 use crate::line::{Extra, Kind, Line, NO_ID, NO_NS};
 use hashbrown::HashTable;
+use history::History;
 use std::hash::Hasher;
 
-const _: () = assert!(MOST_BODIES < u16::MAX as usize, "followers are that short");
+const _: () = assert!(MOST_BODIES < u16::MAX as usize, "a history has numbers that short");
 
 /// A longer body comes but once.
 const LONGEST_BODY: usize = 512;
 /// Bodies remembered, and their bytes: what a core keeps near.
 const MOST_BODIES: usize = 1 << 14;
 const MOST_BYTES: usize = 1 << 21;
-/// Places for what follows what.
-const FOLLOWERS_LOG2: u32 = 16;
 /// Whether lines repeat is judged by so many of them.
 const JUDGED: usize = 1 << 13;
 /// Pieces of text to wait before trying again where lines do not repeat.
@@ -88,10 +89,9 @@ impl Parts<'_> {
 pub(crate) struct Memo {
     table: HashTable<u32>,
     known: Vec<Known>,
+    hashes: Vec<u64>,
     bytes: Vec<u8>,
-    /// The numbers of the three bodies before, 21 bits each, and what followed such last time, plus 1, by their hash.
-    before: u64,
-    followers: Vec<u16>,
+    history: History,
     asked: usize,
     found: usize,
     pause: u32,
@@ -99,7 +99,6 @@ pub(crate) struct Memo {
 
 #[derive(Clone, Copy)]
 struct Known {
-    hash: u64,
     start: u32,
     len: u16,
     has_dur: bool,
@@ -132,9 +131,9 @@ impl Memo {
     pub(crate) fn forget(&mut self) {
         self.table.clear();
         self.known.clear();
+        self.hashes.clear();
         self.bytes.clear();
-        self.before = 0;
-        self.followers.fill(0);
+        self.history.clear();
     }
 
     fn is_full(&self) -> bool {
@@ -155,22 +154,21 @@ impl Memo {
         }
         let hash = parts.hash();
         self.asked += 1;
-        let (known, bytes) = (&self.known, &self.bytes);
         let same = |at: &u32| {
-            let known = &known[*at as usize];
-            known.hash == hash && known.has_dur == parts.has_dur() && known.text(bytes) == parts.body
+            let known = &self.known[*at as usize];
+            let is_alike = self.hashes[*at as usize] == hash && known.has_dur == parts.has_dur();
+            is_alike && known.text(&self.bytes) == parts.body
         };
         let Some(&at) = self.table.find(hash, same) else { return Err(hash) };
         self.found += 1;
-        self.follow(at);
+        self.history.turn_to(at);
         Ok(at)
     }
 
-    /// The number of the body that came last time behind those that were before, its text, and whether a duration was cut
-    /// off behind it.
+    /// The number of the body that is expected next, its text, and whether a duration was cut off behind it.
     #[inline]
     pub(crate) fn expected(&self) -> Option<(u32, &[u8], bool)> {
-        let at = u32::from(self.followers.get(Memo::place(self.before))?.checked_sub(1)?);
+        let at = self.history.expected()?;
         let next = self.known.get(at as usize)?;
         Some((at, next.text(&self.bytes), next.has_dur))
     }
@@ -179,21 +177,12 @@ impl Memo {
     #[inline]
     pub(crate) fn came(&mut self, at: u32) {
         (self.asked, self.found) = (self.asked + 1, self.found + 1);
-        self.before = self.before << 21 | u64::from(at);
+        self.history.go_on(Some(at));
     }
 
-    /// Another body came.
-    fn follow(&mut self, at: u32) {
-        if self.followers.is_empty() {
-            self.followers.resize(1 << FOLLOWERS_LOG2, 0);
-        }
-        self.followers[Memo::place(self.before)] = (at + 1) as u16;
-        self.before = self.before << 21 | u64::from(at);
-    }
-
-    #[inline]
-    fn place(before: u64) -> usize {
-        ((before << 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - FOLLOWERS_LOG2)) as usize
+    /// A line came that is not remembered.
+    pub(crate) fn came_alone(&mut self) {
+        self.history.go_on(None);
     }
 
     /// Remember a body, if what its line says follows from it; gives its number.
@@ -207,10 +196,10 @@ impl Memo {
         let (start, at) = (self.bytes.len() as u32, self.known.len() as u32);
         let len = u16::try_from(parts.body.len()).ok()?;
         self.bytes.extend_from_slice(parts.body);
-        self.known.push(Known { hash, start, len, has_dur: parts.has_dur() });
-        let known = &self.known;
-        self.table.insert_unique(hash, at, |&at| known[at as usize].hash);
-        self.follow(at);
+        self.known.push(Known { start, len, has_dur: parts.has_dur() });
+        self.hashes.push(hash);
+        self.table.insert_unique(hash, at, |&at| self.hashes[at as usize]);
+        self.history.turn_to(at);
         Some(at)
     }
 }

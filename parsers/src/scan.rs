@@ -85,24 +85,43 @@ pub fn time_of_day(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     }
 }
 
+const ZEROS: u64 = 0x3030_3030_3030_3030;
+
 /// Eight decimal digits, the first in the lowest byte, as a number: all at once.
 #[inline]
 pub(crate) fn eight_digits(digits: u64) -> Option<i64> {
-    const HIGH: u64 = 0xF0F0_F0F0_F0F0_F0F0;
-    const THREES: u64 = 0x3030_3030_3030_3030;
-    if digits & HIGH != THREES || digits.wrapping_add(0x0606_0606_0606_0606) & HIGH != THREES {
-        return None;
-    }
-    // Neighbours are joined: digits to pairs, pairs to fours, fours to eight.
-    let pairs = (digits & 0x0F0F_0F0F_0F0F_0F0F).wrapping_mul(10 << 8 | 1) >> 8;
+    let values = digits ^ ZEROS;
+    is_below_ten(values, values.wrapping_add(TO_SIXTEEN)).then(|| joined(values))
+}
+
+/// The same of twice eight.
+#[inline]
+pub(crate) fn twice_eight_digits(digits: [u64; 2]) -> Option<[i64; 2]> {
+    let [one, other] = digits.map(|digits| digits ^ ZEROS);
+    let sums = one.wrapping_add(TO_SIXTEEN) | other.wrapping_add(TO_SIXTEEN);
+    is_below_ten(one | other, sums).then(|| [joined(one), joined(other)])
+}
+
+/// Added to a value from ten on, it makes sixteen or more.
+const TO_SIXTEEN: u64 = 0x0606_0606_0606_0606;
+
+/// Whether each byte is a value below ten, with the sums of them and six.
+#[inline]
+fn is_below_ten(values: u64, sums: u64) -> bool {
+    (values | sums) & 0xF0F0_F0F0_F0F0_F0F0 == 0
+}
+
+/// Eight values below ten as one number. Neighbours are joined: digits to pairs, pairs to fours, fours to eight.
+#[inline]
+fn joined(values: u64) -> i64 {
+    let pairs = values.wrapping_mul(10 << 8 | 1) >> 8;
     let fours = (pairs & 0x00FF_00FF_00FF_00FF).wrapping_mul(100 << 16 | 1) >> 16;
-    Some(((fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(10_000 << 32 | 1) >> 32) as i64)
+    ((fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(10_000 << 32 | 1) >> 32) as i64
 }
 
 /// The number of one to seven digits with which a text begins, and how many digits: all at once.
 #[inline]
 pub(crate) fn short_number(text: [u8; 8]) -> Option<(i32, usize)> {
-    const ZEROS: u64 = 0x3030_3030_3030_3030;
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let values = u64::from_le_bytes(text) ^ ZEROS;
     // The high bit of each byte that is no digit: ten and more reach it by the sum, 128 and more have it.
@@ -113,8 +132,7 @@ pub(crate) fn short_number(text: [u8; 8]) -> Option<(i32, usize)> {
         return None;
     }
     // The digits end in the highest byte; what is below are leading zeros.
-    let number = eight_digits(values << (64 - 8 * digits) | ZEROS)?;
-    i32::try_from(number).ok().map(|number| (number, digits))
+    Some((joined(values << (64 - 8 * digits)) as i32, digits))
 }
 
 /// The step of a clock that is printed with this many digits behind the point.

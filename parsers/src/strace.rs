@@ -88,11 +88,7 @@ impl LineReader for Reader {
 
     #[inline]
     fn front(&self, text: &[u8]) -> Option<Front> {
-        if !self.is_common {
-            return None;
-        }
-        let Prefix { tid, stamp_ns, body } = layout::common_prefix(text)?;
-        Some(Front { tid, stamp_ns, len: text.len() - body.len() })
+        if self.is_common { layout::common_front(text) } else { None }
     }
 
     #[inline]
@@ -110,8 +106,7 @@ fn parts(front: Front, body: &[u8]) -> Parts<'_> {
 
 impl Reader {
     fn read_plain(&self, line: &[u8], parsed: &mut Parsed) -> Line {
-        let common = if self.is_common { layout::common_prefix(line) } else { None };
-        self.read_from(line, common.or_else(|| self.layout.prefix(line)), parsed)
+        self.read_from(line, self.layout.prefix(line), parsed)
     }
 
     /// Read a line with this prefix, if it has one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
@@ -53,7 +54,7 @@ def create(
     place = _file(file)
     known = place.exists()
     baselines.write(made, place)
-    output.write(f"{shown(place)}: {'replaced' if known else 'created'}, {_told(made)}.\n")
+    _say(f"{shown(place)}: {'replaced' if known else 'created'}, {_told(made)}.\n")
     _tell_unstable(made)
 
 
@@ -91,7 +92,7 @@ def update(
             "say --accept-new if that is meant."
         )
     baselines.write(change.baseline, place)
-    output.write(f"{shown(place)}: updated, {_told(change.baseline)}.\n")
+    _say(f"{shown(place)}: updated, {_told(change.baseline)}.\n")
     _tell_unstable(change.baseline)
 
 
@@ -118,7 +119,7 @@ def prune(
     after, gone = pruned(before, _runs(choice, strict))
     _list("Left out", gone)
     baselines.write(after, place)
-    output.write(f"{shown(place)}: {units.counted(len(gone), 'entry', 'entries')} left out.\n")
+    _say(f"{shown(place)}: {units.counted(len(gone), 'entry', 'entries')} left out.\n")
 
 
 @app.command("show")
@@ -142,7 +143,7 @@ def show(
         return
     if chosen is Form.TABLE:
         captured = baseline.captured
-        output.write(f"{_told(baseline)}\n{shown(f'{captured.format}, {captured.system}: {captured.argv}')}\n")
+        _say(f"{_told(baseline)}\n{shown(f'{captured.format}, {captured.system}: {captured.argv}')}\n")
     FORMS[chosen](listing(baseline))
     _list("Findings accepted", [f"{key} {known.name}: {described(known)}" for key, known in baseline.findings.items()])
 
@@ -176,6 +177,15 @@ def _tell_unstable(baseline: Baseline) -> None:
         output.note("One run does not tell which metrics are stable; three or more do.")
 
 
+def _say(text: str) -> None:
+    """Text to standard output. Who reads the first lines only changes neither what is kept nor the exit code."""
+    try:
+        output.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        output.abandon()
+
+
 def _list(what: str, lines: Sequence[str]) -> None:
     if lines:
-        output.write(f"{what}:\n" + "".join(f"  {shown(line)}\n" for line in lines))
+        _say(f"{what}:\n" + "".join(f"  {shown(line)}\n" for line in lines))

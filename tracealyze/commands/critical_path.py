@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _LEAST_SHARE = 0.005
 _COLUMNS = (
     *("start_ns", "dur_ns", "task", "pid", "tid", "program", "class", "what", "syscall", "op", "target", "line"),
-    "pieces",
+    *("pieces", "waiter_pid", "how", "sure"),
 )
 
 

@@ -137,6 +137,12 @@ def caveats(capture: Capture) -> Iterator[str]:
             yield f"{children} created but not traced; capture with -f to see what they do."
         else:
             yield f"{children} created but without a line: filtered, or in another pid namespace (--decode-pids=pidns)."
+    if capture.presumed_children:
+        children = units.counted(capture.presumed_children, "child", "children")
+        yield (
+            f"{children} known to their creators by other ids (a pid namespace), joined where no other can be meant "
+            "(inferred); --decode-pids=pidns prints both."
+        )
     if capture.backward_steps:
         yield f"{units.counted(capture.backward_steps, 'time stamp')} earlier than the one before."
 
@@ -182,6 +188,14 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     if window.outlived:
         verb = "lives" if window.outlived == 1 else "live"
         yield f"{units.counted(window.outlived, 'process', 'processes')} {verb} on after it."
+    if window.cut_calls:
+        calls = units.counted(window.cut_calls, "call")
+        verb = "lies" if window.cut_calls == 1 else "lie"
+        outside = units.duration(window.outside_ns, capture.tick_ns)
+        yield (
+            f"{calls} {verb} over its edges: time on the path is cut there, but sums of calls have "
+            f"{outside} outside of it, and processes their whole lives."
+        )
     if window.left_out_ns:
         idle = units.duration(window.left_out_ns, capture.tick_ns)
         yield f"{idle} before it left out: every task only waited."

@@ -21,12 +21,16 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
     """Stretches with times since the start of their window."""
     starts = {window.capture: window.start_ns or 0 for window in trace.windows}
     first_ns = min(starts.values(), default=0)
-    told = [dict(row) | {"start_ns": row["start_ns"] - first_ns, "does": _does(row)} for row in rows]
+    told = [
+        dict(row) | {"start_ns": row["start_ns"] - first_ns, "does": _does(row), "awaited": _awaited(row)}
+        for row in rows
+    ]
     columns = [
         Column("start_ns", "after"),
         Column("dur_ns", "for"),
         Column("pid", "pid"),
         Column("line", "line", spare=1),
+        *([Column("awaited", "awaited", spare=2)] if any(row["awaited"] for row in told) else []),
         Column("does", "what", least=_LEAST_OF_A_CALL),
     ]
     return Listing("path", columns, told, trace.tick_ns, moments=frozenset(["start_ns"]))
@@ -41,3 +45,8 @@ def _does(row: Row) -> str:
     if row["pieces"] > 1:
         what = f"{units.counted(row['pieces'], 'piece')}, mostly {what}"
     return f"{shown(program)}: {what}" if program else what
+
+
+def _awaited(row: Row) -> str:
+    """How it is known who ended the wait of another process for it; what is inferred says so."""
+    return ", ".join(part for part in (row["how"], "inferred" if row["sure"] == "inferred" else None) if part)

@@ -217,7 +217,7 @@ class _Report:
             yield f"could free {units.duration(low, self.tick_ns)} to {most}"
         elif high:
             yield f"could free {most}" if low else f"could free up to {most}"
-        cost_ns = finding.share * (self.summary.window.wall_ns or 0)
+        cost_ns = finding.share * self.trace.wall_ns_of(finding.capture)
         if finding.tracing_ns >= _TRACING_WORTH_SAYING * cost_ns > 0:
             yield f"tracing itself takes at least {units.duration(finding.tracing_ns, self.tick_ns)}"
         yield finding.confidence

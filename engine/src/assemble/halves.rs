@@ -18,18 +18,21 @@ impl Assembler<'_> {
             _ => {}
         }
         let row = self.trace.events.push(&Event::begun(stamp_ns, at.line, at.file, task, line.target));
-        if extra.is_none() {
-            self.learn(line);
+        match extra {
+            None => self.learn(line),
+            Some(Extra::Spawn { child: NO_ID, shares_files, .. }) => self.creates(task, row, shares_files),
+            Some(_) => {}
         }
         self.lived(task, stamp_ns, NO_NS);
-        self.hold_open(task, Open { row, line: *line, extra });
+        let half = self.trace.events.begin_half(row);
+        self.hold_open(task, Open { row, half, line: *line, extra });
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
     }
 
     pub(super) fn take_open(&mut self, task: u32) -> Option<Open> {
         let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
         self.free.push(number);
-        let hole = Open { row: NONE, line: Line::of(Kind::Blank), extra: None };
+        let hole = Open { row: NONE, half: NONE, line: Line::of(Kind::Blank), extra: None };
         Some(std::mem::replace(&mut self.open[number as usize], hole))
     }
 
@@ -176,7 +179,7 @@ impl Assembler<'_> {
         };
         let joined = joined(&open.line, line);
         self.rewrite(open.row, &joined, dur_ns, dur_kind);
-        self.trace.events.ends.push((open.row, at.line));
+        self.trace.events.end_half(open.half, at.line);
         self.lived_in_halves(task, start_ns, stamp_ns, dur_ns);
         if extra.is_none() {
             self.learn(line);
@@ -186,7 +189,7 @@ impl Assembler<'_> {
 
     /// A task was in a call from this time on, for so long as printed, and until its second half was.
     #[inline]
-    pub(super) fn lived_in_halves(&mut self, task: u32, start_ns: i64, stamp_ns: i64, dur_ns: i64) {
+    fn lived_in_halves(&mut self, task: u32, start_ns: i64, stamp_ns: i64, dur_ns: i64) {
         if start_ns == NO_NS || stamp_ns == NO_NS {
             return self.lived(task, start_ns, dur_ns);
         }
@@ -212,7 +215,8 @@ impl Assembler<'_> {
         let task = self.owner(line, NO_NS, at);
         if self.state(task).open == 0 {
             let start_ns = if self.state(task).seen { self.state(task).last_end_ns } else { NO_NS };
-            self.hold_open(task, Open { row: NONE, line: Line { stamp_ns: start_ns, ..*line }, extra: None });
+            let line = Line { stamp_ns: start_ns, ..*line };
+            self.hold_open(task, Open { row: NONE, half: NONE, line, extra: None });
         }
     }
 

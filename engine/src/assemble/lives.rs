@@ -95,8 +95,16 @@ impl Assembler<'_> {
             self.descriptors.forked(row, task - self.first_task);
         }
         self.owners.spawned(&mut self.trace.tasks, key, birth);
-        // The child spoke before this call returned: only now is it known whose descriptors it has.
-        if let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) {
+        let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) else {
+            return self.created(&birth, key);
+        };
+        // The child spoke before this call returned. Where that was not to be expected of it, only now is it known whose
+        // descriptors it has.
+        let was_presumed = self.presumed.confirm(child, row);
+        if was_presumed == Some(false) {
+            self.descriptors.forget(child - self.first_task);
+        }
+        if was_presumed != Some(true) {
             self.descriptors.inherit(child - self.first_task, task - self.first_task, thread);
         }
     }

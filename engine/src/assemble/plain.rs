@@ -5,8 +5,10 @@
 
 use super::{Assembler, Open, Place};
 use crate::clock::bounded_ns;
+use crate::descriptors::{Descriptors, Effect};
 use crate::events::{Event, EventKind, NONE};
-use parsers::{DurKind, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text, Told};
+use crate::trace::Trace;
+use parsers::{DurKind, Facts, Interner, Kind, Line, NO_ID, NO_NS, Outcome, Part, Says, Stamp, Text, Told};
 
 /// What the body of a line says of which nothing follows but a row, and perhaps what its descriptor stands for.
 #[derive(Clone, Copy)]
@@ -21,16 +23,95 @@ pub(super) struct Plain {
     fd: i32,
     outcome: Outcome,
     part: Part,
-    /// It does something to descriptors.
-    has_role: bool,
+    /// What it does to descriptors.
+    effect: Effect,
 }
 
 impl Plain {
     /// The line that says this, and else nothing.
-    #[inline]
     fn line(&self, kind: Kind) -> Line {
         let Plain { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
         Line { ret, name, op, target, errno, fd, outcome, part, ..Line::of(kind) }
+    }
+
+    /// What the call does to the descriptors of its task, of which it works on this one.
+    #[inline]
+    fn affect(
+        &self,
+        descriptors: &mut Descriptors,
+        task: u32,
+        fd: i32,
+        texts: &mut Interner,
+        line: impl FnOnce() -> Line,
+    ) {
+        match self.effect {
+            Effect::None => {}
+            Effect::Closes => descriptors.close(task, fd),
+            Effect::Opens => descriptors.open(task, self.ret, self.target),
+            Effect::Other => descriptors.completed(task, &line(), None, texts),
+        }
+    }
+}
+
+/// The number of a line's body, and what it says, if it is plain.
+#[inline]
+fn plain_body<'a>(known: &'a [Option<Plain>], told: &Told) -> Option<(u32, &'a Plain)> {
+    let Says::Body(body) = told.says else { return None };
+    known.get(body as usize)?.as_ref().map(|plain| (body, plain))
+}
+
+/// Any stretch of time joined with this one is itself.
+const NEVER_NS: (i64, i64) = (i64::MAX, i64::MIN);
+
+/// Lines taken in one behind the other: where the last one stands, and what they do to the capture.
+struct Passed {
+    at: Place,
+    whole: Counted,
+    begun: Counted,
+    resumed: Counted,
+    /// From when to when something happened in them.
+    stretch_ns: (i64, i64),
+}
+
+impl Passed {
+    /// None yet; the first one stands behind this place.
+    fn new(at: Place) -> Passed {
+        Passed {
+            at,
+            whole: Counted::default(),
+            begun: Counted::default(),
+            resumed: Counted::default(),
+            stretch_ns: NEVER_NS,
+        }
+    }
+
+    /// One more; the number of its line.
+    #[inline]
+    fn next(&mut self) -> u32 {
+        self.at.line = self.at.line.saturating_add(1);
+        self.at.line
+    }
+
+    #[inline]
+    fn lived(&mut self, from_ns: i64, to_ns: i64) {
+        self.stretch_ns = (self.stretch_ns.0.min(from_ns), self.stretch_ns.1.max(to_ns));
+    }
+}
+
+/// How many lines of a kind, and the first one's number.
+#[derive(Default)]
+struct Counted {
+    lines: u64,
+    first: u32,
+}
+
+impl Counted {
+    #[inline]
+    fn count(&mut self, line: u32) {
+        if self.lines == 0 {
+            self.first = line;
+        }
+        self.lines += 1;
     }
 }
 
@@ -76,95 +157,150 @@ impl Assembler<'_> {
         if at >= known.len() {
             known.resize(at + 1, None);
         }
-        let has_role = self.descriptors.has_role(line.name, &self.trace.events.texts);
+        let effect = self.descriptors.effect(line, part != Part::Whole, &self.trace.events.texts);
         let Line { ret, name, op, target, errno, fd, outcome, .. } = *line;
-        known[at] = Some(Plain { ret, shape, name, op, target, errno, fd, outcome, part, has_role });
+        known[at] = Some(Plain { ret, shape, name, op, target, errno, fd, outcome, part, effect });
     }
 
-    /// Take in a line if its body is plain and its task is where such a line leaves it; `false` if not.
+    /// Take in the first ones of some lines, as far as their bodies are plain and their tasks are where such lines leave
+    /// them; how many those are. They stand behind this place.
+    pub(crate) fn plain_lines(&mut self, lines: &[Told], before: Place) -> usize {
+        // Whether anybody is left does not change by such lines, nor what is known of bodies.
+        let Some(known) = self.plain.get_mut(self.reader).filter(|_| !self.owners.all_gone()) else { return 0 };
+        let known = std::mem::take(known);
+        let (mut passed, mut rest) = (Passed::new(before), lines);
+        while let Some((told, others)) = rest.split_first()
+            && let Some((body, plain)) = plain_body(&known, told)
+            && let Some((task, is_open)) = self.plain_task(told)
+        {
+            rest = match (plain.part, is_open) {
+                (Part::Whole, false) => self.plain_calls(&known, rest, task, &mut passed),
+                (Part::Begun, false) => {
+                    self.plain_begun(plain, told, body, task, &mut passed);
+                    others
+                }
+                (Part::Resumed, true) if self.plain_resumed(plain, told, task, &mut passed) => others,
+                _ => break,
+            };
+        }
+        self.plain[self.reader] = known;
+        self.pass(&passed);
+        lines.len() - rest.len()
+    }
+
+    fn pass(&mut self, passed: &Passed) {
+        let Passed { whole, begun, resumed, stretch_ns, .. } = passed;
+        for (kind, counted) in [(Kind::Call, whole), (Kind::CallStart, begun), (Kind::CallEnd, resumed)] {
+            if counted.lines > 0 {
+                self.account(kind, counted.lines, counted.first);
+            }
+        }
+        if *stretch_ns != NEVER_NS {
+            self.capture.lived(stretch_ns.0, stretch_ns.1);
+        }
+    }
+
+    /// The task of a line, and whether it has a call open, if it is where plain lines leave it.
     #[inline]
-    pub(crate) fn plain(&mut self, told: &Told, body: u32, at: Place) -> bool {
-        let known = self.plain.get(self.reader).and_then(|known| known.get(body as usize));
-        let Some(&Some(plain)) = known else { return false };
-        let Some(task) = self.owners.owner_now((told.pid, told.tid)).filter(|&task| task < self.inherited) else {
-            return false;
-        };
-        let Some(state) = self.states.get((task - self.first_task) as usize) else { return false };
-        if state.exiting || state.gone_ns != 0 || self.owners.all_gone() {
-            return false;
-        }
-        match (plain.part, state.open) {
-            (Part::Whole, 0) => self.plain_call(&plain, told, task, at),
-            (Part::Begun, 0) => self.plain_begun(&plain, told, body, task, at),
-            (Part::Resumed, open) if open != 0 => return self.plain_resumed(&plain, told, task, at),
-            _ => return false,
-        }
-        true
+    fn plain_task(&mut self, told: &Told) -> Option<(u32, bool)> {
+        let task = self.owners.owner_now((told.pid, told.tid)).filter(|&task| task < self.inherited)?;
+        let state = self.states.get((task - self.first_task) as usize)?;
+        (!state.exiting && state.gone_ns == 0).then_some((task, state.open != 0))
     }
 
-    fn plain_call(&mut self, plain: &Plain, told: &Told, task: u32, at: Place) {
-        let stamp_ns = self.plain_stamp(told, task, at);
-        let dur_ns = bounded_ns(told.dur_ns);
-        let row = self.trace.events.push(&Event {
-            start_ns: stamp_ns,
-            dur_ns,
-            cpu_ns: told.cpu_ns,
-            ret: plain.ret,
-            line: at.line,
-            file: at.file,
-            task,
-            shape: plain.shape,
-            target: plain.target,
-            kind: EventKind::Call,
-            outcome: plain.outcome,
-            dur_kind: if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind },
-        });
-        let state = self.state(task);
-        (state.last_row, state.undated) = (row + 1, 0);
-        self.lived(task, stamp_ns, dur_ns);
-        self.count(task, plain.outcome);
-        if plain.has_role {
-            self.plain_role(task, &plain.line(Kind::Call));
+    /// Take in the first ones of some lines, as far as they are whole calls of this task, which has none open; gives the
+    /// others.
+    #[inline(never)]
+    fn plain_calls<'a>(
+        &mut self,
+        known: &[Option<Plain>],
+        lines: &'a [Told],
+        task: u32,
+        passed: &mut Passed,
+    ) -> &'a [Told] {
+        let Assembler { trace, descriptors, .. } = self;
+        let Trace { events, tasks, .. } = &mut **trace;
+        let (own, number, file) = (&mut tasks[task as usize], task - self.first_task, passed.at.file);
+        let state = &mut self.states[number as usize];
+        let clock = &mut self.clocks[(file - self.capture.first_file) as usize];
+        let (mut rest, ids) = (lines, lines.first().map(|told| (told.pid, told.tid)));
+        while let Some((told, others)) = rest.split_first()
+            && ids == Some((told.pid, told.tid))
+            && let Some((_, plain)) = plain_body(known, told)
+            && plain.part == Part::Whole
+        {
+            let line = passed.next();
+            own.spoke(line);
+            let (start_ns, dur_ns, cpu_ns) = (clock.place(told.stamp_ns), bounded_ns(told.dur_ns), told.cpu_ns);
+            let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
+            let &Plain { ret, shape, target, outcome, .. } = plain;
+            let kind = EventKind::Call;
+            let event =
+                Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind };
+            (state.last_row, state.undated) = (events.push(&event) + 1, 0);
+            if start_ns != NO_NS {
+                let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+                own.lived(start_ns, end_ns);
+                passed.lived(start_ns, end_ns);
+                (state.last_end_ns, state.seen) = (end_ns, true);
+            }
+            own.called(outcome);
+            if plain.effect != Effect::None {
+                plain.affect(descriptors, number, plain.fd, &mut events.texts, || plain.line(Kind::Call));
+            }
+            passed.whole.count(line);
+            rest = others;
         }
-        self.account(Kind::Call, at.line);
+        rest
     }
 
-    fn plain_begun(&mut self, plain: &Plain, told: &Told, body: u32, task: u32, at: Place) {
-        let start_ns = self.plain_stamp(told, task, at);
-        let row = self.trace.events.push(&Event::begun(start_ns, at.line, at.file, task, plain.target));
-        self.lived(task, start_ns, NO_NS);
+    #[inline(never)]
+    fn plain_begun(&mut self, plain: &Plain, told: &Told, body: u32, task: u32, passed: &mut Passed) {
+        let (number, file) = (passed.next(), passed.at.file);
+        let start_ns = self.plain_stamp(told, task, passed.at);
+        let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
+        if start_ns != NO_NS {
+            self.plain_lived(task, (start_ns, start_ns), start_ns, passed);
+        }
         let Told { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *told;
         let dur_ns = bounded_ns(dur_ns);
         let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, body: body + 1, ..plain.line(Kind::CallStart) };
-        self.hold_open(task, Open { row, line, extra: None });
-        self.last_open[(at.file - self.capture.first_file) as usize] = task;
-        self.account(Kind::CallStart, at.line);
+        let half = self.trace.events.begin_half(row);
+        self.hold_open(task, Open { row, half, line, extra: None });
+        self.last_open[(file - self.capture.first_file) as usize] = task;
+        passed.begun.count(number);
     }
 
     /// The second half of the call that its task has open, if that one says no more than such a line does.
-    fn plain_resumed(&mut self, plain: &Plain, told: &Told, task: u32, at: Place) -> bool {
+    #[inline(never)]
+    fn plain_resumed(&mut self, plain: &Plain, told: &Told, task: u32, passed: &mut Passed) -> bool {
         let Some(number) = self.state(task).open.checked_sub(1) else { return false };
         let Some(open) = self.open.get_mut(number as usize) else { return false };
-        let row = open.row;
-        if row == NONE || open.extra.is_some() || open.line.name != plain.name || told.dur_ns == NO_NS {
+        let (row, half, begun) = (open.row, open.half, open.line);
+        if row == NONE || open.extra.is_some() || begun.name != plain.name || told.dur_ns == NO_NS {
             return false;
         }
-        let ended = Line { cpu_ns: told.cpu_ns, ..plain.line(Kind::CallEnd) };
-        let joined = super::halves::joined(&open.line, &ended);
         open.row = NONE;
         self.free.push(number);
         let state = self.state(task);
         (state.open, state.undated) = (0, 0);
-        let stamp_ns = self.plain_stamp(told, task, at);
-        let dur_ns = bounded_ns(told.dur_ns);
+        let line = passed.next();
+        let (stamp_ns, dur_ns) = (self.plain_stamp(told, task, passed.at), bounded_ns(told.dur_ns));
+        let ended = Line { cpu_ns: told.cpu_ns, ..plain.line(Kind::CallEnd) };
+        let joined = super::halves::joined(&begun, &ended);
         self.rewrite(row, &joined, dur_ns, self.facts.dur_kind);
-        self.trace.events.ends.push((row, at.line));
-        self.lived_in_halves(task, self.trace.events.start_ns(row), stamp_ns, dur_ns);
-        self.count(task, plain.outcome);
-        if plain.has_role {
-            self.plain_role(task, &joined);
+        self.trace.events.end_half(half, line);
+        let start_ns = self.trace.events.start_ns(row);
+        if start_ns == NO_NS || stamp_ns == NO_NS {
+            self.lived(task, start_ns, dur_ns);
+        } else {
+            let to_ns = start_ns.saturating_add(dur_ns).max(stamp_ns);
+            self.plain_lived(task, (start_ns.min(stamp_ns), to_ns), stamp_ns, passed);
         }
-        self.account(Kind::CallEnd, at.line);
+        self.count(task, plain.outcome);
+        let texts = &mut self.trace.events.texts;
+        plain.affect(&mut self.descriptors, task - self.first_task, begun.fd, texts, || joined);
+        passed.resumed.count(line);
         true
     }
 
@@ -175,7 +311,12 @@ impl Assembler<'_> {
         self.clocks[(at.file - self.capture.first_file) as usize].place(told.stamp_ns)
     }
 
-    fn plain_role(&mut self, task: u32, line: &Line) {
-        self.descriptors.completed(task - self.first_task, line, None, &mut self.trace.events.texts);
+    /// As [`Assembler::lived_until`].
+    #[inline]
+    fn plain_lived(&mut self, task: u32, (from_ns, to_ns): (i64, i64), end_ns: i64, passed: &mut Passed) {
+        self.trace.tasks[task as usize].lived(from_ns, to_ns);
+        passed.lived(from_ns, to_ns);
+        let state = self.state(task);
+        (state.last_end_ns, state.seen) = (end_ns, true);
     }
 }

@@ -93,5 +93,6 @@ impl Assembler<'_> {
         self.last_open.fill(NONE);
         self.last_exec = NONE;
         self.descriptors = Descriptors::default();
+        self.presumed = Default::default();
     }
 }

@@ -58,6 +58,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("cut", capture.cut)?;
     dict.set_item("backward_steps", capture.backward_steps)?;
     dict.set_item("unseen_children", capture.unseen_children)?;
+    dict.set_item("presumed_children", capture.presumed_children)?;
     dict.set_item("order_inferred", capture.is_order_inferred)?;
     Ok(dict)
 }

@@ -5,10 +5,11 @@ use super::capture::described;
 use super::selection::PySelection;
 use super::table::{Events, Finest, PyTable};
 use crate::analysis::Analysis;
+use crate::edges::{Edges, edges};
 use crate::fold::{self, Query};
 use crate::members::Members;
 use crate::moments::NoTime;
-use crate::path::Segment;
+use crate::path::{Listen, Segment};
 use crate::select::Selection;
 use crate::sheet::Found;
 use crate::stays::{self, Stays};
@@ -74,10 +75,18 @@ impl PyTrace {
 
     /// One dictionary per capture.
     fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
-        let windows = py.detach(|| self.0.windows(&selection.0))?;
+        let (windows, edges) = py.detach(|| -> Result<_, NoTime> {
+            let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
+            // Whole lives have none but those of tasks that outlive them, which is told.
+            let is_cut = choice.from.is_some() || choice.to.is_some();
+            let chosen = is_cut.then(|| Selection::new(self.0.trace(), choice)).transpose()?;
+            let of = |window| chosen.as_ref().map_or(Edges::default(), |chosen| edges(self.0.trace(), chosen, window));
+            let edges: Vec<Edges> = windows.iter().map(of).collect();
+            Ok((windows, edges))
+        })?;
         let index = self.0.trace().program_index();
         let all = PyList::empty(py);
-        for window in windows.iter() {
+        for (window, edges) in windows.iter().zip(edges) {
             let dict = PyDict::new(py);
             let some = |ns: i64| (ns != NO_NS).then_some(ns);
             let root = window.root.and_then(|root| self.0.trace().tasks.get(root as usize));
@@ -92,6 +101,8 @@ impl PyTrace {
             dict.set_item("reason", window.reason.map(window::Reason::name))?;
             dict.set_item("left_out_ns", window.left_out_ns)?;
             dict.set_item("root_ended", root.is_some_and(|root| root.death_ns != NO_NS))?;
+            dict.set_item("cut_calls", edges.calls)?;
+            dict.set_item("outside_ns", edges.outside_ns)?;
             dict.set_item("outlived", processes::outliving(self.0.trace(), window))?;
             all.append(dict)?;
         }
@@ -139,12 +150,8 @@ impl PyTrace {
             let is_chosen = |segment: &Segment| {
                 matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
             };
-            self.0.walk(&selection.0, &mut |segment| {
-                if is_chosen(&segment) {
-                    stays.take(segment);
-                }
-            })?;
-            Ok(stays::table(self.0.trace(), &stays.finish()))
+            self.0.walk(&selection.0, &mut Chosen { stays: &mut stays, is_chosen })?;
+            Ok(stays::table(self.0.trace(), self.0.wakers(), &stays.finish()))
         })?;
         Ok(table.into())
     }
@@ -161,11 +168,11 @@ impl PyTrace {
     fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
             let chosen = Selection::new(self.0.trace(), &selection.0)?;
-            if longest {
-                let (charges, windows) = (self.0.charges(&selection.0)?, self.0.windows(&selection.0)?);
-                return Ok(chain::longest(self.0.trace(), charges.waits(), &windows, chosen.program_index));
-            }
-            Ok(chain::chain(self.0.trace(), &*self.0.told(&selection.0)?, &chosen))
+            let (charges, windows) = (self.0.charges(&selection.0)?, self.0.windows(&selection.0)?);
+            Ok(match longest {
+                true => chain::longest(self.0.trace(), charges.told(), &windows, chosen.program_index),
+                false => chain::chain(self.0.trace(), self.0.wakers(), charges.told(), &chosen),
+            })
         })?;
         Ok(table.into())
     }
@@ -175,8 +182,9 @@ impl PyTrace {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             let chosen = Selection::new(self.0.trace(), &selection.0)?;
-            let told = self.0.told(&selection.0)?;
-            Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, &told.slack_ns))
+            let charges = self.0.charges(&selection.0)?;
+            let slack_ns = charges.told().slack_ns(self.0.trace(), self.0.wakers());
+            Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns))
         })?;
         Ok(table.into())
     }
@@ -275,5 +283,28 @@ impl PyTrace {
             file.or_else(|| self.0.trace().captures.get(capture).and_then(|capture| capture.files.first().cloned()));
         let path = path.unwrap_or_default();
         py.detach(|| quote::quote(&path, &lines)).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+/// Keeps the stretches of the path that are chosen.
+struct Chosen<'stays, 'trace, F: Fn(&Segment) -> bool> {
+    stays: &'stays mut Stays<'trace>,
+    is_chosen: F,
+}
+
+impl<F: Fn(&Segment) -> bool> Listen for Chosen<'_, '_, F> {
+    fn charged(&mut self, segment: Segment) {
+        self.stays.see(&segment);
+        if (self.is_chosen)(&segment) {
+            self.stays.take(segment);
+        }
+    }
+
+    fn begins(&mut self, waiter: u32) {
+        self.stays.begins(waiter);
+    }
+
+    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
+        self.stays.ends(waiter, waker, dur_ns);
     }
 }

@@ -33,6 +33,7 @@ fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>)
     sheet.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
     sheet.int("processes", tasks.iter().filter(|task| !task.is_thread).count() as i64);
     sheet.int("unseen_children", capture.unseen_children as i64);
+    sheet.int("presumed_children", capture.presumed_children as i64);
     sheet.bool("unfollowed", trusted.is_some_and(|trust| trust.has_unfollowed_children));
     sheet.bool("has_clock", capture.has_wall_clock());
     sheet.bool("has_durations", capture.facts.has_durations);

@@ -63,9 +63,9 @@ fn of_task(
             continue;
         }
         let pid = child_of(view, row);
-        let start_ns = events.start_ns(row);
-        let end_ns = events.end_ns(row).unwrap_or(start_ns);
-        let edge = view.wakers.waker(trace, task, at, Span { row, start_ns, end_ns });
+        let span = trace.printed_span(row);
+        let Span { start_ns, end_ns, .. } = span;
+        let edge = view.wakers.waker(trace, task, at, span);
         let capture = trace.tasks[task as usize].capture;
         let by_id = pid.and_then(|pid| by_pid.get(&(capture, pid)));
         let born =

@@ -15,6 +15,8 @@ use crate::events::NONE;
 use crate::members::Members;
 use crate::normalise::normalise;
 use crate::sheet::{Found, Sheet};
+use crate::spent::Unit;
+use crate::tasks::Program;
 use crate::view::View;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
@@ -28,16 +30,24 @@ struct Run {
     first_row: u32,
     last_row: u32,
     life_ns: i64,
+    /// Time on the path in its calls and behind them.
+    own_ns: i64,
     /// Whether it is the last program of its task.
     is_last: bool,
+}
+
+/// Runs of one program with the same arguments.
+struct Command {
+    argv: Vec<u8>,
+    runs: Vec<Run>,
 }
 
 /// Commands that ran at least twice.
 pub fn found(view: &View<'_>) -> Found {
     let texts = &view.trace.events.texts;
     let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
-    let tasks: Vec<u32> = view.tasks().collect();
-    let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(view, task)).collect();
+    let (spent, tasks) = (view.charges.spent(view.trace), view.tasks().collect::<Vec<u32>>());
+    let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(view, spent.units_of(task), task)).collect();
     for run in runs {
         let argv = texts.bytes(run.argv);
         let key = (view.trace.tasks[run.task as usize].capture, run.program, normalise(argv).unwrap_or(argv.to_vec()));
@@ -45,27 +55,39 @@ pub fn found(view: &View<'_>) -> Found {
     }
     let mut groups: Vec<_> = groups.into_iter().filter(|(_, runs)| runs.len() > 1).collect();
     groups.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
+    if let Some(floor) = view.floor {
+        let time = |((capture, program, _), runs): &(_, Vec<Run>)| (*capture, *program, own_ns(runs));
+        let mut reaches = floor.reaching(&groups.iter().map(time).collect::<Vec<_>>()).into_iter();
+        groups.retain(|_| reaches.next() == Some(true));
+    }
     let mut sheet = Sheet::new(view, "commands");
     if groups.is_empty() {
         return sheet.finish();
     }
     let (times, traffic) = (PathTimes::new(view), Traffic::new(view));
-    for ((_, _, argv), runs) in &groups {
-        write(view, &times, &traffic, argv, runs, &mut sheet);
+    for ((_, _, argv), runs) in groups {
+        write(view, &times, &traffic, &Command { argv, runs }, &mut sheet);
     }
     sheet.finish()
 }
 
-fn runs(view: &View<'_>, task: u32) -> Vec<Run> {
+fn runs(view: &View<'_>, units: &[Unit], task: u32) -> Vec<Run> {
     let (events, known) = (&view.trace.events, &view.trace.tasks[task as usize]);
     let rows = view.trace.rows_of(task);
-    let place = |ns: i64| rows.partition_point(|&row| events.start_ns(row) < ns);
-    let run = |(number, program): (usize, &crate::tasks::Program)| {
-        let next = known.programs.get(number + 1);
-        let (from, to) = (place(program.from_ns), next.map_or(rows.len(), |next| place(next.from_ns)));
+    // Before its own programs come those that it has from its creator, or what it did as nobody knows what.
+    let inherited = units.len().saturating_sub(known.programs.len());
+    let mut to = units.iter().take(inherited).map(|unit| unit.rows as usize).sum::<usize>();
+    let run = |((number, program), unit): ((usize, &Program), &Unit)| {
+        let of_unit = to..to + unit.rows as usize;
+        to = of_unit.end;
+        let before =
+            rows.get(of_unit.clone())?.iter().take_while(|&&row| events.start_ns(row) < program.from_ns).count();
+        let from = of_unit.start + before;
         // A program of which nothing else is seen has its execve.
         let here = rows.get(from..to).filter(|here| !here.is_empty()).or(rows.get(from.checked_sub(1)?..from))?;
+        let next = known.programs.get(number + 1);
         let until_ns = next.map_or(known.end_ns(), |next| next.from_ns);
+        let is_unit = before == 0 && unit.rows > 0;
         Some(Run {
             task,
             program: program.path,
@@ -73,21 +95,20 @@ fn runs(view: &View<'_>, task: u32) -> Vec<Run> {
             first_row: *here.first()?,
             last_row: *here.last()?,
             life_ns: if program.from_ns == NO_NS { 0 } else { (until_ns - program.from_ns).max(0) },
+            own_ns: if is_unit { unit.calls_ns + unit.gaps_ns } else { path_ns(view, here.iter().copied()) },
             is_last: next.is_none(),
         })
     };
-    known.programs.iter().enumerate().filter_map(run).collect()
+    known.programs.iter().enumerate().zip(units.iter().skip(inherited)).filter_map(run).collect()
 }
 
-fn own_ns(view: &View<'_>, run: &Run) -> i64 {
-    let rows = view.trace.rows_from(run.task, run.first_row).iter().copied();
-    let last = view.trace.events.start_ns(run.last_row);
-    path_ns(view, rows.take_while(|&row| view.trace.events.start_ns(row) <= last))
+fn own_ns(runs: &[Run]) -> i64 {
+    runs.iter().map(|run| run.own_ns).sum()
 }
 
 /// Whether runs ended with the same status and moved as many bytes each, with all that they started, and none of it came
 /// from others through a pipe. A command that a loop runs until it succeeds gives another answer in the end.
-fn are_alike(view: &View<'_>, traffic: &Traffic, runs: &[Run]) -> bool {
+fn are_alike(view: &View<'_>, traffic: &Traffic<'_>, runs: &[Run]) -> bool {
     let mut ends = runs.iter().filter(|run| run.is_last).map(|run| view.trace.tasks[run.task as usize].ended);
     let end = ends.next();
     if ends.any(|other| Some(other) != end) {
@@ -99,11 +120,10 @@ fn are_alike(view: &View<'_>, traffic: &Traffic, runs: &[Run]) -> bool {
     first.is_some() && amounts.all(|amount| amount == first)
 }
 
-fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic, argv: &[u8], runs: &[Run], sheet: &mut Sheet<'_>) {
-    let trace = view.trace;
+fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic<'_>, command: &Command, sheet: &mut Sheet<'_>) {
+    let (trace, Command { argv, runs }) = (view.trace, command);
     let first = runs.iter().min_by_key(|run| run.first_row).unwrap_or(&runs[0]);
-    let costs: Vec<i64> = runs.iter().map(|run| own_ns(view, run)).collect();
-    let exclusive_ns: i64 = costs.iter().sum();
+    let exclusive_ns = own_ns(runs);
     // What a program leaves to those it starts counts as its own, once.
     let inclusive_ns: i64 =
         runs.iter().filter(|run| run.is_last).map(|run| times.inclusive_ns[run.task as usize]).sum();
@@ -123,7 +143,7 @@ fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic, argv: &[u8], run
     sheet.int("longest_ns", runs.iter().map(|run| run.life_ns).max().unwrap_or(0));
     sheet.path_ns(exclusive_ns);
     sheet.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(view.wall_ns(capture).max(exclusive_ns)));
-    sheet.int("repeated_ns", exclusive_ns - costs.iter().max().unwrap_or(&0));
+    sheet.int("repeated_ns", exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0));
     sheet.lines(first.first_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
     sheet.members(Members::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
 }

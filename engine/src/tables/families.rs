@@ -46,7 +46,7 @@ pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
 
 /// Time on the path in these events of a task and behind them.
 pub(super) fn path_ns(view: &View<'_>, rows: impl Iterator<Item = u32>) -> i64 {
-    rows.map(|row| view.charges.in_call_ns(row) + view.charges.behind_ns(row)).sum()
+    rows.map(|row| view.charges.of_row(row)).map(|(in_call_ns, behind_ns)| in_call_ns + behind_ns).sum()
 }
 
 /// The life of a task as far as the capture shows it.

@@ -7,11 +7,13 @@
 
 use super::families::{PathTimes, ends, life, overlap};
 use crate::events::NONE;
+use crate::few::median;
 use crate::kinds::processes;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::tasks::Task;
 use crate::view::View;
+use parsers::NO_NS;
 use rustc_hash::FxHashMap;
 
 /// What one process created.
@@ -56,8 +58,10 @@ fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, create
     let trace = view.trace;
     let mut sum = Sum::new(created.calls[0]);
     created.calls.iter().for_each(|&row| sum.add(view, row));
+    let durations = created.calls.iter().map(|&row| trace.events.dur_ns(row));
+    let mut durations: Vec<i64> = durations.filter(|&dur_ns| dur_ns != NO_NS).collect();
     let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
-    let gone = created.tasks.iter().filter(|&number| task(number).death_ns != parsers::NO_NS);
+    let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS);
     let lives: Vec<(i64, i64)> = gone.clone().filter_map(|&number| life(trace, number)).collect();
     let mut lengths: Vec<i64> = lives.iter().map(|(from, to)| to - from).collect();
     lengths.sort_unstable();
@@ -81,6 +85,7 @@ fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, create
     sheet.int("mean_calls", made as i64 / created.tasks.len().max(1) as i64);
     sheet.int("calls", sum.calls);
     sheet.ns("total_ns", sum.total_ns);
+    sheet.some_int("p50_ns", (!durations.is_empty()).then(|| median(&mut durations)));
     sheet.ns("max_ns", sum.max_ns);
     sheet.int("calls_exclusive_ns", sum.exclusive_ns);
     sheet.path_ns(sum.exclusive_ns + children_ns);
@@ -98,8 +103,8 @@ mod tests {
         let thread = task(4).of_process(1).call("read", 32, 40).exit(41);
         let plans =
             vec![main.exit(50), task(2).call("read", 2, 9).exit(10), task(3).call("read", 11, 29).exit(30), thread];
-        let columns = ["kind", "created", "gone", "at_once", "mean_life_ns", "mean_calls", "total_ns", "exclusive_ns"];
-        let told = rows(&build(plans), super::found, &columns);
-        assert_eq!(told, ["processes 2 2 1 13 2 3 30", "threads 1 1 1 9 2 1 1"]);
+        let columns = ["kind", "created", "gone", "at_once", "mean_life_ns", "mean_calls", "total_ns", "p50_ns"];
+        let told = rows(&build(plans), super::found, &[&columns[..], &["exclusive_ns"]].concat());
+        assert_eq!(told, ["processes 2 2 1 13 2 3 1 30", "threads 1 1 1 9 2 1 1 1"]);
     }
 }

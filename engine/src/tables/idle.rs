@@ -7,46 +7,33 @@
 //! ```
 
 use crate::events::EventKind;
+use crate::trust::TRIVIAL;
 use crate::view::View;
-use crate::wakers::waits::{Wait, failed_at_once, is_signal_upkeep, timed_out, wait_of_row};
-use parsers::Outcome;
+use crate::wakers::waits::{Wait, failed_at_once, is_signal_upkeep, never_returned, timed_out, wait_of_row};
 use parsers::syscalls::{self, Class};
 
 /// Calls between a sleep and the wait that are looked at.
 const ROWS_BEHIND: usize = 32;
 /// Who waits for less than this was hardly waiting: the answer was on its way.
 const LEAST_NS: i64 = 1_000_000;
-/// Calls of which nobody else notices anything, beside those that give memory or keep signals in order.
-const UNNOTICED: [&[u8]; 12] = [
-    b"clock_gettime",
-    b"gettimeofday",
-    b"time",
-    b"getpid",
-    b"gettid",
-    b"getppid",
-    b"getuid",
-    b"geteuid",
-    b"fcntl",
-    b"lseek",
-    b"getsockname",
-    b"getpeername",
-];
+/// Calls of which nobody else notices anything, beside those of [`TRIVIAL`] and those that give memory or keep signals in order.
+const UNNOTICED: [&[u8]; 5] = [b"clock_gettime", b"gettimeofday", b"time", b"getsockname", b"getpeername"];
 
 /// Whether a task waits behind a sleep for somebody outside of the trace, before it does anything that others notice; none
-/// if it does nothing more. The sleep is that of the row at this place among the task's rows.
-pub(super) fn waits_behind(view: &View<'_>, task: u32, at: usize) -> Option<bool> {
+/// if it does nothing more.
+pub(super) fn waits_behind(view: &View<'_>, task: u32, sleep: u32) -> Option<bool> {
     let events = &view.trace.events;
-    let behind = view.trace.rows_of(task).iter().copied().skip(at + 1).take(ROWS_BEHIND);
+    let behind = view.trace.rows_from(task, sleep).iter().copied().skip(1).take(ROWS_BEHIND);
     let mut closes = false;
     for row in behind.filter(|&row| events.kind(row) == EventKind::Call) {
         match wait_of_row(events, row) {
             Some(Wait::Sleep) => {}
             Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
             Some(wait) => return Some(!closes && waits(view, row, wait)),
-            None if is_unnoticed(view, row) => {}
             // What is closed before the end is closed because of it.
             None if events.texts.bytes(events.shape(row).syscall) == b"close" => closes = true,
-            None if matches!(events.outcome(row), Outcome::NoReturn | Outcome::Open) => return None,
+            None if is_unnoticed(view, row) => {}
+            None if never_returned(events.outcome(row)) => return None,
             None => return Some(false),
         }
     }
@@ -68,9 +55,13 @@ fn is_from_somebody(view: &View<'_>, row: u32) -> bool {
     matches!(view.wakers.class(view.trace, row), Class::Network | Class::Ipc | Class::Terminal | Class::External)
 }
 
+/// A lock that is taken or given back is noticed, other than what else fcntl does.
 fn is_unnoticed(view: &View<'_>, row: u32) -> bool {
     let events = &view.trace.events;
-    let syscall = events.texts.bytes(events.shape(row).syscall);
+    let shape = events.shape(row);
+    let (syscall, op) = (events.texts.bytes(shape.syscall), events.texts.bytes(shape.op));
+    let locks = memchr::memmem::find(op, b"SETLK").is_some();
     let gives_memory = syscalls::by_name(syscall).is_some_and(|call| call.class == Class::Memory);
-    gives_memory || is_signal_upkeep(syscall) || UNNOTICED.contains(&syscall)
+    let is_quiet = [&TRIVIAL[..], &UNNOTICED].iter().any(|names| names.contains(&syscall));
+    gives_memory || is_signal_upkeep(syscall) || (is_quiet && !locks)
 }

@@ -132,12 +132,13 @@ pub fn found(view: &View<'_>) -> Found {
 }
 
 fn of_task(view: &View<'_>, kinds: &Kinds<Kind>, task: u32) -> FxHashMap<Key, Sum> {
-    let (events, rows) = (&view.trace.events, view.trace.rows_of(task));
+    let events = &view.trace.events;
     let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
     let known = &view.trace.tasks[task as usize];
     let mut kept = 0;
-    for (at, &row) in rows.iter().enumerate() {
-        let Some(kind) = kinds.of_shape(events.shape_number(row)).filter(|_| view.selection.has(row)) else { continue };
+    let rows = view.trace.rows_of(task).iter().zip(view.trace.shapes_of(task));
+    for (at, (&row, &shape)) in rows.enumerate() {
+        let Some(kind) = kinds.of_shape(shape).filter(|_| view.selection.has(row)) else { continue };
         // A file whose name is not known may be another one in another process.
         let is_named = kind == Kind::File && events.target(row).is_some();
         let process = if is_named { 0 } else { known.pid };

@@ -8,7 +8,10 @@
 //! Searches over directories that they have in common are one row. Endings do not tell names apart: `x.so` and `x.py` are
 //! two tries to find `x`.
 
-use super::paths::{Answer, answer, ending, is_above, look, parts, stem};
+mod search;
+
+use self::search::{Part, Search};
+use super::paths::{Answer, answer, ending, look, parts, stem};
 use crate::few::{self, Group};
 use crate::kinds::{Call, Kinds, processes};
 use crate::members::Members;
@@ -44,6 +47,9 @@ type Key = (Kind, u32);
 /// Misses by process and by where it searches.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, shape| look(syscall).map(|_| answer(view, shape)));
+    if !search::reach_floor(view, &kinds) {
+        return Sheet::new(view, "lookups").finish();
+    }
     let processes = processes(view);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "lookups");
@@ -55,14 +61,13 @@ pub fn found(view: &View<'_>) -> Found {
 
 /// Tries to find one name.
 #[derive(Default)]
-struct Search {
+struct Tries {
     program: Text,
     stem: u32,
     directories: Vec<u32>,
     rows: Vec<u32>,
     /// Where it was found.
     found_in: Option<u32>,
-    last: Text,
 }
 
 /// Names and directories of a process by number.
@@ -93,7 +98,7 @@ impl<'a> Names<'a> {
 /// What a process searched so far.
 #[derive(Default)]
 struct Searched {
-    searches: Vec<Search>,
+    searches: Vec<Tries>,
     /// Misses of names that were not looked for in several directories one after the other.
     loose: Vec<(Text, u32, u32, u32)>,
 }
@@ -103,47 +108,47 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Answer>, tasks: &[u32]) -> Vec<Grou
     let mut names = Names { texts, numbers: FxHashMap::default(), parts: FxHashMap::default() };
     let mut searched = Searched::default();
     for &task in tasks {
-        let mut search = Search::default();
+        let (mut search, mut tries) = (Search::default(), Tries::default());
         for call in kinds.by_program(view, task) {
-            step(view, &call, &mut names, &mut search, &mut searched);
+            let target = view.trace.events.target(call.row);
+            if target == Text::NONE {
+                continue;
+            }
+            let part = search.step(&call, || texts.bytes(target));
+            if matches!(part, Part::None | Part::Begins) {
+                searched.end(&mut tries);
+            }
+            if part != Part::None {
+                tries.add(&call, part, || names.of(target));
+            }
         }
-        searched.end(&mut search);
+        searched.end(&mut tries);
     }
     searched.groups(tasks[0])
 }
 
-/// Take in a lookup: it goes on with the search, or ends it and may begin another.
-fn step(view: &View<'_>, call: &Call<Answer>, names: &mut Names<'_>, search: &mut Search, searched: &mut Searched) {
-    let (missing, target) = (call.kind == Answer::Missing, view.trace.events.target(call.row));
-    let is_open = !search.rows.is_empty();
-    if target == Text::NONE || (!is_open && !missing) {
-        return;
+impl Tries {
+    /// Take in a lookup, by stem and directory.
+    fn add(&mut self, call: &Call<Answer>, part: Part, names: impl FnOnce() -> (u32, u32)) {
+        if part == Part::Directory {
+            return self.rows.push(call.row);
+        }
+        let (stem, directory) = names();
+        if part == Part::Begins {
+            (self.stem, self.program) = (stem, call.program);
+        }
+        if call.kind == Answer::Missing {
+            self.rows.push(call.row);
+            self.directories.push(directory);
+        } else if call.kind == Answer::Found {
+            self.found_in = Some(directory);
+        }
     }
-    // To look whether the directory is there at all is part of the search in it.
-    if is_open && is_above(names.texts.bytes(target), names.texts.bytes(search.last)) {
-        return search.rows.push(call.row);
-    }
-    let (stem, directory) = names.of(target);
-    let goes_on = is_open
-        && search.stem == stem
-        && search.program == call.program
-        && search.found_in.is_none_or(|found_in| found_in == directory);
-    if !goes_on {
-        searched.end(search);
-        (search.stem, search.program) = (stem, call.program);
-    }
-    if missing {
-        search.rows.push(call.row);
-        search.directories.push(directory);
-    } else if call.kind == Answer::Found && goes_on {
-        search.found_in = Some(directory);
-    }
-    search.last = target;
 }
 
 impl Searched {
-    fn end(&mut self, search: &mut Search) {
-        let mut search = std::mem::take(search);
+    fn end(&mut self, tries: &mut Tries) {
+        let mut search = std::mem::take(tries);
         search.directories.extend(search.found_in);
         search.directories.sort_unstable();
         search.directories.dedup();

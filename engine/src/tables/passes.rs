@@ -54,8 +54,8 @@ pub(crate) fn kinds(view: &View<'_>) -> Kinds<Kind> {
 }
 
 /// Targets that are begun again somewhere, by number: of those that are, so many with most time on the path. What has
-/// next to none cannot matter, and most files are opened once.
-pub(crate) fn begun_again(view: &View<'_>, kinds: &Kinds<Kind>, most: usize) -> Vec<bool> {
+/// next to none cannot matter, and most files are opened once. Nothing if they are all below the floor of who asks.
+pub(crate) fn begun_again(view: &View<'_>, kinds: &Kinds<Kind>, most: usize) -> Option<Vec<bool>> {
     let events = &view.trace.events;
     let mut targets: Vec<(u8, i64)> = vec![(0, 0); events.texts.len()];
     for (row, kind) in view.tasks().flat_map(|task| kinds.calls(view, task)) {
@@ -73,8 +73,12 @@ pub(crate) fn begun_again(view: &View<'_>, kinds: &Kinds<Kind>, most: usize) -> 
         (1u32..).zip(&targets[1..]).filter(|(_, (starts, _))| *starts > 1).map(|(at, _)| at).collect();
     order.sort_unstable_by_key(|&at| (std::cmp::Reverse(targets[at as usize].1), at));
     let mut chosen = vec![false; targets.len()];
-    order.into_iter().take(most).for_each(|at| chosen[at as usize] = true);
-    chosen
+    order.truncate(most);
+    order.iter().for_each(|&at| chosen[at as usize] = true);
+    // No row, and no rows taken together, have more than all of them.
+    let ns: i64 = order.iter().map(|&at| targets[at as usize].1).sum();
+    let reaches = view.floor.is_none_or(|floor| ns >= floor.least());
+    reaches.then_some(chosen)
 }
 
 /// What a process goes through: target, and of ioctls the request.

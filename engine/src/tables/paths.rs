@@ -54,11 +54,7 @@ pub(crate) fn answer(view: &View<'_>, shape: &Shape) -> Answer {
 /// Directory and name of a path: `/a/b` → `/a`, `b`; `b` → nothing, `b`.
 pub(crate) fn parts(path: &[u8]) -> (&[u8], &[u8]) {
     let path = if path.len() > 1 { path.strip_suffix(b"/").unwrap_or(path) } else { path };
-    match memchr::memrchr(b'/', path) {
-        Some(0) => (&path[..1], &path[1..]),
-        Some(at) => (&path[..at], &path[at + 1..]),
-        None => (b"", path),
-    }
+    crate::paths::split(path)
 }
 
 /// A name without its endings: `libc.so.6` → `libc`, `os.py` → `os`, `.git` → `.git`.

@@ -6,6 +6,8 @@
 //! write | write | poll 40 ms | read                        the peer held its acknowledgement back, and so the second write
 //! ```
 
+mod held_back;
+
 use super::sockets::{Deed, Sockets, port};
 use crate::histogram::Histogram;
 use crate::members::Members;
@@ -15,9 +17,6 @@ use crate::wakers::waits::{Wait, timed_out};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// How long acknowledgements are held back: 40 ms on Linux, 200 ms elsewhere, and a little for the way.
-const HELD_BACK_NS: [std::ops::Range<i64>; 2] = [38_000_000..60_000_000, 195_000_000..225_000_000];
 
 /// What a task and a peer had to do with each other.
 struct Peer {
@@ -33,6 +32,8 @@ struct Peer {
     unanswered: i64,
     delayed: i64,
     rows: Vec<u32>,
+    /// Calls of the peer itself, which waited for a part of a request that was held back.
+    held_back: Vec<u32>,
 }
 
 /// A request that is not answered yet.
@@ -82,7 +83,7 @@ impl OfTask {
                 }
                 Deed::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
                 Deed::Sends => here.sends(view, row),
-                Deed::Receives => here.receives(view, row),
+                Deed::Receives => here.receives(view, sockets, row),
                 Deed::Waits(Wait::Poll) => here.waits(view, row),
                 Deed::Waits(_) => {}
             }
@@ -125,13 +126,13 @@ impl OfTask {
         }
     }
 
-    fn receives(&mut self, view: &View<'_>, row: u32) {
+    fn receives(&mut self, view: &View<'_>, sockets: &Sockets, row: u32) {
         let events = &view.trace.events;
         let bare = !events.target(row).is_some() || events.texts.bytes(events.target(row)).starts_with(b"socket:[");
         let only = if bare && self.open.len() == 1 { self.open.keys().next().copied() } else { None };
         let target = only.unwrap_or(events.target(row));
         let bytes = events.bytes(row).unwrap_or(0);
-        let Some(open) = self.open.remove(&target) else {
+        let Some(mut open) = self.open.remove(&target) else {
             match self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {
                 Some(peer) => {
                     peer.received_bytes += bytes;
@@ -145,8 +146,8 @@ impl OfTask {
         };
         let response_ns = events.end_ns(row).map_or(0, |end_ns| end_ns.saturating_sub(open.sent_ns).max(0));
         let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) else { return };
-        peer.rows.extend(open.rows);
-        peer.rows.push(row);
+        open.rows.push(row);
+        peer.rows.extend(&open.rows);
         peer.received_bytes += bytes;
         if events.ret(row) == 0 {
             peer.unanswered += 1;
@@ -156,8 +157,11 @@ impl OfTask {
         peer.response_ns = peer.response_ns.saturating_add(response_ns);
         peer.max_ns = peer.max_ns.max(response_ns);
         peer.lengths.add(response_ns);
-        let held_back = HELD_BACK_NS.iter().any(|held| held.contains(&response_ns));
-        peer.delayed += i64::from(open.sends > 1 && held_back);
+        let held_back = || held_back::waits_of_peer(view, sockets, open.sent_ns, &open.rows);
+        if let Some(waits) = (open.sends > 1).then(held_back).flatten() {
+            peer.delayed += 1;
+            peer.held_back.extend(waits);
+        }
     }
 
     /// What is still open was never answered.
@@ -189,6 +193,7 @@ impl Peer {
             unanswered: 0,
             delayed: 0,
             rows: Vec::new(),
+            held_back: Vec::new(),
         }
     }
 }
@@ -213,6 +218,9 @@ fn write(view: &View<'_>, task: u32, name: Text, mut peer: Peer, sheet: &mut She
     sheet.int("resent", peer.resent);
     sheet.int("unanswered", peer.unanswered);
     sheet.int("delayed_acks", peer.delayed);
+    peer.rows.append(&mut peer.held_back);
+    peer.rows.sort_unstable();
+    peer.rows.dedup();
     sheet.path_ns(peer.rows.iter().map(|&row| view.exclusive_ns(row)).sum());
     sheet.lines(first_row, last_row);
     sheet.members(Members::Rows(peer.rows));

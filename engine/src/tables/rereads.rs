@@ -24,7 +24,9 @@ type Key = (Text, i64);
 /// Files that were read more than once in a capture.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = passes::kinds(view);
-    let chosen = passes::begun_again(view, &kinds, MOST_FILES);
+    let Some(chosen) = passes::begun_again(view, &kinds, MOST_FILES) else {
+        return Sheet::new(view, "rereads").finish();
+    };
     let processes = processes(view);
     let read = |gone: &Gone| gone.thing.1 == Text::NONE && !gone.passes.is_list && gone.passes.opens > 0;
     let of_process = |tasks: &Vec<u32>| {

@@ -23,7 +23,9 @@ type Key = (Thing, &'static str, bool);
 /// What each process goes through more than once.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = passes::kinds(view);
-    let chosen = passes::begun_again(view, &kinds, MOST_THINGS);
+    let Some(chosen) = passes::begun_again(view, &kinds, MOST_THINGS) else {
+        return Sheet::new(view, "rescans").finish();
+    };
     let processes = costliest(view, &kinds);
     let of_process = |tasks: &Vec<u32>| {
         let gone = passes::of_process(view, &kinds, &chosen, tasks).into_iter();

@@ -10,6 +10,7 @@ use super::families::{PathTimes, ends, life, overlap};
 use super::locks::lock_waits_ns;
 use super::traffic::Traffic;
 use crate::events::NONE;
+use crate::floor::Within;
 use crate::members::Members;
 use crate::processes::main_tasks;
 use crate::sheet::{Found, Sheet};
@@ -43,20 +44,28 @@ pub fn found(view: &View<'_>) -> Found {
     let mut groups: Vec<Siblings> =
         groups.map(|((parent, program), children)| Siblings { parent, program, children }).collect();
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
-    let mut sheet = Sheet::new(view, "siblings");
+    let (mut sheet, times) = (Sheet::new(view, "siblings"), PathTimes::new(view));
+    groups.retain(|group| reaches_floor(view, &times, group));
     if groups.is_empty() {
         return sheet.finish();
     }
-    let (times, waits, traffic) = (PathTimes::new(view), lock_waits_ns(view), Traffic::new(view));
+    let (waits, traffic) = (lock_waits_ns(view), Traffic::new(view));
     groups.iter().for_each(|group| write(view, &times, &waits, &traffic, group, &mut sheet));
     sheet.finish()
+}
+
+/// Whether a row matters to who asks, if rows are not taken together.
+fn reaches_floor(view: &View<'_>, times: &PathTimes, group: &Siblings) -> bool {
+    let capture = view.trace.tasks[group.parent as usize].capture;
+    let path_ns = || group.children.iter().map(|&child| times.inclusive_ns[child as usize]).sum::<i64>();
+    view.floor.is_none_or(|floor| floor.within > Within::Call || path_ns() >= floor.least_of(capture))
 }
 
 fn write(
     view: &View<'_>,
     times: &PathTimes,
     waits: &[i64],
-    traffic: &Traffic,
+    traffic: &Traffic<'_>,
     group: &Siblings,
     sheet: &mut Sheet<'_>,
 ) {

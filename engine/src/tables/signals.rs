@@ -4,12 +4,12 @@
 //! read EINTR | --- SIGALRM --- | handler: write, rt_sigreturn | read …
 //! ```
 
-use super::sleeps::is_interrupted;
 use crate::events::EventKind;
 use crate::kinds::Kinds;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::view::View;
+use crate::wakers::waits::was_broken_off;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -66,7 +66,7 @@ fn of_task(view: &View<'_>, task: u32) -> Vec<(Text, Signal)> {
         signal.last_row = row;
         let before = at.checked_sub(1).and_then(|at| rows.get(at)).copied();
         // What a broken call took until then is not the signal's.
-        let broken = before.is_some_and(|row| events.kind(row) == EventKind::Call && is_interrupted(view, row));
+        let broken = before.is_some_and(|row| events.kind(row) == EventKind::Call && was_broken_off(events, row));
         signal.interrupted += i64::from(broken);
         handler(view, row, rows.get(at + 1..).unwrap_or(&[]), signal);
     }

@@ -13,7 +13,7 @@ use crate::kinds::Kinds;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
-use crate::wakers::waits::{Wait, wait_of, wait_of_row};
+use crate::wakers::waits::{Wait, is_timer, wait_of, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -30,7 +30,7 @@ pub(super) enum Sleeps {
 
 /// The shapes that sleep.
 pub(super) fn sleeping(view: &View<'_>) -> Kinds<Sleeps> {
-    let is_timer = |target: Text| view.trace.events.texts.bytes(target).starts_with(b"anon_inode:[timerfd]");
+    let is_timer = |target: Text| is_timer(view.trace.events.texts.bytes(target));
     Kinds::new(view, |syscall, shape| match wait_of(syscall)? {
         Wait::Sleep => Some(Sleeps::Always),
         Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
@@ -44,8 +44,7 @@ pub(super) fn sleeps_of<'a>(view: &'a View<'_>, kinds: &'a Kinds<Sleeps>, task: 
     let events = &view.trace.events;
     kinds.calls(view, task).filter_map(move |(row, kind)| match kind {
         Sleeps::Always => Some(row),
-        // Without a time it is a wait for a signal.
-        Sleeps::WithoutDescriptors => (events.polls_nothing(row) && events.requested_ns(row).is_some()).then_some(row),
+        Sleeps::WithoutDescriptors => events.only_sleeps(row).then_some(row),
     })
 }
 
@@ -74,7 +73,7 @@ pub fn found(view: &View<'_>) -> Found {
         for (key, group) in groups {
             let owner = owner(view, task, &group);
             let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
-            let paces = keeps_nobody_waiting(view, task, &group) || again && !ends_by_itself(view, owner);
+            let paces = again && !ends_by_itself(view, owner) || keeps_nobody_waiting(view, task, &group);
             write(view, task, key, group, paces, &mut sheet);
         }
     }
@@ -83,16 +82,9 @@ pub fn found(view: &View<'_>) -> Found {
 
 /// Whether behind nearly all sleeps the task waits for somebody outside anyway.
 fn keeps_nobody_waiting(view: &View<'_>, task: u32, group: &Group) -> bool {
-    let rows = view.trace.rows_of(task);
-    let (mut next, mut idle, mut busy) = (0, 0, 0);
-    for row in &group.rows {
-        let Some(at) = rows.iter().skip(next).position(|other| other == row).map(|at| next + at) else { return false };
-        match idle::waits_behind(view, task, at) {
-            Some(true) => idle += 1,
-            Some(false) => busy += 1,
-            None => {}
-        }
-        next = at + 1;
+    let (mut idle, mut busy) = (0, 0);
+    for waits in group.rows.iter().filter_map(|&row| idle::waits_behind(view, task, row)) {
+        *if waits { &mut idle } else { &mut busy } += 1;
     }
     idle > MOST_IDLE * busy
 }
@@ -130,7 +122,7 @@ fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group
         let new = || Group { sum: Sum::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
         let group = groups.entry((view.program(task, row), events.shape(row).syscall, alike)).or_insert_with(new);
         group.sum.add(view, row);
-        group.interrupted += i64::from(is_interrupted(view, row));
+        group.interrupted += i64::from(was_broken_off(&view.trace.events, row));
         group.asked_ns = group.asked_ns.saturating_add(asked_ns.unwrap_or(0));
         group.asked += i64::from(asked_ns.is_some());
         group.rows.push(row);
@@ -138,12 +130,6 @@ fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(_, group)| group.sum.first_row);
     groups
-}
-
-/// Whether a signal ended a call before its time.
-pub(super) fn is_interrupted(view: &View<'_>, row: u32) -> bool {
-    let events = &view.trace.events;
-    events.outcome(row) == Outcome::Interrupted || events.texts.bytes(events.shape(row).errno) == b"EINTR"
 }
 
 fn write(view: &View<'_>, task: u32, (_, syscall, _): Key, group: Group, paces: bool, sheet: &mut Sheet<'_>) {

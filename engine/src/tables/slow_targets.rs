@@ -176,8 +176,21 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.int("others", *others);
     sheet.int("usual_ns", *usual_ns);
     sheet.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
+    sheet.int("half_calls", half_calls(view, &group.rows));
     sheet.sum(&sum);
     sheet.members(Members::Rows(group.rows.clone()));
+}
+
+/// The fewest of these calls that have half of their time.
+fn half_calls(view: &View<'_>, rows: &[u32]) -> i64 {
+    let mut times: Vec<i64> = rows.iter().map(|&row| view.exclusive_ns(row)).collect();
+    times.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
+    let half_ns = times.iter().sum::<i64>() / 2;
+    let sums = times.iter().scan(0, |sum_ns, ns| {
+        *sum_ns += ns;
+        Some(*sum_ns)
+    });
+    sums.take_while(|&sum_ns| sum_ns < half_ns).count() as i64 + 1
 }
 
 #[cfg(test)]
@@ -202,6 +215,20 @@ mod tests {
         assert_eq!(stats(&file), ["/a/y file 2 1600 4 2"]);
         let peers = [("10.0.0.1:80", 2), ("10.0.0.9:80", 400), ("10.0.0.9:81", 400), ("10.0.0.2:80", 2)];
         assert_eq!(stats(&peers), ["10.0.0.9 host 2 800 4 2"]);
+    }
+
+    #[test]
+    fn a_place_whose_calls_are_all_slow_is_told_from_one_where_few_are() {
+        let half = |times: [i64; 4]| {
+            let slow = times.map(|ns| ("/net/x", ns));
+            let plan = [("/a", 2), ("/b", 2)].iter().chain(&slow).zip(1i64..);
+            let plan = plan.fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, ((path, dur), at)| {
+                plan.call("stat", at * 1000, at * 1000 + dur).on(path).returns(0)
+            });
+            rows(&build(vec![plan.exit(99_999)]), found, &["half_calls"])
+        };
+        assert_eq!(half([90, 80, 90, 80]), ["2"]);
+        assert_eq!(half([900, 2, 2, 3]), ["1"]);
     }
 
     #[test]

@@ -9,8 +9,10 @@ use crate::events::{EventKind, NONE};
 use crate::kinds::Kinds;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet};
+use crate::stops::is_stop_name;
 use crate::trace::Trace;
 use crate::view::View;
+use crate::wakers::sent_to;
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -63,10 +65,9 @@ pub fn found(view: &View<'_>) -> Found {
 /// Shapes of lines that say that a task was stopped, in order.
 fn stop_signals(view: &View<'_>) -> Vec<u32> {
     let events = &view.trace.events;
-    let is_stop = |name: &[u8]| matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU");
     (0u32..)
         .zip(events.shapes())
-        .filter(|(_, shape)| is_stop(events.texts.bytes(shape.syscall)))
+        .filter(|(_, shape)| is_stop_name(events.texts.bytes(shape.syscall)))
         .map(|(at, _)| at)
         .collect()
 }
@@ -140,8 +141,7 @@ fn sent(view: &View<'_>) -> Sent {
     let mut sent: Sent = FxHashMap::default();
     for task in 0..view.trace.tasks.len() as u32 {
         for (row, ()) in kills.calls(view, task) {
-            let to = parsers::scan::signed(events.texts.bytes(events.target(row))).map(|(id, _)| id);
-            let Some(to) = to.and_then(|id| i32::try_from(id).ok()) else { continue };
+            let Some(to) = sent_to(view.trace, row) else { continue };
             sent.entry((view.trace.tasks[task as usize].capture, to)).or_default().push(row);
         }
     }
@@ -198,6 +198,22 @@ mod tests {
         let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
         let columns = ["kind", "signal", "stops", "total_ns", "exclusive_ns", "sender_pid"];
         assert_eq!(rows(&build(vec![plan]), super::found, &columns), ["stopped SIGSTOP 1 50 50 -"]);
+    }
+
+    #[test]
+    fn a_stop_has_its_time_wherever_it_lies_in_the_gap() {
+        let exclusive = |stop: i64, go_on: i64| {
+            let plan = task(1).call("read", 0, 5).stop("SIGSTOP", stop).signal("SIGCONT", go_on);
+            rows(&build(vec![plan.call("read", 61, 70).exit(71)]), super::found, &["exclusive_ns"])
+        };
+        assert_eq!([exclusive(5, 30), exclusive(30, 61), exclusive(5, 61)], [["25"], ["31"], ["56"]]);
+    }
+
+    #[test]
+    fn who_sends_by_the_descriptor_of_a_process_is_known() {
+        let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
+        let sender = task(2).call("pidfd_send_signal", 8, 9).on("pid:1").op("SIGSTOP").exit(90);
+        assert_eq!(rows(&build(vec![plan, sender]), super::found, &["sender_pid"]), ["2"]);
     }
 
     #[test]

@@ -4,13 +4,12 @@ use super::io::{Way, way};
 use crate::events::NONE;
 use crate::kinds::Kinds;
 use crate::view::View;
-use parsers::Text;
-use rayon::prelude::*;
+use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What tasks moved.
 #[derive(Clone, Default, Debug)]
-pub(super) struct Moved {
+pub(crate) struct Moved {
     pub read_bytes: i64,
     pub written_bytes: i64,
     /// What was read.
@@ -33,27 +32,27 @@ impl Moved {
     }
 }
 
-/// What each task moved, and who created whom.
-pub(super) struct Traffic {
-    moved: Vec<Moved>,
+/// What each task moved, looked up when it is first asked for, and who created whom.
+pub(super) struct Traffic<'a> {
+    view: &'a View<'a>,
+    kinds: Kinds<Way>,
     children: FxHashMap<u32, Vec<u32>>,
 }
 
-impl Traffic {
-    pub(super) fn new(view: &View<'_>) -> Traffic {
-        let kinds = Kinds::new(view, |syscall, _| way(syscall).filter(|&way| matches!(way, Way::Read | Way::Write)));
-        let tasks = 0..view.trace.tasks.len() as u32;
-        let moved = tasks.into_par_iter().map(|task| moved(view, &kinds, task)).collect();
+impl<'a> Traffic<'a> {
+    pub(super) fn new(view: &'a View<'a>) -> Traffic<'a> {
+        let moves = |syscall: &[u8]| way(syscall).filter(|&way| matches!(way, Way::Read | Way::Write));
+        let kinds = Kinds::new(view, |syscall, shape| (shape.outcome == Outcome::Ok).then(|| moves(syscall))?);
         let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
             children.entry(task.creator).or_default().push(number);
         }
-        Traffic { moved, children }
+        Traffic { view, kinds, children }
     }
 
     /// What a task moved.
     pub(super) fn of(&self, task: u32) -> &Moved {
-        &self.moved[task as usize]
+        self.view.moved[task as usize].get_or_init(|| moved(self.view, &self.kinds, task))
     }
 
     /// What these tasks and all that descend from them moved.
@@ -94,8 +93,9 @@ impl Traffic {
 fn moved(view: &View<'_>, kinds: &Kinds<Way>, task: u32) -> Moved {
     let events = &view.trace.events;
     let mut moved = Moved::default();
+    let mut last = (None, Text::NONE);
     for (row, way) in kinds.calls(view, task) {
-        let bytes = events.bytes(row).unwrap_or(0);
+        let bytes = events.ret(row).max(0);
         if bytes == 0 {
             continue;
         }
@@ -104,7 +104,12 @@ fn moved(view: &View<'_>, kinds: &Kinds<Way>, task: u32) -> Moved {
             _ => (&mut moved.read_bytes, &mut moved.sources),
         };
         *sum += bytes;
-        targets.insert(events.target(row));
+        // Many calls in a row are about the same.
+        let target = events.target(row);
+        if last != (Some(way), target) {
+            targets.insert(target);
+        }
+        last = (Some(way), target);
     }
     moved
 }

@@ -8,12 +8,12 @@
 
 use super::shapes::Shapes;
 use super::waiting::Waiting;
-use super::waits::is_signal_upkeep;
+use super::waits::{is_signal_upkeep, never_returned, was_broken_off};
 use crate::events::{EventKind, EventTable};
 use crate::stops::is_stop;
 use crate::trace::Trace;
 use parsers::line::Ended;
-use parsers::{NO_ID, Outcome, Text};
+use parsers::{NO_ID, Text};
 
 /// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
 const ROWS_BEHIND: usize = 64;
@@ -29,21 +29,11 @@ pub(super) struct Breaker {
     pub from: i32,
 }
 
-/// Whether a call returned only to be taken up again, or to fail, because of a signal.
-pub(super) fn was_interrupted(events: &EventTable, row: u32) -> bool {
-    events.outcome(row) == Outcome::Interrupted || events.texts.bytes(events.shape(row).errno) == b"EINTR"
-}
-
-/// Whether a call was going on when its task ended or the capture did.
-pub(super) fn never_returned(outcome: Outcome) -> bool {
-    matches!(outcome, Outcome::Open | Outcome::NoReturn)
-}
-
 /// The signal that broke off a call, if one did: it is the next thing printed of the task.
 pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
     let events = &call.trace.events;
     let is_open = never_returned(events.outcome(call.span.row));
-    if !is_open && !was_interrupted(events, call.span.row) {
+    if !is_open && !was_broken_off(events, call.span.row) {
         return None;
     }
     let next = call.rows_behind().next();
@@ -81,7 +71,7 @@ pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, sta
         let follows_signal = |row: u32| events.kind(row) != EventKind::Call || shapes.of(trace, row).upkeep;
         let reach = at.checked_sub(1).filter(|&before| follows_signal(rows[before]))?;
         let from = reach.saturating_sub(ROWS_BEHIND);
-        let call = (from..reach).rev().find(|&at| was_interrupted(events, rows[at]))?;
+        let call = (from..reach).rev().find(|&at| was_broken_off(events, rows[at]))?;
         let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
         (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
     };
@@ -94,7 +84,7 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let broken = *rows.get(at)?;
-    if !was_interrupted(events, broken) {
+    if !was_broken_off(events, broken) {
         return None;
     }
     // Another thread may have taken the signal; then this one has no handler.
@@ -138,7 +128,7 @@ pub(super) fn origin(call: &Waiting<'_>) -> u32 {
     let events = &call.trace.events;
     let row = call.span.row;
     let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
-    let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_interrupted(events, row));
+    let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_broken_off(events, row));
     let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != b"restart_syscall");
     named.filter(|&named| is_same_call(events, named, row)).unwrap_or(row)
 }

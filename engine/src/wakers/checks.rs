@@ -260,9 +260,7 @@ impl<'call> Success<'call> {
 
 /// A call of a task as one that waits.
 fn waiting(trace: &Trace, task: u32, at: usize, row: u32) -> Waiting<'_> {
-    let start_ns = trace.events.start_ns(row);
-    let end_ns = trace.events.end_ns(row).unwrap_or(start_ns);
-    Waiting { trace, task, at, span: Span { row, start_ns, end_ns } }
+    Waiting { trace, task, at, span: trace.printed_span(row) }
 }
 
 fn asked_ns(trace: &Trace, row: u32) -> Option<i64> {

@@ -10,7 +10,7 @@ use super::{Edge, How, Sure, waits};
 use crate::events::EventKind;
 use crate::tasks::Task;
 use crate::trace::Trace;
-use parsers::{NO_NS, Outcome};
+use parsers::{NO_ID, NO_NS, Outcome};
 use rustc_hash::FxHashMap;
 
 /// The tasks of each process, and the children of each creator.
@@ -21,6 +21,8 @@ pub(super) struct Children {
     made: FxHashMap<(u32, i32), Vec<u32>>,
     /// By the call that created them.
     vforked: FxHashMap<u32, u32>,
+    /// Those that are known to their creators by another id, by that and by the process of the creator.
+    by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
     /// Moments at which tasks had replaced their programs, in order.
     execs: Vec<(i64, u32)>,
 }
@@ -37,6 +39,10 @@ impl Children {
             children.tasks.entry((task.capture, task.pid)).or_default().push(number);
             if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
                 children.made.entry((creator.capture, creator.pid)).or_default().push(number);
+                if task.known_as != NO_ID {
+                    let other_id = (creator.capture, creator.pid, task.known_as);
+                    children.by_other_id.entry(other_id).or_default().push(number);
+                }
             }
             children.execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
             if (task.created_by < trace.events.len()) && (task.vfork || waits_for_exec(trace, task.created_by)) {
@@ -64,7 +70,7 @@ impl Children {
             Err(_) => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
         };
         match returned {
-            Some(pid) => self.process_end(call, pid),
+            Some(pid) => self.process_end(call, pid).or_else(|| self.end_by_other_id(call, pid)),
             None if is_told_by_siginfo(events.texts.bytes(events.shape(row).syscall)) => self.last_child(call),
             // WNOHANG, and no child had ended.
             None => None,
@@ -77,6 +83,15 @@ impl Children {
         let tasks = self.tasks.get(&(capture, pid))?;
         let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
         Some(edge(call, task, Sure::Measured))
+    }
+
+    /// The end of the child that is known by this id to who waits, but speaks under another one.
+    fn end_by_other_id(&self, call: &Waiting<'_>, id: i32) -> Option<Edge> {
+        let waiter = call.trace.tasks.get(call.task as usize)?;
+        let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
+        let main = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
+        let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
+        Some(edge(call, ender, Sure::Inferred))
     }
 
     /// The wait does not say which child it was (waitid without its siginfo): the one that ended last in it.

@@ -3,12 +3,12 @@
 //! A normalised target begins and ends as the printed one does wherever a name has no digits, so it tells what kind of thing
 //! it is. Where a shape leaves it open, its calls are looked at one by one.
 
-use super::checks::Check;
 use super::counter::{is_eventfd, is_signalfd};
 use super::shapes::{Deed, Known};
 use super::stream::may_be_stream;
 use super::terminal::{Side, side};
 use super::waits::Wait;
+use super::watch::{Changes, tells_changes};
 use parsers::Outcome;
 use parsers::syscalls::Class;
 
@@ -17,6 +17,8 @@ use parsers::syscalls::Class;
 pub(super) struct Makes {
     /// Some call makes a fifo, so that any path may be one.
     pub fifos: bool,
+    /// What somebody asks to be told of files.
+    pub watched: Changes,
 }
 
 impl Makes {
@@ -33,24 +35,26 @@ pub(super) fn is_told(known: &Known, target: &[u8], makes: Makes) -> bool {
         Deed::Opens => side(target) == Side::Master,
         _ => true,
     };
-    let fails = known.outcome != Outcome::Ok
-        && matches!(known.check, Check::Missing | Check::Taken | Check::Locked | Check::Refused);
-    by_deed || fails || known.may_sleep || known.at_address || makes.may_be_stream(target)
+    let fails = known.outcome != Outcome::Ok && known.check.is_hindered();
+    let watched = known.changes.meets(makes.watched) || known.makes.meets(makes.watched);
+    by_deed || watched || fails || known.may_sleep || known.at_address || makes.may_be_stream(target)
 }
 
 /// Whether nobody ends calls of a shape: they work until they are done, whatever others do.
 ///
 /// Of those that may end a poll loop, or wait for a child of vfork, that is to be asked besides.
-pub(super) fn works(known: &Known, target: &[u8], errno: &[u8], makes: Makes) -> bool {
-    let is_broken_off = known.outcome == Outcome::Interrupted || errno == b"EINTR";
+pub(super) fn works(known: &Known, target: &[u8], makes: Makes) -> bool {
     match known.wait {
         None if known.deed == Deed::Opens => !makes.fifos,
         None => known.deed != Deed::Writes || !makes.may_be_stream(target),
         Some(Wait::Read) => {
             let of_file = !matches!(known.class, Class::Ipc | Class::Terminal | Class::Network);
-            let by_others =
-                known.at_address || makes.may_be_stream(target) || is_eventfd(target) || is_signalfd(target);
-            of_file && !is_broken_off && !by_others && side(target) == Side::Other
+            let by_others = known.at_address
+                || makes.may_be_stream(target)
+                || is_eventfd(target)
+                || is_signalfd(target)
+                || tells_changes(target);
+            of_file && !known.interrupted && !by_others && side(target) == Side::Other
         }
         Some(_) => false,
     }

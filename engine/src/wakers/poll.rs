@@ -8,9 +8,8 @@
 //! Where nothing is taken next, any of the descriptors it named may have ended it; the last event at one of them did. For
 //! an epoll these are all that its process watches.
 
-use super::shapes;
 use super::waiting::Waiting;
-use super::waits::Wait;
+use super::waits::{self, Wait};
 use super::{Edge, Sure, Wakers};
 use crate::trace::{Span, Trace};
 use parsers::{Outcome, Text};
@@ -72,7 +71,7 @@ pub(super) fn is_timer(wakers: &Wakers, call: &Waiting<'_>) -> bool {
     if known.wait != Some(Wait::Poll) || known.outcome != Outcome::Ok {
         return false;
     }
-    let is_timer = |target: Text| shapes::is_timer(call.trace.events.texts.bytes(target));
+    let is_timer = |target: Text| waits::is_timer(call.trace.events.texts.bytes(target));
     match call.taken_next(&wakers.shapes) {
         Some(row) => is_timer(call.trace.events.target(row)),
         None => {

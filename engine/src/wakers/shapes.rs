@@ -4,9 +4,11 @@ use super::checks::{self, Check, check_of};
 use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::message::{Object, object_of};
-use super::waits::{Wait, is_signal_upkeep, wait_of};
+use super::waits::{Wait, is_broken_off, is_signal_upkeep, is_timer, wait_of};
+use super::watch::Changes;
 use crate::classes::{class_of, is_host_and_port};
 use crate::events::{EventKind, Shape};
+use crate::outline::Look;
 use crate::trace::Trace;
 use parsers::Outcome;
 use parsers::syscalls::Class;
@@ -46,6 +48,8 @@ pub(super) enum Deed {
     Removes,
     /// Adds to an eventfd.
     Counts,
+    /// Asks to be told of changes of a path.
+    Watches,
     /// Gives or takes a message, a semaphore or a door.
     Handles(Object),
 }
@@ -67,6 +71,10 @@ pub(super) struct Known {
     pub may_end_poll: bool,
     /// Whether it is a sleep, or a wait that may last as long as it was limited to.
     pub may_sleep: bool,
+    /// What it does to the path that it works on, for those who watch it.
+    pub changes: Changes,
+    /// The same for a path that it makes besides.
+    pub makes: Changes,
     /// What its syscall waits for in general.
     pub named: Option<Wait>,
     /// Whether it failed because its time was over.
@@ -89,39 +97,62 @@ pub(super) struct Known {
 
 /// The shapes of a trace, by number.
 #[derive(Default)]
-pub(super) struct Shapes(Vec<Known>);
+pub(super) struct Shapes {
+    known: Vec<Known>,
+    /// Their classes once more: most calls are asked for nothing else.
+    classes: Vec<Class>,
+}
 
 impl Shapes {
     pub(super) fn new(trace: &Trace) -> Shapes {
         let mut shapes: Vec<Known> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
-        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo) };
+        let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Deed::Watches);
+        let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
+        let watched = asked.fold(Changes::default(), Changes::with);
+        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo), watched };
         for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
             let texts = &trace.events.texts;
-            let (target, errno) = (texts.bytes(shape.target), texts.bytes(shape.errno));
+            let target = texts.bytes(shape.target);
             known.is_told = concerns::is_told(known, target, makes);
-            known.works = concerns::works(known, target, errno, makes);
+            known.works = concerns::works(known, target, makes);
         }
         let targets = trace.events.shapes().iter().map(|shape| shape.target);
         let checks: Vec<_> = targets.zip(&shapes).map(|(target, known)| (target, known.check)).collect();
         for (known, may_end_poll) in shapes.iter_mut().zip(checks::ending(&checks)) {
             known.may_end_poll = may_end_poll;
         }
-        Shapes(shapes)
+        Shapes { classes: shapes.iter().map(|known| known.class).collect(), known: shapes }
     }
 
     #[inline]
     pub(super) fn of(&self, trace: &Trace, row: u32) -> Known {
         let number = trace.events.shape_number(row) as usize;
-        self.0.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
+        self.known.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
+    }
+
+    /// What the time of calls of a shape is spent on.
+    #[inline]
+    pub(super) fn class_of(&self, number: u32) -> Class {
+        self.classes.get(number as usize).copied().unwrap_or(Class::Other)
     }
 
     /// Take notice of calls in which the creator waits for the child.
     pub(super) fn take_vforks(&mut self, trace: &Trace, rows: impl Iterator<Item = u32>) {
         for row in rows {
-            if let Some(known) = self.0.get_mut(trace.events.shape_number(row) as usize) {
+            if let Some(known) = self.known.get_mut(trace.events.shape_number(row) as usize) {
                 known.may_vfork = true;
             }
         }
+    }
+
+    /// Of each shape, whether the walk looks at its calls.
+    pub(super) fn looks(&self) -> Vec<Look> {
+        let look = |known: &Known| match known {
+            known if !known.works || known.may_vfork => Look::Always,
+            known if known.may_end_poll => Look::Checks,
+            _ => Look::Never,
+        };
+        self.known.iter().map(look).collect()
     }
 
     /// The rows of calls that tell something about the waits of others, in order.
@@ -130,7 +161,7 @@ impl Shapes {
         pieces.flat_map(move |(first_row, shapes, _)| {
             let rows = (first_row..).zip(shapes);
             rows.filter_map(|(row, &shape)| {
-                let known = self.0.get(shape as usize).filter(|known| known.is_told)?;
+                let known = self.known.get(shape as usize).filter(|known| known.is_told)?;
                 (trace.events.kind(row) == EventKind::Call).then_some((row, *known))
             })
         })
@@ -176,11 +207,13 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         check,
         may_end_poll: false,
         may_sleep,
+        changes: Changes::of_target(syscall),
+        makes: Changes::of_made(syscall),
         named,
         fails_late,
         is_told: true,
         works: false,
-        interrupted: shape.outcome == Outcome::Interrupted || texts.bytes(shape.errno) == b"EINTR",
+        interrupted: is_broken_off(shape.outcome, texts.bytes(shape.errno)),
         restarts: texts.bytes(shape.syscall) == b"restart_syscall",
         upkeep: is_signal_upkeep(syscall),
         creates: is_creation(syscall),
@@ -201,10 +234,6 @@ fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Deed) -> Option
 fn is_creation(syscall: &[u8]) -> bool {
     const NAMES: [&[u8]; 5] = [b"clone", b"fork", b"vfork", b"rfork", b"posix_spawn"];
     NAMES.iter().any(|name| syscall.starts_with(name)) || matches!(syscall, b"lwp_create" | b"thr_new" | b"spawn")
-}
-
-pub(super) fn is_timer(target: &[u8]) -> bool {
-    target.starts_with(b"anon_inode:[timerfd]")
 }
 
 fn is_waiting_fcntl(syscall: &[u8], op: &[u8]) -> bool {
@@ -230,6 +259,7 @@ fn deed(syscall: &[u8], op: &[u8]) -> Deed {
         b"accept" | b"accept4" => Deed::Accepts,
         b"bind" => Deed::Binds,
         b"listen" => Deed::Listens,
+        b"inotify_add_watch" | b"fanotify_mark" => Deed::Watches,
         b"mkdir" | b"mkdirat" | b"symlink" | b"symlinkat" | b"creat" => Deed::Makes,
         b"unlink" | b"unlinkat" | b"rmdir" | b"rename" | b"renameat" | b"renameat2" => Deed::Removes,
         b"futex" | b"futex_time64" => futex_deed(op),

@@ -138,7 +138,7 @@ fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) ->
 }
 
 /// The process, thread or group that a call sends to: `7`, `-7`, `pid:7` for the descriptor of a process.
-fn sent_to(trace: &Trace, row: u32) -> Option<i32> {
+pub(crate) fn sent_to(trace: &Trace, row: u32) -> Option<i32> {
     let target = trace.events.texts.bytes(trace.events.target(row));
     let (to, _) = parsers::scan::signed(target.strip_prefix(b"pid:").unwrap_or(target))?;
     i32::try_from(to).ok()

@@ -57,11 +57,7 @@ impl Waiting<'_> {
 
     /// A later call of the task.
     pub(super) fn part(&self, at: usize) -> Span {
-        let row = self.trace.rows_of(self.task).get(at).copied().unwrap_or(self.span.row);
-        let start_ns = self.trace.events.start_ns(row);
-        let until_ns = self.trace.tasks.get(self.task as usize).map_or(start_ns, |task| task.end_ns());
-        let end_ns = self.trace.events.end_ns(row).unwrap_or(until_ns).max(start_ns);
-        Span { row, start_ns, end_ns }
+        self.trace.spans_of(self.task, at..at + 1, NO_NS).next().map_or(self.span, |(_, span)| span)
     }
 
     /// The rows of the task behind this one.

@@ -63,6 +63,26 @@ pub fn timed_out(events: &EventTable, row: u32) -> bool {
     (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
 }
 
+/// Whether a call that ended so returned only to be taken up again, or to fail, because of a signal.
+pub(crate) fn is_broken_off(outcome: Outcome, errno: &[u8]) -> bool {
+    outcome == Outcome::Interrupted || errno == b"EINTR"
+}
+
+/// The same of a row.
+pub(crate) fn was_broken_off(events: &EventTable, row: u32) -> bool {
+    is_broken_off(events.outcome(row), events.texts.bytes(events.shape(row).errno))
+}
+
+/// Whether a call was going on when its task ended or the capture did.
+pub(crate) fn never_returned(outcome: Outcome) -> bool {
+    matches!(outcome, Outcome::Open | Outcome::NoReturn)
+}
+
+/// Whether a target is a timer's descriptor.
+pub(crate) fn is_timer(target: &[u8]) -> bool {
+    target.starts_with(b"anon_inode:[timerfd]")
+}
+
 /// Whether a row read to the end of what it reads.
 pub(crate) fn ends_file(events: &EventTable, row: u32) -> bool {
     events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)

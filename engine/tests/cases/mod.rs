@@ -1,7 +1,9 @@
 //! The cases of `wakers.rs`, by what ends the waits.
 
+mod kin;
 mod signals;
 mod streams;
+mod watches;
 
 /// A capture and who ended its long calls.
 pub struct Case {
@@ -14,4 +16,4 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: &[&[Case]] = &[signals::CASES, streams::CASES];
+pub const CASES: &[&[Case]] = &[kin::CASES, signals::CASES, streams::CASES, watches::CASES];

@@ -189,4 +189,26 @@ pub const CASES: &[Case] = &[
 2 01.500200 +++ exited with 0 +++
 1 01.500300 +++ exited with 0 +++
 "#, ends: &["1 futex: 2 exit measured"] },
+    Case { name: "what came with the end of a child ended a wait that was gone on with and ended at once", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000100 epoll_create1(0) = 3 <0.000010>
+1 01.001000 epoll_wait(3<anon_inode:[eventpoll]>,  <unfinished ...>
+2 01.500900 exit_group(0) = ?
+2 01.500950 +++ exited with 0 +++
+1 01.501000 <... epoll_wait resumed>0x7f, 1, -1) = -1 EINTR (Interrupted system call) <0.500000>
+1 01.501100 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.501200 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=4, u64=4}}], 1, -1) = 1 <0.000072>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 epoll_wait: 2 child measured"] },
+    Case { name: "the end of a child did not end a wait that was gone on with for long", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000100 epoll_create1(0) = 3 <0.000010>
+1 01.001000 epoll_wait(3<anon_inode:[eventpoll]>,  <unfinished ...>
+2 01.500900 exit_group(0) = ?
+2 01.500950 +++ exited with 0 +++
+1 01.501000 <... epoll_wait resumed>0x7f, 1, -1) = -1 EINTR (Interrupted system call) <0.500000>
+1 01.501100 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.501200 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=4, u64=4}}], 1, -1) = 1 <0.400000>
+1 01.903500 exit_group(0) = ?
+"#, ends: &["1 epoll_wait: unknown", "1 epoll_wait: unknown"] },
 ];

@@ -28,19 +28,19 @@ fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::moments::NoTi
     let trace = &**analysis.trace();
     let wall_ns: i64 = analysis.windows(choice)?.iter().map(|window| window.wall_ns()).sum();
     let (mut walked_ns, mut stretches) = (0, stays::Stays::new(trace, 0));
-    analysis.walk(choice, &mut |segment| {
+    analysis.walk(choice, &mut |segment: engine::path::Segment| {
         walked_ns += segment.dur_ns();
         stretches.take(segment);
     })?;
     assert_eq!(walked_ns, wall_ns, "the path has no hole");
-    let (pieces, told, charges) = (analysis.pieces(choice)?, analysis.told(choice)?, analysis.charges(choice)?);
+    let (pieces, wakers, charges) = (analysis.pieces(choice)?, analysis.wakers(), analysis.charges(choice)?);
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
     let selection = Selection::new(trace, choice)?;
-    stays::table(trace, &stretches.finish());
+    stays::table(trace, analysis.wakers(), &stretches.finish());
     fold::fold(trace, &pieces, &Query::default());
-    chain::chain(trace, &told, &selection);
-    processes::processes(trace, &selection, pieces.exclusive_by_task(), &told.slack_ns);
+    chain::chain(trace, wakers, charges.told(), &selection);
+    processes::processes(trace, &selection, pieces.exclusive_by_task(), charges.told().slack_ns(trace, wakers));
     gaps::gaps(trace, &selection, 0);
     calls::calls(trace, &[], &selection, &charges);
     totals::totals(trace, choice)?;

@@ -2,6 +2,7 @@
 
 use crate::format::{Clock, DurKind, Facts, Head, Stamp};
 use crate::line::{NO_ID, NO_NS};
+use crate::memo::Front;
 use crate::scan;
 use std::borrow::Cow;
 
@@ -274,8 +275,8 @@ fn bracket_id(line: &[u8]) -> Option<(i32, &[u8])> {
 
 /// Seconds since 1970 and the blank after them. All digits are read in one go: this is the commonest clock.
 fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
-    if let Some(found) = micros_since_1970(text) {
-        return Some(found);
+    if let Some((micros, len)) = micros_since_1970(text) {
+        return Some((micros.checked_mul(1000)?, &text[len..]));
     }
     let (mut value, mut at, mut point) = (0i64, 0, usize::MAX);
     loop {
@@ -295,32 +296,36 @@ fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((value.checked_mul(scan::tick_ns(digits))?, &text[at + 1..]))
 }
 
-/// The commonest prefix, as [`Layout::prefix`] reads it: an id, one or two blanks, and microseconds since 1970.
+/// What stands before the body of a line with the commonest prefix, which [`Layout::prefix`] reads too: an id, one or two
+/// blanks, and microseconds since 1970.
 #[inline]
-pub(crate) fn common_prefix(line: &[u8]) -> Option<Prefix<'_>> {
-    let (tid, digits) = scan::short_number(*line.first_chunk()?)?;
-    let blanks = match line.get(digits..)? {
-        [b' ', b' ', ..] => 2,
-        [b' ', ..] => 1,
-        _ => return None,
-    };
-    let (stamp_ns, body) = micros_since_1970(line.get(digits + blanks..)?)?;
-    Some(Prefix { tid, stamp_ns, body })
+pub(crate) fn common_front(text: &[u8]) -> Option<Front> {
+    // No such prefix is longer; few lines are shorter, and those only at the end of a text.
+    let text: &[u8; 32] = text.first_chunk()?;
+    let (tid, digits) = scan::short_number(*text.first_chunk()?)?;
+    if text[digits] != b' ' {
+        return None;
+    }
+    let begin = digits + 1 + usize::from(text[digits + 1] == b' ');
+    let (micros, stamp_len) = micros_since_1970(text.get(begin..)?)?;
+    Some(Front { tid, stamp_ns: micros.checked_mul(1000)?, len: begin + stamp_len })
 }
 
-/// The same of ten digits, the point and six more, which it is until the year 2286 with `-ttt`.
+/// Microseconds since 1970 of ten digits, the point and six more, which it is until the year 2286 with `-ttt`, and the
+/// length with the blank behind them.
 #[inline]
-fn micros_since_1970(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (stamp, rest) = text.split_first_chunk::<18>()?;
+fn micros_since_1970(text: &[u8]) -> Option<(i64, usize)> {
+    let stamp: &[u8; 18] = text.first_chunk()?;
+    let [seconds, middle] =
+        [0, 8].map(|at| stamp.get(at..).and_then(|rest| rest.first_chunk()).map(|&eight| u64::from_le_bytes(eight)));
+    let (seconds, middle) = (seconds?, middle?);
     if stamp[10] != b'.' || stamp[17] != b' ' {
         return None;
     }
-    let eight = |at: usize| Some(u64::from_le_bytes(*stamp.get(at..)?.first_chunk()?));
     // The point is taken out from between the last two digits of the seconds and the six behind it.
-    let (seconds, middle) = (eight(0)?, eight(8)?);
     let digits = middle & 0xFFFF | middle >> 24 << 16 | u64::from(stamp[16]) << 56;
-    let micros = scan::eight_digits(seconds)? * 100_000_000 + scan::eight_digits(digits)?;
-    Some((micros.checked_mul(1000)?, rest))
+    let [high, low] = scan::twice_eight_digits([seconds, digits])?;
+    Some((high * 100_000_000 + low, stamp.len()))
 }
 
 /// `(+     0.000281) `

@@ -31,9 +31,22 @@ pub(crate) enum Look {
     Command,
 }
 
+/// How it is told whether a look was in vain.
+#[derive(Clone, Copy)]
+enum Told {
+    /// Each of this shape was, or none.
+    ByShape(bool),
+    /// By a value: nothing is ready. Those that may wait are no looks.
+    Polled,
+    /// By a value: no child has ended.
+    Children,
+    /// Calls of this shape had no answer.
+    Never,
+}
+
 /// The looks of a trace.
 pub(super) struct Looks {
-    kinds: Kinds<Look>,
+    kinds: Kinds<(Look, Told)>,
     may_fail: Kinds<()>,
     /// Children that are no pauses, by creator: the call that made them, and they.
     children: FxHashMap<u32, Vec<(u32, u32)>>,
@@ -55,7 +68,7 @@ impl Looks {
             of if starved.contains(&of) => Some(Look::State),
             _ => asks_for_state(syscall, shape, text(shape.op)).then_some(Look::State),
         };
-        let kinds = Kinds::new(view, judge);
+        let kinds = Kinds::new(view, |syscall, shape| Some((judge(syscall, shape)?, told(syscall, shape.outcome))));
         let may_fail = Kinds::new(view, |syscall, shape| {
             let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(syscall);
             (shape.outcome == Outcome::Failed || found_nothing).then(|| judge(syscall, shape))?.map(|_| ())
@@ -114,34 +127,18 @@ impl Looks {
         self.may_fail.of_shape(shape).is_some()
     }
 
-    /// Whether calls of a shape are looks.
-    pub(super) fn is_look(&self, shape: u32) -> bool {
-        self.kinds.of_shape(shape).is_some()
-    }
-
     /// A call as a look; `reaps` if the task was just told of the end of a child.
     pub(super) fn looked(&self, view: &View<'_>, row: u32, reaps: bool) -> Option<Looked> {
         let events = &view.trace.events;
-        let look = self.kinds.of_shape(events.shape_number(row))?;
-        let shape = events.shape(row);
-        let syscall = events.texts.bytes(shape.syscall);
-        let is_wait = syscall.starts_with(b"wait");
-        let failed = match (shape.outcome, syscall) {
-            (Outcome::Failed, _) => true,
-            (Outcome::Ok, b"poll" | b"ppoll" | b"select" | b"pselect6" | b"epoll_wait" | b"epoll_pwait") => {
-                if events.requested_ns(row) != Some(0) {
-                    return None;
-                }
-                events.ret(row) == 0
-            }
-            (Outcome::Ok, _) if is_wait => events.ret(row) == 0,
-            (Outcome::Ok, _) => false,
-            _ => return None,
+        let (look, told) = self.kinds.of_shape(events.shape_number(row))?;
+        let failed = match told {
+            Told::ByShape(failed) => failed,
+            Told::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
+            // Of one child it is asked on purpose.
+            Told::Children if !reaps || events.target(row).is_some() => events.ret(row) == 0,
+            Told::Polled | Told::Children | Told::Never => return None,
         };
-        // Of one child it is asked on purpose.
-        if is_wait && (shape.outcome == Outcome::Failed || (reaps && !events.target(row).is_some())) {
-            return None;
-        }
+        let shape = events.shape(row);
         let key = Key::Call(shape.syscall, events.target(row));
         Some(Looked { key, look, failed, errno: shape.errno, row, child: NONE })
     }
@@ -176,11 +173,26 @@ fn before_or_at(view: &View<'_>, row: u32, other: u32) -> bool {
     }
 }
 
+fn told(syscall: &[u8], outcome: Outcome) -> Told {
+    match (outcome, is_wait(syscall)) {
+        (Outcome::Failed, false) => Told::ByShape(true),
+        (Outcome::Ok, true) => Told::Children,
+        (Outcome::Ok, false) if POLLS.contains(&syscall) => Told::Polled,
+        (Outcome::Ok, false) => Told::ByShape(false),
+        _ => Told::Never,
+    }
+}
+
 /// Whether a syscall says by its value that there is nothing.
 fn finds_nothing(syscall: &[u8]) -> bool {
-    const POLLS: [&[u8]; 6] = [b"poll", b"ppoll", b"select", b"pselect6", b"epoll_wait", b"epoll_pwait"];
-    syscall.starts_with(b"wait") || POLLS.contains(&syscall)
+    is_wait(syscall) || POLLS.contains(&syscall)
 }
+
+fn is_wait(syscall: &[u8]) -> bool {
+    syscall.starts_with(b"wait")
+}
+
+const POLLS: [&[u8]; 6] = [b"poll", b"ppoll", b"select", b"pselect6", b"epoll_wait", b"epoll_pwait"];
 
 fn asks_for_state(syscall: &[u8], shape: &Shape, op: &[u8]) -> bool {
     match syscall {

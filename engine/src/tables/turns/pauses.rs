@@ -1,11 +1,11 @@
 //! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
 
-use super::super::sleeps::{is_interrupted, sleeping, sleeps_of};
+use super::super::sleeps::{sleeping, sleeps_of};
 use super::super::timeouts::is_expired;
 use crate::events::{EventKind, NONE};
 use crate::kinds::Kinds;
 use crate::view::View;
-use crate::wakers::waits::{Wait, is_signal_upkeep, wait_of};
+use crate::wakers::waits::{Wait, is_signal_upkeep, wait_of, was_broken_off};
 use parsers::NO_NS;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -92,7 +92,7 @@ fn joined(view: &View<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Ve
             let mut calls = behind.filter(|&&row| {
                 events.kind(row) == EventKind::Call && !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall))
             });
-            is_interrupted(view, last.last_row) && calls.next() == Some(&pause.row)
+            was_broken_off(events, last.last_row) && calls.next() == Some(&pause.row)
         });
         match last {
             Some(last) => (last.last_row, last.dur_ns) = (pause.row, last.dur_ns.saturating_add(pause.dur_ns)),

@@ -52,11 +52,16 @@ fn of_task(view: &View<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
         }
     };
     let mut now: Option<Spin> = None;
-    for (at, &row) in view.trace.rows_of(task).iter().enumerate() {
+    let (rows, shapes) = (view.trace.rows_of(task), view.trace.shapes_of(task));
+    let mut next = 0;
+    while let (Some(&row), Some(&shape)) = (rows.get(next), shapes.get(next)) {
+        let at = next;
+        next += 1;
         let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= CALLS_A_TURN);
-        let may_look = looks.may_fail(events.shape_number(row)) || (near && looks.is_look(events.shape_number(row)));
-        if !may_look && !near {
+        if !near && !looks.may_fail(shape) {
             keep(now.take());
+            // Nearly all rows are no looks, and nothing is near them.
+            next += shapes[next..].iter().take_while(|&&shape| !looks.may_fail(shape)).count();
             continue;
         }
         if events.kind(row) != EventKind::Call || !view.selection.has(row) {

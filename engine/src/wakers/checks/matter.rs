@@ -43,6 +43,13 @@ pub(in super::super) enum Check {
     Polls,
 }
 
+impl Check {
+    /// Whether something is in the way that others may clear: who looks again later may find it gone.
+    pub(in super::super) fn is_hindered(self) -> bool {
+        matches!(self, Check::Missing | Check::Taken | Check::Locked | Check::Refused)
+    }
+}
+
 /// What a check of this shape found out.
 #[rustfmt::skip]
 pub(in super::super) fn check_of(texts: &Interner, shape: &Shape) -> Check {

@@ -3,11 +3,11 @@
 use super::super::shapes::{Deed, Known};
 use super::super::waiting::{Waiting, descends, end_ns, same_process};
 use super::super::{Edge, How, Sure, Wakers, poll};
-use super::matter::{Check, Matter};
+use super::matter::Matter;
+use crate::paths::{hash, is_same_path, split};
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::Hasher;
+use rustc_hash::FxHashMap;
 
 /// Events that are looked at for one loop.
 const TRIES: usize = 256;
@@ -38,7 +38,7 @@ impl Producers {
     pub(in super::super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
         let target = trace.events.target(row);
         if known.outcome != Outcome::Ok {
-            if matches!(known.check, Check::Missing | Check::Taken | Check::Locked | Check::Refused) {
+            if known.check.is_hindered() {
                 self.misses(trace, target);
             }
             return;
@@ -46,7 +46,7 @@ impl Producers {
         match known.deed {
             Deed::Makes | Deed::MakesFifo => self.makes(trace, row, target),
             Deed::Removes => {
-                let name = last_part(trace.events.texts.bytes(target));
+                let name = split(trace.events.texts.bytes(target)).1;
                 self.removed.entry(hash(name)).or_default().push((row, target));
             }
             Deed::Binds => self.binds.push(row),
@@ -68,14 +68,14 @@ impl Producers {
     }
 
     fn makes(&mut self, trace: &Trace, row: u32, path: Text) {
-        let name = last_part(trace.events.texts.bytes(path));
+        let name = split(trace.events.texts.bytes(path)).1;
         self.made.entry(hash(name)).or_default().push((row, path));
     }
 
     /// Whether anybody does what checks of a matter wait for; that is asked of many calls that end no poll loop.
     pub(super) fn may_bring(&self, trace: &Trace, matter: Matter, row: u32) -> bool {
         let target = trace.events.target(row);
-        let name = || hash(last_part(trace.events.texts.bytes(target)));
+        let name = || hash(split(trace.events.texts.bytes(target)).1);
         match matter {
             Matter::Appears => self.is_missed(target) && self.made.contains_key(&name()),
             Matter::Vanishes => self.removed.contains_key(&name()),
@@ -123,7 +123,7 @@ pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: Matter, poller: u3
 fn at_path(rows: &FxHashMap<u64, Vec<(u32, Text)>>, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let texts = &call.trace.events.texts;
     let checked = texts.bytes(call.trace.events.target(call.span.row));
-    let rows = rows.get(&hash(last_part(checked)))?;
+    let rows = rows.get(&hash(split(checked).1))?;
     let from = rows.partition_point(|&(row, _)| end_ns(call.trace, row) <= call.span.start_ns);
     let near = rows[from..].iter().take(TRIES);
     let mut inside = near.take_while(|&&(row, _)| call.trace.events.start_ns(row) <= call.span.end_ns);
@@ -181,45 +181,4 @@ fn is_elsewhere(call: &Waiting<'_>, row: u32, poller: u32) -> bool {
 fn is_same_capture(call: &Waiting<'_>, row: u32) -> bool {
     let capture = |task: u32| call.trace.tasks.get(task as usize).map(|task| task.capture);
     capture(call.task) == capture(call.trace.events.task(row))
-}
-
-/// Whether two printed paths may be one: equal, or one of them relative and the end of the other.
-fn is_same_path(one: &[u8], other: &[u8]) -> bool {
-    let plain = |path: &'_ [u8]| path.strip_prefix(b"./").unwrap_or(path).to_vec();
-    let (one, other) = (plain(one), plain(other));
-    let (short, long) = if one.len() <= other.len() { (&one, &other) } else { (&other, &one) };
-    let is_end = !short.is_empty() && !short.starts_with(b"/") && long.ends_with(short);
-    one == other || (is_end && long[..long.len() - short.len()].ends_with(b"/"))
-}
-
-fn last_part(path: &[u8]) -> &[u8] {
-    memchr::memrchr(b'/', path).map_or(path, |slash| &path[slash + 1..])
-}
-
-fn hash(name: &[u8]) -> u64 {
-    let mut hasher = FxHasher::default();
-    hasher.write(name);
-    hasher.finish()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::is_same_path;
-
-    #[test]
-    fn a_relative_path_is_the_end_of_an_absolute_one() {
-        let cases = [
-            ("/run/x", "/run/x", true),
-            ("x", "/run/x", true),
-            ("./x", "/run/x", true),
-            ("run/x", "/run/x", true),
-            ("/x", "/run/x", false),
-            ("x", "/run/ax", false),
-            ("", "/run/", false),
-        ];
-        for (one, other, same) in cases {
-            assert_eq!(is_same_path(one.as_bytes(), other.as_bytes()), same, "{one} {other}");
-            assert_eq!(is_same_path(other.as_bytes(), one.as_bytes()), same, "{other} {one}");
-        }
-    }
 }

@@ -1,0 +1,158 @@
+//! Who created a task whose first line comes before its creator's call returned, or that never says so, by elimination.
+//!
+//! ```text
+//! 100  |---------- vfork ----------| = 200         the child has the descriptors of 100 from its first line on
+//! 200       |dup2(4, 1)|execve|
+//!
+//! 100  |- clone -| = 2                             a container counts from 1: if nobody ever speaks as 2, and when 300
+//! 300       |----- work ----|exit                  began only this call could have created it, then it did
+//! ```
+//!
+//! Only where the tracer began the first task: of those that it attaches to, any may speak for the first time at any moment.
+//! Where several calls may have created a task, they wait until as many unknown tasks have spoken, and nothing is said.
+
+use super::{Assembler, State};
+use crate::events::NONE;
+use crate::owners::{Birth, Key, Owners};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// So many creations or unknown tasks at once are followed; where there are more, no more is said.
+const AT_ONCE: usize = 64;
+
+/// A call that creates a task.
+#[derive(Clone, Copy)]
+struct Creation {
+    creator: u32,
+    row: u32,
+    shares_files: bool,
+    /// What it returned: the ids under which its child should speak.
+    child: Option<Key>,
+}
+
+/// Calls that created tasks nobody claims, and tasks that nobody is known to have created.
+#[derive(Default)]
+pub(super) struct Presumed {
+    creations: Vec<Creation>,
+    orphans: Vec<u32>,
+    /// By the child, the call that must have created it.
+    calls: FxHashMap<u32, u32>,
+    /// Those of these calls that have not returned yet.
+    under_way: FxHashSet<u32>,
+    /// Children do speak under other ids than those that calls return.
+    foreign: bool,
+    /// There were too many to be told apart.
+    lost: bool,
+}
+
+impl Presumed {
+    /// A call returned this child, which spoke before: whether that was to be expected.
+    pub(super) fn confirm(&mut self, child: u32, row: u32) -> Option<bool> {
+        self.under_way.remove(&row);
+        self.calls.remove(&child).map(|presumed| presumed == row)
+    }
+
+    fn add(&mut self, creation: Creation, is_pending: impl Fn(&Creation) -> bool) {
+        if self.creations.len() >= AT_ONCE {
+            self.creations.retain(is_pending);
+            self.lost |= self.creations.len() >= AT_ONCE;
+        }
+        if !self.lost {
+            self.creations.push(creation);
+        }
+    }
+
+    /// The one call that can have created a task which speaks for the first time.
+    fn only_one(&mut self, task: u32) -> Option<Creation> {
+        let returned = |creation: &Creation| creation.child.is_some();
+        let under_way = self.creations.iter().filter(|creation| !returned(creation)).count();
+        let counts = |creation: &Creation| self.foreign || under_way == 0 || !returned(creation);
+        let may = self.creations.iter().filter(|creation| counts(creation)).count();
+        if may == 1 && self.orphans.is_empty() {
+            let at = self.creations.iter().position(counts)?;
+            let creation = self.creations.swap_remove(at);
+            self.calls.insert(task, creation.row);
+            if !returned(&creation) {
+                self.under_way.insert(creation.row);
+            }
+            return Some(creation);
+        }
+        self.orphans.push(task);
+        self.lost |= self.orphans.len() >= AT_ONCE;
+        if self.foreign && self.orphans.len() == may {
+            // Each is one of theirs, whichever it is.
+            self.orphans.clear();
+            self.creations.clear();
+        }
+        None
+    }
+}
+
+impl Assembler<'_> {
+    /// A task began a call that creates one.
+    pub(super) fn creates(&mut self, creator: u32, row: u32, shares_files: bool) {
+        self.keep_creation(Creation { creator, row, shares_files, child: None });
+    }
+
+    /// A call returned a child that has not spoken under those ids.
+    pub(super) fn created(&mut self, birth: &Birth, child: Key) {
+        if self.presumed.under_way.remove(&birth.row) {
+            self.presumed.foreign = true;
+            return;
+        }
+        self.presumed.creations.retain(|creation| creation.row != birth.row);
+        let Birth { creator, row, thread, .. } = *birth;
+        self.keep_creation(Creation { creator, row, shares_files: thread, child: Some(child) });
+    }
+
+    fn keep_creation(&mut self, creation: Creation) {
+        if self.can_presume() {
+            let pending = is_pending(&self.owners, &self.states, &self.open, self.first_task);
+            self.presumed.add(creation, pending);
+        }
+    }
+
+    fn can_presume(&self) -> bool {
+        let root = self.trace.tasks.get(self.first_task as usize);
+        !self.presumed.lost && !self.facts.mixes_threads && root.is_some_and(|root| root.born && root.creator == NONE)
+    }
+
+    /// A task speaks for the first time, and nobody said so far that it was created: it has the descriptors of who must
+    /// have done so.
+    pub(super) fn presume(&mut self, task: u32) {
+        if task == self.first_task || !self.can_presume() {
+            return;
+        }
+        let pending = is_pending(&self.owners, &self.states, &self.open, self.first_task);
+        self.presumed.creations.retain(pending);
+        let tasks = &self.trace.tasks;
+        self.presumed.orphans.retain(|&orphan| tasks[orphan as usize].creator == NONE);
+        let Some(creation) = self.presumed.only_one(task) else { return };
+        let (child, creator) = (task - self.first_task, creation.creator - self.first_task);
+        if !self.descriptors.take_forked(creation.row, child) {
+            self.descriptors.inherit(child, creator, creation.shares_files);
+        }
+    }
+
+    /// At the end of the capture: children that never spoke under the ids that their creators got are those that must be.
+    pub(super) fn settle_presumed(&mut self) {
+        let calls = std::mem::take(&mut self.presumed).calls;
+        self.capture.presumed_children = self.owners.adopt(&mut self.trace.tasks, &calls);
+    }
+}
+
+/// Whether the child of a creation is still to come: the call goes on, or nobody spoke under the ids that it returned.
+fn is_pending<'a>(
+    owners: &'a Owners,
+    states: &'a [State],
+    open: &'a [super::Open],
+    first_task: u32,
+) -> impl Fn(&Creation) -> bool + 'a {
+    move |creation| match creation.child {
+        Some(child) => owners.is_announced(child, creation.row),
+        None => {
+            let state = states.get((creation.creator - first_task) as usize);
+            let at = state.and_then(|state| state.open.checked_sub(1));
+            at.and_then(|at| open.get(at as usize)).is_some_and(|open| open.row == creation.row)
+        }
+    }
+}

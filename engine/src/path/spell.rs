@@ -1,0 +1,119 @@
+//! Stretches of the path in which a task works: calls that nobody ended, and what lies between them.
+//!
+//! ```text
+//! task   |-- call --|   |- call -|     |- wait ...      a spell, from the end of one wait to the start of the next
+//! spell   <---------------------->|<--->|
+//! ```
+//! The walk passes them whole. Each is divided when it is asked for, which needs nothing of the walk.
+
+use super::segment::{Segment, Tag, What};
+use crate::events::{EventKind, NONE};
+use crate::stops::is_stop;
+use crate::trace::Trace;
+use crate::wakers::Wakers;
+use parsers::NO_NS;
+use parsers::syscalls::Class;
+use std::ops::Range;
+
+/// A stretch of the path in which a task works.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Spell {
+    /// The task.
+    pub task: u32,
+    /// From when.
+    pub start_ns: i64,
+    /// To when.
+    pub end_ns: i64,
+    /// Whether somebody polled for it.
+    pub tag: Tag,
+    /// Rows among those of the task that it goes over, and perhaps some more at its borders.
+    pub(super) rows: Range<usize>,
+    /// When the last call before these rows ended.
+    pub(super) floor_ns: i64,
+}
+
+impl Spell {
+    /// How many rows it goes over, at most.
+    pub(crate) fn rows(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// All of it as one stretch, whatever its time was spent on.
+    pub fn whole(&self) -> Segment {
+        let Spell { task, start_ns, end_ns, tag, .. } = *self;
+        Segment { task, start_ns, end_ns, what: What::Gap(NONE), class: Class::User, resolved: true, tag }
+    }
+
+    /// Tell its parts, in order of time.
+    pub fn each(&self, trace: &Trace, wakers: &Wakers, mut tell: impl FnMut(Segment)) {
+        let mut tell = |segment: Segment| {
+            let (start_ns, end_ns) = (segment.start_ns.max(self.start_ns), segment.end_ns.min(self.end_ns));
+            if start_ns < end_ns {
+                tell(Segment { start_ns, end_ns, ..segment });
+            }
+        };
+        let (mut last, mut reached_ns) = (self.call_before(trace), self.floor_ns);
+        let shapes = trace.shapes_of(self.task);
+        for (at, span) in trace.spans_of(self.task, self.rows.clone(), self.floor_ns) {
+            if span.start_ns >= self.end_ns {
+                break;
+            }
+            if span.start_ns > reached_ns {
+                self.gap(trace, wakers, last, reached_ns..span.start_ns.min(self.end_ns), &mut tell);
+            }
+            let (what, class) = (What::Call(span.row), wakers.class_of(shapes[at]));
+            tell(Segment { start_ns: span.start_ns, end_ns: span.end_ns, what, class, ..self.whole() });
+            (last, reached_ns) = (Some((at, span.row)), span.end_ns);
+        }
+        if reached_ns < self.end_ns {
+            self.gap(trace, wakers, last, reached_ns..self.end_ns, &mut tell);
+        }
+    }
+
+    /// The last call before its rows, and its place among the task's.
+    fn call_before(&self, trace: &Trace) -> Option<(usize, u32)> {
+        let rows = trace.rows_of(self.task).get(..self.rows.start)?;
+        let is_call = |row: u32| trace.events.kind(row) == EventKind::Call && trace.events.start_ns(row) != NO_NS;
+        rows.iter().rposition(|&row| is_call(row)).map(|at| (at, rows[at]))
+    }
+
+    /// ```text
+    /// task     |--call--|                 |--call--|
+    ///                   |<---- gap ------>|               user code, or calls that the capture left out
+    ///                   |  stop---|cont   |               or stopped, perhaps more than once
+    /// ```
+    ///
+    /// `last` is the call before it, with its place among the task's rows.
+    fn gap(
+        &self,
+        trace: &Trace,
+        wakers: &Wakers,
+        last: Option<(usize, u32)>,
+        Range { start: from_ns, end: to_ns }: Range<i64>,
+        tell: &mut impl FnMut(Segment),
+    ) {
+        let what = What::Gap(last.map_or(NONE, |(_, row)| row));
+        let part = |start_ns, end_ns, class| Segment { start_ns, end_ns, what, class, ..self.whole() };
+        let stop = || self.last_stop(trace, last.map(|(at, _)| at), to_ns);
+        let Some((stopped_ns, goes_on_ns)) = wakers.may_stop().then(stop).flatten() else {
+            return tell(part(from_ns, to_ns, Class::User));
+        };
+        if stopped_ns > from_ns {
+            self.gap(trace, wakers, last, from_ns..stopped_ns, tell);
+        }
+        let goes_on_ns = goes_on_ns.max(from_ns);
+        tell(part(stopped_ns.max(from_ns), goes_on_ns, Class::Stopped));
+        tell(part(goes_on_ns, to_ns, Class::User));
+    }
+
+    /// When the task was stopped last in the gap before a moment, and when it went on: with the signal that let it.
+    fn last_stop(&self, trace: &Trace, last: Option<usize>, until_ns: i64) -> Option<(i64, i64)> {
+        const ROWS_AT_MOST: usize = 64;
+        let events = &trace.events;
+        let rows = trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
+        let before = rows.iter().take(ROWS_AT_MOST).take_while(|&&row| events.start_ns(row) < until_ns);
+        let (at, &stop) = before.enumerate().filter(|&(_, &row)| is_stop(trace, row)).last()?;
+        let goes_on_ns = rows.get(at + 1).map_or(until_ns, |&row| events.start_ns(row).min(until_ns));
+        Some((events.start_ns(stop), goes_on_ns))
+    }
+}

@@ -1,0 +1,88 @@
+//! Children that speak before it is told whose they are, or under ids that nobody told.
+
+use super::Case;
+
+#[rustfmt::skip]
+pub const CASES: &[Case] = &[
+    Case { name: "a child that speaks before its creator's vfork returns has the descriptors of its creator", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
+1 01.000400 vfork( <unfinished ...>
+2 01.000500 dup2(4, 1) = 1 <0.000100>
+2 01.000600 execve("/bin/y", ["y"], 0x7f /* 1 var */ <unfinished ...>
+1 01.000700 <... vfork resumed>) = 2 <0.000300>
+2 01.000750 <... execve resumed>) = 0 <0.000150>
+1 01.000800 close(4) = 0 <0.000100>
+1 01.001000 read(3,  <unfinished ...>
+2 01.500900 write(1, "x", 1) = 1 <0.000020>
+1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream measured"] },
+    Case { name: "a thread that speaks before its creator's clone returns shares the descriptors from then on", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000400 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM, exit_signal=0} <unfinished ...>
+2 01.000500 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
+1 01.000700 <... clone3 resumed> => {parent_tid=[2]}, 88) = 2 <0.000300>
+1 01.001000 read(3,  <unfinished ...>
+2 01.500900 write(4, "x", 1) = 1 <0.000020>
+1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream measured"] },
+    Case { name: "a child that two calls may have created has the descriptors of neither until it is told", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000050>
+2 01.000150 getpid() = 2 <0.000010>
+1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
+2 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+2 01.000400 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+3 01.000500 write(4, "early", 5) = 5 <0.000100>
+2 01.000700 <... clone resumed>) = 3 <0.000300>
+1 01.000800 <... clone resumed>) = 4 <0.000400>
+4 01.000900 nanosleep({tv_sec=0, tv_nsec=1000}, NULL) = 0 <0.000100>
+1 01.001000 read(3,  <unfinished ...>
+3 01.400000 write(4, "late", 4) = 4 <0.000020>
+4 01.500900 write(4, "x", 1) = 1 <0.000020>
+1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 4 stream measured"] },
+    Case { name: "in a pid namespace, the child that only this call can have created is the one that was waited for", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+300 01.000500 getpid() = 2 <0.000010>
+1 01.000700 <... clone resumed>) = 2 <0.000300>
+1 01.001000 wait4(-1,  <unfinished ...>
+300 01.500800 exit_group(0) = ?
+300 01.500900 +++ exited with 0 +++
+1 01.501000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 wait4: 300 child inferred"] },
+    Case { name: "of two children that begin to speak in any order, neither is the one of a call", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000050>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000050>
+301 01.000500 getpid() = 2 <0.000010>
+300 01.000500 getpid() = 3 <0.000010>
+1 01.001000 wait4(2,  <unfinished ...>
+300 01.500800 exit_group(0) = ?
+300 01.500900 +++ exited with 0 +++
+1 01.501000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.500000>
+301 01.501800 exit_group(0) = ?
+301 01.501900 +++ exited with 0 +++
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 wait4: unknown"] },
+    Case { name: "a task of a hidden call is no child of the call that went on when it began to speak", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+300 01.000500 getpid() = 300 <0.000010>
+1 01.000700 <... clone resumed>) = 400 <0.000300>
+400 01.000800 getpid() = 400 <0.000010>
+1 01.001000 wait4(-1,  <unfinished ...>
+300 01.500800 exit_group(0) = ?
+300 01.500900 +++ exited with 0 +++
+400 01.500950 exit_group(0) = ?
+400 01.500960 +++ exited with 0 +++
+1 01.501000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 400 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 wait4: 400 child measured"] },
+];

@@ -1,0 +1,121 @@
+//! Spells of work: passed whole by the walk, and divided into the same stretches wherever they are cut.
+
+mod random;
+
+use engine::build::{TaskPlan, build, task};
+use engine::charges::Charges;
+use engine::path::{Segment, What, path};
+use engine::trace::Trace;
+use engine::wakers::Wakers;
+use engine::window::{Choice, Window, windows};
+use proptest::prelude::*;
+use random::{claimed, scripts};
+use rustc_hash::FxHashMap;
+
+/// Calls of one task: how long after the start of the one before each begins, how long it takes, and what it is.
+type Calls = Vec<(i64, i64, u8)>;
+
+/// Calls that may overlap, as they do where clocks are coarse. A few wait for what nobody ends, or are no calls.
+fn overlapping(calls: &Calls) -> Trace {
+    let mut at_ns = 0;
+    let plan = calls.iter().fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, &(step_ns, dur_ns, kind)| {
+        at_ns += step_ns;
+        match kind {
+            0 => plan.call("poll", at_ns, at_ns + dur_ns),
+            1 => plan.signal("SIGCHLD", at_ns),
+            2 => plan.stop("SIGSTOP", at_ns),
+            _ => plan.call("mmap", at_ns, at_ns + dur_ns),
+        }
+    });
+    build(vec![plan.exit(at_ns + 20)])
+}
+
+fn calls(most: usize) -> impl Strategy<Value = Calls> {
+    (0i64..3, 1i64..8).prop_flat_map(move |(overlap, longest)| {
+        prop::collection::vec((overlap.min(1)..9 - overlap, 0..longest, 0u8..60), 1..most)
+    })
+}
+
+/// What lies between two moments, of each call, by its spans: they know nothing of walks.
+fn by_spans(trace: &Trace, window: &Window) -> FxHashMap<u32, i64> {
+    let inside = |from_ns: i64, to_ns: i64| to_ns.min(window.end_ns) - from_ns.max(window.start_ns);
+    let spans = trace.spans(0).map(|span| (span.row, inside(span.start_ns, span.end_ns)));
+    spans.filter(|&(_, ns)| ns > 0).collect()
+}
+
+fn sums(segments: &[Segment], row_of: impl Fn(What) -> Option<u32>) -> FxHashMap<u32, i64> {
+    let mut sums = FxHashMap::default();
+    for segment in segments {
+        if let Some(row) = row_of(segment.what) {
+            *sums.entry(row).or_default() += segment.dur_ns();
+        }
+    }
+    sums
+}
+
+/// The charges by row, as they are told; and those of the path, added one by one.
+fn check_charges(trace: &Trace, wakers: &Wakers, window: Window) {
+    let segments = path(trace, wakers, &window);
+    let charges = Charges::walked(trace, wakers, &[window]);
+    let gap_row = |what| if let What::Gap(row) = what { Some(row) } else { None };
+    let (in_calls, behind) = (sums(&segments, What::row), sums(&segments, gap_row));
+    for row in 0..trace.events.len() {
+        assert_eq!(charges.in_call_ns(row), in_calls.get(&row).copied().unwrap_or(0), "in row {row}");
+        assert_eq!(charges.behind_ns(row), behind.get(&row).copied().unwrap_or(0), "behind row {row}");
+    }
+    let mut told: Vec<_> = Vec::new();
+    for task in 0..trace.tasks.len() as u32 {
+        charges.each(trace, task, |charge| told.push((charge.class, charge.resolved, charge.tag, charge.ns)));
+    }
+    let all = segments.iter().map(|segment| (segment.class, segment.resolved, segment.tag, segment.dur_ns()));
+    assert_eq!(by_kind(told.into_iter()), by_kind(all));
+}
+
+fn by_kind<K: Ord + Copy, B: Ord + Copy, T: Ord + Copy>(
+    all: impl Iterator<Item = (K, B, T, i64)>,
+) -> std::collections::BTreeMap<(K, B, T), i64> {
+    let mut sums = std::collections::BTreeMap::new();
+    all.for_each(|(kind, resolved, tag, ns)| *sums.entry((kind, resolved, tag)).or_default() += ns);
+    sums
+}
+
+fn check(calls: &Calls, choice: &Choice) {
+    let trace = overlapping(calls);
+    let window = windows(&trace, choice)[0];
+    let wakers = Wakers::new(&trace);
+    let segments = path(&trace, &wakers, &window);
+    let reached_ns = segments.iter().fold(window.start_ns, |reached_ns, segment| {
+        assert_eq!(segment.start_ns, reached_ns);
+        segment.end_ns
+    });
+    assert_eq!(reached_ns, window.end_ns);
+    assert_eq!(sums(&segments, What::row), by_spans(&trace, &window));
+    check_charges(&trace, &wakers, window);
+}
+
+proptest! {
+    #[test]
+    fn a_task_alone_is_charged_what_its_spans_say(calls in calls(400), from in 0i64..600, length in 0i64..2000) {
+        check(&calls, &Choice::default());
+        check(&calls, &Choice { from_ns: Some(from), to_ns: Some(from + length), ..Choice::default() });
+    }
+
+    #[test]
+    fn charges_are_those_of_the_path(scripts in scripts(), from in 0i64..10, to in 0i64..40) {
+        let trace = claimed(&scripts, true);
+        let wakers = Wakers::new(&trace);
+        for choice in [Choice::default(), Choice { from_ns: Some(from), to_ns: Some(to), ..Choice::default() }] {
+            check_charges(&trace, &wakers, windows(&trace, &choice)[0]);
+        }
+    }
+}
+
+#[test]
+fn a_spell_of_many_rows_is_handed_over_in_parts_that_lose_nothing() {
+    for overlap_ns in [0, 3] {
+        let calls: Calls =
+            (0..20_000).map(|at| (4, 2 + overlap_ns + at % 3, if at % 7000 == 3 { 0 } else { 9 })).collect();
+        check(&calls, &Choice::default());
+        check(&calls, &Choice { from_ns: Some(8_001), to_ns: Some(70_003), ..Choice::default() });
+    }
+}
