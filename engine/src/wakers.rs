@@ -288,7 +288,9 @@ impl Wakers {
         let part = call.part(last);
         // What ended it may have come with the signal, before the task looked again.
         let ends_with_signal = part.end_ns.saturating_sub(call.span.end_ns) <= EXIT_TOLERANCE_NS;
-        self.waker(call.trace, call.task, last, part).or_else(|| ends_with_signal.then(sender).flatten())
+        // Or while the signal was handled, so that the last part found it done.
+        let whole = Span { start_ns: call.span.start_ns, ..part };
+        self.waker(call.trace, call.task, last, whole).or_else(|| ends_with_signal.then(sender).flatten())
     }
 
     /// What ended a wait that no task of the trace did.

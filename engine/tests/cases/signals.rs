@@ -211,4 +211,17 @@ pub const CASES: &[Case] = &[
 1 01.501200 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=4, u64=4}}], 1, -1) = 1 <0.400000>
 1 01.903500 exit_group(0) = ?
 "#, ends: &["1 epoll_wait: unknown", "1 epoll_wait: unknown"] },
+    Case { name: "a child that ended while the signal of another was handled ended the wait for it", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.001000 wait4(2,  <unfinished ...>
+3 01.500000 exit_group(0) = ?
+3 01.500100 +++ exited with 0 +++
+1 01.500150 <... wait4 resumed>0x7f, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.499150>
+2 01.500160 exit_group(0) = ?
+2 01.500170 +++ exited with 0 +++
+1 01.500180 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.500200 wait4(2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000030>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 wait4: 2 child measured"] },
 ];
