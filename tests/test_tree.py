@@ -26,13 +26,15 @@ THREADS = """\
 
 def test_a_process_has_the_time_of_whom_it_waited_for() -> None:
     rows = {row["pid"]: row for row in tracealyze.read(SSH).chain}
-    assert rows[12196]["waits_for_pid"] == 12200
+    waits = [rows[12196][f"waits_for_{what}"] for what in ("pid", "ns", "how", "sure")]
+    assert waits == [12200, 10_260_900_000, "child", "inferred"]
     assert rows[12186]["inclusive_ns"] > rows[12196]["inclusive_ns"] > rows[12200]["inclusive_ns"] == 10_260_900_000
 
 
 def test_the_chain_names_who_waited_on_whom(run: Run) -> None:
     report = " ".join(run("summarize", SSH, COLUMNS="100").stdout.split())
-    assert "Who waited on whom: sshd 12186 (11.42 s) ← ksh 12196 (10.61 s) ← quota 12200 (10.26 s)" in report
+    chain = "sshd 12186 (11.42 s) ⇠ ksh 12196 (10.61 s) ⇠ quota 12200 (10.26 s)"
+    assert f"Who waited on whom: {chain}; ⇠ is inferred" in report
 
 
 @pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)

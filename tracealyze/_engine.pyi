@@ -125,7 +125,8 @@ class Trace:
 
     def tasks(self, selection: Selection) -> Table: ...
     def chain(self, selection: Selection, longest: bool) -> Table:
-        """task, capture, pid, program, waits_for_task, waits_for_pid, waits_for_ns; of all inclusive_ns, slack_ns."""
+        """task, capture, pid, program, waits_for_task, waits_for_pid, waits_for_ns, waits_for_how, waits_for_sure;
+        of all inclusive_ns, slack_ns."""
 
     def processes(self, selection: Selection) -> Table:
         """As `processes` of the JSON: pid, parent_pid, program, argv, birth_ns, death_ns, exit_code, exit_signal,

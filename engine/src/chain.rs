@@ -9,23 +9,38 @@
 //! For slack see [`crate::slack`].
 
 use crate::partition::text_column;
-use crate::path::Segment;
+use crate::path::{Segment, Waited};
 use crate::processes::main_tasks;
 use crate::select::{ProgramIndex, Selection};
 use crate::slack::{self, Asked, asked};
-use crate::table::{Table, ints, some_ints};
+use crate::table::{Table, ints, some_ints, texts};
 use crate::trace::Trace;
-use crate::wakers::Wakers;
+use crate::wakers::{How, Sure, Wakers};
 use crate::window::Window;
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
+/// How it is known who ended a wait, and how sure that is.
+type Known = (How, Sure);
+/// A process, one for which it waited, and how that is known.
+type Link = (u32, u32, Known);
+
+/// For whom a process waited longest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Longest {
+    ns: i64,
+    waker: u32,
+    /// Of most of that time.
+    known: Known,
+}
+
 /// For whom each process waited on the path, as a walk tells it.
 #[derive(Debug, Default)]
 struct Waits {
     mains: Vec<u32>,
-    sums: FxHashMap<(u32, u32), i64>,
+    /// By who waited, for whom, and how that is known.
+    sums: FxHashMap<Link, i64>,
     /// The processes that wait at this moment of the walk, and how often each does.
     waiting: Vec<u32>,
     depths: Vec<u32>,
@@ -44,8 +59,8 @@ impl Waits {
         }
     }
 
-    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
-        let (waiter, waker) = (self.main(waiter), self.main(waker));
+    fn ends(&mut self, waited: &Waited) {
+        let (waiter, waker) = (self.main(waited.waiter), self.main(waited.waker));
         self.waiting.pop();
         if let Some(depth) = self.depths.get_mut(waiter as usize) {
             *depth = depth.saturating_sub(1);
@@ -54,7 +69,7 @@ impl Waits {
         let is_between = self.waits(waiter);
         let outer = if is_between { self.waiting.last().copied().unwrap_or(waiter) } else { waiter };
         if outer != waker && !self.waits(waker) {
-            *self.sums.entry((outer, waker)).or_default() += dur_ns;
+            *self.sums.entry((outer, waker, waited.known)).or_default() += waited.dur_ns;
         }
     }
 
@@ -66,12 +81,19 @@ impl Waits {
         self.depths.get(process as usize).is_some_and(|&depth| depth > 0)
     }
 
-    /// For whom each process waited longest, and how long.
-    fn longest(&self) -> FxHashMap<u32, (i64, u32)> {
-        let mut longest: FxHashMap<u32, (i64, u32)> = FxHashMap::default();
-        for (&(waiter, waker), &ns) in &self.sums {
-            let known = longest.entry(waiter).or_insert((ns, waker));
-            *known = (*known).max((ns, waker));
+    /// For whom each process waited longest, how long, and how most of that is known.
+    fn longest(&self) -> FxHashMap<u32, Longest> {
+        let mut pairs: FxHashMap<(u32, u32), (i64, (i64, Known))> = FxHashMap::default();
+        for (&(waiter, waker, known), &ns) in &self.sums {
+            let (sum_ns, most) = pairs.entry((waiter, waker)).or_insert((0, (ns, known)));
+            *sum_ns += ns;
+            *most = (*most).max((ns, known));
+        }
+        let mut longest: FxHashMap<u32, Longest> = FxHashMap::default();
+        for ((waiter, waker), (ns, (_, known))) in pairs {
+            let one = Longest { ns, waker, known };
+            let best = longest.entry(waiter).or_insert(one);
+            *best = (*best).max(one);
         }
         longest
     }
@@ -147,11 +169,11 @@ impl Told {
     }
 
     /// See [`Listen::ends`](crate::path::Listen::ends).
-    pub(crate) fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
-        self.waits.ends(waiter, waker, dur_ns);
-        let process = self.waits.main(waiter);
-        self.heard.waited.insert((process, self.waits.main(waker)));
-        self.add(process, dur_ns);
+    pub(crate) fn ends(&mut self, waited: &Waited) {
+        self.waits.ends(waited);
+        let process = self.waits.main(waited.waiter);
+        self.heard.waited.insert((process, self.waits.main(waited.waker)));
+        self.add(process, waited.dur_ns);
     }
 
     /// Add time to a process, unless it waits: then it gets all of that when the wait ends.
@@ -198,10 +220,10 @@ pub fn longest(trace: &Trace, Told { waits, .. }: &Told, windows: &[Window], pro
 }
 
 /// A process, the one for which it waited longest, and so on, until one comes again.
-fn links(first: u32, longest: &FxHashMap<u32, (i64, u32)>) -> Vec<u32> {
+fn links(first: u32, longest: &FxHashMap<u32, Longest>) -> Vec<u32> {
     const LONGEST_CHAIN: usize = 64;
     let mut links = vec![first];
-    while let Some(&(_, next)) = links.last().and_then(|last| longest.get(last)) {
+    while let Some(&Longest { waker: next, .. }) = links.last().and_then(|last| longest.get(last)) {
         if links.contains(&next) || links.len() == LONGEST_CHAIN {
             break;
         }
@@ -210,21 +232,25 @@ fn links(first: u32, longest: &FxHashMap<u32, (i64, u32)>) -> Vec<u32> {
     links
 }
 
-fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &FxHashMap<u32, (i64, u32)>) -> Table {
+fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &FxHashMap<u32, Longest>) -> Table {
     let pid = |task: u32| match trace.tasks[task as usize].pid {
         NO_ID => NO_NS,
         pid => i64::from(pid),
     };
     let program = |task: u32| programs.name_of(task).map_or(Text::NONE, |program| program.path);
-    let waits = |task: u32| longest.get(&task).copied();
+    let waits: Vec<Option<&Longest>> = rows.iter().map(|task| longest.get(task)).collect();
+    let told = |tell: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, tell)));
+    let named = |name: &dyn Fn(Known) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));
     let columns = vec![
         ("task", ints(rows.iter().map(|&task| i64::from(task)))),
         ("capture", ints(rows.iter().map(|&task| i64::from(trace.tasks[task as usize].capture)))),
         ("pid", some_ints(rows.iter().map(|&task| pid(task)))),
         ("program", text_column(trace, rows.iter().map(|&task| program(task)))),
-        ("waits_for_task", some_ints(rows.iter().map(|&task| waits(task).map_or(NO_NS, |(_, on)| i64::from(on))))),
-        ("waits_for_pid", some_ints(rows.iter().map(|&task| waits(task).map_or(NO_NS, |(_, on)| pid(on))))),
-        ("waits_for_ns", some_ints(rows.iter().map(|&task| waits(task).map_or(NO_NS, |(ns, _)| ns)))),
+        ("waits_for_task", told(&|waits| i64::from(waits.waker))),
+        ("waits_for_pid", told(&|waits| pid(waits.waker))),
+        ("waits_for_ns", told(&|waits| waits.ns)),
+        ("waits_for_how", named(&|(how, _)| how.name())),
+        ("waits_for_sure", named(&|(_, sure)| sure.name())),
     ];
     Table::new("chain", columns)
 }

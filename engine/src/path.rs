@@ -22,7 +22,7 @@ mod visits;
 
 use crate::outline::BLOCK_ROWS;
 use crate::trace::{Span, Trace};
-use crate::wakers::Wakers;
+use crate::wakers::{Edge, How, Sure, Wakers};
 use crate::window::Window;
 use lanes::Lanes;
 use parsers::syscalls::Class;
@@ -51,9 +51,22 @@ pub trait Listen {
         segments.into_iter().rev().for_each(|segment| self.charged(segment));
     }
     /// A task waits for another on the path; earlier stretches are those of the other, until the wait ends.
-    fn begins(&mut self, _waiter: u32) {}
-    /// So long it was on the path that a task waited for another.
-    fn ends(&mut self, _waiter: u32, _waker: u32, _dur_ns: i64) {}
+    fn begins(&mut self, _waiter: u32, _edge: &Edge) {}
+    /// The begin of that wait is reached.
+    fn ends(&mut self, _waited: &Waited) {}
+}
+
+/// A task waited for another on the path.
+#[derive(Clone, Copy, Debug)]
+pub struct Waited {
+    /// Who waited.
+    pub waiter: u32,
+    /// For whom.
+    pub waker: u32,
+    /// For how long.
+    pub dur_ns: i64,
+    /// How it is known who ended the wait, and how sure that is.
+    pub known: (How, Sure),
 }
 
 /// Who asks for nothing but the stretches.
@@ -99,8 +112,8 @@ struct Waiter {
     wait: Span,
     /// Whether it polled instead of waiting.
     polls: bool,
-    /// Whom it waits for.
-    waker: u32,
+    /// Who ended the wait.
+    edge: Edge,
     /// The end of the wait, as far as it is on the path.
     until_ns: i64,
 }
@@ -149,7 +162,7 @@ impl<L: Listen> Walk<'_, L> {
     fn push(&mut self, waiter: Waiter) {
         self.polling += usize::from(waiter.polls);
         self.may_poll = None;
-        self.listener.begins(waiter.task);
+        self.listener.begins(waiter.task, &waiter.edge);
         self.stack.push(waiter);
     }
 
@@ -157,7 +170,9 @@ impl<L: Listen> Walk<'_, L> {
         let waiter = self.stack.pop()?;
         self.polling -= usize::from(waiter.polls);
         self.may_poll = None;
-        self.listener.ends(waiter.task, waiter.waker, waiter.until_ns - self.at_ns);
+        let Edge { task: waker, how, sure, .. } = waiter.edge;
+        let dur_ns = waiter.until_ns - self.at_ns;
+        self.listener.ends(&Waited { waiter: waiter.task, waker, dur_ns, known: (how, sure) });
         Some(waiter)
     }
 

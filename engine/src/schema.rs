@@ -836,6 +836,8 @@ columns! {
         "waits_for_task" u32 "" "Main task of the process for which it waited longest on the path.";
         "waits_for_pid" i32 "" "Id of that process.";
         "waits_for_ns" i64 "ns" "How long it waited for that one on the path.";
+        "waits_for_how" dict "" "How it is known of most of that time: as in `how` of the path.";
+        "waits_for_sure" dict "" "How sure that is: measured (the trace says so) or inferred (from times and kinship).";
         "slack_ns" i64 "ns" "How much longer it could have gone on without moving the end, as far as the trace shows who waited for it; missing where unknown.";
     }
     "partition" {

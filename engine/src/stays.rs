@@ -7,10 +7,10 @@
 //! Each stretch is told with who waited for it, and how that is known.
 
 use crate::partition::{ids, named, program_at, text_column};
-use crate::path::{Listen, Segment, Tag, What};
+use crate::path::{Listen, Segment, Tag, Waited, What};
 use crate::table::{Table, ints, some_ints, texts};
 use crate::trace::Trace;
-use crate::wakers::{How, Sure, Wakers};
+use crate::wakers::{Edge, How, Sure};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
@@ -33,25 +33,8 @@ pub struct Stay {
 pub struct Awaited {
     /// Who waited.
     pub by: u32,
-    /// When it was ended, as far as that is on the path; [`NO_NS`] until the first stretch of the other is told.
-    at_ns: i64,
-    /// Who ended it.
-    ender: u32,
-    polled: bool,
-}
-
-impl Awaited {
     /// How it is known who ended the wait, and how sure that is.
-    pub fn known(&self, trace: &Trace, wakers: &Wakers) -> Option<(How, Sure)> {
-        const ROWS_BEFORE: usize = 64;
-        let rows = trace.rows_of(self.by);
-        let until = rows.partition_point(|&row| trace.events.start_ns(row) < self.at_ns);
-        let mut spans = trace.spans_of(self.by, until.saturating_sub(ROWS_BEFORE)..until, NO_NS);
-        let wait = spans.find(|(_, span)| span.start_ns < self.at_ns && self.at_ns <= span.end_ns);
-        let edge = wait.and_then(|(at, span)| wakers.waker(trace, self.by, at, span));
-        let edge = edge.filter(|edge| edge.task == self.ender).map(|edge| (edge.how, edge.sure));
-        edge.or(self.polled.then_some((How::Poll, Sure::Inferred)))
-    }
+    pub known: (How, Sure),
 }
 
 /// Waits that last at one moment and are looked at for one segment.
@@ -105,14 +88,6 @@ impl<'trace> Stays<'trace> {
         sum.0 += segment.dur_ns();
     }
 
-    /// Take notice of a segment, kept or not: it is the first of who ended the wait that began to be looked at last.
-    pub fn see(&mut self, segment: &Segment) {
-        if let Some(wait) = self.waits.last_mut().filter(|wait| wait.at_ns == NO_NS) {
-            let polled = segment.tag != Tag::None;
-            *wait = Awaited { at_ns: segment.end_ns, ender: segment.task, polled, ..*wait };
-        }
-    }
-
     /// Who waits for a segment; who created the task that it waits for does not wait for itself.
     fn awaited(&self, segment: &Segment) -> Option<Awaited> {
         self.waits.iter().rev().take(WAITS).find(|wait| wait.by != segment.task).copied()
@@ -141,37 +116,23 @@ impl<'trace> Stays<'trace> {
     }
 }
 
-/// Which stretches are kept does not change who waits for whom: see [`Stays::see`].
 impl Listen for Stays<'_> {
     fn charged(&mut self, segment: Segment) {
-        self.see(&segment);
         self.take(segment);
     }
 
-    fn begins(&mut self, waiter: u32) {
-        self.waits.push(Awaited { by: waiter, at_ns: NO_NS, ender: waiter, polled: false });
+    fn begins(&mut self, waiter: u32, edge: &Edge) {
+        self.waits.push(Awaited { by: waiter, known: (edge.how, edge.sure) });
     }
 
-    fn ends(&mut self, _waiter: u32, _waker: u32, _dur_ns: i64) {
+    fn ends(&mut self, _waited: &Waited) {
         self.waits.pop();
     }
 }
 
-/// How it is known who ended the wait for each stretch; those of one wait mostly follow each other.
-fn known(trace: &Trace, wakers: &Wakers, stays: &[Stay]) -> Vec<Option<(How, Sure)>> {
-    let mut last = (None, None);
-    let of = |stay: &Stay| {
-        if stay.awaited != last.0 {
-            last = (stay.awaited, stay.awaited.and_then(|awaited| awaited.known(trace, wakers)));
-        }
-        last.1
-    };
-    stays.iter().map(of).collect()
-}
-
 /// The path as a table, in the order given.
-pub fn table(trace: &Trace, wakers: &Wakers, stays: &[Stay]) -> Table {
-    let known = known(trace, wakers, stays);
+pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
+    let known = || stays.iter().map(|stay| stay.awaited.map(|awaited| awaited.known));
     let waiter = |stay: &Stay| stay.awaited.map_or(NO_NS, |awaited| i64::from(trace.tasks[awaited.by as usize].pid));
     let programs = trace.program_index();
     let segments = || stays.iter().map(|stay| &stay.segment);
@@ -203,8 +164,8 @@ pub fn table(trace: &Trace, wakers: &Wakers, stays: &[Stay]) -> Table {
             ("line", some_ints(segments().map(line))),
             ("pieces", ints(stays.iter().map(|stay| i64::from(stay.pieces)))),
             ("waiter_pid", some_ints(stays.iter().map(waiter))),
-            ("how", texts(known.iter().map(|known| known.map(|(how, _)| how.name())))),
-            ("sure", texts(known.iter().map(|known| known.map(|(_, sure)| sure.name())))),
+            ("how", texts(known().map(|known| known.map(|(how, _)| how.name())))),
+            ("sure", texts(known().map(|known| known.map(|(_, sure)| sure.name())))),
         ],
     )
 }

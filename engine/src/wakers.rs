@@ -37,7 +37,7 @@ use waiting::Waiting;
 use waits::Wait;
 
 /// How it is known who ended a wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum How {
     /// A child ended.
     Child,
@@ -80,7 +80,7 @@ impl How {
 }
 
 /// How sure it is who ended a wait.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Sure {
     /// The trace says so.
     Measured,

@@ -507,7 +507,7 @@ fn tables_and_charges_tell_the_same() {
     for at_least_ns in [0, 20, 101] {
         let mut found = Stays::new(&trace, at_least_ns);
         segments.iter().rev().for_each(|&segment| found.take(segment));
-        let table = stays::table(&trace, &Wakers::new(&trace), &found.finish());
+        let table = stays::table(&trace, &found.finish());
         let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
         assert!(durs.iter().flatten().all(|&dur_ns| dur_ns >= at_least_ns));
         let expected = if at_least_ns > 100 { 0 } else { 100 };
@@ -522,7 +522,7 @@ fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
     let wakers = Wakers::new(&trace);
     let mut found = Stays::new(&trace, 0);
     walk(&trace, &wakers, &windows(&trace, &Choice::default())[0], &mut found);
-    let table = stays::table(&trace, &wakers, &found.finish());
+    let table = stays::table(&trace, &found.finish());
     let (Some(Values::Int(tids)), Some(Values::Int(waiters))) = (table.column("tid"), table.column("waiter_pid"))
     else {
         panic!("no ids")

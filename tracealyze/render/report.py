@@ -87,16 +87,17 @@ class _Report:
         """Who waited on whom, in one line."""
         if self.summary.totals["processes"] < _LEAST_OF_A_CHAIN:
             return
-        links, took_ns = [], self.summary.window.wall_ns
+        drawn, chain, took_ns, arrow = self.paper.drawn, [], self.summary.window.wall_ns, ""
         for row in self.trace.longest_chain:
             if took_ns < self.summary.window.wall_ns * _LEAST_SHARE_OF_A_LINK:
                 break
             took = units.duration(took_ns, self.tick_ns)
-            links.append(f"{shown(str(row['program'] or '?').rsplit('/', 1)[-1])} {row['pid']} ({took})")
+            chain += [arrow, f"{shown(str(row['program'] or '?').rsplit('/', 1)[-1])} {row['pid']} ({took})"]
             took_ns = row["waits_for_ns"] or 0
-        if len(links) >= _LEAST_OF_A_CHAIN:
-            arrow = f" {self.paper.drawn.waited} "
-            self.paper.paragraph(f"Who waited on whom: {arrow.join(links)}", indent=2)
+            arrow = drawn.waited_perhaps if row["waits_for_sure"] == "inferred" else drawn.waited
+        if len(chain) >= 2 * _LEAST_OF_A_CHAIN:
+            legend = f"; {drawn.waited_perhaps} is inferred" if drawn.waited_perhaps in chain else ""
+            self.paper.paragraph(f"Who waited on whom: {' '.join(chain[1:])}{legend}", indent=2)
 
     def _piece(self, piece: Piece) -> None:
         width = min(self.paper.width // 5, 30)

@@ -22,6 +22,8 @@ class Symbols:
     micro: str
     waited: str
     """Between who waited and for whom."""
+    waited_perhaps: str
+    """The same where it is inferred who ended the wait."""
 
     def bar(self, share: float, width: int) -> str:
         """A bar of this share of the width; something is never shown as nothing."""
@@ -36,8 +38,8 @@ class Symbols:
         return text if self.micro == "µ" else text.replace("µ", self.micro).replace("×", self.times)
 
 
-UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "←")
-ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "<-")
+UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "←", "⇠")
+ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "<-", "<~")
 
 
 def symbols(stream: Any) -> Symbols:

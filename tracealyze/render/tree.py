@@ -29,6 +29,7 @@ _PLAIN = (
     *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
     *("exclusive_ns", "in_call_ns", "gap_ns", "calls", "failed", "threads"),
     *("tid", "inclusive_ns", "user_ns", "stopped_ns", "slack_ns", "waits_for_pid", "waits_for_ns"),
+    *("waits_for_how", "waits_for_sure"),
 )
 
 
@@ -86,9 +87,11 @@ def _name(row: Row) -> str:
 
 
 def _waits(row: Row) -> str | None:
-    """For whom it waited longest on the path."""
+    """For whom it waited longest on the path; what is inferred says so."""
     on = row.get("waits_for_pid")
-    return None if on is None else str(on)
+    if on is None:
+        return None
+    return f"{on}, inferred" if row["waits_for_sure"] == "inferred" else str(on)
 
 
 def _walk(rows: Sequence[Row], branches: Symbols) -> Iterator[tuple[str, Row]]:

@@ -9,11 +9,12 @@ use crate::edges::{Edges, edges};
 use crate::fold::{self, Query};
 use crate::members::Members;
 use crate::moments::NoTime;
-use crate::path::{Listen, Segment};
+use crate::path::{Listen, Segment, Waited};
 use crate::select::Selection;
 use crate::sheet::Found;
 use crate::stays::{self, Stays};
 use crate::table::{Table, ints, texts};
+use crate::wakers::Edge;
 use crate::window;
 use crate::{calls, chain, claims, gaps, processes, quote, tables};
 use parsers::NO_NS;
@@ -151,7 +152,7 @@ impl PyTrace {
                 matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
             };
             self.0.walk(&selection.0, &mut Chosen { stays: &mut stays, is_chosen })?;
-            Ok(stays::table(self.0.trace(), self.0.wakers(), &stays.finish()))
+            Ok(stays::table(self.0.trace(), &stays.finish()))
         })?;
         Ok(table.into())
     }
@@ -294,17 +295,16 @@ struct Chosen<'stays, 'trace, F: Fn(&Segment) -> bool> {
 
 impl<F: Fn(&Segment) -> bool> Listen for Chosen<'_, '_, F> {
     fn charged(&mut self, segment: Segment) {
-        self.stays.see(&segment);
         if (self.is_chosen)(&segment) {
             self.stays.take(segment);
         }
     }
 
-    fn begins(&mut self, waiter: u32) {
-        self.stays.begins(waiter);
+    fn begins(&mut self, waiter: u32, edge: &Edge) {
+        self.stays.begins(waiter, edge);
     }
 
-    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
-        self.stays.ends(waiter, waker, dur_ns);
+    fn ends(&mut self, waited: &Waited) {
+        self.stays.ends(waited);
     }
 }

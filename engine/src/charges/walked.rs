@@ -6,9 +6,9 @@
 //! ```
 
 use super::{Charges, Dense, kind_of, place_of};
-use crate::path::{Listen, Segment, Spell, walk};
+use crate::path::{Listen, Segment, Spell, Waited, walk};
 use crate::trace::Trace;
-use crate::wakers::Wakers;
+use crate::wakers::{Edge, Wakers};
 use crate::window::Window;
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
@@ -57,12 +57,12 @@ impl Listen for Walked<'_> {
         }
     }
 
-    fn begins(&mut self, waiter: u32) {
+    fn begins(&mut self, waiter: u32, _edge: &Edge) {
         self.charges.told.begins(waiter);
     }
 
-    fn ends(&mut self, waiter: u32, waker: u32, dur_ns: i64) {
-        self.charges.told.ends(waiter, waker, dur_ns);
+    fn ends(&mut self, waited: &Waited) {
+        self.charges.told.ends(waited);
     }
 }
 

@@ -108,7 +108,7 @@ impl<L: Listen> Walk<'_, L> {
             return;
         }
         let (floor_ns, until_ns) = (self.floor_ns, self.at_ns);
-        self.push(Waiter { task: self.task, floor_ns, wait: span, polls: false, waker: edge.task, until_ns });
+        self.push(Waiter { task: self.task, floor_ns, wait: span, polls: false, edge, until_ns });
         self.floor_ns = self.floor_ns.max(began_ns);
         self.go_to(edge.task);
     }
@@ -130,10 +130,10 @@ impl<L: Listen> Walk<'_, L> {
         if self.at_ns <= floor_ns {
             return;
         }
-        let (waker, until_ns) = (poll.edge.task, self.at_ns);
-        self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true, waker, until_ns });
+        let (edge, until_ns) = (poll.edge, self.at_ns);
+        self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true, edge, until_ns });
         self.floor_ns = floor_ns.max(poll.began_ns);
-        self.go_to(poll.edge.task);
+        self.go_to(edge.task);
     }
 
     /// Nobody is known to have created the task: what is left of the wait for it goes to the waiter, unresolved.

@@ -37,7 +37,7 @@ fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::moments::NoTi
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
     let selection = Selection::new(trace, choice)?;
-    stays::table(trace, analysis.wakers(), &stretches.finish());
+    stays::table(trace, &stretches.finish());
     fold::fold(trace, &pieces, &Query::default());
     chain::chain(trace, wakers, charges.told(), &selection);
     processes::processes(trace, &selection, pieces.exclusive_by_task(), charges.told().slack_ns(trace, wakers));
