@@ -161,24 +161,69 @@ fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
     let one = |segment: usize| {
-        let mut groups = Groups::default();
+        let mut groups = Numbered::default();
         let mut of_shapes: Vec<Option<Box<Sums>>> = vec![None; known.groups.len()];
+        let mut recent = Recent::new(trace, keys);
         let from = (segment * SEGMENT_ROWS) as u32;
         let to = events.len().min(from + SEGMENT_ROWS as u32);
         for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && selection.has(row)) {
             let shape = events.shape_number(row) as usize;
             let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
                 Some(sums) => sums.get_or_insert_with(|| Box::new(Sums::new(row))),
-                None => groups.entry(group_of(trace, keys, selection, row)).or_insert_with(|| Sums::new(row)),
+                None => {
+                    let number = || groups.number(group_of(trace, keys, selection, row), row);
+                    let number = recent.number(shape, events.target(row), number);
+                    &mut groups.sums[number as usize].1
+                }
             };
             sums.add(events, row, moves[shape]);
             sums.exclusive_ns += charges.in_call_ns(row);
         }
+        let mut groups: Groups = groups.sums.into_iter().collect();
         groups.extend(known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?))));
         groups
     };
     let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
     (0..segments).into_par_iter().map(one).reduce(Groups::default, merged)
+}
+
+/// Groups with their numbers.
+#[derive(Default)]
+struct Numbered {
+    numbers: FxHashMap<Group, u32>,
+    sums: Vec<(Group, Sums)>,
+}
+
+impl Numbered {
+    fn number(&mut self, group: Group, row: u32) -> u32 {
+        *self.numbers.entry(group).or_insert_with(|| {
+            self.sums.push((group, Sums::new(row)));
+            self.sums.len() as u32 - 1
+        })
+    }
+}
+
+/// The target and the group of the last call of each shape: mostly the next one has the same. Nothing, if more than these
+/// tell the group.
+struct Recent(Vec<(Text, u32)>);
+
+impl Recent {
+    fn new(trace: &Trace, keys: &[Key]) -> Recent {
+        let tells = |key: &Key| matches!(key, Key::Syscall | Key::Op | Key::Shape | Key::Errno | Key::Target);
+        let shapes = if keys.iter().all(tells) { trace.events.shapes().len() } else { 0 };
+        Recent(vec![(Text::NONE, NONE); shapes])
+    }
+
+    fn number(&mut self, shape: usize, target: Text, number: impl FnOnce() -> u32) -> u32 {
+        match self.0.get_mut(shape) {
+            Some(&mut (same, number)) if same == target && number != NONE => number,
+            Some(last) => {
+                *last = (target, number());
+                last.1
+            }
+            None => number(),
+        }
+    }
 }
 
 /// The groups, where the shape of a call tells in which it is, and they are few.

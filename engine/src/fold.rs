@@ -16,6 +16,7 @@ use parsers::syscalls::Class;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// What pieces can be grouped and chosen by: the columns of the partition that are no sums.
@@ -71,7 +72,7 @@ impl Key {
     pub(crate) const OF_TASK: [Key; 3] = [Key::Capture, Key::Pid, Key::Tid];
 
     pub(crate) fn is_of_task(self) -> bool {
-        Key::OF_TASK.contains(&self)
+        matches!(self, Key::Capture | Key::Pid | Key::Tid)
     }
 
     fn is_text(self) -> bool {
@@ -252,14 +253,32 @@ impl Folded {
         Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
     }
 
+    /// Pieces of one group, in order.
+    fn of(trace: &Trace, pieces: &Pieces, numbers: &[u32]) -> Folded {
+        let mut folded = Folded::new(numbers[0]);
+        let first = &pieces.all[folded.first as usize];
+        let mut further_targets: FxHashSet<Text> = FxHashSet::default();
+        for &at in numbers {
+            let piece = &pieces.all[at as usize];
+            folded.add(trace, piece, first);
+            if piece.target != first.target {
+                further_targets.insert(piece.target);
+            }
+        }
+        folded.targets += further_targets.len() as i64;
+        folded
+    }
+
     fn add(&mut self, trace: &Trace, piece: &Piece, first: &Piece) {
         self.exclusive_ns += piece.exclusive_ns;
         self.calls += i64::from(piece.calls);
         self.first_row = self.first_row.min(piece.first_row);
         self.last_row = self.last_row.max(piece.last_row);
         self.pieces += 1;
+        let differ =
+            |key: Key| (piece.task != first.task || !key.is_of_task()) && key.of(trace, piece) != key.of(trace, first);
         for (_, key) in Key::ALL {
-            if self.shares(key) && key.of(trace, piece) != key.of(trace, first) {
+            if self.shares(key) && differ(key) {
                 self.common &= !(1 << key as u16);
             }
         }
@@ -327,25 +346,50 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
 }
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<Folded> {
-    let mut places: FxHashMap<Group, u32> = FxHashMap::default();
-    let mut groups: Vec<Folded> = Vec::new();
-    let mut further_targets: FxHashSet<(u32, Text)> = FxHashSet::default();
-    for &at in chosen {
-        let piece = &pieces.all[at as usize];
+    let (order, bounds) = in_groups(trace, pieces, chosen, keys);
+    let folded = |bounds: &[usize]| Folded::of(trace, pieces, &order[bounds[0]..bounds[1]]);
+    bounds.par_windows(2).map(folded).collect()
+}
+
+/// The places of pieces in order of their groups, and where each group begins. Groups stand in the order of their first pieces.
+fn in_groups<'some>(
+    trace: &Trace,
+    pieces: &Pieces,
+    chosen: &'some [u32],
+    keys: &[Key],
+) -> (Cow<'some, [u32]>, Vec<usize>) {
+    let mut numbers: FxHashMap<Group, u32> = FxHashMap::default();
+    let (mut sizes, mut is_sorted, mut last) = (Vec::new(), true, None);
+    let mut number = |&at: &u32| {
         let mut group = [0; KEYS];
-        keys.iter().for_each(|&key| group[key as usize] = key.of(trace, piece));
-        let place = *places.entry(group).or_insert(groups.len() as u32);
-        if place as usize == groups.len() {
-            groups.push(Folded::new(at));
+        keys.iter().for_each(|&key| group[key as usize] = key.of(trace, &pieces.all[at as usize]));
+        let number = match last {
+            Some((same, number)) if same == group => number,
+            _ => *numbers.entry(group).or_insert(sizes.len() as u32),
+        };
+        if number as usize == sizes.len() {
+            sizes.push(0usize);
         }
-        let folded = &mut groups[place as usize];
-        let first = &pieces.all[folded.first as usize];
-        folded.add(trace, piece, first);
-        if piece.target != first.target && further_targets.insert((place, piece.target)) {
-            folded.targets += 1;
-        }
+        is_sorted &= number as usize + 1 == sizes.len();
+        sizes[number as usize] += 1;
+        last = Some((group, number));
+        number
+    };
+    let of_pieces: Vec<u32> = chosen.iter().map(&mut number).collect();
+    let mut bounds = vec![0];
+    bounds.extend(sizes.iter().scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    }));
+    if is_sorted {
+        return (Cow::Borrowed(chosen), bounds);
     }
-    groups
+    let (mut next, mut order) = (bounds.clone(), vec![0; chosen.len()]);
+    for (&at, &number) in chosen.iter().zip(&of_pieces) {
+        order[next[number as usize]] = at;
+        next[number as usize] += 1;
+    }
+    (Cow::Owned(order), bounds)
 }
 
 fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wanted: Option<&[String]>) -> Table {
