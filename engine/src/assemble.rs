@@ -12,7 +12,7 @@ use crate::clock::FileClock;
 use crate::descriptors::Descriptors;
 use crate::events::{Event, EventKind, NONE};
 use crate::owners::Owners;
-use crate::trace::{Capture, Trace};
+use crate::trace::{Capture, Cells, Trace};
 use parsers::{DurKind, Extra, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
 use rustc_hash::FxHashMap;
 
@@ -127,6 +127,11 @@ impl<'trace> Assembler<'trace> {
     /// Whether stamps are differences to the line before, wherever that stands.
     pub(crate) fn counts_differences(&self) -> bool {
         self.facts.clock == parsers::Clock::SincePrevious && self.capture.is_order_inferred
+    }
+
+    /// Keep where the lines of a file are.
+    pub(crate) fn keep_cells(&mut self, path: &str, cells: Cells) {
+        self.trace.cells.insert(path.to_owned(), cells);
     }
 
     /// Name of the capture's format.

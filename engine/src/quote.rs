@@ -1,5 +1,6 @@
 //! Lines of a capture, read again when asked for: proof for findings, arguments of events.
 
+use crate::trace::Cells;
 use parsers::input::{self, Source};
 use std::io;
 use std::path::Path;
@@ -9,15 +10,40 @@ const LONGEST_BYTES: usize = 4096;
 
 /// The text of these lines (from 1) of a file, in the order asked for; lines that are not there are empty.
 ///
+/// With its cells, only those of these lines are read.
+///
 /// # Errors
 /// If the file cannot be read again: standard input, or a file that is gone.
-pub fn quote(path: &str, lines: &[u64]) -> io::Result<Vec<String>> {
-    let mut wanted: Vec<(u64, usize)> = lines.iter().copied().zip(0..).collect();
+pub fn quote(path: &str, lines: &[u64], cells: Option<&Cells>) -> io::Result<Vec<String>> {
+    let mut wanted: Vec<(u64, usize)> = lines.iter().copied().zip(0..).filter(|&(line, _)| line > 0).collect();
     wanted.sort_unstable();
     let mut found = vec![String::new(); lines.len()];
-    let mut wanted = wanted.into_iter().peekable();
-    let mut number = 0u64;
-    let mut chunks = chunks(path)?;
+    match (open(path)?, cells) {
+        (Source::File(file), Some(Cells { cell_bytes, lines_before })) => {
+            let file = file.with_cell_bytes(*cell_bytes);
+            let cell_of = |line: u64| lines_before.partition_point(|&before| u64::from(before) < line).checked_sub(1);
+            for wanted in wanted.chunk_by(|one, other| cell_of(one.0) == cell_of(other.0)) {
+                let Some(cell) = cell_of(wanted[0].0) else { continue };
+                let mut bytes = Vec::new();
+                file.read_cell(cell, &mut bytes)?;
+                let mut once = Some(bytes);
+                find(wanted, u64::from(lines_before[cell]), || Ok(once.take()), &mut found)?;
+            }
+        }
+        (source, _) => find(&wanted, 0, chunks(source), &mut found)?,
+    }
+    Ok(found)
+}
+
+/// Find lines in chunks of text, before the first of which there are so many lines.
+fn find(
+    wanted: &[(u64, usize)],
+    before: u64,
+    mut chunks: impl FnMut() -> io::Result<Option<Vec<u8>>>,
+    found: &mut [String],
+) -> io::Result<()> {
+    let mut wanted = wanted.iter().copied().peekable();
+    let mut number = before;
     while wanted.peek().is_some() {
         let Some(bytes) = chunks()? else { break };
         let here = memchr::memchr_iter(b'\n', &bytes).count() as u64
@@ -33,7 +59,7 @@ pub fn quote(path: &str, lines: &[u64]) -> io::Result<Vec<String>> {
             }
         }
     }
-    Ok(found)
+    Ok(())
 }
 
 /// The first thing that `look` finds in the lines of a file; it gets their texts without the line end, and their numbers.
@@ -42,7 +68,7 @@ pub fn quote(path: &str, lines: &[u64]) -> io::Result<Vec<String>> {
 /// If the file cannot be read again.
 pub fn first<T>(path: &str, mut look: impl FnMut(&[u8], u64) -> Option<T>) -> io::Result<Option<T>> {
     let mut number = 0;
-    let mut chunks = chunks(path)?;
+    let mut chunks = chunks(open(path)?);
     while let Some(bytes) = chunks()? {
         for line in bytes.split_inclusive(|&byte| byte == b'\n') {
             number += 1;
@@ -70,7 +96,7 @@ impl Lines {
     /// # Errors
     /// If the file cannot be read again.
     pub fn open(path: &str) -> io::Result<Lines> {
-        Ok(Lines { path: path.to_owned(), chunks: chunks(path)?, bytes: Vec::new(), at: 0, number: 0 })
+        Ok(Lines { path: path.to_owned(), chunks: chunks(open(path)?), bytes: Vec::new(), at: 0, number: 0 })
     }
 
     /// The text of a line, from 1; empty if there is none. Going back costs reading from the start again.
@@ -123,11 +149,15 @@ fn without_end(line: &[u8]) -> &[u8] {
 
 type Chunks = Box<dyn FnMut() -> io::Result<Option<Vec<u8>>> + Send>;
 
-fn chunks(path: &str) -> io::Result<Chunks> {
+fn open(path: &str) -> io::Result<Source> {
     if path == "-" {
         return Err(io::Error::new(io::ErrorKind::Unsupported, "standard input cannot be read a second time"));
     }
-    Ok(match input::open(Path::new(path))? {
+    input::open(Path::new(path))
+}
+
+fn chunks(source: Source) -> Chunks {
+    match source {
         Source::File(file) => {
             let mut cells = 0..file.cells();
             Box::new(move || {
@@ -138,12 +168,35 @@ fn chunks(path: &str) -> io::Result<Chunks> {
             })
         }
         Source::Stream(mut stream) => Box::new(move || Ok(stream.next_chunk()?.map(|chunk| chunk.bytes))),
-    })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use parsers::input::Seekable;
+
+    #[test]
+    fn lines_are_found_by_their_cells_as_without_them() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("lines").display().to_string();
+        let text = "one\n\n\ra longer one, over several cells\nshort\r\n\n\nand one without an end";
+        std::fs::write(&path, text).expect("a file");
+        let numbers: Vec<u64> = [9, 0, 3, 3].into_iter().chain(1..9).collect();
+        let expected = quote(&path, &numbers, None).expect("it is readable");
+        assert_eq!(expected[2], "\ra longer one, over several cells");
+        for cell_bytes in 1..40 {
+            let file = Seekable::open(Path::new(&path)).expect("a file").with_cell_bytes(cell_bytes);
+            let (mut bytes, mut lines_before, mut line) = (Vec::new(), Vec::new(), 0);
+            for cell in 0..file.cells() {
+                lines_before.push(line);
+                file.read_cell(cell, &mut bytes).expect("a cell");
+                line += bytes.split_inclusive(|&byte| byte == b'\n').count() as u32;
+            }
+            let cells = Cells { cell_bytes, lines_before };
+            assert_eq!(quote(&path, &numbers, Some(&cells)).expect("it is readable"), expected, "{cell_bytes}");
+        }
+    }
 
     #[test]
     fn arguments_end_where_the_result_begins() {

@@ -10,7 +10,7 @@ use crate::assemble::{Assembler, Place};
 use crate::clock::bounded_ns;
 use crate::merge;
 use crate::relay::{Steps, relay};
-use crate::trace::{Capture, Trace};
+use crate::trace::{Capture, Cells, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::line::Ended;
 use parsers::{Bodies, Extra, Format, Head, Kind, Line, LineReader, Lines, NO_NS, Parsed, Says, Text, Told};
@@ -239,6 +239,8 @@ struct Run<'trace> {
     /// What each worker said before.
     known: Vec<Known>,
     line: u32,
+    /// The lines before each cell.
+    lines_before: Vec<u32>,
     bytes: u64,
     /// Where the tracer's present run begins.
     run_start: u64,
@@ -248,7 +250,8 @@ struct Run<'trace> {
 
 impl<'trace> Run<'trace> {
     fn new(assembler: Assembler<'trace>) -> Run<'trace> {
-        Run { assembler, known: Vec::new(), line: 0, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
+        let (known, lines_before) = (Vec::new(), Vec::new());
+        Run { assembler, known, line: 0, lines_before, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
     }
 
     /// Take in a file.
@@ -263,6 +266,8 @@ impl<'trace> Run<'trace> {
         let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
         let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
         self.all(reader, claim, load, &mut |bytes| progress(bytes, file.len()));
+        let lines_before = std::mem::take(&mut self.lines_before);
+        self.assembler.keep_cells(path, Cells { cell_bytes: file.cell_bytes(), lines_before });
         self.finish(path, false)
     }
 
@@ -305,6 +310,7 @@ impl<'trace> Run<'trace> {
         if let Some(error) = &cell.failed {
             self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         }
+        self.lines_before.push(self.line);
         self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
         if cell.worker >= self.known.len() {
             self.known.resize_with(cell.worker + 1, Known::default);

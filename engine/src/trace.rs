@@ -9,6 +9,7 @@ use crate::tasks::Task;
 use crate::trust::{self, Trust};
 use parsers::{Facts, Kind, NO_NS, Outcome};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -145,12 +146,22 @@ pub struct Trace {
     pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
     /// The moments that were named last, and where they lie: finding them may cost reading the lines again.
     named: Mutex<Option<(Named, Bounds)>>,
+    /// Of each file that was read in cells.
+    pub(crate) cells: FxHashMap<String, Cells>,
     /// The programs of each task, worked out when they are first asked for.
     programs: OnceLock<ProgramIndex>,
     /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
     task_shapes: OnceLock<Vec<u32>>,
     /// How far each capture can be trusted, worked out when it is first asked.
     trust: OnceLock<Vec<Option<Trust>>>,
+}
+
+/// Where the lines of a file are.
+pub struct Cells {
+    /// Length of a cell.
+    pub cell_bytes: u64,
+    /// How many lines lie before each.
+    pub lines_before: Vec<u32>,
 }
 
 /// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
@@ -168,6 +179,11 @@ impl Trace {
     /// The programs of each task over time. Not before everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
         self.programs.get_or_init(|| ProgramIndex::new(self))
+    }
+
+    /// The cells of a file, if it was read in cells.
+    pub fn cells(&self, path: &str) -> Option<&Cells> {
+        self.cells.get(path)
     }
 
     /// How far a capture can be trusted. Not before everything is read.

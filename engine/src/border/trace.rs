@@ -283,7 +283,8 @@ impl PyTrace {
         let path =
             file.or_else(|| self.0.trace().captures.get(capture).and_then(|capture| capture.files.first().cloned()));
         let path = path.unwrap_or_default();
-        py.detach(|| quote::quote(&path, &lines)).map_err(|error| PyOSError::new_err(error.to_string()))
+        let cells = self.0.trace().cells(&path);
+        py.detach(|| quote::quote(&path, &lines, cells)).map_err(|error| PyOSError::new_err(error.to_string()))
     }
 }
 

@@ -81,6 +81,11 @@ impl Seekable {
         super::Stream::new(self.into_file()?)
     }
 
+    /// Length of a cell.
+    pub fn cell_bytes(&self) -> u64 {
+        self.cell_bytes
+    }
+
     /// Its length at opening, without a byte order mark. What is appended later is not read.
     pub fn len(&self) -> u64 {
         self.len
