@@ -80,6 +80,27 @@ const CASES: &[Case] = &[
 1 1700000002.000000 close(4) = 0 <0.000010>
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &["poll 1000000000 1 1 true - 1000000000"] },
+    Case { name: "who works behind a wait that expired went on; who waits again, until somebody comes, did not",
+        table: "timeouts", columns: &["syscall", "target", "expired", "went_on", "paces"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.003000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.200000 stat("/tmp", {st_mode=S_IFDIR|0755, st_size=9, ...}) = 0 <0.000010>
+1 1700000000.210000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.310100 poll([{fd=4</run/a>, events=POLLIN}], 1, 0) = 0 (Timeout) <0.000010>
+1 1700000000.311000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.412000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 1 ([{fd=4, revents=POLLIN}]) <0.050000>
+1 1700000000.470000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000004.000000 exit_group(0) = ?
+1 1700000004.000100 +++ exited with 0 +++
+"#, rows: &["poll /run/a 2 true false", "poll /run/a 2 false false"] },
+    Case { name: "three waits that expired are the rhythm of a process that does not end",
+        table: "timeouts", columns: &["syscall", "expired", "went_on", "paces"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.003000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.210000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.411000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000000.600000 stat("/tmp", {st_mode=S_IFDIR|0755, st_size=9, ...}) = 0 <0.000010>
+"#, rows: &["poll 3 true true"] },
     Case { name: "an alarm that ends a wait for a signal is a time-out, a look without waiting is none",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

@@ -98,7 +98,7 @@ fn owner(view: &View<'_>, task: u32, group: &Group) -> u32 {
 }
 
 /// Whether the process of a task came to its end in the capture, and not by a signal.
-fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
+pub(super) fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
     let tasks = &view.trace.tasks;
     let Some(known) = tasks.get(task as usize) else { return false };
     let main =
@@ -111,7 +111,7 @@ type Key = (Text, Text, i64);
 /// Of so many sleeps, one may have kept somebody waiting.
 const MOST_IDLE: i64 = 4;
 /// So many sleeps that are alike are a rhythm.
-const RHYTHM: i64 = 3;
+pub(super) const RHYTHM: i64 = 3;
 
 fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group)> {
     let events = &view.trace.events;

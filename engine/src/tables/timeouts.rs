@@ -3,9 +3,11 @@
 //! ```text
 //! send to 10.0.0.2:53 | poll 5 s, nothing | send again | poll 5 s, nothing | gives up      expired 2, sent_before
 //! poll 1 s, nothing | poll 1 s, nothing | poll, something | …                              an idle loop: never gives up
+//! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer of its own: went_on
 //! ```
 
 use super::lengths::{chosen_ns, two_digits};
+use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{Deed, Sockets};
 use crate::events::EventKind;
 use crate::members::Members;
@@ -19,9 +21,14 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// What waits are alike: syscall, sub-operation, normalised target.
 type Kind = (Text, Text, Text);
 
+/// Between two waits of an idle loop there are no more calls, and no more time, than this.
+const IDLE_CALLS: usize = 12;
+const IDLE_NS: i64 = 10_000_000;
+
 /// Waits of a task that are alike, with one limit.
 struct Group {
     kind: Kind,
+    went_on: bool,
     sum: Sum,
     requested_ns: Option<i64>,
     sent: Option<Sent>,
@@ -34,6 +41,13 @@ struct All {
     waits: i64,
     /// The last one, and whether it expired.
     last: Option<(u32, bool)>,
+}
+
+/// A wait that expired. What that means is known when the task waits for the same again.
+#[derive(Clone, Copy)]
+struct Expired {
+    row: u32,
+    sent: Option<Sent>,
 }
 
 #[derive(Clone, Copy)]
@@ -57,8 +71,10 @@ pub fn found(view: &View<'_>) -> Found {
 /// A task while its waits are collected.
 #[derive(Default)]
 struct OfTask {
-    groups: FxHashMap<(Kind, i64), Group>,
+    groups: FxHashMap<(Kind, i64, bool), Group>,
     all: FxHashMap<Kind, All>,
+    /// By what was waited for, as printed: waits that expired one behind the other, the last ones of that kind.
+    expired: FxHashMap<(Kind, Text), Vec<Expired>>,
     /// What was sent and not yet answered, by target.
     sent: FxHashMap<Text, Sent>,
     /// Targets that spoke first: what is sent to them are answers.
@@ -89,6 +105,9 @@ impl OfTask {
             }
         }
         here.last_row = view.calls_of(task).last().unwrap_or(0);
+        for ((kind, _), expired) in std::mem::take(&mut here.expired) {
+            here.settle(view, kind, &expired, true);
+        }
         here
     }
 
@@ -108,17 +127,34 @@ impl OfTask {
         let all = self.all.entry(kind).or_default();
         all.waits += 1;
         all.last = Some((row, expired));
-        if !expired {
+        let is_look = wait == Wait::Poll && timed_out(events, row) && events.requested_ns(row) == Some(0);
+        let like_this = (kind, events.target(row));
+        let Some(before) = self.expired.get_mut(&like_this).filter(|before| !is_look && !before.is_empty()) else {
+            if expired {
+                let sent = self.sent_to(view, row);
+                self.expired.insert(like_this, vec![Expired { row, sent }]);
+            }
             return;
+        };
+        let is_idle = before.last().is_some_and(|last| is_idle(view, task, last.row, row));
+        let settled = if expired && is_idle { Vec::new() } else { std::mem::take(before) };
+        self.settle(view, kind, &settled, !is_idle);
+        if expired {
+            let sent = self.sent_to(view, row);
+            self.expired.entry(like_this).or_default().push(Expired { row, sent });
         }
-        let requested_ns = events.requested_ns(row);
-        let sent = self.sent_to(view, row);
-        let alike = (kind, requested_ns.map_or(NO_NS, two_digits));
-        let new = || Group { kind, sum: Sum::new(row), requested_ns, sent, rows: Vec::new() };
-        let group = self.groups.entry(alike).or_insert_with(new);
-        group.sum.add(view, row);
-        group.sent = group.sent.or(sent);
-        group.rows.push(row);
+    }
+
+    fn settle(&mut self, view: &View<'_>, kind: Kind, expired: &[Expired], went_on: bool) {
+        for &Expired { row, sent } in expired {
+            let requested_ns = view.trace.events.requested_ns(row);
+            let alike = (kind, requested_ns.map_or(NO_NS, two_digits), went_on);
+            let new = || Group { kind, went_on, sum: Sum::new(row), requested_ns, sent, rows: Vec::new() };
+            let group = self.groups.entry(alike).or_insert_with(new);
+            group.sum.add(view, row);
+            group.sent = group.sent.or(sent);
+            group.rows.push(row);
+        }
     }
 
     /// What was sent to one of those that a wait waits for.
@@ -151,6 +187,8 @@ impl OfTask {
             // Who waits again, in the same way, is idle and not disappointed.
             let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row);
             sheet.bool("gave_up", gave_up);
+            sheet.bool("went_on", group.went_on);
+            sheet.bool("paces", group.sum.calls >= RHYTHM && !ends_by_itself(view, task));
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
             sheet.path_ns(group.sum.exclusive_ns);
@@ -158,6 +196,14 @@ impl OfTask {
             sheet.members(Members::Rows(group.rows));
         }
     }
+}
+
+/// Whether a task only looked around between a wait that expired and the next one for the same.
+fn is_idle(view: &View<'_>, task: u32, expired: u32, next: u32) -> bool {
+    let events = &view.trace.events;
+    let calls = view.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(IDLE_CALLS + 2).count();
+    let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
+    calls <= IDLE_CALLS + 1 && between_ns <= IDLE_NS
 }
 
 /// The step of the clock that a task is timed with.
