@@ -419,6 +419,7 @@ impl<'trace> Assembler<'trace> {
             }
             self.leave_parked(task);
             self.name_program(task);
+            self.began(task);
         }
         self.settle_presumed();
         self.compare_clocks();

@@ -1,5 +1,6 @@
 //! What is known of a call by its name and its target: what its time is spent on, and whether it moves bytes.
 
+use crate::descriptors::ACCEPTED;
 use parsers::syscalls::Class;
 
 /// Whether a syscall returns the number of bytes it moved.
@@ -90,6 +91,8 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
     } else if target == b"stdin" {
         // Whatever the tracer was given to read from: nobody in the capture fills it.
         Some(Class::External)
+    } else if let Some(listener) = target.strip_suffix(ACCEPTED) {
+        Some(if is_host_and_port(listener) { Class::Network } else { Class::Ipc })
     } else if is_host_and_port(target) {
         Some(Class::Network)
     } else if target.starts_with(b"/") {

@@ -8,6 +8,7 @@
 //! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
 //! that execve closes are left in: nothing uses them before they are opened again.
 
+use crate::classes::is_host_and_port;
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -24,8 +25,12 @@ enum Role {
     Makes(&'static str),
     /// Gives the descriptor it works on a peer.
     Connects,
+    /// Gives the descriptor it works on an address.
+    Binds,
     /// Returns one for a peer.
     Accepts,
+    /// Returns one for a process.
+    Watches,
     /// Makes two, which belong together.
     Pairs(&'static str),
     /// Returns another one for the same thing.
@@ -51,6 +56,11 @@ pub(crate) enum Effect {
     Other,
 }
 
+/// Behind the address of a listener: a connection that was accepted there from a peer whose address is not printed.
+pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
+/// Before the id of the process that a descriptor stands for.
+pub(crate) const PROCESS: &[u8] = b"pid:";
+
 /// What the first three descriptors are called that a program is given.
 const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
 
@@ -67,7 +77,9 @@ fn role(name: &[u8]) -> Option<Role> {
         b"inotify_init" | b"inotify_init1" => Role::Makes("anon_inode:inotify"),
         b"fanotify_init" => Role::Makes("anon_inode:[fanotify]"),
         b"connect" => Role::Connects,
+        b"bind" => Role::Binds,
         b"accept" | b"accept4" => Role::Accepts,
+        b"pidfd_open" => Role::Watches,
         b"pipe" | b"pipe2" => Role::Pairs("pipe"),
         b"socketpair" | b"so_socketpair" => Role::Pairs("UNIX"),
         b"dup" | b"dup2" | b"dup3" => Role::Copies,
@@ -156,7 +168,10 @@ impl Descriptors {
 
     /// What the descriptor of a call stands for, where the line tells only the number of a socket.
     pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
-        let is_bare = |text: Text| texts.bytes(text).starts_with(b"socket:[");
+        let is_bare = |text: Text| {
+            let text = texts.bytes(text);
+            text.starts_with(b"socket:[") || text == b"anon_inode:[pidfd]"
+        };
         if !is_bare(printed) {
             return printed;
         }
@@ -193,7 +208,16 @@ impl Descriptors {
                 let copied = copied_fd(texts.bytes(line.target)).map_or(Text::NONE, |fd| self.target(task, fd));
                 self.set(task, line.ret, if copied.is_some() { copied } else { line.target });
             }
-            Role::Accepts => self.set(task, line.ret, line.target),
+            Role::Binds if is_address(texts.bytes(line.target)) => self.set(task, i64::from(line.fd), line.target),
+            Role::Accepts => {
+                let peer = self.accepted(task, line, texts);
+                self.set(task, line.ret, peer);
+            }
+            Role::Watches => {
+                let process = [PROCESS, texts.bytes(line.target)].concat();
+                let process = texts.add(&process);
+                self.set(task, line.ret, process);
+            }
             Role::Makes(what) => {
                 let what = texts.add(what.as_bytes());
                 self.set(task, line.ret, what);
@@ -209,8 +233,18 @@ impl Descriptors {
                 let names = GIVEN.map(|name| texts.add(name.as_bytes()));
                 (0..).zip(names).for_each(|(fd, name)| self.set(task, fd, name));
             }
-            Role::Begins | Role::Controls | Role::Connects => {}
+            Role::Begins | Role::Controls | Role::Connects | Role::Binds => {}
         }
+    }
+
+    /// What an accept returned: the peer, or where its address is not printed, what was accepted at the address of the listener.
+    fn accepted(&self, task: u32, line: &Line, texts: &mut Interner) -> Text {
+        let listener = texts.bytes(line.target);
+        if line.fd == NO_ID || self.target(task, line.fd) != line.target || !is_address(listener) {
+            return line.target;
+        }
+        let name = [listener, ACCEPTED].concat();
+        texts.add(&name)
     }
 
     /// Both ends of a pipe have one name, which no other pair has; those of a socket name each other.
@@ -262,6 +296,11 @@ impl Descriptors {
         }
         *self.roles[at].get_or_insert_with(|| role(texts.bytes(name)))
     }
+}
+
+/// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system.
+fn is_address(target: &[u8]) -> bool {
+    target.starts_with(b"/") || target.starts_with(b"@") || (is_host_and_port(target) && !target.ends_with(b":0"))
 }
 
 fn is_dup(command: &[u8]) -> bool {

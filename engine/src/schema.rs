@@ -83,7 +83,7 @@ columns! {
         "creator_pid" i32 "" "Process id of the creator.";
         "created_by" dict "" "Call that created it.";
         "is_thread" bool "" "Whether it is a thread beside the main one.";
-        "birth_ns" i64 "ns" "Start of its first event.";
+        "birth_ns" i64 "ns" "Start of its first event; if that comes late, the end of the call that created it.";
         "death_ns" i64 "ns" "Its end, if the capture shows it.";
         "exit_code" i32 "" "Exit status.";
         "exit_signal" dict "" "Signal that killed it.";
@@ -108,7 +108,7 @@ columns! {
         "parent_pid" i32 "" "Process that created it.";
         "program" dict "" "The last program it ran.";
         "argv" dict "" "Arguments of that program.";
-        "birth_ns" i64 "ns" "Start of its first event.";
+        "birth_ns" i64 "ns" "Start of its first event; if that comes late, the end of the call that created it.";
         "death_ns" i64 "ns" "Its end, if the capture shows it.";
         "exit_code" i32 "" "Exit status.";
         "exit_signal" dict "" "Signal that killed it.";

@@ -37,7 +37,7 @@ pub struct Task {
     pub vfork: bool,
     /// Its birth is in the capture: it was created or started there, not attached to.
     pub born: bool,
-    /// Start of its first event.
+    /// Start of its first event; the end of the call that created it, if it speaks late.
     pub birth_ns: i64,
     /// Its end; [`NO_NS`] if it is not in the capture.
     pub death_ns: i64,

@@ -25,9 +25,11 @@ mod waiting;
 pub mod waits;
 mod watch;
 
+use crate::descriptors::PROCESS;
 use crate::outline::Outline;
 use crate::stops::is_stop_name;
 use crate::trace::{Span, Trace};
+pub(crate) use connection::accepted_at;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use shapes::Deed;
@@ -387,6 +389,15 @@ impl Wakers {
     fn write_at(&self, call: &Waiting<'_>, target: parsers::Text) -> Option<Edge> {
         let name = call.trace.events.texts.bytes(target);
         let counted = || self.counters.writer(call, name, &self.signals, &self.children);
+        if let Some(process) = process_of(name) {
+            return self.children.process_end(call, process);
+        }
         self.streams.last_event(call, target).or_else(counted).or_else(|| self.watches.changer(call, name))
     }
+}
+
+/// The process that a descriptor stands for.
+fn process_of(target: &[u8]) -> Option<i32> {
+    let (id, rest) = parsers::scan::number(target.strip_prefix(PROCESS)?)?;
+    rest.is_empty().then(|| i32::try_from(id).ok()).flatten()
 }

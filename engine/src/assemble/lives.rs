@@ -10,6 +10,9 @@ use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
 /// So long after the end of their process threads may still be seen. No id is given out again so soon.
 const LAST_WORDS_NS: i64 = 100_000_000;
 
+/// A task that was let go speaks before this time is over, unless the capture leaves out what it does first.
+const LATE_NS: i64 = 10_000_000;
+
 impl Assembler<'_> {
     /// What follows from a completed call.
     pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
@@ -52,6 +55,23 @@ impl Assembler<'_> {
             }
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             Some(_) => {}
+        }
+    }
+
+    /// ```text
+    /// creator  |- clone = 2 -|
+    /// task 2                 ^          |--call--|      a filter left out what it did here, or it only computed
+    /// ```
+    ///
+    /// A task that speaks late lives from the end of the call that created it.
+    pub(super) fn began(&mut self, task: u32) {
+        let (events, known) = (&self.trace.events, &mut self.trace.tasks[task as usize]);
+        if known.vfork || known.created_by >= events.len() || known.birth_ns == NO_NS {
+            return;
+        }
+        let created_ns = events.end_ns(known.created_by);
+        if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > LATE_NS) {
+            known.birth_ns = created_ns;
         }
     }
 

@@ -13,7 +13,7 @@ use crate::kinds::Kinds;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
-use crate::wakers::waits::{Wait, is_timer, wait_of, wait_of_row, was_broken_off};
+use crate::wakers::waits::{Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -31,7 +31,8 @@ pub(super) enum Sleeps {
 /// The shapes that sleep.
 pub(super) fn sleeping(view: &View<'_>) -> Kinds<Sleeps> {
     let is_timer = |target: Text| is_timer(view.trace.events.texts.bytes(target));
-    Kinds::new(view, |syscall, shape| match wait_of(syscall)? {
+    let text = |text: Text| view.trace.events.texts.bytes(text);
+    Kinds::new(view, |syscall, shape| match wait_of(gone_on(syscall, text(shape.op)))? {
         Wait::Sleep => Some(Sleeps::Always),
         Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
         Wait::Poll => Some(Sleeps::WithoutDescriptors),
@@ -55,6 +56,16 @@ struct Group {
     asked_ns: i64,
     asked: i64,
     rows: Vec<u32>,
+}
+
+impl Group {
+    /// A sleep that a signal broke off goes on: both calls are one.
+    fn goes_on(&mut self, view: &View<'_>, row: u32) {
+        self.sum.add(view, row);
+        self.sum.calls -= 1;
+        self.interrupted -= i64::from(!was_broken_off(&view.trace.events, row));
+        self.rows.push(row);
+    }
 }
 
 /// Sleeps by task, program, syscall and what was asked.
@@ -106,6 +117,8 @@ pub(super) fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
     matches!(main.unwrap_or(known).ended, Some(Ended::Exited(_)))
 }
 
+/// As which the kernel goes on with a call behind a signal.
+const RESTART: &[u8] = b"restart_syscall";
 /// Program, syscall, what was asked.
 type Key = (Text, Text, i64);
 /// Of so many sleeps, one may have kept somebody waiting.
@@ -116,11 +129,20 @@ pub(super) const RHYTHM: i64 = 3;
 fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group)> {
     let events = &view.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
+    let mut broken_off = None;
     for row in sleeps_of(view, kinds, task) {
+        let before = broken_off.take().filter(|_| events.texts.bytes(events.shape(row).syscall) == RESTART);
+        if let Some((key, group)) = before.and_then(|key| Some((key, groups.get_mut(&key)?))) {
+            group.goes_on(view, row);
+            broken_off = was_broken_off(events, row).then_some(key);
+            continue;
+        }
         let asked_ns = events.requested_ns(row);
         let alike = asked_ns.map_or(NO_NS, two_digits);
         let new = || Group { sum: Sum::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
-        let group = groups.entry((view.program(task, row), events.shape(row).syscall, alike)).or_insert_with(new);
+        let key = (view.program(task, row), events.shape(row).syscall, alike);
+        broken_off = was_broken_off(events, row).then_some(key);
+        let group = groups.entry(key).or_insert_with(new);
         group.sum.add(view, row);
         group.interrupted += i64::from(was_broken_off(&view.trace.events, row));
         group.asked_ns = group.asked_ns.saturating_add(asked_ns.unwrap_or(0));

@@ -4,6 +4,7 @@ use crate::classes::class_of;
 use crate::events::Shape;
 use crate::kinds::Kinds;
 use crate::view::View;
+use crate::wakers::accepted_at;
 use crate::wakers::waits::{Wait, wait_of};
 use parsers::syscalls::Class;
 use parsers::{Outcome, Text};
@@ -80,7 +81,11 @@ fn accepted(view: &View<'_>, deeds: &Kinds<Deed>) -> FxHashSet<Text> {
     }
     let of = |task: u32| -> Vec<Text> {
         let accepts = deeds.calls(view, task).filter(|&(_, deed)| deed == Deed::Accepts);
-        accepts.map(|(row, _)| view.trace.events.target(row)).filter(|target| target.is_some()).collect()
+        let peer = |row: u32| {
+            let target = view.trace.events.target(row);
+            accepted_at(view.trace, target).unwrap_or(target)
+        };
+        accepts.map(|(row, _)| peer(row)).filter(|target| target.is_some()).collect()
     };
     view.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
 }

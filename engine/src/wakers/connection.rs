@@ -6,12 +6,22 @@
 //! ```
 //!
 //! Connections are taken in the order in which they are made, so each accept is joined with the first connect to its port
-//! that was not yet taken. Where it is not clear which port that is, it is left open.
+//! that was not yet taken. Where it is not clear which port that is, it is left open. An accept without the address of the
+//! peer is known by that of the listener, which may be a path.
+//!
+//! Where nobody connects, what is sent to the address of a socket is read there:
+//!
+//! ```text
+//! server   bind(3, /run/log)   |------ recvfrom(3) ------|
+//! other                            |- work -|sendto(/run/log)
+//! ```
 
 use super::shapes::{Deed, Known};
 use super::stream::{End, leaver, writer};
-use super::waiting::{Waiting, creators, descends, end_ns, same_process};
+use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
 use super::{Edge, How, Sure, waits};
+use crate::classes::is_host_and_port;
+use crate::descriptors::ACCEPTED;
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -27,6 +37,8 @@ const TRIES: usize = 16;
 struct Link {
     connect: u32,
     accept: u32,
+    /// What the server reads from and writes to.
+    client: Text,
 }
 
 /// The connections of a trace.
@@ -42,6 +54,8 @@ pub(super) struct Connections {
     by_server: FxHashMap<Text, Vec<u32>>,
     by_client: FxHashMap<Text, Vec<u32>>,
     by_accept: FxHashMap<u32, u32>,
+    /// Of each address that somebody bound, those under which others send to it.
+    sent_to: FxHashMap<Text, Vec<Text>>,
 }
 
 impl Connections {
@@ -81,17 +95,44 @@ impl Connections {
                 waiting.push_back(connect);
                 waiting.truncate(PENDING_AT_MOST);
             }
-            let Some(waiting) = pending.get_mut(host(trace, accept)) else { continue };
-            let Some(at) = first_for(trace, &ports, accept, waiting) else { continue };
-            if let Some(connect) = waiting.remove(at) {
-                self.links.push(Link { connect, accept });
+            let listener = trace.events.target(accept);
+            let at_listener = accepted_at(trace, listener);
+            let taken = match at_listener {
+                Some(_) => first_at(trace, accept, &mut pending),
+                None => pending
+                    .get_mut(host(trace, accept))
+                    .and_then(|waiting| first_for(trace, &ports, accept, waiting).and_then(|at| waiting.remove(at))),
+            };
+            if let Some(connect) = taken {
+                self.links.push(Link { connect, accept, client: at_listener.unwrap_or(listener) });
             }
         }
         for (number, link) in (0..).zip(&self.links) {
             self.by_server.entry(trace.events.target(link.connect)).or_default().push(number);
-            self.by_client.entry(trace.events.target(link.accept)).or_default().push(number);
+            self.by_client.entry(link.client).or_default().push(number);
             self.by_accept.insert(link.accept, number);
         }
+        self.sent_to = self.sent_to(trace);
+    }
+
+    /// Of each address that was bound, those at which somebody wrote that are the same one.
+    fn sent_to(&self, trace: &Trace) -> FxHashMap<Text, Vec<Text>> {
+        let texts = &trace.events.texts;
+        let mut by_port: FxHashMap<&[u8], Vec<Text>> = FxHashMap::default();
+        for &address in self.ends.keys() {
+            by_port.entry(port_of(texts.bytes(address))).or_default().push(address);
+        }
+        let mut bound: Vec<Text> = self.binds.iter().map(|&row| trace.events.target(row)).collect();
+        bound.sort_unstable();
+        bound.dedup();
+        let same = |bound: Text| {
+            let bytes = texts.bytes(bound);
+            let near = by_port.get(port_of(bytes)).map_or(&[][..], Vec::as_slice).iter().copied();
+            let mut same: Vec<Text> = near.filter(|&address| is_at(bytes, texts.bytes(address))).collect();
+            same.sort_unstable();
+            (!same.is_empty()).then_some((bound, same))
+        };
+        bound.into_iter().filter_map(same).collect()
     }
 
     /// The ports to which each process bound a socket; 0, which leaves the choice to the system, is none.
@@ -126,7 +167,20 @@ impl Connections {
             edges.max_by_key(|edge| edge.at_ns)
         };
         let as_client = self.by_server.get(&target).and_then(|numbers| found(numbers, true));
-        as_client.or_else(|| self.by_client.get(&target).and_then(|numbers| found(numbers, false)))
+        let as_server = || {
+            let numbers = self.by_client.get(&target)?;
+            // Several clients under one name: what ended the wait came at its end.
+            let is_clear = |edge: &Edge| numbers.len() == 1 || call.span.end_ns - edge.at_ns <= EXIT_TOLERANCE_NS;
+            found(numbers, false).filter(is_clear)
+        };
+        as_client.or_else(as_server).or_else(|| self.sender(call, target))
+    }
+
+    /// Who sent to the address of a socket without a connection.
+    fn sender(&self, call: &Waiting<'_>, bound: Text) -> Option<Edge> {
+        let addresses = self.sent_to.get(&bound)?.iter().take(TRIES);
+        let edges = addresses.filter_map(|address| writer(call, self.ends.get(address)?, |_| true));
+        edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
     }
 
     /// The edge from the peer of a link, if the waiting task has the end of the client or that of the server.
@@ -139,7 +193,8 @@ impl Connections {
         if !has(own, call.task) || began_ns > call.span.end_ns {
             return None;
         }
-        let end = self.ends.get(&events.target(other))?;
+        let theirs = if of_client { link.client } else { events.target(other) };
+        let end = self.ends.get(&theirs)?;
         let is_peer = |row: u32| has(other, events.task(row)) && events.start_ns(row) >= began_ns;
         let edge = if ends_file { leaver(call, end, is_peer) } else { writer(call, end, is_peer) };
         edge.map(|edge| Edge { sure: Sure::Inferred, ..edge })
@@ -171,20 +226,67 @@ fn first_for(
     is_known.then_some(first)
 }
 
+/// What connections are called that were accepted at an address, if the addresses of the peers are not printed.
+pub(crate) fn accepted_at(trace: &Trace, listener: Text) -> Option<Text> {
+    let texts = &trace.events.texts;
+    texts.find(&[texts.bytes(listener), ACCEPTED].concat())
+}
+
+/// Take the first connect to the address at which this accept listened.
+fn first_at(trace: &Trace, accept: u32, pending: &mut FxHashMap<Vec<u8>, VecDeque<u32>>) -> Option<u32> {
+    let texts = &trace.events.texts;
+    let listener = texts.bytes(trace.events.target(accept));
+    let fits = |&connect: &u32| {
+        let own = trace.events.task(connect) == trace.events.task(accept);
+        let is_there = is_at(listener, texts.bytes(trace.events.target(connect)));
+        !own && is_there && same_capture(trace, connect, accept)
+    };
+    let places = pending.iter().filter_map(|(host, waiting)| {
+        let at = waiting.iter().position(fits)?;
+        Some((trace.events.start_ns(waiting[at]), waiting[at], host, at))
+    });
+    let (_, _, host, at) = places.min()?;
+    let host = host.clone();
+    pending.get_mut(&host)?.remove(at)
+}
+
+/// Whether who sends or connects to an address reaches a socket that is bound to another one, or to the same.
+fn is_at(bound: &[u8], address: &[u8]) -> bool {
+    let any = [&b"0.0.0.0"[..], b"[::]", b"*"].contains(&host_of(bound));
+    bound == address
+        || (is_host_and_port(bound)
+            && is_host_and_port(address)
+            && port_of(bound) == port_of(address)
+            && (any || host_of(bound) == host_of(address)))
+}
+
 fn same_capture(trace: &Trace, a: u32, b: u32) -> bool {
     let capture = |row: u32| trace.tasks.get(trace.events.task(row) as usize).map(|task| task.capture);
     capture(a) == capture(b)
 }
 
-/// `127.0.0.1` of `127.0.0.1:80`, and of an IPv4 address in IPv6 clothes.
 fn host(trace: &Trace, row: u32) -> &[u8] {
-    let target = trace.events.texts.bytes(trace.events.target(row));
+    host_of(trace.events.texts.bytes(trace.events.target(row)))
+}
+
+fn port(trace: &Trace, row: u32) -> &[u8] {
+    port_of(trace.events.texts.bytes(trace.events.target(row)))
+}
+
+/// `127.0.0.1` of `127.0.0.1:80`, and of an IPv4 address in IPv6 clothes; all of a path.
+fn host_of(target: &[u8]) -> &[u8] {
+    if target.starts_with(b"/") {
+        return target;
+    }
     let host = &target[..memchr::memrchr(b':', target).unwrap_or(target.len())];
     let bare = host.strip_prefix(b"[::ffff:").and_then(|host| host.strip_suffix(b"]"));
     bare.unwrap_or(host)
 }
 
-fn port(trace: &Trace, row: u32) -> &[u8] {
-    let target = trace.events.texts.bytes(trace.events.target(row));
+/// The port; of a path, all of it.
+fn port_of(target: &[u8]) -> &[u8] {
+    if target.starts_with(b"/") {
+        return target;
+    }
     memchr::memrchr(b':', target).map_or(b"", |colon| &target[colon + 1..])
 }

@@ -4,14 +4,16 @@ use super::checks::{self, Check, check_of};
 use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::message::{Object, object_of};
-use super::waits::{Wait, is_broken_off, is_signal_upkeep, is_timer, wait_of};
+use super::waits::{Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
 use super::watch::Changes;
 use crate::classes::{class_of, is_host_and_port};
+use crate::descriptors::ACCEPTED;
 use crate::events::{EventKind, Shape};
 use crate::outline::Look;
 use crate::trace::Trace;
-use parsers::Outcome;
 use parsers::syscalls::Class;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashSet;
 
 /// What a call does for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -110,9 +112,15 @@ impl Shapes {
         let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
         let watched = asked.fold(Changes::default(), Changes::with);
         let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo), watched };
+        let addresses = addresses(trace, &shapes);
         for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
             let texts = &trace.events.texts;
             let target = texts.bytes(shape.target);
+            if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
+                known.at_address = true;
+                let is_used = known.class == Class::Disk && (known.wait.is_some() || known.deed == Deed::Writes);
+                known.class = if is_used { Class::Ipc } else { known.class };
+            }
             known.is_told = concerns::is_told(known, target, makes);
             known.works = concerns::works(known, target, makes);
         }
@@ -178,11 +186,19 @@ impl Shapes {
     }
 }
 
+/// The addresses of sockets that are named as files are.
+fn addresses(trace: &Trace, shapes: &[Known]) -> FxHashSet<Text> {
+    let at_sockets = shapes.iter().zip(trace.events.shapes()).filter(|(known, shape)| {
+        let is_named = shape.target.is_some() && !known.at_address;
+        is_named && matches!(known.deed, Deed::Connects | Deed::Binds)
+    });
+    at_sockets.map(|(_, shape)| shape.target).collect()
+}
+
 fn known(trace: &Trace, shape: &Shape) -> Known {
     let texts = &trace.events.texts;
     let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
-    // A wait that a signal broke off goes on under this name.
-    let syscall = if syscall == b"restart_syscall" && !op.is_empty() { op } else { syscall };
+    let syscall = gone_on(syscall, op);
     let deed = match deed(syscall, op) {
         Deed::Writes if is_eventfd(target) => Deed::Counts,
         deed => deed,

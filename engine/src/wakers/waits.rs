@@ -53,7 +53,13 @@ pub fn wait_of(syscall: &[u8]) -> Option<Wait> {
 
 /// What a row waits for, if it may.
 pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
-    wait_of(events.texts.bytes(events.shape(row).syscall))
+    let shape = events.shape(row);
+    wait_of(gone_on(events.texts.bytes(shape.syscall), events.texts.bytes(shape.op)))
+}
+
+/// The name of a call, where a signal broke it off and it goes on under another one: that is its sub-operation.
+pub(crate) fn gone_on<'name>(syscall: &'name [u8], op: &'name [u8]) -> &'name [u8] {
+    if syscall == b"restart_syscall" && !op.is_empty() { op } else { syscall }
 }
 
 /// Whether a wait ended because its time was over.

@@ -2,6 +2,7 @@
 
 mod kin;
 mod signals;
+mod sockets;
 mod streams;
 mod watches;
 
@@ -16,4 +17,4 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: &[&[Case]] = &[kin::CASES, signals::CASES, streams::CASES, watches::CASES];
+pub const CASES: &[&[Case]] = &[kin::CASES, signals::CASES, sockets::CASES, streams::CASES, watches::CASES];

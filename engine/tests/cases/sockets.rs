@@ -1,0 +1,117 @@
+//! Sockets that are known by an address or a path alone, and descriptors of processes.
+
+use super::Case;
+
+#[rustfmt::skip]
+pub const CASES: &[Case] = &[
+    Case { name: "a connection at a path is known by it, accepted without an address, and with the numbers of sockets printed", lines: r#"
+1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_UNIX, SOCK_STREAM, 0) = 3<socket:[11]> <0.000019>
+1 01.001100 bind(3<socket:[11]>, {sa_family=AF_UNIX, sun_path="/run/s.sock"}, 110) = 0 <0.000058>
+1 01.001200 listen(3<socket:[11]>, 5) = 0 <0.000020>
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+2 01.001700 accept(3<socket:[11]>, NULL, NULL <unfinished ...>
+1 01.001800 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100100>
+1 01.102000 socket(AF_UNIX, SOCK_STREAM, 0) = 4<socket:[12]> <0.000019>
+1 01.102100 connect(4<socket:[12]>, {sa_family=AF_UNIX, sun_path="/run/s.sock"}, 110) = 0 <0.000050>
+2 01.102160 <... accept resumed>) = 5<socket:[13]> <0.100460>
+2 01.102200 read(5<socket:[13]>,  <unfinished ...>
+1 01.102300 write(4<socket:[12]>, "q", 1) = 1 <0.000030>
+2 01.102340 <... read resumed>"q", 1) = 1 <0.000140>
+1 01.102400 read(4<socket:[12]>,  <unfinished ...>
+2 01.102450 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+2 01.502700 write(5<socket:[13]>, "r", 1) = 1 <0.000030>
+1 01.502760 <... read resumed>"r", 1) = 1 <0.400360>
+2 01.502800 exit_group(0) = ?
+2 01.502900 +++ exited with 0 +++
+1 01.503000 exit_group(0) = ?
+1 01.503100 +++ exited with 0 +++
+"#, ends: &["2 accept: 1 stream inferred", "1 clock_nanosleep: itself", "1 read: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "an accept that prints no address takes the first connect to the address of its listener", lines: r#"
+1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_INET, SOCK_STREAM, 0) = 3 <0.000019>
+1 01.001100 bind(3, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000058>
+1 01.001200 listen(3, 5) = 0 <0.000020>
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+2 01.001700 accept(3, NULL, NULL <unfinished ...>
+1 01.001800 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100100>
+1 01.102000 socket(AF_INET, SOCK_STREAM, 0) = 4 <0.000019>
+1 01.102100 connect(4, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000050>
+2 01.102160 <... accept resumed>) = 5 <0.100460>
+2 01.102200 read(5,  <unfinished ...>
+1 01.102300 write(4, "q", 1) = 1 <0.000030>
+2 01.102340 <... read resumed>"q", 1) = 1 <0.000140>
+1 01.102400 read(4,  <unfinished ...>
+2 01.102450 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+2 01.502700 write(5, "r", 1) = 1 <0.000030>
+1 01.502760 <... read resumed>"r", 1) = 1 <0.400360>
+2 01.502800 exit_group(0) = ?
+2 01.502900 +++ exited with 0 +++
+1 01.503000 exit_group(0) = ?
+1 01.503100 +++ exited with 0 +++
+"#, ends: &["2 accept: 1 stream inferred", "1 clock_nanosleep: itself", "1 read: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "who sends to the path of a socket ends the wait of who reads there", lines: r#"
+1 01.000000 execve("./srv", ["./srv"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 3 <0.000019>
+1 01.001100 bind(3, {sa_family=AF_UNIX, sun_path="/run/d.sock"}, 21) = 0 <0.000058>
+1 01.001200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.001600 recvfrom(3,  <unfinished ...>
+2 01.001700 socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 4 <0.000020>
+2 01.001800 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+2 01.402000 sendto(4, "x0", 2, 0, {sa_family=AF_UNIX, sun_path="/run/d.sock"}, 21) = 2 <0.000026>
+1 01.402060 <... recvfrom resumed>"x0", 100, 0, NULL, NULL) = 2 <0.400450>
+2 01.402100 exit_group(0) = ?
+2 01.402200 +++ exited with 0 +++
+1 01.402300 exit_group(0) = ?
+1 01.402400 +++ exited with 0 +++
+"#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "so does who sends to its port", lines: r#"
+1 01.000000 execve("./srv", ["./srv"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_INET, SOCK_DGRAM|SOCK_CLOEXEC, IPPROTO_IP) = 3 <0.000019>
+1 01.001100 bind(3, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000058>
+1 01.001200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.001600 recvfrom(3,  <unfinished ...>
+2 01.001700 socket(AF_INET, SOCK_DGRAM|SOCK_CLOEXEC, IPPROTO_IP) = 4 <0.000020>
+2 01.001800 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+2 01.402000 sendto(4, "x0", 2, 0, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 2 <0.000026>
+1 01.402060 <... recvfrom resumed>"x0", 100, 0, NULL, NULL) = 2 <0.400450>
+2 01.402100 exit_group(0) = ?
+2 01.402200 +++ exited with 0 +++
+1 01.402300 exit_group(0) = ?
+1 01.402400 +++ exited with 0 +++
+"#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "so does who is connected to it", lines: r#"
+1 01.000000 execve("./srv", ["./srv"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 3 <0.000019>
+1 01.001100 bind(3, {sa_family=AF_UNIX, sun_path="/run/d.sock"}, 21) = 0 <0.000058>
+1 01.001200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.001600 recvfrom(3,  <unfinished ...>
+2 01.001700 socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 4 <0.000020>
+2 01.001750 connect(4, {sa_family=AF_UNIX, sun_path="/run/d.sock"}, 110) = 0 <0.000020>
+2 01.001800 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+2 01.402000 sendto(4, "x0", 2, MSG_NOSIGNAL, NULL, 0) = 2 <0.000026>
+1 01.402060 <... recvfrom resumed>"x0", 100, 0, NULL, NULL) = 2 <0.400450>
+2 01.402100 exit_group(0) = ?
+2 01.402200 +++ exited with 0 +++
+1 01.402300 exit_group(0) = ?
+1 01.402400 +++ exited with 0 +++
+"#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "the end of a process ends a poll of the descriptor that stands for it", lines: r#"
+1 01.351000 execve("./ev", ["./ev"], 0x7ffd /* 9 vars */) = 0 <0.0005>
+1 01.352623 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000125>
+1 01.352783 pidfd_open(2, 0 <unfinished ...>
+2 01.352805 set_robust_list(0x7fa3fde35a20, 24 <unfinished ...>
+1 01.352830 <... pidfd_open resumed>) = 3 <0.000037>
+2 01.352838 <... set_robust_list resumed>) = 0 <0.000026>
+1 01.352878 poll([{fd=3, events=POLLIN}], 1, -1 <unfinished ...>
+2 01.352892 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.301868>
+2 01.654849 exit_group(0)   = ?
+2 01.655027 +++ exited with 0 +++
+1 01.655050 <... poll resumed>) = 1 ([{fd=3, revents=POLLIN}]) <0.302159>
+1 01.655093 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.655128 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100127>
+1 01.755340 wait4(2, NULL, 0, NULL) = 2 <0.000025>
+1 01.755467 exit_group(0)   = ?
+1 01.755660 +++ exited with 0 +++
+"#, ends: &["1 poll: 2 child inferred", "2 clock_nanosleep: itself", "1 clock_nanosleep: itself"] },
+];
