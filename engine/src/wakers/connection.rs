@@ -17,7 +17,7 @@
 //! ```
 
 use super::shapes::{Deed, Known};
-use super::stream::{End, leaver, writer};
+use super::stream::{End, leaver, may_be_stream, writer};
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
 use super::{Edge, How, Sure, waits};
 use crate::classes::is_host_and_port;
@@ -60,7 +60,7 @@ pub(super) struct Connections {
 
 impl Connections {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
-        if !known.at_address {
+        if !known.at_address && known.deed != Deed::Accepts {
             return;
         }
         let events = &trace.events;
@@ -97,9 +97,10 @@ impl Connections {
             }
             let listener = trace.events.target(accept);
             let at_listener = accepted_at(trace, listener);
-            let taken = match at_listener {
-                Some(_) => first_at(trace, accept, &mut pending),
-                None => pending
+            let named = trace.events.texts.bytes(listener);
+            let taken = match at_listener.is_some() || address_of(named) != named {
+                true => first_at(trace, accept, &mut pending),
+                false => pending
                     .get_mut(host(trace, accept))
                     .and_then(|waiting| first_for(trace, &ports, accept, waiting).and_then(|at| waiting.remove(at))),
             };
@@ -178,6 +179,8 @@ impl Connections {
 
     /// Who sent to the address of a socket without a connection.
     fn sender(&self, call: &Waiting<'_>, bound: Text) -> Option<Edge> {
+        let texts = &call.trace.events.texts;
+        let bound = texts.find(address_of(texts.bytes(bound)))?;
         let addresses = self.sent_to.get(&bound)?.iter().take(TRIES);
         let edges = addresses.filter_map(|address| writer(call, self.ends.get(address)?, |_| true));
         edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
@@ -235,7 +238,7 @@ pub(crate) fn accepted_at(trace: &Trace, listener: Text) -> Option<Text> {
 /// Take the first connect to the address at which this accept listened.
 fn first_at(trace: &Trace, accept: u32, pending: &mut FxHashMap<Vec<u8>, VecDeque<u32>>) -> Option<u32> {
     let texts = &trace.events.texts;
-    let listener = texts.bytes(trace.events.target(accept));
+    let listener = address_of(texts.bytes(trace.events.target(accept)));
     let fits = |&connect: &u32| {
         let own = trace.events.task(connect) == trace.events.task(accept);
         let is_there = is_at(listener, texts.bytes(trace.events.target(connect)));
@@ -248,6 +251,15 @@ fn first_at(trace: &Trace, accept: u32, pending: &mut FxHashMap<Vec<u8>, VecDequ
     let (_, _, host, at) = places.min()?;
     let host = host.clone();
     pending.get_mut(&host)?.remove(at)
+}
+
+/// The address of a socket without a peer, where the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]` and of
+/// `UNIX-STREAM:[7,"/run/x"]`.
+fn address_of(target: &[u8]) -> &[u8] {
+    let inside = memchr::memmem::find(target, b":[").filter(|_| may_be_stream(target));
+    let Some(inside) = inside.and_then(|at| target[at + 2..].strip_suffix(b"]")) else { return target };
+    let path = memchr::memmem::find(inside, b",\"").and_then(|at| inside[at + 2..].strip_suffix(b"\""));
+    path.unwrap_or(inside)
 }
 
 /// Whether who sends or connects to an address reaches a socket that is bound to another one, or to the same.

@@ -114,4 +114,17 @@ pub const CASES: &[Case] = &[
 1 01.755467 exit_group(0)   = ?
 1 01.755660 +++ exited with 0 +++
 "#, ends: &["1 poll: 2 child inferred", "2 clock_nanosleep: itself", "1 clock_nanosleep: itself"] },
+    Case { name: "where descriptors are decorated with addresses, these tell the listener and the one that is bound", lines: r#"
+1 01.000000 bind(3<UNIX-STREAM:[11]>, {sa_family=AF_UNIX, sun_path="/run/s.sock"}, 110) = 0 <0.000058>
+1 01.000100 bind(4<UDP:[12]>, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("0.0.0.0")}, 16) = 0 <0.000058>
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+2 01.001700 accept(3<UNIX-STREAM:[11,"/run/s.sock"]>, NULL, NULL <unfinished ...>
+1 01.102100 connect(4<UNIX-STREAM:[13]>, {sa_family=AF_UNIX, sun_path="/run/s.sock"}, 110) = 0 <0.000050>
+2 01.102160 <... accept resumed>) = 5<UNIX-STREAM:[14->13,"/run/s.sock"]> <0.100460>
+2 01.102200 recvfrom(4<UDP:[0.0.0.0:5514]>,  <unfinished ...>
+1 01.302300 sendto(6<UDP:[15]>, "q", 1, 0, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 1 <0.000030>
+2 01.302340 <... recvfrom resumed>"q", 1, 0, NULL, NULL) = 1 <0.200140>
+2 01.502800 exit_group(0) = ?
+1 01.503000 exit_group(0) = ?
+"#, ends: &["2 accept: 1 stream inferred", "2 recvfrom: 1 stream inferred"] },
 ];
