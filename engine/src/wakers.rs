@@ -312,6 +312,11 @@ impl Wakers {
         broken::began_ns(&self.shapes, trace, task, at, start_ns)
     }
 
+    /// When the wait for a lock began of which this call may be the last part: those before it may have come to their limits.
+    pub fn asked_first_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+        broken::asked_first_ns(&self.shapes, trace, task, at, start_ns)
+    }
+
     /// Whether a call only keeps signals in order.
     pub fn keeps_signals(&self, trace: &Trace, row: u32) -> bool {
         self.shapes.of(trace, row).upkeep

@@ -253,6 +253,21 @@ fn a_futex_is_the_wakers_of_its_address_and_process() {
 }
 
 #[test]
+fn waits_at_one_address_that_came_to_their_limits_are_one_with_the_last() {
+    let waits = |limit: &str, first: &'static str| {
+        let late = |task: TaskPlan, from: i64, to: i64, at: &'static str| {
+            task.call("futex", from, to).on(at).op("FUTEX_WAIT_PRIVATE").fails(limit)
+        };
+        let late = late(late(root().fork(1, 10, 2), 20, 40, first), 41, 60, "0x1");
+        late.call("futex", 61, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0)
+    };
+    let wakes = |thread: TaskPlan| thread.call("futex", 70, 78).on("0x1").op("FUTEX_WAKE_PRIVATE").returns(1);
+    assert_eq!(charged(with_thread(waits("ETIMEDOUT", "0x1"), wakes)), vec![42, 58]);
+    assert_eq!(charged(with_thread(waits("ETIMEDOUT", "0x2"), wakes)), vec![63, 37], "the first one was for another");
+    assert_eq!(charged(with_thread(waits("EAGAIN", "0x1"), wakes)), vec![83, 17], "they did not wait");
+}
+
+#[test]
 fn a_wake_that_returns_after_who_it_woke_still_ended_the_wait() {
     let waits = root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0);
     let wakes = |thread: TaskPlan| thread.call("futex", 79, 5_000_000).on("0x1").op("FUTEX_WAKE_PRIVATE").returns(1);

@@ -5,7 +5,7 @@ use crate::events::{EventKind, NONE};
 use crate::trace::Span;
 use crate::wakers::checks::Poll;
 use crate::wakers::waits::{self, Wait};
-use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How};
+use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How, Sure};
 use parsers::Outcome;
 use parsers::syscalls::Class;
 
@@ -24,11 +24,8 @@ impl<L: Listen> Walk<'_, L> {
         match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, span.start_ns, edge))
         {
             Some(edge) => {
-                let began_ns = match edge.how {
-                    How::Child | How::Join => self.began_to_wait(at, span, edge.how),
-                    _ => self.wakers.began_ns(self.trace, self.task, at, span.start_ns),
-                };
-                self.follow(span, began_ns, edge);
+                let (began_ns, sure) = self.began(at, span, &edge);
+                self.follow(span, began_ns, Edge { sure, ..edge });
             }
             None => {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
@@ -41,6 +38,20 @@ impl<L: Listen> Walk<'_, L> {
                 };
                 self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
             }
+        }
+    }
+
+    /// When the wait began that this call ended, and how sure it is then who ended it.
+    fn began(&self, at: usize, span: Span, edge: &Edge) -> (i64, Sure) {
+        let (trace, task) = (self.trace, self.task);
+        match edge.how {
+            How::Child | How::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
+            How::Futex => {
+                let began_ns = self.wakers.asked_first_ns(trace, task, at, span.start_ns);
+                let sure = if began_ns < span.start_ns { Sure::Inferred } else { edge.sure };
+                (self.wakers.began_ns(trace, task, at, began_ns), sure)
+            }
+            _ => (self.wakers.began_ns(trace, task, at, span.start_ns), edge.sure),
         }
     }
 

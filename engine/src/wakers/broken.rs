@@ -5,6 +5,12 @@
 //! task    |---- read ----|SIGTERM, its handler|--- unlink ---|      ended by who sent the signal
 //! task    |---- read ----|killed by SIGKILL                         the same: it never returned
 //! ```
+//!
+//! A wait for a lock with a limit may be one in several parts, too, each up to the limit:
+//!
+//! ```text
+//! task    |-- futex --|ETIMEDOUT |-- futex --|ETIMEDOUT |- futex -|  ended by who wakes at the address at last
+//! ```
 
 use super::shapes::Shapes;
 use super::waiting::Waiting;
@@ -17,6 +23,9 @@ use parsers::{NO_ID, Text};
 
 /// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
 const ROWS_BEHIND: usize = 64;
+/// Between two parts of a wait with a limit there are no more calls, and no more time, than this.
+const CALLS_BETWEEN: usize = 12;
+const BETWEEN_NS: i64 = 10_000_000;
 /// Parts of one wait that are followed: an interval timer may break one off all the time.
 const PARTS: usize = 256;
 
@@ -74,6 +83,23 @@ pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, sta
         let call = (from..reach).rev().find(|&at| was_broken_off(events, rows[at]))?;
         let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
         (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
+    };
+    let first = std::iter::successors(Some(at), before).take(PARTS).last().filter(|&first| first != at);
+    first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
+}
+
+/// When the wait for a lock began of which this call is the last part, if those before it only came to their limits.
+pub(super) fn asked_first_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    let before = |&at: &usize| {
+        let (now, from) = (rows[at], at.saturating_sub(CALLS_BETWEEN + 1));
+        let is_same = |&at: &usize| {
+            let (old, new) = (events.shape(rows[at]), events.shape(now));
+            old.syscall == new.syscall && events.target(rows[at]) == events.target(now)
+        };
+        let before = (from..at).rev().find(is_same)?;
+        let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[before])?);
+        (shapes.timed_out(trace, rows[before]) && between_ns <= BETWEEN_NS).then_some(before)
     };
     let first = std::iter::successors(Some(at), before).take(PARTS).last().filter(|&first| first != at);
     first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
