@@ -99,7 +99,7 @@ impl<'trace> Assembler<'trace> {
             capture,
             facts,
             owners: Owners::new(number, facts.ids_optional),
-            clocks: vec![FileClock::new(facts.clock); files],
+            clocks: vec![FileClock::new(&facts); files],
             first_task,
             states: Vec::new(),
             open: Vec::new(),

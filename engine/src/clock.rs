@@ -1,6 +1,6 @@
 //! Stamps as printed to one time line per capture.
 
-use parsers::{Clock, NO_NS};
+use parsers::{Clock, DurKind, Facts, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// No stamp lies further from 1970 than this (146 years), whatever the trace says, so that sums and differences of a
@@ -26,14 +26,17 @@ pub struct FileClock {
     clock: Clock,
     last_ns: i64,
     day_ns: i64,
+    /// Of a log.
+    onward: Option<Onward>,
     /// Stamps that lie before the one before them.
     pub backward_steps: u64,
 }
 
 impl FileClock {
     /// A clock that has not seen a stamp.
-    pub fn new(clock: Clock) -> FileClock {
-        FileClock { clock, last_ns: NO_NS, day_ns: 0, backward_steps: 0 }
+    pub fn new(facts: &Facts) -> FileClock {
+        let onward = (facts.dur_kind == DurKind::Gap).then(Onward::default);
+        FileClock { clock: facts.clock, last_ns: NO_NS, day_ns: 0, onward, backward_steps: 0 }
     }
 
     /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it says nothing about wall time.
@@ -50,8 +53,11 @@ impl FileClock {
             Clock::TimeOfDay => bounded_stamp_ns(self.over_midnight(stamp_ns)),
         };
         self.backward_steps += u64::from(self.last_ns != NO_NS && placed_ns < self.last_ns);
-        self.last_ns = placed_ns;
-        placed_ns
+        let before_ns = std::mem::replace(&mut self.last_ns, placed_ns);
+        match &mut self.onward {
+            None => placed_ns,
+            Some(onward) => onward.place(placed_ns, before_ns),
+        }
     }
 
     /// A step of more than half a day is midnight, forward or (lines held back over it) backward.
@@ -68,15 +74,91 @@ impl FileClock {
     }
 }
 
+/// A line of a log that lies less than this before the one above it was written late, and its stamp is right; what lies
+/// further back is a clock that was set, or another one.
+const LATE_NS: i64 = 10_000_000_000;
+
+/// The time line of a log, on which no stretch lies on another one.
+///
+/// ```text
+/// stamps      100  101 | 41  42  43        how long the silence at | was nobody can know: it counts as none,
+/// time line   100  101  101 102 103        and the clock goes on from there
+/// ```
+#[derive(Clone, Copy, Debug)]
+struct Onward {
+    /// How far the time line is ahead of the stamps.
+    ahead_ns: i64,
+    /// Above which stamp the clock was set back, and how far ahead the time line was there, until that stamp is reached again.
+    set_back: Option<(i64, i64)>,
+    highest_ns: i64,
+}
+
+impl Default for Onward {
+    fn default() -> Onward {
+        Onward { ahead_ns: 0, set_back: None, highest_ns: NO_NS }
+    }
+}
+
+impl Onward {
+    #[inline]
+    fn place(&mut self, stamp_ns: i64, before_ns: i64) -> i64 {
+        if self.set_back.is_some() || stamp_ns < before_ns {
+            self.follow(stamp_ns, stamp_ns.saturating_sub(before_ns));
+        }
+        let placed_ns = bounded_stamp_ns(stamp_ns.saturating_add(self.ahead_ns));
+        self.highest_ns = self.highest_ns.max(placed_ns);
+        placed_ns
+    }
+
+    #[cold]
+    fn follow(&mut self, stamp_ns: i64, step_ns: i64) {
+        if step_ns <= -LATE_NS {
+            let before_ns = stamp_ns.saturating_sub(step_ns);
+            self.set_back.get_or_insert((before_ns, self.ahead_ns));
+            self.ahead_ns = self.highest_ns.saturating_sub(stamp_ns);
+        } else if let Some((_, ahead_ns)) = self.set_back.take_if(|(left_ns, _)| stamp_ns >= *left_ns)
+            && step_ns >= self.ahead_ns.saturating_sub(ahead_ns) / 2
+        {
+            // A leap ahead over most of it: the lines since were late or another machine's, and this one is not.
+            self.ahead_ns = ahead_ns.max(self.highest_ns.saturating_sub(stamp_ns));
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     const SECOND_NS: i64 = 1_000_000_000;
 
+    fn clock_of(clock: Clock, dur_kind: DurKind) -> FileClock {
+        let reader =
+            parsers::by_name("kernel-log").map(|format| format.reader(parsers::Head { bytes: b"", complete: true }));
+        let facts = reader.expect("a format").facts();
+        FileClock::new(&Facts { clock, dur_kind, ..facts })
+    }
+
+    #[test]
+    fn the_clock_of_a_log_goes_on_where_it_is_set_back() {
+        #[rustfmt::skip]
+        let cases: &[(&[i64], &[i64])] = &[
+            (&[100, 101, 98, 102], &[100, 101, 98, 102]),
+            (&[1800, 1803, 9, 12, 1805, 1806], &[1800, 1803, 1803, 1806, 1806, 1807]),
+            (&[1800, 1803, 9, 12, 912, 1712, 1812, 1813], &[1800, 1803, 1803, 1806, 2706, 3506, 3606, 3607]),
+            (&[100, 50, 51, 10, 12], &[100, 100, 101, 101, 103]),
+            // Two machines whose clocks differ by two minutes.
+            (&[600, 480, 601, 481, 482, 604, 490], &[600, 600, 601, 601, 602, 604, 604]),
+        ];
+        for (stamps, expected) in cases {
+            let mut clock = clock_of(Clock::Epoch, DurKind::Gap);
+            let placed: Vec<i64> = stamps.iter().map(|stamp| clock.place(stamp * SECOND_NS) / SECOND_NS).collect();
+            assert_eq!(placed, *expected, "{stamps:?}");
+        }
+    }
+
     #[test]
     fn midnight_adds_a_day_and_a_late_line_takes_it_back() {
-        let mut clock = FileClock::new(Clock::TimeOfDay);
+        let mut clock = clock_of(Clock::TimeOfDay, DurKind::None);
         let late_ns = DAY_NS - SECOND_NS;
         assert_eq!(clock.place(late_ns), late_ns);
         assert_eq!(clock.place(SECOND_NS), DAY_NS + SECOND_NS);
@@ -87,7 +169,7 @@ mod tests {
 
     #[test]
     fn relative_stamps_add_up() {
-        let mut clock = FileClock::new(Clock::SincePrevious);
+        let mut clock = clock_of(Clock::SincePrevious, DurKind::None);
         assert_eq!([0, 5, 7].map(|step_ns| clock.place(step_ns)), [0, 5, 12]);
     }
 }

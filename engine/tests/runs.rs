@@ -135,3 +135,60 @@ fn a_program_run_by_a_program_is_no_run() {
     let summary = format!("{ALONE}% time     seconds  usecs/call     calls    errors syscall\n");
     assert_eq!(first_lines(&summary), [1]);
 }
+
+/// Two starts of a machine, as a kernel without a line that names it, and as a journal tells them.
+#[test]
+fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
+    let kernel = |last: &str| {
+        format!(
+            "[    0.000000] microcode: updated early\n[    0.000000] Linux version 6.1.0\n[    0.000004] tsc: calibrated\n\
+             [    2.000000] EXT4-fs (sda1): mounted\n[   {last}.000000] reboot: Restarting system\n"
+        )
+    };
+    let journal = "-- Boot 0123456789abcdef0123456789abcdef --\n\
+        Mar 05 19:43:34 host app[1]: one\nMar 05 19:43:44 host app[1]: two\n";
+    let monotonic = "-- Reboot --\n[    7.000000] host app[1]: one\n[   17.000000] host app[1]: two\n";
+    let cases = [
+        (format!("{}{}", kernel("40"), kernel("10")), vec![(1, 40), (6, 10)]),
+        (journal.repeat(2), vec![(1, 10), (4, 10)]),
+        (monotonic.repeat(2), vec![(1, 10), (4, 10)]),
+        // The same message again in one boot, and lines that stand a little too late.
+        (
+            "[    0.000000] one\n[    0.000004] two\n[    0.000000] three\n[    1.000000] Linux version 6.1.0\n".into(),
+            vec![(1, 1)],
+        ),
+    ];
+    for (text, expected) in cases {
+        let trace = read(&text);
+        let window = |capture: &engine::trace::Capture| {
+            (capture.first_line, (capture.last_ns - capture.first_ns) / 1_000_000_000)
+        };
+        assert_eq!(trace.captures.iter().map(window).collect::<Vec<_>>(), expected, "{text}");
+    }
+}
+
+/// Seconds from each message to the next one, and the lines of both.
+fn silences(text: &str) -> Vec<(i64, i64, i64)> {
+    let trace = read(text);
+    let choice = engine::select::Choice::default();
+    let all = engine::select::Selection::new(&trace, &choice).unwrap_or_else(|_| panic!("all"));
+    let table = engine::gaps::gaps(&trace, &all, 0);
+    let column = |name| match table.column(name) {
+        Some(engine::table::Values::Int(values)) => values.iter().map(|value| value.unwrap_or(-1)).collect::<Vec<_>>(),
+        _ => panic!("no numbers: {name}"),
+    };
+    let (dur_ns, line, next_line) = (column("dur_ns"), column("line"), column("next_line"));
+    (0..dur_ns.len()).map(|at| (dur_ns[at] / 1_000_000_000, line[at], next_line[at])).collect()
+}
+
+#[test]
+fn a_clock_set_back_is_no_silence_and_lays_no_times_on_each_other() {
+    let text = "\
+2009-03-05T19:43:30.000000+00:00 host app: one
+2009-03-05T19:43:33.000000+00:00 host app: two
+2009-03-05T19:13:39.000000+00:00 host ntpd: clock set
+2009-03-05T19:13:41.000000+00:00 host app: three
+";
+    assert_eq!(silences(text), [(3, 1, 2), (2, 3, 4)]);
+    assert_eq!(read(text).captures[0].backward_steps, 1);
+}

@@ -13,7 +13,7 @@ mod message;
 mod stamp;
 
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};
-use crate::line::{Kind, Line};
+use crate::line::{Extra, Kind, Line, NO_NS};
 use crate::scan;
 use stamp::{BASES, Base, Front, front};
 
@@ -118,7 +118,7 @@ impl LineReader for Reader {
         }
         match front(line) {
             Some(front) => self.message(&front, parsed),
-            None => Line::of(without_stamp(line)),
+            None => without_stamp(line, parsed),
         }
     }
 }
@@ -130,6 +130,9 @@ impl Reader {
             line.stamp_ns = stamp.ns;
         }
         let (name, message) = message::read(front);
+        if self.base == Base::Boot && may_begin_boot(line.stamp_ns, message) {
+            line.extra = parsed.keep(BOOT);
+        }
         let Parsed { texts, scratch, .. } = parsed;
         let mut text = |bytes: &[u8]| {
             if !bytes.contains(&b'\x1b') {
@@ -145,8 +148,25 @@ impl Reader {
     }
 }
 
+/// The machine was started: time since its start begins anew.
+const BOOT: Extra = Extra::Restarted { base_ns: NO_NS };
+
+/// Whether this may be one of the first lines of a kernel: not before its clock runs, or its name. In a log with wall time
+/// that goes on over a start, and the lines may be of several machines.
+fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
+    stamp_ns == 0 || message.starts_with(b"Linux version ")
+}
+
 /// What a line without a stamp is among others that have one.
-fn without_stamp(line: &[u8]) -> Kind {
+fn without_stamp(line: &[u8], parsed: &mut Parsed) -> Line {
+    let mut read = Line::of(kind_without_stamp(line));
+    if read.kind == Kind::Notice && (line.starts_with(b"-- Boot ") || line.starts_with(b"-- Reboot --")) {
+        read.extra = parsed.keep(BOOT);
+    }
+    read
+}
+
+fn kind_without_stamp(line: &[u8]) -> Kind {
     if line.starts_with(b"-- ") && scan::trim_end(line).ends_with(b"--") || line.starts_with(b"-- Journal begins") {
         return Kind::Notice;
     }

@@ -40,7 +40,9 @@ _NO_WALL = {
 def name_of_capture(capture: Capture) -> str:
     """Its path; of files that belong together, what their paths have in common."""
     if capture.runs > 1:
-        return f"{_file_of(capture)}, run {capture.run} of {capture.runs} (from line {capture.first_line})"
+        # In a log it is each start of the machine.
+        run = "boot" if capture.dur_kind == "gap" else "run"
+        return f"{_file_of(capture)}, {run} {capture.run} of {capture.runs} (from line {capture.first_line})"
     return _file_of(capture)
 
 

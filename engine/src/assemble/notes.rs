@@ -91,8 +91,9 @@ impl Assembler<'_> {
         let task = self.owner(line, NO_NS, at);
         let undated = std::mem::take(&mut self.state(task).undated);
         if undated != 0 && stamp_ns != NO_NS {
-            let start_ns = self.trace.events.start_ns(undated - 1);
-            self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(start_ns).max(0), DurKind::Gap);
+            // Behind a line that was written late it was silent only from the latest one on.
+            let since_ns = self.trace.events.start_ns(undated - 1).max(self.capture.last_ns);
+            self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(since_ns).max(0), DurKind::Gap);
         }
         let row = self.trace.events.len();
         self.mark(task, EventKind::Log, line, stamp_ns, at);

@@ -5,6 +5,8 @@
 //! 700 +++ exited +++
 //! 912 execve(…)        run 2: everybody is gone, and nobody made 912
 //! ```
+//! In a log of a kernel it is each start of the machine.
+//!
 //! Ids and clocks of runs have nothing to do with each other, so two runs taken for one would join strangers. But one run
 //! taken for two would cut children from their creators. So where calls that create tasks may be hidden by a filter, only
 //! what cannot come from them begins a run.
@@ -28,7 +30,7 @@ impl Assembler<'_> {
     fn may_begin_run(&mut self, line: &Line, extra: Option<&Extra>) -> bool {
         let has_events = self.trace.events.len() > self.capture.rows.start;
         if let Some(Extra::Restarted { .. }) = extra {
-            return has_events;
+            return has_events && self.is_behind(line.stamp_ns);
         }
         if !has_events || !matches!(line.kind, Kind::Call | Kind::CallStart) || self.clocks.len() > 1 {
             return false;
@@ -40,6 +42,13 @@ impl Assembler<'_> {
             return is_other || (is_exec && !self.owners.expects_more() && !self.has_hidden_births());
         }
         is_exec && self.facts.has_ids && self.owners.is_unheard_of((line.pid, line.tid)) && self.is_from_outside(line)
+    }
+
+    /// Whether what was read so far lies clearly behind this stamp. The first lines of a kernel, of which each may be the
+    /// first one, have no time to tell from each other.
+    fn is_behind(&self, stamp_ns: i64) -> bool {
+        const EARLY_NS: i64 = 100_000_000;
+        stamp_ns == NO_NS || self.capture.last_ns.saturating_sub(stamp_ns) > EARLY_NS
     }
 
     /// Whether a program that begins while others still live cannot be a child of theirs: their run was cut.
@@ -83,7 +92,7 @@ impl Assembler<'_> {
             ..Capture::unread(&self.capture)
         };
         self.owners = Owners::new(self.trace.captures.len() as u32, self.facts.ids_optional);
-        self.clocks = vec![FileClock::new(self.facts.clock); self.clocks.len()];
+        self.clocks = vec![FileClock::new(&self.facts); self.clocks.len()];
         (self.first_task, self.inherited, self.hides_births) = (tasks, tasks, false);
         self.trace.events.begin_capture();
         self.states.clear();
