@@ -333,6 +333,11 @@ impl Wakers {
         checks::poll(self, Waiting { trace, task, at, span }, waiter)
     }
 
+    /// Whether a look in vain is only a step of a search, which found the name elsewhere right behind it.
+    pub(crate) fn is_step_of_search(&self, trace: &Trace, task: u32, row: u32) -> bool {
+        trace.place_of(task, row).is_some_and(|at| checks::is_step(self, trace, task, at))
+    }
+
     /// Of each stream that is read, the tasks that read it, and those that use the end from which it is written.
     pub fn readers_and_users(&self, trace: &Trace) -> impl Iterator<Item = (Vec<u32>, &[u32])> {
         let mut readers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();

@@ -770,3 +770,18 @@ fn a_poll_loop_is_the_producers_until_it_is_done_and_its_own_until_it_looks() {
         assert_eq!((tagged(Tag::Polled), tagged(Tag::Lag)), (54, 6), "{claim}");
     }
 }
+
+#[test]
+fn a_name_that_is_found_elsewhere_each_time_was_searched_and_not_waited_for() {
+    let searched = |plan: TaskPlan, from: i64, found: bool| {
+        let plan = plan.call("stat", from, from + 1).on("/run/x");
+        match found {
+            true => plan.returns(0),
+            false => plan.fails("ENOENT").call("stat", from + 1, from + 2).on("/lib/x").returns(0),
+        }
+    };
+    let producer = task(2).call("mkdir", 70, 74).on("/run/x").returns(0).exit(200);
+    let trace = build(polled(searched, producer));
+    let segments = segments(&trace);
+    assert!(segments.iter().all(|segment| !matches!(segment.tag, Tag::Polled | Tag::Lag)));
+}

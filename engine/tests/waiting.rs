@@ -130,6 +130,20 @@ const CASES: &[Case] = &[
 1 1700000000.500000 stat("/run/x.pid", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["1 stat /run/x.pid - 3 2 true 200000000 200030000"] },
+    Case { name: "a name that is found in the next directory each time was searched: that it is not in the first is no question",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 stat("/usr/sbin/cc", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.100100 stat("/usr/bin/cc", {st_mode=S_IFREG|0755, st_size=9, ...}) = 0 <0.000010>
+1 1700000000.200000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.300000 stat("/usr/sbin/cc", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.301000 vfork() = 2 <0.000500>
+2 1700000000.301100 execve("/usr/sbin/cc", ["cc"], 0x7f /* 1 var */) = -1 ENOENT (No such file or directory) <0.000010>
+2 1700000000.301200 execve("/usr/bin/cc", ["cc"], 0x7f /* 1 var */) = 0 <0.000100>
+2 1700000000.302000 exit_group(0) = ?
+2 1700000000.302100 +++ exited with 0 +++
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &[] },
     Case { name: "a shell asks for a process, sleeps in a child, and ends when the process is gone",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>

@@ -14,6 +14,7 @@
 
 mod matter;
 mod producers;
+mod search;
 
 use super::shapes::Known;
 use super::waiting::{Waiting, descends};
@@ -25,6 +26,7 @@ use matter::Matter;
 pub(super) use matter::{Check, check_of, ending};
 use parsers::NO_NS;
 pub(super) use producers::Producers;
+pub(super) use search::is_step;
 
 /// Calls of a task between two of its checks.
 const ROWS_BETWEEN: usize = 128;
@@ -146,7 +148,8 @@ impl<'call> Success<'call> {
         let (mut slept, mut between) = (false, 0);
         for (at, &row) in trace.rows_of(task).get(..at)?.iter().enumerate().rev() {
             let known = self.wakers.shapes.of(trace, row);
-            match self.reading_of(row, known) {
+            let is_question = |reading: &bool| *reading || !is_step(self.wakers, trace, task, at);
+            match self.reading_of(row, known).filter(is_question) {
                 None if between < ROWS_BETWEEN => {
                     between += 1;
                     slept = slept || self.sleeps(task, at, row, known);
@@ -175,12 +178,13 @@ impl<'call> Success<'call> {
         let mut failed = None;
         let (mut slept, mut between) = (false, 0);
         for &child in made[..until].iter().rev() {
-            let calls = trace.rows_of(child).iter().rev().take(ROWS_OF_CHILD);
-            let alike = |row: u32| {
+            let calls = trace.rows_of(child).iter().enumerate().rev().take(ROWS_OF_CHILD);
+            let alike = |(at, &row): (usize, &u32)| {
                 let reading = self.reading(row)?;
-                self.is_same_command(child, row).then_some((row, reading))
+                let is_question = reading || !is_step(self.wakers, trace, child, at);
+                (is_question && self.is_same_command(child, row)).then_some((row, reading))
             };
-            match calls.copied().find_map(alike) {
+            match calls.into_iter().find_map(alike) {
                 None if between < CHILDREN_BETWEEN => {
                     between += 1;
                     slept = slept || self.ends_with_sleep(child);

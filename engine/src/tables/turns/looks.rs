@@ -117,9 +117,13 @@ impl Looks {
             found.retain(|other| other.key != looked.key);
             found.push(looked);
         }
+        let many = found.len() > MOST;
+        // A name that is found elsewhere right behind was searched, not waited for.
+        let wakers = &view.wakers;
+        found.retain(|looked| many || !looked.failed || !wakers.is_step_of_search(view.trace, task, looked.row));
         let bounds = rows.first().zip(rows.last());
         found.extend(bounds.into_iter().flat_map(|(&first, &last)| self.commands(view, task, first, last)).take(MOST));
-        if found.len() > MOST { Vec::new() } else { found }
+        if many || found.len() > MOST { Vec::new() } else { found }
     }
 
     /// Whether calls of a shape may be looks in vain.

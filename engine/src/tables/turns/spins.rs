@@ -45,7 +45,8 @@ fn of_task(view: &View<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
     let events = &view.trace.events;
     let mut longest: FxHashMap<Key, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
-        let Some(spin) = spin.filter(|spin| spin.looks >= LOOKS) else { return };
+        let is_search = |spin: &Spin| view.wakers.is_step_of_search(view.trace, task, spin.first_row);
+        let Some(spin) = spin.filter(|spin| spin.looks >= LOOKS && !is_search(spin)) else { return };
         let known = longest.entry(spin.key).or_insert(spin);
         if spin.looks > known.looks {
             *known = spin;
