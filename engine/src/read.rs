@@ -57,6 +57,8 @@ pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 /// As much of a capture as is looked at to recognise it.
 const HEAD_BYTES: usize = 1 << 18;
+/// The same if its first line is longer.
+const LONG_HEAD_BYTES: usize = 1 << 24;
 /// A cell: what is read of it, and what it says, stay near the core.
 const CELL_BYTES: u64 = 1 << 17;
 /// Progress is told after so many bytes.
@@ -92,6 +94,13 @@ pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
     move |source| ReadError::Unreadable { path: path.to_owned(), source }
 }
 
+/// What is looked at of the first lines of a capture: a whole one at least, unless that is far too long.
+fn head_of(bytes: &[u8]) -> &[u8] {
+    let first_line = memchr::memchr(b'\n', bytes.get(..LONG_HEAD_BYTES).unwrap_or(bytes));
+    let whole = first_line.map_or(LONG_HEAD_BYTES, |lf| lf + 1);
+    &bytes[..bytes.len().min(whole.max(HEAD_BYTES))]
+}
+
 /// The format of a capture that begins with this text, and its reader.
 pub(crate) fn reader_for(
     path: &str,
@@ -101,14 +110,30 @@ pub(crate) fn reader_for(
     if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty { path: path.to_owned() });
     }
-    let plain = parsers::without_quotes(head.bytes);
-    let head = Head { bytes: plain.as_deref().unwrap_or(head.bytes), ..head };
     let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
-    let format = format
-        .or_else(|| parsers::recognise(head))
-        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })?;
-    let reader = format.reader(head);
-    Ok((format.name(), if plain.is_some() { parsers::quoted(reader) } else { reader }))
+    chosen(head, format).ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
+}
+
+/// The reader of the most lines: of them as they are, or of what is inside the wrapping of a mail or a page.
+fn chosen(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<(&'static str, Box<dyn LineReader>)> {
+    let of = |head: Head<'_>| {
+        let format = format.or_else(|| parsers::recognise(head))?;
+        Some((format.name(), format.reader(head)))
+    };
+    let mut best = of(head);
+    let wrappings = parsers::wrappings(head.bytes);
+    let readable = |reader: &dyn LineReader| parsers::readable_lines(reader, head.bytes);
+    let as_is = || best.as_ref().map_or(0, |(_, reader)| readable(reader.as_ref()));
+    let mut most = if wrappings.is_empty() { 0 } else { as_is() };
+    for wrapping in wrappings {
+        let inner = of(Head { bytes: &wrapping.without(head.bytes), ..head });
+        let Some((name, reader)) = inner.map(|(name, reader)| (name, wrapping.reader(reader))) else { continue };
+        let lines = readable(reader.as_ref());
+        if lines > most {
+            (most, best) = (lines, Some((name, reader)));
+        }
+    }
+    best
 }
 
 /// A capture of which nothing is read yet.
@@ -173,7 +198,7 @@ fn from_cells(
 ) -> Result<(), ReadError> {
     let mut first = Vec::new();
     file.read_cell(0, &mut first).map_err(unreadable(path))?;
-    let head = &first[..first.len().min(HEAD_BYTES)];
+    let head = head_of(&first);
     let (name, reader) = reader_for(path, Head { bytes: head, complete: file.cells() <= 1 }, format)?;
     drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
@@ -191,7 +216,7 @@ fn from_stream(
     let mut first = stream.next_chunk().map_err(unreadable(path))?;
     let complete = first.as_ref().is_none_or(|chunk| chunk.last);
     let bytes = first.as_ref().map_or(&b""[..], |chunk| &chunk.bytes);
-    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    let head = head_of(bytes);
     let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));

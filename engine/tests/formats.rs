@@ -241,18 +241,51 @@ fn a_process_begun_later_under_the_id_of_an_ended_thread_is_another_task() {
 }
 
 #[test]
-fn a_capture_that_is_quoted_as_in_a_mail_says_the_same() {
-    let lines = [
+fn a_capture_that_went_through_a_mail_or_a_page_says_the_same() {
+    let solaris = [
         "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t= 2",
         "",
         "700/2:\t 0.0003\topen(\"/x\", O_RDONLY)\t\tErr#2 ENOENT",
         "700/1:\t 0.0009\t_exit(3)",
     ];
-    let quoted: Vec<String> = lines.iter().map(|line| format!("> {line}")).collect();
-    let (plain, quoted) = (read(&lines), read(&quoted.iter().map(String::as_str).collect::<Vec<_>>()));
-    assert_eq!(plain.captures[0].accounting, quoted.captures[0].accounting);
-    assert_eq!(calls(&plain, "open"), calls(&quoted, "open"));
+    let strace = [
+        "700 1700000000.000100 execve(\"/bin/x\", [\"x\"], 0x7f /* 1 var */) = 0 <0.000100>",
+        "",
+        "700 1700000000.000300 open(\"/x\", O_RDONLY) = 3 <0.000010>",
+        "700 1700000000.000900 +++ exited with 3 +++",
+    ];
+    let kernel = ["[    0.000000] Linux version 6.1.0", "", "[    0.400000] pci 0000:00:1f.0: found", "[    1.2] x"];
+    let wrap = |line: &str, mark: &str| match line {
+        "" => mark.trim_end().to_owned(),
+        line => format!("{mark}{line}"),
+    };
+    for lines in [&solaris[..], &strace, &kernel] {
+        let plain = read(lines);
+        for mark in ["    ", "\t", "> ", ">", "> > ", ">> ", ">     "] {
+            let wrapped: Vec<String> = lines.iter().map(|line| wrap(line, mark)).collect();
+            let mut wrapped: Vec<&str> = wrapped.iter().map(String::as_str).collect();
+            let same = |other: &Trace, foreign: u64| {
+                let (mut one, other) = (plain.captures[0].accounting.clone(), &other.captures[0].accounting);
+                one[Kind::Foreign as usize] += foreign;
+                assert_eq!(&one, other, "{mark:?} {}", lines[0]);
+            };
+            same(&read(&wrapped), 0);
+            if mark.contains('>') {
+                wrapped.insert(0, "Hi, our login hangs:");
+                wrapped.push("Any ideas?");
+                same(&read(&wrapped), 2);
+            }
+        }
+    }
     // The output of a program that quotes is none.
     let own = read(&["700 close(3) = 0", "> said the program", "700 close(4) = 0", "700 close(5) = 0"]);
     assert_eq!(own.captures[0].lines_of(Kind::Foreign), 1);
+}
+
+#[test]
+fn a_capture_is_recognised_by_its_first_line_however_long_it_is() {
+    let words = "\"word\", ".repeat(100_000);
+    let first = format!("700 1700000000.000100 execve(\"/bin/x\", [{words}\"x\"], 0x7f /* 1 var */) = 0 <0.000100>");
+    let trace = read(&[&first, "700 1700000000.000300 close(3) = 0 <0.000010>"]);
+    assert_eq!(calls(&trace, "close").len(), 1);
 }

@@ -32,5 +32,5 @@ pub use bodies::{Bodies, Lines, Says, Told};
 pub use format::{Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Parsed, Stamp, by_name, recognise};
 pub use line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
 pub use memo::Parts;
-pub use pasted::{quoted, without_quotes};
+pub use pasted::{Wrapping, readable_lines, wrappings};
 pub use text::{Interner, NewTexts, Text};
