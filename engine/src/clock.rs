@@ -3,6 +3,8 @@
 use parsers::{Clock, DurKind, Facts, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
+/// 29 February, as a day of the year from 0.
+const LEAP_DAY: std::ops::Range<i64> = 59..60;
 /// No stamp lies further from 1970 than this (146 years), whatever the trace says, so that sums and differences of a
 /// stamp and a duration cannot overflow.
 const FURTHEST_NS: i64 = (1 << 62) - 1;
@@ -25,7 +27,10 @@ fn bounded_stamp_ns(stamp_ns: i64) -> i64 {
 pub struct FileClock {
     clock: Clock,
     last_ns: i64,
-    day_ns: i64,
+    /// Days or years since the first stamp.
+    rounds_ns: i64,
+    /// This year has a 29 February.
+    is_leap: bool,
     /// Of a log.
     onward: Option<Onward>,
     /// Stamps that lie before the one before them.
@@ -36,7 +41,7 @@ impl FileClock {
     /// A clock that has not seen a stamp.
     pub fn new(facts: &Facts) -> FileClock {
         let onward = (facts.dur_kind == DurKind::Gap).then(Onward::default);
-        FileClock { clock: facts.clock, last_ns: NO_NS, day_ns: 0, onward, backward_steps: 0 }
+        FileClock { clock: facts.clock, last_ns: NO_NS, rounds_ns: 0, is_leap: false, onward, backward_steps: 0 }
     }
 
     /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it says nothing about wall time.
@@ -50,7 +55,8 @@ impl FileClock {
             Clock::Epoch | Clock::SinceStart => stamp_ns,
             Clock::PerThread | Clock::None => return NO_NS,
             Clock::SincePrevious => bounded_stamp_ns(self.last_ns.max(0).saturating_add(stamp_ns)),
-            Clock::TimeOfDay => bounded_stamp_ns(self.over_midnight(stamp_ns)),
+            Clock::TimeOfDay => bounded_stamp_ns(self.over(stamp_ns, DAY_NS)),
+            Clock::SinceNewYear => bounded_stamp_ns(self.over_new_year(stamp_ns)),
         };
         self.backward_steps += u64::from(self.last_ns != NO_NS && placed_ns < self.last_ns);
         let before_ns = std::mem::replace(&mut self.last_ns, placed_ns);
@@ -60,17 +66,29 @@ impl FileClock {
         }
     }
 
-    /// A step of more than half a day is midnight, forward or (lines held back over it) backward.
-    fn over_midnight(&mut self, stamp_ns: i64) -> i64 {
+    /// A step of more than half a round (a day) is midnight, forward or (lines held back over it) backward.
+    fn over(&mut self, stamp_ns: i64, round_ns: i64) -> i64 {
         if self.last_ns != NO_NS {
-            let ahead_ns = stamp_ns + self.day_ns - self.last_ns;
-            if ahead_ns < -DAY_NS / 2 {
-                self.day_ns += DAY_NS;
-            } else if ahead_ns > DAY_NS / 2 && self.day_ns > 0 {
-                self.day_ns -= DAY_NS;
+            let ahead_ns = stamp_ns + self.rounds_ns - self.last_ns;
+            if ahead_ns < -round_ns / 2 {
+                self.rounds_ns = self.rounds_ns.saturating_add(round_ns).min(FURTHEST_NS);
+            } else if ahead_ns > round_ns / 2 && self.rounds_ns > 0 {
+                self.rounds_ns -= round_ns;
             }
         }
-        stamp_ns + self.day_ns
+        stamp_ns + self.rounds_ns
+    }
+
+    /// The same for years. Stamps count the days of a leap year. Where a log does not show that it is of one, its 28 February
+    /// is taken as the day before 1 March: a day too little, if it is, tells of no silence that was not there.
+    fn over_new_year(&mut self, stamp_ns: i64) -> i64 {
+        self.is_leap |= LEAP_DAY.contains(&(stamp_ns / DAY_NS));
+        let leap_ns = if self.is_leap { DAY_NS } else { 0 };
+        let missing_ns = if stamp_ns / DAY_NS >= LEAP_DAY.end { DAY_NS - leap_ns } else { 0 };
+        let years_ns = self.rounds_ns;
+        let placed_ns = self.over(stamp_ns - missing_ns, 365 * DAY_NS + leap_ns);
+        self.is_leap &= self.rounds_ns <= years_ns;
+        placed_ns
     }
 }
 
@@ -165,6 +183,30 @@ mod tests {
         assert_eq!(clock.place(late_ns), late_ns);
         assert_eq!(clock.place(2 * SECOND_NS), DAY_NS + 2 * SECOND_NS);
         assert_eq!(clock.backward_steps, 1);
+    }
+
+    #[test]
+    fn new_year_adds_a_year_and_the_days_of_a_february_are_as_it_shows() {
+        let (new_year, eve, feb_28, feb_29, mar_1) = (0, 365, 58, 59, 60);
+        #[rustfmt::skip]
+        let cases: &[(&[i64], &[i64])] = &[
+            (&[eve, new_year, eve, 1], &[364, 365, 364, 366]),
+            (&[feb_28, mar_1], &[58, 59]),
+            (&[feb_28, feb_29, mar_1], &[58, 59, 60]),
+            (&[feb_29, eve, new_year, eve, new_year, feb_28, mar_1], &[59, 365, 366, 365, 366, 424, 425]),
+        ];
+        for (days, expected) in cases {
+            let mut clock = clock_of(Clock::SinceNewYear, DurKind::None);
+            let placed: Vec<i64> = days.iter().map(|day| clock.place(day * DAY_NS) / DAY_NS).collect();
+            assert_eq!(placed, *expected, "{days:?}");
+        }
+    }
+
+    #[test]
+    fn many_years_stay_within_what_can_be_added_up() {
+        let mut clock = clock_of(Clock::SinceNewYear, DurKind::Gap);
+        let placed = (0..3000).map(|turn| clock.place(turn % 3 * 120 * DAY_NS));
+        assert!(placed.last() <= Some(FURTHEST_NS));
     }
 
     #[test]

@@ -192,3 +192,18 @@ fn a_clock_set_back_is_no_silence_and_lays_no_times_on_each_other() {
     assert_eq!(silences(text), [(3, 1, 2), (2, 3, 4)]);
     assert_eq!(read(text).captures[0].backward_steps, 1);
 }
+
+#[test]
+fn a_log_without_years_goes_on_over_new_year_and_29_february() {
+    let lines = |first: &str, second: &str| silences(&format!("{first} host app: one\n{second} host app: two\n"));
+    let cases = [
+        ("Dec 31 23:59:58", "Jan  1 00:00:03", 5),
+        ("Feb 29 23:59:59", "Mar  1 00:00:01", 2),
+        ("Feb 28 23:59:59", "Feb 29 00:00:01", 2),
+        ("Feb 28 23:59:59", "Mar  1 00:00:01", 2),
+        ("Jul  1 00:00:00", "Jul  1 00:00:07", 7),
+    ];
+    for (first, second, expected) in cases {
+        assert_eq!(lines(first, second), [(expected, 1, 2)], "{first} {second}");
+    }
+}

@@ -68,6 +68,8 @@ pub enum Clock {
     TimeOfDay,
     /// Since the start of the trace or of the machine.
     SinceStart,
+    /// Since the first of January of a year that is not told, which counts as one with a 29 February.
+    SinceNewYear,
     /// Since the previous line of the whole run; to be added up.
     SincePrevious,
     /// CPU time of each thread: orders the events of a thread, says nothing about wall time.

@@ -94,7 +94,8 @@ struct Reader {
 impl LineReader for Reader {
     fn facts(&self) -> Facts {
         let clock = match self.base {
-            Base::Boot | Base::Year => Clock::SinceStart,
+            Base::Boot => Clock::SinceStart,
+            Base::Year => Clock::SinceNewYear,
             Base::Epoch => Clock::Epoch,
             Base::Day => Clock::TimeOfDay,
             Base::Previous => Clock::SincePrevious,

@@ -13,7 +13,7 @@ const CASES: &str = include_str!("kernel_log.cases");
 const CLOCKS: &[(&str, &str, Clock)] = &[
     ("since boot", "[    0.377120] smp: text\n", Clock::SinceStart),
     ("since 1970", "2009-03-05T19:43:34+0000 host sshd[812]: text\n", Clock::Epoch),
-    ("since new year", "Mar  5 19:43:34 host sshd[812]: text\n", Clock::SinceStart),
+    ("since new year", "Mar  5 19:43:34 host sshd[812]: text\n", Clock::SinceNewYear),
     ("since midnight", "19:43:34.123 starting\n", Clock::TimeOfDay),
     ("since the line before", "[Mar05 19:43] text\n[  +0.000012] text\n", Clock::SincePrevious),
 ];

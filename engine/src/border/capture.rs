@@ -84,6 +84,7 @@ fn clock_name(clock: Clock) -> &'static str {
         Clock::Epoch => "epoch",
         Clock::TimeOfDay => "time-of-day",
         Clock::SinceStart => "since-start",
+        Clock::SinceNewYear => "since-new-year",
         Clock::SincePrevious => "since-previous",
         Clock::PerThread => "per-thread",
         Clock::None => "none",

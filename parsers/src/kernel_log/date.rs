@@ -63,9 +63,10 @@ pub(super) fn since_epoch(year: i64, month: i64, day: i64, time_ns: i64) -> Opti
     Some((days - 719_468) * 86_400 * NS_PER_S + time_ns)
 }
 
-/// Nanoseconds since the first of January of a year without a leap day: what a stamp without a year tells.
+/// Nanoseconds since the first of January of a year with a leap day, in which each day has a number: what a stamp without
+/// a year tells.
 pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> {
-    Some(since_epoch(1970, month, day, 0)? + time_ns)
+    Some(since_epoch(1972, month, day, time_ns)? - since_epoch(1972, 1, 1, 0)?)
 }
 
 /// `2009-03-05T19:43:34.123456+01:00`, with a blank for the `T`, a comma for the point, and any zone or none.
