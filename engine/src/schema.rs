@@ -606,6 +606,7 @@ columns! {
         "syscall" dict "" "Name of the system call.";
         "op" dict "" "Its sub-operation.";
         "target" dict "" "What was waited for, if it is one thing.";
+        "awaited" dict "" "What kind of thing was waited for: `child`, `signal`, `data`, `peer`, `lock` (a lock, a semaphore, a condition, another thread), `message` or `any` (one of several).";
         "requested_ns" i64 "ns" "The limit, as far as the capture shows it.";
         "waits" i64 "count" "Number of all waits for the same, expired or not, whatever their limit.";
         "expired" i64 "count" "Number of waits with this limit that reached it.";

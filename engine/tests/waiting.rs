@@ -120,6 +120,29 @@ const CASES: &[Case] = &[
 1 1700000001.003100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_TIMER, si_timerid=0, si_overrun=0, si_int=0, si_ptr=NULL} ---
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &["rt_sigsuspend - 1 1 true - 1000000000"] },
+    Case { name: "waits that came to their limits say what kind of thing they waited for; a semaphore is a lock",
+        table: "timeouts", columns: &["syscall", "awaited"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 futex(0x7f00a0, FUTEX_WAIT_PRIVATE, 0, {tv_sec=0, tv_nsec=300000000}) = -1 ETIMEDOUT (Connection timed out) <0.300100>
+1 1700000000.400000 semtimedop(7, [{sem_num=0, sem_op=-1, sem_flg=0}], 1, {tv_sec=0, tv_nsec=300000000}) = -1 EAGAIN (Resource temporarily unavailable) <0.300100>
+1 1700000000.800000 poll([{fd=4, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["futex lock", "semtimedop lock", "poll any"] },
+    Case { name: "an alarm that ends a wait for a child is a time-out if the task does not wait for it again",
+        table: "timeouts", columns: &["pid", "syscall", "awaited", "expired", "gave_up"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 wait4(7, 0x7f00, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.990000>
+1 1700000000.992100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+1 1700000000.992200 rt_sigreturn({mask=[]}) = 61 <0.000010>
+1 1700000000.992300 wait4(7, 0x7f00, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.990000>
+1 1700000001.982400 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+1 1700000001.982500 rt_sigreturn({mask=[]}) = 61 <0.000010>
+1 1700000001.982600 wait4(7, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 7 <0.300000>
+2 1700000000.002000 wait4(8, 0x7f00, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.990000>
+2 1700000000.992100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+2 1700000000.992200 kill(8, SIGKILL) = 0 <0.000010>
+1 1700000003.000000 exit_group(0) = ?
+"#, rows: &["1 wait4 child 2 false", "2 wait4 child 1 true"] },
     Case { name: "a file is looked for until it is there",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

@@ -13,7 +13,7 @@ use crate::events::EventKind;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
-use crate::wakers::waits::{Wait, timed_out};
+use crate::wakers::waits::{Wait, timed_out, wait_of, was_broken_off};
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -177,6 +177,7 @@ impl OfTask {
             sheet.text("syscall", syscall);
             sheet.text("op", op);
             sheet.text("target", view.trace.events.target(group.sum.first_row));
+            sheet.string("awaited", awaited(view.trace.events.texts.bytes(syscall)));
             sheet.some_int("requested_ns", group.requested_ns);
             sheet.int("waits", all.waits);
             sheet.int("expired", group.sum.calls);
@@ -196,6 +197,21 @@ impl OfTask {
             sheet.members(Members::Rows(group.rows));
         }
     }
+}
+
+/// What kind of thing a syscall waits for.
+fn awaited(syscall: &[u8]) -> Option<&'static str> {
+    Some(match wait_of(syscall)? {
+        Wait::Child => "child",
+        Wait::Signal => "signal",
+        Wait::Read => "data",
+        Wait::Poll => "any",
+        Wait::Peer => "peer",
+        Wait::Message if syscall.starts_with(b"sem") => "lock",
+        Wait::Lock => "lock",
+        Wait::Message => "message",
+        Wait::Sleep => return None,
+    })
 }
 
 /// Whether a task only looked around between a wait that expired and the next one for the same.
@@ -220,6 +236,7 @@ pub(super) fn is_expired(view: &View<'_>, task: u32, row: u32, wait: Wait) -> bo
         Wait::Poll => timed_out(events, row) && events.requested_ns(row) != Some(0) && !events.polls_nothing(row),
         Wait::Signal if errno == b"EAGAIN" => events.requested_ns(row) != Some(0),
         Wait::Signal => ended_by_own_timer(view, task, row),
+        Wait::Child if was_broken_off(events, row) => ended_by_own_timer(view, task, row),
         Wait::Message if errno == b"EAGAIN" => events.requested_ns(row).is_some_and(|ns| ns > 0),
         _ => timed_out(events, row),
     }
