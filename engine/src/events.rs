@@ -124,7 +124,7 @@ pub struct EventTable {
     pub asked: Vec<(u32, i64)>,
     /// Moments of the monotonic clock until which calls wait, by row; see [`EventTable::asked`] for the lengths.
     pub until: Vec<(u32, i64)>,
-    /// Children that waits returned, by row.
+    /// Children that waits returned, by row; 0 where it is told that there was none.
     pub waited: Vec<(u32, i32)>,
     /// Who sent signals, or of which child they tell, by row, where that is printed.
     pub senders: Vec<(u32, i32)>,

@@ -130,10 +130,13 @@ impl Assembler<'_> {
     }
 
     pub(super) fn waited(&mut self, row: u32, task: u32, child: i32, ended: Option<Ended>) {
-        if child <= 0 {
+        if child < 0 {
             return;
         }
         self.trace.events.waited.push((row, child));
+        if child == 0 {
+            return;
+        }
         let end_ns = self.trace.events.end_ns(row).unwrap_or(NO_NS);
         let known = self.owners.process(child);
         let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };

@@ -131,7 +131,7 @@ fn reaped(view: &View<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<
     let events = &view.trace.events;
     let behind = events.waited.partition_point(|&(row, _)| row <= pause.last_row);
     let is_victim = |pid: i32| victims.iter().any(|&victim| view.trace.tasks[victim as usize].tid == pid);
-    let here = events.waited[behind..].iter().take(64).filter(|&&(row, _)| events.task(row) == task);
+    let here = events.waited[behind..].iter().take(64).filter(|&&(row, pid)| events.task(row) == task && pid != 0);
     here.take(1).find(|&&(_, pid)| is_victim(pid)).map(|&(row, _)| row)
 }
 

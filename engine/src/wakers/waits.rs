@@ -94,10 +94,15 @@ pub(crate) fn ends_file(events: &EventTable, row: u32) -> bool {
     events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)
 }
 
-/// Whether a wait that must not block returned because no child had ended. `waitid` tells that only in its structure.
+/// Whether a wait that must not block returned because no child had ended. `waitid` tells that only in its structure, where
+/// it is printed.
 pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {
     let syscall = events.texts.bytes(events.shape(row).syscall);
-    events.ret(row) == 0 && wait_of(syscall) == Some(Wait::Child) && !matches!(syscall, b"waitid" | b"waitsys")
+    if events.ret(row) != 0 || wait_of(syscall) != Some(Wait::Child) {
+        return false;
+    }
+    let told = || events.waited.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| events.waited[at].1 == 0);
+    !matches!(syscall, b"waitid" | b"waitsys") || told()
 }
 
 /// Whether a call failed because it would have had to wait, or because there was nothing to wait for.

@@ -214,8 +214,11 @@ fn waited(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
         return;
     }
     let siginfo = args.iter().find(|arg| memmem::find(arg, b"si_pid=").is_some());
+    // WNOHANG, and no child had ended: there is nothing in it, and no child has the id 0.
+    let is_empty = line.ret == 0 && args.iter().any(|arg| *arg == b"{}");
     let (child, ended) = match siginfo {
         Some(siginfo) => read_siginfo(siginfo, parsed),
+        None if is_empty => (0, None),
         None => (child_id(line.ret), args.iter().find_map(|arg| status(arg, parsed))),
     };
     if child != NO_ID {
