@@ -275,6 +275,11 @@ impl EventTable {
         segment.ret(at)
     }
 
+    /// Whether a message of a log says that another one was repeated since the one before it: it was not silent until then.
+    pub fn is_repeat(&self, row: u32) -> bool {
+        self.kind(row) == EventKind::Log && self.ret(row) != NO_NS
+    }
+
     /// Line of a row in its file.
     #[inline]
     pub fn line(&self, row: u32) -> u32 {

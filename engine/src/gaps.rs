@@ -48,7 +48,7 @@ fn silences(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
     for pair in rows.windows(2) {
         let start_ns = events.start_ns(pair[0]);
         let dur_ns = events.start_ns(pair[1]) - start_ns;
-        if dur_ns >= at_least_ns.max(1) {
+        if dur_ns >= at_least_ns.max(1) && !events.is_repeat(pair[1]) {
             found.push(Gap { task, start_ns, dur_ns, before: pair[0], after: Some(pair[1]) });
         }
     }

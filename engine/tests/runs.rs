@@ -207,3 +207,15 @@ fn a_log_without_years_goes_on_over_new_year_and_29_february() {
         assert_eq!(lines(first, second), [(expected, 1, 2)], "{first} {second}");
     }
 }
+
+#[test]
+fn between_a_message_and_its_number_of_repetitions_no_silence_is_known() {
+    for repeated in ["last message repeated 20 times", "app[3]: message repeated 20 times: [ retrying]"] {
+        let text = format!(
+            "Mar  5 19:43:34 host app[3]: retrying\nMar  5 19:43:54 host {repeated}\nMar  5 19:43:55 host app[3]: ok\n"
+        );
+        assert_eq!(silences(&text), [(1, 2, 3)], "{repeated}");
+        let trace = read(&text);
+        assert_eq!([0, 1].map(|row| trace.events.dur_ns(row)), [parsers::NO_NS, 1_000_000_000], "{repeated}");
+    }
+}

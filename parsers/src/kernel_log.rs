@@ -134,6 +134,7 @@ impl Reader {
         if self.base == Base::Boot && may_begin_boot(line.stamp_ns, message) {
             line.extra = parsed.keep(BOOT);
         }
+        line.ret = message::repeats(message).unwrap_or(NO_NS);
         let Parsed { texts, scratch, .. } = parsed;
         let mut text = |bytes: &[u8]| {
             if !bytes.contains(&b'\x1b') {

@@ -127,7 +127,8 @@ pub struct Line {
     pub dur_ns: i64,
     /// CPU time of the call; [`NO_NS`] if not printed.
     pub cpu_ns: i64,
-    /// The value that the call returned; [`NO_NS`] if none.
+    /// The value that the call returned; for a log line, how often it says that a message was repeated before it. [`NO_NS`]
+    /// if none.
     pub ret: i64,
     /// What kind of line.
     pub kind: Kind,

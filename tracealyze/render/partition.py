@@ -53,6 +53,9 @@ def name_of(row: Row) -> str:
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
     if row["class"] == "gap":
         return f'silence after "{row["target"]}"' if row["target"] else "silence"
+    if row["class"] == "other" and not row["syscall"]:
+        # Of a log: others always have a call.
+        return "repeated messages"
     return call or _CLASSES.get(row["class"]) or str(row["class"])
 
 

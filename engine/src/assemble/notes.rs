@@ -86,11 +86,11 @@ impl Assembler<'_> {
         }
     }
 
-    /// A message of a log: the silence behind it is its duration.
+    /// A message of a log: the silence behind it is its duration. None is known before a line that stands for several.
     pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: Place) {
         let task = self.owner(line, NO_NS, at);
         let undated = std::mem::take(&mut self.state(task).undated);
-        if undated != 0 && stamp_ns != NO_NS {
+        if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS {
             // Behind a line that was written late it was silent only from the latest one on.
             let since_ns = self.trace.events.start_ns(undated - 1).max(self.capture.last_ns);
             self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(since_ns).max(0), DurKind::Gap);

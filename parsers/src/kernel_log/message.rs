@@ -40,6 +40,18 @@ fn without_host(text: &[u8], is_tag: fn(&[u8]) -> bool) -> Option<(&[u8], &[u8])
     (is_repeat && !rest.is_empty()).then_some((b"", message))
 }
 
+/// How often a message came again that a logger kept back, if it says so: `last message repeated 20 times`, or behind a tag
+/// `message repeated 20 times: [ text]`.
+pub(super) fn repeats(message: &[u8]) -> Option<i64> {
+    let message = message.strip_prefix(b"--- ").unwrap_or(message);
+    let rest = message.strip_prefix(b"last message repeated ").or_else(|| {
+        let tag = memchr::memchr(b' ', message).filter(|&at| is_tag(&message[..at]))?;
+        message.get(tag + 1..)?.strip_prefix(b"message repeated ")
+    });
+    let (times, rest) = scan::number(rest?)?;
+    rest.starts_with(b" time").then_some(times)
+}
+
 fn is_tag(tag: &[u8]) -> bool {
     tag.len() > 1 && tag.ends_with(b":")
 }
