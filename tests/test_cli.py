@@ -77,6 +77,14 @@ def test_each_command_has_each_form(command: str, form: str, run: Run) -> None:
         assert "12200" in done.stdout or command in ("top-syscalls", "events")
 
 
+def test_a_table_of_the_tracer_shows_times_as_fine_as_it_has_them(run: Run, strace: Callable[[str], Path]) -> None:
+    rule = "------ ----------- ----------- --------- --------- ----------------"
+    head = "% time     seconds  usecs/call     calls    errors syscall"
+    rows = "100.00    0.085212         852       100         3 read"
+    shown = run("top-syscalls", strace(f"{head}\n{rule}\n{rows}\n{rule}\n")).stdout
+    assert shown.split() == ["syscall", "calls", "failed", "total", "ms", "mean", "µs", "read", "100", "3", "85.212", "852.120"]
+
+
 def test_the_report_names_the_cause_of_the_slow_login(run: Run) -> None:
     shown = run("summarize", SSH).stdout
     for words in ("pid 12200", "/usr/sbin/quota", "ZFS_IOC_OBJSET_STATS", "297 calls", "9.74 s", "85 %", "11.42 s"):

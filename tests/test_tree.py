@@ -37,6 +37,13 @@ def test_the_chain_names_who_waited_on_whom(run: Run) -> None:
     assert f"Who waited on whom: {chain}; ⇠ is inferred" in report
 
 
+def test_headings_for_people_have_one_unit(run: Run) -> None:
+    heading, _, first = run("tree", SSH, "--format", "markdown").stdout.splitlines()[:3]
+    told = dict(zip(heading.split(" | "), first.split(" | "), strict=True))
+    assert told["birth s"] == "2.6581"
+    assert "_ns s" not in heading
+
+
 @pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
 def test_nobody_has_more_than_the_window_and_no_slack_is_negative(capture: Path) -> None:
     trace = tracealyze.read(capture)

@@ -70,14 +70,16 @@ def command(
     trace = choice.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
     rows = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), top)
+    tick_ns = trace.dur_tick_ns
     if not rows and trace.is_summary_only:
         rows = trace.summary().syscalls[:top]
-        keys = ["syscall"]
+        # The table has steps of its own, finer than those of stamps that are not there.
+        keys, tick_ns = ["syscall"], 1
     columns = [Column(key, key, least=_LEAST_OF_A_PATH if key in ("target", "shape") else 0) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]
-    FORMS[Form.JSON if as_json else form](Listing("calls", columns, rows, trace.dur_tick_ns))
+    FORMS[Form.JSON if as_json else form](Listing("calls", columns, rows, tick_ns))
     shared.close(trace, strict)
 
 

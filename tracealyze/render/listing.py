@@ -52,7 +52,7 @@ class Listing:
     def heading(self, column: Column) -> str:
         """The heading, with the unit if the column has one."""
         unit = self._shower(column)[0]
-        return f"{column.heading} {unit}".strip()
+        return f"{column.heading.removesuffix('_ns')} {unit}" if unit else column.heading
 
     def tells(self, column: Column) -> bool:
         """Whether there is anything in a column; no time at all is nothing."""

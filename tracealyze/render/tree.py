@@ -60,7 +60,8 @@ def _as_child(task: Row, main: object) -> Row:
 
 def plain(rows: Sequence[Row], tick_ns: int) -> Listing:
     """For programs: parents are in a column."""
-    return Listing("processes", [Column(name, name) for name in _PLAIN], rows, tick_ns)
+    columns = [Column(name, name) for name in _PLAIN]
+    return Listing("processes", columns, rows, tick_ns, moments=frozenset(["birth_ns", "death_ns"]))
 
 
 def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:

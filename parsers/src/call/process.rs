@@ -35,7 +35,7 @@ pub fn describe(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed
             waited(args, line, parsed);
         }
         "exit" | "exit_group" if line.extra == 0 && matches!(line.outcome, Outcome::NoReturn | Outcome::Open) => {
-            let status = args.first().and_then(|arg| scan::value(arg)).map_or(0, |(status, _)| status);
+            let status = args.first().and_then(|arg| scan::value(without_key(arg))).map_or(0, |(status, _)| status);
             let ended = Ended::Exited((status & 0xff) as i32);
             // The first ends one thread only.
             line.extra = parsed.keep(if name == "exit" { Extra::End(ended) } else { Extra::GroupEnd(ended) });
