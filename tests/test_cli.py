@@ -82,7 +82,9 @@ def test_a_table_of_the_tracer_shows_times_as_fine_as_it_has_them(run: Run, stra
     head = "% time     seconds  usecs/call     calls    errors syscall"
     rows = "100.00    0.085212         852       100         3 read"
     shown = run("top-syscalls", strace(f"{head}\n{rule}\n{rows}\n{rule}\n")).stdout
-    assert shown.split() == ["syscall", "calls", "failed", "total", "ms", "mean", "µs", "read", "100", "3", "85.212", "852.120"]
+    heading, row = shown.splitlines()
+    assert heading.split() == ["syscall", "calls", "failed", "total", "ms", "mean", "µs"]
+    assert row.split() == ["read", "100", "3", "85.212", "852.120"]
 
 
 def test_the_report_names_the_cause_of_the_slow_login(run: Run) -> None:
