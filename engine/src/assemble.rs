@@ -2,6 +2,7 @@
 
 mod deadlines;
 mod halves;
+mod kin;
 mod lives;
 mod notes;
 mod plain;
@@ -30,6 +31,8 @@ struct State {
     seen: bool,
     /// It said that it exits; the next call with its id is another task's.
     exiting: bool,
+    /// It ended by the call that ends no more than one thread.
+    left_alone: bool,
     /// A signal came in this call, which began at this time; the call is printed behind the signal.
     broken: Option<(Text, i64)>,
     /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
@@ -87,6 +90,7 @@ pub(crate) struct Assembler<'trace> {
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
     inherited: u32,
     presumed: presumed::Presumed,
+    kin: Vec<kin::Claim>,
 }
 
 impl<'trace> Assembler<'trace> {
@@ -115,6 +119,7 @@ impl<'trace> Assembler<'trace> {
             hides_births: false,
             inherited: first_task,
             presumed: presumed::Presumed::default(),
+            kin: Vec::new(),
             trace,
         }
     }
@@ -422,6 +427,7 @@ impl<'trace> Assembler<'trace> {
             self.began(task);
         }
         self.settle_presumed();
+        self.settle_kin();
         self.compare_clocks();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;

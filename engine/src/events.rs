@@ -134,6 +134,8 @@ pub struct EventTable {
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
     /// Addresses to which calls move those that wait, or at which they wait in the end, by row.
     pub moved: Vec<(u32, Text)>,
+    /// Values that waits expect at their addresses, by row, where they may be ids of threads.
+    pub joins: Vec<(u32, i32)>,
     /// Paths that calls make, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
     /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
@@ -231,6 +233,7 @@ impl EventTable {
         order(&mut self.fds);
         order(&mut self.fd_targets);
         order(&mut self.moved);
+        order(&mut self.joins);
         order(&mut self.made);
         self.ends.retain(|&(_, line)| line != 0);
     }

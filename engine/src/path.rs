@@ -274,7 +274,7 @@ impl<L: Listen> Walk<'_, L> {
     fn leave_at_birth(&mut self) {
         let task = &self.trace.tasks[self.task as usize];
         let (creator, row) = (task.creator, task.created_by);
-        let known = creator != self.task && (creator as usize) < self.trace.tasks.len();
+        let known = !task.adopted && creator != self.task && (creator as usize) < self.trace.tasks.len();
         if !known || !self.visits.first_visit_of_birth(self.task) {
             return self.give_back();
         }

@@ -137,7 +137,8 @@ impl ProgramIndex {
         let all = 0..trace.tasks.len() as u32;
         let programs = all.map(|number| {
             let task = &trace.tasks[number as usize];
-            let inherited = (task.creator != crate::events::NONE)
+            let may_inherit = task.creator != crate::events::NONE && (task.is_thread || !task.adopted);
+            let inherited = may_inherit
                 .then(|| program_at(&trace.tasks, task.creator, task.birth_ns))
                 .flatten()
                 .map(|program| Program { from_ns: task.birth_ns, ..program });

@@ -37,6 +37,9 @@ pub struct Task {
     pub vfork: bool,
     /// Its birth is in the capture: it was created or started there, not attached to.
     pub born: bool,
+    /// Who its creator is follows from what was seen later, not from its birth: it lived before the capture, or the call that
+    /// made it is hidden.
+    pub adopted: bool,
     /// Start of its first event; the end of the call that created it, if it speaks late.
     pub birth_ns: i64,
     /// Its end; [`NO_NS`] if it is not in the capture.
@@ -76,6 +79,7 @@ impl Task {
             is_thread: false,
             vfork: false,
             born: false,
+            adopted: false,
             birth_ns: NO_NS,
             death_ns: NO_NS,
             last_ns: NO_NS,
@@ -132,7 +136,8 @@ impl Task {
     }
 }
 
-/// The program a task ran at a moment: its own last one, else that of its main thread or creator at its birth.
+/// The program a task ran at a moment: its own last one, else that of its main thread or creator at its birth. A process
+/// whose birth is unknown may have run another one by then.
 ///
 /// The number of steps is bounded, so a trace that claims a circle of creators does no harm.
 pub fn program_at(tasks: &[Task], task: u32, at_ns: i64) -> Option<Program> {
@@ -144,6 +149,9 @@ pub fn program_at(tasks: &[Task], task: u32, at_ns: i64) -> Option<Program> {
             return Some(program);
         }
         if !here.is_thread {
+            if here.adopted {
+                return None;
+            }
             at_ns = at_ns.min(here.birth_ns);
         }
         task = here.creator;

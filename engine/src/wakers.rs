@@ -36,6 +36,7 @@ use shapes::Deed;
 pub(crate) use signal::sent_to;
 pub use waiting::EXIT_TOLERANCE_NS;
 use waiting::Waiting;
+pub(crate) use waiting::creators;
 use waits::Wait;
 
 /// How it is known who ended a wait.

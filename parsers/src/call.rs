@@ -86,6 +86,7 @@ struct Seen<'a> {
     lists: Lists,
     made: Text,
     moved: Text,
+    joins: Option<i32>,
 }
 
 /// What the arguments say of the descriptors that a poll looks at.
@@ -106,6 +107,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'd' => seen.directory = arg,
         b'p' if !line.target.is_some() => path(seen.directory, arg, line, parsed),
         b'b' if is_requeue(line, parsed) => seen.moved = parsed.texts.add(value::word(arg)),
+        b'j' => seen.joins = joins(arg, line, parsed),
         b'n' => seen.made = made(seen.directory, arg, line, parsed),
         b'c' if memchr::memmem::find(arg, b"O_CREAT").is_some() => seen.made = line.target,
         b'o' if !line.op.is_some() => line.op = parsed.texts.add(value::op_text(arg)),
@@ -176,6 +178,17 @@ fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
 
 fn is_requeue(line: &Line, parsed: &Parsed) -> bool {
     memchr::memmem::find(parsed.texts.bytes(line.op), b"REQUEUE").is_some()
+}
+
+/// The value that a wait expects, if it can be the id of a thread: ids lie where all processes may look, and lower values are
+/// the states of locks.
+fn joins(arg: &[u8], line: &Line, parsed: &Parsed) -> Option<i32> {
+    const STATES_OF_LOCKS: i32 = 2;
+    if !matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_BITSET") {
+        return None;
+    }
+    let (value, rest) = crate::scan::number(arg)?;
+    i32::try_from(value).ok().filter(|&id| id > STATES_OF_LOCKS && rest.is_empty())
 }
 
 /// The path that the call makes; it does not work on it.
@@ -281,6 +294,9 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
         return;
     }
     if seen.timeout.is_none() && seen.fds.is_empty() {
+        if let Some(id) = seen.joins {
+            line.extra = parsed.keep(Extra::Joins(id));
+        }
         return;
     }
     let asked_ns = seen.timeout.map(|timeout| match timeout {

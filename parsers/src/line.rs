@@ -260,6 +260,9 @@ pub enum Extra {
         /// Moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if it does not say.
         base_ns: i64,
     },
+    /// What a wait expects at its address. It may be the id of a thread, whose end the wait is for (join): the kernel clears the
+    /// id when the thread ends.
+    Joins(i32),
     /// The address to which a futex moves those that wait at its own, or at which the call itself waits in the end.
     Moved(Text),
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.

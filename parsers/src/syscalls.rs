@@ -81,7 +81,7 @@ pub struct Syscall {
     pub class: Class,
     /// What each argument is, a letter each:
     /// `f` descriptor, `d` directory descriptor of the path after it, `p` path, `n` a path that the call makes,
-    /// `b` the address to which waiters are moved,
+    /// `b` the address to which waiters are moved, `j` the value expected at the address, which may be the id of a thread,
     /// `c` flags that may say that the path before is made, `o` sub-operation, `a` address,
     /// `i` id of a process or object, `s` socket address, `t` timespec, `v` timeval, `m` milliseconds,
     /// `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched, `-` not looked at.
@@ -383,8 +383,8 @@ pub static SYSCALLS: &[Syscall] = &[
     s("timer_gettime", Class::Sleep, "i"),
     s("lwp_sleep", Class::Sleep, ""),
     // Lock
-    s("futex", Class::Lock, "ao-tb"),
-    s("futex_time64", Class::Lock, "ao-t"),
+    s("futex", Class::Lock, "aojtb"),
+    s("futex_time64", Class::Lock, "aojt"),
     s("futex_wait", Class::Lock, "a"),
     s("futex_wake", Class::Lock, "a"),
     s("futex_waitv", Class::Lock, ""),

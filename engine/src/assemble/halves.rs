@@ -222,6 +222,7 @@ impl Assembler<'_> {
 
     pub(super) fn never_returned(&mut self, task: u32) {
         let Some(open) = self.take_open(task) else { return };
+        self.state(task).left_alone |= matches!(open.extra, Some(Extra::End(_)));
         let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
         if open.row == NONE {
             let at = Place { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };

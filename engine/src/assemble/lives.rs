@@ -43,7 +43,11 @@ impl Assembler<'_> {
                 self.polls(row, task, fds);
                 self.trace.events.asked.push((row, asked_ns));
             }
-            Some(Extra::End(ended)) => self.exits(task, ended),
+            Some(Extra::End(ended)) => {
+                self.exits(task, ended);
+                self.state(task).left_alone = true;
+            }
+            Some(Extra::Joins(id)) => self.joins(row, task, line, id),
             Some(Extra::GroupEnd(ended)) => {
                 self.exits(task, ended);
                 let at_ns = self.trace.events.end_ns(row).unwrap_or(self.trace.events.start_ns(row));
@@ -138,6 +142,7 @@ impl Assembler<'_> {
             return;
         }
         let end_ns = self.trace.events.end_ns(row).unwrap_or(NO_NS);
+        self.is_parent(task, child, end_ns);
         let known = self.owners.process(child);
         let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
         self.ended(child_task, ended, end_ns);
@@ -188,8 +193,11 @@ impl Assembler<'_> {
         }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
         match extra {
-            Some(Extra::Signal { from, .. }) => {
+            Some(Extra::Signal { from, ref ended }) => {
                 self.sent_by(task, from);
+                if ended.is_some() {
+                    self.is_parent(task, from, stamp_ns);
+                }
                 self.continued(line, extra);
             }
             // Its default action, which killed: no line of its own tells the end.

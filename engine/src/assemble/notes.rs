@@ -8,10 +8,13 @@ use parsers::{DurKind, Extra, Kind, Line, NO_NS, Text};
 
 impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
-        if let (Kind::Continuation, Some(Extra::Signal { from, .. })) = (line.kind, &extra)
+        if let (Kind::Continuation, Some(Extra::Signal { from, ended })) = (line.kind, &extra)
             && let Some(task) = self.speaker(line)
         {
             self.sent_by(task, *from);
+            if ended.is_some() {
+                self.is_parent(task, *from, NO_NS);
+            }
         }
         match extra {
             Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),

@@ -103,5 +103,6 @@ impl Assembler<'_> {
         self.last_exec = NONE;
         self.descriptors = Descriptors::default();
         self.presumed = Default::default();
+        self.kin.clear();
     }
 }

@@ -32,7 +32,7 @@ pub fn found(view: &View<'_>) -> Found {
         creators.extend(process.iter().map(|&task| (task, process[0])));
     }
     let mut created: FxHashMap<(u32, bool), Created> = FxHashMap::default();
-    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
+    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE && !task.adopted) {
         let Some(&creator) = creators.get(&task.creator) else { continue };
         let here = created.entry((creator, task.is_thread)).or_default();
         here.tasks.push(number);

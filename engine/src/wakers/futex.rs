@@ -6,7 +6,8 @@
 //! ```
 //!
 //! An address means the same to all threads of a process; a futex that is not private, to processes that inherited the
-//! memory, too. A thread is known to be joined only by its end: the line does not tell whose id lies at the address.
+//! memory, too. Who joins waits where the id of the thread lies, which is what it expects there; where that is not printed,
+//! the thread that ended is the one.
 
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
@@ -122,17 +123,20 @@ impl Futexes {
         Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Measured))
     }
 
-    /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any.
+    /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any; a futex expects its id.
     fn joined(&self, call: &Waiting<'_>, may_be_named: bool) -> Option<Edge> {
         let trace = call.trace;
         let task = trace.tasks.get(call.task as usize)?;
         let threads = self.threads.get(&(task.capture, task.pid))?;
-        let named = trace.events.texts.bytes(trace.events.target(call.span.row));
-        let named = parsers::scan::number(named).filter(|&(id, _)| may_be_named && id > 0).map(|(id, _)| id);
+        let target = trace.events.texts.bytes(trace.events.target(call.span.row));
+        let named = match may_be_named {
+            true => parsers::scan::number(target).map(|(id, _)| id).filter(|&id| id > 0),
+            false => expected(trace, call.span.row, threads),
+        };
         let until = threads.partition_point(|&thread| left_ns(trace, thread) <= call.exits_until_ns());
         let inside = threads[..until].iter().rev().take_while(|&&thread| left_ns(trace, thread) > call.span.start_ns);
         let mut inside = inside.copied().filter(|&thread| {
-            let is_named = named.is_none_or(|id| i64::from(trace.tasks[thread as usize].tid) == id);
+            let is_named = named.is_none_or(|id| has_id(trace, thread, id));
             is_named && thread != call.task && same_process(trace, thread, call.task) && has_left(trace, thread)
         });
         // The line of a thread's end may come after the wake that it causes, its last call does not.
@@ -142,6 +146,19 @@ impl Futexes {
         let sure = if named.is_some() { Sure::Measured } else { Sure::Inferred };
         Some(Edge { task: thread, at_ns, how: How::Join, sure })
     }
+}
+
+/// The id of one of these threads, where a wait expects it at its address.
+fn expected(trace: &Trace, row: u32, threads: &[u32]) -> Option<i64> {
+    let joins = &trace.events.joins;
+    let at = joins.binary_search_by_key(&row, |&(row, _)| row).ok()?;
+    let id = i64::from(joins[at].1);
+    threads.iter().any(|&thread| has_id(trace, thread, id)).then_some(id)
+}
+
+fn has_id(trace: &Trace, thread: u32, id: i64) -> bool {
+    let task = &trace.tasks[thread as usize];
+    i64::from(task.tid) == id || i64::from(task.known_as) == id
 }
 
 /// When a thread began to end.

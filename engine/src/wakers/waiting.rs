@@ -128,7 +128,7 @@ pub(super) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
 }
 
 /// A task, its creator, and so on; a claimed circle ends after some steps.
-pub(super) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
+pub(crate) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
     let up = |&task: &u32| {
         trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())
     };

@@ -85,4 +85,63 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 400 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 wait4: 400 child measured"] },
+    Case { name: "attached to: a wait for the id of a thread that ends alone is its join", lines: r#"
+500 01.000000 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+501 01.000050 read(3, "x", 1) = 1 <0.000020>
+501 01.000100 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+502 01.000100 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400200>
+501 01.400350 exit(0) = ?
+501 01.400360 +++ exited with 0 +++
+502 01.400370 exit(0) = ?
+502 01.400380 +++ exited with 0 +++
+500 01.400430 <... futex resumed>) = 0 <0.400430>
+500 01.400600 exit_group(0) = ?
+"#, ends: &["500 futex: 501 join measured", "501 clock_nanosleep: itself", "502 clock_nanosleep: itself"] },
+    Case { name: "of two threads that end, the one is joined whose id the wait expects", lines: r#"
+500 01.000000 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, exit_signal=0} => {parent_tid=[501]}, 88) = 501 <0.000010>
+500 01.000020 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, exit_signal=0} => {parent_tid=[502]}, 88) = 502 <0.000010>
+500 01.000040 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+501 01.400350 exit(0) = ?
+501 01.400360 +++ exited with 0 +++
+502 01.400370 exit(0) = ?
+502 01.400380 +++ exited with 0 +++
+500 01.400430 <... futex resumed>) = 0 <0.400390>
+500 01.400600 exit_group(0) = ?
+"#, ends: &["500 futex: 501 join measured"] },
+    Case { name: "a wait for a number that is the id of a process that ends is no join", lines: r#"
+500 01.000000 futex(0x7f1d47771990, FUTEX_WAIT, 501, NULL <unfinished ...>
+501 01.000050 read(3, "x", 1) = 1 <0.000020>
+501 01.400350 exit_group(0) = ?
+501 01.400360 +++ exited with 0 +++
+500 01.400430 <... futex resumed>) = 0 <0.400430>
+500 01.400600 exit_group(0) = ?
+"#, ends: &["500 futex: unknown"] },
+    Case { name: "attached to: a wake by the child that its parent is told of later ends the wait at an address of both", lines: r#"
+600 01.000000 futex(0x7f32bb747020, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+601 01.000050 read(3, "x", 1) = 1 <0.000020>
+601 01.400300 futex(0x7f32bb747020, FUTEX_WAKE, 1) = 1 <0.000022>
+600 01.400330 <... futex resumed>) = 0 <0.400330>
+601 01.400500 exit_group(0) = ?
+601 01.400600 +++ exited with 0 +++
+600 01.400650 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=601, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+600 01.400800 exit_group(0) = ?
+"#, ends: &["600 futex: 601 futex inferred"] },
+    Case { name: "attached to: a wait that returns a process is its parent's", lines: r#"
+600 01.000000 futex(0x7f32bb747020, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+601 01.000050 read(3, "x", 1) = 1 <0.000020>
+601 01.400300 futex(0x7f32bb747020, FUTEX_WAKE, 1) = 1 <0.000022>
+600 01.400330 <... futex resumed>) = 0 <0.400330>
+601 01.400500 exit_group(0) = ?
+601 01.400600 +++ exited with 0 +++
+600 01.400700 wait4(-1, NULL, 0, NULL) = 601 <0.000051>
+600 01.400800 exit_group(0) = ?
+"#, ends: &["600 futex: 601 futex inferred"] },
+    Case { name: "a signal that somebody sends does not make him a child", lines: r#"
+600 01.000000 futex(0x7f32bb747020, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+601 01.000050 read(3, "x", 1) = 1 <0.000020>
+601 01.400300 futex(0x7f32bb747020, FUTEX_WAKE, 1) = 1 <0.000022>
+600 01.400330 <... futex resumed>) = 0 <0.400330>
+600 01.400650 --- SIGCHLD {si_signo=SIGCHLD, si_code=SI_USER, si_pid=601, si_uid=0} ---
+600 01.400800 exit_group(0) = ?
+"#, ends: &["600 futex: unknown"] },
 ];

@@ -1,0 +1,105 @@
+//! Captures of programs that ran already: which tasks there are, and whose they are.
+
+use engine::path::{Segment, path};
+use engine::trace::Trace;
+use engine::wakers::Wakers;
+use engine::window::{Choice, Window, windows};
+use std::io::Write;
+
+fn read(lines: &str) -> Trace {
+    let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
+    file.write_all((lines.trim().to_owned() + "\n").as_bytes()).expect("the lines");
+    let capture = vec![file.path().to_string_lossy().into_owned()];
+    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
+}
+
+/// Each task: its id, its process, and what it is to whom.
+fn tasks(trace: &Trace) -> Vec<String> {
+    let of = |task: &engine::tasks::Task| {
+        let what = if task.is_thread { "thread" } else { "child" };
+        match trace.tasks.get(task.creator as usize) {
+            Some(creator) => format!("{} of {}: {what} of {}", task.tid, task.pid, creator.tid),
+            None => format!("{} of {}", task.tid, task.pid),
+        }
+    };
+    trace.tasks.iter().map(of).collect()
+}
+
+/// Name, lines, and the tasks.
+#[rustfmt::skip]
+const CASES: &[(&str, &str, &[&str])] = &[
+    ("who is joined is a thread", r#"
+500 1795361000.000000 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+501 1795361000.000050 read(3, "x", 1) = 1 <0.000020>
+501 1795361000.400350 exit(0) = ?
+501 1795361000.400400 +++ exited with 0 +++
+500 1795361000.400430 <... futex resumed>) = 0 <0.400430>
+500 1795361000.400500 exit_group(0) = ?
+500 1795361000.400600 +++ exited with 0 +++
+"#, &["500 of 500", "501 of 500: thread of 500"]),
+    ("a thread that joins another one may be joined itself", r#"
+500 1795361000.000000 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 502, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+502 1795361000.000010 futex(0x7f1d47772990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+501 1795361000.000050 read(3, "x", 1) = 1 <0.000020>
+501 1795361000.400350 exit(0 <unfinished ...>
+502 1795361000.400430 <... futex resumed>) = 0 <0.400430>
+501 1795361000.400440 <... exit resumed>) = ?
+501 1795361000.400450 +++ exited with 0 +++
+502 1795361000.400500 exit(0) = ?
+502 1795361000.400510 +++ exited with 0 +++
+500 1795361000.400530 <... futex resumed>) = 0 <0.400530>
+500 1795361000.400600 exit_group(0) = ?
+"#, &["500 of 500", "502 of 500: thread of 500", "501 of 500: thread of 502"]),
+    ("a process that was seen being created keeps its creator, whoever waits for it", r#"
+600 1795361000.000000 getpid() = 600 <0.000010>
+601 1795361000.000100 clone(child_stack=NULL, flags=SIGCHLD) = 602 <0.000100>
+602 1795361000.000300 getpid() = 602 <0.000010>
+601 1795361000.000400 exit_group(0) = ?
+601 1795361000.000500 +++ exited with 0 +++
+600 1795361000.000600 wait4(-1, NULL, 0, NULL) = 601 <0.000051>
+602 1795361000.000700 exit_group(0) = ?
+602 1795361000.000800 +++ exited with 0 +++
+600 1795361000.000900 wait4(-1, NULL, 0, NULL) = 602 <0.000051>
+"#, &["600 of 600", "601 of 601: child of 600", "602 of 602: child of 601"]),
+    ("a process is told of the end of the last one that had the id", r#"
+600 1795361000.000000 getpid() = 600 <0.000010>
+601 1795361000.000100 getpid() = 601 <0.000010>
+601 1795361000.000400 exit_group(0) = ?
+601 1795361000.000500 +++ exited with 0 +++
+601 1795361000.100100 getpid() = 601 <0.000010>
+601 1795361000.100400 exit_group(0) = ?
+601 1795361000.100500 +++ exited with 0 +++
+600 1795361000.100600 wait4(-1, NULL, 0, NULL) = 601 <0.000051>
+"#, &["600 of 600", "601 of 601", "601 of 601: child of 600"]),
+];
+
+#[test]
+fn tasks_are_whose_the_capture_tells() {
+    for (name, lines, expected) in CASES {
+        let trace = read(lines);
+        assert_eq!(tasks(&trace), *expected, "{name}");
+        let window = windows(&trace, &Choice::default())[0];
+        let segments = path(&trace, &Wakers::new(&trace), &window);
+        let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
+        assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
+    }
+}
+
+// Believed: who has a creator was created by it in the capture. What the parent did before the child's first event had
+// nothing to do with it.
+#[test]
+fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_event() {
+    let trace = read(
+        r#"
+600 1795361000.000000 getpid() = 600 <0.000010>
+601 1795361000.100000 read(3, "x", 1) = 1 <0.000020>
+600 1795361000.100010 wait4(-1,  <unfinished ...>
+601 1795361000.200000 exit_group(0) = ?
+601 1795361000.200010 +++ exited with 0 +++
+600 1795361000.200020 <... wait4 resumed>NULL, 0, NULL) = 601 <0.100010>
+"#,
+    );
+    let window = Window { root: Some(1), ..windows(&trace, &Choice::default())[0] };
+    let segments = path(&trace, &Wakers::new(&trace), &window);
+    assert!(segments.iter().all(|segment| segment.task == 1));
+}
