@@ -3,6 +3,8 @@
 //! An id is a task only for a time: it is born (created, attached, or first seen), it ends, and it may be given out again.
 //! Children often speak before the call that made them returns, so a link can come from either side.
 
+mod group;
+
 use crate::events::NONE;
 use crate::tasks::Task;
 use parsers::{Line, NO_ID, NO_NS};
@@ -27,6 +29,10 @@ pub(crate) struct Owners {
     by_key: FxHashMap<Key, u32>,
     announced: FxHashMap<Key, Birth>,
     attached: Vec<i32>,
+    /// The process that the tracer attached to with all its threads, and how many of these have not spoken; none if there are
+    /// several such processes.
+    group: Option<(i32, u32)>,
+    has_groups: bool,
     alive: FxHashSet<u32>,
     /// Said that they exit, but their ends are not told yet (or never, with `-qq`).
     leaving: FxHashSet<u32>,
@@ -58,6 +64,8 @@ impl Owners {
             by_key: FxHashMap::default(),
             announced: FxHashMap::default(),
             attached: Vec::new(),
+            group: None,
+            has_groups: false,
             alive: FxHashSet::default(),
             leaving: FxHashSet::default(),
             past: FxHashMap::default(),
@@ -182,7 +190,10 @@ impl Owners {
             self.by_key.insert(key, task);
             return task;
         }
-        self.make(tasks, key)
+        match self.leader_of_group(tasks, key) {
+            None => self.make(tasks, key),
+            Some(leader) => self.make_thread(tasks, key, leader),
+        }
     }
 
     /// truss prints lwp numbers only while a process has several: `4711` and `4711/1` are the same first thread.
@@ -386,7 +397,10 @@ impl Owners {
         self.has_linked |= birth.row != NONE;
         let creator_pid = tasks[birth.creator as usize].pid;
         let task = &mut tasks[child as usize];
-        (task.creator, task.created_by) = (birth.creator, birth.row);
+        if task.adopted && !birth.thread {
+            task.pid = task.tid;
+        }
+        (task.creator, task.created_by, task.adopted) = (birth.creator, birth.row, false);
         (task.is_thread, task.vfork, task.born) = (birth.thread, birth.vfork, true);
         if birth.thread {
             task.pid = creator_pid;

@@ -71,6 +71,41 @@ const CASES: &[(&str, &str, &[&str])] = &[
 601 1795361000.100500 +++ exited with 0 +++
 600 1795361000.100600 wait4(-1, NULL, 0, NULL) = 601 <0.000051>
 "#, &["600 of 600", "601 of 601", "601 of 601: child of 600"]),
+    ("ids that nobody tells are those of the threads that the tracer attached to", r#"
+strace: Process 500 attached with 3 threads
+[pid   502] 10:00:00.100000 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+[pid   501] 10:00:00.100001 read(9,  <unfinished ...>
+[pid   500] 10:00:00.200002 futex(0x7f00, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+[pid   502] 10:00:00.200101 <... futex resumed>) = 0 <0.100100>
+[pid   503] 10:00:00.200201 getpid() = 503 <0.000010>
+[pid   501] 10:00:01.100001 <... read resumed>"a", 1) = 1 <1.000100>
+[pid   501] 10:00:01.200001 exit_group(0) = ?
+"#, &["500 of 500", "502 of 500: thread of 500", "501 of 500: thread of 500", "503 of 503"]),
+    ("of two processes that were attached to, the threads cannot be told apart", r#"
+strace: Process 500 attached with 2 threads
+strace: Process 600 attached with 2 threads
+[pid   500] 10:00:00.100000 getpid() = 500 <0.000010>
+[pid   501] 10:00:00.100100 getpid() = 500 <0.000010>
+[pid   600] 10:00:00.100200 getpid() = 600 <0.000010>
+[pid   601] 10:00:00.100300 getpid() = 600 <0.000010>
+"#, &["500 of 500", "501 of 501", "600 of 600", "601 of 601"]),
+    ("a task that the tracer tells of is none of the threads that were there before", r#"
+strace: Process 500 attached with 2 threads
+strace: Process 600 attached
+[pid   500] 10:00:00.100000 getpid() = 500 <0.000010>
+[pid   600] 10:00:00.100100 getpid() = 600 <0.000010>
+[pid   501] 10:00:00.100200 getpid() = 500 <0.000010>
+"#, &["500 of 500", "600 of 600", "501 of 500: thread of 500"]),
+    ("who runs a program under its own id, is waited for, or returned by a fork, is no thread", r#"
+strace: Process 500 attached with 4 threads
+[pid   500] 10:00:00.100000 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
+[pid   501] 10:00:00.100010 getpid() = 501 <0.000010>
+[pid   502] 10:00:00.100020 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000010>
+[pid   503] 10:00:00.100030 exit_group(0) = ?
+[pid   503] 10:00:00.100040 +++ exited with 0 +++
+[pid   500] 10:00:00.100050 <... clone resumed>) = 501 <0.000050>
+[pid   500] 10:00:00.100200 wait4(-1, NULL, 0, NULL) = 503 <0.000010>
+"#, &["500 of 500", "501 of 501: child of 500", "502 of 502", "503 of 503: child of 500"]),
 ];
 
 #[test]
@@ -83,6 +118,20 @@ fn tasks_are_whose_the_capture_tells() {
         let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
         assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
     }
+}
+
+// Believed: threads of a process that was attached to have descriptors of their own.
+#[test]
+fn threads_that_were_attached_to_share_their_descriptors() {
+    let trace = read(
+        r#"
+strace: Process 500 attached with 2 threads
+[pid   501] 10:00:00.100001 getpid() = 500 <0.000010>
+[pid   500] 10:00:00.100012 openat(AT_FDCWD, "/etc/x", O_RDONLY) = 9 <0.000010>
+[pid   501] 10:00:00.200201 read(9, "a", 1) = 1 <0.000010>
+"#,
+    );
+    assert_eq!(trace.events.texts.string(trace.events.target(2)), "/etc/x");
 }
 
 // Believed: who has a creator was created by it in the capture. What the parent did before the child's first event had

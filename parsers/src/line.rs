@@ -253,6 +253,13 @@ pub enum Extra {
     Stopped(bool),
     /// The tracer began (`true`) or ended (`false`) to trace this id.
     Attached(i32, bool),
+    /// The tracer began to trace a process with all its threads, of which the main one has this id.
+    AttachedAll {
+        /// The process.
+        pid: i32,
+        /// How many threads it had.
+        threads: u32,
+    },
     /// The path that the call makes, if it succeeds: of an open with O_CREAT, a rename, a link.
     Made(Text),
     /// The tracer says that it begins: a new run, unless nothing was before it.

@@ -113,8 +113,13 @@ impl Assembler<'_> {
     fn adopt(&mut self, task: u32, creator: u32, is_thread: bool) -> bool {
         let is_circle = creators(self.trace, creator).any(|above| above == task);
         let known = &mut self.trace.tasks[task as usize];
-        let is_orphan = known.creator == NONE && known.created_by == NONE && !is_circle;
+        // That it is a thread was only the best guess until somebody was told of it as of a child.
+        let is_guess = known.is_thread && known.adopted && !is_thread;
+        let is_orphan = (known.creator == NONE || is_guess) && known.created_by == NONE && !is_circle;
         if is_orphan {
+            if is_guess {
+                known.pid = known.tid;
+            }
             (known.creator, known.is_thread, known.adopted) = (creator, is_thread, true);
         }
         is_orphan

@@ -1,7 +1,7 @@
 //! Births, programs, waits and ends: what a line does to tasks.
 
 use super::{Assembler, Place};
-use crate::events::EventKind;
+use crate::events::{EventKind, NONE};
 use crate::owners::{Birth, Key};
 use crate::tasks::Program;
 use parsers::line::Ended;
@@ -92,6 +92,7 @@ impl Assembler<'_> {
         if line.outcome != Outcome::Ok {
             return;
         }
+        self.is_no_thread(task);
         let first = self.trace.tasks[task as usize].programs.is_empty() && !self.trace.tasks[task as usize].born;
         let started = first && self.trace.tasks[task as usize].calls == 1;
         let start_ns = self.trace.events.start_ns(row);
@@ -102,6 +103,14 @@ impl Assembler<'_> {
         // Its first event is the start of its first program: the tracer started it.
         known.born |= started;
         self.last_exec = task;
+    }
+
+    /// It runs a program under its own id, which a thread does under that of its process.
+    fn is_no_thread(&mut self, task: u32) {
+        let known = &mut self.trace.tasks[task as usize];
+        if known.is_thread && known.adopted && known.renamed.is_empty() {
+            (known.is_thread, known.adopted, known.creator, known.pid) = (false, false, NONE, known.tid);
+        }
     }
 
     pub(super) fn spawned(&mut self, row: u32, task: u32, line: &Line, child: i32, thread: bool, vfork: bool) {
@@ -220,8 +229,10 @@ impl Assembler<'_> {
     }
 
     pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
-        if let (Some(Extra::Attached(tid, begins)), NO_ID) = (&extra, line.tid) {
-            return self.owners.attach(*tid, *begins);
+        match (&extra, line.tid) {
+            (Some(Extra::Attached(tid, begins)), NO_ID) => return self.owners.attach(*tid, *begins),
+            (Some(Extra::AttachedAll { pid, threads }), _) => return self.owners.attach_all(*pid, *threads),
+            _ => {}
         }
         let task = self.owner(line, stamp_ns, at);
         match extra {

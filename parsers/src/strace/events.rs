@@ -92,7 +92,11 @@ fn about_process(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
         _ => return None,
     };
     let mut line = Line::of(Kind::Process);
-    line.extra = parsed.keep(Extra::Attached(id, attached));
+    let threads = rest.strip_prefix(b" attached with ").and_then(scan::number);
+    line.extra = parsed.keep(match threads.and_then(|(threads, _)| u32::try_from(threads).ok()) {
+        Some(threads) => Extra::AttachedAll { pid: id, threads },
+        None => Extra::Attached(id, attached),
+    });
     Some(line)
 }
 
