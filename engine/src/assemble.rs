@@ -102,7 +102,7 @@ impl<'trace> Assembler<'trace> {
         Assembler {
             capture,
             facts,
-            owners: Owners::new(number, facts.ids_optional),
+            owners: Owners::new(number, &facts),
             clocks: vec![FileClock::new(&facts); files],
             first_task,
             states: Vec::new(),

@@ -206,6 +206,7 @@ fn facts(is_log: bool) -> Facts {
         has_ids: true,
         ids_optional: false,
         mixes_threads: false,
+        one_process: false,
         base_ns: NO_NS,
     }
 }

@@ -7,7 +7,7 @@ mod group;
 
 use crate::events::NONE;
 use crate::tasks::Task;
-use parsers::{Line, NO_ID, NO_NS};
+use parsers::{Facts, Line, NO_ID, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Printed ids: process (or [`NO_ID`] where only one id is printed) and thread.
@@ -47,6 +47,8 @@ pub(crate) struct Owners {
     bare: u32,
     last: (Key, u32),
     ids_optional: bool,
+    /// Ids that stand alone are those of threads of one process, whose own id is never printed.
+    one_process: bool,
     /// First task of each process, where lines print process and thread.
     leaders: FxHashMap<i32, u32>,
     /// Further threads of each process.
@@ -58,7 +60,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    pub(crate) fn new(capture: u32, ids_optional: bool) -> Owners {
+    pub(crate) fn new(capture: u32, facts: &Facts) -> Owners {
         Owners {
             capture,
             by_key: FxHashMap::default(),
@@ -74,7 +76,8 @@ impl Owners {
             first: NONE,
             bare: NONE,
             last: ((NO_ID, NO_ID), NONE),
-            ids_optional,
+            ids_optional: facts.ids_optional,
+            one_process: facts.one_process,
             leaders: FxHashMap::default(),
             threads: FxHashMap::default(),
             has_linked: false,
@@ -118,6 +121,7 @@ impl Owners {
     /// The task that is meant by the id of a process: its first thread, whatever that one's own id is.
     pub(crate) fn process(&self, pid: i32) -> Option<u32> {
         let keys = [(NO_ID, pid), (pid, pid), (pid, 1)];
+        let keys = if self.one_process { &keys[1..] } else { &keys };
         keys.iter().find_map(|&key| self.known(key)).or_else(|| self.leaders.get(&pid).copied())
     }
 
@@ -216,6 +220,10 @@ impl Owners {
         if !unnamed || self.attached.contains(&key.1) || self.announced.contains_key(&key) {
             return None;
         }
+        if self.one_process {
+            // It printed no number as long as it was the only thread, and that was the first.
+            return (key == (NO_ID, 1)).then(|| self.name_root(tasks, key.1));
+        }
         let resumes = line.kind == parsers::Kind::CallEnd;
         // Without messages (-q) a child speaks unannounced. But who is inside a call can only resume it: another line is
         // a child's, and a second half is nobody else's.
@@ -225,16 +233,24 @@ impl Owners {
         if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
             return None;
         }
+        Some(self.name_root(tasks, key.1))
+    }
+
+    fn name_root(&mut self, tasks: &mut [Task], tid: i32) -> u32 {
         let root = &mut tasks[self.bare as usize];
-        (root.tid, root.pid) = (key.1, key.1);
+        root.tid = tid;
+        if self.one_process {
+            return self.bare;
+        }
+        root.pid = tid;
         // Its threads learn with it whose they are.
         for thread in tasks.iter_mut().filter(|task| task.is_thread && task.creator == self.bare) {
-            thread.pid = key.1;
+            thread.pid = tid;
         }
         if let Some(threads) = self.threads.remove(&NO_ID) {
-            self.threads.insert(key.1, threads);
+            self.threads.insert(tid, threads);
         }
-        Some(self.bare)
+        self.bare
     }
 
     fn unnamed(&mut self, tasks: &mut Vec<Task>) -> u32 {
@@ -275,7 +291,7 @@ impl Owners {
     fn make(&mut self, tasks: &mut Vec<Task>, key: Key) -> u32 {
         let number = tasks.len() as u32;
         self.first = self.first.min(number);
-        let pid = if key.0 == NO_ID { key.1 } else { key.0 };
+        let pid = if key.0 == NO_ID && !self.one_process { key.1 } else { key.0 };
         tasks.push(Task::new(key.1, pid, self.capture));
         self.by_key.insert(key, number);
         self.alive.insert(number);
@@ -290,11 +306,12 @@ impl Owners {
 
     /// Where lines print the process, a further thread of it is known as one at once.
     fn join_process(&mut self, tasks: &mut [Task], number: u32, pid: i32) {
-        if pid == NO_ID {
+        if pid == NO_ID && !self.one_process {
             return;
         }
         let leader = *self.leaders.entry(pid).or_insert(number);
-        if leader != number && tasks[leader as usize].death_ns == NO_NS {
+        let goes_on = pid == NO_ID || tasks[leader as usize].death_ns == NO_NS;
+        if leader != number && goes_on {
             let task = &mut tasks[number as usize];
             (task.is_thread, task.creator) = (true, leader);
             self.threads.entry(pid).or_default().push(number);

@@ -89,3 +89,42 @@ fn lwp_one_and_the_process_without_number_are_one_task() {
     let tasks: Vec<_> = trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect();
     assert_eq!(tasks, [(8, 8, false, 3), (2, 8, true, 2)]);
 }
+
+/// Id, process, whether a thread, and number of calls of each task.
+fn tasks(trace: &Trace) -> Vec<(i32, i32, bool, u64)> {
+    trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect()
+}
+
+// Believed: a number that stands alone is that of a process. Numbers of LWPs stand alone where there is one process only.
+#[test]
+fn lwps_without_a_process_are_threads_of_one_whose_id_nobody_knows() {
+    let trace = read(&[
+        "/4:\t 0.5000\topen(\"/etc/passwd\", O_RDONLY)\t\t= 9",
+        "/7:\t 0.6000\tread(9, \" r o o t\", 512)\t\t= 512",
+        "/4:\t 0.7000\tforkx(0)\t\t\t= 7",
+        "/4:\t 0.8000\tlwp_exit()",
+        "/7:\t 1.6000\tclose(9)\t\t\t\t= 0",
+        "/9:\t 1.7000\tlwp_park(0x00000000, 0)\t\t\t= 0",
+    ]);
+    let unknown = parsers::NO_ID;
+    assert_eq!(tasks(&trace), [(4, unknown, false, 3), (7, unknown, true, 2), (9, unknown, true, 1)]);
+    assert!(trace.tasks[1..].iter().all(|task| task.creator == 0 && task.created_by == engine::events::NONE));
+    let targets: Vec<_> = [1, 4].map(|row| trace.events.texts.string(trace.events.target(row))).to_vec();
+    assert_eq!(targets, ["/etc/passwd", "/etc/passwd"]);
+    assert_eq!(trace.captures[0].unseen_children, 1);
+}
+
+#[test]
+fn the_only_thread_without_a_number_is_the_first_one_later() {
+    let trace = read(&[
+        "\t 0.5000\tgetpid()\t\t\t\t= 8 [1]",
+        "\t 0.5001\tlwp_create(0x08047A10, LWP_SUSPENDED, 0x08047B10) = 2",
+        "/2:\t 0.5002\tlwp_create()\t(returning as new lwp ...)\t= 0",
+        "/1:\t 0.5003\tgetpid()\t\t\t\t= 8 [1]",
+        "/2:\t 0.5004\tlwp_exit()",
+        "\t 0.6000\tgetpid()\t\t\t\t= 8 [1]",
+        "\t 0.7000\t_exit(0)",
+    ]);
+    let unknown = parsers::NO_ID;
+    assert_eq!(tasks(&trace), [(1, unknown, false, 5), (2, unknown, true, 2)]);
+}

@@ -55,6 +55,7 @@ impl LineReader for Reader {
             has_ids: self.layout.has_ids,
             ids_optional: false,
             mixes_threads: false,
+            one_process: false,
             base_ns: 0,
         }
     }

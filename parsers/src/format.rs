@@ -126,6 +126,8 @@ pub struct Facts {
     pub ids_optional: bool,
     /// Whether the ids are those of processes, so that calls of several threads can be open under one id.
     pub mixes_threads: bool,
+    /// Whether ids that stand alone are those of threads of one process, whose own id is never printed.
+    pub one_process: bool,
     /// Moment that the stamps count from, in ns since 1970, if the capture says it.
     pub base_ns: i64,
 }

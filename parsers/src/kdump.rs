@@ -70,6 +70,7 @@ impl LineReader for Reader {
             has_ids: true,
             ids_optional: false,
             mixes_threads: !self.layout.has_tids,
+            one_process: false,
             base_ns: NO_NS,
         }
     }

@@ -109,6 +109,7 @@ impl LineReader for Reader {
             has_ids: false,
             ids_optional: false,
             mixes_threads: false,
+            one_process: false,
             base_ns: 0,
         }
     }

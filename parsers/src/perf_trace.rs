@@ -78,6 +78,7 @@ impl LineReader for Reader {
             has_ids: self.has_ids,
             ids_optional: false,
             mixes_threads: false,
+            one_process: false,
             base_ns: NO_NS,
         }
     }

@@ -62,6 +62,7 @@ impl LineReader for Reader {
             // Signals of old versions have no id.
             ids_optional: self.layout.is_old && self.layout.ids != Ids::None,
             mixes_threads: false,
+            one_process: false,
             base_ns: 0,
         }
     }

@@ -62,6 +62,7 @@ impl LineReader for Reader {
             has_ids: self.layout.has_pids || self.layout.has_lwps,
             ids_optional: !self.layout.has_pids,
             mixes_threads: false,
+            one_process: !self.layout.has_pids,
             base_ns: self.layout.base_ns.unwrap_or(0),
         }
     }

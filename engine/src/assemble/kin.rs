@@ -62,8 +62,8 @@ impl Assembler<'_> {
         let named: FxHashSet<i32> = claims.iter().map(|claim| claim.id).collect();
         let mut lives: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
         for number in self.first_task..self.trace.tasks.len() as u32 {
-            let tid = self.trace.tasks[number as usize].tid;
-            if named.contains(&tid) {
+            let &Task { tid, pid, .. } = &self.trace.tasks[number as usize];
+            if named.contains(&tid) && pid != NO_ID {
                 lives.entry(tid).or_default().push(number);
             }
         }

@@ -120,7 +120,7 @@ impl Assembler<'_> {
             return;
         }
         let start_ns = self.trace.events.start_ns(row);
-        let key = child_key(line, &self.trace.tasks[task as usize], child, thread);
+        let key = child_key(line, &self.trace.tasks[task as usize], child, thread, self.facts.one_process);
         let birth = Birth { creator: task, row, thread, vfork, start_ns };
         let known = self.owners.child(key);
         self.owners.links_late |= known.is_some() && line.part == Part::Whole;
@@ -297,8 +297,10 @@ impl Assembler<'_> {
 }
 
 /// Ids under which a child will speak.
-fn child_key(line: &Line, creator: &crate::tasks::Task, child: i32, thread: bool) -> Key {
+fn child_key(line: &Line, creator: &crate::tasks::Task, child: i32, thread: bool, one_process: bool) -> Key {
     match (line.pid, thread) {
+        // What stands alone are numbers of threads.
+        (NO_ID, false) if one_process => (child, child),
         (NO_ID, _) => (NO_ID, child),
         (_, true) => (creator.pid, child),
         (_, false) => (child, child),

@@ -91,7 +91,7 @@ impl Assembler<'_> {
             rows: rows..rows,
             ..Capture::unread(&self.capture)
         };
-        self.owners = Owners::new(self.trace.captures.len() as u32, self.facts.ids_optional);
+        self.owners = Owners::new(self.trace.captures.len() as u32, &self.facts);
         self.clocks = vec![FileClock::new(&self.facts); self.clocks.len()];
         (self.first_task, self.inherited, self.hides_births) = (tasks, tasks, false);
         self.trace.events.begin_capture();

@@ -131,6 +131,7 @@ impl Layout {
             has_ids: self.ids != Ids::None,
             ids_optional: self.ids != Ids::Column,
             mixes_threads: false,
+            one_process: false,
             base_ns: NO_NS,
         }
     }
