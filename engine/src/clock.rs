@@ -1,5 +1,6 @@
 //! Stamps as printed to one time line per capture.
 
+use parsers::format::LEAP_YEAR_NS;
 use parsers::{Clock, DurKind, Facts, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
@@ -31,6 +32,8 @@ pub struct FileClock {
     rounds_ns: i64,
     /// This year has a 29 February.
     is_leap: bool,
+    /// How far the time line is ahead of the minutes that some lines tell.
+    ahead_of_minutes_ns: Option<i64>,
     /// Of a log.
     onward: Option<Onward>,
     /// Stamps that lie before the one before them.
@@ -41,7 +44,15 @@ impl FileClock {
     /// A clock that has not seen a stamp.
     pub fn new(facts: &Facts) -> FileClock {
         let onward = (facts.dur_kind == DurKind::Gap).then(Onward::default);
-        FileClock { clock: facts.clock, last_ns: NO_NS, rounds_ns: 0, is_leap: false, onward, backward_steps: 0 }
+        FileClock {
+            clock: facts.clock,
+            last_ns: NO_NS,
+            rounds_ns: 0,
+            is_leap: false,
+            ahead_of_minutes_ns: None,
+            onward,
+            backward_steps: 0,
+        }
     }
 
     /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it says nothing about wall time.
@@ -54,6 +65,7 @@ impl FileClock {
         let placed_ns = match self.clock {
             Clock::Epoch | Clock::SinceStart => stamp_ns,
             Clock::PerThread | Clock::None => return NO_NS,
+            Clock::SincePrevious if stamp_ns < 0 && self.onward.is_some() => self.minute(stamp_ns),
             Clock::SincePrevious => bounded_stamp_ns(self.last_ns.max(0).saturating_add(stamp_ns)),
             Clock::TimeOfDay => bounded_stamp_ns(self.over(stamp_ns, DAY_NS)),
             Clock::SinceNewYear => bounded_stamp_ns(self.over_new_year(stamp_ns)),
@@ -64,6 +76,16 @@ impl FileClock {
             None => placed_ns,
             Some(onward) => onward.place(placed_ns, before_ns),
         }
+    }
+
+    /// A line that tells its minute, among others that count from the line before: not before that line, and else as early
+    /// as the minute allows. Lines before the first minute have no place of their own, so that one goes on from there.
+    fn minute(&mut self, stamp_ns: i64) -> i64 {
+        let minute_ns = self.over_new_year(stamp_ns.saturating_add(LEAP_YEAR_NS));
+        let last_ns = self.last_ns;
+        let first_ahead_ns = || if last_ns == NO_NS { 0 } else { last_ns.saturating_sub(minute_ns) };
+        let ahead_ns = *self.ahead_of_minutes_ns.get_or_insert_with(first_ahead_ns);
+        bounded_stamp_ns(minute_ns.saturating_add(ahead_ns).max(last_ns))
     }
 
     /// A step of more than half a round (a day) is midnight, forward or (lines held back over it) backward.

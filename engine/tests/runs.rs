@@ -219,3 +219,12 @@ fn between_a_message_and_its_number_of_repetitions_no_silence_is_known() {
         assert_eq!([0, 1].map(|row| trace.events.dur_ns(row)), [parsers::NO_NS, 1_000_000_000], "{repeated}");
     }
 }
+
+#[test]
+fn minutes_among_differences_are_silences() {
+    let lines = "[Mar05 19:43] one\n[  +0.000012] two\n[Mar05 19:55] three\n[  +2.000000] four\n";
+    assert_eq!(silences(lines), [(719, 2, 3), (2, 3, 4), (0, 1, 2)]);
+    assert_eq!(read(lines).captures[0].facts.tick_ns, 60_000_000_000);
+    // An excerpt: when its first lines were is not told.
+    assert_eq!(silences(&format!("[  +1.000000] zero\n{lines}")), [(719, 3, 4), (2, 4, 5), (0, 2, 3)]);
+}

@@ -59,6 +59,9 @@ pub enum Stamp {
     None,
 }
 
+/// Length of a year with a 29 February.
+pub const LEAP_YEAR_NS: i64 = 366 * 86_400_000_000_000;
+
 /// What a stamp counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Clock {
@@ -70,7 +73,8 @@ pub enum Clock {
     SinceStart,
     /// Since the first of January of a year that is not told, which counts as one with a 29 February.
     SinceNewYear,
-    /// Since the previous line of the whole run; to be added up.
+    /// Since the previous line of the whole run; to be added up. In a log a negative one tells the minute: counted from the end
+    /// of a year of [`LEAP_YEAR_NS`].
     SincePrevious,
     /// CPU time of each thread: orders the events of a thread, says nothing about wall time.
     PerThread,

@@ -15,7 +15,7 @@ mod stamp;
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};
 use crate::line::{Extra, Kind, Line, NO_NS};
 use crate::scan;
-use stamp::{BASES, Base, Front, front};
+use stamp::{BASES, Base, Front, MINUTE_NS, front};
 
 /// The format.
 pub struct KernelLog;
@@ -49,7 +49,9 @@ impl Format for KernelLog {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let (base, digits) = clock(head);
-        Box::new(Reader { base, digits })
+        let minutes = || head.lines().filter_map(front).filter(tells_minute).take(2).count();
+        let is_rough = base == Base::Previous && minutes() > 1;
+        Box::new(Reader { base, tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) } })
     }
 }
 
@@ -86,9 +88,14 @@ fn clock(head: Head<'_>) -> (Base, usize) {
     (BASES[at], digits[at])
 }
 
+/// Whether the time since the line before is told to a minute only.
+fn tells_minute(front: &Front<'_>) -> bool {
+    front.at(Base::Previous).is_some_and(|stamp| stamp.ns < 0)
+}
+
 struct Reader {
     base: Base,
-    digits: usize,
+    tick_ns: i64,
 }
 
 impl LineReader for Reader {
@@ -103,7 +110,7 @@ impl LineReader for Reader {
         Facts {
             stamp: Moment::Start,
             clock,
-            tick_ns: scan::tick_ns(self.digits),
+            tick_ns: self.tick_ns,
             dur_kind: DurKind::Gap,
             has_durations: false,
             has_ids: false,

@@ -6,7 +6,11 @@
 //! ```
 
 use super::date;
+use crate::format::LEAP_YEAR_NS;
 use crate::scan;
+
+/// The step of stamps that tell the minute.
+pub(super) const MINUTE_NS: i64 = 60_000_000_000;
 
 /// What a stamp counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -159,7 +163,7 @@ fn in_brackets(text: &[u8]) -> Option<Front<'_>> {
         let (ns, digits, rest) = ctime(day)?;
         return Some(one(Base::Epoch, (ns, digits), Form::Plain, true, rest));
     }
-    minute(text).map(|rest| one(Base::Previous, (0, 0), Form::Plain, true, rest))
+    minute(text).map(|(ns, rest)| one(Base::Previous, (ns, 0), Form::Plain, true, rest))
 }
 
 /// Seconds from here on (late 1985) are taken as since 1970.
@@ -174,13 +178,18 @@ fn ctime(text: &[u8]) -> Option<date::Taken<'_>> {
     Some((date::since_epoch(year, month, day, time_ns)?, digits, rest))
 }
 
-/// `Mar05 19:43`, the first line of a minute of `dmesg -e`: how long after the line before it is not told.
-fn minute(text: &[u8]) -> Option<&[u8]> {
-    let (_, rest) = date::month(text)?;
-    let (_, rest) = date::day(rest)?;
+/// `Mar05 19:43`, the first line of a minute of `dmesg -e`: how long after the line before it is told to a minute only. As the
+/// negative time to the end of the year.
+fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
+    let (month, rest) = date::month(text)?;
+    let (day, rest) = date::day(rest)?;
     let (hours, rest) = scan::number(rest.strip_prefix(b" ")?)?;
     let (minutes, rest) = scan::number(rest.strip_prefix(b":")?)?;
-    (hours < 24 && minutes < 60).then_some(rest)
+    if hours > 23 || minutes > 59 {
+        return None;
+    }
+    let since_ns = date::since_new_year(month, day, (hours * 60 + minutes) * MINUTE_NS)?;
+    Some((since_ns - LEAP_YEAR_NS, rest))
 }
 
 /// A stamp without brackets, with something behind it that ends it.
