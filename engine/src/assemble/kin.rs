@@ -67,6 +67,7 @@ impl Assembler<'_> {
                 lives.entry(tid).or_default().push(number);
             }
         }
+        lives.values_mut().for_each(|lives| lives.sort_by_key(|&number| self.trace.tasks[number as usize].birth_ns));
         let (children, threads): (Vec<Claim>, Vec<Claim>) =
             claims.into_iter().partition(|claim| claim.tells == Tells::Child);
         let children: Vec<(u32, u32)> =
@@ -86,7 +87,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// The task that had the id of a claim at its moment: the one that began last, and was not seen later.
+    /// The task that had the id of a claim at its moment: the one that began last, and was not seen later. `lives` are in order
+    /// of their births: an id may have had many.
     fn meant(&self, claim: &Claim, lives: &FxHashMap<i32, Vec<u32>>) -> Option<u32> {
         let lives = lives.get(&claim.id)?;
         let task = |number: u32| &self.trace.tasks[number as usize];
@@ -94,8 +96,8 @@ impl Assembler<'_> {
             return lives.first().copied().filter(|_| lives.len() == 1);
         }
         let until_ns = claim.at_ns.saturating_add(EXIT_TOLERANCE_NS);
-        let began = |&&number: &&u32| task(number).birth_ns <= claim.at_ns;
-        let last = lives.iter().filter(began).max_by_key(|&&number| task(number).birth_ns)?;
+        let began = lives.partition_point(|&number| task(number).birth_ns <= claim.at_ns);
+        let last = lives.get(began.checked_sub(1)?)?;
         Some(*last).filter(|&last| task(last).last_ns <= until_ns)
     }
 
