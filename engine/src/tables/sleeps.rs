@@ -13,7 +13,7 @@ use crate::kinds::Kinds;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
-use crate::wakers::waits::{Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
+use crate::wakers::waits::{RESTART, Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -117,8 +117,6 @@ pub(super) fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
     matches!(main.unwrap_or(known).ended, Some(Ended::Exited(_)))
 }
 
-/// As which the kernel goes on with a call behind a signal.
-const RESTART: &[u8] = b"restart_syscall";
 /// Program, syscall, what was asked.
 type Key = (Text, Text, i64);
 /// Of so many sleeps, one may have kept somebody waiting.

@@ -13,17 +13,13 @@ use crate::events::EventKind;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
-use crate::wakers::waits::{Wait, timed_out, wait_of, was_broken_off};
+use crate::wakers::waits::{BETWEEN_NS, CALLS_BETWEEN, Wait, timed_out, wait_of, was_broken_off};
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What waits are alike: syscall, sub-operation, normalised target.
 type Kind = (Text, Text, Text);
-
-/// Between two waits of an idle loop there are no more calls, and no more time, than this.
-const IDLE_CALLS: usize = 12;
-const IDLE_NS: i64 = 10_000_000;
 
 /// Waits of a task that are alike, with one limit.
 struct Group {
@@ -217,9 +213,10 @@ fn awaited(syscall: &[u8]) -> Option<&'static str> {
 /// Whether a task only looked around between a wait that expired and the next one for the same.
 fn is_idle(view: &View<'_>, task: u32, expired: u32, next: u32) -> bool {
     let events = &view.trace.events;
-    let calls = view.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(IDLE_CALLS + 2).count();
+    let calls =
+        view.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2).count();
     let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
-    calls <= IDLE_CALLS + 1 && between_ns <= IDLE_NS
+    calls <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS
 }
 
 /// The step of the clock that a task is timed with.

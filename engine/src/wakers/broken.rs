@@ -14,7 +14,7 @@
 
 use super::shapes::Shapes;
 use super::waiting::Waiting;
-use super::waits::{is_signal_upkeep, never_returned, was_broken_off};
+use super::waits::{BETWEEN_NS, CALLS_BETWEEN, RESTART, is_signal_upkeep, never_returned, was_broken_off};
 use crate::events::{EventKind, EventTable};
 use crate::stops::is_stop;
 use crate::trace::Trace;
@@ -23,9 +23,6 @@ use parsers::{NO_ID, Text};
 
 /// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
 const ROWS_BEHIND: usize = 64;
-/// Between two parts of a wait with a limit there are no more calls, and no more time, than this.
-const CALLS_BETWEEN: usize = 12;
-const BETWEEN_NS: i64 = 10_000_000;
 /// Parts of one wait that are followed: an interval timer may break one off all the time.
 const PARTS: usize = 256;
 
@@ -144,7 +141,7 @@ fn is_return(events: &EventTable, row: u32) -> bool {
 /// Whether a call is an earlier one, made again by the task or by the kernel.
 fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
     let (old, new) = (events.shape(broken), events.shape(row));
-    let restarted = events.texts.bytes(new.syscall) == b"restart_syscall";
+    let restarted = events.texts.bytes(new.syscall) == RESTART;
     let same = old.syscall == new.syscall && events.target(broken) == events.target(row);
     same || (restarted && (!new.op.is_some() || new.op == old.syscall))
 }
@@ -155,6 +152,6 @@ pub(super) fn origin(call: &Waiting<'_>) -> u32 {
     let row = call.span.row;
     let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
     let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_broken_off(events, row));
-    let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != b"restart_syscall");
+    let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != RESTART);
     named.filter(|&named| is_same_call(events, named, row)).unwrap_or(row)
 }

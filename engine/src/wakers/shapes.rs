@@ -4,7 +4,7 @@ use super::checks::{self, Check, check_of};
 use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::message::{Object, object_of};
-use super::waits::{Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
+use super::waits::{RESTART, Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
 use super::watch::Changes;
 use crate::classes::{class_of, is_host_and_port};
 use crate::descriptors::ACCEPTED;
@@ -230,7 +230,7 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         is_told: true,
         works: false,
         interrupted: is_broken_off(shape.outcome, texts.bytes(shape.errno)),
-        restarts: texts.bytes(shape.syscall) == b"restart_syscall",
+        restarts: texts.bytes(shape.syscall) == RESTART,
         upkeep: is_signal_upkeep(syscall),
         creates: is_creation(syscall),
         may_vfork: false,

@@ -57,9 +57,17 @@ pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
     wait_of(gone_on(events.texts.bytes(shape.syscall), events.texts.bytes(shape.op)))
 }
 
+/// As which the kernel goes on with a call behind a signal.
+pub(crate) const RESTART: &[u8] = b"restart_syscall";
+
+/// Between two parts of a wait, each up to its limit, there are no more calls, and no more time, than this.
+pub(crate) const CALLS_BETWEEN: usize = 12;
+/// See [`CALLS_BETWEEN`].
+pub(crate) const BETWEEN_NS: i64 = 10_000_000;
+
 /// The name of a call, where a signal broke it off and it goes on under another one: that is its sub-operation.
 pub(crate) fn gone_on<'name>(syscall: &'name [u8], op: &'name [u8]) -> &'name [u8] {
-    if syscall == b"restart_syscall" && !op.is_empty() { op } else { syscall }
+    if syscall == RESTART && !op.is_empty() { op } else { syscall }
 }
 
 /// Whether a wait ended because its time was over.
