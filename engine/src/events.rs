@@ -7,6 +7,7 @@ mod recent;
 
 use crate::classes::moves_bytes;
 use crate::segment::Segment;
+use parsers::line::Access;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::slice::ParallelSliceMut;
 use recent::RecentShapes;
@@ -138,6 +139,8 @@ pub struct EventTable {
     pub joins: Vec<(u32, i32)>,
     /// Paths that calls make, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
+    /// For what opens open, by row, unless only to read.
+    pub accesses: Vec<(u32, Access)>,
     /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
     pub ends: Vec<(u32, u32)>,
     /// When the last row began.
@@ -235,6 +238,7 @@ impl EventTable {
         order(&mut self.moved);
         order(&mut self.joins);
         order(&mut self.made);
+        order(&mut self.accesses);
         self.ends.retain(|&(_, line)| line != 0);
     }
 

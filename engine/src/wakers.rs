@@ -12,6 +12,7 @@ mod concerns;
 mod connection;
 mod counter;
 mod drain;
+mod fifos;
 mod futex;
 mod lock;
 mod message;
@@ -155,6 +156,7 @@ impl Wakers {
         };
         wakers.shapes.take_vforks(trace, wakers.children.vforks());
         let shapes = std::mem::take(&mut wakers.shapes);
+        wakers.streams.know_fifos(trace, shapes.fifos());
         for (row, known) in shapes.told(trace) {
             wakers.signals.take(trace, row, known);
             wakers.streams.take(trace, row, known);

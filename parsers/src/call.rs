@@ -10,7 +10,7 @@ mod process;
 mod value;
 
 use crate::format::Parsed;
-use crate::line::{Extra, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::line::{Access, Extra, Line, NO_ID, NO_NS, Outcome, Part};
 use crate::syscalls::{Class, Syscall};
 use crate::text::Text;
 use value::{Timeout, path_text};
@@ -85,6 +85,8 @@ struct Seen<'a> {
     fds: Vec<i32>,
     lists: Lists,
     made: Text,
+    /// Of an open.
+    access: Option<Access>,
     moved: Text,
     joins: Option<i32>,
 }
@@ -109,7 +111,12 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'b' if is_requeue(line, parsed) => seen.moved = parsed.texts.add(value::word(arg)),
         b'j' => seen.joins = joins(arg, line, parsed),
         b'n' => seen.made = made(seen.directory, arg, line, parsed),
-        b'c' if memchr::memmem::find(arg, b"O_CREAT").is_some() => seen.made = line.target,
+        b'c' => {
+            seen.access = Some(value::access(arg));
+            if memchr::memmem::find(arg, b"O_CREAT").is_some() {
+                seen.made = line.target;
+            }
+        }
         b'o' if !line.op.is_some() => line.op = parsed.texts.add(value::op_text(arg)),
         b'a' if !line.target.is_some() => line.target = parsed.texts.add(value::word(arg)),
         b'i' if !line.target.is_some() => line.target = parsed.texts.add(value::id_text(arg)),
@@ -283,8 +290,12 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.extra == 0 && seen.moved.is_some() {
         line.extra = parsed.keep(Extra::Moved(seen.moved));
     }
-    if line.extra == 0 && seen.made.is_some() && line.outcome != Outcome::Failed {
-        line.extra = parsed.keep(Extra::Made(seen.made));
+    if line.extra == 0 && line.outcome != Outcome::Failed {
+        match seen.access {
+            None | Some(Access::Reads) if !seen.made.is_some() => {}
+            None => line.extra = parsed.keep(Extra::Made(seen.made)),
+            Some(access) => line.extra = parsed.keep(Extra::Opened { made: seen.made, access }),
+        }
     }
     if line.extra != 0 {
         return;

@@ -190,6 +190,17 @@ pub enum Ended {
     Killed(Text),
 }
 
+/// For what a file is opened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// O_RDONLY.
+    Reads,
+    /// O_WRONLY.
+    Writes,
+    /// O_RDWR.
+    Both,
+}
+
 /// What few lines say beside the common things.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
@@ -260,8 +271,15 @@ pub enum Extra {
         /// How many threads it had.
         threads: u32,
     },
-    /// The path that the call makes, if it succeeds: of an open with O_CREAT, a rename, a link.
+    /// The path that the call makes, if it succeeds: of a rename, a link.
     Made(Text),
+    /// What an open asks for, unless that is only to read what is there.
+    Opened {
+        /// The path, if it is made where there is none (O_CREAT), else [`Text::NONE`].
+        made: Text,
+        /// For what it is opened.
+        access: Access,
+    },
     /// The tracer says that it begins: a new run, unless nothing was before it.
     Restarted {
         /// Moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if it does not say.

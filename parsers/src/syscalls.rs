@@ -82,7 +82,7 @@ pub struct Syscall {
     /// What each argument is, a letter each:
     /// `f` descriptor, `d` directory descriptor of the path after it, `p` path, `n` a path that the call makes,
     /// `b` the address to which waiters are moved, `j` the value expected at the address, which may be the id of a thread,
-    /// `c` flags that may say that the path before is made, `o` sub-operation, `a` address,
+    /// `c` flags of an open, which may say that the path before is made, `o` sub-operation, `a` address,
     /// `i` id of a process or object, `s` socket address, `t` timespec, `v` timeval, `m` milliseconds,
     /// `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched, `-` not looked at.
     pub args: &'static str,

@@ -4,7 +4,7 @@ use super::{Assembler, Place};
 use crate::events::{EventKind, NONE};
 use crate::owners::{Birth, Key};
 use crate::tasks::Program;
-use parsers::line::Ended;
+use parsers::line::{Access, Ended};
 use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
 
 /// So long after the end of their process threads may still be seen. No id is given out again so soon.
@@ -37,6 +37,7 @@ impl Assembler<'_> {
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
             Some(Extra::Moved(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
+            Some(Extra::Opened { made, access }) => self.opened(row, made, access),
             Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::Polled { fds, asked_ns }) => {
@@ -76,6 +77,15 @@ impl Assembler<'_> {
         let created_ns = events.end_ns(known.created_by);
         if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > LATE_NS) {
             known.birth_ns = created_ns;
+        }
+    }
+
+    fn opened(&mut self, row: u32, made: Text, access: Access) {
+        if made.is_some() {
+            self.trace.events.made.push((row, made));
+        }
+        if access != Access::Reads {
+            self.trace.events.accesses.push((row, access));
         }
     }
 

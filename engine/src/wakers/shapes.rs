@@ -3,6 +3,7 @@
 use super::checks::{self, Check, check_of};
 use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
+use super::fifos::{Fifos, fifos};
 use super::message::{Object, object_of};
 use super::waits::{RESTART, Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
 use super::watch::Changes;
@@ -103,6 +104,7 @@ pub(super) struct Shapes {
     known: Vec<Known>,
     /// Their classes once more: most calls are asked for nothing else.
     classes: Vec<Class>,
+    fifos: Fifos,
 }
 
 impl Shapes {
@@ -113,6 +115,7 @@ impl Shapes {
         let watched = asked.fold(Changes::default(), Changes::with);
         let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo), watched };
         let addresses = addresses(trace, &shapes);
+        let fifos = fifos(trace, &shapes, &addresses);
         for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
             let texts = &trace.events.texts;
             let target = texts.bytes(shape.target);
@@ -121,6 +124,11 @@ impl Shapes {
                 let is_used = known.class == Class::Disk && (known.wait.is_some() || known.deed == Deed::Writes);
                 known.class = if is_used { Class::Ipc } else { known.class };
             }
+            let is_fifo = fifos.shapes.contains(&shape.target);
+            if is_fifo && (known.wait.is_some() || matches!(known.deed, Deed::Opens | Deed::Writes)) {
+                known.class = Class::Ipc;
+            }
+            let makes = Makes { fifos: makes.fifos || is_fifo, ..makes };
             known.is_told = concerns::is_told(known, target, makes);
             known.works = concerns::works(known, target, makes);
         }
@@ -129,7 +137,12 @@ impl Shapes {
         for (known, may_end_poll) in shapes.iter_mut().zip(checks::ending(&checks)) {
             known.may_end_poll = may_end_poll;
         }
-        Shapes { classes: shapes.iter().map(|known| known.class).collect(), known: shapes }
+        Shapes { classes: shapes.iter().map(|known| known.class).collect(), known: shapes, fifos }
+    }
+
+    /// Paths that nobody made in the capture and that are fifos all the same.
+    pub(super) fn fifos(&self) -> &[Text] {
+        &self.fifos.names
     }
 
     #[inline]
@@ -270,7 +283,7 @@ fn deed(syscall: &[u8], op: &[u8]) -> Deed {
         b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Deed::Nothing,
         b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"rt_tgsigqueueinfo" | b"pidfd_send_signal" | b"sigqueue"
         | b"sigsendsys" | b"thr_kill" | b"thr_kill2" | b"lwp_kill" => Deed::Signals,
-        b"open" | b"open64" | b"openat" | b"openat64" => Deed::Opens,
+        b"open" | b"open64" | b"openat" | b"openat2" | b"openat64" => Deed::Opens,
         b"connect" => Deed::Connects,
         b"accept" | b"accept4" => Deed::Accepts,
         b"bind" => Deed::Binds,

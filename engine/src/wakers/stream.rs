@@ -5,6 +5,7 @@
 //! writer      |-- work --|- write -|            writer      |-- work --|close or exit
 //! ```
 
+use super::fifos::are_two_sides;
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::Waiting;
@@ -54,6 +55,8 @@ impl End {
 struct Ends {
     own: u32,
     peer: u32,
+    /// How sure it is that it is one.
+    sure: Sure,
 }
 
 /// The pipes, fifos and connected sockets of a trace, known by the names of their targets.
@@ -75,8 +78,7 @@ impl Streams {
             return;
         }
         if known.deed == Deed::MakesFifo {
-            let number = self.number(events.texts.bytes(target));
-            self.learn(target, Some(Ends { own: number, peer: number }));
+            self.learn_fifo(events, target, Sure::Measured);
         }
         let Some(ends) = self.ends_of(events, target) else { return };
         let end = &mut self.ends[ends.own as usize];
@@ -93,10 +95,23 @@ impl Streams {
         }
     }
 
+    /// What is known for a fifo before any call at it is looked at.
+    pub(super) fn know_fifos(&mut self, trace: &Trace, fifos: &[Text]) {
+        fifos.iter().for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Sure::Inferred));
+    }
+
+    fn learn_fifo(&mut self, events: &EventTable, target: Text, sure: Sure) {
+        let number = self.number(events.texts.bytes(target));
+        self.learn(target, Some(Ends { own: number, peer: number, sure }));
+    }
+
     fn ends_of(&mut self, events: &EventTable, target: Text) -> Option<Ends> {
         if self.known.get(target.0 as usize).is_none_or(|&known| known == 0) {
             let names = names(events.texts.bytes(target));
-            let ends = names.map(|(own, peer)| Ends { own: self.number(&own), peer: self.number(&peer) });
+            let ends = names.map(|(own, peer)| {
+                let (own, peer) = (self.number(&own), self.number(&peer));
+                Ends { own, peer, sure: Sure::Measured }
+            });
             self.learn(target, ends);
         }
         self.known_ends(target)
@@ -168,15 +183,19 @@ impl Streams {
     pub(super) fn opener(&self, call: &Waiting<'_>) -> Option<Edge> {
         let target = call.trace.events.target(call.span.row);
         let end = self.ends.get(self.known_ends(target)?.own as usize)?;
-        let began_inside = |row: u32| call.trace.events.start_ns(row) > call.span.start_ns;
+        let began_inside = |row: u32| {
+            call.trace.events.start_ns(row) > call.span.start_ns && are_two_sides(call.trace, call.span.row, row)
+        };
         let row = call.last_begun_inside(&end.opens, began_inside)?;
         Some(call.edge(row, How::Stream, Sure::Inferred))
     }
 
     /// Who wrote last at the other end of a target, or left it.
     pub(super) fn last_event(&self, call: &Waiting<'_>, target: Text) -> Option<Edge> {
-        let end = self.ends.get(self.known_ends(target)?.peer as usize)?;
-        writer(call, end, |_| true).or_else(|| leaver(call, end, |_| true))
+        let ends = self.known_ends(target)?;
+        let end = self.ends.get(ends.peer as usize)?;
+        let edge = writer(call, end, |_| true).or_else(|| leaver(call, end, |_| true))?;
+        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
     }
 
     /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
@@ -184,7 +203,9 @@ impl Streams {
         let events = &call.trace.events;
         let ends = self.known_ends(events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
-        if waits::ends_file(events, row) { leaver(call, end, |_| true) } else { writer(call, end, |_| true) }
+        let ends_file = waits::ends_file(events, row);
+        let edge = if ends_file { leaver(call, end, |_| true) } else { writer(call, end, |_| true) }?;
+        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
     }
 }
 

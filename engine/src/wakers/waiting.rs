@@ -26,8 +26,7 @@ pub(super) struct Waiting<'trace> {
 impl Waiting<'_> {
     /// The step of the clock.
     pub(super) fn tick_ns(&self) -> i64 {
-        let capture = self.trace.tasks.get(self.task as usize).map(|task| task.capture as usize);
-        capture.and_then(|number| self.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
+        tick_ns(self.trace, self.task)
     }
 
     /// The last moment at which the end of another task may have ended this call.
@@ -111,6 +110,12 @@ impl Waiting<'_> {
         let at_ns = end_ns(self.trace, row).min(self.span.end_ns);
         Edge { task: self.trace.events.task(row), at_ns, how, sure }
     }
+}
+
+/// The step of the clock of a task's capture.
+pub(super) fn tick_ns(trace: &Trace, task: u32) -> i64 {
+    let capture = trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
 }
 
 pub(super) fn end_ns(trace: &Trace, row: u32) -> i64 {

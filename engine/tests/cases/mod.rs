@@ -1,5 +1,6 @@
 //! The cases of `wakers.rs`, by what ends the waits.
 
+mod fifos;
 mod kin;
 mod signals;
 mod sockets;
@@ -17,4 +18,5 @@ pub struct Case {
 }
 
 /// All cases.
-pub const CASES: &[&[Case]] = &[kin::CASES, signals::CASES, sockets::CASES, streams::CASES, watches::CASES];
+pub const CASES: &[&[Case]] =
+    &[fifos::CASES, kin::CASES, signals::CASES, sockets::CASES, streams::CASES, watches::CASES];

@@ -1,5 +1,6 @@
 //! Single arguments: descriptors, paths, sub-operations, socket addresses, times.
 
+use crate::line::Access;
 use crate::scan;
 use memchr::{memchr, memmem, memrchr};
 
@@ -30,6 +31,18 @@ pub fn fd(arg: &[u8]) -> Option<i32> {
     let ends = matches!(rest.first(), None | Some(b'<' | b' ' | b'/' | b',' | b']' | b'}'));
     // Raw 32-bit values: 0xffffffff is -1.
     (ends && (0..=i64::from(i32::MAX)).contains(&value)).then_some(value as i32)
+}
+
+/// For what a file is opened by these flags, names (which perf prints without `O_`) or a number.
+pub fn access(flags: &[u8]) -> Access {
+    let has = |word: &[u8]| memmem::find(flags, word).is_some();
+    let number = || scan::value(flags).map_or(0, |(flags, _)| flags & 3);
+    match () {
+        () if flags.starts_with(b"O_RDONLY") => Access::Reads,
+        () if has(b"WRONLY") => Access::Writes,
+        () if has(b"RDWR") => Access::Both,
+        () => [Access::Reads, Access::Writes, Access::Both, Access::Reads][number() as usize & 3],
+    }
 }
 
 /// The text in the angle brackets of `3</etc/passwd>`, without a nested device `<char 1:3>`.
