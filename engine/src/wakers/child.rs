@@ -207,7 +207,7 @@ fn asked_to_end(trace: &Trace, task: u32) -> bool {
 }
 
 /// When a task asked for the end of its process.
-fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
+pub(super) fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
     let events = &trace.events;
     let &last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call)?;
     let asks = matches!(events.texts.bytes(events.shape(last).syscall), b"exit_group" | b"_exit");

@@ -106,7 +106,9 @@ impl Locks {
         let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
         let ended = self.last_ended(call, in_time_ns, had_it);
         let best = unlocked.into_iter().chain(closed).chain(ended).max_by_key(|edge| edge.at_ns);
-        best.or_else(|| self.last_ended(call, call.exits_until_ns(), had_it))
+        let late = || self.last_ended(call, call.exits_until_ns(), had_it);
+        let slow = || self.last_ended(call, call.slow_exits_until_ns(), |task| had_it(task) && call.saw_end_of(task));
+        best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best).or_else(late)
     }
 
     fn last_ended(&self, call: &Waiting<'_>, until_ns: i64, had_it: impl Fn(u32) -> bool) -> Option<Edge> {

@@ -41,12 +41,15 @@ impl End {
         self.deaths.sort_unstable();
     }
 
-    /// The users that ended inside a wait, with their places.
-    fn ended_inside(&self, call: &Waiting<'_>) -> impl Iterator<Item = (u32, i64)> {
-        let until = self.deaths.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
-        let ended = self.deaths[..until].iter().rev().copied();
-        let start_ns = call.span.start_ns;
-        ended.take_while(move |&(death_ns, _)| death_ns > start_ns).map(|(death_ns, place)| (place, death_ns))
+    /// Of the users that fit and whose ends are printed between these moments, the last to end.
+    fn last_ended(&self, call: &Waiting<'_>, from_ns: i64, until_ns: i64, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+        let until = self.deaths.partition_point(|&(death_ns, _)| death_ns <= until_ns);
+        let ended = self.deaths[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns);
+        let exits = ended.filter_map(|&(death_ns, place)| {
+            let user = *self.users.get(place as usize).filter(|&&user| user != call.task && fits(user))?;
+            Some((death_ns.min(call.span.end_ns), place, user))
+        });
+        exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: How::Stream, sure: Sure::Inferred })
     }
 }
 
@@ -218,12 +221,10 @@ pub(super) fn writer(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) 
 /// The last of those that fit to close, or of the users to end.
 pub(super) fn leaver(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
     let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, How::Stream, Sure::Measured));
-    let exits = end.ended_inside(call).filter_map(|(place, death_ns)| {
-        let user = *end.users.get(place as usize).filter(|&&user| user != call.task)?;
-        Some((death_ns.min(call.span.end_ns), place, user))
-    });
-    let exit = exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: How::Stream, sure: Sure::Inferred });
-    closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns)
+    let exit = end.last_ended(call, call.span.start_ns, call.exits_until_ns(), |_| true);
+    let best = closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns);
+    let slow = || end.last_ended(call, call.exits_until_ns(), call.slow_exits_until_ns(), |user| call.saw_end_of(user));
+    best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best)
 }
 
 /// Whether a target is named as streams are. A fifo is named as any file is.

@@ -1,5 +1,6 @@
 //! A call that waited, where it stands, and what of other tasks lies inside it.
 
+use super::child::asked_to_end_ns;
 use super::ordered::Ordered;
 use super::shapes::{Known, Shapes};
 use super::waits::Wait;
@@ -10,6 +11,8 @@ use parsers::{NO_NS, Outcome};
 
 /// How far the end of a task may seem to lie behind the return of the call that waited for it.
 pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
+/// How long a process may take to end that has much memory to give back, with a tracer on a machine at work.
+const SLOW_EXIT_NS: i64 = 100_000_000;
 /// How many calls behind a poll are looked at for the one that takes what the poll waited for.
 const CALLS_BEHIND_POLL: usize = 8;
 
@@ -52,6 +55,21 @@ impl Waiting<'_> {
             return self;
         }
         Waiting { span: Span { row: super::broken::origin(&self), ..self.span }, ..self }
+    }
+
+    /// The last moment at which the end of another task may be printed that ended this call, if that took long.
+    pub(super) fn slow_exits_until_ns(&self) -> i64 {
+        self.span.end_ns.saturating_add(SLOW_EXIT_NS)
+    }
+
+    /// Whether another task was ending when this call did: that closes what it has some time before it is over.
+    pub(super) fn saw_end_of(&self, task: u32) -> bool {
+        asked_to_end_ns(self.trace, task).is_some_and(|asked_ns| asked_ns <= self.span.end_ns)
+    }
+
+    /// Whether this call ended so soon behind a moment that nothing later need be looked for.
+    pub(super) fn is_near_end(&self, at_ns: i64) -> bool {
+        self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS
     }
 
     /// A later call of the task.

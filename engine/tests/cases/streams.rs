@@ -26,6 +26,15 @@ pub const CASES: &[Case] = &[
 2 01.508000 <... execve resumed>) = 0 <0.006000>
 1 01.513500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream inferred"] },
+    Case { name: "an exit that takes long closed a pipe before it was over", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001000 read(3<pipe:[7]>,  <unfinished ...>
+2 01.400000 write(4<pipe:[7]>, "", 0) = 0 <0.000100>
+2 01.500000 exit_group(0) = ?
+1 01.501200 <... read resumed>"", 4) = 0 <0.500200>
+2 01.513000 +++ exited with 0 +++
+1 01.603500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred"] },
     Case { name: "a wake that seems to begin a moment behind the end of the wait is the one, by a clock that is set right", lines: r#"
 1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>
 1 01.001000 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
