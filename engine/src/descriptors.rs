@@ -8,8 +8,11 @@
 //! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
 //! that execve closes are left in: nothing uses them before they are opened again.
 
+mod passed;
+
 use crate::classes::is_host_and_port;
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
+pub(crate) use passed::Passing;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -102,6 +105,8 @@ pub(crate) struct Descriptors {
     pairs: u32,
     /// What children of which no line was seen yet got, by the call that created them: their creators go on closing.
     forked: FxHashMap<u32, Files>,
+    /// Those on their way from one task to another.
+    passed: passed::Passed,
 }
 
 impl Descriptors {

@@ -58,6 +58,11 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
                 argument(b'q', pair, &mut seen, line, parsed);
             }
         }
+        "recvmsg" | "recvmmsg" => {
+            if let Some(message) = args.first() {
+                argument(b'r', message, &mut seen, line, parsed);
+            }
+        }
         "accept" | "accept4" => {
             if let Some(peer) = args.iter().find(|arg| arg.starts_with(b"{sa_family=")) {
                 argument(b's', peer, &mut seen, line, parsed);
@@ -129,6 +134,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b't' => seen.timeout = value::timeout(arg, 1),
         b'v' => seen.timeout = value::timeout(arg, 1000),
         b'm' => seen.timeout = value::milliseconds(arg),
+        b'r' => passed(arg, line, parsed),
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, seen, line, parsed),
         _ => {}
     }
@@ -214,6 +220,19 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
         directory.push(b'/');
     }
     unescape(raw.strip_prefix(b"./").unwrap_or(raw), directory);
+}
+
+/// The descriptors that messages bring.
+fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    const RIGHTS: &[u8] = b"SCM_RIGHTS, ";
+    let mut fds = Vec::new();
+    for at in memchr::memmem::find_iter(messages, RIGHTS) {
+        let rest = &messages[at + RIGHTS.len()..];
+        value::each_fd(rest.strip_prefix(b"cmsg_data=").unwrap_or(rest), false, |fd, _| fds.push(fd));
+    }
+    if !fds.is_empty() && line.extra == 0 {
+        line.extra = parsed.keep(Extra::Passed(fds.into_boxed_slice()));
+    }
 }
 
 /// Lists of descriptors; a single one is what the call works on.

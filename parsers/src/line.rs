@@ -292,6 +292,8 @@ pub enum Extra {
     Moved(Text),
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
+    /// Descriptors that a message brings to another process (`SCM_RIGHTS`), by their numbers on this side.
+    Passed(Box<[i32]>),
     /// A poll or select: its descriptors and its time-out.
     Polled {
         /// The descriptors; empty if it is known that there are none, so that it waits for nothing but time.

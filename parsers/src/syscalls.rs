@@ -84,7 +84,8 @@ pub struct Syscall {
     /// `b` the address to which waiters are moved, `j` the value expected at the address, which may be the id of a thread,
     /// `c` flags of an open, which may say that the path before is made, `o` sub-operation, `a` address,
     /// `i` id of a process or object, `s` socket address, `t` timespec, `v` timeval, `m` milliseconds,
-    /// `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched, `-` not looked at.
+    /// `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched,
+    /// `r` messages that may bring descriptors, `-` not looked at.
     pub args: &'static str,
 }
 
@@ -278,12 +279,12 @@ pub static SYSCALLS: &[Syscall] = &[
     s("shutdown", Class::Network, "fo"),
     s("send", Class::Network, "f"),
     s("sendto", Class::Network, "f---s"),
-    s("sendmsg", Class::Network, "f"),
-    s("sendmmsg", Class::Network, "f"),
+    s("sendmsg", Class::Network, "fr"),
+    s("sendmmsg", Class::Network, "fr"),
     s("recv", Class::Network, "f"),
     s("recvfrom", Class::Network, "f"),
-    s("recvmsg", Class::Network, "f"),
-    s("recvmmsg", Class::Network, "f---t"),
+    s("recvmsg", Class::Network, "fr"),
+    s("recvmmsg", Class::Network, "fr--t"),
     s("getsockname", Class::Network, "f"),
     s("getpeername", Class::Network, "f"),
     s("setsockopt", Class::Network, "f-o"),

@@ -21,6 +21,7 @@ impl Assembler<'_> {
         match extra {
             None => self.learn(line),
             Some(Extra::Spawn { child: NO_ID, shares_files, .. }) => self.creates(task, row, shares_files),
+            Some(Extra::Passed(ref fds)) => self.passed(row, task, line, fds),
             Some(_) => {}
         }
         self.lived(task, stamp_ns, NO_NS);

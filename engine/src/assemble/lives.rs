@@ -1,6 +1,7 @@
 //! Births, programs, waits and ends: what a line does to tasks.
 
 use super::{Assembler, Place};
+use crate::descriptors::Passing;
 use crate::events::{EventKind, NONE};
 use crate::owners::{Birth, Key};
 use crate::tasks::Program;
@@ -39,6 +40,7 @@ impl Assembler<'_> {
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
             Some(Extra::Opened { made, access }) => self.opened(row, made, access),
             Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
+            Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::Polled { fds, asked_ns }) => {
                 self.polls(row, task, fds);
@@ -86,6 +88,21 @@ impl Assembler<'_> {
         }
         if access != Access::Reads {
             self.trace.events.accesses.push((row, access));
+        }
+    }
+
+    /// A call sent or received descriptors. What a call sends that is printed in halves is on its way from the first on.
+    pub(super) fn passed(&mut self, row: u32, task: u32, line: &Line, fds: &[i32]) {
+        let events = &self.trace.events;
+        let sends = events.texts.bytes(line.name).starts_with(b"send");
+        let at_ns = if sends { events.start_ns(row) } else { events.end_ns(row).unwrap_or(i64::MAX) };
+        let call = Passing { row, at_ns, task: task - self.first_task, end: line.target, fds };
+        match line.outcome {
+            Outcome::Ok if !sends => self.descriptors.received(call, &events.texts),
+            Outcome::Ok if line.part == Part::Whole => self.descriptors.sent(call, &events.texts),
+            Outcome::Open if line.part == Part::Begun && sends => self.descriptors.sent(call, &events.texts),
+            Outcome::Ok | Outcome::Open => {}
+            _ => self.descriptors.unsent(row),
         }
     }
 

@@ -127,4 +127,46 @@ pub const CASES: &[Case] = &[
 2 01.502800 exit_group(0) = ?
 1 01.503000 exit_group(0) = ?
 "#, ends: &["2 accept: 1 stream inferred", "2 recvfrom: 1 stream inferred"] },
+    Case { name: "a descriptor that a message brings is the one that was sent, under another number", lines: r#"
+1 01.000000 socketpair(AF_UNIX, SOCK_STREAM, 0, [3, 4]) = 0 <0.000100>
+1 01.000100 pipe2([5, 6], 0) = 0 <0.000010>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000400 sendmsg(3, {msg_name=NULL, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5]}], msg_controllen=20, msg_flags=0}, 0 <unfinished ...>
+2 01.000500 close(5) = 0 <0.000010>
+2 01.000600 recvmsg(4, {msg_name=NULL, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[9]}], msg_controllen=20, msg_flags=0}, 0) = 1 <0.000010>
+1 01.000700 <... sendmsg resumed>) = 1 <0.000300>
+2 01.001000 read(9,  <unfinished ...>
+1 01.501000 write(6, "x", 1) = 1 <0.000100>
+2 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
+1 01.603500 exit_group(0) = ?
+"#, ends: &["2 read: 1 stream measured"] },
+    Case { name: "so is one whose sender is told of later, though it sent before", lines: r#"
+1 01.000000 socketpair(AF_UNIX, SOCK_STREAM, 0, [3, 4]) = 0 <0.000100>
+1 01.000100 pipe2([5, 6], 0) = 0 <0.000010>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+2 01.000600 recvmsg(4, {msg_name=NULL, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[9]}], msg_controllen=20, msg_flags=0}, 0) = 1 <0.000300>
+1 01.000700 sendmsg(3, {msg_name=NULL, msg_iov=[{iov_base="x", iov_len=1}], msg_iovlen=1, msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5]}], msg_controllen=20, msg_flags=0}, 0) = 1 <0.000100>
+2 01.001000 read(9,  <unfinished ...>
+1 01.501000 write(6, "x", 1) = 1 <0.000100>
+2 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
+1 01.603500 exit_group(0) = ?
+"#, ends: &["2 read: 1 stream measured"] },
+    Case { name: "of two that send over connections of one name, none is the one", lines: r#"
+1 01.000000 socket(AF_UNIX, SOCK_STREAM, 0) = 3 <0.000010>
+2 01.000000 socket(AF_UNIX, SOCK_STREAM, 0) = 3 <0.000010>
+1 01.000010 connect(3, {sa_family=AF_UNIX, sun_path="/run/s"}, 110) = 0 <0.000010>
+2 01.000010 connect(3, {sa_family=AF_UNIX, sun_path="/run/s"}, 110) = 0 <0.000010>
+3 01.000030 socket(AF_UNIX, SOCK_STREAM, 0) = 3 <0.000001>
+3 01.000040 bind(3, {sa_family=AF_UNIX, sun_path="/run/s"}, 110) = 0 <0.000001>
+3 01.000050 accept(3, NULL, NULL) = 4 <0.000010>
+1 01.000100 pipe2([5, 6], 0) = 0 <0.000010>
+2 01.000100 pipe2([5, 6], 0) = 0 <0.000010>
+1 01.000400 sendmsg(3, {msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5]}], msg_controllen=20, msg_flags=0}, 0) = 1 <0.000010>
+2 01.000410 sendmsg(3, {msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[5]}], msg_controllen=20, msg_flags=0}, 0) = 1 <0.000010>
+3 01.000600 recvmsg(4, {msg_control=[{cmsg_len=20, cmsg_level=SOL_SOCKET, cmsg_type=SCM_RIGHTS, cmsg_data=[9]}], msg_controllen=20, msg_flags=0}, 0) = 1 <0.000010>
+3 01.001000 read(9,  <unfinished ...>
+2 01.501000 write(6, "x", 1) = 1 <0.000100>
+3 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
+1 01.603500 exit_group(0) = ?
+"#, ends: &["3 read: itself"] },
 ];
