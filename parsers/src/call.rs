@@ -7,6 +7,7 @@
 //! letters of [`Syscall::args`]; processes, waits and the few calls that need more have their own functions.
 
 mod process;
+mod raw;
 mod value;
 
 use crate::format::Parsed;
@@ -122,7 +123,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
                 seen.made = line.target;
             }
         }
-        b'o' if !line.op.is_some() => line.op = parsed.texts.add(value::op_text(arg)),
+        b'o' if !line.op.is_some() => line.op = operation(arg, line, parsed),
         b'a' if !line.target.is_some() => line.target = parsed.texts.add(value::word(arg)),
         b'i' if !line.target.is_some() => line.target = parsed.texts.add(value::id_text(arg)),
         b's' => {
@@ -138,6 +139,13 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, seen, line, parsed),
         _ => {}
     }
+}
+
+fn operation(arg: &[u8], line: &Line, parsed: &mut Parsed) -> Text {
+    let op = value::op_text(arg);
+    let is_number = op.first().is_some_and(u8::is_ascii_digit);
+    let named = is_number.then(|| raw::named_op(parsed.texts.bytes(line.name), op)).flatten();
+    parsed.texts.add(named.map_or(op, str::as_bytes))
 }
 
 /// `3</etc/passwd>`: the number, and the decoration as target.

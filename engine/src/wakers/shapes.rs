@@ -199,10 +199,11 @@ impl Shapes {
     }
 }
 
-/// The addresses of sockets that are named as files are.
+/// The addresses of sockets that are named as files are. Sockets without a name would all have the same one.
 fn addresses(trace: &Trace, shapes: &[Known]) -> FxHashSet<Text> {
     let at_sockets = shapes.iter().zip(trace.events.shapes()).filter(|(known, shape)| {
-        let is_named = shape.target.is_some() && !known.at_address;
+        let name = trace.events.texts.bytes(shape.target);
+        let is_named = !name.is_empty() && !name.starts_with(b"socket:") && !known.at_address;
         is_named && matches!(known.deed, Deed::Connects | Deed::Binds)
     });
     at_sockets.map(|(_, shape)| shape.target).collect()

@@ -169,4 +169,12 @@ pub const CASES: &[Case] = &[
 3 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
 1 01.603500 exit_group(0) = ?
 "#, ends: &["3 read: itself"] },
+    Case { name: "sockets of which no address is known do not reach each other for that", lines: r#"
+1 01.000000 socket(0x2, 0x1, 0) = 3 <0.000010>
+2 01.000000 socket(0x2, 0x1, 0) = 3 <0.000010>
+1 01.001000 accept4(3, 0x7ffc1, 0x7ffc2, 0 <unfinished ...>
+2 01.501000 connect(3, 0x7ffc1, 16) = 0 <0.000100>
+1 01.501200 <... accept4 resumed>) = 0x4 <0.500200>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 accept4: unknown"] },
 ];

@@ -119,11 +119,11 @@ fn digits(text: &[u8], radix: u32, most: usize) -> (u8, &[u8]) {
 pub fn op_text(arg: &[u8]) -> &[u8] {
     if arg.first().is_some_and(u8::is_ascii_digit) {
         // -X verbose: `0x5401 /* TCGETS */`.
-        return comment(arg).unwrap_or_else(|| word(arg));
+        return comment(arg).map_or_else(|| word(arg), without_clock);
     }
-    let arg = &arg[..arg.len().min(MOST_OP_BYTES)];
+    let arg = without_clock(&arg[..arg.len().min(MOST_OP_BYTES)]);
     if arg.starts_with(b"FUTEX_") {
-        return &arg[..memchr(b'|', arg).unwrap_or(arg.len())];
+        return arg;
     }
     if !arg.first().is_some_and(u8::is_ascii_uppercase) {
         return if matches!(arg.first(), Some(b'_' | b'(' | b'-')) { arg } else { b"" };
@@ -136,6 +136,11 @@ pub fn op_text(arg: &[u8]) -> &[u8] {
             if last.starts_with(b"TC") || last.starts_with(b"TIOC") { last } else { &arg[..first_end] }
         }
     }
+}
+
+/// Of an operation of futex the name alone.
+fn without_clock(op: &[u8]) -> &[u8] {
+    if op.starts_with(b"FUTEX_") { &op[..memchr(b'|', op).unwrap_or(op.len())] } else { op }
 }
 
 /// The text inside `/* … */`.
@@ -219,7 +224,9 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
         out.truncate(out.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1));
         return !out.is_empty();
     }
-    let port = after(b"port=htons(").and_then(|text| memchr(b')', text).map(|end| &text[..end]));
+    let port = after(b"port=htons(")
+        .or_else(|| after(b" /* htons("))
+        .and_then(|text| memchr(b')', text).map(|end| &text[..end]));
     if let Some(host) = after(b"inet_addr(") {
         out.extend_from_slice(string(host));
     } else if let Some(host) = after(b"inet_pton(AF_INET6, ") {
@@ -227,7 +234,7 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
         out.extend_from_slice(string(host));
         out.push(b']');
     } else {
-        return bare_address(arg, out);
+        return bare_address(arg, out) || super::raw::address(arg, out).is_some();
     }
     if let Some(port) = port {
         out.push(b':');

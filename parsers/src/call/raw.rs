@@ -1,0 +1,80 @@
+//! Numbers and bytes in the place of names, as `strace -X raw` and `-e raw=…` print them.
+//!
+//! In:   futex 0x89                                                         {sa_family=0x2, sin_port="\0P", sin_addr="\x7f\0\0\1"}
+//! Out:  FUTEX_WAIT_BITSET_PRIVATE                                          127.0.0.1:80
+
+use super::value::{string, unescape};
+use crate::scan;
+use memchr::memmem;
+use std::io::Write;
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+/// Operations of futex by number, alone and of a private one.
+const FUTEX: [[&str; 2]; 14] = [
+    ["FUTEX_WAIT", "FUTEX_WAIT_PRIVATE"],
+    ["FUTEX_WAKE", "FUTEX_WAKE_PRIVATE"],
+    ["FUTEX_FD", "FUTEX_FD"],
+    ["FUTEX_REQUEUE", "FUTEX_REQUEUE_PRIVATE"],
+    ["FUTEX_CMP_REQUEUE", "FUTEX_CMP_REQUEUE_PRIVATE"],
+    ["FUTEX_WAKE_OP", "FUTEX_WAKE_OP_PRIVATE"],
+    ["FUTEX_LOCK_PI", "FUTEX_LOCK_PI_PRIVATE"],
+    ["FUTEX_UNLOCK_PI", "FUTEX_UNLOCK_PI_PRIVATE"],
+    ["FUTEX_TRYLOCK_PI", "FUTEX_TRYLOCK_PI_PRIVATE"],
+    ["FUTEX_WAIT_BITSET", "FUTEX_WAIT_BITSET_PRIVATE"],
+    ["FUTEX_WAKE_BITSET", "FUTEX_WAKE_BITSET_PRIVATE"],
+    ["FUTEX_WAIT_REQUEUE_PI", "FUTEX_WAIT_REQUEUE_PI_PRIVATE"],
+    ["FUTEX_CMP_REQUEUE_PI", "FUTEX_CMP_REQUEUE_PI_PRIVATE"],
+    ["FUTEX_LOCK_PI2", "FUTEX_LOCK_PI2_PRIVATE"],
+];
+
+/// The name of a sub-operation that is printed as a number, where that means the same wherever it is printed so.
+pub fn named_op(syscall: &[u8], op: &[u8]) -> Option<&'static str> {
+    let (number, _) = scan::value(op)?;
+    match syscall {
+        b"futex" | b"futex_time64" => {
+            let names = FUTEX.get(usize::try_from(number & 0x7f).ok()?)?;
+            Some(names[usize::from(number & 0x80 != 0)])
+        }
+        b"flock" => Some(match number {
+            1 => "LOCK_SH",
+            2 => "LOCK_EX",
+            5 => "LOCK_SH|LOCK_NB",
+            6 => "LOCK_EX|LOCK_NB",
+            8 => "LOCK_UN",
+            _ => return None,
+        }),
+        // Record locks have other numbers on other systems; these are of Linux alone.
+        b"fcntl" | b"fcntl64" => Some(match number {
+            0 => "F_DUPFD",
+            36 => "F_OFD_GETLK",
+            37 => "F_OFD_SETLK",
+            38 => "F_OFD_SETLKW",
+            1030 => "F_DUPFD_CLOEXEC",
+            _ => return None,
+        }),
+        _ => None,
+    }
+}
+
+/// The address of a socket, its port and host printed as bytes.
+pub fn address(arg: &[u8], out: &mut Vec<u8>) -> Option<()> {
+    let after = |key: &[u8]| memmem::find(arg, key).map(|at| &arg[at + key.len()..]);
+    let mut bytes = |text: &[u8]| {
+        out.clear();
+        unescape(string(text), out);
+        std::mem::take(out)
+    };
+    let [high, low] = bytes(after(b"_port=")?)[..] else { return None };
+    let port = u16::from_be_bytes([high, low]);
+    match (after(b"sin_addr="), after(b"sin6_addr=")) {
+        (Some(host), _) => {
+            let host = <[u8; 4]>::try_from(bytes(host)).ok()?;
+            write!(out, "{}:{port}", Ipv4Addr::from(host)).ok()
+        }
+        (None, Some(host)) => {
+            let host = <[u8; 16]>::try_from(bytes(host)).ok()?;
+            write!(out, "[{}]:{port}", Ipv6Addr::from(host)).ok()
+        }
+        (None, None) => None,
+    }
+}
