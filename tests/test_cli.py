@@ -275,3 +275,9 @@ def test_a_coarse_clock_accuses_nobody_who_was_there_when_it_ticked(run: Run, tm
     file.write_text("\n".join([*lines, "100 10:00:32 exit_group(0) = ?", ""]), encoding="utf-8")
     found = json.loads(run("summarize", file, "--json").stdout)["findings"]
     assert [each["syscall"] for each in found if each["severity"] == "error"] == ["fsync"]
+
+
+def test_stretches_of_the_path_that_are_not_shown_are_told_from_those_that_are_too_short(run: Run) -> None:
+    told = run("critical-path", SSH, "--min", "0s", "--top", "3").stderr
+    assert "the last" in told and "--top shows more" in told and "shorter" not in told
+    assert "shorter" in run("critical-path", SSH).stderr

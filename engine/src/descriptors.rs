@@ -173,15 +173,19 @@ impl Descriptors {
 
     /// What the descriptor of a call stands for, where the line tells only the number of a socket.
     pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
-        let is_bare = |text: Text| {
-            let text = texts.bytes(text);
-            text.starts_with(b"socket:[") || text == b"anon_inode:[pidfd]"
-        };
-        if !is_bare(printed) {
+        if !is_bare(texts.bytes(printed)) {
             return printed;
         }
         let known = self.target(task, fd);
-        if known.is_some() && !is_bare(known) { known } else { printed }
+        if known.is_some() && !is_bare(texts.bytes(known)) { known } else { printed }
+    }
+
+    /// A socket has this address, as it told who asked; what it is connected to says more.
+    pub(crate) fn named(&mut self, task: u32, fd: i32, address: Text, texts: &Interner) {
+        let known = self.target(task, fd);
+        if (!known.is_some() || is_bare(texts.bytes(known))) && is_address(texts.bytes(address)) {
+            self.set(task, i64::from(fd), address);
+        }
     }
 
     fn set(&mut self, task: u32, fd: i64, target: Text) {
@@ -303,9 +307,21 @@ impl Descriptors {
     }
 }
 
-/// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system.
+/// Whether a name tells no more than what kind of thing it is, or its number.
+fn is_bare(target: &[u8]) -> bool {
+    target.starts_with(b"socket:[") || target == b"anon_inode:[pidfd]"
+}
+
+/// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may be
+/// relative.
 fn is_address(target: &[u8]) -> bool {
-    target.starts_with(b"/") || target.starts_with(b"@") || (is_host_and_port(target) && !target.ends_with(b":0"))
+    let is_path = || memchr::memchr(b':', target).is_none() && !GIVEN.iter().any(|given| given.as_bytes() == target);
+    match target.first() {
+        None => false,
+        Some(b'/' | b'@') => true,
+        Some(_) if is_host_and_port(target) => !target.ends_with(b":0"),
+        Some(_) => is_path(),
+    }
 }
 
 fn is_dup(command: &[u8]) -> bool {

@@ -420,6 +420,7 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
         Extra::Moved(address) => Extra::Moved(text(*address)),
         Extra::Made(path) => Extra::Made(text(*path)),
         Extra::Opened { made, access } => Extra::Opened { made: text(*made), access: *access },
+        Extra::Own(address) => Extra::Own(text(*address)),
         other => other.clone(),
     });
     (mapped, extra)

@@ -123,6 +123,9 @@ pub enum Ender {
     Unknown,
 }
 
+/// Users of a stream that are looked at for those who have it from them.
+const HEIRS: usize = 16;
+
 /// Who ended which wait, for the waits of a trace.
 pub struct Wakers {
     shapes: shapes::Shapes,
@@ -381,21 +384,33 @@ impl Wakers {
     fn read(&self, call: &Waiting<'_>) -> Option<Edge> {
         let row = call.span.row;
         let target = call.trace.events.texts.bytes(call.trace.events.target(row));
-        let streamed = self.streamed(call).or_else(|| self.connections.writer(call, row));
+        let streamed = self.streamed(call).or_else(|| self.connections.writer(call, row, &self.children));
         let counted = || self.counters.writer(call, target, &self.signals, &self.children);
         let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
         let told = || streamed.or_else(counted).or_else(|| self.watches.changer(call, target));
         told().or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
     }
 
-    /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec.
+    /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec, or whose process ended
+    /// just then that had it from one of those, without ever using it.
     fn streamed(&self, call: &Waiting<'_>) -> Option<Edge> {
         let row = call.span.row;
         let left = self.streams.writer(call, row);
-        if !waits::ends_file(&call.trace.events, row) || self.streams.own_end(call.trace.events.target(row)).is_none() {
+        let other_end = self.streams.other_end(call.trace.events.target(row));
+        let Some(other_end) =
+            other_end.filter(|_| waits::ends_file(&call.trace.events, row) || waits::is_reset(&call.trace.events, row))
+        else {
             return left;
-        }
-        left.into_iter().chain(self.children.execed(call)).max_by_key(|edge| edge.at_ns)
+        };
+        let left = left.into_iter().chain(self.children.execed(call)).max_by_key(|edge| edge.at_ns);
+        left.filter(|edge| call.is_at_end(edge.at_ns)).or_else(|| self.heir(call, other_end)).or(left)
+    }
+
+    /// The process that ended as this wait did, of those that descend from users of the end of a stream.
+    fn heir(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
+        let users = self.streams.users(end);
+        let inherits = |main: u32| users.iter().take(HEIRS).any(|&user| waiting::descends(call.trace, main, user));
+        self.children.ended_with(call, inherits)
     }
 
     /// Who wrote last at the other end of a target.

@@ -69,6 +69,11 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
                 argument(b's', peer, &mut seen, line, parsed);
             }
         }
+        "getsockname" => {
+            if let Some(own) = args.first() {
+                argument(b'w', own, &mut seen, line, parsed);
+            }
+        }
         // The first half has the descriptor, the second `events, maxevents, timeout`.
         "epoll_wait" | "epoll_pwait" => seen.timeout = args.get(2).and_then(|arg| value::milliseconds(arg)),
         "epoll_pwait2" => seen.timeout = args.get(2).and_then(|arg| value::timeout(arg, 1)),
@@ -94,6 +99,7 @@ struct Seen<'a> {
     /// Of an open.
     access: Option<Access>,
     moved: Text,
+    own: Text,
     joins: Option<i32>,
 }
 
@@ -130,6 +136,12 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
             let Parsed { texts, scratch, .. } = parsed;
             if value::socket_address(arg, scratch) {
                 line.target = texts.add(scratch);
+            }
+        }
+        b'w' => {
+            let Parsed { texts, scratch, .. } = parsed;
+            if line.outcome == Outcome::Ok && value::socket_address(arg, scratch) {
+                seen.own = texts.add(scratch);
             }
         }
         b't' => seen.timeout = value::timeout(arg, 1),
@@ -323,6 +335,9 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
             None => line.extra = parsed.keep(Extra::Made(seen.made)),
             Some(access) => line.extra = parsed.keep(Extra::Opened { made: seen.made, access }),
         }
+    }
+    if line.extra == 0 && seen.own.is_some() {
+        line.extra = parsed.keep(Extra::Own(seen.own));
     }
     if line.extra != 0 {
         return;

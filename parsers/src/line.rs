@@ -240,6 +240,8 @@ pub enum Extra {
     Asked(i64),
     /// The same as a moment of the monotonic clock, which stamps do not have.
     Until(i64),
+    /// The address of the socket itself that the call works on.
+    Own(Text),
     /// A signal and who sent it.
     Signal {
         /// Sender, or the child that a SIGCHLD tells of; [`NO_ID`] if unknown.

@@ -83,8 +83,8 @@ pub struct Syscall {
     /// `f` descriptor, `d` directory descriptor of the path after it, `p` path, `n` a path that the call makes,
     /// `b` the address to which waiters are moved, `j` the value expected at the address, which may be the id of a thread,
     /// `c` flags of an open, which may say that the path before is made, `o` sub-operation, `a` address,
-    /// `i` id of a process or object, `s` socket address, `t` timespec, `v` timeval, `m` milliseconds,
-    /// `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched,
+    /// `i` id of a process or object, `s` socket address, `w` that of the socket itself, `t` timespec, `v` timeval,
+    /// `m` milliseconds, `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched,
     /// `r` messages that may bring descriptors, `-` not looked at.
     pub args: &'static str,
 }
@@ -285,7 +285,7 @@ pub static SYSCALLS: &[Syscall] = &[
     s("recvfrom", Class::Network, "f"),
     s("recvmsg", Class::Network, "fr"),
     s("recvmmsg", Class::Network, "fr--t"),
-    s("getsockname", Class::Network, "f"),
+    s("getsockname", Class::Network, "fw"),
     s("getpeername", Class::Network, "f"),
     s("setsockopt", Class::Network, "f-o"),
     s("getsockopt", Class::Network, "f-o"),

@@ -47,13 +47,19 @@ def command(
     trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     wall_ns = trace.window.wall_ns
     least_ns = units.read_duration(least) if least is not None else round(wall_ns * _LEAST_SHARE)
-    rows = list(trace.path_from(least_ns))[:top]
+    stretches = list(trace.path_from(least_ns))
+    rows = stretches[:top]
     chosen = Form.JSON if as_json else form
     if chosen in (Form.JSON, Form.CSV):
         FORMS[chosen](Listing("path", [Column(name, name) for name in _COLUMNS], rows, trace.tick_ns))
     else:
         FORMS[chosen](critical_path.drawn(rows, trace))
-    _say_the_rest(trace, wall_ns - sum(row["dur_ns"] for row in rows), least_ns)
+    behind = stretches[top:]
+    if behind:
+        lasts = units.duration(sum(row["dur_ns"] for row in behind), trace.tick_ns)
+        last = units.counted(len(behind), "stretch", "stretches")
+        output.note(f"Left out: the last {last}, {lasts}; --top shows more.")
+    _say_the_rest(trace, wall_ns - sum(row["dur_ns"] for row in stretches), least_ns)
     shared.close(trace, strict)
 
 

@@ -15,6 +15,10 @@ const LAST_WORDS_NS: i64 = 100_000_000;
 const LATE_NS: i64 = 10_000_000;
 
 impl Assembler<'_> {
+    fn names_socket(&mut self, task: u32, fd: i32, address: Text) {
+        self.descriptors.named(task - self.first_task, fd, address, &self.trace.events.texts);
+    }
+
     /// What follows from a completed call.
     pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
         self.count(task, line.outcome);
@@ -39,6 +43,7 @@ impl Assembler<'_> {
             Some(Extra::Moved(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
             Some(Extra::Opened { made, access }) => self.opened(row, made, access),
+            Some(Extra::Own(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),

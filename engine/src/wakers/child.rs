@@ -5,7 +5,7 @@
 //! child 12     |-- work --|exit             child 12  |-- execve --|-- work ...
 //! ```
 
-use super::waiting::{Waiting, descends, same_process};
+use super::waiting::{EXIT_TOLERANCE_NS, Waiting, descends, same_process};
 use super::{Edge, How, Sure, waits};
 use crate::events::EventKind;
 use crate::tasks::Task;
@@ -25,10 +25,14 @@ pub(super) struct Children {
     by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
     /// Moments at which tasks had replaced their programs, in order.
     execs: Vec<(i64, u32)>,
+    /// Moments at which processes ended, in order, with their main tasks.
+    ends: Vec<(i64, u32)>,
 }
 
 /// Execs that are looked at for one wait.
 const EXECS: usize = 64;
+/// Ends of processes that are looked at for one wait.
+const ENDS: usize = 64;
 /// An exec closes descriptors somewhere inside; with a tracer it may take so much longer.
 const EXEC_NS: i64 = 100_000_000;
 
@@ -49,6 +53,10 @@ impl Children {
                 children.vforked.insert(task.created_by, number);
             }
         }
+        let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
+        let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
+        children.ends.extend(dated);
+        children.ends.sort_unstable();
         children.execs.sort_unstable();
         let ends = |&task: &u32| trace.tasks[task as usize].end_ns();
         children.made.values_mut().chain(children.tasks.values_mut()).for_each(|tasks| tasks.sort_by_key(ends));
@@ -115,6 +123,17 @@ impl Children {
         });
         let &(from_ns, task) = inside.next()?;
         Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: How::Stream, sure: Sure::Inferred })
+    }
+
+    /// The process of a task that fits, which ended when this wait did: whatever it had was closed with it.
+    pub(super) fn ended_with(&self, call: &Waiting<'_>, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+        let until = self.ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
+        let from_ns = call.span.end_ns.saturating_sub(EXIT_TOLERANCE_NS).max(call.span.start_ns);
+        let near = self.ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
+        let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
+        let &(_, main) = fitting.next()?;
+        let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
+        Some(Edge { how: How::Stream, ..edge(call, ender, Sure::Inferred) })
     }
 
     /// The thread that ended the process of a task, and with it this call.

@@ -16,21 +16,26 @@
 //! other                            |- work -|sendto(/run/log)
 //! ```
 
+use super::child::Children;
 use super::shapes::{Deed, Known};
 use super::stream::{End, leaver, may_be_stream, writer};
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
+use super::waits::Wait;
 use super::{Edge, How, Sure, waits};
 use crate::classes::is_host_and_port;
 use crate::descriptors::ACCEPTED;
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// Connects to one host that may wait for their accept; more are forgotten, the oldest first.
 const PENDING_AT_MOST: usize = 1024;
 /// Connections of one address that are looked at for one wait, the latest.
 const TRIES: usize = 16;
+
+/// Before the addresses with which tracers decorate sockets for datagrams.
+const DATAGRAMS: &[u8] = b"UDP";
 
 /// A connect and the accept that took it.
 #[derive(Clone, Copy)]
@@ -54,17 +59,22 @@ pub(super) struct Connections {
     by_server: FxHashMap<Text, Vec<u32>>,
     by_client: FxHashMap<Text, Vec<u32>>,
     by_accept: FxHashMap<u32, u32>,
-    /// Of each address that somebody bound, those under which others send to it.
+    /// Sockets for datagrams that are decorated with addresses, which the system gave them where nobody bound them.
+    datagrams: FxHashSet<Text>,
+    /// Of each address that somebody bound, and of these sockets, those under which others send to it.
     sent_to: FxHashMap<Text, Vec<Text>>,
 }
 
 impl Connections {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let events = &trace.events;
+        let target = events.target(row);
+        if known.wait == Some(Wait::Read) && events.texts.bytes(target).starts_with(DATAGRAMS) {
+            self.datagrams.insert(target);
+        }
         if !known.at_address && known.deed != Deed::Accepts {
             return;
         }
-        let events = &trace.events;
-        let target = events.target(row);
         let works = known.outcome == Outcome::Ok;
         match known.deed {
             // EINPROGRESS is a failure only in name.
@@ -123,11 +133,12 @@ impl Connections {
         for &address in self.ends.keys() {
             by_port.entry(port_of(texts.bytes(address))).or_default().push(address);
         }
-        let mut bound: Vec<Text> = self.binds.iter().map(|&row| trace.events.target(row)).collect();
+        let bound = self.binds.iter().map(|&row| trace.events.target(row));
+        let mut bound: Vec<Text> = bound.chain(self.datagrams.iter().copied()).collect();
         bound.sort_unstable();
         bound.dedup();
         let same = |bound: Text| {
-            let bytes = texts.bytes(bound);
+            let bytes = own_of(address_of(texts.bytes(bound)));
             let near = by_port.get(port_of(bytes)).map_or(&[][..], Vec::as_slice).iter().copied();
             let mut same: Vec<Text> = near.filter(|&address| is_at(bytes, texts.bytes(address))).collect();
             same.sort_unstable();
@@ -159,12 +170,12 @@ impl Connections {
     }
 
     /// Who wrote at the other end of the connection from which this row reads, or left it.
-    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
         let target = call.trace.events.target(row);
-        let ends_file = waits::ends_file(&call.trace.events, row);
+        let ends_file = waits::ends_file(&call.trace.events, row) || waits::is_reset(&call.trace.events, row);
         let found = |numbers: &Vec<u32>, of_client: bool| {
             let links = numbers.iter().rev().filter_map(|&number| self.links.get(number as usize));
-            let edges = links.take(TRIES).filter_map(|link| self.peer(call, link, of_client, ends_file));
+            let edges = links.take(TRIES).filter_map(|link| self.peer(call, link, of_client, ends_file, children));
             edges.max_by_key(|edge| edge.at_ns)
         };
         let as_client = self.by_server.get(&target).and_then(|numbers| found(numbers, true));
@@ -180,14 +191,21 @@ impl Connections {
     /// Who sent to the address of a socket without a connection.
     fn sender(&self, call: &Waiting<'_>, bound: Text) -> Option<Edge> {
         let texts = &call.trace.events.texts;
-        let bound = texts.find(address_of(texts.bytes(bound)))?;
-        let addresses = self.sent_to.get(&bound)?.iter().take(TRIES);
+        let by_address = || self.sent_to.get(&texts.find(address_of(texts.bytes(bound)))?);
+        let addresses = self.sent_to.get(&bound).or_else(by_address)?.iter().take(TRIES);
         let edges = addresses.filter_map(|address| writer(call, self.ends.get(address)?, |_| true));
         edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
     }
 
     /// The edge from the peer of a link, if the waiting task has the end of the client or that of the server.
-    fn peer(&self, call: &Waiting<'_>, link: &Link, of_client: bool, ends_file: bool) -> Option<Edge> {
+    fn peer(
+        &self,
+        call: &Waiting<'_>,
+        link: &Link,
+        of_client: bool,
+        ends_file: bool,
+        children: &Children,
+    ) -> Option<Edge> {
         let trace = call.trace;
         let (own, other) = if of_client { (link.connect, link.accept) } else { (link.accept, link.connect) };
         let events = &trace.events;
@@ -197,9 +215,14 @@ impl Connections {
             return None;
         }
         let theirs = if of_client { link.client } else { events.target(other) };
-        let end = self.ends.get(&theirs)?;
+        let end = self.ends.get(&theirs);
         let is_peer = |row: u32| has(other, events.task(row)) && events.start_ns(row) >= began_ns;
-        let edge = if ends_file { leaver(call, end, is_peer) } else { writer(call, end, is_peer) };
+        let left = || {
+            let closed = end.and_then(|end| leaver(call, end, is_peer));
+            let at_end = closed.filter(|edge| call.is_at_end(edge.at_ns));
+            at_end.or_else(|| children.ended_with(call, |main| has(other, main))).or(closed)
+        };
+        let edge = if ends_file { left() } else { writer(call, end?, is_peer) };
         edge.map(|edge| Edge { sure: Sure::Inferred, ..edge })
     }
 }
@@ -253,13 +276,18 @@ fn first_at(trace: &Trace, accept: u32, pending: &mut FxHashMap<Vec<u8>, VecDequ
     pending.get_mut(&host)?.remove(at)
 }
 
-/// The address of a socket without a peer, where the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]` and of
-/// `UNIX-STREAM:[7,"/run/x"]`.
+/// The address of a socket without a peer, where the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]`, of
+/// `UNIX-STREAM:[7,"/run/x"]`. A name without a path is `@"x"` there, and stays unknown.
 fn address_of(target: &[u8]) -> &[u8] {
     let inside = memchr::memmem::find(target, b":[").filter(|_| may_be_stream(target));
     let Some(inside) = inside.and_then(|at| target[at + 2..].strip_suffix(b"]")) else { return target };
     let path = memchr::memmem::find(inside, b",\"").and_then(|at| inside[at + 2..].strip_suffix(b"\""));
     path.unwrap_or(inside)
+}
+
+/// The own address, of one that is followed by that of the peer.
+fn own_of(address: &[u8]) -> &[u8] {
+    memchr::memmem::find(address, b"->").map_or(address, |arrow| &address[..arrow])
 }
 
 /// Whether who sends or connects to an address reaches a socket that is bound to another one, or to the same.

@@ -206,7 +206,7 @@ impl Streams {
         let events = &call.trace.events;
         let ends = self.known_ends(events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
-        let ends_file = waits::ends_file(events, row);
+        let ends_file = waits::ends_file(events, row) || waits::is_reset(events, row);
         let edge = if ends_file { leaver(call, end, |_| true) } else { writer(call, end, |_| true) }?;
         Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
     }
@@ -240,12 +240,28 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;
     let (kind, inside) = target.split_at_checked(open + 1)?;
     let is_socket = [&b"UNIX"[..], b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| kind.starts_with(prefix));
-    let inside = &inside[..memchr::memmem::find(inside, b",\"").unwrap_or(inside.len())];
+    // Behind the numbers, `,"/run/x"` or `,@"x"`.
+    let inside = &inside[..memchr::memchr(b',', inside).unwrap_or(inside.len())];
     let inside =
         if inside.len() + open + 1 == target.len() { inside.strip_suffix(b"]").unwrap_or(inside) } else { inside };
-    let arrow = memchr::memmem::find(inside, b"->").filter(|_| is_socket)?;
+    let arrow = memchr::memmem::find(inside, b"->").filter(|_| is_socket);
+    if kind.starts_with(b"UNIX") {
+        return local_names(kind, inside, arrow);
+    }
+    let arrow = arrow?;
     let (own, peer) = (&inside[..arrow], &inside[arrow + 2..]);
     Some(([kind, own, b"->", peer].concat(), [kind, peer, b"->", own].concat()))
+}
+
+/// The same of a local socket, whose ends have numbers: each is called by where it writes to, for a socket of which the peer
+/// is not yet accepted is printed without that one.
+fn local_names(kind: &[u8], inside: &[u8], arrow: Option<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
+    let own = &inside[..arrow.unwrap_or(inside.len())];
+    let writes_to = match arrow {
+        Some(arrow) => [kind, b"->", &inside[arrow + 2..]].concat(),
+        None => [kind, own, b"->"].concat(),
+    };
+    (!own.is_empty()).then(|| (writes_to, [kind, b"->", own].concat()))
 }
 
 #[cfg(test)]
@@ -254,10 +270,11 @@ mod tests {
 
     #[test]
     fn the_two_ends_of_a_socket_name_each_other() {
-        let cases: [(&[u8], &[u8]); 4] = [
+        let cases: [(&[u8], &[u8]); 5] = [
             (b"pipe:[7]", b"pipe:[7]"),
             (b"UNIX-STREAM:[20->21]", b"UNIX-STREAM:[21->20]"),
             (b"UNIX-STREAM:[20->21,\"/run/x\"]", b"UNIX-STREAM:[21->20,\"/run/x\"]"),
+            (b"UNIX-STREAM:[20->21,@\"x\"]", b"UNIX-STREAM:[21->20]"),
             (b"TCPv6:[[::1]:80->[::1]:4711]", b"TCPv6:[[::1]:4711->[::1]:80]"),
         ];
         for (one, other) in cases {
@@ -265,6 +282,8 @@ mod tests {
             assert!(names(one).is_some());
         }
         assert!(cases.iter().all(|(one, other)| may_be_stream(one) && may_be_stream(other)));
+        let (_, read_by_accepted) = names(b"UNIX-STREAM:[20]").expect("a local socket");
+        assert_eq!(names(b"UNIX-STREAM:[21->20]").map(|(own, _)| own), Some(read_by_accepted));
         assert!(names(b"/etc/passwd").is_none());
         assert!(names(b"TCP:[0.0.0.0:22]").is_none());
     }

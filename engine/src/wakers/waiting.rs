@@ -5,7 +5,7 @@ use super::ordered::Ordered;
 use super::shapes::{Known, Shapes};
 use super::waits::Wait;
 use super::{Edge, How, Sure};
-use crate::events::EventKind;
+use crate::events::{EventKind, EventTable};
 use crate::trace::{Span, Trace};
 use parsers::{NO_NS, Outcome};
 
@@ -15,6 +15,9 @@ pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
 const SLOW_EXIT_NS: i64 = 100_000_000;
 /// How many calls behind a poll are looked at for the one that takes what the poll waited for.
 const CALLS_BEHIND_POLL: usize = 8;
+
+/// How many calls behind a signal are looked at for the return of its handler.
+const CALLS_OF_HANDLER: usize = 32;
 
 /// A call that waited, and where it stands.
 #[derive(Clone, Copy)]
@@ -42,6 +45,11 @@ impl Waiting<'_> {
         // A clock that is set right gains or loses half a thousandth; strace takes stamps and durations from two.
         let slewed_ns = (self.span.end_ns - self.span.start_ns) / 1_000;
         self.span.end_ns.saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
+    }
+
+    /// Whether what happened at this moment happened when the wait ended, as far as stamps can tell.
+    pub(super) fn is_at_end(&self, at_ns: i64) -> bool {
+        self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS.max(self.tick_ns())
     }
 
     /// Whether the end of another task at this moment may have ended this call.
@@ -82,10 +90,27 @@ impl Waiting<'_> {
         self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
     }
 
+    /// The calls of the task behind this one, without those of handlers of signals.
+    fn calls_behind(&self) -> impl Iterator<Item = u32> {
+        let events = &self.trace.events;
+        let mut rest = self.trace.rows_of(self.task).get(self.at + 1..).unwrap_or(&[]);
+        std::iter::from_fn(move || {
+            loop {
+                let (&row, behind) = rest.split_first()?;
+                rest = behind;
+                match events.kind(row) {
+                    EventKind::Call => return Some(row),
+                    EventKind::Signal => rest = behind_handler(events, rest),
+                    _ => {}
+                }
+            }
+        })
+    }
+
     /// The next successful read, accept or wait for a child behind a poll: what it takes is what the poll waited for.
     pub(super) fn taken_next(&self, shapes: &Shapes) -> Option<u32> {
         let events = &self.trace.events;
-        let calls = self.rows_behind().filter(|&row| events.kind(row) == EventKind::Call).take(CALLS_BEHIND_POLL);
+        let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
         let mut waits = calls.filter_map(|row| Some((row, shapes.of(self.trace, row).named?)));
         let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
@@ -134,6 +159,19 @@ impl Waiting<'_> {
 pub(super) fn tick_ns(trace: &Trace, task: u32) -> i64 {
     let capture = trace.tasks.get(task as usize).map(|task| task.capture as usize);
     capture.and_then(|number| trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
+}
+
+/// What is behind the handler of a signal, if it has one and that returns.
+fn behind_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
+    let own = |&&row: &&u32| events.kind(row) == EventKind::Call;
+    let mut handled = rows.iter().take(CALLS_OF_HANDLER).take_while(own);
+    let returns = handled.position(|&row| is_return(events.texts.bytes(events.shape(row).syscall)));
+    returns.map_or(rows, |at| &rows[at + 1..])
+}
+
+/// Whether a call is the return from the handler of a signal.
+fn is_return(syscall: &[u8]) -> bool {
+    matches!(syscall, b"rt_sigreturn" | b"sigreturn" | b"setcontext")
 }
 
 pub(super) fn end_ns(trace: &Trace, row: u32) -> i64 {

@@ -102,6 +102,11 @@ pub(crate) fn ends_file(events: &EventTable, row: u32) -> bool {
     events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)
 }
 
+/// Whether a call failed because the peer was gone.
+pub(crate) fn is_reset(events: &EventTable, row: u32) -> bool {
+    events.texts.bytes(events.shape(row).errno) == b"ECONNRESET"
+}
+
 /// Whether a wait that must not block returned because no child had ended. `waitid` tells that only in its structure, where
 /// it is printed.
 pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {

@@ -177,4 +177,85 @@ pub const CASES: &[Case] = &[
 1 01.501200 <... accept4 resumed>) = 0x4 <0.500200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 accept4: unknown"] },
+    Case { name: "an address that the system chose is known from who asked for it", lines: r#"
+1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 3 <0.000022>
+1 01.001100 bind(3, {sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+1 01.001200 listen(3, 5) = 0 <0.000010>
+1 01.001300 getsockname(3,  <unfinished ...>
+1 01.001308 <... getsockname resumed>{sa_family=AF_INET, sin_port=htons(59561), sin_addr=inet_addr("127.0.0.1")}, [16]) = 0 <0.000008>
+1 01.001400 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000091>
+1 01.002000 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 4 <0.000024>
+1 01.002100 connect(4, {sa_family=AF_INET, sin_port=htons(59561), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000082>
+2 01.002200 accept(3, NULL, NULL) = 5 <0.000019>
+1 01.002300 write(4, "ping", 4) = 4 <0.000038>
+1 01.002400 read(4,  <unfinished ...>
+2 01.002500 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300150>
+2 01.302700 write(5, "pong", 4) = 4 <0.000050>
+1 01.302760 <... read resumed>"pong", 9) = 4 <0.300360>
+1 01.302800 exit_group(0) = ?
+2 01.302900 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "the path of a socket may be relative", lines: r#"
+1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socket(AF_UNIX, SOCK_STREAM, 0) = 3 <0.000022>
+1 01.001100 bind(3, {sa_family=AF_UNIX, sun_path="u.sock"}, 110) = 0 <0.000035>
+1 01.001200 listen(3, 5) = 0 <0.000012>
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000101>
+1 01.002000 socket(AF_UNIX, SOCK_STREAM, 0) = 4 <0.000015>
+1 01.002100 connect(4, {sa_family=AF_UNIX, sun_path="u.sock"}, 110) = 0 <0.000015>
+1 01.002200 recvfrom(4,  <unfinished ...>
+2 01.002300 accept(3, NULL, NULL) = 5 <0.000018>
+2 01.002400 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300129>
+2 01.302600 write(5, "pong", 4) = 4 <0.000043>
+1 01.302660 <... recvfrom resumed>"pong", 9, 0, NULL, NULL) = 4 <0.300460>
+1 01.302800 exit_group(0) = ?
+2 01.302900 exit_group(0) = ?
+"#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
+    Case { name: "a decoration has a name that is no path behind the numbers of both ends, or of one before the accept", lines: r#"
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000101>
+1 01.002200 recvfrom(3<UNIX-STREAM:[48->52]>,  <unfinished ...>
+2 01.302600 write(4<UNIX-STREAM:[52->48,@"u.sock"]>, "pong", 4) = 4 <0.000043>
+1 01.302660 <... recvfrom resumed>"pong", 9, 0, NULL, NULL) = 4 <0.300460>
+1 01.302700 recvfrom(5<UNIX-STREAM:[58]>,  <unfinished ...>
+2 01.602600 write(5<UNIX-STREAM:[62->58,@"u.sock"]>, "pong", 4) = 4 <0.000043>
+1 01.602660 <... recvfrom resumed>"pong", 9, 0, NULL, NULL) = 4 <0.300000>
+1 01.602800 exit_group(0) = ?
+2 01.602900 exit_group(0) = ?
+"#, ends: &["1 recvfrom: 2 stream measured", "1 recvfrom: 2 stream measured"] },
+    Case { name: "the end of a process closes its connections, and resets them", lines: r#"
+1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000091>
+1 01.001350 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000091>
+2 01.001400 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+1 01.002100 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000082>
+2 01.002200 accept(3, NULL, NULL) = 5 <0.000019>
+1 01.002400 read(4,  <unfinished ...>
+2 01.302700 exit_group(0) = ?
+1 01.302760 <... read resumed>"", 9) = 0 <0.300360>
+2 01.302800 +++ exited with 0 +++
+3 01.303000 bind(3, {sa_family=AF_INET, sin_port=htons(81), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+1 01.303100 connect(5, {sa_family=AF_INET, sin_port=htons(81), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000082>
+3 01.303200 accept(3, NULL, NULL) = 5 <0.000019>
+1 01.303400 read(5,  <unfinished ...>
+3 01.603500 kill(3, SIGKILL <unfinished ...>
+3 01.603600 +++ killed by SIGKILL +++
+1 01.603760 <... read resumed>0x7ffd, 9) = -1 ECONNRESET (Connection reset by peer) <0.300360>
+1 01.604000 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred", "1 read: 3 stream inferred"] },
+    Case { name: "a datagram is sent to the address that the system gave a socket, as its decoration tells", lines: r#"
+1 01.000000 bind(3<UDP:[380165]>, {sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000021>
+1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000145>
+1 01.002000 sendto(4<UDP:[380175]>, "q", 1, 0, {sa_family=AF_INET, sin_port=htons(49748), sin_addr=inet_addr("127.0.0.1")}, 16) = 1 <0.000042>
+1 01.002100 recvfrom(4<UDP:[0.0.0.0:39441]>,  <unfinished ...>
+2 01.002200 recvfrom(3<UDP:[127.0.0.1:49748]>, "q", 9, 0, {sa_family=AF_INET, sin_port=htons(39441), sin_addr=inet_addr("127.0.0.1")}, [16]) = 1 <0.000046>
+2 01.302300 sendto(3<UDP:[127.0.0.1:49748]>, "x", 1, 0, {sa_family=AF_INET, sin_port=htons(39441), sin_addr=inet_addr("127.0.0.1")}, 16) = 1 <0.000100>
+1 01.302400 <... recvfrom resumed>"x", 9, 0, NULL, NULL) = 1 <0.300300>
+1 01.302500 poll([{fd=5<UDP:[127.0.0.1:55342->127.0.0.1:49748]>, events=POLLIN}], 1, 5000 <unfinished ...>
+2 01.602300 sendto(3<UDP:[127.0.0.1:49748]>, "x", 1, 0, {sa_family=AF_INET, sin_port=htons(55342), sin_addr=inet_addr("127.0.0.1")}, 16) = 1 <0.000100>
+1 01.602400 <... poll resumed>) = 1 ([{fd=5, revents=POLLIN}]) <0.299900>
+1 01.602500 recvfrom(5<UDP:[127.0.0.1:55342->127.0.0.1:49748]>, "x", 9, 0, NULL, NULL) = 1 <0.000010>
+1 01.602600 exit_group(0) = ?
+2 01.602700 exit_group(0) = ?
+"#, ends: &["1 recvfrom: 2 stream inferred", "1 poll: 2 stream inferred"] },
 ];

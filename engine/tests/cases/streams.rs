@@ -84,4 +84,40 @@ pub const CASES: &[Case] = &[
 1 01.320000 exit_group(0) = ?
 3 01.330000 exit_group(0) = ?
 "#, ends: &["5 nanosleep: itself", "1 wait4: 5 child measured"] },
+    Case { name: "who has a pipe from one of its users, and never uses it, closes it by its end", lines: r#"
+1 01.000000 execve("./reader", ["./reader"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 pipe2([3, 4], O_CLOEXEC) = 0 <0.000020>
+1 01.001100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001300 close(4) = 0 <0.000010>
+2 01.001400 dup2(4, 1) = 1 <0.000010>
+2 01.001500 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.001600 read(3,  <unfinished ...>
+2 01.001700 exit_group(0) = ?
+2 01.001800 +++ exited with 0 +++
+3 01.002000 execve("./nap", ["nap"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+3 01.003000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+3 01.403300 exit_group(0) = ?
+3 01.403400 +++ exited with 0 +++
+1 01.403420 <... read resumed>"", 100) = 0 <0.401800>
+1 01.404000 exit_group(0) = ?
+"#, ends: &["1 read: 3 stream inferred", "3 clock_nanosleep: itself"] },
+    Case { name: "what a handler of a signal reads is not what a poll before it waited for", lines: r#"
+1 01.000000 execve("./loop", ["./loop"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 pipe2([3, 4], O_CLOEXEC) = 0 <0.000020>
+1 01.001050 pipe2([5, 6], O_CLOEXEC) = 0 <0.000020>
+1 01.001100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.001300 close(6) = 0 <0.000010>
+1 01.001600 poll([{fd=3, events=POLLIN}, {fd=5, events=POLLIN}], 2, -1 <unfinished ...>
+2 01.003000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+2 01.403200 write(6, "x", 1) = 1 <0.000010>
+2 01.403300 exit_group(0) = ?
+1 01.403310 <... poll resumed>) = 1 ([{fd=5, revents=POLLIN}]) <0.401710>
+2 01.403400 +++ exited with 0 +++
+1 01.403420 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.403500 read(7, "*", 1) = 1 <0.000010>
+1 01.403600 write(4, "c", 1) = 1 <0.000010>
+1 01.403700 rt_sigreturn({mask=[]}) = 1 <0.000010>
+1 01.403800 read(5, "x", 100) = 1 <0.000010>
+1 01.404000 exit_group(0) = ?
+"#, ends: &["1 poll: 2 stream measured", "2 clock_nanosleep: itself"] },
 ];
