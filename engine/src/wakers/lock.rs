@@ -5,12 +5,18 @@
 //! waiter             |----- flock ----|
 //! ```
 //!
-//! A flock belongs to the open file, which children inherit: whoever is kin to the one that took it may give it back. An
-//! fcntl that unlocks prints as one that locks; of one process they take turns.
+//! A flock belongs to the open file, which children inherit: whoever descends from the one that opened it may give it back,
+//! also another thread of the process that waits. A lock of fcntl belongs to a process. One that unlocks prints as one that
+//! locks; of one process they take turns.
+//!
+//! ```text
+//! shell       open(lock) = 9 |fork|fork ------ sleep ------|exit       as "flock 9" in a shell: what is held is the shell's
+//! its child                      |flock(9)|exit
+//! ```
 
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
-use super::waiting::{Waiting, descends, same_process};
+use super::waiting::{Waiting, creators, descends, same_process};
 use super::{Edge, How, Sure};
 use crate::events::EventKind;
 use crate::trace::Trace;
@@ -26,6 +32,8 @@ struct Lock {
     taken: Vec<u32>,
     given_back: Ordered,
     closes: Ordered,
+    /// By task, and in order of their starts.
+    opens: Vec<u32>,
 }
 
 /// The locks of a trace, by the names of their files.
@@ -57,30 +65,35 @@ impl Locks {
             lock.take_turns(trace);
             lock.given_back.order(trace);
         }
-        self.collect_closes(trace);
+        self.collect_uses(trace);
         self.ended =
             (0..trace.tasks.len() as u32).filter(|&task| trace.tasks[task as usize].death_ns != NO_NS).collect();
         self.ended.sort_by_key(|&task| trace.tasks[task as usize].death_ns);
     }
 
-    /// Closes are many, so only those are kept whose shape is that of a locked file.
-    fn collect_closes(&mut self, trace: &Trace) {
+    /// Closes and opens are many, so only those are kept whose shape is that of a locked file.
+    fn collect_uses(&mut self, trace: &Trace) {
         let events = &trace.events;
         let names: FxHashSet<Text> =
             self.files.values().filter_map(|lock| lock.taken.first()).map(|&row| events.shape(row).target).collect();
-        let closes = events.shapes().iter().map(|shape| {
-            names.contains(&shape.target)
-                && shape.outcome == Outcome::Ok
-                && events.texts.bytes(shape.syscall) == b"close"
+        let uses = events.shapes().iter().map(|shape| {
+            let fits = names.contains(&shape.target) && shape.outcome == Outcome::Ok;
+            fits.then(|| use_of(events.texts.bytes(shape.syscall))).flatten()
         });
-        let closes: Vec<bool> = closes.collect();
-        for row in (0..events.len()).filter(|&row| closes.get(events.shape_number(row) as usize) == Some(&true)) {
-            if let Some(lock) = self.files.get_mut(&events.target(row)).filter(|_| events.kind(row) == EventKind::Call)
-            {
-                lock.closes.push(row);
+        let uses: Vec<Option<Use>> = uses.collect();
+        for row in 0..events.len() {
+            let Some(&Some(what)) = uses.get(events.shape_number(row) as usize) else { continue };
+            let file = self.files.get_mut(&events.target(row));
+            match file.filter(|_| events.kind(row) == EventKind::Call) {
+                Some(lock) if what == Use::Closes => lock.closes.push(row),
+                Some(lock) => lock.opens.push(row),
+                None => {}
             }
         }
-        self.files.values_mut().for_each(|lock| lock.closes.order(trace));
+        for lock in self.files.values_mut() {
+            lock.closes.order(trace);
+            lock.opens.sort_by_key(|&row| (events.task(row), events.start_ns(row)));
+        }
     }
 
     /// Who gave back the lock that a call waited for.
@@ -91,12 +104,17 @@ impl Locks {
         }
         let lock = self.files.get(&trace.events.target(call.span.row))?;
         let until = lock.taken.partition_point(|&row| trace.events.start_ns(row) < call.span.end_ns);
-        let before = lock.taken[..until].iter().rev().take(TRIES).map(|&row| trace.events.task(row));
-        let holders: Vec<u32> = before.filter(|&holder| !same_process(trace, holder, call.task)).collect();
-        let had_it = |task: u32| {
-            let kin = |&holder: &u32| descends(trace, task, holder) || descends(trace, holder, task);
-            !same_process(trace, task, call.task) && holders.iter().any(kin)
+        let before = lock.taken[..until].iter().rev().take(TRIES).copied();
+        let owner = Owner::of(trace, call.span.row);
+        let is_other = |task: u32| match owner {
+            Owner::Process => !same_process(trace, task, call.task),
+            Owner::OpenFile => task != call.task,
         };
+        let before = before.filter(|&row| is_other(trace.events.task(row)));
+        let mut holders: Vec<Holder> = before.map(|row| lock.holder(trace, row)).collect();
+        holders.sort_unstable();
+        holders.dedup();
+        let had_it = |task: u32| is_other(task) && holders.iter().any(|holder| holder.had_it(trace, owner, task));
         let row_edge = |rows: &Ordered, sure: Sure| {
             let row = call.last_begun_inside(rows, |row| had_it(trace.events.task(row)))?;
             Some(call.edge(row, How::Lock, sure))
@@ -121,14 +139,77 @@ impl Locks {
     }
 }
 
+/// What a lock on a file belongs to.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Owner {
+    Process,
+    OpenFile,
+}
+
+impl Owner {
+    fn of(trace: &Trace, row: u32) -> Owner {
+        let shape = trace.events.shape(row);
+        let (syscall, op) = (trace.events.texts.bytes(shape.syscall), trace.events.texts.bytes(shape.op));
+        if syscall.starts_with(b"fcntl") && !op.starts_with(b"F_OFD_") { Owner::Process } else { Owner::OpenFile }
+    }
+}
+
+/// Who took a lock, and who opened the file for that, if it was seen.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Holder {
+    task: u32,
+    opener: Option<u32>,
+}
+
+impl Holder {
+    /// Whether a task may have given the lock back.
+    fn had_it(&self, trace: &Trace, owner: Owner, task: u32) -> bool {
+        match (owner, self.opener) {
+            (Owner::Process, _) => same_process(trace, task, self.task),
+            (Owner::OpenFile, Some(opener)) => descends(trace, task, opener),
+            (Owner::OpenFile, None) => descends(trace, task, self.task) || descends(trace, self.task, task),
+        }
+    }
+}
+
+/// What a call does to a file that somebody locks.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Use {
+    Opens,
+    Closes,
+}
+
+fn use_of(syscall: &[u8]) -> Option<Use> {
+    match syscall {
+        b"close" => Some(Use::Closes),
+        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"creat" => Some(Use::Opens),
+        _ => None,
+    }
+}
+
 impl Lock {
+    /// Who took the lock by this call. The file was opened by itself, or by one above it before that made the next one below.
+    fn holder(&self, trace: &Trace, taken: u32) -> Holder {
+        let events = &trace.events;
+        let task = events.task(taken);
+        let mut before_ns = events.start_ns(taken);
+        let opener = creators(trace, task).find(|&task| {
+            let at = self.opens.partition_point(|&row| (events.task(row), events.start_ns(row)) < (task, before_ns));
+            before_ns = before_ns.min(trace.tasks[task as usize].birth_ns);
+            at.checked_sub(1).is_some_and(|at| events.task(self.opens[at]) == task)
+        });
+        Holder { task, opener }
+    }
+
     /// Of a process that calls fcntl on the file again, every other call gives the lock back.
     fn take_turns(&mut self, trace: &Trace) {
         let mut held: FxHashSet<(u32, i32)> = FxHashSet::default();
         let events = &trace.events;
         let (taken, back) = std::mem::take(&mut self.taken).into_iter().partition(|&row| {
             let Some(task) = trace.tasks.get(events.task(row) as usize) else { return true };
-            let process = (task.capture, task.pid);
+            // Threads may each have opened the file.
+            let id = if Owner::of(trace, row) == Owner::Process { task.pid } else { task.tid };
+            let process = (task.capture, id);
             let is_fcntl = events.texts.bytes(events.shape(row).syscall).starts_with(b"fcntl");
             let had = is_fcntl && held.remove(&process);
             if is_fcntl && !had {

@@ -2,6 +2,7 @@
 
 mod fifos;
 mod kin;
+mod locks;
 mod signals;
 mod sockets;
 mod streams;
@@ -19,4 +20,4 @@ pub struct Case {
 
 /// All cases.
 pub const CASES: &[&[Case]] =
-    &[fifos::CASES, kin::CASES, signals::CASES, sockets::CASES, streams::CASES, watches::CASES];
+    &[fifos::CASES, kin::CASES, locks::CASES, signals::CASES, sockets::CASES, streams::CASES, watches::CASES];
