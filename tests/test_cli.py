@@ -281,3 +281,22 @@ def test_stretches_of_the_path_that_are_not_shown_are_told_from_those_that_are_t
     told = run("critical-path", SSH, "--min", "0s", "--top", "3").stderr
     assert "the last" in told and "--top shows more" in told and "shorter" not in told
     assert "shorter" in run("critical-path", SSH).stderr
+
+
+def test_the_path_names_the_thread_where_processes_have_several(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "threads.strace"
+    lines = [
+        '1 1700000010.000000 execve("/bin/x", ["x"], 0x7ffd /* 1 var */) = 0 <0.001000>',
+        "1 1700000010.002000 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, stack=0x7f}, 88) = 2 <0.000100>",
+        "1 1700000010.003000 futex(0x7f1, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 2, NULL, 0x7f <unfinished ...>",
+        "2 1700000010.004000 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>",
+        "2 1700000011.005000 exit(0) = ?",
+        "2 1700000011.005100 +++ exited with 0 +++",
+        "1 1700000011.005200 <... futex resumed>) = 0 <1.002200>",
+        "1 1700000011.006000 exit_group(0) = ?",
+        "1 1700000011.006100 +++ exited with 0 +++",
+    ]
+    file.write_text("\n".join(lines), encoding="utf-8")
+    heading, *rows = run("critical-path", file).stdout.splitlines()
+    assert "thread" in heading.split()
+    assert next(row for row in rows if "clock_nanosleep" in row).split()[2:4] == ["1", "2"]

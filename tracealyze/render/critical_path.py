@@ -29,6 +29,7 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
         Column("start_ns", "after"),
         Column("dur_ns", "for"),
         Column("pid", "pid"),
+        *([Column("tid", "thread", spare=1)] if any(row["tid"] not in (None, row["pid"]) for row in told) else []),
         Column("line", "line", spare=1),
         *([Column("awaited", "awaited", spare=2)] if any(row["awaited"] for row in told) else []),
         Column("does", "what", least=_LEAST_OF_A_CALL),

@@ -11,12 +11,13 @@
 
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
-use super::waiting::{Waiting, end_ns, related, same_process};
+use super::waiting::{Waiting, creators, end_ns, related, same_process};
 use super::{Edge, How, Sure};
-use crate::events::EventKind;
+use crate::events::{EventKind, NONE};
+use crate::tasks::Task;
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A process of a capture.
 type Process = (u32, i32);
@@ -28,6 +29,10 @@ pub(super) struct Futexes {
     wakes: FxHashMap<(Process, Text), Ordered>,
     /// Wakes that reach other processes, by capture and address.
     shared: FxHashMap<(u32, Text), Ordered>,
+    /// The others, where threads ran before the capture began, so that it is not known whose they are.
+    private: FxHashMap<(u32, Text), Ordered>,
+    /// Captures with several tasks of which nobody is known who created them.
+    of_strays: FxHashSet<u32>,
     /// Threads of each process beside its main one, by their ends.
     threads: FxHashMap<Process, Vec<u32>>,
 }
@@ -37,6 +42,12 @@ impl Futexes {
         let mut futexes = Futexes::default();
         for (number, task) in (0..).zip(&trace.tasks).filter(|(_, task)| task.is_thread) {
             futexes.threads.entry((task.capture, task.pid)).or_default().push(number);
+        }
+        let mut first = FxHashSet::default();
+        for task in trace.tasks.iter().filter(|task| is_stray(task)) {
+            if !first.insert(task.capture) {
+                futexes.of_strays.insert(task.capture);
+            }
         }
         futexes.threads.values_mut().for_each(|tasks| tasks.sort_by_key(|&task| left_ns(trace, task)));
         futexes
@@ -54,11 +65,13 @@ impl Futexes {
         self.wakes.entry(((task.capture, task.pid), target)).or_default().push(row);
         if is_shared {
             self.shared.entry((task.capture, target)).or_default().push(row);
+        } else if self.of_strays.contains(&task.capture) {
+            self.private.entry((task.capture, target)).or_default().push(row);
         }
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
-        let lists = self.wakes.values_mut().chain(self.shared.values_mut());
+        let lists = self.wakes.values_mut().chain(self.shared.values_mut()).chain(self.private.values_mut());
         lists.for_each(|rows| rows.order(trace));
     }
 
@@ -77,7 +90,7 @@ impl Futexes {
             b"futex" | b"futex_time64" if !op.ends_with(b"PRIVATE") => {
                 self.woken(call).or_else(|| self.woken_from_afar(call)).or_else(|| self.joined(call, false))
             }
-            _ => self.woken(call),
+            _ => self.woken(call).or_else(|| self.woken_by_stray(call)),
         }
     }
 
@@ -106,6 +119,20 @@ impl Futexes {
             address(call.last_begun_inside(rows, |row| address(row).is_some())?)
         };
         address(call.span.row).or_else(by_others)
+    }
+
+    /// The wake at this address just when the wait ended, of two tasks of which it is not known whose threads they are: a
+    /// private address means something to one process only, and which addresses there are differs from process to process.
+    fn woken_by_stray(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let trace = call.trace;
+        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let rows = self.private.get(&(capture, trace.events.target(call.span.row)))?;
+        let may_be = |row: u32| {
+            let (own, other) = (main_of(trace, call.task), main_of(trace, trace.events.task(row)));
+            own != other && [own, other].iter().all(|&main| trace.tasks.get(main as usize).is_some_and(is_stray))
+        };
+        let row = call.last_begun_inside(rows, |row| call.is_at_end(end_ns(trace, row)) && may_be(row))?;
+        Some(call.edge(row, How::Futex, Sure::Inferred))
     }
 
     fn woken_from_afar(&self, call: &Waiting<'_>) -> Option<Edge> {
@@ -146,6 +173,17 @@ impl Futexes {
         let sure = if named.is_some() { Sure::Measured } else { Sure::Inferred };
         Some(Edge { task: thread, at_ns, how: How::Join, sure })
     }
+}
+
+/// Whether a task is there without anybody being known to have created it.
+fn is_stray(task: &Task) -> bool {
+    task.creator == NONE && !task.is_thread
+}
+
+/// The task from which the threads of a task's process descend, as far as the trace tells.
+fn main_of(trace: &Trace, task: u32) -> u32 {
+    let is_thread = |&number: &u32| trace.tasks.get(number as usize).is_some_and(|task| task.is_thread);
+    creators(trace, task).find(|number| !is_thread(number)).unwrap_or(task)
 }
 
 /// The id of one of these threads, where a wait expects it at its address.

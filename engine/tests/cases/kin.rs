@@ -144,4 +144,16 @@ pub const CASES: &[Case] = &[
 600 01.400650 --- SIGCHLD {si_signo=SIGCHLD, si_code=SI_USER, si_pid=601, si_uid=0} ---
 600 01.400800 exit_group(0) = ?
 "#, ends: &["600 futex: unknown"] },
+    Case { name: "who wakes at a private address of another one is a thread of its process, whoever created it before the capture", lines: r#"
+2 01.000000 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=15473, tv_nsec=616274301},  <unfinished ...>
+3 01.000010 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=15473, tv_nsec=616274301},  <unfinished ...>
+1 01.000100 futex(0x563aff1332d0, FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+3 01.200000 <... clock_nanosleep resumed>NULL) = 0 <0.200000>
+3 01.200100 futex(0x563aff1332d0, FUTEX_WAKE_PRIVATE, 1) = 0 <0.000013>
+3 01.300100 futex(0x563aff1332d0, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000013>
+2 01.400000 <... clock_nanosleep resumed>NULL) = 0 <0.400000>
+2 01.400100 futex(0x563aff1332d0, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000013>
+1 01.400160 <... futex resumed>) = 0 <0.400060>
+1 01.401000 exit_group(0) = ?
+"#, ends: &["2 clock_nanosleep: itself", "3 clock_nanosleep: itself", "1 futex: 2 futex inferred"] },
 ];
