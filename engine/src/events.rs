@@ -139,6 +139,8 @@ pub struct EventTable {
     pub joins: Vec<(u32, i32)>,
     /// Paths that calls make, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
+    /// How much of a file from where on is mapped to be shared, by row.
+    pub shared: Vec<(u32, (u64, u64))>,
     /// For what opens open, by row, unless only to read.
     pub accesses: Vec<(u32, Access)>,
     /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
@@ -239,6 +241,7 @@ impl EventTable {
         order(&mut self.joins);
         order(&mut self.made);
         order(&mut self.accesses);
+        order(&mut self.shared);
         self.ends.retain(|&(_, line)| line != 0);
     }
 

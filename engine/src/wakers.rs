@@ -15,6 +15,7 @@ mod drain;
 mod fifos;
 mod futex;
 mod lock;
+mod mappings;
 mod message;
 mod ordered;
 mod poll;

@@ -100,6 +100,9 @@ struct Seen<'a> {
     access: Option<Access>,
     moved: Text,
     own: Text,
+    /// Of a mapping.
+    length: &'a [u8],
+    shares: bool,
     joins: Option<i32>,
 }
 
@@ -147,6 +150,9 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b't' => seen.timeout = value::timeout(arg, 1),
         b'v' => seen.timeout = value::timeout(arg, 1000),
         b'm' => seen.timeout = value::milliseconds(arg),
+        b'z' => seen.length = arg,
+        b'h' => seen.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
+        b'y' if seen.shares => shared(seen.length, arg, line, parsed),
         b'r' => passed(arg, line, parsed),
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, seen, line, parsed),
         _ => {}
@@ -240,6 +246,14 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
         directory.push(b'/');
     }
     unescape(raw.strip_prefix(b"./").unwrap_or(raw), directory);
+}
+
+/// What of a file is mapped to be shared.
+fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let number = |arg: &[u8]| crate::scan::value(arg).map_or(0, |(number, _)| number as u64);
+    if line.fd != NO_ID && line.extra == 0 && line.outcome != Outcome::Failed {
+        line.extra = parsed.keep(Extra::Shared { length: number(length), offset: number(offset) });
+    }
 }
 
 /// The descriptors that messages bring.

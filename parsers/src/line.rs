@@ -287,6 +287,13 @@ pub enum Extra {
         /// Moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if it does not say.
         base_ns: i64,
     },
+    /// Memory that is mapped to be shared with other processes.
+    Shared {
+        /// How much.
+        length: u64,
+        /// From where on in the file.
+        offset: u64,
+    },
     /// What a wait expects at its address. It may be the id of a thread, whose end the wait is for (join): the kernel clears the
     /// id when the thread ends.
     Joins(i32),

@@ -85,7 +85,7 @@ pub struct Syscall {
     /// `c` flags of an open, which may say that the path before is made, `o` sub-operation, `a` address,
     /// `i` id of a process or object, `s` socket address, `w` that of the socket itself, `t` timespec, `v` timeval,
     /// `m` milliseconds, `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched,
-    /// `r` messages that may bring descriptors, `-` not looked at.
+    /// `r` messages that may bring descriptors, `z` length, `h` flags and `y` offset of a mapping, `-` not looked at.
     pub args: &'static str,
 }
 
@@ -550,9 +550,9 @@ pub static SYSCALLS: &[Syscall] = &[
     s("process_vm_writev", Class::Process, "i"),
     s("membarrier", Class::Process, "o"),
     // Memory
-    s("mmap", Class::Memory, "----f"),
-    s("mmap2", Class::Memory, "----f"),
-    s("mmap64", Class::Memory, "----f"),
+    s("mmap", Class::Memory, "-z-hfy"),
+    s("mmap2", Class::Memory, "-z-hfy"),
+    s("mmap64", Class::Memory, "-z-hfy"),
     s("munmap", Class::Memory, ""),
     s("mprotect", Class::Memory, ""),
     s("mremap", Class::Memory, ""),

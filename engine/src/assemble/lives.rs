@@ -45,6 +45,7 @@ impl Assembler<'_> {
             Some(Extra::Opened { made, access }) => self.opened(row, made, access),
             Some(Extra::Own(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
+            Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
             Some(Extra::Polled { fds, asked_ns }) => {

@@ -6,9 +6,11 @@
 //! ```
 //!
 //! An address means the same to all threads of a process; a futex that is not private, to processes that inherited the
-//! memory, too. Who joins waits where the id of the thread lies, which is what it expects there; where that is not printed,
-//! the thread that ended is the one.
+//! memory, too, and where it lies in a shared file, the place there means the same to all that mapped it. Who joins waits
+//! where the id of the thread lies, which is what it expects there; where that is not printed, the thread that ended is the
+//! one.
 
+use super::mappings::{Mappings, Place};
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, creators, end_ns, related, same_process};
@@ -33,6 +35,9 @@ pub(super) struct Futexes {
     private: FxHashMap<(u32, Text), Ordered>,
     /// Captures with several tasks of which nobody is known who created them.
     of_strays: FxHashSet<u32>,
+    /// The same, by the place in a file that lies there.
+    mapped: FxHashMap<(u32, Place), Ordered>,
+    mappings: Mappings,
     /// Threads of each process beside its main one, by their ends.
     threads: FxHashMap<Process, Vec<u32>>,
 }
@@ -71,8 +76,24 @@ impl Futexes {
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
+        if !self.shared.is_empty() {
+            self.collect_mapped(trace);
+        }
+        self.mapped.values_mut().for_each(|rows| rows.order(trace));
         let lists = self.wakes.values_mut().chain(self.shared.values_mut()).chain(self.private.values_mut());
         lists.for_each(|rows| rows.order(trace));
+    }
+
+    fn collect_mapped(&mut self, trace: &Trace) {
+        self.mappings = Mappings::new(trace);
+        for (&(capture, address), wakes) in &self.shared {
+            for &row in wakes.rows() {
+                let (task, at_ns) = (trace.events.task(row), trace.events.start_ns(row));
+                if let Some(place) = self.mappings.place(trace, task, address, at_ns) {
+                    self.mapped.entry((capture, place)).or_default().push(row);
+                }
+            }
+        }
     }
 
     /// Who ended a wait for a lock, a condition or a thread.
@@ -88,7 +109,10 @@ impl Futexes {
             b"lwp_park" | b"_lwp_park" => self.unparked(call),
             b"lwp_wait" => self.joined(call, true),
             b"futex" | b"futex_time64" if !op.ends_with(b"PRIVATE") => {
-                self.woken(call).or_else(|| self.woken_from_afar(call)).or_else(|| self.joined(call, false))
+                // Of one that another process woke, this one may have woken others before.
+                let from_afar = self.woken_from_afar(call).into_iter().chain(self.woken_through_file(call));
+                let last = from_afar.chain(self.woken(call)).max_by_key(|edge| edge.at_ns);
+                last.or_else(|| self.joined(call, false))
             }
             _ => self.woken(call).or_else(|| self.woken_by_stray(call)),
         }
@@ -141,6 +165,14 @@ impl Futexes {
         let rows = self.shared.get(&(capture, trace.events.target(call.span.row)))?;
         let row = call.last_begun_inside(rows, |row| related(trace, trace.events.task(row), call.task))?;
         Some(call.edge(row, How::Futex, Sure::Inferred))
+    }
+
+    fn woken_through_file(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let trace = call.trace;
+        let address = trace.events.target(call.span.row);
+        let place = self.mappings.place(trace, call.task, address, call.span.start_ns)?;
+        let rows = self.mapped.get(&(trace.tasks.get(call.task as usize)?.capture, place))?;
+        Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Inferred))
     }
 
     fn unparked(&self, call: &Waiting<'_>) -> Option<Edge> {

@@ -1,4 +1,4 @@
-//! Locks on files: whose they are, and who gives them back.
+//! Locks that processes share: whose they are, and who gives them back.
 
 use super::Case;
 
@@ -40,4 +40,34 @@ pub const CASES: &[Case] = &[
 5 01.501200 <... fcntl resumed>) = 0 <0.500200>
 5 01.503500 exit_group(0) = ?
 "#, ends: &["5 fcntl: 1 lock inferred"] },
+    Case { name: "a semaphore in a file lies elsewhere in each process, and its file may have had another name", lines: r#"
+1 01.000000 openat(AT_FDCWD, "/dev/shm/sem.tmp", O_RDWR|O_CREAT|O_EXCL, 0600) = 3 <0.000010>
+1 01.000100 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_SHARED, 3, 0) = 0x7f39190b7000 <0.000010>
+1 01.000200 link("/dev/shm/sem.tmp", "/dev/shm/sem.x") = 0 <0.000010>
+1 01.000300 unlink("/dev/shm/sem.tmp") = 0 <0.000010>
+2 01.000400 openat(AT_FDCWD, "/dev/shm/sem.x", O_RDWR|O_NOFOLLOW) = 7 <0.000010>
+2 01.000500 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_SHARED, 7, 0) = 0x7fa765194000 <0.000010>
+1 01.001000 futex(0x7f39190b7008, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
+2 01.400000 futex(0x7fa765194000, FUTEX_WAKE, 1) = 1 <0.000010>
+2 01.501000 futex(0x7fa765194008, FUTEX_WAKE, 1) = 1 <0.000010>
+1 01.501200 <... futex resumed>) = 0 <0.500200>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 futex: 2 futex inferred"] },
+    Case { name: "the same place behind mappings that are private, or of different files, is not the same memory", lines: r#"
+1 01.000000 openat(AT_FDCWD, "/lib/c.so", O_RDONLY) = 3 <0.000010>
+1 01.000100 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_PRIVATE, 3, 0) = 0x7f39190b7000 <0.000010>
+2 01.000000 openat(AT_FDCWD, "/lib/c.so", O_RDONLY) = 3 <0.000010>
+2 01.000100 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_PRIVATE, 3, 0) = 0x7fa765194000 <0.000010>
+1 01.000200 openat(AT_FDCWD, "/dev/shm/x", O_RDWR) = 4 <0.000010>
+1 01.000300 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_SHARED, 4, 0) = 0x7f3919000000 <0.000010>
+2 01.000200 openat(AT_FDCWD, "/dev/shm/y", O_RDWR) = 4 <0.000010>
+2 01.000300 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_SHARED, 4, 0) = 0x7fa765000000 <0.000010>
+1 01.001000 futex(0x7f39190b7000, FUTEX_WAIT, 0, NULL <unfinished ...>
+2 01.501000 futex(0x7fa765194000, FUTEX_WAKE, 1) = 1 <0.000010>
+1 01.501200 <... futex resumed>) = 0 <0.500200>
+1 01.601000 futex(0x7f3919000000, FUTEX_WAIT, 0, NULL <unfinished ...>
+2 01.701000 futex(0x7fa765000000, FUTEX_WAKE, 1) = 1 <0.000010>
+1 01.701200 <... futex resumed>) = 0 <0.100200>
+1 01.803500 exit_group(0) = ?
+"#, ends: &["1 futex: unknown", "1 futex: unknown"] },
 ];

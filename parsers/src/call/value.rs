@@ -45,6 +45,11 @@ pub fn access(flags: &[u8]) -> Access {
     }
 }
 
+/// Whether the flags of a mapping, printed as a number, say that it is shared: MAP_SHARED or MAP_SHARED_VALIDATE.
+pub fn shares_memory(flags: &[u8]) -> bool {
+    flags.first().is_some_and(u8::is_ascii_digit) && scan::value(flags).is_some_and(|(flags, _)| flags & 1 != 0)
+}
+
 /// The text in the angle brackets of `3</etc/passwd>`, without a nested device `<char 1:3>`.
 pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
     // The number before it is short.
