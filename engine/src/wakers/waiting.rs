@@ -124,18 +124,26 @@ impl Waiting<'_> {
     /// ```
     ///
     /// Rows of one writer end in the order of their starts; of several writers, a long one may have begun before the call.
+    /// Where none ended in time, one that was under way then did it: its return was held up.
     pub(super) fn last_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         const LONG_ONES: usize = 8;
         let events = &self.trace.events;
         let Span { start_ns, end_ns: last_ns, .. } = self.span;
         let mut long_ones = 0;
-        let near = rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES).take_while(|&row| {
+        let near = || rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES);
+        let of_others = |&row: &u32| events.task(row) != self.task && fits(row);
+        let inside = near().take_while(|&row| {
             long_ones += usize::from(events.start_ns(row) < start_ns);
             long_ones <= LONG_ONES
         });
-        let inside = near.filter(|&row| self.spans_exit(end_ns(self.trace, row)) && events.task(row) != self.task);
-        inside.filter(|&row| fits(row)).max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)))
+        let inside = inside.filter(|&row| self.spans_exit(end_ns(self.trace, row))).filter(of_others);
+        let last = inside.max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)));
+        let is_under_way = |&row: &u32| {
+            let begun_ns = events.start_ns(row);
+            begun_ns > start_ns && begun_ns < last_ns && end_ns(self.trace, row) > last_ns
+        };
+        last.or_else(|| near().filter(is_under_way).find(of_others))
     }
 
     /// The same for what takes effect at once, however late its own return is stamped: the one that began last.

@@ -120,4 +120,14 @@ pub const CASES: &[Case] = &[
 1 01.403800 read(5, "x", 100) = 1 <0.000010>
 1 01.404000 exit_group(0) = ?
 "#, ends: &["1 poll: 2 stream measured", "2 clock_nanosleep: itself"] },
+    Case { name: "a write whose return is held up was what the reader got", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2
+1 01.000300 read(3<pipe:[7]>,  <unfinished ...>
+2 01.400000 write(4<pipe:[7]>, "x", 1 <unfinished ...>
+1 01.400200 <... read resumed>"x", 100) = 1
+1 01.408000 getpid() = 1
+2 01.408200 <... write resumed>) = 1
+1 01.408400 exit_group(0) = ?
+2 01.408500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream measured"] },
 ];
