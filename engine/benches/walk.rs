@@ -1,8 +1,8 @@
 //! What the walk along the path costs beside reading: `cargo bench -p tracealyze-engine --bench walk -- [--trips N] [FILE…]`
 //!
 //! Two processes that send a byte to and fro through two pipes, N times, 2 N and 4 N: each read waits for the other side's
-//! write, so the walk changes tasks at every call. Then the files named. Times are CPU time of all threads, so a busy
-//! machine changes little; what counts are the ratios, to reading and from N to 2 N.
+//! write, so the walk changes tasks at every call. Then the files named. Times are those of all threads
+//! together, of which a busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N.
 
 use engine::charges::Charges;
 use engine::partition::Pieces;
@@ -13,6 +13,7 @@ use engine::window::{self, Choice, Window};
 use engine::{fold, read};
 use std::io::{BufWriter, Write};
 use std::path::Path;
+use std::time::Instant;
 
 const TRIPS: u64 = 100_000;
 
@@ -25,39 +26,40 @@ fn main() {
             _ => files.push(word),
         }
     }
-    println!(
-        "CPU seconds      events    reading    wakers       walk       sums      table  walk/reading  all/reading"
-    );
+    println!("seconds         reading    wakers       walk       sums      table  walk/reading  all/reading");
     let several = [1, 2, 4].map(|times| ping_pong(times * trips));
-    let ratios = several.windows(2).map(|pair| format!("{:.2}", pair[1].walking_s() / pair[0].walking_s()));
+    let ratios = several.windows(2).map(|pair| format!("{:.2}", pair[1].walking().clock_s / pair[0].walking().clock_s));
     println!("  twice as many trips take the walk {} times as long", ratios.collect::<Vec<_>>().join(" and "));
     for file in files {
         measured(Path::new(&file)).show(&file);
     }
 }
 
-/// CPU seconds of each step.
+/// What each step takes.
 struct Costs {
     events: u32,
-    reading_s: f64,
-    wakers_s: f64,
-    walk_s: f64,
-    sums_s: f64,
-    table_s: f64,
+    reading: Time,
+    wakers: Time,
+    walk: Time,
+    sums: Time,
+    table: Time,
     peak_mib: [u64; 4],
 }
 
 impl Costs {
-    fn walking_s(&self) -> f64 {
-        self.wakers_s + self.walk_s
+    fn walking(&self) -> Time {
+        self.wakers + self.walk
     }
 
     fn show(&self, name: &str) {
-        let Costs { events, reading_s, wakers_s, walk_s, sums_s, table_s, .. } = self;
-        let walk_share = self.walking_s() / reading_s;
-        let share = (self.walking_s() + sums_s + table_s) / reading_s;
-        let steps = format!("{reading_s:>10.3} {wakers_s:>9.3} {walk_s:>10.3} {sums_s:>10.3} {table_s:>10.3}");
-        println!("{name}\n           {events:>12} {steps} {walk_share:>13.3} {share:>12.3}");
+        let Costs { events, reading, wakers, walk, sums, table, .. } = *self;
+        println!("{name}, {events} events");
+        let all = self.walking() + sums + table;
+        for (kind, of) in [("CPU", (|time| time.cpu_s) as fn(Time) -> f64), ("clock", |time| time.clock_s)] {
+            let [reading, wakers, walk, sums, table] = [reading, wakers, walk, sums, table].map(of);
+            let steps = format!("{reading:>10.3} {wakers:>9.3} {walk:>10.3} {sums:>10.3} {table:>10.3}");
+            println!("  {kind:<10} {steps} {:>13.3} {:>12.3}", of(self.walking()) / reading, of(all) / reading);
+        }
         let [read, wakers, walked, all] = self.peak_mib;
         println!("  peak MiB after reading {read}, wakers {wakers}, walk {walked}, all {all}");
     }
@@ -98,20 +100,28 @@ fn write_ping_pong(name: &Path, trips: u64) -> std::io::Result<()> {
 
 fn measured(file: &Path) -> Costs {
     let captures = [vec![file.display().to_string()]];
-    let (reading_s, trace) = timed(|| match read::read(&captures, None, &mut |_, _| ()) {
+    let (reading_time, trace) = timed(|| match read::read(&captures, None, &mut |_, _| ()) {
         Ok(trace) => trace,
         Err(error) => panic!("{}: {error:?}", file.display()),
     });
     let read_mib = peak_mib();
-    let (wakers_s, wakers) = timed(|| Wakers::new(&trace));
+    let (wakers_time, wakers) = timed(|| Wakers::new(&trace));
     let wakers_mib = peak_mib();
-    let (walk_s, (windows, charges)) = timed(|| walked(&trace, &wakers));
+    let (walk_time, (windows, charges)) = timed(|| walked(&trace, &wakers));
     let walk_mib = peak_mib();
-    let (sums_s, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &charges, &windows));
-    let (table_s, table) = timed(|| fold::fold(&trace, &pieces, &fold::Query::default()));
-    println!("{} rows of the partition", table.len());
+    let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &charges, &windows));
+    let (table, table_rows) = timed(|| fold::fold(&trace, &pieces, &fold::Query::default()));
+    println!("{} rows of the partition", table_rows.len());
     let peak_mib = [read_mib, wakers_mib, walk_mib, peak_mib()];
-    Costs { events: trace.events.len(), reading_s, wakers_s, walk_s, sums_s, table_s, peak_mib }
+    Costs {
+        events: trace.events.len(),
+        reading: reading_time,
+        wakers: wakers_time,
+        walk: walk_time,
+        sums: sums_time,
+        table,
+        peak_mib,
+    }
 }
 
 fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Charges) {
@@ -120,17 +130,33 @@ fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Charges) {
     (windows, charges)
 }
 
-fn timed<T>(work: impl FnOnce() -> T) -> (f64, T) {
-    let begin_s = cpu_s();
-    let done = work();
-    (cpu_s() - begin_s, done)
+/// Seconds of all cores together, and on the clock.
+#[derive(Clone, Copy)]
+struct Time {
+    cpu_s: f64,
+    clock_s: f64,
 }
 
-/// CPU time of this process so far; threads that have ended are not in it, and reading keeps its threads.
+impl std::ops::Add for Time {
+    type Output = Time;
+
+    fn add(self, other: Time) -> Time {
+        Time { cpu_s: self.cpu_s + other.cpu_s, clock_s: self.clock_s + other.clock_s }
+    }
+}
+
+fn timed<T>(work: impl FnOnce() -> T) -> (Time, T) {
+    let (begun, begin_s) = (Instant::now(), cpu_s());
+    let done = work();
+    (Time { cpu_s: cpu_s() - begin_s, clock_s: begun.elapsed().as_secs_f64() }, done)
+}
+
+/// CPU time of this process so far, in steps of 10 ms.
 fn cpu_s() -> f64 {
-    let tasks = std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
-    let texts = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("schedstat")).ok());
-    texts.filter_map(|text| text.split_whitespace().next()?.parse::<f64>().ok()).sum::<f64>() / 1e9
+    const TICKS: f64 = 100.0;
+    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let fields = stat.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
+    fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS
 }
 
 /// Most memory that was resident so far, where the system tells.

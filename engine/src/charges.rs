@@ -6,8 +6,9 @@
 //! calls      row 1: ======            row 2: ====
 //! gaps       row 1: ==========
 //! ```
-//! Nearly all stretches are like these, so two numbers and two bytes a row hold them; the others are kept as they are.
+//! Nearly all stretches are like these, so two numbers a row hold them; the others are kept as they are.
 
+mod dense;
 mod walked;
 
 use crate::chain::Told;
@@ -17,54 +18,10 @@ use crate::spent::Spent;
 use crate::trace::Trace;
 use crate::wakers::Wakers;
 use crate::window::Window;
+use dense::Dense;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
-
-/// Lengths of time by row: 32 bits each, the few that are longer apart.
-#[derive(Debug, Default)]
-struct Lengths {
-    short: Vec<u32>,
-    long: FxHashMap<u32, i64>,
-}
-
-impl Lengths {
-    fn new(rows: usize) -> Lengths {
-        Lengths { short: vec![0; rows], long: FxHashMap::default() }
-    }
-
-    fn of(&self, row: u32) -> i64 {
-        match self.short.get(row as usize) {
-            Some(&u32::MAX) => self.long.get(&row).copied().unwrap_or(0),
-            Some(&ns) => i64::from(ns),
-            None => 0,
-        }
-    }
-
-    fn add(&mut self, row: u32, ns: i64) {
-        let sum = self.of(row).saturating_add(ns);
-        let Some(short) = self.short.get_mut(row as usize) else { return };
-        match u32::try_from(sum) {
-            Ok(sum) if sum != u32::MAX => *short = sum,
-            _ => {
-                *short = u32::MAX;
-                self.long.insert(row, sum);
-            }
-        }
-    }
-}
-
-/// What stretches are: a class, whether it is known what ended them, and a tag. 0 is nothing yet.
-fn kind_of(segment: &Segment) -> u8 {
-    1 + (2 * segment.class as u8 + u8::from(segment.resolved)) * TAGS + segment.tag as u8
-}
-
-const TAGS: u8 = Tag::ALL.len() as u8;
-
-fn class_of(kind: u8) -> Option<(Class, bool, Tag)> {
-    let (class, tag) = (kind.checked_sub(1)? / TAGS, kind.checked_sub(1)? % TAGS);
-    Some((*Class::ALL.get(usize::from(class / 2))?, class % 2 == 1, *Tag::ALL.get(usize::from(tag))?))
-}
 
 /// The event of a stretch, and whether it is the gap behind it.
 fn place_of(what: What) -> (u32, bool) {
@@ -74,41 +31,11 @@ fn place_of(what: What) -> (u32, bool) {
     }
 }
 
-/// Stretches of which each row has one kind.
-#[derive(Debug, Default)]
-struct Dense {
-    lengths: Lengths,
-    kinds: Vec<u8>,
-}
-
-impl Dense {
-    fn new(rows: usize) -> Dense {
-        Dense { lengths: Lengths::new(rows), kinds: vec![0; rows] }
-    }
-
-    /// Add a stretch, if what the row has is of the same kind.
-    fn takes(&mut self, row: u32, segment: &Segment) -> bool {
-        let kind = kind_of(segment);
-        let Some(known) = self.kinds.get_mut(row as usize).filter(|known| **known == 0 || **known == kind) else {
-            return false;
-        };
-        *known = kind;
-        self.lengths.add(row, segment.dur_ns());
-        true
-    }
-
-    fn charge(&self, row: u32, is_gap: bool) -> Option<Charge> {
-        let (class, resolved, tag) = class_of(*self.kinds.get(row as usize)?)?;
-        Some(Charge { row, is_gap, place: None, class, resolved, tag, ns: self.lengths.of(row) })
-    }
-}
-
 /// Wall time of the path by event. All of it: the sums are those of the windows.
 #[derive(Debug, Default)]
 pub struct Charges {
     told: Told,
-    calls: Dense,
-    gaps: Dense,
+    like_most: Dense,
     others: Vec<Segment>,
     /// Places in `others` by row, and by task.
     others_of: FxHashMap<u32, Vec<u32>>,
@@ -150,14 +77,13 @@ impl Charges {
     fn new(rows: u32) -> Charges {
         let rows = rows as usize;
         let has_others = vec![0; rows.div_ceil(64)];
-        Charges { calls: Dense::new(rows), gaps: Dense::new(rows), has_others, ..Charges::default() }
+        Charges { like_most: Dense::new(rows), has_others, ..Charges::default() }
     }
 
     /// Take a stretch of the path.
     fn add(&mut self, segment: &Segment) {
-        let (row, is_gap) = place_of(segment.what);
-        let dense = if is_gap { &mut self.gaps } else { &mut self.calls };
-        if !dense.takes(row, segment) {
+        if !self.like_most.takes(segment) {
+            let (row, _) = place_of(segment.what);
             self.others_of.entry(row).or_default().push(self.others.len() as u32);
             if let Some(bits) = self.has_others.get_mut(row as usize / 64) {
                 *bits |= 1 << (row % 64);
@@ -180,8 +106,7 @@ impl Charges {
 
     /// Whether there is a call with at least so much time.
     pub fn has_call_of(&self, at_least_ns: i64) -> bool {
-        let least = u32::try_from(at_least_ns).unwrap_or(u32::MAX);
-        self.calls.lengths.short.iter().any(|&ns| ns >= least)
+        self.like_most.has_call_of(at_least_ns)
             || self.others_of.keys().any(|&row| row != NONE && self.in_call_ns(row) >= at_least_ns)
     }
 
@@ -199,7 +124,7 @@ impl Charges {
     /// Of these the parts that are like most: calls of the task and gaps between them, in order.
     pub fn each_like_most(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
         for &row in trace.rows_of(task) {
-            let parts = [self.calls.charge(row, false), self.gaps.charge(row, true)];
+            let parts = [self.like_most.charge(row, false), self.like_most.charge(row, true)];
             parts.iter().flatten().for_each(&mut tell);
         }
     }
@@ -231,12 +156,12 @@ impl Charges {
 
     /// Time in a call, or in the silence behind a message.
     pub fn in_call_ns(&self, row: u32) -> i64 {
-        self.calls.lengths.of(row) + self.other_ns(row, false)
+        self.like_most.ns(row, false) + self.other_ns(row, false)
     }
 
     /// Time between a call and the next one of its task.
     pub fn behind_ns(&self, row: u32) -> i64 {
-        self.gaps.lengths.of(row) + self.other_ns(row, true)
+        self.like_most.ns(row, true) + self.other_ns(row, true)
     }
 
     /// Time in a call, and between it and the next one of its task.
@@ -245,13 +170,12 @@ impl Charges {
         if self.has_others(row) {
             return (self.in_call_ns(row), self.behind_ns(row));
         }
-        (self.calls.lengths.of(row), self.gaps.lengths.of(row))
+        (self.like_most.ns(row, false), self.like_most.ns(row, true))
     }
 
     /// The calls behind which there is a gap with at least so much time, in order.
     pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
-        let least = u32::try_from(at_least_ns).unwrap_or(u32::MAX);
-        let rows = (0u32..).zip(&self.gaps.lengths.short).filter(|&(_, &ns)| ns >= least).map(|(row, _)| row);
+        let rows = self.like_most.long_gaps(at_least_ns);
         let others =
             self.others_of.keys().copied().filter(|&row| row != NONE && self.other_ns(row, true) >= at_least_ns);
         let mut rows: Vec<u32> = rows.chain(others).collect();
@@ -262,7 +186,7 @@ impl Charges {
 
     /// The part of the time between a call and the next one in which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
-        let like_most = self.gaps.charge(row, true).filter(|charge| charge.class == Class::Stopped);
+        let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Stopped);
         let others = self.others_at(row).filter(|segment| segment.class == Class::Stopped);
         like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>()
     }

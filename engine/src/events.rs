@@ -6,7 +6,7 @@
 mod recent;
 
 use crate::classes::moves_bytes;
-use crate::segment::Segment;
+use crate::segment::{Calls, Segment};
 use parsers::line::Access;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::slice::ParallelSliceMut;
@@ -275,7 +275,13 @@ impl EventTable {
     #[inline]
     pub(crate) fn call_ns(&self, row: u32) -> Option<(i64, i64)> {
         let (segment, at) = self.place(row);
-        segment.call_ns(at)
+        segment.calls().call_ns(at)
+    }
+
+    /// The same for all rows of a segment.
+    #[inline]
+    pub(crate) fn calls_of_segment(&self, number: u32) -> Calls<'_> {
+        self.segments[number as usize].calls()
     }
 
     /// Value returned; [`NO_NS`] if none.

@@ -50,6 +50,7 @@ mod segment;
 pub mod select;
 pub mod sheet;
 mod slack;
+mod spans;
 pub mod spent;
 pub mod stays;
 pub mod stops;

@@ -159,20 +159,15 @@ fn blocks(trace: &Trace, looks: &[Look], offsets: &[u32], first: u32) -> Vec<Blo
 fn block(trace: &Trace, looks: &[Look], task: u32, rows: Range<usize>) -> Block {
     let mut block = Block { floor_ns: NO_NS, end_ns: NO_NS, start_ns: NO_NS, always: 0, checks: 0, is_plain: true };
     let shapes = trace.shapes_of(task).get(rows.start..).unwrap_or(&[]);
-    for (at, span) in trace.spans_of(task, rows.clone(), NO_NS) {
-        let place = at - rows.start;
-        let bit = 1 << place;
-        match shapes.get(place).and_then(|&shape| looks.get(shape as usize)) {
-            Some(Look::Never) => {}
-            Some(Look::Checks) => block.checks |= bit,
-            Some(Look::Always) | None => block.always |= bit,
-        }
-        if block.end_ns == NO_NS {
-            block.start_ns = span.start_ns;
-        } else if span.start_ns == block.end_ns {
-            block.is_plain &= trace.events.start_ns(span.row) == span.start_ns;
-        }
+    let from = rows.start;
+    trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {
+        let place = at - from;
+        let look = shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(Look::Always);
+        block.always |= u64::from(look == Look::Always) << place;
+        block.checks |= u64::from(look == Look::Checks) << place;
+        block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };
         block.end_ns = span.end_ns;
-    }
+        block.is_plain &= !is_cut;
+    });
     block
 }

@@ -29,6 +29,7 @@ use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS};
 pub use segment::{Segment, Tag, What};
 use silences::silences;
+pub(crate) use spell::Part;
 pub use spell::Spell;
 use visits::Visits;
 

@@ -7,7 +7,7 @@ mod room;
 
 use crate::events::{Ending, Event, EventKind, SEGMENT_ROWS};
 use parsers::{DurKind, NO_NS, Outcome, Text};
-use room::Room;
+use room::{Columns, Room};
 
 /// The large numbers of a column, most of whose numbers are small.
 #[derive(Default)]
@@ -204,16 +204,10 @@ impl Segment {
         self.large_dur_ns.value(self.room.columns().dur_ns[at])
     }
 
-    /// Start and duration of a call, if the row is one and has a stamp.
+    /// Begin and length of all rows.
     #[inline]
-    pub(crate) fn call_ns(&self, at: usize) -> Option<(i64, i64)> {
-        let columns = self.room.columns();
-        let since_ns = self.large_since_ns.value(columns.since_ns[at]);
-        if columns.flags[at] & 7 != EventKind::Call as u8 || since_ns == NO_NS {
-            return None;
-        }
-        let start_ns = since_ns.wrapping_add(self.firsts_ns[at / STAMP_ROWS]);
-        Some((start_ns, self.large_dur_ns.value(columns.dur_ns[at])))
+    pub(crate) fn calls(&self) -> Calls<'_> {
+        Calls { columns: self.room.columns(), segment: self }
     }
 
     #[inline]
@@ -254,6 +248,33 @@ impl Segment {
     #[inline]
     pub(crate) fn dur_kind(&self, at: usize) -> DurKind {
         DurKind::ALL[(self.room.columns().flags[at] >> 6) as usize]
+    }
+}
+
+/// Begin and length of rows, for who asks for those of many.
+pub(crate) struct Calls<'segment> {
+    columns: &'segment Columns,
+    segment: &'segment Segment,
+}
+
+impl Calls<'_> {
+    /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
+    #[inline]
+    pub(crate) fn call_ns(&self, at: usize) -> Option<(i64, i64)> {
+        let (since, dur) = (self.columns.since_ns[at], self.columns.dur_ns[at]);
+        let is_call = self.columns.flags[at] & 7 == EventKind::Call as u8;
+        if (since | dur) & Large::LARGE != 0 || !is_call {
+            return if is_call { self.large_call_ns(at) } else { None };
+        }
+        let first_ns = self.segment.firsts_ns[at / STAMP_ROWS];
+        Some(((i64::from(since) - Large::SMALL).wrapping_add(first_ns), i64::from(dur) - Large::SMALL))
+    }
+
+    #[cold]
+    fn large_call_ns(&self, at: usize) -> Option<(i64, i64)> {
+        let since_ns = self.segment.large_since_ns.value(self.columns.since_ns[at]);
+        let start_ns = since_ns.wrapping_add(self.segment.firsts_ns[at / STAMP_ROWS]);
+        (since_ns != NO_NS).then(|| (start_ns, self.segment.large_dur_ns.value(self.columns.dur_ns[at])))
     }
 }
 

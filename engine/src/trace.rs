@@ -5,9 +5,10 @@ use crate::events::EventTable;
 use crate::filter::{EventFilter, Matched};
 use crate::moments::{self, Bounds, Named, NoTime};
 use crate::select::ProgramIndex;
+pub use crate::spans::{Span, Spans};
 use crate::tasks::Task;
 use crate::trust::{self, Trust};
-use parsers::{Facts, Kind, NO_NS, Outcome};
+use parsers::{Facts, Kind, NO_NS};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -164,17 +165,6 @@ pub struct Cells {
     pub lines_before: Vec<u32>,
 }
 
-/// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
-    /// The event.
-    pub row: u32,
-    /// From when.
-    pub start_ns: i64,
-    /// To when, at least `start_ns`.
-    pub end_ns: i64,
-}
-
 impl Trace {
     /// The programs of each task over time. Not before everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
@@ -246,29 +236,8 @@ impl Trace {
     /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
     /// `floor_ns`.
     #[inline]
-    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> impl Iterator<Item = (usize, Span)> + '_ {
-        let rows = self.rows_of(task);
-        let here = at.start.min(rows.len())..at.end.min(rows.len());
-        let mut floor_ns = floor_ns;
-        here.filter_map(move |at| {
-            let row = rows[at];
-            let (begun_ns, dur_ns) = self.events.call_ns(row)?;
-            let end_ns = match dur_ns {
-                NO_NS => self.open_end_ns(&self.tasks[task as usize], rows.get(at + 1), row),
-                dur_ns => begun_ns.saturating_add(dur_ns),
-            };
-            let start_ns = begun_ns.max(floor_ns);
-            floor_ns = end_ns.max(start_ns);
-            Some((at, Span { row, start_ns, end_ns: floor_ns }))
-        })
-    }
-
-    #[cold]
-    fn open_end_ns(&self, owner: &Task, next: Option<&u32>, row: u32) -> i64 {
-        let next_ns = next.map(|&next| self.events.start_ns(next)).filter(|&start_ns| start_ns != NO_NS);
-        let capture_ns = || self.captures.get(owner.capture as usize).map_or(NO_NS, |capture| capture.last_ns);
-        let ends = owner.death_ns == NO_NS && self.events.outcome(row) == Outcome::Open;
-        next_ns.unwrap_or_else(|| if ends { capture_ns() } else { owner.end_ns() })
+    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
+        Spans::new(self, task, at, floor_ns)
     }
 
     /// The stretch of each capture between two moments that a user names.

@@ -8,6 +8,7 @@ mod beside;
 mod broken;
 pub mod checks;
 pub mod child;
+mod collect;
 mod concerns;
 mod connection;
 mod counter;
@@ -149,47 +150,6 @@ pub struct Wakers {
 }
 
 impl Wakers {
-    /// Collect what the answers need.
-    pub fn new(trace: &Trace) -> Wakers {
-        let mut wakers = Wakers {
-            children: child::Children::new(trace),
-            futexes: futex::Futexes::new(trace),
-            polled: poll::Polled::new(trace),
-            producers: checks::Producers::new(trace),
-            ..Wakers::empty(trace)
-        };
-        wakers.shapes.take_vforks(trace, wakers.children.vforks());
-        let shapes = std::mem::take(&mut wakers.shapes);
-        wakers.streams.know_fifos(trace, shapes.fifos());
-        for (row, known) in shapes.told(trace) {
-            wakers.signals.take(trace, row, known);
-            wakers.streams.take(trace, row, known);
-            wakers.terminals.take(trace, row, known);
-            wakers.futexes.take(trace, row, known);
-            wakers.locks.take(trace, row, known);
-            wakers.connections.take(trace, row, known);
-            wakers.counters.take(trace, row, known);
-            wakers.producers.take(trace, row, known);
-            wakers.sleepers.take(trace, row, known);
-            wakers.messages.take(trace, row, known);
-            wakers.backlog.take(row, known);
-            wakers.watches.take(trace, row, known);
-        }
-        wakers.shapes = shapes;
-        wakers.streams.order(trace);
-        wakers.terminals.order(trace);
-        wakers.signals.order(trace);
-        wakers.futexes.order(trace);
-        wakers.locks.order(trace);
-        wakers.connections.order(trace);
-        wakers.counters.order(trace);
-        wakers.producers.order(trace);
-        wakers.messages.order(trace);
-        wakers.backlog.order(trace);
-        wakers.watches.order(trace);
-        wakers.outlined(trace)
-    }
-
     /// Nobody ever wakes anybody: each wait is charged to the waiter.
     pub fn none(trace: &Trace) -> Wakers {
         Wakers::empty(trace).outlined(trace)

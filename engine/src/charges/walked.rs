@@ -5,14 +5,12 @@
 //! edges     <========>          inside     <=======>        put in place at once; edges are added one after the other
 //! ```
 
-use super::{Charges, Dense, kind_of, place_of};
-use crate::path::{Listen, Segment, Spell, Waited, walk};
+use super::Charges;
+use crate::path::{Listen, Part, Segment, Spell, Waited, walk};
 use crate::trace::Trace;
 use crate::wakers::{Edge, Wakers};
 use crate::window::Window;
 use rayon::prelude::*;
-use std::sync::atomic::{AtomicU8, AtomicU32, Ordering};
-use zerocopy::{FromBytes, IntoBytes};
 
 /// Rows of the spells that are divided at a time, and how many spells at most.
 const ROWS_AT_ONCE: usize = 1 << 20;
@@ -69,15 +67,15 @@ impl Listen for Walked<'_> {
 impl Walked<'_> {
     fn divide(&mut self) {
         let (trace, wakers) = (self.trace, self.wakers);
-        let Charges { calls, gaps, .. } = &mut self.charges;
-        let places = [Places::new(calls), Places::new(gaps)];
+        let places = self.charges.like_most.places();
         let divided = |spells: &[Spell]| {
             let mut edges = Vec::new();
             for spell in spells {
-                spell.each(trace, wakers, |segment| {
-                    let is_inside = segment.start_ns > spell.start_ns && segment.end_ns < spell.end_ns;
-                    if !(is_inside && put(&places, &segment)) {
-                        edges.push(segment);
+                spell.parts(trace, wakers, |part| {
+                    let Part { row, is_gap, start_ns, end_ns, class } = part;
+                    let is_inside = start_ns > spell.start_ns && start_ns < end_ns && end_ns < spell.end_ns;
+                    if !(is_inside && places.put(row, is_gap, class, spell.tag, end_ns - start_ns)) {
+                        edges.extend(spell.segment(&part));
                     }
                 });
             }
@@ -87,34 +85,5 @@ impl Walked<'_> {
         edges.iter().flatten().for_each(|segment| self.charges.add(segment));
         self.spells.clear();
         self.rows = 0;
-    }
-}
-
-/// Kinds and lengths by row, for several cores, no two of which ever have the same row.
-struct Places<'all> {
-    kinds: &'all [AtomicU8],
-    short: &'all [AtomicU32],
-}
-
-impl<'all> Places<'all> {
-    fn new(dense: &'all mut Dense) -> Places<'all> {
-        let kinds = <[AtomicU8]>::mut_from_bytes(&mut dense.kinds).unwrap_or_default();
-        let short = <[AtomicU32]>::mut_from_bytes(dense.lengths.short.as_mut_bytes()).unwrap_or_default();
-        Places { kinds, short }
-    }
-}
-
-/// Set the length of a stretch, if its row has none yet and it is short, as nearly all are.
-fn put([calls, gaps]: &[Places<'_>; 2], segment: &Segment) -> bool {
-    let (row, is_gap) = place_of(segment.what);
-    let Places { kinds, short } = if is_gap { gaps } else { calls };
-    let Some((kind, length)) = kinds.get(row as usize).zip(short.get(row as usize)) else { return false };
-    match u32::try_from(segment.dur_ns()) {
-        Ok(ns) if ns != u32::MAX && kind.load(Ordering::Relaxed) == 0 => {
-            kind.store(kind_of(segment), Ordering::Relaxed);
-            length.store(ns, Ordering::Relaxed);
-            true
-        }
-        _ => false,
     }
 }

@@ -32,6 +32,17 @@ pub struct Spell {
     pub(super) floor_ns: i64,
 }
 
+/// A part of a spell: a call, or the gap behind it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Part {
+    /// The call; [`NONE`] before the first.
+    pub row: u32,
+    pub is_gap: bool,
+    pub start_ns: i64,
+    pub end_ns: i64,
+    pub class: Class,
+}
+
 impl Spell {
     /// How many rows it goes over, at most.
     pub(crate) fn rows(&self) -> usize {
@@ -46,27 +57,36 @@ impl Spell {
 
     /// Tell its parts, in order of time.
     pub fn each(&self, trace: &Trace, wakers: &Wakers, mut tell: impl FnMut(Segment)) {
-        let mut tell = |segment: Segment| {
-            let (start_ns, end_ns) = (segment.start_ns.max(self.start_ns), segment.end_ns.min(self.end_ns));
-            if start_ns < end_ns {
-                tell(Segment { start_ns, end_ns, ..segment });
+        self.parts(trace, wakers, |part| {
+            if let Some(segment) = self.segment(&part) {
+                tell(segment);
             }
-        };
+        });
+    }
+
+    /// A part of it as far as it lies inside.
+    #[inline]
+    pub(crate) fn segment(&self, part: &Part) -> Option<Segment> {
+        let (start_ns, end_ns) = (part.start_ns.max(self.start_ns), part.end_ns.min(self.end_ns));
+        let what = if part.is_gap { What::Gap(part.row) } else { What::Call(part.row) };
+        (start_ns < end_ns).then(|| Segment { start_ns, end_ns, what, class: part.class, ..self.whole() })
+    }
+
+    /// Tell its parts, in order of time, and perhaps some that lie behind it; those at its borders whole.
+    #[inline]
+    pub(crate) fn parts(&self, trace: &Trace, wakers: &Wakers, mut tell: impl FnMut(Part)) {
         let (mut last, mut reached_ns) = (self.call_before(trace), self.floor_ns);
-        let shapes = trace.shapes_of(self.task);
-        for (at, span) in trace.spans_of(self.task, self.rows.clone(), self.floor_ns) {
-            if span.start_ns >= self.end_ns {
-                break;
-            }
+        let (shapes, may_stop) = (trace.shapes_of(self.task), wakers.may_stop());
+        trace.spans_of(self.task, self.rows.clone(), self.floor_ns).each(|at, span, _| {
             if span.start_ns > reached_ns {
-                self.gap(trace, wakers, last, reached_ns..span.start_ns.min(self.end_ns), &mut tell);
+                self.gap(trace, may_stop, last, reached_ns..span.start_ns.min(self.end_ns), &mut tell);
             }
-            let (what, class) = (What::Call(span.row), wakers.class_of(shapes[at]));
-            tell(Segment { start_ns: span.start_ns, end_ns: span.end_ns, what, class, ..self.whole() });
+            let class = wakers.class_of(shapes[at]);
+            tell(Part { row: span.row, is_gap: false, start_ns: span.start_ns, end_ns: span.end_ns, class });
             (last, reached_ns) = (Some((at, span.row)), span.end_ns);
-        }
+        });
         if reached_ns < self.end_ns {
-            self.gap(trace, wakers, last, reached_ns..self.end_ns, &mut tell);
+            self.gap(trace, may_stop, last, reached_ns..self.end_ns, &mut tell);
         }
     }
 
@@ -84,22 +104,37 @@ impl Spell {
     /// ```
     ///
     /// `last` is the call before it, with its place among the task's rows.
+    #[inline]
     fn gap(
         &self,
         trace: &Trace,
-        wakers: &Wakers,
+        may_stop: bool,
         last: Option<(usize, u32)>,
         Range { start: from_ns, end: to_ns }: Range<i64>,
-        tell: &mut impl FnMut(Segment),
+        tell: &mut impl FnMut(Part),
     ) {
-        let what = What::Gap(last.map_or(NONE, |(_, row)| row));
-        let part = |start_ns, end_ns, class| Segment { start_ns, end_ns, what, class, ..self.whole() };
-        let stop = || self.last_stop(trace, last.map(|(at, _)| at), to_ns);
-        let Some((stopped_ns, goes_on_ns)) = wakers.may_stop().then(stop).flatten() else {
+        if may_stop {
+            return self.stopped(trace, last, from_ns..to_ns, tell);
+        }
+        let row = last.map_or(NONE, |(_, row)| row);
+        tell(Part { row, is_gap: true, start_ns: from_ns, end_ns: to_ns, class: Class::User });
+    }
+
+    /// The parts of a gap in which the task may have been stopped.
+    fn stopped(
+        &self,
+        trace: &Trace,
+        last: Option<(usize, u32)>,
+        Range { start: from_ns, end: to_ns }: Range<i64>,
+        tell: &mut impl FnMut(Part),
+    ) {
+        let row = last.map_or(NONE, |(_, row)| row);
+        let part = |start_ns, end_ns, class| Part { row, is_gap: true, start_ns, end_ns, class };
+        let Some((stopped_ns, goes_on_ns)) = self.last_stop(trace, last.map(|(at, _)| at), to_ns) else {
             return tell(part(from_ns, to_ns, Class::User));
         };
         if stopped_ns > from_ns {
-            self.gap(trace, wakers, last, from_ns..stopped_ns, tell);
+            self.stopped(trace, last, from_ns..stopped_ns, tell);
         }
         let goes_on_ns = goes_on_ns.max(from_ns);
         tell(part(stopped_ns.max(from_ns), goes_on_ns, Class::Stopped));

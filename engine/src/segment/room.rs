@@ -11,7 +11,7 @@ use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 /// What each row has, in places of fixed width.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
-pub(super) struct Columns {
+pub(crate) struct Columns {
     pub since_ns: [u32; SEGMENT_ROWS],
     pub dur_ns: [u32; SEGMENT_ROWS],
     pub ret: [u32; SEGMENT_ROWS],

@@ -20,7 +20,7 @@ const HELD_UP_NS: i64 = 1_000_000;
 pub(super) struct Backlog(Ordered);
 
 impl Backlog {
-    pub(super) fn take(&mut self, row: u32, known: Known) {
+    pub(super) fn take(&mut self, _trace: &Trace, row: u32, known: Known) {
         if known.deed == Deed::Accepts && known.outcome == Outcome::Ok {
             self.0.push(row);
         }

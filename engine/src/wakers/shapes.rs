@@ -14,6 +14,7 @@ use crate::outline::Look;
 use crate::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{Outcome, Text};
+use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 /// What a call does for others.
@@ -177,15 +178,15 @@ impl Shapes {
     }
 
     /// The rows of calls that tell something about the waits of others, in order.
-    pub(super) fn told<'all>(&'all self, trace: &'all Trace) -> impl Iterator<Item = (u32, Known)> + 'all {
-        let pieces = trace.events.shapes_and_tasks();
-        pieces.flat_map(move |(first_row, shapes, _)| {
-            let rows = (first_row..).zip(shapes);
-            rows.filter_map(|(row, &shape)| {
-                let known = self.known.get(shape as usize).filter(|known| known.is_told)?;
-                (trace.events.kind(row) == EventKind::Call).then_some((row, *known))
-            })
-        })
+    pub(super) fn told(&self, trace: &Trace) -> Told<'_> {
+        // Nearly all calls are looked at here and tell nothing, so it is a byte that says so.
+        let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
+        let pieces: Vec<_> = trace.events.shapes_and_tasks().collect();
+        let told = |&(first_row, shapes, _): &(u32, &[u32], &[u32])| {
+            let rows = (first_row..).zip(shapes.iter().copied()).filter(|&(_, shape)| is_told[shape as usize]);
+            rows.filter(|&(row, _)| trace.events.kind(row) == EventKind::Call).collect()
+        };
+        Told { shapes: self, rows: pieces.par_iter().map(told).collect() }
     }
 
     /// Whether a wait ended because its time was over.
@@ -196,6 +197,19 @@ impl Shapes {
             || (known.named == Some(Wait::Poll)
                 && trace.events.ret(row) == 0
                 && trace.events.outcome(row) == Outcome::Ok)
+    }
+}
+
+/// The rows of calls that tell something about the waits of others, with their shapes, in order.
+pub(super) struct Told<'shapes> {
+    shapes: &'shapes Shapes,
+    rows: Vec<Vec<(u32, u32)>>,
+}
+
+impl Told<'_> {
+    /// Tell them, with what is known of their shapes.
+    pub(super) fn each(&self, mut take: impl FnMut(u32, Known)) {
+        self.rows.iter().flatten().for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
     }
 }
 

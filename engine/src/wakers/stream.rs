@@ -9,7 +9,8 @@ use super::fifos::are_two_sides;
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::Waiting;
-use super::{Edge, How, Sure, waits};
+use super::waits::{self, Wait};
+use super::{Edge, How, Sure};
 use crate::events::EventTable;
 use crate::trace::Trace;
 use parsers::{NO_NS, Outcome, Text};
@@ -19,6 +20,7 @@ use rustc_hash::FxHashMap;
 #[derive(Default)]
 pub(super) struct End {
     pub writes: Ordered,
+    reads: Ordered,
     pub closes: Ordered,
     /// Of a fifo.
     opens: Ordered,
@@ -31,6 +33,7 @@ pub(super) struct End {
 impl End {
     pub(super) fn order(&mut self, trace: &Trace) {
         self.writes.order(trace);
+        self.reads.order(trace);
         self.closes.order(trace);
         self.opens.order(trace);
         let deaths = (0u32..).zip(&self.users).map(|(place, &user)| {
@@ -89,6 +92,7 @@ impl Streams {
             Deed::Writes => end.writes.push(row),
             Deed::Closes => end.closes.push(row),
             Deed::Opens => end.opens.push(row),
+            _ if known.named == Some(Wait::Read) => end.reads.push(row),
             _ => {}
         }
         let task = events.task(row);
@@ -151,11 +155,6 @@ impl Streams {
         self.ends.iter_mut().for_each(|end| end.order(trace));
     }
 
-    /// The number of the end that a target is.
-    pub(super) fn own_end(&self, target: Text) -> Option<u32> {
-        self.known_ends(target).map(|ends| ends.own)
-    }
-
     /// The number of the end from which one writes to what is read from a target.
     pub(super) fn other_end(&self, target: Text) -> Option<u32> {
         self.known_ends(target).map(|ends| ends.peer)
@@ -166,10 +165,10 @@ impl Streams {
         self.ends.get(end as usize).map_or(&[], |end| &end.users)
     }
 
-    /// Who reads what this call writes, and the number of the end from which they do.
-    pub(super) fn readers(&self, call: &Waiting<'_>) -> Option<(&[u32], u32)> {
+    /// The number of the end from which one reads what this call writes, and the reads there.
+    pub(super) fn reads(&self, call: &Waiting<'_>) -> Option<(u32, &Ordered)> {
         let ends = self.known_ends(call.trace.events.target(call.span.row))?;
-        Some((&self.ends.get(ends.peer as usize)?.users, ends.peer))
+        Some((ends.peer, &self.ends.get(ends.peer as usize)?.reads))
     }
 
     /// Who left an end last.
