@@ -65,6 +65,11 @@ class Table:
         columns = self._source.columns
         return [dict(zip(columns, row, strict=True)) for row in self._source.rows(number)]
 
+    def pick(self, numbers: Sequence[int]) -> list[Row]:
+        """The rows with these numbers, in that order. Not of events."""
+        columns = self._source.columns
+        return [dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers)]
+
     def column(self, name: str) -> list[Any]:
         """The values of one column."""
         if name not in self._source.columns:
@@ -97,9 +102,7 @@ class Table:
         numbers = list(numbers)
         if reaching:
             numbers = self._source.reaching(numbers, reaching.cost, reaching.group, reaching.least)
-        columns = self._source.columns
-        rows = (dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
-        return zip(numbers, rows, strict=True)
+        return zip(numbers, self.pick(numbers), strict=True)
 
     def dicts(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
         """The rows with these columns only; of a long table, few are in memory at a time. Not of events."""

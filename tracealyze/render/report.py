@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
@@ -139,11 +140,19 @@ class _Report:
 
     def processes(self) -> None:
         """Who ran: the costliest first."""
-        rows = [row for row in self.summary.processes if row["calls"] or row["pid"] is not None]
-        if not rows:
+        table = self.trace.processes
+        pids, on_path, in_calls, calls = map(table.column, ("pid", "exclusive_ns", "in_call_ns", "calls"))
+        numbers = [number for number, pid in enumerate(pids) if calls[number] or pid is not None]
+        if not numbers:
             return
-        rows.sort(key=lambda row: (-(row["exclusive_ns"] or 0), -(row["in_call_ns"] or 0), -row["calls"]))
-        kept = [dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in rows[: self.top]]
+
+        def cost(number: int) -> tuple[int, int, int]:
+            return on_path[number] or 0, in_calls[number] or 0, calls[number]
+
+        costliest = nlargest(self.top, numbers, key=cost)
+        kept = [
+            dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in table.pick(costliest)
+        ]
         columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
         if self.summary.window.reason is None:
             columns += [
@@ -155,7 +164,7 @@ class _Report:
         columns += [Column("failed", "failed", spare=4)]
         columns += [Column("end", "end"), Column("what", "program", least=_LEAST_OF_A_NAME)]
         order = "by time on the path" if self.summary.window.reason is None else "by calls"
-        self.section("Processes", of_all(len(kept), len(rows), order))
+        self.section("Processes", of_all(len(kept), len(numbers), order))
         self.rows(columns, kept)
 
     def calls(self) -> None:
