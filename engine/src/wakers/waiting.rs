@@ -111,7 +111,9 @@ impl Waiting<'_> {
     pub(super) fn taken_next(&self, shapes: &Shapes) -> Option<u32> {
         let events = &self.trace.events;
         let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
-        let mut waits = calls.filter_map(|row| Some((row, shapes.of(self.trace, row).named?)));
+        // An interpreter takes its lock before it goes on.
+        let waits = calls.filter_map(|row| Some((row, shapes.of(self.trace, row).named?)));
+        let mut waits = waits.filter(|&(_, wait)| wait != Wait::Lock);
         let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
     }

@@ -130,4 +130,24 @@ pub const CASES: &[Case] = &[
 1 01.408400 exit_group(0) = ?
 2 01.408500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
+    Case { name: "another thread takes the signal that broke a poll off, and the lock is waited for before the read", lines: r#"
+1 01.000000 execve("./loop", ["./loop"], 0x7ffd /* 9 vars */) = 0 <0.000500>
+1 01.001000 socketpair(AF_UNIX, SOCK_STREAM, 0, [4, 5]) = 0 <0.000020>
+1 01.001050 epoll_ctl(3, EPOLL_CTL_ADD, 4, {events=EPOLLIN, data={u32=4, u64=4}}) = 0 <0.000010>
+1 01.001100 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.001300 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, stack=0x7f}, 88) = 2 <0.000100>
+1 01.001600 epoll_wait(3,  <unfinished ...>
+2 01.001700 wait4(3,  <unfinished ...>
+3 01.400000 exit_group(0) = ?
+3 01.400100 +++ exited with 0 +++
+2 01.400200 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 3 <0.398500>
+1 01.400300 <... epoll_wait resumed>0x7f47, 4, -1) = -1 EINTR (Interrupted system call) <0.398700>
+2 01.400310 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.400320 epoll_wait(3,  <unfinished ...>
+2 01.400400 sendto(5, "x", 1, 0, NULL, 0) = 1 <0.000100>
+1 01.400550 <... epoll_wait resumed>[{events=EPOLLIN, data={u32=4, u64=4}}], 4, -1) = 1 <0.000230>
+1 01.400600 futex(0x7f8, FUTEX_WAIT_PRIVATE, 2, NULL) = 0 <0.000030>
+1 01.400700 recvfrom(4, "x", 4096, 0, NULL, NULL) = 1 <0.000010>
+1 01.401000 exit_group(0) = ?
+"#, ends: &["1 epoll_wait: 2 stream measured", "2 wait4: 3 child measured"] },
 ];
