@@ -97,3 +97,17 @@ fn a_poll_of_nothing_is_a_sleep_if_it_has_a_limit() {
     let for_ever = "select(0, NULL, NULL, NULL, NULL) = ? ERESTARTNOHAND (To be restarted if no handler) <0.500000>";
     assert_eq!(class(for_ever), Some(Class::Poll));
 }
+
+#[test]
+fn connects_that_nobody_accepted_do_not_hide_a_later_one() {
+    let at = |port: u32| format!("{{sa_family=AF_INET, sin_port=htons({port}), sin_addr=inet_addr(\"10.0.0.1\")}}");
+    let elsewhere = |n: u32| format!("1 01.{n:06} connect(3, {}, 16) = 0 <0.000001>\n", at(1000 + n));
+    let lines: String = (0..1100).map(elsewhere).collect();
+    let lines = format!(
+        "{lines}2 01.002000 bind(3, {}, 16) = 0 <0.000010>\n2 01.003000 accept(3, NULL, NULL <unfinished ...>\n\
+         1 01.500000 connect(4, {}, 16) = 0 <0.000100>\n2 01.500200 <... accept resumed>) = 4 <0.497200>",
+        at(80),
+        at(80)
+    );
+    assert_eq!(ends(&read(&lines)), ["2 accept: 1 stream inferred"]);
+}

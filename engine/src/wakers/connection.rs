@@ -96,25 +96,22 @@ impl Connections {
     }
 
     fn link(&mut self, trace: &Trace) {
-        let mut pending: FxHashMap<Vec<u8>, VecDeque<u32>> = FxHashMap::default();
+        let mut pending = Pending::default();
         let mut connects = self.connects.iter().copied().peekable();
         let ports = self.bound_ports(trace);
         for &accept in &self.accepts {
             while let Some(connect) = connects.next_if(|&row| trace.events.start_ns(row) < end_ns(trace, accept)) {
-                let waiting = pending.entry(host(trace, connect).to_vec()).or_default();
-                waiting.push_back(connect);
-                waiting.truncate(PENDING_AT_MOST);
+                pending.push(trace, connect);
             }
             let listener = trace.events.target(accept);
             let at_listener = accepted_at(trace, listener);
             let named = trace.events.texts.bytes(listener);
             let taken = match at_listener.is_some() || address_of(named) != named {
-                true => first_at(trace, accept, &mut pending),
-                false => pending
-                    .get_mut(host(trace, accept))
-                    .and_then(|waiting| first_for(trace, &ports, accept, waiting).and_then(|at| waiting.remove(at))),
+                true => first_at(trace, accept, pending.at_port(port_of(address_of(named)))),
+                false => first_for(trace, &ports, accept, pending.of_host(host_of(named))),
             };
             if let Some(connect) = taken {
+                pending.taken.insert(connect);
                 self.links.push(Link { connect, accept, client: at_listener.unwrap_or(listener) });
             }
         }
@@ -227,13 +224,13 @@ impl Connections {
     }
 }
 
-/// The place of the connect that an accept took: the first to its port.
+/// The connect that an accept took: the first to its port.
 fn first_for(
     trace: &Trace,
     ports: &FxHashMap<(u32, i32), Vec<Vec<u8>>>,
     accept: u32,
-    waiting: &VecDeque<u32>,
-) -> Option<usize> {
+    mut waiting: impl Iterator<Item = u32> + Clone,
+) -> Option<u32> {
     let server = trace.events.task(accept);
     let bound = creators(trace, server).find_map(|task| {
         let task = trace.tasks.get(task as usize)?;
@@ -244,12 +241,9 @@ fn first_for(
         let is_bound = bound.is_none_or(|ports| ports.iter().any(|bound| bound == port(trace, connect)));
         !own && is_bound && same_capture(trace, connect, accept)
     };
-    let first = waiting.iter().position(fits)?;
-    let of_first = port(trace, *waiting.get(first)?);
-    let mut fitting = waiting.iter().filter(|connect| fits(connect));
-    let is_clear = fitting.all(|&connect| port(trace, connect) == of_first);
-    let is_known = bound.is_some_and(|ports| ports.len() == 1) || is_clear;
-    is_known.then_some(first)
+    let first = waiting.find(fits)?;
+    let is_clear = || waiting.filter(fits).all(|connect| port(trace, connect) == port(trace, first));
+    (bound.is_some_and(|ports| ports.len() == 1) || is_clear()).then_some(first)
 }
 
 /// What connections are called that were accepted at an address, if the addresses of the peers are not printed.
@@ -258,22 +252,62 @@ pub(crate) fn accepted_at(trace: &Trace, listener: Text) -> Option<Text> {
     texts.find(&[texts.bytes(listener), ACCEPTED].concat())
 }
 
-/// Take the first connect to the address at which this accept listened.
-fn first_at(trace: &Trace, accept: u32, pending: &mut FxHashMap<Vec<u8>, VecDeque<u32>>) -> Option<u32> {
+/// The first connect to the address at which this accept listened.
+fn first_at(trace: &Trace, accept: u32, mut waiting: impl Iterator<Item = u32>) -> Option<u32> {
     let texts = &trace.events.texts;
     let listener = address_of(texts.bytes(trace.events.target(accept)));
-    let fits = |&connect: &u32| {
+    waiting.find(|&connect| {
         let own = trace.events.task(connect) == trace.events.task(accept);
         let is_there = is_at(listener, texts.bytes(trace.events.target(connect)));
         !own && is_there && same_capture(trace, connect, accept)
-    };
-    let places = pending.iter().filter_map(|(host, waiting)| {
-        let at = waiting.iter().position(fits)?;
-        Some((trace.events.start_ns(waiting[at]), waiting[at], host, at))
+    })
+}
+
+/// Connects that wait for their accept, in order of their starts.
+#[derive(Default)]
+struct Pending {
+    by_host: FxHashMap<Vec<u8>, VecDeque<u32>>,
+    by_port: FxHashMap<Vec<u8>, VecDeque<u32>>,
+    /// Those that were accepted but not yet taken out.
+    taken: FxHashSet<u32>,
+}
+
+impl Pending {
+    fn push(&mut self, trace: &Trace, connect: u32) {
+        let keys = [(&mut self.by_host, host(trace, connect)), (&mut self.by_port, port(trace, connect))];
+        for (lists, key) in keys {
+            let list = match lists.get_mut(key) {
+                Some(list) => list,
+                None => lists.entry(key.to_vec()).or_default(),
+            };
+            if list.len() >= PENDING_AT_MOST {
+                list.pop_front();
+            }
+            list.push_back(connect);
+        }
+    }
+
+    fn of_host(&mut self, host: &[u8]) -> impl Iterator<Item = u32> + Clone {
+        left(&self.taken, self.by_host.get_mut(host))
+    }
+
+    fn at_port(&mut self, port: &[u8]) -> impl Iterator<Item = u32> + Clone {
+        left(&self.taken, self.by_port.get_mut(port))
+    }
+}
+
+/// Those of a list that were not accepted.
+fn left<'all>(
+    taken: &'all FxHashSet<u32>,
+    list: Option<&'all mut VecDeque<u32>>,
+) -> impl Iterator<Item = u32> + Clone + 'all {
+    let list = list.map(|list| {
+        while list.front().is_some_and(|first| taken.contains(first)) {
+            list.pop_front();
+        }
+        &*list
     });
-    let (_, _, host, at) = places.min()?;
-    let host = host.clone();
-    pending.get_mut(&host)?.remove(at)
+    list.into_iter().flatten().copied().filter(|connect| !taken.contains(connect))
 }
 
 /// The address of a socket without a peer, where the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]`, of
