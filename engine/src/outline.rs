@@ -14,6 +14,8 @@ use std::ops::Range;
 
 /// Rows of a block: as many as a word has bits.
 pub(crate) const BLOCK_ROWS: usize = 64;
+/// A write that nothing holds up takes less, tracer and all.
+pub(crate) const HELD_UP_NS: i64 = 100_000;
 /// Blocks that a core makes at a time.
 const BLOCKS_AT_ONCE: usize = 256;
 
@@ -24,6 +26,8 @@ pub(crate) enum Look {
     Never,
     /// Each may be the last check of a poll loop, if its task may be in one.
     Checks,
+    /// Others may have held up those that took long.
+    Long,
     /// Others may have ended them.
     Always,
 }
@@ -163,7 +167,8 @@ fn block(trace: &Trace, looks: &[Look], task: u32, rows: Range<usize>) -> Block 
     trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {
         let place = at - from;
         let look = shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(Look::Always);
-        block.always |= u64::from(look == Look::Always) << place;
+        let is_held_up = look == Look::Long && span.end_ns - span.start_ns >= HELD_UP_NS;
+        block.always |= u64::from(look == Look::Always || is_held_up) << place;
         block.checks |= u64::from(look == Look::Checks) << place;
         block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };
         block.end_ns = span.end_ns;

@@ -8,10 +8,9 @@
 use super::stream::Streams;
 use super::waiting::{Waiting, end_ns};
 use super::{Edge, How, Sure};
+use crate::outline::HELD_UP_NS;
 use parsers::Outcome;
 
-/// A write that nothing holds up takes less, tracer and all.
-const HELD_UP_NS: i64 = 100_000;
 /// Reads that are looked at.
 const READS: usize = 64;
 

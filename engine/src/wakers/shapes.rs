@@ -99,6 +99,14 @@ pub(super) struct Known {
     pub may_vfork: bool,
 }
 
+impl Known {
+    /// Whether its calls are writes that came to their end, so that only a reader who made no room can have held them up.
+    fn is_quick_write(&self) -> bool {
+        let ends = self.outcome == Outcome::Ok && self.wait.is_none();
+        self.deed == Deed::Writes && ends && !(self.works || self.may_end_poll || self.may_vfork)
+    }
+}
+
 /// The shapes of a trace, by number.
 #[derive(Default)]
 pub(super) struct Shapes {
@@ -170,6 +178,7 @@ impl Shapes {
     /// Of each shape, whether the walk looks at its calls.
     pub(super) fn looks(&self) -> Vec<Look> {
         let look = |known: &Known| match known {
+            known if known.is_quick_write() => Look::Long,
             known if !known.works || known.may_vfork => Look::Always,
             known if known.may_end_poll => Look::Checks,
             _ => Look::Never,
