@@ -11,6 +11,20 @@ from tracealyze.errors import WrongUsage
 @pytest.mark.parametrize(
     ("ns", "tick_ns", "shown"),
     [
+        (1_700_000_000_100_000_000, 1, "1700000000.100000000"),
+        (1_700_000_000_999_999_999, 1_000, "1700000001.000000"),
+        (3_724_500_000, 100_000, "3.7245"),
+        (-1_500, 1, "-0.000001500"),
+        (41_000_000_000, units.S, "41"),
+    ],
+)
+def test_a_moment_has_each_digit_of_its_clock(ns: int, tick_ns: int, shown: str) -> None:
+    assert units.moment(ns, tick_ns) == shown
+
+
+@pytest.mark.parametrize(
+    ("ns", "tick_ns", "shown"),
+    [
         (9_741_200_000, 100_000, "9.74 s"),
         (10_260_900_000, 100_000, "10.26 s"),
         (32_798_000, 1_000, "32.8 ms"),

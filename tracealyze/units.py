@@ -30,6 +30,7 @@ COARSE_TICK_NS = 10 * MS
 _TICKS_OF_ONE_PERCENT = 100
 _TOLD_PRECISION = 0.005
 _DIGITS = 3
+_DIGITS_OF_NS = 9
 _DECIMALS_OF_SECONDS = 2
 _COLUMN_UNITS = (("s", S), ("ms", MS), ("µs", US))
 _COLUMN_DECIMALS = 3
@@ -118,7 +119,11 @@ def _unit_of_column(values: Sequence[float], tick_ns: int) -> tuple[str, int]:
 
 def moment(ns: int, tick_ns: int = 1) -> str:
     """A point in time in seconds, with the digits that the clock has: `3.7245`."""
-    return f"{ns / S:.{_decimals_of_tick(S, tick_ns)}f}"
+    # Not by division: a fraction of binary digits cannot hold the nanoseconds of a clock that counts since 1970.
+    decimals = min(_decimals_of_tick(S, tick_ns), _DIGITS_OF_NS)
+    step = 10 ** (_DIGITS_OF_NS - decimals)
+    whole, rest = divmod((abs(ns) + step // 2) // step, 10**decimals)
+    return f"{'-' if ns < 0 else ''}{whole}" + (f".{rest:0{decimals}}" if decimals else "")
 
 
 def _unit_of_time(magnitude: float, tick_ns: int) -> tuple[str, int]:

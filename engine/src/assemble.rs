@@ -287,17 +287,19 @@ impl<'trace> Assembler<'trace> {
         self.completed(row, task, line, extra);
     }
 
-    /// Start, duration and its kind of a call printed whole.
+    /// Start, duration and its kind of a call printed whole. A task's first "since its previous event" counts from the start
+    /// of the trace: it says nothing.
     fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
         let facts = self.facts;
         if facts.stamp != Stamp::End || stamp_ns == NO_NS {
             let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
-            return (stamp_ns, line.dur_ns, kind);
+            let is_first = self.trace.tasks[task as usize].calls == 0;
+            let says_nothing = is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
+            return (stamp_ns, if says_nothing { 0 } else { line.dur_ns }, kind);
         }
         let state = *self.state(task);
         self.state(task).broken = None;
-        // A task's first "since its previous event" counts from the start of the trace: it says nothing. In an excerpt that
-        // is out of order it is not the first line.
+        // In an excerpt that is out of order, a task's first difference is not in its first line.
         let may_be_first = !state.seen || state.last_end_ns != 0;
         let dur_ns = match (state.broken.filter(|&(call, _)| call == line.name), line.dur_ns) {
             (Some((_, start_ns)), _) => stamp_ns.saturating_sub(start_ns).max(0),

@@ -107,9 +107,10 @@ fn of_clock(capture: &Capture, text: &str) -> Option<i64> {
     /// Stamps since 1970 are above this, times since a start are below.
     const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
     let is_epoch = capture.facts.clock == Clock::Epoch;
+    let has_days = matches!(capture.facts.clock, Clock::Epoch | Clock::TimeOfDay | Clock::SinceNewYear);
     let trimmed = text.trim().trim_end_matches('s');
     if let Some((ns, _, b"")) = scan::time_of_day(trimmed.as_bytes()) {
-        return Some(if is_epoch { on_day_of(ns, capture.first_ns) } else { ns });
+        return Some(if has_days { on_day_of(ns, capture.first_ns, capture.last_ns) } else { ns });
     }
     let since_start = trimmed.strip_prefix('+');
     let (ns, _, b"") = scan::seconds(since_start.unwrap_or(trimmed).as_bytes())? else { return None };
@@ -117,9 +118,12 @@ fn of_clock(capture: &Capture, text: &str) -> Option<i64> {
     Some(if relative { capture.first_ns.saturating_add(ns) } else { ns })
 }
 
-fn on_day_of(time_of_day_ns: i64, first_ns: i64) -> i64 {
+/// A time of the day on which the capture begins, or of the next one if it goes on past midnight to then.
+fn on_day_of(time_of_day_ns: i64, first_ns: i64, last_ns: i64) -> i64 {
     const DAY_NS: i64 = 86_400_000_000_000;
-    first_ns - first_ns.rem_euclid(DAY_NS) + time_of_day_ns
+    let ns = first_ns - first_ns.rem_euclid(DAY_NS) + time_of_day_ns;
+    let next_ns = ns.saturating_add(DAY_NS);
+    if ns < first_ns && next_ns <= last_ns { next_ns } else { ns }
 }
 
 /// The earliest moment of a line that fits, in any file of a capture; behind `from`.
@@ -248,6 +252,26 @@ mod tests {
                 (from_ms, to_ms),
                 "{from} {to}"
             );
+        }
+    }
+
+    #[test]
+    fn times_of_the_day_are_of_the_day_of_the_capture() {
+        // Start and end in seconds since the first line.
+        let cases = [
+            ("Mar  5 19:43:00 host rc: a\nMar  5 19:49:02 host rc: b\n", "19:44:00", "19:45:00", (60, 120)),
+            ("7 23:59:58 getpid() = 7\n7 00:00:05 exit_group(0) = ?\n", "00:00:01", "00:00:02", (3, 4)),
+            ("7 23:59:58 getpid() = 7\n7 00:00:05 exit_group(0) = ?\n", "23:59:57", "23:59:59", (-1, 1)),
+            ("7 1700006398 getpid() = 7\n7 1700006405 exit_group(0) = ?\n", "23:59:59", "00:00:02", (1, 4)),
+        ];
+        for (lines, from, to, seconds) in cases {
+            let mut file = tempfile::NamedTempFile::new().expect("a file");
+            file.write_all(lines.as_bytes()).expect("the lines");
+            let names = vec![file.path().to_string_lossy().into_owned()];
+            let trace = crate::read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
+            let since_start = |ns: i64| (ns - trace.captures[0].first_ns) / 1_000_000_000;
+            let (from_ns, to_ns) = named(&trace, from, to).expect("times");
+            assert_eq!((since_start(from_ns), since_start(to_ns)), seconds, "{lines} {from} {to}");
         }
     }
 

@@ -30,6 +30,21 @@ fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u64)> {
 }
 
 #[test]
+fn of_solaris_the_first_difference_says_nothing_where_there_are_no_stamps() {
+    let trace = read(&[
+        "8:\t 0.0990\tforkx(0)\t\t\t\t= 9",
+        "9:\t 0.1001\tforkx()\t\t(returning as child ...)\t= 8",
+        "9:\t 3.0000\tnanosleep(0x08047A10, 0x08047B10)\t\t= 0",
+        "9:\t 0.0010\t_exit(0)",
+        "8:\t 3.0020\twaitid(P_PID, 9, 0x08047A10, WEXITED|WTRAPPED) = 0",
+        "8:\t 0.0010\tclose(3)\t\t\t\t= 0",
+        "8:\t 0.0010\t_exit(0)",
+    ]);
+    let lengths: Vec<_> = (0..trace.events.len()).map(|row| trace.events.dur_ns(row) / 100_000).collect();
+    assert_eq!(lengths, [0, 0, 30_000, 10, 30_020, 10, 10]);
+}
+
+#[test]
 fn freebsd_calls_last_as_printed_and_start_before_their_stamp() {
     let trace = read(&[
         "0.000100000 0.000010000 open(\"/etc/x\",O_RDONLY,00)\t ERR#2 'No such file or directory'",

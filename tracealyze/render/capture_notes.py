@@ -27,6 +27,7 @@ _TIMES_OF_TABLES = {
 }
 
 _DOMINATING_SHARE = 0.2
+_LEAP_DAY = 59
 
 _NO_WALL = {
     "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
@@ -230,8 +231,24 @@ def _root(window: Window) -> str:
 
 
 def _when(ns: int, capture: Capture) -> str:
-    if capture.clock != "time-of-day":
+    if capture.clock not in ("time-of-day", "since-new-year"):
         return units.moment(ns, capture.tick_ns)
+    return f"{_day(ns, capture)}{_time_of_day(ns, capture)}"
+
+
+def _day(ns: int, capture: Capture) -> str:
+    """`Mar 5 `, as the log has it, which does not tell the year: about the end of a February the name is not told."""
+    day_ns = 24 * 3600 * units.S
+    first, last = (capture.first_ns or 0) // day_ns, (capture.last_ns or 0) // day_ns
+    if capture.clock != "since-new-year" or first <= _LEAP_DAY <= last:
+        return ""
+    from time import gmtime, strftime
+
+    day = gmtime(ns % (365 * day_ns) // units.S)
+    return f"{strftime('%b', day)} {day.tm_mday} "
+
+
+def _time_of_day(ns: int, capture: Capture) -> str:
     minutes, _ = divmod(ns // units.S, 60)
     seconds = units.moment(ns % (60 * units.S), capture.tick_ns)
     return f"{minutes // 60 % 24:02}:{minutes % 60:02}:{'0' if ns % (60 * units.S) < 10 * units.S else ''}{seconds}"

@@ -273,18 +273,25 @@ fn meanwhile(view: &View<'_>, holder: u32, wait: &Waited) -> Option<String> {
     let (trace, events) = (view.trace, &view.trace.events);
     let capture = trace.captures.get(trace.tasks.get(holder as usize)?.capture as usize)?;
     let mut sums: FxHashMap<(Text, Text), i64> = FxHashMap::default();
+    let lock = events.shape(wait.row);
     let alive = |task: &u32| {
         let known = &trace.tasks[*task as usize];
         known.birth_ns < wait.end_ns && known.end_ns() > wait.start_ns && descends(trace, *task, holder)
     };
     for task in capture.tasks.clone().filter(alive) {
         let rows = trace.rows_of(task);
-        let from = rows.partition_point(|&row| events.start_ns(row) < wait.start_ns);
+        // The call before these may reach into the wait.
+        let from = rows.partition_point(|&row| events.start_ns(row) < wait.start_ns).saturating_sub(1);
         for &row in rows[from..].iter().take_while(|&&row| events.start_ns(row) < wait.end_ns) {
             let shape = events.shape(row);
             let class = class_of(events.texts.bytes(shape.syscall), b"");
-            if class != Class::Child && wait_of(events.texts.bytes(shape.syscall)) != Some(Wait::Signal) {
-                *sums.entry((view.program(task, row), shape.syscall)).or_default() += events.dur_ns(row).max(0);
+            let is_for_others =
+                class == Class::Child || wait_of(events.texts.bytes(shape.syscall)) == Some(Wait::Signal);
+            // Before it held the lock, it stood in line itself.
+            if !is_for_others && (shape.syscall, shape.target) != (lock.syscall, lock.target) {
+                let end_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row)).min(wait.end_ns);
+                let inside_ns = end_ns - events.start_ns(row).max(wait.start_ns);
+                *sums.entry((view.program(task, row), shape.syscall)).or_default() += inside_ns.max(0);
             }
         }
     }
@@ -317,6 +324,14 @@ mod tests {
             task(1).fork(0, 1, 2).fork(1, 2, 3).fork(2, 3, 4).wait4(3, 102, 2).wait4(102, 202, 3).wait4(202, 302, 4);
         let plans = vec![host.exit(303), jail(2, 3, 4, 100), jail(3, 4, 101, 200), jail(4, 5, 201, 300)];
         assert_eq!(rows(&build(plans), super::found, &COLUMNS), ["file 3 2 3 2 2 196 198 98"]);
+    }
+
+    #[test]
+    fn a_holder_is_busy_with_what_it_began_before_the_wait() {
+        let waiter = task(9).call("flock", 10, 101).op("LOCK_EX").on("/l").returns(0).exit(110);
+        let holder = task(2).call("flock", 1, 2).op("LOCK_EX").on("/l").returns(0).call("fsync", 3, 99);
+        let holder = holder.call("flock", 100, 101).op("LOCK_UN").on("/l").returns(0).exit(105);
+        assert_eq!(rows(&build(vec![holder, waiter]), super::found, &["holder_pid", "holder_did"]), ["2 fsync"]);
     }
 
     #[test]
