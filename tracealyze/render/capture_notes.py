@@ -26,6 +26,17 @@ _TIMES_OF_TABLES = {
     "dtruss": "The table has counts only.",
 }
 
+_FILTERS = {
+    "strace": "-e trace, -P, -z and -Z",
+    "ltrace": "-e",
+    "perf-trace": "-e",
+    "kdump": "-t (of ktrace and kdump)",
+    "truss-solaris": "-t",
+    "truss-aix": "-t",
+    "truss-freebsd": "-t",
+    "dtruss": "-t",
+}
+
 _DOMINATING_SHARE = 0.2
 _LEAP_DAY = 59
 
@@ -131,7 +142,8 @@ def caveats(capture: Capture) -> Iterator[str]:
             "the sum is right. Capture with -ttt instead of -r."
         )
     if capture.filtered:
-        yield "Calls are missing; their time shows as user code. Capture without -e trace, -P, -z and -Z to see them."
+        flags = _FILTERS.get(capture.format, "a filter")
+        yield f"Calls are missing; their time shows as user code. Capture without {flags} to see them."
     if (capture.overhead_share or 0) >= _DOMINATING_SHARE:
         yield "Tracing takes much of the time: short calls look longer than they are. Trace fewer calls (-e trace=…)."
     if capture.unseen_children:

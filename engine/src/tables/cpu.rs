@@ -44,7 +44,12 @@ fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
         let programs = view.selection.program_index.of(task);
         let mut next = 0;
         let mut place = None;
-        for row in view.calls_of(task) {
+        let mut calls = view.calls_of(task).peekable();
+        while let Some(row) = calls.next() {
+            // Calls of a task are printed in order. A later one that was printed before: the clock was set back, and what lies
+            // between them in its time never was.
+            let is_out_of_order = calls.peek().is_some_and(|&next| next < row);
+            let behind_ns = if is_out_of_order { 0 } else { view.charges.behind_ns(row) };
             // An execve ends in the new program, whose gap is behind it.
             let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
             while programs.get(next).is_some_and(|program| program.from_ns <= end_ns || end_ns == NO_NS) {
@@ -54,7 +59,7 @@ fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
                 let program = programs.get(next.max(1) - 1).map_or(Text::NONE, |program| program.path);
                 place_of(&mut found, tasks[0], program, row)
             });
-            found[at].add(row, view.charges.behind_ns(row), floor_ns);
+            found[at].add(row, behind_ns, floor_ns);
         }
     }
     found

@@ -59,7 +59,9 @@ fn gap(view: &View<'_>, row: u32) -> Option<Gap> {
     let start_ns = events.end_ns(row)?;
     let next_ns = events.start_ns(*next);
     let dur_ns = next_ns.saturating_sub(start_ns);
-    (next_ns != NO_NS && dur_ns > 0).then(|| (row, dur_ns, view.charges.behind_ns(row)))
+    // Printed before: the clock was set back.
+    let is_in_order = *next > row;
+    (next_ns != NO_NS && dur_ns > 0 && is_in_order).then(|| (row, dur_ns, view.charges.behind_ns(row)))
 }
 
 /// The silences of logs.
