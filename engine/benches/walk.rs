@@ -1,8 +1,8 @@
 //! What the walk along the path costs beside reading: `cargo bench -p tracealyze-engine --bench walk -- [--trips N] [FILE…]`
 //!
 //! Two processes that send a byte to and fro through two pipes, N times, 2 N and 4 N: each read waits for the other side's
-//! write, so the walk changes tasks at every call. Then the files named. Times are those of all threads
-//! together, of which a busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N.
+//! write, so the walk changes tasks at every call. Then the files named. Times are those of all threads together, of which a
+//! busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N.
 
 use engine::charges::Charges;
 use engine::partition::Pieces;
