@@ -167,7 +167,7 @@ fn block(trace: &Trace, looks: &[Look], task: u32, rows: Range<usize>) -> Block 
     trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {
         let place = at - from;
         let look = shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(Look::Always);
-        let is_held_up = look == Look::Long && span.end_ns - span.start_ns >= HELD_UP_NS;
+        let is_held_up = look == Look::Long && span.end_ns.saturating_sub(span.start_ns) >= HELD_UP_NS;
         block.always |= u64::from(look == Look::Always || is_held_up) << place;
         block.checks |= u64::from(look == Look::Checks) << place;
         block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };
