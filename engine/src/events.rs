@@ -9,7 +9,7 @@ use crate::classes::moves_bytes;
 use crate::segment::{Calls, Segment};
 use parsers::line::Access;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
-use rayon::slice::ParallelSliceMut;
+use rayon::prelude::*;
 use recent::RecentShapes;
 
 /// Rows of a full segment.
@@ -322,12 +322,18 @@ impl EventTable {
         self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
     }
 
-    /// Numbers of shapes and tasks as they lie in memory: pieces with the number of their first row.
-    pub fn shapes_and_tasks(&self) -> impl Iterator<Item = (u32, &[u32], &[u32])> {
-        (0u32..).step_by(SEGMENT_ROWS).zip(&self.segments).map(|(first_row, segment)| {
-            let (shapes, tasks) = segment.shapes_and_tasks();
-            (first_row, shapes, tasks)
-        })
+    /// The calls of those shapes that are asked for, by number, each with the number of its shape: in order, piece by piece,
+    /// found on all cores.
+    pub(crate) fn calls_of_shapes(&self, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
+        if !is_asked.contains(&true) {
+            return Vec::new();
+        }
+        let of_segment = |(number, segment): (usize, &Segment)| {
+            let rows = ((number * SEGMENT_ROWS) as u32..).zip(segment.shapes_and_tasks().0.iter().copied());
+            let asked = rows.filter(|&(_, shape)| is_asked.get(shape as usize) == Some(&true));
+            asked.filter(|&(row, _)| self.kind(row) == EventKind::Call).collect()
+        };
+        self.segments.par_iter().enumerate().map(of_segment).collect()
     }
 
     /// Shape of a row.

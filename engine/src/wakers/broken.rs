@@ -134,7 +134,8 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
     None
 }
 
-fn is_return(events: &EventTable, row: u32) -> bool {
+/// Whether a call is the return from the handler of a signal.
+pub(super) fn is_return(events: &EventTable, row: u32) -> bool {
     matches!(events.texts.bytes(events.shape(row).syscall), b"rt_sigreturn" | b"sigreturn" | b"setcontext")
 }
 

@@ -11,7 +11,7 @@
 use super::shapes::{Deed, Known};
 use super::waiting::{EXIT_TOLERANCE_NS, end_ns, tick_ns};
 use crate::descriptors::ACCEPTED;
-use crate::events::{EventKind, Shape};
+use crate::events::Shape;
 use crate::trace::Trace;
 use parsers::line::Access;
 use parsers::{Outcome, Text};
@@ -52,15 +52,9 @@ pub(super) fn fifos(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>
             is_asked && (opens_well(known) || fails_as_at_fifo(trace, known, shape))
         })
         .collect();
-    if !asked.contains(&true) {
-        return Fifos::default();
-    }
-    for (first_row, numbers, _) in trace.events.shapes_and_tasks() {
-        let rows = (first_row..).zip(numbers).filter(|&(_, &number)| asked.get(number as usize) == Some(&true));
-        for (row, &number) in rows.filter(|&(row, _)| trace.events.kind(row) == EventKind::Call) {
-            let list = if opens_well(&shapes[number as usize]) { &mut opens } else { &mut failed };
-            list.push(row);
-        }
+    for &(row, number) in trace.events.calls_of_shapes(&asked).iter().flatten() {
+        let list = if opens_well(&shapes[number as usize]) { &mut opens } else { &mut failed };
+        list.push(row);
     }
     let mut found = by_opens(trace, &opens);
     let opened: FxHashSet<Text> = opens.iter().map(|&row| trace.events.target(row)).collect();

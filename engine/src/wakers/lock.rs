@@ -18,7 +18,6 @@ use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::{Waiting, creators, descends, same_process};
 use super::{Edge, How, Sure};
-use crate::events::EventKind;
 use crate::trace::Trace;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -81,11 +80,10 @@ impl Locks {
             fits.then(|| use_of(events.texts.bytes(shape.syscall))).flatten()
         });
         let uses: Vec<Option<Use>> = uses.collect();
-        for row in 0..events.len() {
-            let Some(&Some(what)) = uses.get(events.shape_number(row) as usize) else { continue };
-            let file = self.files.get_mut(&events.target(row));
-            match file.filter(|_| events.kind(row) == EventKind::Call) {
-                Some(lock) if what == Use::Closes => lock.closes.push(row),
+        let is_asked: Vec<bool> = uses.iter().map(Option::is_some).collect();
+        for &(row, shape) in events.calls_of_shapes(&is_asked).iter().flatten() {
+            match self.files.get_mut(&events.target(row)) {
+                Some(lock) if uses[shape as usize] == Some(Use::Closes) => lock.closes.push(row),
                 Some(lock) => lock.opens.push(row),
                 None => {}
             }

@@ -9,12 +9,11 @@ use super::waits::{RESTART, Wait, gone_on, is_broken_off, is_signal_upkeep, is_t
 use super::watch::Changes;
 use crate::classes::{class_of, is_host_and_port};
 use crate::descriptors::ACCEPTED;
-use crate::events::{EventKind, Shape};
+use crate::events::Shape;
 use crate::outline::Look;
 use crate::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 /// What a call does for others.
@@ -190,12 +189,7 @@ impl Shapes {
     pub(super) fn told(&self, trace: &Trace) -> Told<'_> {
         // Nearly all calls are looked at here and tell nothing, so it is a byte that says so.
         let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
-        let pieces: Vec<_> = trace.events.shapes_and_tasks().collect();
-        let told = |&(first_row, shapes, _): &(u32, &[u32], &[u32])| {
-            let rows = (first_row..).zip(shapes.iter().copied()).filter(|&(_, shape)| is_told[shape as usize]);
-            rows.filter(|&(row, _)| trace.events.kind(row) == EventKind::Call).collect()
-        };
-        Told { shapes: self, rows: pieces.par_iter().map(told).collect() }
+        Told { shapes: self, rows: trace.events.calls_of_shapes(&is_told) }
     }
 
     /// Whether a wait ended because its time was over.

@@ -1,5 +1,6 @@
 //! A call that waited, where it stands, and what of other tasks lies inside it.
 
+use super::broken::is_return;
 use super::child::asked_to_end_ns;
 use super::ordered::Ordered;
 use super::shapes::{Known, Shapes};
@@ -175,13 +176,8 @@ pub(super) fn tick_ns(trace: &Trace, task: u32) -> i64 {
 fn behind_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
     let own = |&&row: &&u32| events.kind(row) == EventKind::Call;
     let mut handled = rows.iter().take(CALLS_OF_HANDLER).take_while(own);
-    let returns = handled.position(|&row| is_return(events.texts.bytes(events.shape(row).syscall)));
+    let returns = handled.position(|&row| is_return(events, row));
     returns.map_or(rows, |at| &rows[at + 1..])
-}
-
-/// Whether a call is the return from the handler of a signal.
-fn is_return(syscall: &[u8]) -> bool {
-    matches!(syscall, b"rt_sigreturn" | b"sigreturn" | b"setcontext")
 }
 
 pub(super) fn end_ns(trace: &Trace, row: u32) -> i64 {
