@@ -381,7 +381,9 @@ impl Wakers {
         if let Some(process) = process_of(name) {
             return self.children.process_end(call, process);
         }
-        self.streams.last_event(call, target).or_else(counted).or_else(|| self.watches.changer(call, name))
+        let streamed = self.streams.last_event(call, target);
+        let streamed = streamed.or_else(|| self.connections.writer_at(call, target, false, &self.children));
+        streamed.or_else(counted).or_else(|| self.watches.changer(call, name))
     }
 }
 

@@ -78,6 +78,7 @@ impl Connections {
         let works = known.outcome == Outcome::Ok;
         match known.deed {
             // EINPROGRESS is a failure only in name.
+            Deed::Connects if works && completes(trace, row) => {}
             Deed::Connects if works || waits::failed_at_once(events, row) => self.connects.push(row),
             Deed::Accepts if works => self.accepts.push(row),
             Deed::Binds if works => self.binds.push(row),
@@ -98,10 +99,16 @@ impl Connections {
     fn link(&mut self, trace: &Trace) {
         let mut pending = Pending::default();
         let mut connects = self.connects.iter().copied().peekable();
-        let ports = self.bound_ports(trace);
+        let (ports, first_binds) = (self.bound_ports(trace), self.first_binds(trace));
+        let is_refused = |connect: u32| {
+            let first = first_binds.get(&(capture_of(trace, connect), port(trace, connect)));
+            first.is_some_and(|&bound_ns| trace.events.start_ns(connect) < bound_ns)
+        };
         for &accept in &self.accepts {
             while let Some(connect) = connects.next_if(|&row| trace.events.start_ns(row) < end_ns(trace, accept)) {
-                pending.push(trace, connect);
+                if !is_refused(connect) {
+                    pending.push(trace, connect);
+                }
             }
             let listener = trace.events.target(accept);
             let at_listener = accepted_at(trace, listener);
@@ -144,6 +151,17 @@ impl Connections {
         bound.into_iter().filter_map(same).collect()
     }
 
+    /// When each port was bound first. Who connects without waiting before that is refused only later.
+    fn first_binds<'trace>(&self, trace: &'trace Trace) -> FxHashMap<(Option<u32>, &'trace [u8]), i64> {
+        let mut first = FxHashMap::default();
+        for &row in &self.binds {
+            let bound_ns = trace.events.start_ns(row);
+            let known: &mut i64 = first.entry((capture_of(trace, row), port(trace, row))).or_insert(bound_ns);
+            *known = (*known).min(bound_ns);
+        }
+        first
+    }
+
     /// The ports to which each process bound a socket; 0, which leaves the choice to the system, is none.
     fn bound_ports(&self, trace: &Trace) -> FxHashMap<(u32, i32), Vec<Vec<u8>>> {
         let mut ports: FxHashMap<(u32, i32), Vec<Vec<u8>>> = FxHashMap::default();
@@ -168,8 +186,18 @@ impl Connections {
 
     /// Who wrote at the other end of the connection from which this row reads, or left it.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
-        let target = call.trace.events.target(row);
         let ends_file = waits::ends_file(&call.trace.events, row) || waits::is_reset(&call.trace.events, row);
+        self.writer_at(call, call.trace.events.target(row), ends_file, children)
+    }
+
+    /// The same for what is read from a target.
+    pub(super) fn writer_at(
+        &self,
+        call: &Waiting<'_>,
+        target: Text,
+        ends_file: bool,
+        children: &Children,
+    ) -> Option<Edge> {
         let found = |numbers: &Vec<u32>, of_client: bool| {
             let links = numbers.iter().rev().filter_map(|&number| self.links.get(number as usize));
             let edges = links.take(TRIES).filter_map(|link| self.peer(call, link, of_client, ends_file, children));
@@ -222,6 +250,20 @@ impl Connections {
         let edge = if ends_file { left() } else { writer(call, end?, is_peer) };
         edge.map(|edge| Edge { sure: Sure::Inferred, ..edge })
     }
+}
+
+/// Whether a connect only asks how one that did not wait has ended: between them the task made no other socket.
+fn completes(trace: &Trace, connect: u32) -> bool {
+    const CALLS_BETWEEN: usize = 64;
+    let events = &trace.events;
+    let Some(at) = trace.place_of(events.task(connect), connect) else { return false };
+    let before = trace.rows_of(events.task(connect))[..at].iter().rev().take(CALLS_BETWEEN);
+    let mut before = before.take_while(|&&row| events.texts.bytes(events.shape(row).syscall) != b"socket");
+    before.any(|&row| {
+        let (old, new) = (events.shape(row), events.shape(connect));
+        let is_same = old.syscall == new.syscall && events.target(row) == events.target(connect);
+        is_same && events.texts.bytes(old.errno) == b"EINPROGRESS"
+    })
 }
 
 /// The connect that an accept took: the first to its port.
@@ -335,8 +377,11 @@ fn is_at(bound: &[u8], address: &[u8]) -> bool {
 }
 
 fn same_capture(trace: &Trace, a: u32, b: u32) -> bool {
-    let capture = |row: u32| trace.tasks.get(trace.events.task(row) as usize).map(|task| task.capture);
-    capture(a) == capture(b)
+    capture_of(trace, a) == capture_of(trace, b)
+}
+
+fn capture_of(trace: &Trace, row: u32) -> Option<u32> {
+    trace.tasks.get(trace.events.task(row) as usize).map(|task| task.capture)
 }
 
 fn host(trace: &Trace, row: u32) -> &[u8] {

@@ -114,7 +114,9 @@ impl Waiting<'_> {
         let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
         // An interpreter takes its lock before it goes on.
         let waits = calls.filter_map(|row| Some((row, shapes.of(self.trace, row).named?)));
-        let mut waits = waits.filter(|&(_, wait)| wait != Wait::Lock);
+        // Who polls may look once more what is ready.
+        let is_look = |row: u32| events.requested_ns(row) == Some(0);
+        let mut waits = waits.filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));
         let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
     }

@@ -258,4 +258,39 @@ pub const CASES: &[Case] = &[
 1 01.602600 exit_group(0) = ?
 2 01.602700 exit_group(0) = ?
 "#, ends: &["1 recvfrom: 2 stream inferred", "1 poll: 2 stream inferred"] },
+    Case { name: "who asks how a connect that did not wait ended makes no second one, and one before the bind was refused", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.000500 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000010>
+1 01.000600 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000052>
+2 01.001000 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+1 01.002000 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 4 <0.000010>
+1 01.002100 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000052>
+1 01.002200 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000012>
+2 01.002300 accept(3, NULL, NULL) = 5 <0.000019>
+2 01.002400 accept(3,  <unfinished ...>
+3 01.302400 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000010>
+3 01.302500 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000082>
+2 01.302600 <... accept resumed>NULL, NULL) = 6 <0.300200>
+3 01.302700 recvfrom(3,  <unfinished ...>
+2 01.602700 write(6, "x", 1) = 1 <0.000020>
+3 01.602760 <... recvfrom resumed>"x", 9, 0, NULL, NULL) = 1 <0.300060>
+3 01.602800 exit_group(0) = ?
+1 01.603000 exit_group(0) = ?
+"#, ends: &["2 accept: 3 stream inferred", "3 recvfrom: 2 stream inferred"] },
+    Case { name: "a poll may look once more before it takes what it waited for, or take it not at all", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+2 01.001000 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+1 01.002000 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000012>
+2 01.002300 accept(3, NULL, NULL) = 5 <0.000019>
+1 01.002500 poll([{fd=4, events=POLLIN}, {fd=9, events=POLLIN}], 2, 1000 <unfinished ...>
+2 01.302700 write(5, "x", 1) = 1 <0.000020>
+1 01.302760 <... poll resumed>) = 1 ([{fd=4, revents=POLLIN}]) <0.300260>
+1 01.302800 poll([{fd=4, events=POLLIN}], 1, 0) = 1 ([{fd=4, revents=POLLIN}]) <0.000010>
+1 01.302900 recvfrom(4, "x", 1, 0, NULL, NULL) = 1 <0.000010>
+1 01.303000 poll([{fd=4, events=POLLIN}, {fd=9, events=POLLIN}], 2, 1000 <unfinished ...>
+2 01.602700 write(5, "x", 1) = 1 <0.000020>
+1 01.602760 <... poll resumed>) = 1 ([{fd=4, revents=POLLIN}]) <0.299760>
+1 01.603000 exit_group(0) = ?
+2 01.603000 exit_group(0) = ?
+"#, ends: &["1 poll: 2 stream inferred", "1 poll: 2 stream inferred"] },
 ];
