@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from conftest import SAMPLES, captures_of_samples
+from conftest import SAMPLES, Run, captures_of_samples
 
 import tracealyze
 from tracealyze.errors import WrongUsage
 from tracealyze.render.json import text, write_parts
+from tracealyze.render.partition import folded
 from tracealyze.selection import Scope
 
 KEYS = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target", "resolved", "tag")
@@ -55,6 +57,7 @@ def test_a_column_that_is_no_key_tells_what_all_pieces_agree_in(trace: tracealyz
         pieces = [row for row in trace.partition if row["pid"] == group["pid"]]
         assert group["pieces"] == len(pieces)
         assert group["targets"] == len({row["target"] for row in pieces})
+        assert group["processes"] == 1
         for key in KEYS:
             values = {row[key] for row in pieces}
             assert group[key] == (values.pop() if len(values) == 1 else None)
@@ -94,3 +97,60 @@ def test_calls_over_an_edge_that_was_asked_for_are_told(trace: tracealyze.Trace)
     assert cut.wall_ns == 32_500_000
     assert cut.cut_calls >= 1
     assert cut.outside_ns >= 4_120_000_000 - 4_113_400_000
+
+
+def stamp(us: int) -> str:
+    return f"{1_700_000_000 + us // 1_000_000}.{us % 1_000_000:06}"
+
+
+def lines_of_many_processes(number: int, large: bool = False) -> str:
+    """A shell that runs many programs one after the other, each 10 ms, and perhaps one as long as all these."""
+    lines, at_us = [f'1 {stamp(0)} execve("/bin/sh", ["sh"], 0x7ffd /* 1 var */) = 0 <0.000100>'], 1000
+    for pid in range(2, 2 + number + large):
+        took_us = 10_000 * (number if pid == 2 + number else 1)
+        begins, runs, reads, ends = map(stamp, (at_us, at_us + 100, at_us + 300, at_us + took_us))
+        lines += [
+            f"1 {begins} vfork() = {pid} <0.000050>",
+            f'{pid} {runs} execve("/bin/{"cc" if pid % 2 else "as"}", ["x"], 0x7ffd /* 1 var */) = 0 <0.000100>',
+            f"1 {runs} wait4({pid}, NULL, 0, NULL) = {pid} <{took_us / 1_000_000:.6f}>",
+            f'{pid} {reads} read(3</etc/{pid}>, "", 8) = 0 <{took_us / 2_000_000:.6f}>',
+            f"{pid} {ends} +++ exited with 0 +++",
+        ]
+        at_us += took_us + 1000
+    return "\n".join([*lines, f"1 {stamp(at_us)} +++ exited with 0 +++", ""])
+
+
+@pytest.mark.parametrize("large", [False, True])
+def test_many_small_processes_are_told_by_their_programs(large: bool, strace: Callable[[str], Path]) -> None:
+    trace = tracealyze.read(strace(lines_of_many_processes(60, large)))
+    pieces = folded(trace, 10)
+    outer = {piece.name: piece for piece in pieces if piece.depth == 0}
+    assert sum(piece.exclusive_ns for piece in outer.values()) == trace.window.wall_ns
+    assert ("pid 62 /bin/as" in outer) == large
+    assert outer["/bin/cc"].count == "30 processes"
+    assert outer["/bin/as"].count == ("30 other processes" if large else "30 processes")
+    reads = [piece for piece in pieces if piece.name == "read" and piece.count == "30 calls"]
+    assert [(piece.target, piece.exclusive_ns) for piece in reads] == [("30 targets", 30 * 5_000_000)] * 2
+
+
+def test_few_processes_are_told_one_by_one(strace: Callable[[str], Path]) -> None:
+    trace = tracealyze.read(strace(lines_of_many_processes(6)))
+    outer = [piece for piece in folded(trace, 6) if piece.depth == 0]
+    assert [piece.name for piece in outer[:2]] == ["pid 2 /bin/as", "pid 3 /bin/cc"]
+    # The shell itself, and what each of the others was before its own program.
+    assert outer[6].name == "1 more process"
+    assert sum(piece.exclusive_ns for piece in outer) == trace.window.wall_ns
+
+
+def test_the_path_through_many_small_processes_is_its_longest_stretches(
+    run: Run, strace: Callable[[str], Path]
+) -> None:
+    capture = strace(lines_of_many_processes(300))
+    shown = run("critical-path", capture, "--json")
+    rows = json.loads(shown.stdout)
+    assert [row["pid"] for row in rows] == list(range(2, 52))
+    assert {row["dur_ns"] for row in rows} == {9_900_000}
+    assert "in stretches no longer than" in shown.stderr
+    few = run("critical-path", strace(lines_of_many_processes(6)), "--min", "9ms", "--json")
+    assert [row["pid"] for row in json.loads(few.stdout)] == list(range(2, 8))
+    assert "in stretches shorter than" in few.stderr

@@ -60,3 +60,8 @@ def test_threads_stand_below_their_process_only_if_asked_for(run: Run, strace: C
     rows = json.loads(run("tree", capture, "--threads", "--json").stdout)
     assert [(row["pid"], row["tid"]) for row in rows] == [(7, None), (7, 8)]
     assert "thread 8" in run("tree", capture, "--threads").stdout
+
+
+def test_rows_that_are_not_shown_are_told(run: Run, strace: Callable[[str], Path]) -> None:
+    shown = run("tree", strace(THREADS), "--threads", "--top", "1")
+    assert shown.stderr.strip() == "Left out: 1 row of 2; --top shows more."

@@ -118,10 +118,10 @@ class Trace:
         capture, pid, tid, program, class, syscall, op, target, resolved. The largest come first; groups below
         `at_least_ns` and those after the first `most` are left out."""
 
-    def path(self, selection: Selection, at_least_ns: int = 0) -> Table:
+    def path(self, selection: Selection, at_least_ns: int = 0, most: int | None = None) -> Table:
         """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op,
         target, line, pieces. Segments shorter than at_least_ns are taken together where one task's follow each other,
-        or left out."""
+        or left out; with most, all but the so many longest are left out instead."""
 
     def tasks(self, selection: Selection) -> Table: ...
     def chain(self, selection: Selection, longest: bool) -> Table:

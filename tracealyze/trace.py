@@ -227,9 +227,11 @@ class Trace:
         """The segments behind the partition, in order of time."""
         return self.path_from(0)
 
-    def path_from(self, at_least_ns: int) -> Table:
-        """The path in stretches of at least this length; short segments of one task are taken together."""
-        return self._table(lambda: self._source.path(self._selected, at_least_ns))
+    def path_from(self, at_least_ns: int, most: int | None = None) -> Table:
+        """The path in stretches of at least this length; short segments of one task are taken together.
+
+        With `most`, the so many longest of all stretches."""
+        return self._table(lambda: self._source.path(self._selected, at_least_ns, most))
 
     @cached_property
     def loops(self) -> Table:

@@ -90,7 +90,7 @@ fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
 }
 
 /// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
-fn most_ns(trace: &Trace, pieces: &Pieces, within: &Filter) -> i64 {
+pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &Filter) -> i64 {
     let of_classes = |classes: &[u32]| -> i64 {
         let named = |(class, _): &(u32, &i64)| classes.contains(class);
         (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
@@ -118,6 +118,6 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &Query, within: &F
     if cells.is_empty() {
         return Vec::new();
     }
-    let places = tasks.into_iter().flat_map(|task| pieces.of_task(task));
-    places.filter(|&at| cells.contains(&place(trace, &pieces.all[at as usize]))).collect()
+    let of_task = |task| pieces.of_task(task).filter(|&at| cells.contains(&place(trace, &pieces.all[at as usize])));
+    tasks.into_par_iter().flat_map_iter(of_task).collect()
 }

@@ -10,6 +10,7 @@ mod scope;
 use crate::cells;
 use crate::events::NONE;
 use crate::partition::{Piece, Pieces, text_column};
+use crate::processes::main_task;
 use crate::table::{Table, Values, ints, some_ints, texts};
 use crate::tasks::Task;
 use crate::trace::Trace;
@@ -48,6 +49,7 @@ struct Folded {
     first_row: u32,
     last_row: u32,
     targets: i64,
+    processes: i64,
     pieces: i64,
     /// Bits of the keys in which all pieces agree.
     common: u16,
@@ -62,6 +64,7 @@ impl Folded {
             first_row: NONE,
             last_row: 0,
             targets: 1,
+            processes: 1,
             pieces: 0,
             common: (1 << KEYS) - 1,
         }
@@ -72,23 +75,31 @@ impl Folded {
         Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
     }
 
-    /// Pieces of one group, in order.
-    fn of(trace: &Trace, pieces: &Pieces, numbers: &[u32]) -> Folded {
+    /// Pieces of one group, in order. In those keys that may differ some of them do not agree, perhaps.
+    fn of(trace: &Trace, pieces: &Pieces, numbers: &[u32], may_differ: &[Key]) -> Folded {
         let mut folded = Folded::new(numbers[0]);
         let first = &pieces.all[folded.first as usize];
         let mut further_targets: FxHashSet<Text> = FxHashSet::default();
+        let (mut further_processes, mut task, process) =
+            (FxHashSet::default(), first.task, main_task(trace, first.task));
         for &at in numbers {
             let piece = &pieces.all[at as usize];
-            folded.add(trace, piece, first);
+            folded.add(trace, piece, first, may_differ);
             if piece.target != first.target {
                 further_targets.insert(piece.target);
             }
+            if piece.task != task {
+                task = piece.task;
+                further_processes.insert(main_task(trace, task));
+            }
         }
+        further_processes.remove(&process);
         folded.targets += further_targets.len() as i64;
+        folded.processes += further_processes.len() as i64;
         folded
     }
 
-    fn add(&mut self, trace: &Trace, piece: &Piece, first: &Piece) {
+    fn add(&mut self, trace: &Trace, piece: &Piece, first: &Piece, may_differ: &[Key]) {
         self.exclusive_ns += piece.exclusive_ns;
         self.calls += i64::from(piece.calls);
         self.first_row = self.first_row.min(piece.first_row);
@@ -96,7 +107,7 @@ impl Folded {
         self.pieces += 1;
         let differ =
             |key: Key| (piece.task != first.task || !key.is_of_task()) && key.of(trace, piece) != key.of(trace, first);
-        for (_, key) in Key::ALL {
+        for &key in may_differ {
             if self.shares(key) && differ(key) {
                 self.common &= !(1 << key as u16);
             }
@@ -154,11 +165,15 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
         let piece = &pieces.all[*at as usize];
         within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece))
     };
+    // No piece is empty.
+    if cells::most_ns(trace, pieces, &within) == 0 {
+        return Vec::new();
+    }
     if query.at_least_ns > 0 && query.by.is_some() {
-        return cells::reaching(trace, pieces, query, &within).into_iter().filter(fits).collect();
+        return cells::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect();
     }
     if !within.only.iter().any(|(key, _)| key.is_of_task()) {
-        return (0..pieces.all.len() as u32).filter(fits).collect();
+        return (0..pieces.all.len() as u32).into_par_iter().filter(fits).collect();
     }
     let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
     tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect()
@@ -166,7 +181,9 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<Folded> {
     let (order, bounds) = in_groups(trace, pieces, chosen, keys);
-    let folded = |bounds: &[usize]| Folded::of(trace, pieces, &order[bounds[0]..bounds[1]]);
+    let may_differ = |key: &Key| !keys.contains(key) && (*key != Key::Capture || trace.captures.len() > 1);
+    let may_differ: Vec<Key> = Key::ALL.map(|(_, key)| key).into_iter().filter(may_differ).collect();
+    let folded = |bounds: &[usize]| Folded::of(trace, pieces, &order[bounds[0]..bounds[1]], &may_differ);
     bounds.par_windows(2).map(folded).collect()
 }
 
@@ -255,7 +272,7 @@ fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wan
     Table::new("partition", columns)
 }
 
-fn facts_of_folding(trace: &Trace, groups: &[Folded]) -> [(&'static str, Values); 4] {
+fn facts_of_folding(trace: &Trace, groups: &[Folded]) -> [(&'static str, Values); 5] {
     let line = |row: fn(&Folded) -> u32| {
         let line = move |group: &Folded| match group.first_row {
             NONE => NO_NS,
@@ -267,6 +284,7 @@ fn facts_of_folding(trace: &Trace, groups: &[Folded]) -> [(&'static str, Values)
         ("first_line", line(|group| group.first_row)),
         ("last_line", line(|group| group.last_row)),
         ("targets", ints(groups.iter().map(|group| group.targets))),
+        ("processes", ints(groups.iter().map(|group| group.processes))),
         ("pieces", ints(groups.iter().map(|group| group.pieces))),
     ]
 }

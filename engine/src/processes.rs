@@ -14,18 +14,20 @@ use rustc_hash::FxHashMap;
 
 /// The main task of the process of each task.
 pub fn main_tasks(trace: &Trace) -> Vec<u32> {
-    let main = |number: u32| {
-        let mut at = number;
-        for _ in 0..64 {
-            let task = &trace.tasks[at as usize];
-            if !task.is_thread || task.creator == NONE || task.creator == at {
-                break;
-            }
-            at = task.creator;
+    (0..trace.tasks.len() as u32).map(|task| main_task(trace, task)).collect()
+}
+
+/// The main task of the process of a task.
+pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
+    let mut at = number;
+    for _ in 0..64 {
+        let task = &trace.tasks[at as usize];
+        if !task.is_thread || task.creator == NONE || task.creator == at {
+            break;
         }
-        at
-    };
-    (0..trace.tasks.len() as u32).map(main).collect()
+        at = task.creator;
+    }
+    at
 }
 
 /// How a task's life divides. Without a clock only the calls are known.

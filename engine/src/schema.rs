@@ -860,6 +860,7 @@ columns! {
         "first_line" i64 "" "Line of the first call charged; in folded rows only, as what follows.";
         "last_line" i64 "" "Line of the last call charged.";
         "targets" i64 "" "Number of different targets taken together.";
+        "processes" i64 "" "Number of different processes taken together.";
         "pieces" i64 "" "Number of rows of the finest partition taken together.";
     }
     "path" {

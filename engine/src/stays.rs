@@ -14,6 +14,7 @@ use crate::wakers::{Edge, How, Sure};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 
 /// A stretch of the path in one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,6 +48,7 @@ type Kind = (Class, Text, Text, Tag);
 pub struct Stays<'trace> {
     trace: &'trace Trace,
     at_least_ns: i64,
+    most: Option<usize>,
     done: Vec<Stay>,
     open: Option<Stay>,
     sums: FxHashMap<Kind, (i64, Segment)>,
@@ -57,7 +59,30 @@ pub struct Stays<'trace> {
 impl<'trace> Stays<'trace> {
     /// Keep stretches of at least this length.
     pub fn new(trace: &'trace Trace, at_least_ns: i64) -> Stays<'trace> {
-        Stays { trace, at_least_ns, done: Vec::new(), open: None, sums: FxHashMap::default(), waits: Vec::new() }
+        let (done, sums, waits) = (Vec::new(), FxHashMap::default(), Vec::new());
+        Stays { trace, at_least_ns, most: None, done, open: None, sums, waits }
+    }
+
+    /// Keep the longest instead, so many, and take those below `at_least_ns` together all the same.
+    pub fn longest(self, most: usize) -> Stays<'trace> {
+        Stays { most: Some(most), ..self }
+    }
+
+    fn keep(&mut self, stay: Stay) {
+        if self.most.is_some() || stay.segment.dur_ns() >= self.at_least_ns {
+            self.done.push(stay);
+        }
+        if self.most.is_some_and(|most| self.done.len() >= 2 * most.max(1)) {
+            self.drop_shorter();
+        }
+    }
+
+    /// Forget all but the longest; of equals the earlier ones stay.
+    fn drop_shorter(&mut self) {
+        if let Some(most) = self.most.filter(|&most| most < self.done.len()) {
+            self.done.select_nth_unstable_by_key(most, |stay| (Reverse(stay.segment.dur_ns()), stay.segment.start_ns));
+            self.done.truncate(most);
+        }
     }
 
     /// Take the next segment of the walk.
@@ -67,10 +92,7 @@ impl<'trace> Stays<'trace> {
         let alone = matches!(segment.what, What::Silence(_));
         if alone || segment.dur_ns() >= self.at_least_ns {
             self.close();
-            if segment.dur_ns() >= self.at_least_ns {
-                self.done.push(Stay { segment, pieces: 1, seen_ns: segment.start_ns, awaited });
-            }
-            return;
+            return self.keep(Stay { segment, pieces: 1, seen_ns: segment.start_ns, awaited });
         }
         let waiter = |awaited: Option<Awaited>| awaited.map(|awaited| awaited.by);
         let follows = |stay: &Stay| {
@@ -102,15 +124,16 @@ impl<'trace> Stays<'trace> {
     fn close(&mut self) {
         let Some(stay) = self.open.take() else { return };
         let most = self.sums.drain().max_by_key(|&(kind, (sum_ns, _))| (sum_ns, kind)).map(|(_, (_, segment))| segment);
-        if let Some(most) = most.filter(|_| stay.segment.dur_ns() >= self.at_least_ns) {
+        if let Some(most) = most {
             let segment = Segment { start_ns: stay.segment.start_ns, end_ns: stay.segment.end_ns, ..most };
-            self.done.push(Stay { segment, seen_ns: most.start_ns, ..stay });
+            self.keep(Stay { segment, seen_ns: most.start_ns, ..stay });
         }
     }
 
     /// The stretches in order of time.
     pub fn finish(mut self) -> Vec<Stay> {
         self.close();
+        self.drop_shorter();
         self.done.sort_by_key(|stay| stay.segment.start_ns);
         self.done
     }

@@ -532,6 +532,28 @@ fn tables_and_charges_tell_the_same() {
 }
 
 #[test]
+fn the_longest_stretches_are_kept_however_many_there_are() {
+    let plan = (0..40).fold(root(), |plan, at| plan.call("read", at * 100, at * 100 + 10 + at * 7 % 40));
+    let trace = build(vec![plan.exit(4000)]);
+    let segments = segments(&trace);
+    let lengths = |most: Option<usize>| {
+        let stays = Stays::new(&trace, 0);
+        let mut found = if let Some(most) = most { stays.longest(most) } else { stays };
+        segments.iter().rev().for_each(|&segment| found.take(segment));
+        let found = found.finish();
+        assert!(found.is_sorted_by_key(|stay| stay.segment.start_ns));
+        let mut lengths: Vec<i64> = found.iter().map(|stay| stay.segment.dur_ns()).collect();
+        lengths.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
+        lengths
+    };
+    let all = lengths(None);
+    assert!(all.len() > 40);
+    for most in [0, 1, 7, 40, all.len(), 2 * all.len()] {
+        assert_eq!(lengths(Some(most)), all[..most.min(all.len())]);
+    }
+}
+
+#[test]
 fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
     let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
     let wakers = Wakers::new(&trace);

@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from tracealyze import units
 from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
+from tracealyze.render import output
 
 
 def command(
@@ -38,4 +40,6 @@ def command(
     rows = tree.rows_of(trace, threads)
     listing = tree.drawn(rows, trace, top) if chosen is Form.TABLE else tree.plain(rows[:top], trace.tick_ns)
     FORMS[chosen](listing)
+    if len(rows) > top:
+        output.note(f"Left out: {units.counted(len(rows) - top, 'row')} of {units.count(len(rows))}; --top shows more.")
     shared.close(trace, strict)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
 from tracealyze.render.listing import Column, Listing
@@ -13,11 +13,15 @@ from tracealyze.selection import Scope
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
-    from tracealyze.table import Row
+    from tracealyze.table import Row, Table
     from tracealyze.trace import Trace
 
 # A piece below this share of the window is told with the others of its kind.
 _LEAST_SHARE = 0.01
+# Where processes that are not told one by one would have more than this, programs are told instead, and of processes
+# only those that have at least that themselves.
+_MOST_LEFT = 0.2
+_LEAST_SHARE_OF_ONE = 0.1
 _CALLS_PER_PROCESS = 5
 _TARGETS_PER_CALL = 3
 
@@ -68,48 +72,113 @@ def listing(summary: Summary, tick_ns: int) -> Listing:
 
 
 def folded(trace: Trace, top: int) -> list[Piece]:
-    """The largest pieces with their parts, and one for the rest, so that the outermost ones add up to the whole."""
+    """The largest pieces with their parts, and one for the rest, so that the outermost ones add up to the whole.
+
+    Outermost are processes; where many small ones have most of the time, those of one program are taken together."""
     processes = trace.partition_by(["pid", "program"])
+    all_ns = sum(processes.column("exclusive_ns"))
+    parts = [_Part(trace, row, ("pid", "program")) for row in processes.head(top)]
+    if len(processes) == 1 and parts[0].is_nameless:
+        return parts[0].calls(0, top)
+    if sum(part.exclusive_ns for part in parts) < (1 - _MOST_LEFT) * all_ns:
+        parts = _by_program(trace, processes, parts, top)
     pieces: list[Piece] = []
-    for process in processes.head(top):
-        if len(processes) == 1 and process["pid"] is None and not process["program"]:
-            return _Process(trace, process).calls(0, top)
-        pieces.append(_Process(trace, process).piece())
-        pieces.extend(_Process(trace, process).calls(1, _CALLS_PER_PROCESS))
-    if len(processes) > top:
-        rest_ns = sum(processes.column("exclusive_ns")[top:])
-        pieces.append(_piece(trace, 0, f"{len(processes) - top} more processes", rest_ns))
+    for part in parts:
+        pieces.append(part.piece())
+        pieces.extend(part.calls(1, _CALLS_PER_PROCESS))
+    rest_ns = all_ns - sum(part.exclusive_ns for part in parts)
+    if rest_ns:
+        pieces.append(_piece(trace, 0, _others(trace, parts), rest_ns))
     return pieces
 
 
-class _Process:
-    """A process, or what else time was charged to, and its parts."""
+def _others(trace: Trace, parts: list[_Part]) -> str:
+    """How many have the rest; it may be what those that are told did before they ran another program."""
+    told = [Scope({"pid": part.only["pid"]} if "pid" in part.only else part.only) for part in parts]
+    rest = sum(trace.partition_by([], apart_from=told).column("processes"))
+    return units.counted(rest, "more process", "more processes") if rest else "the rest of these"
 
-    def __init__(self, trace: Trace, row: Row) -> None:
+
+def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) -> list[_Part]:
+    """The large ones of these processes, and the others by their programs."""
+    large = [part for part in largest if part.share >= _LEAST_SHARE_OF_ONE]
+    apart = tuple(Scope(part.only) for part in large)
+    sums: dict[str | None, dict[str, Any]] = {}
+    columns = [processes.column(name)[len(large) :] for name in ("program", "pid", "exclusive_ns", "processes")]
+    for program, pid, exclusive_ns, count in zip(*columns, strict=True):
+        known = sums.setdefault(program, {"program": program, "pid": pid, "exclusive_ns": 0, "processes": 0})
+        known["exclusive_ns"] += exclusive_ns
+        known["processes"] += count
+    # One pass over all pieces, which may be millions, tells the calls of each program.
+    calls: dict[str | None, list[Row]] = {}
+    for row in trace.partition_by(["program", "class", "syscall", "op"], apart_from=apart):
+        calls.setdefault(row["program"], []).append(row)
+    told = sorted(sums.values(), key=lambda row: -row["exclusive_ns"])[: top - len(large)]
+    groups = [_Part(trace, row, ("program",), apart, calls[row["program"]]) for row in told]
+    return sorted([*large, *groups], key=lambda part: -part.exclusive_ns)
+
+
+class _Part:
+    """A process, the processes of a program, or what else time was charged to, and its own parts."""
+
+    def __init__(
+        self,
+        trace: Trace,
+        row: Row,
+        keys: Sequence[str],
+        apart_from: Sequence[Scope] = (),
+        known: Sequence[Row] | None = None,
+    ) -> None:
         self.trace = trace
+        self.known = known
         self.row = row
-        self.only = {"pid": [row["pid"]], "program": [row["program"]]}
+        self.only = {key: [row[key]] for key in keys}
+        self.apart_from = apart_from
+        self.exclusive_ns: int = row["exclusive_ns"]
         self.least_ns = ceil(_LEAST_SHARE * trace.window.wall_ns)
+
+    @property
+    def is_nameless(self) -> bool:
+        """Whether it is not known who it is: as in a log, or of one process alone."""
+        return self.row["pid"] is None and not self.row["program"]
+
+    @property
+    def share(self) -> float:
+        """The part of the window that it has."""
+        wall_ns = self.trace.window.wall_ns
+        return self.exclusive_ns / wall_ns if wall_ns else 0.0
 
     def piece(self) -> Piece:
         """All of it."""
-        named = (f"pid {self.row['pid']}" if self.row["pid"] is not None else "", self.row["program"] or "")
-        name = " ".join(part for part in named if part) or "the traced process"
-        return _piece(self.trace, 0, name, self.row["exclusive_ns"])
+        several, pid = self.row["processes"] > 1, self.row["pid"]
+        named = ("" if pid is None or (several and "pid" not in self.only) else f"pid {pid}", self.row["program"] or "")
+        unknown = "program unknown" if several else "the traced process"
+        piece = _piece(self.trace, 0, " ".join(part for part in named if part) or unknown, self.exclusive_ns)
+        other = any(scope.only["program"] == [self.row["program"]] for scope in self.apart_from)
+        count = f"{units.count(self.row['processes'])} {'other ' if other else ''}processes"
+        return replace(piece, count=count) if several else piece
 
     def calls(self, depth: int, most: int) -> list[Piece]:
         """Its largest calls, and silences, with their targets."""
-        calls = self.trace.partition_by(["class", "syscall", "op"], Scope(self.only, {"class": ["gap"]}))
-        silences = self.trace.partition_by(["class", "target"], Scope({**self.only, "class": ["gap"]}))
-        largest = sorted([*calls.head(most), *silences.head(most)], key=lambda row: -row["exclusive_ns"])[:most]
+        largest, kinds = self._kinds(most)
         large = [row for row in largest if row["exclusive_ns"] >= self.least_ns]
         told = large if depth else large or largest
         pieces = [piece for row in told for piece in self._call(row, depth)]
-        rest_ns = self.row["exclusive_ns"] - sum(row["exclusive_ns"] for row in told)
-        others = len(calls) + len(silences) - len(told)
+        rest_ns = self.exclusive_ns - sum(row["exclusive_ns"] for row in told)
+        others = kinds - len(told)
         if others and rest_ns >= self.least_ns:
             pieces.append(_piece(self.trace, depth, units.counted(others, "smaller piece"), rest_ns))
         return pieces
+
+    def _kinds(self, most: int) -> tuple[Sequence[Row], int]:
+        """The largest of its calls and silences, and how many there are."""
+        if self.known is not None:
+            return self.known[:most], len(self.known)
+        silent = {"class": ["gap"]}
+        calls = self.trace.partition_by(["class", "syscall", "op"], Scope(self.only, silent))
+        silences = self.trace.partition_by(["class", "target"], Scope(self.only | silent))
+        largest = sorted([*calls.head(most), *silences.head(most)], key=lambda row: -row["exclusive_ns"])[:most]
+        return largest, len(calls) + len(silences)
 
     def _call(self, row: Row, depth: int) -> Iterator[Piece]:
         piece = _piece(self.trace, depth, name_of(row), row["exclusive_ns"])
@@ -126,7 +195,9 @@ class _Process:
 
     def _targets(self, call: Row, depth: int) -> Iterator[Piece]:
         here = Scope(self.only | {key: [call[key]] for key in ("class", "syscall", "op")})
-        rows = self.trace.partition_by(["target"], here, at_least_ns=self.least_ns, most=_TARGETS_PER_CALL)
+        rows = self.trace.partition_by(
+            ["target"], here, apart_from=self.apart_from, at_least_ns=self.least_ns, most=_TARGETS_PER_CALL
+        )
         for row in rows:
             piece = _piece(self.trace, depth, row["target"] or "(no target)", row["exclusive_ns"])
             yield replace(piece, count=units.counted(row["calls"], "call"))

@@ -142,11 +142,18 @@ impl PyTrace {
     }
 
     /// The path in order of time. With `at_least_ns`, shorter segments of one task that follow each other are taken
-    /// together, and what is still shorter is left out.
-    #[pyo3(signature = (selection, at_least_ns = 0))]
-    fn path(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
+    /// together, and what is still shorter is left out; with `most`, all but the so many longest ones instead.
+    #[pyo3(signature = (selection, at_least_ns = 0, most = None))]
+    fn path(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        at_least_ns: i64,
+        most: Option<usize>,
+    ) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, NoTime> {
-            let mut stays = Stays::new(self.0.trace(), at_least_ns);
+            let stays = Stays::new(self.0.trace(), at_least_ns);
+            let mut stays = if let Some(most) = most { stays.longest(most) } else { stays };
             let matched = selection.0.condition.as_ref().map(|condition| condition.matched(self.0.trace()));
             let is_chosen = |segment: &Segment| {
                 matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
