@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,6 +11,8 @@ from dataclasses import dataclass
 from tracealyze.render.text import symbols
 
 _BETWEEN = 2
+# The first path from the root on with two folders or more.
+_PATH = re.compile(r"(?<!\S)(/(?:[^\s/]+/){2,}[^\s/]+)")
 _WIDTH_OF_A_PIPE = 80
 _NARROWEST = 20
 
@@ -83,7 +86,7 @@ class Paper:
     def _joined(self, texts: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
         parts = []
         for each, strip, width in zip(texts, strips, widths, strict=True):
-            text = self.cut(self.drawn.plain(each), width)
+            text = self.cut_named(self.drawn.plain(each), width)
             blanks = " " * (width - cells(text))
             parts.append(blanks + text if strip.right else text + blanks)
         return (" " * _BETWEEN).join(parts).rstrip()
@@ -96,6 +99,18 @@ class Paper:
 
         end = self.drawn.ellipsis[:width] if width > 0 else ""
         return set_cell_size(text, max(width - len(end), 0)).rstrip() + end
+
+    def cut_named(self, text: str, width: int) -> str:
+        """The same for what has a name in it: the first folders of a long path go first, for its end tells the most."""
+        path = _PATH.search(text) if cells(text) > width else None
+        if path:
+            folders = path[1].split("/")
+            over = cells(text) - width + len(self.drawn.ellipsis)
+            kept = 1
+            while kept < len(folders) - 1 and len("/".join(folders[:kept])) < over:
+                kept += 1
+            text = f"{text[: path.start()]}{self.drawn.ellipsis}/{'/'.join(folders[kept:])}{text[path.end() :]}"
+        return self.cut(text, width)
 
 
 def _width_of_pipe() -> int:

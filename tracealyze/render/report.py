@@ -116,11 +116,13 @@ class _Report:
     def _told(self, piece: Piece, room: int) -> tuple[str, str]:
         """The name and what is said of it. Where room is short, the number of calls stays and the target goes."""
         facts = [fact for fact in (piece.count, piece.remark) if fact]
-        name = self.paper.cut(shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _LEAST_OF_A_TARGET))
+        name = self.paper.cut_named(
+            shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _LEAST_OF_A_TARGET)
+        )
         left = room - cells(_APART.join([name, "", *facts]))
         target = shown(piece.target)
         if cells(target) > left:
-            target = self.paper.cut(target, left) if left >= _LEAST_OF_A_TARGET else ""
+            target = self.paper.cut_named(target, left) if left >= _LEAST_OF_A_TARGET else ""
         return name, _APART.join(part for part in (target, *facts) if part)
 
     def stages(self) -> None:
@@ -150,9 +152,7 @@ class _Report:
             return on_path[number] or 0, in_calls[number] or 0, calls[number]
 
         costliest = nlargest(self.top, numbers, key=cost)
-        kept = [
-            dict(row) | {"end": end_of(row), "what": row["argv"] or row["program"]} for row in table.pick(costliest)
-        ]
+        kept = [dict(row) | {"end": end_of(row), "what": command_of(row)} for row in table.pick(costliest)]
         columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
         if self.summary.window.reason is None:
             columns += [
@@ -252,13 +252,24 @@ class _Report:
 
 
 def _place(row: Row) -> str:
-    who = f"pid {row['pid']} " if row["pid"] is not None else ""
-    return f"{who}{name_of(row)}"
+    program = (row["program"] or "").rsplit("/", 1)[-1]
+    who = " ".join(part for part in (f"pid {row['pid']}" if row["pid"] is not None else "", program) if part)
+    return f"{who}{': ' if who else ''}{name_of(row)}"
 
 
 def of_all(kept: int, number: int, what: str) -> str:
     """How much of a list is shown."""
     return f"the first {kept} of {units.count(number)}, {what}" if kept < number else what
+
+
+def command_of(row: Row) -> str | None:
+    """What a process ran, with its arguments. A tracer cuts long ones, but knows the program."""
+    argv: str | None = row["argv"]
+    program: str | None = row["program"]
+    first, blank, rest = (argv or "").partition(" ")
+    if program and first.endswith("...") and program.startswith(first.removesuffix("...")):
+        return f"{program}{blank}{rest}"
+    return argv or program
 
 
 def end_of(row: Row) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
-from tracealyze.render.report import end_of
+from tracealyze.render.report import command_of, end_of
 from tracealyze.render.text import Symbols, symbols
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def _name(row: Row) -> str:
         return f"thread {row['tid']}"
     name = f"{row['pid']} " if row["pid"] is not None else ""
     threads = f" ({row['threads']} threads)" if (row["threads"] or 1) > 1 else ""
-    return f"{name}{shown(row['argv'] or row['program'] or '(program unknown)')}{threads}"
+    return f"{name}{shown(command_of(row) or '(program unknown)')}{threads}"
 
 
 def _waits(row: Row) -> str | None:
