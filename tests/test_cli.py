@@ -54,6 +54,16 @@ def test_help_shows_brackets_as_they_are(run: Run) -> None:
         (["README.md"], 2, "tracealyze summarize README.md"),
         (["top-syscalls", "README.md", "--by", "colour"], 2, "syscall"),
         (["summarize"], 2, "No capture: name a file"),
+        (
+            ["summarize", "samples/ssh-login/ssh-login.truss", "--from", "+900"],
+            3,
+            "nothing lies in --from +900; the capture reaches from 2.6581 to 14.0814",
+        ),
+        (
+            ["events", "samples/ssh-login/ssh-login.truss", "--from", "+9", "--to", "+3"],
+            3,
+            "nothing lies in --from +9 --to +3",
+        ),
     ],
 )
 def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], code: int, says: str, run: Run) -> None:
@@ -62,6 +72,22 @@ def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], 
     assert says in done.stderr
     assert done.stderr.startswith("tracealyze: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_without_a_command_help_is_shown_and_what_lacks_is_named(run: Run) -> None:
+    done = run()
+    assert (done.returncode, done.stderr) == (2, "tracealyze: no command. See tracealyze --help.\n")
+    assert "summarize" in done.stdout
+
+
+def test_paragraphs_of_help_are_broken_where_the_terminal_ends_only(run: Run) -> None:
+    assert "others meanwhile. It is told only" in run("tree", "--help").stdout
+
+
+def test_of_several_captures_those_outside_of_a_stretch_are_noted(run: Run) -> None:
+    done = run("summarize", SSH, SAMPLES / "kernel-shutdown" / "shutdown.log", "--from", "3")
+    assert done.returncode == 0
+    assert "shutdown.log: nothing lies in --from 3" in done.stderr
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
@@ -147,6 +173,12 @@ def test_nobody_reading_is_no_error() -> None:
         [sys.executable, "-m", "tracealyze", "events", str(SSH)], stdout=writer, stderr=subprocess.PIPE, check=False
     )
     os.close(writer)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_a_closed_standard_output_is_no_crash() -> None:
+    command = f"exec {sys.executable} -m tracealyze summarize {SSH} >&-"
+    done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 
 

@@ -347,6 +347,50 @@ def findings_of(stdout: str) -> dict[str, str]:
     return {each["metric"]: each["outcome"] for each in judgements if each["by"] == "finding"}
 
 
+def test_a_filtered_capture_is_neither_worse_nor_better_than_a_whole_one(capture: Write) -> None:
+    """It was believed that fewer kinds of calls are progress, and more of them a regression."""
+    memory = "mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f00 <0.000010>"
+    whole, only_opens = capture("whole", [OPEN, memory] * 60), capture("opens", [OPEN] * 110)
+    lines = only_opens.read_text(encoding="utf-8").splitlines(keepends=True)
+    only_opens.write_text("".join(line for line in lines if "exit_group" not in line), encoding="utf-8")
+    for before, after, which in ((whole, only_opens, "this"), (only_opens, whole, "the baseline")):
+        found = judged([before], [after])
+        assert not found.of(Outcome.FAILED, Outcome.IMPROVED)
+        assert any(f"only {which} is of some kinds of calls" in note for note in found.notes)
+
+
+def test_a_word_that_the_tracer_cut_is_no_other_command(capture: Write) -> None:
+    def running(name: str, word: str) -> Path:
+        file = capture(name, [OPEN])
+        file.write_text(file.read_text(encoding="utf-8").replace('["tool"]', f'["tool", {word}]'), encoding="utf-8")
+        return file
+
+    short, long, other = running("a", '"/srv/data/in"...'), running("b", '"/srv/data/input"'), running("c", '"/srv/x"')
+    assert not any("the baseline ran" in note.lower() for note in judged([short], [long]).notes)
+    assert any("the baseline ran" in note.lower() for note in judged([short], [other]).notes)
+
+
+def test_sleeps_until_a_moment_are_one_place_though_each_takes_another_time(capture: Write) -> None:
+    """Each has the length that it took, and the median over the runs of each of these was half of it or nothing."""
+    until = "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {{tv_sec=1856, tv_nsec=191570242}}, NULL) = 0 <{}>"
+    slept = [capture(f"run{n}", [until.format(took)]) for n, took in enumerate(("0.200170", "0.203618", "0.200111"))]
+    sleep = next(each for each in judged([capture("none", [])], slept).of(Outcome.FAILED))
+    (place,) = sleep.explanation.differences if sleep.explanation else ()
+    assert (sleep.metric, place.shape) == ("deliberate_wait", "clock_nanosleep() of about 200 ms")
+    assert place.after == sleep.after
+
+
+def test_places_that_differ_in_numbers_alone_are_told_as_one(capture: Write) -> None:
+    def opens(times: int) -> list[str]:
+        return [OPEN.replace("conf", f"f{number}") for number in range(8)] * times
+
+    failed = judged([capture("one", opens(1))], [capture("three", opens(3))]).of(Outcome.FAILED)
+    told = next(each.explanation for each in failed if each.metric == "calls[openat]")
+    assert told is not None
+    assert [(each.shape, each.before, each.after) for each in told.differences] == [("openat(/etc/fN)", 8, 24)]
+    assert len(told.lines) == 1
+
+
 def test_a_known_finding_does_not_fail(capture: Write, run: Run, tmp_path: Path) -> None:
     base, slept = tmp_path / "base.json", capture("slept", [SLEEP] * 4)
     assert run("baseline", "create", slept, "-o", base).returncode == 0

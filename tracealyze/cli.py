@@ -49,8 +49,7 @@ class _Commands(TyperGroup):
             app.command(cmd_name)(module.command)
         command = typer.main.get_command(app)
         command.name = cmd_name
-        # Help is laid out with marks in brackets; names of tables in settings are no marks.
-        command.help = command.help.replace("[", r"\[") if command.help else None
+        command.help = _flowing(command.help) if command.help else None
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -67,6 +66,14 @@ class _Commands(TyperGroup):
         except BrokenPipeError:
             output.abandon()
             return ExitCode.FINE
+
+
+def _flowing(text: str) -> str:
+    """The text of help with paragraphs that are broken where the terminal ends, not where the source does.
+
+    Help is laid out with marks in brackets; names of tables in settings are no marks."""
+    paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
+    return "\n\n".join(paragraphs).replace("[", r"\[")
 
 
 def _if_a_file(name: str) -> str:
@@ -139,7 +146,8 @@ def _usage(error: typer.TyperException) -> str:
     possible = getattr(error, "possibilities", None)
     if possible:
         return f"{error.message}. Did you mean {' or '.join(possible)}?{where}"
-    return f"{error.format_message().rstrip('.')}.{where}"
+    # Without a message: help was asked for by saying nothing.
+    return f"{error.format_message().rstrip('.') or 'no command'}.{where}"
 
 
 def _told(lines: Sequence[str], code: ExitCode) -> int:

@@ -286,6 +286,20 @@ _Wait: TypeAlias = tuple["Row", int, int, str]
 """A row of sleeps or time-outs, how long each was asked to take, how many there were, and what they are called."""
 
 
+_CHOSEN = (10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90)
+
+
+def _length(asked_ns: int) -> str:
+    """`200 ms`, or `about 200 ms` of 203.6 ms: a sleep until a moment is as long as it took, which differs."""
+    unit = 10 ** max(len(str(asked_ns)) - 3, 0)
+    if asked_ns % unit == 0:
+        return units.duration(asked_ns)
+    unit *= 10
+    chosen = next((each * unit for each in reversed(_CHOSEN) if each * unit <= asked_ns), asked_ns)
+    near = chosen if asked_ns <= chosen * 1.05 else round(asked_ns / unit) * unit
+    return f"about {units.duration(near)}"
+
+
 def _sleeps(trace: Trace) -> Iterator[_Wait]:
     """Sleeps that ran to their end. How much is slept of what a signal cuts short is an accident."""
     for row in trace.table("sleeps"):
@@ -293,7 +307,7 @@ def _sleeps(trace: Trace) -> Iterator[_Wait]:
         # Where the capture does not show what was asked for, what was slept is as near as it gets.
         asked_ns = row["asked_ns"] if row["asked_ns"] is not None else (row["ran_ns"] or 0) // max(row["calls"], 1)
         if whole > 0:
-            yield row, asked_ns, whole, f"{row['syscall']}() of {units.duration(asked_ns)}"
+            yield row, asked_ns, whole, f"{row['syscall']}() of {_length(asked_ns)}"
 
 
 def _timeouts(trace: Trace) -> Iterator[_Wait]:
@@ -301,7 +315,7 @@ def _timeouts(trace: Trace) -> Iterator[_Wait]:
         known_ns = row["requested_ns"]
         asked_ns = known_ns if known_ns is not None else (row["ran_ns"] or 0) // max(row["expired"], 1)
         within = ", ".join(part for part in (row["op"], row["target"]) if part)
-        yield row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {units.duration(asked_ns)}"
+        yield row, asked_ns, row["expired"], f"{row['syscall']}({within}) expired after {_length(asked_ns)}"
 
 
 def _wait(trace: Trace, row: Row, asked_ns: int, number: int, shape: str, loose: bool) -> Work:

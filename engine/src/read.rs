@@ -196,10 +196,10 @@ fn from_cells(
     format: Option<&'static dyn Format>,
     progress: Progress<'_>,
 ) -> Result<(), ReadError> {
-    let mut first = Vec::new();
-    file.read_cell(0, &mut first).map_err(unreadable(path))?;
-    let head = head_of(&first);
-    let (name, reader) = reader_for(path, Head { bytes: head, complete: file.cells() <= 1 }, format)?;
+    // Not the first cell: a line may be as long as the file.
+    let first = file.beginning(HEAD_BYTES, LONG_HEAD_BYTES).map_err(unreadable(path))?;
+    let complete = first.len() as u64 >= file.len();
+    let (name, reader) = reader_for(path, Head { bytes: head_of(&first), complete }, format)?;
     drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let run = Run::new(Assembler::new(trace, capture));

@@ -14,7 +14,7 @@ import typer
 from tracealyze import capture, units
 from tracealyze.errors import GateFailed, UnusableInput, WrongUsage
 from tracealyze.render import output
-from tracealyze.render.capture_notes import losses_line, name_of_capture
+from tracealyze.render.capture_notes import losses_line, name_of_capture, reach
 from tracealyze.trace import Progress, Trace, read_files
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ class Choice:
         """Each capture in a trace of its own, one after the other."""
         named, files = self._files()
         for number, each in enumerate(files, start=1):
-            trace = self._read([each])
+            trace = self._read([each], alone=len(files) == 1)
             if number == len(files):
                 capture.remember(named)
             yield from _runs(trace)
@@ -142,7 +142,7 @@ class Choice:
         named = self.captures or _unnamed()
         return named, capture.files_of(named)
 
-    def _read(self, files: Sequence[Sequence[str]], syscalls: Sequence[str] = ()) -> Trace:
+    def _read(self, files: Sequence[Sequence[str]], syscalls: Sequence[str] = (), alone: bool = True) -> Trace:
         trace = _interruptible(lambda: read_files(files, self.input_format, progress()))
         chosen = trace.select(
             pids=self.pids,
@@ -154,6 +154,8 @@ class Choice:
             where=self.where,
         )
         _must_match(self, chosen)
+        if self.start or self.end:
+            _must_be_in_time(self, chosen, alone)
         if self.where and not len(chosen.events_of(limit=1)):
             output.note("No event meets the condition of --where.")
         return chosen if self.rules is None else chosen.with_rules(self.rules)
@@ -259,6 +261,30 @@ def _must_match(choice: Choice, trace: Trace) -> None:
     listed = ", ".join(str(pid) for pid in known_pids[:12]) + (", …" if len(known_pids) > 12 else "")
     asked = choice.root if rootless or not choice.pids else choice.pids[0]
     raise UnusableInput(f"no process {asked} in the capture; it has {listed or 'no process ids'}.")
+
+
+def _is_backwards(choice: Choice, trace: Trace) -> bool:
+    """Whether the end lies before the start. A call that goes on over both is not meant."""
+    if choice.start is None or choice.end is None:
+        return False
+    begin, end = trace.select(start=choice.start).window.start_ns, trace.select(end=choice.end).window.end_ns
+    return begin is not None and end is not None and begin > end
+
+
+def _must_be_in_time(choice: Choice, trace: Trace, alone: bool) -> None:
+    """A stretch with nothing in it is a slip, not an empty answer; of several captures, some may lie outside of it."""
+    asked_for = trace.select(start=choice.start, end=choice.end)
+    if any(window.wall_ns for window in trace.windows) or (
+        len(asked_for.events_of(limit=1)) and not _is_backwards(choice, trace)
+    ):
+        return
+    asked = " ".join(f"{option} {text}" for option, text in (("--from", choice.start), ("--to", choice.end)) if text)
+    reaches = "; ".join(filter(None, map(reach, trace.captures)))
+    name = ", ".join(name_of_capture(each) for each in trace.captures)
+    message = f"{name}: nothing lies in {asked}{f'; the capture reaches {reaches}' if reaches else ''}."
+    if alone:
+        raise UnusableInput(message)
+    output.note(message)
 
 
 _PATIENCE_S = 0.5

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
+from tracealyze import alike
 from tracealyze import syscall_families as families
 from tracealyze.gate.work import Place, Places, places, weighed
 from tracealyze.matching import file_of
@@ -68,11 +69,15 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
     if asked is None:
         return Explanation(command=command)
     then, now = weighed(before or {}, asked), weighed(places(runs), asked)
-    grown = Counter({place: now[place] - then[place] for place in now if now[place] > then[place]})
+    named = alike.families(now.keys() | then.keys())
+    most = {named[place]: place for place, _ in reversed((now - then).most_common())}
+    before_of, now_of = _summed(then, named), _summed(now, named)
+    grown = now_of - before_of
     told = [place for place, _ in grown.most_common(_PLACES)]
+    differences = (Difference(*place, None if before is None else before_of[place], now_of[place]) for place in told)
     return Explanation(
-        differences=tuple(Difference(*place, None if before is None else then[place], now[place]) for place in told),
-        lines=tuple(_lines(runs[-1], told, then)),
+        differences=tuple(differences),
+        lines=tuple(_lines(runs[-1], [most[place] for place in told], then)),
         command=command,
         left_out=len(grown) - len(told),
     )
@@ -102,6 +107,15 @@ def _asked(name: Name) -> Weigh | None:
     if name.family in ("processes", "threads"):
         return lambda row: row.calls if row.ok and row.syscall in families.EXECS | families.FORKS else 0
     return weigh(name)
+
+
+def _summed(numbers: Counter[Place], named: Mapping[alike.Key, alike.Key]) -> Counter[Place]:
+    """The same by names that many places share which differ in numbers alone."""
+    sums: Counter[Place] = Counter()
+    for place, number in numbers.items():
+        program, shape = named[place]
+        sums[program, shape] += number
+    return sums
 
 
 def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:

@@ -165,6 +165,8 @@ def _notes_on(runs: Sequence[Run]) -> Iterator[str]:
 def _notes_on_baseline(baseline: Baseline, now: Baseline, trusted: Trust) -> Iterator[str]:
     if trusted.counts:
         yield f"Counts are not gated: {'; '.join(trusted.counts)}. Create the baseline anew from captures like these."
+    if why := [each for each in trusted.times if each not in trusted.counts]:
+        yield f"Times are not compared: {'; '.join(why)}."
     yield from (f"{why[0].upper()}{why[1:]}." for why in now.captured.commands_differ(baseline.captured))
     if baseline.runs == 1:
         yield "The baseline has one run, so what differs from run to run is not known; give it three or more."

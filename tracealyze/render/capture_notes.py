@@ -102,7 +102,7 @@ def _overhead(capture: Capture) -> str:
     if capture.overhead_floor_ns is None:
         return "what tracing cost cannot be told"
     floor = units.duration(capture.overhead_floor_ns, units.US if capture.overhead_floor_ns >= units.US else 1)
-    share = f", {units.share(capture.overhead_share)} of the window" if capture.overhead_share is not None else ""
+    share = f", {units.share(capture.overhead_share)} of the whole time" if capture.overhead_share is not None else ""
     return f"tracing cost at least {floor} a call{share}"
 
 
@@ -214,6 +214,13 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     if window.left_out_ns:
         idle = units.duration(window.left_out_ns, capture.tick_ns)
         yield f"{idle} before it left out: every task only waited."
+
+
+def reach(capture: Capture) -> str:
+    """`from 2.6581 to 14.0814`: the times of its first and last line."""
+    if capture.first_ns is None or capture.last_ns is None:
+        return ""
+    return f"from {_when(capture.first_ns, capture)} to {_when(capture.last_ns, capture)}"
 
 
 def _precision(window: Window, capture: Capture) -> str:

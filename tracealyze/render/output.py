@@ -20,6 +20,10 @@ def note(text: str) -> None:
 
 def prepare() -> None:
     """Let no character stop the output: what the encoding cannot show is escaped."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            # Closed by who started this (`>&-`): as if it went nowhere.
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

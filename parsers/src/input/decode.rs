@@ -4,6 +4,7 @@ use super::magic::Compression;
 use lzma_rust2::{Action, Status, XzStream};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
+use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The largest dictionary (xz) and window (zstd) that their own tools write.
@@ -20,8 +21,20 @@ pub(super) fn text_of<'source>(compression: Compression, source: impl Read + 'so
     }
 }
 
-fn damaged(why: impl Into<Box<dyn std::error::Error + Send + Sync>>) -> io::Error {
+fn damaged(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
+}
+
+/// What a frame failed by: its end that is not there, or damage.
+fn cut_or_damaged(error: FrameDecoderError) -> io::Error {
+    let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
+    while let Some(inner) = cause {
+        if inner.downcast_ref::<io::Error>().is_some_and(|error| error.kind() == io::ErrorKind::UnexpectedEof) {
+            return io::ErrorKind::UnexpectedEof.into();
+        }
+        cause = inner.source();
+    }
+    damaged(error)
 }
 
 /// All streams of an xz file.
@@ -92,7 +105,7 @@ impl<R: BufRead> Zstd<R> {
                         return Err(io::ErrorKind::UnexpectedEof.into());
                     }
                 }
-                Err(error) => return Err(damaged(error)),
+                Err(error) => return Err(cut_or_damaged(error)),
             }
         }
         Ok(false)
@@ -115,7 +128,7 @@ impl<R: BufRead> Zstd<R> {
     /// A frame was given in full: was it what had been compressed?
     fn end_frame(&mut self) -> io::Result<()> {
         if let At::Broken(error) = std::mem::replace(&mut self.at, At::Between) {
-            return Err(damaged(error));
+            return Err(cut_or_damaged(error));
         }
         let told = self.decoder.get_checksum_from_data();
         if told.is_some() && told != self.decoder.get_calculated_checksum() {

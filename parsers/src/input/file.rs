@@ -122,6 +122,22 @@ impl Seekable {
         Ok(self.start + begin)
     }
 
+    /// The first bytes of the text, to recognise it by: so many, or up to `most` if no line ends in them.
+    ///
+    /// # Errors
+    /// Those of reading.
+    pub fn beginning(&self, bytes: usize, most: usize) -> io::Result<Vec<u8>> {
+        let mut begin = vec![0; at_most(bytes, self.len)];
+        let have = self.read_at(&mut begin, 0)?;
+        begin.truncate(have);
+        if have == bytes && memchr::memchr(b'\n', &begin).is_none() {
+            begin.resize(at_most(most, self.len), 0);
+            let more = self.read_at(&mut begin[have..], have as u64)?;
+            begin.truncate(have + more);
+        }
+        Ok(begin)
+    }
+
     /// Where the first line starts that starts between two places.
     fn first_line(&self, from: u64, to: u64) -> io::Result<Option<u64>> {
         let Some(mut at) = from.checked_sub(1) else {

@@ -17,6 +17,9 @@ const AHEAD: usize = 4;
 /// The first chunk comes with so much, so that a format is recognised early; the others with [`CHUNK_BYTES`].
 const FIRST_BYTES: usize = 1 << 16;
 
+/// Who hands out more without the end of a line hands out no trace; zeros are compressed to a thousandth.
+const LONGEST_LINE_BYTES: usize = 1 << 29;
+
 /// A decompressor that meets damage forgets what the call had decoded before; small calls forget little.
 const DECODED_BYTES: usize = 1 << 12;
 
@@ -154,6 +157,10 @@ impl Feed<'_> {
     /// Hold so many bytes, and at least one whole line.
     fn fill(&mut self, want_bytes: usize) -> Filled {
         while self.held.len() < want_bytes || self.lines_bytes == 0 {
+            if self.lines_bytes == 0 && self.held.len() > LONGEST_LINE_BYTES {
+                let why = "a line is longer than 512 MiB, so it is no trace";
+                return Filled::Broken(io::Error::new(io::ErrorKind::FileTooLarge, why));
+            }
             let before = self.held.len();
             let read = (&mut self.text).take(self.read_bytes as u64).read_to_end(&mut self.held);
             let new = self.held.get(before..).unwrap_or_default();
@@ -207,6 +214,11 @@ impl Feed<'_> {
         self.give_rest();
         match (self.compressed, self.offset) {
             (false, _) => Err(error),
+            (true, 0) if error.kind() == io::ErrorKind::FileTooLarge => Err(error),
+            (true, 0) if error.kind() == io::ErrorKind::UnexpectedEof => {
+                let why = "the compressed data ends before anything of it can be unpacked; copy or capture it anew";
+                Err(io::Error::new(error.kind(), why))
+            }
             (true, 0) => Err(io::Error::new(error.kind(), format!("the compressed data is damaged: {error}"))),
             (true, _) => Ok(State::Cut),
         }
