@@ -2,6 +2,7 @@
 
 use engine::events::{EventKind, NONE};
 use engine::trace::Trace;
+use engine::wakers::Wakers;
 use parsers::line::Ended;
 use parsers::{DurKind, Kind, NO_NS};
 use std::io::Write;
@@ -118,6 +119,25 @@ fn freebsd_threads_belong_to_their_process() {
         read(&["  812: <new thread 100101>", "  812: getpid()\t = 812 (0x32c)", "  812: <thread 100101 exited>"]);
     assert_eq!(tasks(&mixed), [(812, 812, None, false, 1)]);
     assert_eq!(mixed.tasks[0].ended, None);
+}
+
+#[test]
+fn freebsd_who_joins_a_thread_waits_for_the_end_of_the_one_with_that_id() {
+    let trace = read(&[
+        "  812 100100: 0.000200000 0.000010000 thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
+        "  812 100101: 0.000250000 0.000000000 <new thread 100101>",
+        "  812 100100: 0.000300000 0.000010000 thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
+        "  812 100102: 0.000350000 0.000000000 <new thread 100102>",
+        "  812 100101: 1.300000000 0.000100000 <thread 100101 exited>",
+        "  812 100102: 1.300050000 0.000100000 <thread 100102 exited>",
+        "  812 100100: 1.299950000 1.299600000 _umtx_op(0x800c0a100,UMTX_OP_WAIT,0x18705,0x0,0x0)\t = 0 (0x0)",
+        "  812 100100: 2.000000000 0.700000000 _umtx_op(0x800c0b100,UMTX_OP_WAIT,0x5,0x0,0x0)\t = 0 (0x0)",
+    ]);
+    let wakers = Wakers::new(&trace);
+    let waits: Vec<_> = trace.spans_of(0, 0..usize::MAX, NO_NS).filter(|(_, span)| span.end_ns > 1_000_000).collect();
+    let ends =
+        waits.into_iter().map(|(at, span)| wakers.waker(&trace, 0, at, span).map(|edge| (edge.task, edge.at_ns)));
+    assert_eq!(ends.collect::<Vec<_>>(), [Some((1, 1_299_950_000)), None]);
 }
 
 const ALL: &str = "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return";

@@ -223,10 +223,10 @@ fn is_requeue(line: &Line, parsed: &Parsed) -> bool {
 /// the states of locks.
 fn joins(arg: &[u8], line: &Line, parsed: &Parsed) -> Option<i32> {
     const STATES_OF_LOCKS: i32 = 2;
-    if !matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_BITSET") {
+    if !matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_BITSET" | b"UMTX_OP_WAIT") {
         return None;
     }
-    let (value, rest) = crate::scan::number(arg)?;
+    let (value, rest) = crate::scan::value(arg)?;
     i32::try_from(value).ok().filter(|&id| id > STATES_OF_LOCKS && rest.is_empty())
 }
 

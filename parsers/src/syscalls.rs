@@ -407,7 +407,7 @@ pub static SYSCALLS: &[Syscall] = &[
     s("lwp_sema_trywait", Class::Lock, "a"),
     s("lwp_rwlock_sys", Class::Lock, "oa"),
     s("lwp_wait", Class::Lock, "i"),
-    s("_umtx_op", Class::Lock, "ao"),
+    s("_umtx_op", Class::Lock, "aoj"),
     s("_lwp_park", Class::Lock, ""),
     s("ulock_wait", Class::Lock, ""),
     s("__ulock_wait", Class::Lock, ""),

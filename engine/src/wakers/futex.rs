@@ -114,6 +114,10 @@ impl Futexes {
                 let last = from_afar.chain(self.woken(call)).max_by_key(|edge| edge.at_ns);
                 last.or_else(|| self.joined(call, false))
             }
+            b"_umtx_op" if op == b"UMTX_OP_WAIT" => {
+                let joined = || self.joined(call, false).filter(|edge| edge.sure == Sure::Measured);
+                self.woken(call).or_else(joined)
+            }
             _ => self.woken(call).or_else(|| self.woken_by_stray(call)),
         }
     }
@@ -199,8 +203,8 @@ impl Futexes {
             is_named && thread != call.task && same_process(trace, thread, call.task) && has_left(trace, thread)
         });
         // The line of a thread's end may come after the wake that it causes, its last call does not.
-        let thread =
-            inside.find(|&thread| left_ns(trace, thread) <= call.span.end_ns.saturating_add(call.tick_ns()))?;
+        let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
+        let thread = inside.find(|&thread| named.is_some() || left_ns(trace, thread) <= in_time_ns)?;
         let at_ns = left_ns(trace, thread).min(call.span.end_ns);
         let sure = if named.is_some() { Sure::Measured } else { Sure::Inferred };
         Some(Edge { task: thread, at_ns, how: How::Join, sure })
