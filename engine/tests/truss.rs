@@ -48,6 +48,29 @@ fn another_call_behind_a_signal_keeps_its_own_time() {
 }
 
 #[test]
+fn a_call_that_does_not_return_is_stamped_at_its_entry_unless_cpu_times_are_asked_for() {
+    let lines = |cpu: &str| {
+        let calls = [
+            (1, "getpid()\t\t\t\t= 8 [1]"),
+            (2, "getcontext(0x08047A10)"),
+            (1, "close(3)\t\t\t\t= 0"),
+            (3, "_exit(0)"),
+        ];
+        let mut at = 0;
+        calls.map(|(step, call)| {
+            at += step;
+            format!("8:\t {at}.0000\t {step}.0000{cpu}\t{call}")
+        })
+    };
+    let read = |cpu: &str| read(&lines(cpu).each_ref().map(String::as_str));
+    let (bare, with_cpu) = (read(""), read("\t 0.0000"));
+    assert_eq!(calls(&bare, "getcontext"), [(30_000, Some(30_000))]);
+    assert_eq!(calls(&bare, "close"), [(30_000, Some(40_000))]);
+    assert_eq!(calls(&bare, "_exit"), [(70_000, Some(70_000))]);
+    assert_eq!(calls(&with_cpu, "_exit"), [(40_000, Some(70_000))]);
+}
+
+#[test]
 fn the_first_difference_of_a_process_says_nothing_even_out_of_order() {
     let trace = read(&[
         "9:\t 4.0000\t 0.0010\t 0.0000\tgetuid()\t\t\t\t= 1 [1]",

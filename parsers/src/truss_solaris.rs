@@ -171,7 +171,18 @@ impl Reader {
                 Column::Cpu => line.cpu_ns = time_ns,
             }
         }
+        if self.stamps_entry(split.body) {
+            line.dur_ns = 0;
+        }
         line
+    }
+
+    /// Whether the stamp of a call is its entry, so that what lies before is the program's own: it does not return. With
+    /// `-E` truss prints such a call only at the next stop, and the stamp is that one's.
+    fn stamps_entry(&self, body: &[u8]) -> bool {
+        let is_late = self.layout.has(Column::Cpu) || !self.layout.has(Column::End);
+        let name = || body.split(|&byte| byte == b'(').next().unwrap_or(body);
+        !is_late && body.last() == Some(&b')') && is_one_way(name())
     }
 }
 
