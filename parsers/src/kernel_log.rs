@@ -10,6 +10,7 @@
 
 mod date;
 mod message;
+mod programs;
 mod stamp;
 
 use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};

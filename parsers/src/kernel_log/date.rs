@@ -81,6 +81,17 @@ pub(super) fn iso(text: &[u8]) -> Option<Taken<'_>> {
     Some((since_epoch(year, month, day, time_ns)? - zone_ns, count, rest))
 }
 
+/// `05/Mar/2021:19:43:34 +0100`, `05-Mar-2021 19:43:34.123`, `05 Mar 2021 19:43:34`.
+pub(super) fn day_month_year(text: &[u8]) -> Option<Taken<'_>> {
+    let (day, rest) = digits(text, 2)?;
+    let separator = *rest.first().filter(|byte| matches!(byte, b'/' | b'-' | b' '))?;
+    let (month, rest) = month(rest.get(1..)?)?;
+    let (year, rest) = digits(rest.strip_prefix(&[separator])?, 4)?;
+    let (time_ns, count, rest) = time(rest.strip_prefix(if separator == b'/' { b":" } else { b" " })?)?;
+    let (zone_ns, rest) = rest.strip_prefix(b" ").and_then(offset).unwrap_or((0, rest));
+    Some((since_epoch(year, month, day, time_ns)? - zone_ns, count, rest))
+}
+
 /// How far a printed zone is ahead of UTC. What is not understood counts as UTC and stays.
 fn zone(text: &[u8]) -> (i64, &[u8]) {
     if let Some(rest) = text.strip_prefix(b"Z") {

@@ -5,7 +5,7 @@
 //! Out:  since new year 5_514_214 s; since boot 1.486287 s; text `md: stopping all md devices.`
 //! ```
 
-use super::date;
+use super::{date, programs};
 use crate::format::LEAP_YEAR_NS;
 use crate::scan;
 
@@ -87,7 +87,8 @@ pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
     if let Some(front) = raw(text) {
         return Some(front);
     }
-    let mut front = if text.first() == Some(&b'[') { bracketed(text)? } else { bare(text)? };
+    let own = if text.first() == Some(&b'[') { bracketed(text) } else { bare(text) };
+    let mut front = own.or_else(|| programs::front(text))?;
     if is_structured {
         front.form = Form::Structured;
     }
@@ -117,7 +118,7 @@ fn inner(front: &mut Front<'_>) {
     }
 }
 
-fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> Front<'_> {
+pub(super) fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> Front<'_> {
     let stamp = Stamp { base, ns: taken.0, digits: taken.1 };
     Front { stamps: [Some(stamp), None, None], form, text, is_sure }
 }
@@ -193,7 +194,7 @@ fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// A stamp without brackets, with something behind it that ends it.
-fn bare(text: &[u8]) -> Option<Front<'_>> {
+pub(super) fn bare(text: &[u8]) -> Option<Front<'_>> {
     let mut front = dated(text).or_else(|| {
         let (ns, digits, rest) = date::time(text)?;
         Some(one(Base::Day, (ns, digits), Form::Plain, false, rest))
@@ -218,6 +219,9 @@ fn dated(text: &[u8]) -> Option<Front<'_>> {
             _ => Form::Unsure,
         };
         return Some(one(Base::Epoch, (ns, digits), form, false, rest));
+    }
+    if let Some((ns, digits, rest)) = date::day_month_year(text) {
+        return Some(one(Base::Epoch, (ns, digits), Form::Plain, false, rest));
     }
     if let Some(rest) = date::weekday(text) {
         if let Some((ns, digits, rest)) = date::iso(rest) {

@@ -1,0 +1,149 @@
+//! Logs of programs that write something before the time, or name it.
+//!
+//! ```text
+//! I0305 19:43:34.123456       1 main.go:12] text               klog, glog
+//! 03-05 19:43:34.123  1234  1240 I Tag: text                    logcat
+//! 10.0.0.7 - - [05/Mar/2021:19:43:34 +0100] "GET / HTTP/1.1"    access logs of web servers
+//! INFO 2021-03-05 19:43:34,123 text                             or [main], or 1:M, or web-1  |
+//! time="2021-03-05T19:43:34Z" level=info msg="text"             logfmt
+//! {"time":"2021-03-05T19:43:34Z","msg":"text"}                  JSON, an object a line
+//! ```
+//!
+//! What stands before the time is a fixed form or one short word, so that a date inside a sentence is none of its line.
+
+use super::date;
+use super::stamp::{Base, Form, Front, bare, one};
+use crate::scan;
+use memchr::{memchr, memmem};
+
+/// So far into a line the time of an access log is looked for: addresses and users may be before it.
+const MOST_FRONT_BYTES: usize = 160;
+/// Longest name of a container before a bar.
+const MOST_NAME_BYTES: usize = 64;
+
+/// The front of a line that does not begin with its time.
+pub(super) fn front(text: &[u8]) -> Option<Front<'_>> {
+    match text.first()? {
+        b'{' => json(text),
+        b't' => logfmt(text),
+        b'I' | b'W' | b'E' | b'F' => klog(text).or_else(|| labelled(text)),
+        b'0' | b'1' => logcat(text).or_else(|| access(text)).or_else(|| labelled(text)),
+        _ => access(text).or_else(|| labelled(text)),
+    }
+}
+
+/// `I0305` or `I20210305`, the time, the number of the thread, and where in the source.
+fn klog(text: &[u8]) -> Option<Front<'_>> {
+    let (number, rest) = scan::number(text.get(1..)?)?;
+    let digits = text.len() - rest.len() - 1;
+    let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100);
+    let (time_ns, count, rest) = date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 == 6)?;
+    let (_, rest) = scan::number(scan::skip_blanks(rest))?;
+    let text = rest.get(memmem::find(rest, b"] ")? + 2..)?;
+    let (base, ns) = match digits {
+        4 => (Base::Year, date::since_new_year(month, day, time_ns)?),
+        8 => (Base::Epoch, date::since_epoch(year, month, day, time_ns)?),
+        _ => return None,
+    };
+    Some(one(base, (ns, count), Form::Plain, true, text))
+}
+
+/// Month and day, the time, and mostly process, thread and level.
+fn logcat(text: &[u8]) -> Option<Front<'_>> {
+    let (month, rest) = scan::number(text)?;
+    let (day, rest) = scan::number(rest.strip_prefix(b"-")?)?;
+    let (time_ns, count, rest) = date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 >= 3)?;
+    let text = rest.strip_prefix(b" ")?;
+    let ids = || {
+        let (_, rest) = scan::number(scan::skip_blanks(text))?;
+        let (_, rest) = scan::number(scan::skip_blanks(rest))?;
+        rest.strip_prefix(b" ")?.get(1..)?.strip_prefix(b" ")
+    };
+    let ns = date::since_new_year(month, day, time_ns)?;
+    Some(one(Base::Year, (ns, count), Form::Plain, true, ids().unwrap_or(text)))
+}
+
+/// The time in brackets behind address and user.
+fn access(text: &[u8]) -> Option<Front<'_>> {
+    let at = memchr(b'[', text.get(..MOST_FRONT_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
+    let (ns, count, rest) = date::day_month_year(&text[at + 1..])?;
+    let text = rest.strip_prefix(b"] ")?;
+    Some(one(Base::Epoch, (ns, count), Form::Plain, true, text))
+}
+
+/// One word, then a date with its year.
+fn labelled(text: &[u8]) -> Option<Front<'_>> {
+    if let Some(bar) = memmem::find(text.get(..MOST_NAME_BYTES).unwrap_or(text), b"| ") {
+        let name = scan::trim_end(&text[..bar]);
+        let is_name = !name.is_empty() && name.len() < bar && !name.contains(&b' ');
+        return bare(&text[bar + 2..]).filter(|_| is_name);
+    }
+    let label = match text.strip_prefix(b"[") {
+        Some(inside) => memchr(b']', inside)? + 2,
+        None => memchr(b' ', text.get(..16).unwrap_or(text))?,
+    };
+    let (label, rest) = text.split_at_checked(label)?;
+    let is_label = label.starts_with(b"[") || is_level(label) || is_role(label);
+    let rest = rest.strip_prefix(b" ").filter(|_| is_label)?;
+    bare(scan::skip_blanks(rest)).filter(|front| front.at(Base::Epoch).is_some())
+}
+
+/// `INFO`, `WARNING:`.
+fn is_level(label: &[u8]) -> bool {
+    const LEVELS: [&[u8]; 10] =
+        [b"TRACE", b"DEBUG", b"INFO", b"NOTICE", b"WARN", b"WARNING", b"ERROR", b"CRITICAL", b"FATAL", b"SEVERE"];
+    let label = label.strip_suffix(b":").unwrap_or(label);
+    LEVELS.iter().any(|level| label.eq_ignore_ascii_case(level))
+}
+
+/// `1:M`: a process and what it is.
+fn is_role(label: &[u8]) -> bool {
+    let role = scan::number(label).and_then(|(_, rest)| rest.strip_prefix(b":"));
+    role.is_some_and(|role| matches!(role, [b'A'..=b'Z']))
+}
+
+fn logfmt(text: &[u8]) -> Option<Front<'_>> {
+    let value = [&b"time="[..], b"ts=", b"t=", b"timestamp="].iter().find_map(|key| text.strip_prefix(*key))?;
+    let value = value.strip_prefix(b"\"").unwrap_or(value);
+    let (ns, count, rest) = date::iso(value).or_else(|| since_1970(value))?;
+    let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(b" ")?;
+    let message = memmem::find(rest, b"msg=").and_then(|at| rest.get(at + 4..));
+    let message = message.map(|message| quoted(message).unwrap_or(message));
+    Some(one(Base::Epoch, (ns, count), Form::Plain, false, message.unwrap_or(rest)))
+}
+
+fn json(text: &[u8]) -> Option<Front<'_>> {
+    const TIMES: [&[u8]; 5] = [b"\"time\":", b"\"ts\":", b"\"timestamp\":", b"\"@timestamp\":", b"\"t\":"];
+    const MESSAGES: [&[u8]; 3] = [b"\"msg\":", b"\"message\":", b"\"log\":"];
+    let value = |key: &&[u8]| Some(scan::skip_blanks(text.get(memmem::find(text, key)? + key.len()..)?));
+    let time = |value: &[u8]| match value.strip_prefix(b"\"") {
+        Some(inside) => date::iso(inside).map(|(ns, count, _)| (ns, count)),
+        None => since_1970(value).map(|(ns, count, _)| (ns, count)),
+    };
+    let taken = TIMES.iter().filter_map(value).find_map(time)?;
+    let message = MESSAGES.iter().find_map(value).and_then(quoted).unwrap_or(text);
+    let message = message.strip_suffix(b"\\n").unwrap_or(message);
+    Some(one(Base::Epoch, taken, Form::Plain, false, message))
+}
+
+/// A number since 1970, in seconds, or in thousandths, millionths or nanoseconds where it is too large for that.
+fn since_1970(text: &[u8]) -> Option<date::Taken<'_>> {
+    const LEAST: i64 = 500_000_000;
+    let (whole, rest) = scan::number(text)?;
+    if rest.starts_with(b".") {
+        let (ns, count, rest) = scan::seconds(text)?;
+        let is_time = (LEAST..LEAST * 10).contains(&whole);
+        return is_time.then_some((ns, count, rest));
+    }
+    let digits =
+        (0..4).map(|step| step * 3).find(|&digits| (LEAST..LEAST * 10).contains(&(whole / 10i64.pow(digits))))?;
+    Some((whole.checked_mul(10i64.pow(9 - digits))?, digits as usize, rest))
+}
+
+/// What stands between the quote at the front and the next one that no backslash escapes.
+fn quoted(text: &[u8]) -> Option<&[u8]> {
+    let inside = text.strip_prefix(b"\"")?;
+    let is_end = |&at: &usize| inside[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0;
+    let end = memchr::memchr_iter(b'"', inside).find(is_end)?;
+    inside.get(..end)
+}
