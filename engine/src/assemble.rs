@@ -1,6 +1,7 @@
 //! Lines to events: halves joined, stamps placed, tasks born and ended, each line counted once.
 
 mod deadlines;
+mod groups;
 mod halves;
 mod kin;
 mod lives;
@@ -91,6 +92,7 @@ pub(crate) struct Assembler<'trace> {
     inherited: u32,
     presumed: presumed::Presumed,
     kin: Vec<kin::Claim>,
+    members: groups::Members,
 }
 
 impl<'trace> Assembler<'trace> {
@@ -120,6 +122,7 @@ impl<'trace> Assembler<'trace> {
             inherited: first_task,
             presumed: presumed::Presumed::default(),
             kin: Vec::new(),
+            members: groups::Members::default(),
             trace,
         }
     }
@@ -430,6 +433,7 @@ impl<'trace> Assembler<'trace> {
         }
         self.settle_presumed();
         self.settle_kin();
+        self.settle_groups();
         self.compare_clocks();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;

@@ -7,7 +7,7 @@ use parsers::{NO_ID, NO_NS, Outcome, Text};
 /// A program that a process ran from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Program {
-    /// From when on; the end of the execve.
+    /// From when on; the tick of the clock in which the execve ended.
     pub from_ns: i64,
     /// Path.
     pub path: Text,

@@ -85,9 +85,9 @@ strace: Process 500 attached with 3 threads
 strace: Process 500 attached with 2 threads
 strace: Process 600 attached with 2 threads
 [pid   500] 10:00:00.100000 getpid() = 500 <0.000010>
-[pid   501] 10:00:00.100100 getpid() = 500 <0.000010>
+[pid   501] 10:00:00.100100 getuid() = 0 <0.000010>
 [pid   600] 10:00:00.100200 getpid() = 600 <0.000010>
-[pid   601] 10:00:00.100300 getpid() = 600 <0.000010>
+[pid   601] 10:00:00.100300 getuid() = 0 <0.000010>
 "#, &["500 of 500", "501 of 501", "600 of 600", "601 of 601"]),
     ("a task that the tracer tells of is none of the threads that were there before", r#"
 strace: Process 500 attached with 2 threads
@@ -106,6 +106,45 @@ strace: Process 500 attached with 4 threads
 [pid   500] 10:00:00.100050 <... clone resumed>) = 501 <0.000050>
 [pid   500] 10:00:00.100200 wait4(-1, NULL, 0, NULL) = 503 <0.000010>
 "#, &["500 of 500", "501 of 501: child of 500", "502 of 502", "503 of 503: child of 500"]),
+    ("who is told the id of another process is a thread of it, and whom its signals reach", r#"
+500 1795361000.000000 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+501 1795361000.000100 getpid() = 500 <0.000010>
+501 1795361000.000200 tgkill(500, 502, SIGURG) = 0 <0.000010>
+501 1795361000.000250 tgkill(500, 600, SIGURG) = -1 ESRCH (No such process) <0.000010>
+502 1795361000.000300 getpid( <unfinished ...>
+600 1795361000.000400 getpid() = 600 <0.000010>
+601 1795361000.000500 getpid() = 7 <0.000010>
+"#, &["500 of 500", "501 of 500: thread of 500", "502 of 500: thread of 500", "600 of 600", "601 of 601"]),
+    ("who ends without a call of its own was taken along by the one whose status it has", r#"
+500 1795361000.000000 read(3,  <unfinished ...>
+501 1795361000.000100 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+502 1795361000.000200 futex(0x7f00, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+600 1795361000.000300 getpid() = 600 <0.000010>
+502 1795361000.000400 exit_group(3 <unfinished ...>
+501 1795361000.000500 <... futex resumed>) = ?
+600 1795361000.000505 exit_group(0) = ?
+502 1795361000.000510 <... exit_group resumed>) = ?
+501 1795361000.000520 +++ exited with 3 +++
+502 1795361000.000530 +++ exited with 3 +++
+600 1795361000.000535 +++ exited with 0 +++
+500 1795361000.000540 <... read resumed> <unfinished ...>) = ?
+500 1795361000.000560 +++ exited with 3 +++
+"#, &["500 of 500", "501 of 500: thread of 500", "502 of 500: thread of 500", "600 of 600"]),
+    ("of two that may have taken it along, neither did", r#"
+500 1795361000.000000 read(3,  <unfinished ...>
+501 1795361000.000100 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
+502 1795361000.000200 futex(0x7f00, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+600 1795361000.000300 getpid() = 600 <0.000010>
+502 1795361000.000400 exit_group(3 <unfinished ...>
+501 1795361000.000500 <... futex resumed>) = ?
+600 1795361000.000505 exit_group(3) = ?
+502 1795361000.000510 <... exit_group resumed>) = ?
+501 1795361000.000520 +++ exited with 3 +++
+502 1795361000.000530 +++ exited with 3 +++
+600 1795361000.000535 +++ exited with 3 +++
+500 1795361000.000540 <... read resumed> <unfinished ...>) = ?
+500 1795361000.000560 +++ exited with 3 +++
+"#, &["500 of 500", "501 of 501", "502 of 502", "600 of 600"]),
 ];
 
 #[test]
@@ -151,4 +190,19 @@ fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_eve
     let window = Window { root: Some(1), ..windows(&trace, &Choice::default())[0] };
     let segments = path(&trace, &Wakers::new(&trace), &window);
     assert!(segments.iter().all(|segment| segment.task == 1));
+}
+
+#[test]
+fn a_program_begins_with_the_tick_of_a_coarse_clock_in_which_its_execve_ended() {
+    let trace = read(
+        r#"
+101 10:00:00 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.000300>
+101 10:00:01 execve("/bin/sleep", ["sleep", "4"], 0x7f /* 1 var */) = 0 <0.300000>
+101 10:00:01 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=4, tv_nsec=0}, NULL) = 0 <4.000100>
+101 10:00:05 exit_group(0) = ?
+"#,
+    );
+    let slept_ns = trace.events.start_ns(2);
+    let program = engine::tasks::program_at(&trace.tasks, 0, slept_ns).expect("a program");
+    assert_eq!(trace.events.texts.string(program.path), "/bin/sleep");
 }

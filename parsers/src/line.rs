@@ -297,6 +297,13 @@ pub enum Extra {
     /// What a wait expects at its address. It may be the id of a thread, whose end the wait is for (join): the kernel clears the
     /// id when the thread ends.
     Joins(i32),
+    /// A signal reached a thread of a process, which is therefore one of it.
+    Member {
+        /// The process.
+        pid: i32,
+        /// Its thread.
+        tid: i32,
+    },
     /// The address to which a futex moves those that wait at its own, or at which the call itself waits in the end.
     Moved(Text),
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.

@@ -112,7 +112,7 @@ impl Assembler<'_> {
         is_joined && self.adopt(thread, self.main(claim.by), true)
     }
 
-    fn adopt(&mut self, task: u32, creator: u32, is_thread: bool) -> bool {
+    pub(super) fn adopt(&mut self, task: u32, creator: u32, is_thread: bool) -> bool {
         let is_circle = creators(self.trace, creator).any(|above| above == task);
         let known = &mut self.trace.tasks[task as usize];
         // That it is a thread was only the best guess until somebody was told of it as of a child.
@@ -128,7 +128,7 @@ impl Assembler<'_> {
     }
 
     /// The first thread of the process of a task.
-    fn main(&self, task: u32) -> u32 {
+    pub(super) fn main(&self, task: u32) -> u32 {
         let is_main = |&task: &u32| {
             let known: &Task = &self.trace.tasks[task as usize];
             !known.is_thread || known.creator == NONE
@@ -137,7 +137,7 @@ impl Assembler<'_> {
     }
 
     /// Threads that are known as such only now are of the processes of their creators.
-    fn settle_processes(&mut self) {
+    pub(super) fn settle_processes(&mut self) {
         for number in self.first_task..self.trace.tasks.len() as u32 {
             if self.trace.tasks[number as usize].is_thread {
                 let pid = self.trace.tasks[self.main(number) as usize].pid;

@@ -57,6 +57,7 @@ impl Assembler<'_> {
                 self.state(task).left_alone = true;
             }
             Some(Extra::Joins(id)) => self.joins(row, task, line, id),
+            Some(Extra::Member { pid, tid }) => self.is_member(row, line, pid, tid),
             Some(Extra::GroupEnd(ended)) => {
                 self.exits(task, ended);
                 let at_ns = self.trace.events.end_ns(row).unwrap_or(self.trace.events.start_ns(row));
@@ -130,7 +131,9 @@ impl Assembler<'_> {
         let started = first && self.trace.tasks[task as usize].calls == 1;
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
-        let from_ns = if started { start_ns } else { end_ns };
+        // The calls of a program are stamped no finer than the tick that the one before them ended in.
+        let from_ns =
+            if started { start_ns } else { end_ns.saturating_sub(end_ns.rem_euclid(self.facts.tick_ns.max(1))) };
         let known = &mut self.trace.tasks[task as usize];
         known.programs.push(Program { from_ns, path, argv });
         // Its first event is the start of its first program: the tracer started it.

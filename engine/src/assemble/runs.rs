@@ -104,5 +104,6 @@ impl Assembler<'_> {
         self.descriptors = Descriptors::default();
         self.presumed = Default::default();
         self.kin.clear();
+        self.members.clear();
     }
 }

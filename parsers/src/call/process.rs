@@ -1,6 +1,6 @@
 //! Processes: what execve, clone and wait say, whole or in halves, and what a siginfo tells of a child.
 
-use super::value::{tracer_id, unescape};
+use super::value::{id_text, tracer_id, unescape};
 use super::{may_succeed, without_key};
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, NO_ID, NO_NS, Outcome, Part};
@@ -40,12 +40,22 @@ pub fn describe(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed
             // The first ends one thread only.
             line.extra = parsed.keep(if name == "exit" { Extra::End(ended) } else { Extra::GroupEnd(ended) });
         }
+        "tgkill" if line.outcome == Outcome::Ok => member(args, line, parsed),
         "restart_syscall" => line.op = resumed_name(args.first().copied().unwrap_or(b""), parsed),
         _ => {
             if let Some(flags) = creates(name, args) {
                 spawn(flags, line, parsed);
             }
         }
+    }
+}
+
+/// The process and the thread that a signal was sent to.
+fn member(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    let id =
+        |at: usize| args.get(at).and_then(|arg| scan::number(id_text(without_key(arg)))).map(|(id, _)| child_id(id));
+    if let (Some(pid @ 1..), Some(tid @ 1..)) = (id(0), id(1)) {
+        line.extra = parsed.keep(Extra::Member { pid, tid });
     }
 }
 
