@@ -203,6 +203,21 @@ const CASES: &[Case] = &[
 1 1700000001.303000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 4 <0.019000>
 1 1700000001.400000 exit_group(0) = ?
 "#, rows: &["1 - - check it 2 1 true 1200000000 1003000000"] },
+    Case { name: "who asks for the ends of children, or for events, asks for that of a child that sleeps: no pause lies between",
+        table: "polls", columns: POLLS, capture: r#"
+1 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+1 1700000000.110000 epoll_wait(3<anon_inode:[eventpoll]>, [], 1, 0) = 0 <0.000010>
+1 1700000000.120000 vfork() = 2 <0.001000>
+2 1700000000.122000 execve("/bin/sleep", ["sleep", "1"], 0x7f /* 1 var */) = 0 <0.001000>
+2 1700000000.130000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+1 1700000000.140000 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=4, u64=4}}], 1, -1) = 1 <1.000000>
+2 1700000001.141000 exit_group(0) = ?
+2 1700000001.142000 +++ exited with 0 +++
+1 1700000001.200000 epoll_wait(3<anon_inode:[eventpoll]>, [], 1, 0) = 0 <0.000010>
+1 1700000001.220000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+1 1700000001.300000 exit_group(0) = ?
+"#, rows: &[] },
     Case { name: "who asks without a pause spins, from the first look to the last",
         table: "polls", columns: &["syscall", "target", "checks", "failed", "succeeded", "spinning", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

@@ -111,3 +111,55 @@ fn connects_that_nobody_accepted_do_not_hide_a_later_one() {
     );
     assert_eq!(ends(&read(&lines)), ["2 accept: 1 stream inferred"]);
 }
+
+#[test]
+fn a_sleep_that_the_signal_of_a_child_breaks_off_lies_between_two_looks_as_others_do() {
+    let trace = read(
+        r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.001000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+1 01.002000 pselect6(0, NULL, NULL, NULL, {tv_sec=0, tv_nsec=100000000}, NULL) = 0 (Timeout) <0.100100>
+2 01.002500 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=150000000}, NULL) = 0 <0.150100>
+1 01.103000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
+1 01.104000 pselect6(0, NULL, NULL, NULL, {tv_sec=0, tv_nsec=100000000}, NULL <unfinished ...>
+2 01.153000 exit_group(0) = ?
+2 01.153100 +++ exited with 0 +++
+1 01.153200 <... pselect6 resumed>) = ? ERESTARTNOHAND (To be restarted if no handler) <0.049200>
+1 01.153300 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.153400 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], WNOHANG, NULL) = 2 <0.000010>
+1 01.154000 exit_group(0) = ?
+"#,
+    );
+    let window = windows(&trace, &Choice::default())[0];
+    let segments = path(&trace, &Wakers::new(&trace), &window);
+    let slept = segments.iter().filter(|segment| segment.class == Class::Sleep);
+    assert!(slept.clone().all(|segment| segment.task == 1), "the child, not who looked for it");
+    assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 150_100_000);
+}
+
+#[test]
+fn who_hears_of_another_child_before_a_signal_has_waited_for_the_signal_all_the_time() {
+    let trace = read(
+        r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.000300 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000244>
+2 01.000600 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100100>
+3 01.000700 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
+1 01.001000 wait4(-1,  <unfinished ...>
+2 01.100900 exit_group(0) = ?
+2 01.101000 +++ exited with 0 +++
+1 01.101100 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.100100>
+1 01.101200 wait4(-1,  <unfinished ...>
+3 01.400900 kill(1, SIGUSR1) = 0 <0.000020>
+1 01.401000 <... wait4 resumed>0x7ffd, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.299800>
+1 01.401100 --- SIGUSR1 {si_signo=SIGUSR1, si_code=SI_USER, si_pid=3, si_uid=0} ---
+1 01.402000 exit_group(0) = ?
+"#,
+    );
+    let window = windows(&trace, &Choice::default())[0];
+    let segments = path(&trace, &Wakers::new(&trace), &window);
+    let slept = segments.iter().filter(|segment| segment.class == Class::Sleep);
+    assert!(slept.clone().all(|segment| segment.task == 2), "who sent the signal, not the child before");
+    // Less the time before the wait.
+    assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 399_800_000);
+}

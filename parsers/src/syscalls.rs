@@ -240,7 +240,7 @@ pub static SYSCALLS: &[Syscall] = &[
     s("io_setup", Class::Disk, ""),
     s("io_submit", Class::Disk, ""),
     s("io_getevents", Class::Disk, "----t"),
-    s("io_uring_enter", Class::Disk, "f"),
+    s("io_uring_enter", Class::Disk, "f--o"),
     s("io_uring_setup", Class::Disk, ""),
     s("io_uring_register", Class::Disk, "f"),
     s("ioctl", Class::Disk, "fo"),

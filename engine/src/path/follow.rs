@@ -46,6 +46,10 @@ impl<L: Listen> Walk<'_, L> {
         let (trace, task) = (self.trace, self.task);
         match edge.how {
             How::Child | How::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
+            // Who hears of other children before the signal has not begun anew.
+            How::Signal if waits::wait_of_row(&trace.events, span.row) == Some(Wait::Child) => {
+                (self.began_to_wait(at, span, How::Child), edge.sure)
+            }
             How::Futex => {
                 let began_ns = self.wakers.asked_first_ns(trace, task, at, span.start_ns);
                 let sure = if began_ns < span.start_ns { Sure::Inferred } else { edge.sure };

@@ -229,6 +229,8 @@ impl<'call> Success<'call> {
         let may_sleep = match known.wait {
             None => false,
             Some(Wait::Sleep) => true,
+            // A sleep, too, even if a signal broke it off.
+            Some(Wait::Poll) if events.only_sleeps(row) => true,
             Some(_) => self.wakers.shapes.timed_out(self.call.trace, row),
         };
         may_sleep && events.dur_ns(row) != 0 && asked_ns(self.call.trace, row) != Some(0)

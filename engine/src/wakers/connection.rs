@@ -99,10 +99,10 @@ impl Connections {
     fn link(&mut self, trace: &Trace) {
         let mut pending = Pending::default();
         let mut connects = self.connects.iter().copied().peekable();
-        let (ports, first_binds) = (self.bound_ports(trace), self.first_binds(trace));
+        let (ports, open_ns) = (self.bound_ports(trace), self.open_from(trace));
         let is_refused = |connect: u32| {
-            let first = first_binds.get(&(capture_of(trace, connect), port(trace, connect)));
-            first.is_some_and(|&bound_ns| trace.events.start_ns(connect) < bound_ns)
+            let open_ns = open_ns.get(&(capture_of(trace, connect), port(trace, connect)));
+            open_ns.is_some_and(|&open_ns| trace.events.start_ns(connect) < open_ns)
         };
         for &accept in &self.accepts {
             while let Some(connect) = connects.next_if(|&row| trace.events.start_ns(row) < end_ns(trace, accept)) {
@@ -151,15 +151,15 @@ impl Connections {
         bound.into_iter().filter_map(same).collect()
     }
 
-    /// When each port was bound first. Who connects without waiting before that is refused only later.
-    fn first_binds<'trace>(&self, trace: &'trace Trace) -> FxHashMap<(Option<u32>, &'trace [u8]), i64> {
-        let mut first = FxHashMap::default();
+    /// From when on each port that was bound takes connections. Who connects without waiting before that is refused only later.
+    fn open_from<'trace>(&self, trace: &'trace Trace) -> FxHashMap<(Option<u32>, &'trace [u8]), i64> {
+        let mut open = FxHashMap::default();
         for &row in &self.binds {
-            let bound_ns = trace.events.start_ns(row);
-            let known: &mut i64 = first.entry((capture_of(trace, row), port(trace, row))).or_insert(bound_ns);
-            *known = (*known).min(bound_ns);
+            let open_ns = trace.events.start_ns(listen_behind(trace, row).unwrap_or(row));
+            let known: &mut i64 = open.entry((capture_of(trace, row), port(trace, row))).or_insert(open_ns);
+            *known = (*known).min(open_ns);
         }
-        first
+        open
     }
 
     /// The ports to which each process bound a socket; 0, which leaves the choice to the system, is none.
@@ -250,6 +250,15 @@ impl Connections {
         let edge = if ends_file { left() } else { writer(call, end?, is_peer) };
         edge.map(|edge| Edge { sure: Sure::Inferred, ..edge })
     }
+}
+
+/// The call by which a task begins to take connections at what it has just bound.
+fn listen_behind(trace: &Trace, bind: u32) -> Option<u32> {
+    const CALLS_BETWEEN: usize = 16;
+    let (events, task) = (&trace.events, trace.events.task(bind));
+    let behind = trace.rows_from(task, bind).iter().skip(1).take(CALLS_BETWEEN).copied();
+    let name = |row: u32| events.texts.bytes(events.shape(row).syscall);
+    behind.take_while(|&row| name(row) != b"bind").find(|&row| name(row) == b"listen")
 }
 
 /// Whether a connect only asks how one that did not wait has ended: between them the task made no other socket.

@@ -5,7 +5,7 @@ use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::fifos::{Fifos, fifos};
 use super::message::{Object, object_of};
-use super::waits::{RESTART, Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
+use super::waits::{RESTART, RING, Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
 use super::watch::Changes;
 use crate::classes::{class_of, is_host_and_port};
 use crate::descriptors::ACCEPTED;
@@ -237,6 +237,7 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
     let wait = wait_of_shape(syscall, op, target, deed);
     let class = match wait {
         Some(Wait::Lock) => Class::Lock,
+        Some(Wait::Message) if syscall == RING => Class::Poll,
         None if is_timer(target) && wait_of(syscall) == Some(Wait::Read) => Class::Sleep,
         _ => class_of(syscall, target),
     };
@@ -273,6 +274,7 @@ fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Deed) -> Option
     match wait_of(syscall) {
         Some(Wait::Lock) if matches!(deed, Deed::Wakes { .. } | Deed::Unlocks) || has_word(op, b"LOCK_NB") => None,
         Some(Wait::Read) if is_timer(target) => None,
+        Some(Wait::Message) if syscall == RING && !has_word(op, b"GETEVENTS") => None,
         None if is_waiting_fcntl(syscall, op) => Some(Wait::Lock),
         wait => wait,
     }

@@ -44,7 +44,7 @@ pub fn wait_of(syscall: &[u8]) -> Option<Wait> {
         | b"semwait_signal" | b"__semwait_signal" => Wait::Lock,
         b"msgrcv" | b"msgsnd" | b"semop" | b"semtimedop" | b"semtimedop_time64" | b"mq_timedreceive"
         | b"mq_timedreceive_time64" | b"mq_timedsend" | b"mq_timedsend_time64" | b"door_call"
-        | b"door_return" => Wait::Message,
+        | b"door_return" | RING => Wait::Message,
         b"nanosleep" | b"clock_nanosleep" | b"clock_nanosleep_time64" | b"_nsleep" | b"sleep" | b"lwp_sleep" => Wait::Sleep,
         _ => return None,
     };
@@ -56,6 +56,9 @@ pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
     let shape = events.shape(row);
     wait_of(gone_on(events.texts.bytes(shape.syscall), events.texts.bytes(shape.op)))
 }
+
+/// Waits for what was asked for in memory that the kernel shares, so that no trace tells what that is.
+pub(crate) const RING: &[u8] = b"io_uring_enter";
 
 /// As which the kernel goes on with a call behind a signal.
 pub(crate) const RESTART: &[u8] = b"restart_syscall";

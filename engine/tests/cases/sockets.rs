@@ -258,11 +258,12 @@ pub const CASES: &[Case] = &[
 1 01.602600 exit_group(0) = ?
 2 01.602700 exit_group(0) = ?
 "#, ends: &["1 recvfrom: 2 stream inferred", "1 poll: 2 stream inferred"] },
-    Case { name: "who asks how a connect that did not wait ended makes no second one, and one before the bind was refused", lines: r#"
+    Case { name: "who asks how a connect that did not wait ended makes no second one, and one before the listen was refused", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
 1 01.000500 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000010>
 1 01.000600 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000052>
-2 01.001000 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+2 01.000550 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
+2 01.001000 listen(3, 100) = 0 <0.000036>
 1 01.002000 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 4 <0.000010>
 1 01.002100 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000052>
 1 01.002200 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000012>
@@ -277,6 +278,17 @@ pub const CASES: &[Case] = &[
 3 01.602800 exit_group(0) = ?
 1 01.603000 exit_group(0) = ?
 "#, ends: &["2 accept: 3 stream inferred", "3 recvfrom: 2 stream inferred"] },
+    Case { name: "what is waited for by a ring is not printed, and no call behind it is that", lines: r#"
+1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.000500 io_uring_enter(5, 1, 0, 0, NULL, 8) = 1 <0.100139>
+1 01.101000 io_uring_enter(5, 0, 1, IORING_ENTER_GETEVENTS, NULL, 8 <unfinished ...>
+2 01.402700 write(4, "x", 1) = 1 <0.000020>
+1 01.402760 <... io_uring_enter resumed>) = 0 <0.301760>
+1 01.403000 read(3, "x", 9) = 1 <0.000010>
+1 01.603000 exit_group(0) = ?
+2 01.603000 exit_group(0) = ?
+"#, ends: &["1 io_uring_enter: itself", "1 io_uring_enter: unknown"] },
     Case { name: "a poll may look once more before it takes what it waited for, or take it not at all", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
 2 01.001000 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>

@@ -5,10 +5,13 @@ use super::super::timeouts::is_expired;
 use crate::events::{EventKind, NONE};
 use crate::kinds::Kinds;
 use crate::view::View;
-use crate::wakers::waits::{Wait, is_signal_upkeep, wait_of, was_broken_off};
+use crate::wakers::waits::{Wait, is_signal_upkeep, wait_of, wait_of_row, was_broken_off};
 use parsers::NO_NS;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
+
+/// Rows behind the fork of a child that are searched for the wait for it.
+const ROWS_OF_PAUSE: usize = 64;
 
 /// A pause of a task.
 #[derive(Clone, Copy, Debug)]
@@ -58,6 +61,28 @@ pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
 }
 
 impl Pause {
+    /// Whether a look may ask for the end of the child that sleeps: one for children does, unless it names another; so does that of
+    /// an event loop, unless the task stands still meanwhile and waits for the child.
+    pub(super) fn may_be_asked_for(&self, view: &View<'_>, look: u32) -> bool {
+        let events = &view.trace.events;
+        let Some(child) = view.trace.tasks.get(self.sleeper as usize) else { return false };
+        match wait_of_row(events, look) {
+            Some(Wait::Child) => {
+                let named = events.texts.bytes(events.target(look));
+                named.is_empty() || named == child.pid.to_string().as_bytes()
+            }
+            Some(Wait::Poll) => !self.is_waited_for(view, events.task(look)),
+            _ => false,
+        }
+    }
+
+    fn is_waited_for(&self, view: &View<'_>, task: u32) -> bool {
+        let events = &view.trace.events;
+        let behind = view.trace.rows_from(task, self.at).iter().take(ROWS_OF_PAUSE);
+        let mut waits = behind.filter(|&&row| wait_of_row(events, row) == Some(Wait::Child));
+        waits.any(|&row| events.dur_ns(row).saturating_mul(2) >= self.dur_ns)
+    }
+
     /// Its calls; all of the child's if a child sleeps.
     pub(crate) fn rows(&self, view: &View<'_>) -> Vec<u32> {
         if self.sleeper != NONE {
