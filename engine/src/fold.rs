@@ -5,6 +5,7 @@
 //! by pid     pid 7 55, 3 targets, 3 pieces     | pid 8 10, 1 target, 1 piece
 //! ```
 
+mod groups;
 mod scope;
 
 use crate::cells;
@@ -14,13 +15,13 @@ use crate::processes::main_task;
 use crate::table::{Table, Values, ints, some_ints, texts};
 use crate::tasks::Task;
 use crate::trace::Trace;
+use groups::in_groups;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashSet;
 pub(crate) use scope::Filter;
 use scope::KEYS;
 pub use scope::{Conditions, Key, Scope, Value};
-use std::borrow::Cow;
 use std::cmp::Reverse;
 
 /// What is asked of the partition.
@@ -37,9 +38,6 @@ pub struct Query {
     /// Pieces in any of these are left out.
     pub apart_from: Vec<Scope>,
 }
-
-/// One number per key; what is not asked for is 0.
-type Group = [u32; KEYS];
 
 /// Pieces taken together.
 struct Folded {
@@ -185,47 +183,6 @@ fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<
     let may_differ: Vec<Key> = Key::ALL.map(|(_, key)| key).into_iter().filter(may_differ).collect();
     let folded = |bounds: &[usize]| Folded::of(trace, pieces, &order[bounds[0]..bounds[1]], &may_differ);
     bounds.par_windows(2).map(folded).collect()
-}
-
-/// The places of pieces in order of their groups, and where each group begins. Groups stand in the order of their first pieces.
-fn in_groups<'some>(
-    trace: &Trace,
-    pieces: &Pieces,
-    chosen: &'some [u32],
-    keys: &[Key],
-) -> (Cow<'some, [u32]>, Vec<usize>) {
-    let mut numbers: FxHashMap<Group, u32> = FxHashMap::default();
-    let (mut sizes, mut is_sorted, mut last) = (Vec::new(), true, None);
-    let mut number = |&at: &u32| {
-        let mut group = [0; KEYS];
-        keys.iter().for_each(|&key| group[key as usize] = key.of(trace, &pieces.all[at as usize]));
-        let number = match last {
-            Some((same, number)) if same == group => number,
-            _ => *numbers.entry(group).or_insert(sizes.len() as u32),
-        };
-        if number as usize == sizes.len() {
-            sizes.push(0usize);
-        }
-        is_sorted &= number as usize + 1 == sizes.len();
-        sizes[number as usize] += 1;
-        last = Some((group, number));
-        number
-    };
-    let of_pieces: Vec<u32> = chosen.iter().map(&mut number).collect();
-    let mut bounds = vec![0];
-    bounds.extend(sizes.iter().scan(0, |end, size| {
-        *end += size;
-        Some(*end)
-    }));
-    if is_sorted {
-        return (Cow::Borrowed(chosen), bounds);
-    }
-    let (mut next, mut order) = (bounds.clone(), vec![0; chosen.len()]);
-    for (&at, &number) in chosen.iter().zip(&of_pieces) {
-        order[next[number as usize]] = at;
-        next[number as usize] += 1;
-    }
-    (Cow::Owned(order), bounds)
 }
 
 fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wanted: Option<&[String]>) -> Table {

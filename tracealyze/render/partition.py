@@ -183,7 +183,7 @@ class _Part:
     def _call(self, row: Row, depth: int) -> Iterator[Piece]:
         piece = _piece(self.trace, depth, name_of(row), row["exclusive_ns"])
         target = row["target"] if row["class"] != "gap" else ""
-        target = f"{row['targets']} targets" if row["targets"] > 1 else target or ""
+        target = units.counted(row["targets"], "target") if row["targets"] > 1 else target or ""
         if row["syscall"]:
             count = units.counted(row["calls"], "call") if row["calls"] else ""
             remark = _CLASSES.get(row["tag"] or row["class"], "")

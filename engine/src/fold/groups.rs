@@ -1,0 +1,155 @@
+//! Pieces in order of their groups, found on all cores.
+//!
+//! ```text
+//! chosen    b a b | c b a            cut into chunks, each numbered by itself: b 0, a 1 | c 0, b 1, a 2
+//! groups    b, a, c                  in the order of their first pieces
+//! order     b b b a a c              each chunk knows where its part of each group goes
+//! ```
+
+use super::scope::{KEYS, Key};
+use crate::partition::Pieces;
+use crate::trace::Trace;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::borrow::Cow;
+use std::sync::atomic::{AtomicU32, Ordering};
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Pieces that one core numbers at a time.
+const AT_ONCE: usize = 1 << 15;
+
+/// One number per key; what is not asked for is 0.
+type Group = [u32; KEYS];
+
+/// Some pieces, and the numbers of their groups among those of all of these.
+#[derive(Default)]
+struct Chunk {
+    numbers: Vec<u32>,
+    groups: Vec<Group>,
+    sizes: Vec<u32>,
+    /// Whether the pieces of each group follow each other.
+    is_sorted: bool,
+}
+
+/// The places of pieces in order of their groups, and where each group begins. Groups stand in the order of their first pieces.
+pub(super) fn in_groups<'some>(
+    trace: &Trace,
+    pieces: &Pieces,
+    chosen: &'some [u32],
+    keys: &[Key],
+) -> (Cow<'some, [u32]>, Vec<usize>) {
+    let group_of = |&at: &u32| {
+        let mut group = [0; KEYS];
+        keys.iter().for_each(|&key| group[key as usize] = key.of(trace, &pieces.all[at as usize]));
+        group
+    };
+    in_order(chosen, group_of, AT_ONCE)
+}
+
+fn in_order(chosen: &[u32], group_of: impl Fn(&u32) -> Group + Sync, at_once: usize) -> (Cow<'_, [u32]>, Vec<usize>) {
+    let chunk = |chosen: &[u32]| numbered(chosen.iter().map(&group_of));
+    let mut chunks: Vec<Chunk> = chosen.par_chunks(at_once).map(chunk).collect();
+    let (sizes, is_sorted) = numbered_alike(&mut chunks);
+    let mut bounds = vec![0];
+    bounds.extend(sizes.iter().scan(0, |end, size| {
+        *end += size;
+        Some(*end)
+    }));
+    if is_sorted {
+        return (Cow::Borrowed(chosen), bounds);
+    }
+    (Cow::Owned(ordered(chosen, &chunks, &bounds, at_once)), bounds)
+}
+
+fn numbered(groups: impl Iterator<Item = Group>) -> Chunk {
+    let mut chunk = Chunk { is_sorted: true, ..Chunk::default() };
+    let mut known: FxHashMap<Group, u32> = FxHashMap::default();
+    let mut last = None;
+    let numbers = groups.map(|group| {
+        let number = match last {
+            Some((same, number)) if same == group => number,
+            _ => *known.entry(group).or_insert(chunk.groups.len() as u32),
+        };
+        if number as usize == chunk.groups.len() {
+            chunk.groups.push(group);
+            chunk.sizes.push(0);
+        }
+        chunk.is_sorted &= number as usize + 1 == chunk.groups.len();
+        chunk.sizes[number as usize] += 1;
+        last = Some((group, number));
+        number
+    });
+    chunk.numbers = numbers.collect();
+    chunk
+}
+
+/// Give all chunks the same numbers, in their `groups`; how large each group is, and whether all are in order as they are.
+fn numbered_alike(chunks: &mut [Chunk]) -> (Vec<usize>, bool) {
+    let mut known: FxHashMap<Group, u32> = FxHashMap::default();
+    let (mut sizes, mut is_sorted) = (Vec::new(), true);
+    for chunk in chunks {
+        is_sorted &= chunk.is_sorted;
+        for (local, (group, &size)) in chunk.groups.iter_mut().zip(&chunk.sizes).enumerate() {
+            let number = *known.entry(*group).or_insert(sizes.len() as u32);
+            // It may go on with the last group of the chunk before.
+            is_sorted &= number as usize == sizes.len() || (local == 0 && number as usize + 1 == sizes.len());
+            if number as usize == sizes.len() {
+                sizes.push(0);
+            }
+            sizes[number as usize] += size as usize;
+            group[0] = number;
+        }
+    }
+    (sizes, is_sorted)
+}
+
+/// The pieces in order of their groups; those of a group stay in theirs.
+fn ordered(chosen: &[u32], chunks: &[Chunk], bounds: &[usize], at_once: usize) -> Vec<u32> {
+    let mut next: Vec<u32> = bounds.iter().map(|&bound| bound as u32).collect();
+    let starts = chunks.iter().map(|chunk| {
+        let of_group = |(group, size): (&Group, &u32)| {
+            let start = next[group[0] as usize];
+            next[group[0] as usize] += size;
+            start
+        };
+        chunk.groups.iter().zip(&chunk.sizes).map(of_group).collect()
+    });
+    let starts: Vec<Vec<u32>> = starts.collect();
+    let mut order = vec![0u32; chosen.len()];
+    let places = <[AtomicU32]>::mut_from_bytes(order.as_mut_bytes()).unwrap_or_default();
+    let places: &[AtomicU32] = places;
+    let parts = chosen.par_chunks(at_once).zip(chunks).zip(starts);
+    parts.for_each(|((chosen, chunk), mut next)| {
+        for (&at, &number) in chosen.iter().zip(&chunk.numbers) {
+            let place = &mut next[number as usize];
+            places[*place as usize].store(at, Ordering::Relaxed);
+            *place += 1;
+        }
+    });
+    order
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn groups_are_those_of_one_pass(symbols in prop::collection::vec(0u32..6, 0..60), at_once in 1usize..9) {
+            let chosen: Vec<u32> = (0..symbols.len() as u32).map(|at| 7 * at).collect();
+            let group_of = |at: &u32| {
+                let mut group = [0; KEYS];
+                group[KEYS - 1] = symbols[*at as usize / 7];
+                group
+            };
+            let (order, bounds) = in_order(&chosen, group_of, at_once);
+            let mut firsts: Vec<u32> = Vec::new();
+            symbols.iter().for_each(|&symbol| if !firsts.contains(&symbol) { firsts.push(symbol) });
+            let of_group = |&first: &u32| chosen.iter().copied().filter(move |&at| group_of(&at)[KEYS - 1] == first);
+            prop_assert_eq!(order.into_owned(), firsts.iter().flat_map(of_group).collect::<Vec<u32>>());
+            let sizes: Vec<usize> = firsts.iter().map(|first| of_group(first).count()).collect();
+            prop_assert_eq!(bounds.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(), sizes);
+        }
+    }
+}
