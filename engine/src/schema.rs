@@ -193,7 +193,7 @@ columns! {
         "processes" i64 "" "Number of processes taken together: 1, or several of one program that have little time each.";
         "kind" dict "" "search (names looked for in the same directories), marker (one name in many places), probe (others).";
         "syscall" dict "" "The commonest of the system calls.";
-        "target" dict "" "The first path that was not there.";
+        "target" dict "" "The path that was looked for most often, the first of several.";
         "ending" dict "" "The commonest ending of the names, without the dot.";
         "searches" i64 "count" "How often a name was looked for.";
         "found" i64 "count" "How many of these searches found it in the end.";

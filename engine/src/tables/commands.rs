@@ -18,7 +18,7 @@ use crate::sheet::{Found, Sheet};
 use crate::spent::Unit;
 use crate::tasks::Program;
 use crate::view::View;
-use parsers::{NO_NS, Text};
+use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -29,6 +29,8 @@ struct Run {
     argv: Text,
     first_row: u32,
     last_row: u32,
+    /// The call that started it, if that is seen; else its first.
+    start_row: u32,
     life_ns: i64,
     /// Time on the path in its calls and behind them.
     own_ns: i64,
@@ -77,6 +79,10 @@ fn runs(view: &View<'_>, units: &[Unit], task: u32) -> Vec<Run> {
     // Before its own programs come those that it has from its creator, or what it did as nobody knows what.
     let inherited = units.len().saturating_sub(known.programs.len());
     let mut to = units.iter().take(inherited).map(|unit| unit.rows as usize).sum::<usize>();
+    let is_exec = |row: &u32| {
+        let shape = events.shape(*row);
+        shape.outcome == Outcome::Ok && events.texts.bytes(shape.syscall).starts_with(b"exec")
+    };
     let run = |((number, program), unit): ((usize, &Program), &Unit)| {
         let of_unit = to..to + unit.rows as usize;
         to = of_unit.end;
@@ -94,6 +100,11 @@ fn runs(view: &View<'_>, units: &[Unit], task: u32) -> Vec<Run> {
             argv: program.argv,
             first_row: *here.first()?,
             last_row: *here.last()?,
+            start_row: from
+                .checked_sub(1)
+                .and_then(|at| rows.get(at).copied())
+                .filter(is_exec)
+                .unwrap_or(*here.first()?),
             life_ns: if program.from_ns == NO_NS { 0 } else { (until_ns - program.from_ns).max(0) },
             own_ns: if is_unit { unit.calls_ns + unit.gaps_ns } else { path_ns(view, here.iter().copied()) },
             is_last: next.is_none(),
@@ -144,7 +155,7 @@ fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic<'_>, command: &Co
     sheet.path_ns(exclusive_ns);
     sheet.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(view.wall_ns(capture).max(exclusive_ns)));
     sheet.int("repeated_ns", exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0));
-    sheet.lines(first.first_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
+    sheet.lines(first.start_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
     sheet.members(Members::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
 }
 

@@ -20,6 +20,7 @@ use crate::view::View;
 use parsers::{Interner, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
 
 /// So many directories and no more are named.
 const MOST_NAMED: usize = 8;
@@ -233,7 +234,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.whose(group);
     sheet.string("kind", Some(group.key.0.name()));
     sheet.text("syscall", few::commonest(view, &group.rows));
-    sheet.text("target", missed.first().copied().unwrap_or(Text::NONE));
+    sheet.text("target", commonest(&missed));
     sheet.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
     sheet.int("searches", group.counts[0]);
     sheet.int("found", group.counts[1]);
@@ -245,10 +246,19 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.members(Members::Rows(group.rows.clone()));
 }
 
+/// What was looked for most often; of several, the first.
+fn commonest(missed: &[Text]) -> Text {
+    let mut counts: FxHashMap<Text, (u32, Reverse<usize>)> = FxHashMap::default();
+    for (at, &target) in missed.iter().enumerate() {
+        counts.entry(target).or_insert((0, Reverse(at))).0 += 1;
+    }
+    counts.into_iter().max_by_key(|&(_, rank)| rank).map_or(Text::NONE, |(target, _)| target)
+}
+
 /// The directories with the most misses.
 fn largest(directories: FxHashMap<&[u8], u32>) -> Vec<String> {
     let mut directories: Vec<(&[u8], u32)> = directories.into_iter().collect();
-    directories.sort_unstable_by_key(|&(directory, misses)| (std::cmp::Reverse(misses), directory));
+    directories.sort_unstable_by_key(|&(directory, misses)| (Reverse(misses), directory));
     let text = |directory: &[u8]| match directory {
         b"" => ".".to_owned(),
         named => String::from_utf8_lossy(named).into_owned(),
