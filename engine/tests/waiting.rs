@@ -289,6 +289,20 @@ const CASES: &[Case] = &[
 1 1700000000.700000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["connect 127.0.0.1:80 ECONNREFUSED 3 2 true true 300030000"] },
+    Case { name: "what fails before and after the work of a child is not tried again after a pause",
+        table: "retries", columns: RETRIES, capture: r#"
+1 1700000000.000000 execve("/usr/bin/sudo", ["sudo"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.100000 connect(3, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.120000 vfork() = 2 <0.001000>
+2 1700000000.122000 execve("/bin/sleep", ["sleep", "1"], 0x7f /* 1 var */) = 0 <0.001000>
+2 1700000000.130000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+1 1700000000.140000 ppoll([{fd=4, events=POLLIN}], 1, NULL, NULL, 8) = 1 ([{fd=4, revents=POLLIN}]) <1.002000>
+2 1700000001.141000 exit_group(0) = ?
+2 1700000001.142000 +++ exited with 0 +++
+1 1700000001.143000 wait4(2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], WNOHANG, NULL) = 2 <0.000010>
+1 1700000001.220000 connect(3, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000001.300000 exit_group(0) = ?
+"#, rows: &[] },
     Case { name: "a lock is tried until it is given up",
         table: "retries", columns: RETRIES, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

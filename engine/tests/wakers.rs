@@ -163,3 +163,49 @@ fn who_hears_of_another_child_before_a_signal_has_waited_for_the_signal_all_the_
     // Less the time before the wait.
     assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 399_800_000);
 }
+
+/// How much of the path a thread has, by the number of its task.
+fn charged_ns(trace: &Trace, task: u32) -> i64 {
+    let window = windows(trace, &Choice::default())[0];
+    let segments = path(trace, &Wakers::new(trace), &window);
+    segments.iter().filter(|segment| segment.task == task).map(Segment::dur_ns).sum()
+}
+
+#[test]
+fn a_wait_with_limits_that_a_signal_breaks_off_is_one_from_its_first_part_on() {
+    let trace = read(
+        r#"
+1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000200>
+2 01.000400 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=800000000}, NULL) = 0 <0.800100>
+1 01.000500 futex(0x55, FUTEX_WAIT_BITSET_PRIVATE, 3, {tv_sec=3878, tv_nsec=0}, FUTEX_BITSET_MATCH_ANY) = -1 ETIMEDOUT (Connection timed out) <0.500102>
+1 01.500700 futex(0x55, FUTEX_WAIT_BITSET_PRIVATE, 3, {tv_sec=3879, tv_nsec=0}, FUTEX_BITSET_MATCH_ANY) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <0.200000>
+1 01.700800 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
+1 01.700900 restart_syscall(<... resuming interrupted futex ...> <unfinished ...>
+2 01.800600 futex(0x55, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+1 01.800700 <... restart_syscall resumed>) = 0 <0.099800>
+1 01.801000 exit_group(0) = ?
+"#,
+    );
+    assert_eq!(charged_ns(&trace, 1), 800_110_000, "from the first wait to the wake");
+}
+
+#[test]
+fn a_look_between_two_polls_for_the_same_does_not_begin_another_wait() {
+    let trace = read(
+        r#"
+1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+2 01.000400 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500100>
+1 01.000500 poll([{fd=3, events=POLLIN}, {fd=9, events=POLLIN}], 2, 198) = 0 (Timeout) <0.198319>
+1 01.198900 poll([{fd=3, events=POLLIN}, {fd=9, events=POLLIN}], 2, 0) = 0 (Timeout) <0.000009>
+1 01.199000 poll([{fd=3, events=POLLIN}, {fd=9, events=POLLIN}], 2, 1000 <unfinished ...>
+2 01.500600 write(4, "x", 1) = 1 <0.000010>
+1 01.500700 <... poll resumed>) = 1 ([{fd=3, revents=POLLIN}]) <0.301700>
+2 01.500750 exit_group(0) = ?
+2 01.500760 +++ exited with 0 +++
+1 01.500800 read(3, "x", 9) = 1 <0.000010>
+1 01.501000 exit_group(0) = ?
+"#,
+    );
+    assert_eq!(charged_ns(&trace, 1), 500_110_000, "from the first poll to the write");
+}

@@ -130,7 +130,7 @@ fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Optio
     if pauses.iter().any(|pause| pause.is_wait) && (polls || !in_vain) {
         return None;
     }
-    if first.child == NONE && pauses.iter().any(|pause| pause.may_be_asked_for(view, first.row)) {
+    if first.child == NONE && pauses.iter().any(|pause| pause.is_work_beside(view, first.row)) {
         return None;
     }
     let mut rows: Vec<u32> = Vec::new();

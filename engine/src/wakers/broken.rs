@@ -71,6 +71,12 @@ pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
 
 /// When the wait began of which this is a part. What was stopped in between is not gone past: that time is told apart.
 pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let first = first_part(shapes, trace, task, at);
+    if first == at { start_ns } else { trace.events.start_ns(trace.rows_of(task)[first]).min(start_ns) }
+}
+
+/// The first part of the wait of which this is one, as far as signals broke it off.
+fn first_part(shapes: &Shapes, trace: &Trace, task: u32, at: usize) -> usize {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let before = |at: &usize| {
@@ -81,8 +87,7 @@ pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, sta
         let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
         (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
     };
-    let first = std::iter::successors(Some(at), before).take(PARTS).last().filter(|&first| first != at);
-    first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
+    std::iter::successors(Some(at), before).take(PARTS).last().unwrap_or(at)
 }
 
 /// When the wait for a lock began of which this call is the last part, if those before it only came to their limits.
@@ -90,15 +95,18 @@ pub(super) fn asked_first_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usiz
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let before = |&at: &usize| {
         let (now, from) = (rows[at], at.saturating_sub(CALLS_BETWEEN + 1));
-        let is_same = |&at: &usize| {
-            let (old, new) = (events.shape(rows[at]), events.shape(now));
-            old.syscall == new.syscall && events.target(rows[at]) == events.target(now)
+        let is_same = |&(_, first): &(usize, usize)| {
+            let (old, new) = (events.shape(rows[first]), events.shape(now));
+            old.syscall == new.syscall && events.target(rows[first]) == events.target(now)
         };
-        let before = (from..at).rev().find(is_same)?;
-        let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[before])?);
-        (shapes.timed_out(trace, rows[before]) && between_ns <= BETWEEN_NS).then_some(before)
+        let whole = |at: usize| (at, first_part(shapes, trace, task, at));
+        let (last, first) = (from..at).rev().map(whole).find(is_same)?;
+        let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[last])?);
+        (shapes.timed_out(trace, rows[last]) && between_ns <= BETWEEN_NS).then_some(first)
     };
-    let first = std::iter::successors(Some(at), before).take(PARTS).last().filter(|&first| first != at);
+    // A signal may have broken the last part off, too.
+    let last = first_part(shapes, trace, task, at);
+    let first = std::iter::successors(Some(last), before).take(PARTS).last().filter(|&first| first != at);
     first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
 }
 

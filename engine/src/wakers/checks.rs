@@ -161,6 +161,8 @@ impl<'call> Success<'call> {
                     failed = Some(Failed::with(failed, task, row));
                     (slept, between) = (false, 0);
                 }
+                // Who looks again at once what is ready has not begun anew.
+                Some(false) if self.matter == Matter::Ready && between < ROWS_BETWEEN => between += 1,
                 _ => break,
             }
         }

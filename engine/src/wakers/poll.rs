@@ -55,9 +55,18 @@ impl Polled {
 
 /// Who ended a poll.
 pub(super) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
-    if let Some(row) = call.taken_next(&wakers.shapes) {
-        return wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call });
+    let taken = call.taken_next(&wakers.shapes);
+    let taken_from = taken.and_then(|row| wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call }));
+    // A child that is waited for behind a poll may only be the next thing that the task does.
+    if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
+        return taken_from;
     }
+    let last = last_event(wakers, call);
+    last.filter(|edge| call.is_at_end(edge.at_ns)).or(taken_from).or(last)
+}
+
+/// The last event at one of the descriptors of a poll.
+fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     // A poll of one descriptor has its name as its target.
     let own = call.trace.events.target(call.span.row);
     let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));

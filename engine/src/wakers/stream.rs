@@ -249,7 +249,18 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     }
     let arrow = arrow?;
     let (own, peer) = (&inside[..arrow], &inside[arrow + 2..]);
+    if let Some((own, peer)) = as_v4(own).zip(as_v4(peer)) {
+        let kind = [kind.split(|&byte| byte == b'v').next().unwrap_or(kind), b":["].concat();
+        return Some(([&kind, &*own, b"->", &*peer].concat(), [&kind, &*peer, b"->", &*own].concat()));
+    }
     Some(([kind, own, b"->", peer].concat(), [kind, peer, b"->", own].concat()))
+}
+
+/// The address of IPv4 that a socket of IPv6 has, as the other end, which may be one of IPv4, prints it: of
+/// `[::ffff:10.0.0.1]:80`, `10.0.0.1:80`.
+fn as_v4(address: &[u8]) -> Option<Vec<u8>> {
+    let (host, port) = address.strip_prefix(b"[::ffff:")?.split_at_checked(memchr::memchr(b']', address)? - 8)?;
+    Some([host, port.strip_prefix(b"]")?].concat())
 }
 
 /// The same of a local socket, whose ends have numbers: each is called by where it writes to, for a socket of which the peer
@@ -269,7 +280,8 @@ mod tests {
 
     #[test]
     fn the_two_ends_of_a_socket_name_each_other() {
-        let cases: [(&[u8], &[u8]); 5] = [
+        let cases: [(&[u8], &[u8]); 6] = [
+            (b"TCP:[10.0.0.1:4711->10.0.0.2:80]", b"TCPv6:[[::ffff:10.0.0.2]:80->[::ffff:10.0.0.1]:4711]"),
             (b"pipe:[7]", b"pipe:[7]"),
             (b"UNIX-STREAM:[20->21]", b"UNIX-STREAM:[21->20]"),
             (b"UNIX-STREAM:[20->21,\"/run/x\"]", b"UNIX-STREAM:[21->20,\"/run/x\"]"),

@@ -8,6 +8,7 @@ use super::waits::Wait;
 use super::{Edge, How, Sure};
 use crate::events::{EventKind, EventTable};
 use crate::trace::{Span, Trace};
+use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome};
 
 /// How far the end of a task may seem to lie behind the return of the call that waited for it.
@@ -113,7 +114,9 @@ impl Waiting<'_> {
         let events = &self.trace.events;
         let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
         // An interpreter takes its lock before it goes on.
-        let waits = calls.filter_map(|row| Some((row, shapes.of(self.trace, row).named?)));
+        let of_file = |known: &Known| known.wait == Some(Wait::Read) && known.class == Class::Disk;
+        let named = |row: u32| Some(shapes.of(self.trace, row)).filter(|known| !of_file(known))?.named;
+        let waits = calls.filter_map(|row| Some((row, named(row)?)));
         // Who polls may look once more what is ready.
         let is_look = |row: u32| events.requested_ns(row) == Some(0);
         let mut waits = waits.filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));

@@ -305,4 +305,23 @@ pub const CASES: &[Case] = &[
 1 01.603000 exit_group(0) = ?
 2 01.603000 exit_group(0) = ?
 "#, ends: &["1 poll: 2 stream inferred", "1 poll: 2 stream inferred"] },
+    Case { name: "a poll does not wait for the child that its task waits for next, nor for a file", lines: r#"
+1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.000500 pselect6(8, [3], NULL, NULL, {tv_sec=5, tv_nsec=0}, NULL <unfinished ...>
+2 01.302700 write(4, "x", 1) = 1 <0.000020>
+1 01.302760 <... pselect6 resumed>) = 1 (in [3], left {tv_sec=4, tv_nsec=699455643}) <0.302260>
+1 01.302800 wait4(-1,  <unfinished ...>
+2 01.303000 exit_group(0) = ?
+2 01.303100 +++ exited with 0 +++
+1 01.303200 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000400>
+1 01.304000 clone(child_stack=NULL, flags=SIGCHLD) = 5 <0.000244>
+1 01.305000 pselect6(8, [3], NULL, NULL, {tv_sec=5, tv_nsec=0}, NULL <unfinished ...>
+5 01.602700 write(4, "x", 1) = 1 <0.000020>
+1 01.602760 <... pselect6 resumed>) = 1 (in [3], left {tv_sec=4, tv_nsec=699455643}) <0.297760>
+1 01.602800 openat(AT_FDCWD, "/etc/passwd", O_RDONLY) = 6 <0.000010>
+1 01.602900 read(6, "root", 4) = 4 <0.000010>
+1 01.603000 exit_group(0) = ?
+5 01.603000 exit_group(0) = ?
+"#, ends: &["1 pselect6: 2 stream inferred", "1 pselect6: 5 stream inferred"] },
 ];

@@ -61,19 +61,14 @@ pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
 }
 
 impl Pause {
-    /// Whether a look may ask for the end of the child that sleeps: one for children does, unless it names another; so does that of
-    /// an event loop, unless the task stands still meanwhile and waits for the child.
-    pub(super) fn may_be_asked_for(&self, view: &View<'_>, look: u32) -> bool {
+    /// Whether it is none for who looks: the task does not stand still and wait for the child that sleeps, or the look is one for
+    /// children that does not name another.
+    pub(super) fn is_work_beside(&self, view: &View<'_>, look: u32) -> bool {
         let events = &view.trace.events;
         let Some(child) = view.trace.tasks.get(self.sleeper as usize) else { return false };
-        match wait_of_row(events, look) {
-            Some(Wait::Child) => {
-                let named = events.texts.bytes(events.target(look));
-                named.is_empty() || named == child.pid.to_string().as_bytes()
-            }
-            Some(Wait::Poll) => !self.is_waited_for(view, events.task(look)),
-            _ => false,
-        }
+        let named = events.texts.bytes(events.target(look));
+        let asks_for_it = named.is_empty() || named == child.pid.to_string().as_bytes();
+        (wait_of_row(events, look) == Some(Wait::Child) && asks_for_it) || !self.is_waited_for(view, events.task(look))
     }
 
     fn is_waited_for(&self, view: &View<'_>, task: u32) -> bool {
