@@ -12,6 +12,7 @@ GOLDEN = ROOT / "tests" / "golden"
 COMMANDS = {
     "summarize": ["summarize"],
     "summarize-160": ["summarize"],
+    "summarize-markdown": ["summarize", "--format", "markdown"],
     "top-syscalls": ["top-syscalls", "--top", "10"],
     "tree": ["tree"],
     "critical-path": ["critical-path"],

@@ -55,6 +55,11 @@ def _shown(trace: Trace, form: Form, top: int, number: int) -> int:
 
         output.write("\n" if number else "")
         report.show(trace, summary, top)
+    elif form is Form.MARKDOWN:
+        from tracealyze.render import report_markdown
+
+        output.write("\n" if number else "")
+        report_markdown.show(trace, summary, top)
     else:
         from tracealyze.render import partition
         from tracealyze.render.listing import FORMS

@@ -112,9 +112,14 @@ def csv_cell(value: object) -> object:
 
 
 def _as_markdown(listing: Listing) -> None:
-    lines = [" | ".join(listing.heading(column) for column in listing.columns)]
-    lines.append(" | ".join("---:" if column.is_number else "---" for column in listing.columns))
-    cells = zip(*(listing.cells(column) for column in listing.columns), strict=True)
+    write_markdown(listing, listing.columns)
+
+
+def write_markdown(listing: Listing, columns: Sequence[Column]) -> None:
+    """Some columns of a listing as a table of markdown."""
+    lines = [" | ".join(listing.heading(column) for column in columns)]
+    lines.append(" | ".join("---:" if column.is_number else "---" for column in columns))
+    cells = zip(*(listing.cells(column) for column in columns), strict=True)
     lines.extend(" | ".join(markdown_cell(cell) for cell in row) for row in cells)
     output.write("".join(f"| {line} |\n" for line in lines))
 

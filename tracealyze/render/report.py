@@ -38,16 +38,12 @@ _TRACING_WORTH_SAYING = 0.2
 
 def show(trace: Trace, summary: Summary, top: int) -> None:
     """Print the report of one capture."""
-    report = _Report(trace, summary, top)
-    report.heading()
-    report.partition()
-    report.stages()
-    report.processes()
-    report.calls()
-    report.findings()
+    Report(trace, summary, top).show()
 
 
-class _Report:
+class Report:
+    """The report as text of the width that there is. Other forms show its parts in their own way."""
+
     def __init__(self, trace: Trace, summary: Summary, top: int) -> None:
         self.trace = trace
         self.summary = summary
@@ -55,24 +51,54 @@ class _Report:
         self.paper = Paper()
         self.tick_ns = trace.tick_ns
 
+    def show(self) -> None:
+        """Print all of it."""
+        self.heading()
+        self.partition()
+        self.stages()
+        self.processes()
+        self.calls()
+        self.findings()
+
+    def title(self, name: str) -> None:
+        """The name of the capture."""
+        self.paper.line((name, "bold"))
+
     def section(self, title: str, remark: str = "") -> None:
         """A heading within the report."""
         self.paper.line()
         self.paper.line((title, "bold"), (f"  {remark}" if remark else "", "dim"))
 
-    def rows(self, columns: Sequence[Column], rows: Sequence[Row], tick_ns: int | None = None) -> None:
+    def sentence(self, text: str, style: str = "", indent: int = 2) -> None:
+        """What is told in words."""
+        self.paper.paragraph(text, style, indent)
+
+    def rows(self, listing: Listing) -> None:
         """Rows under headings."""
-        self.paper.rows(strips(Listing("", columns, rows, tick_ns or self.tick_ns)))
+        self.paper.rows(strips(listing))
+
+    def pieces(self, pieces: Sequence[Piece]) -> None:
+        """The partition, each piece with a bar."""
+        for piece in pieces:
+            self._piece(piece)
+
+    def verdict(self, finding: Finding) -> None:
+        """How severe a finding is, and of which rule."""
+        style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
+        self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
+
+    def proofs(self, quoted: Sequence[str]) -> None:
+        """Lines of the capture with their numbers."""
+        for text in quoted:
+            self.paper.cut_line((f"  {text}", "dim"))
 
     def heading(self) -> None:
         """What was read, what its times are, and the window."""
         capture = self.summary.captures[0]
-        self.paper.line((name_of_capture(capture), "bold"))
-        for text in read_lines(capture, self.summary.totals):
-            self.paper.paragraph(text, indent=2)
-        self.paper.paragraph(time_line(capture), indent=2)
-        for text in window_lines(self.summary.window, capture):
-            self.paper.paragraph(text, indent=2)
+        self.title(name_of_capture(capture))
+        told = [*read_lines(capture, self.summary.totals), time_line(capture)]
+        for text in (*told, *window_lines(self.summary.window, capture)):
+            self.sentence(text)
 
     def partition(self) -> None:
         """Where the wall time went: process, call, target."""
@@ -80,8 +106,7 @@ class _Report:
         if not pieces:
             return
         self.section("Where the time went", "disjoint pieces of the window that add up to 100 %")
-        for piece in pieces:
-            self._piece(piece)
+        self.pieces(pieces)
         self._chain()
 
     def _chain(self) -> None:
@@ -98,7 +123,7 @@ class _Report:
             arrow = drawn.waited_perhaps if row["waits_for_sure"] == "inferred" else drawn.waited
         if len(chain) >= 2 * _LEAST_OF_A_CHAIN:
             legend = f"; {drawn.waited_perhaps} is inferred" if drawn.waited_perhaps in chain else ""
-            self.paper.paragraph(f"Who waited on whom: {' '.join(chain[1:])}{legend}", indent=2)
+            self.sentence(f"Who waited on whom: {' '.join(chain[1:])}{legend}")
 
     def _piece(self, piece: Piece) -> None:
         width = min(self.paper.width // 5, 30)
@@ -132,13 +157,13 @@ class _Report:
             return
         self.section("Items", "told apart by a number or a name in the same messages")
         for kind in kinds[: self.top]:
-            self.paper.paragraph(stages.sentence(kind, self.tick_ns), indent=2)
+            self.sentence(stages.sentence(kind, self.tick_ns))
         names = {kind["item"] for kind in kinds[: self.top]}
         rows = [row for row in self.trace.stages if row["item"] in names]
         self.section(
             "Stages", of_all(min(self.top, len(rows)), len(rows), "time until the next message about the item")
         )
-        self.paper.rows(strips(stages.listing(rows[: self.top], self.tick_ns)))
+        self.rows(stages.listing(rows[: self.top], self.tick_ns))
 
     def processes(self) -> None:
         """Who ran: the costliest first."""
@@ -165,7 +190,7 @@ class _Report:
         columns += [Column("end", "end"), Column("what", "program", least=_LEAST_OF_A_NAME)]
         order = "by time on the path" if self.summary.window.reason is None else "by calls"
         self.section("Processes", of_all(len(kept), len(numbers), order))
-        self.rows(columns, kept)
+        self.rows(Listing("processes", columns, kept, self.tick_ns))
 
     def calls(self) -> None:
         """What was called, told apart by request and target."""
@@ -184,7 +209,7 @@ class _Report:
         timed = any(row["total_ns"] for row in rows)
         remark = "by total time; totals of several tasks overlap and are not wall time" if timed else "by number"
         self.section("Top calls", remark)
-        self.rows(columns, rows, self.trace.dur_tick_ns)
+        self.rows(Listing("calls", columns, rows, self.trace.dur_tick_ns or self.tick_ns))
 
     def _tables_of_tracers(self) -> None:
         rows = [dict(row) | {"what": row["syscall"]} for row in self.summary.syscalls[: self.top]]
@@ -193,7 +218,7 @@ class _Report:
         columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
         columns += [Column("mean_ns", "mean"), Column("what", "call", least=_LEAST_OF_A_NAME)]
         self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
-        self.rows(columns, rows)
+        self.rows(Listing("calls", columns, rows, self.tick_ns))
 
     def findings(self) -> None:
         """What the rules found, with its proof and advice, and what no finding covers."""
@@ -204,20 +229,22 @@ class _Report:
         for finding in told:
             self._finding(finding, quoted)
         if len(found) > len(told):
-            self.paper.paragraph(
-                f"{units.counted(len(found) - len(told), 'more finding')}: --top says how many to show."
-            )
+            more = units.counted(len(found) - len(told), "more finding")
+            self.sentence(f"{more}: --top says how many to show.", indent=0)
         if self.summary.window.wall_ns:
             self._uncovered()
 
     def _finding(self, finding: Finding, quoted: Mapping[tuple[int, str, int], str]) -> None:
-        style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
-        self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
-        self.paper.paragraph(shown(finding.message), "bold", indent=2)
-        for file, line in finding.places[:_PROOF_LINES]:
-            self._proof(f"{os.path.basename(file)} line {line}".strip(), quoted.get((finding.capture, file, line), ""))
-        self.paper.paragraph(f"{self.paper.drawn.arrow} {shown(finding.advice)}", indent=2)
-        self.paper.paragraph("; ".join(self._worth(finding)), "dim", indent=2)
+        self.verdict(finding)
+        self.sentence(shown(finding.message), "bold")
+        self.proofs(
+            [
+                _proof(f"{os.path.basename(file)} line {line}".strip(), quoted.get((finding.capture, file, line), ""))
+                for file, line in finding.places[:_PROOF_LINES]
+            ]
+        )
+        self.sentence(f"{self.paper.drawn.arrow} {shown(finding.advice)}")
+        self.sentence("; ".join(self._worth(finding)), "dim")
 
     def _worth(self, finding: Finding) -> Iterable[str]:
         """What it could free, how sure that is, and what else matches."""
@@ -234,10 +261,6 @@ class _Report:
         if finding.also:
             yield f"also matches {', '.join(finding.also)}"
 
-    def _proof(self, place: str, text: str) -> None:
-        quoted = " ".join(shown(text.replace("\t", " ")).split())
-        self.paper.cut_line((f"  {shown(place)}{': ' if quoted else ''}{quoted}", "dim"))
-
     def _uncovered(self) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
         if share < _LEAST_SHARE_WORTH_SAYING:
@@ -246,9 +269,14 @@ class _Report:
             f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in self.summary.unexplained
         )
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
-        self.paper.paragraph(
-            f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim"
+        self.sentence(
+            f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim", indent=0
         )
+
+
+def _proof(place: str, text: str) -> str:
+    quoted = " ".join(shown(text.replace("\t", " ")).split())
+    return f"{shown(place)}{': ' if quoted else ''}{quoted}"
 
 
 def _place(row: Row) -> str:
