@@ -114,9 +114,9 @@ class Trace:
         to wall_ns.
 
         Grouped `by` some of the keys, a column that is no key has a value where all pieces of a group agree, and
-        first_line, last_line, targets (number of different ones) and pieces (of the finest partition) follow. Keys:
-        capture, pid, tid, program, class, syscall, op, target, resolved. The largest come first; groups below
-        `at_least_ns` and those after the first `most` are left out."""
+        first_line, last_line, targets and processes (number of different ones) and pieces (of the finest partition)
+        follow. Keys: capture, pid, tid, program, class, syscall, op, target, resolved. The largest come first; groups
+        below `at_least_ns` and those after the first `most` are left out."""
 
     def path(self, selection: Selection, at_least_ns: int = 0, most: int | None = None) -> Table:
         """Segments of the path in time order: start_ns, dur_ns, task, pid, tid, program, class, what, syscall, op,

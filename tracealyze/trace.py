@@ -216,8 +216,8 @@ class Trace:
     ) -> Table:
         """The partition taken together by some of its columns, the largest groups first; all of it without any.
 
-        A column that is no key has a value where all pieces of a group agree. `targets` and `pieces` say how many
-        were taken together. Groups below `at_least_ns` and those after the first `most` are left out."""
+        A column that is no key has a value where all pieces of a group agree. `targets`, `processes` and `pieces` say
+        how many were taken together. Groups below `at_least_ns` and those after the first `most` are left out."""
         scope = within.for_engine() if within else None
         others = [each.for_engine() for each in apart_from]
         return self._table(lambda: self._source.partition(self._selected, by, at_least_ns, most, scope, others))
