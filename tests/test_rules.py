@@ -14,6 +14,7 @@ from tracealyze.metrics import Run
 from tracealyze.rulefile import EXPLANATION
 from tracealyze.ruleset import Example, Rule, rules
 from tracealyze.scaling import findings, scaling
+from tracealyze.schema import SCHEMA
 
 CASES = [(rule, example) for rule in rules() for example in rule.examples]
 
@@ -22,6 +23,17 @@ CASES = [(rule, example) for rule in rules() for example in rule.examples]
 def test_a_rule_explains_itself_and_has_both_kinds_of_examples(rule: Rule) -> None:
     assert list(rule.explain) == list(EXPLANATION)
     assert {bool(example.findings) for example in rule.examples} == {True, False}
+
+
+_OF_ONE_ROW = re.compile("mean|interval|p50|p90|p99|usual")
+
+
+@pytest.mark.parametrize("rule", [rule for rule in rules() if rule.group], ids=lambda rule: rule.name)
+def test_what_a_group_of_rows_may_lack_is_said_in_words_that_can_be_left_out(rule: Rule) -> None:
+    """Of several rows a mean or a target is not known, and a message with "unknown" in it is no message."""
+    said = set(re.findall(r"[{](\w+)", rule.message + rule.advice)) - set(rule.words) - set(rule.group) - {"program"}
+    types = {name: kind for table, name, kind, _, _ in SCHEMA if table == rule.table}
+    assert not [name for name in said if types.get(name) == "dict" or (name in types and _OF_ONE_ROW.search(name))]
 
 
 def test_codes_are_given_out_once() -> None:
