@@ -130,9 +130,13 @@ impl Futexes {
             let rows = self.wakes.get(&(process, address))?;
             Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, sure))
         };
-        let here = at(call.trace.events.target(call.span.row), Sure::Measured);
+        let address = call.trace.events.target(call.span.row);
         let there = self.moved_to(call, process).and_then(|address| at(address, Sure::Inferred));
-        here.into_iter().chain(there).max_by_key(|edge| edge.at_ns)
+        let best = at(address, Sure::Measured).into_iter().chain(there).max_by_key(|edge| edge.at_ns);
+        best.or_else(|| {
+            let row = call.first_begun_behind(self.wakes.get(&(process, address))?, |_| true)?;
+            Some(call.edge(row, How::Futex, Sure::Inferred))
+        })
     }
 
     /// The address at which a wait ends that began at another: the call says so itself, or somebody moved the waiters.

@@ -206,7 +206,11 @@ impl Streams {
         let ends = self.known_ends(events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
         let ends_file = waits::ends_file(events, row) || waits::is_reset(events, row);
-        let edge = if ends_file { leaver(call, end, |_| true) } else { writer(call, end, |_| true) }?;
+        let late = || Some(call.edge(call.first_begun_behind(&end.writes, |_| true)?, How::Stream, Sure::Inferred));
+        let edge = match ends_file {
+            true => leaver(call, end, |_| true),
+            false => writer(call, end, |_| true).or_else(late),
+        }?;
         Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
     }
 }

@@ -165,6 +165,23 @@ impl Waiting<'_> {
         near.next()
     }
 
+    /// The first that began behind this call, where none did inside: tracers stamp a call before they stop its clock, so it may
+    /// have ended later than it seems, though not behind the next one of its task.
+    ///
+    /// ```text
+    /// waiter   |s------- futex -------|s + <T>  ···|--- next ---|
+    /// waker                             |- WAKE -|
+    /// ```
+    pub(super) fn first_begun_behind(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        const TRIES: usize = 64;
+        let events = &self.trace.events;
+        let next_ns = self.rows_behind().next().map(|row| events.start_ns(row)).filter(|&next_ns| next_ns != NO_NS)?;
+        let (from_ns, until_ns) = (self.span.end_ns, next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)));
+        let near = rows.back_from(self.trace, until_ns, from_ns).take(TRIES);
+        let near = near.take_while(|&row| events.start_ns(row) > from_ns);
+        near.filter(|&row| events.task(row) != self.task && fits(row)).last()
+    }
+
     pub(super) fn edge(&self, row: u32, how: How, sure: Sure) -> Edge {
         let at_ns = end_ns(self.trace, row).min(self.span.end_ns);
         Edge { task: self.trace.events.task(row), at_ns, how, sure }

@@ -150,4 +150,21 @@ pub const CASES: &[Case] = &[
 1 01.400700 recvfrom(4, "x", 4096, 0, NULL, NULL) = 1 <0.000010>
 1 01.401000 exit_group(0) = ?
 "#, ends: &["1 epoll_wait: 2 stream measured", "2 wait4: 3 child measured"] },
+    Case { name: "a wake or a write that begins behind a wait, and before the next call of who waited, ended it where none did in time", lines: r#"
+1 01.000000 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD}, 88) = 2 <0.000100>
+1 01.000300 futex(0x55, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+2 01.083942 futex(0x55, FUTEX_WAKE_PRIVATE, 2147483647 <unfinished ...>
+1 01.084005 <... futex resumed>) = 0 <0.083516>
+2 01.084021 <... futex resumed>) = 1 <0.000073>
+1 01.084033 read(3<pipe:[7]>,  <unfinished ...>
+2 01.168042 write(4<pipe:[7]>, "x", 1 <unfinished ...>
+1 01.168105 <... read resumed>"x", 1) = 1 <0.083616>
+2 01.168121 <... write resumed>) = 1 <0.000073>
+1 01.168133 futex(0x55, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
+1 01.252005 <... futex resumed>) = 0 <0.083616>
+1 01.252105 gettid() = 1 <0.000010>
+2 01.252205 futex(0x55, FUTEX_WAKE_PRIVATE, 2147483647) = 0 <0.000073>
+2 01.252305 futex(0x55, FUTEX_WAKE_PRIVATE, 2147483647) = 1 <0.000073>
+1 01.253105 exit_group(0) = ?
+"#, ends: &["1 futex: 2 futex inferred", "1 read: 2 stream inferred", "1 futex: unknown"] },
 ];
