@@ -48,6 +48,29 @@ fn another_call_behind_a_signal_keeps_its_own_time() {
 }
 
 #[test]
+fn a_signal_that_does_not_name_the_call_it_breaks_breaks_the_one_that_a_notice_told_of() {
+    let trace = read(&[
+        "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+        "8:\tread(3, 0x08047A10, 1)\t\t(sleeping...)",
+        "8:\t 3.0000\t 2.0000\t 0.0000\t    Received signal #14, SIGALRM [caught]",
+        "8:\t 3.0002\t 0.0002\t 0.0000\tread(3, 0x08047A10, 1)\t\tErr#4 EINTR",
+    ]);
+    assert_eq!(calls(&trace, "read"), [(10_000, Some(30_002))]);
+}
+
+#[test]
+fn differences_count_from_lines_of_functions_too() {
+    let trace = read(&[
+        "8/1@1:\t 0.1000\t 0.1000\tclose(3)\t\t\t\t= 0",
+        "8/1@1:\t 0.2000\t 0.1000\t-> libc:open(0xfe1, 0x0, 0x1b6)",
+        "8/1@1:\t 0.2500\t 0.0500\topen(\"/etc/x\", O_RDONLY)\t\t= 3",
+        "8/1@1:\t 0.2600\t 0.0100\t<- libc:open() = 3",
+        "8/1@1:\t 0.2900\t 0.0300\tclose(3)\t\t\t\t= 0",
+    ]);
+    assert_eq!(calls(&trace, "open"), [(2_000, Some(2_500))]);
+}
+
+#[test]
 fn a_call_that_does_not_return_is_stamped_at_its_entry_unless_cpu_times_are_asked_for() {
     let lines = |cpu: &str| {
         let calls = [

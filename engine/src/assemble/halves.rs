@@ -221,6 +221,12 @@ impl Assembler<'_> {
         }
     }
 
+    /// The call in which a notice said that a task sleeps.
+    pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
+        let at = self.state(task).open.checked_sub(1)?;
+        self.open.get(at as usize).filter(|open| open.row == NONE).map(|open| open.line.name)
+    }
+
     pub(super) fn never_returned(&mut self, task: u32) {
         let Some(open) = self.take_open(task) else { return };
         self.state(task).left_alone |= matches!(open.extra, Some(Extra::End(_)));

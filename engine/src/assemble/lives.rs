@@ -231,10 +231,12 @@ impl Assembler<'_> {
     pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
         let task = self.owner(line, stamp_ns, at);
         self.trace.tasks[task as usize].signals += 1;
+        let asleep = self.asleep_in(task);
         let state = self.state(task);
         // The time since the last event is printed with the signal, but was spent in the call that it broke.
-        if state.seen && line.target.is_some() && state.broken.is_none() {
-            state.broken = Some((line.target, state.last_end_ns));
+        let broken = if line.target.is_some() { Some(line.target) } else { asleep };
+        if state.seen && state.broken.is_none() {
+            state.broken = broken.map(|call| (call, state.last_end_ns));
         }
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
         match extra {
