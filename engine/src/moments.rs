@@ -6,11 +6,12 @@
 //! --from '/fcntl.*SETFL/'    --to '/write.*= 64$/'   the first line that fits; the first one behind that
 //! ```
 //!
-//! A line begins a stretch at the moment that it prints, and ends one when its event ends.
+//! A line begins a stretch at the moment that it prints, and ends one when its event ends. Of a log it ends one at that
+//! moment too: the silence behind a message is none of what led to it.
 
 use crate::quote;
 use crate::trace::{Capture, Trace};
-use parsers::{Clock, NO_NS, Stamp, scan};
+use parsers::{Clock, DurKind, NO_NS, Stamp, scan};
 use regex::bytes::Regex;
 use std::io;
 
@@ -182,7 +183,9 @@ impl<'trace> Lines<'trace> {
         let events = &self.trace.events;
         let inside = self.capture.first_line..=self.capture.last_line();
         let line = u32::try_from(line).ok().filter(|&line| inside.contains(&u64::from(line)))?;
-        let ended_ns = |row: u32| events.end_ns(row).unwrap_or(events.start_ns(row));
+        let is_log = self.capture.facts.dur_kind == DurKind::Gap;
+        let end_ns = |row: u32| events.end_ns(row).filter(|_| !is_log);
+        let ended_ns = |row: u32| end_ns(row).unwrap_or(events.start_ns(row));
         if let Ok(at) = self.halves.binary_search_by_key(&line, |&(line, _)| line) {
             return Some(ended_ns(self.halves[at].1));
         }
@@ -226,6 +229,18 @@ mod tests {
     fn named(trace: &Trace, from: &str, to: &str) -> Result<(i64, i64), NoTime> {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         bounds(trace, &(some(from), some(to))).map(|bounds| bounds[0])
+    }
+
+    #[test]
+    fn a_message_ends_a_stretch_before_the_silence_behind_it() {
+        let lines = "[    1.000000] a: begin\n[    3.000000] a: ready\n[    9.000000] a: bye\n";
+        let mut file = tempfile::NamedTempFile::new().expect("a file");
+        file.write_all(lines.as_bytes()).expect("the lines");
+        let names = vec![file.path().to_string_lossy().into_owned()];
+        let trace = crate::read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read"));
+        for to in ["line:2", "/ready/"] {
+            assert_eq!(named(&trace, "/begin/", to), Ok((1_000_000_000, 3_000_000_000)), "{to}");
+        }
     }
 
     #[test]

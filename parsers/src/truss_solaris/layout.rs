@@ -75,7 +75,9 @@ pub(super) fn of(head: Head<'_>) -> Layout {
 fn is_event(body: &[u8]) -> bool {
     // Of `-u`: differences count from these lines as from any other.
     let is_function = body.starts_with(b"-> ") || body.starts_with(b"<- ");
-    is_function || matches!(call::read(body), call::Text::Call(_)) || notes::event(body, &mut Parsed::default()).is_some()
+    is_function
+        || matches!(call::read(body), call::Text::Call(_))
+        || notes::event(body, &mut Parsed::default()).is_some()
 }
 
 /// `Base time stamp:  1259025932.1234  [ Tue Nov 24 01:25:32 GMT 2009 ]`
