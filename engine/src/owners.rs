@@ -410,7 +410,7 @@ impl Owners {
         self.forget(from);
     }
 
-    fn link(&mut self, tasks: &mut [Task], child: u32, birth: Birth) {
+    pub(crate) fn link(&mut self, tasks: &mut [Task], child: u32, birth: Birth) {
         self.has_linked |= birth.row != NONE;
         let creator_pid = tasks[birth.creator as usize].pid;
         let task = &mut tasks[child as usize];

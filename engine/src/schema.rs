@@ -534,7 +534,7 @@ columns! {
         "calls" i64 "count" "Number of calls.";
         "processes" i64 "count" "Number of processes.";
         "unseen_children" i64 "count" "Children that were created and of which no line is in the capture.";
-        "presumed_children" i64 "count" "Children that speak under other ids than their creators know them by, joined by elimination.";
+        "presumed_children" i64 "count" "Children that speak under other ids than their creators know them by, or whose creation never returned, joined by elimination.";
         "unfollowed" bool "" "Whether children were created, and nothing of any of them is in the capture.";
         "has_clock" bool "" "Whether events have a place on one wall clock.";
         "has_durations" bool "" "Whether the tracer printed how long calls took.";

@@ -193,6 +193,19 @@ fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_eve
 }
 
 #[test]
+fn who_speaks_while_a_vfork_goes_on_to_the_end_is_its_child() {
+    let trace = read(
+        r#"
+100 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.000100>
+100 1700000000.001000 vfork( <unfinished ...>
+101 1700000000.002000 openat(AT_FDCWD, "/nfs/x", O_RDONLY) = 3 <2.000010>
+"#,
+    );
+    assert_eq!(tasks(&trace), ["100 of 100", "101 of 101: child of 100"]);
+    assert!(trace.tasks[1].vfork && trace.captures[0].presumed_children == 1);
+}
+
+#[test]
 fn a_program_begins_with_the_tick_of_a_coarse_clock_in_which_its_execve_ended() {
     let trace = read(
         r#"

@@ -2,6 +2,7 @@
 
 use super::{Assembler, Open, Place};
 use crate::events::{Ending, Event, NONE};
+use crate::owners::Birth;
 use parsers::{DurKind, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
@@ -230,6 +231,10 @@ impl Assembler<'_> {
     pub(super) fn never_returned(&mut self, task: u32) {
         let Some(open) = self.take_open(task) else { return };
         self.state(task).left_alone |= matches!(open.extra, Some(Extra::End(_)));
+        if let Some(Extra::Spawn { thread, vfork, .. }) = open.extra {
+            let start_ns = self.trace.events.start_ns(open.row);
+            self.never_told(Birth { creator: task, row: open.row, thread, vfork, start_ns });
+        }
         let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
         if open.row == NONE {
             let at = Place { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };

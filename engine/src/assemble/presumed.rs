@@ -133,10 +133,23 @@ impl Assembler<'_> {
         }
     }
 
+    /// A call that creates a task will not return: the task that only it can have created is its child.
+    pub(super) fn never_told(&mut self, birth: Birth) {
+        if !self.presumed.under_way.remove(&birth.row) {
+            return;
+        }
+        let child = self.presumed.calls.iter().find(|&(_, &row)| row == birth.row).map(|(&child, _)| child);
+        if let Some(child) = child.filter(|&child| self.trace.tasks[child as usize].creator == NONE) {
+            self.presumed.calls.remove(&child);
+            self.owners.link(&mut self.trace.tasks, child, birth);
+            self.capture.presumed_children += 1;
+        }
+    }
+
     /// At the end of the capture: children that never spoke under the ids that their creators got are those that must be.
     pub(super) fn settle_presumed(&mut self) {
         let calls = std::mem::take(&mut self.presumed).calls;
-        self.capture.presumed_children = self.owners.adopt(&mut self.trace.tasks, &calls);
+        self.capture.presumed_children += self.owners.adopt(&mut self.trace.tasks, &calls);
     }
 }
 
