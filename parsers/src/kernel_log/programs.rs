@@ -113,11 +113,21 @@ fn logfmt(text: &[u8]) -> Option<Front<'_>> {
 }
 
 fn json(text: &[u8]) -> Option<Front<'_>> {
-    const TIMES: [&[u8]; 5] = [b"\"time\":", b"\"ts\":", b"\"timestamp\":", b"\"@timestamp\":", b"\"t\":"];
-    const MESSAGES: [&[u8]; 3] = [b"\"msg\":", b"\"message\":", b"\"log\":"];
+    const TIMES: [&[u8]; 8] = [
+        b"\"time\":",
+        b"\"ts\":",
+        b"\"timestamp\":",
+        b"\"@timestamp\":",
+        b"\"t\":",
+        b"\"@t\":",
+        b"\"asctime\":",
+        // Of the journal.
+        b"\"__REALTIME_TIMESTAMP\":",
+    ];
+    const MESSAGES: [&[u8]; 5] = [b"\"msg\":", b"\"message\":", b"\"log\":", b"\"@m\":", b"\"MESSAGE\":"];
     let value = |key: &&[u8]| Some(scan::skip_blanks(text.get(memmem::find(text, key)? + key.len()..)?));
     let time = |value: &[u8]| match value.strip_prefix(b"\"") {
-        Some(inside) => date::iso(inside).map(|(ns, count, _)| (ns, count)),
+        Some(inside) => date::iso(inside).or_else(|| since_1970(inside)).map(|(ns, count, _)| (ns, count)),
         None => since_1970(value).map(|(ns, count, _)| (ns, count)),
     };
     let taken = TIMES.iter().filter_map(value).find_map(time)?;
