@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +25,7 @@ _MOST_LEFT = 0.2
 _LEAST_SHARE_OF_ONE = 0.1
 _CALLS_PER_PROCESS = 5
 _TARGETS_PER_CALL = 3
+_CALL = ("class", "syscall", "op")
 
 _CLASSES = {
     "user": "user code or untraced",
@@ -77,7 +79,7 @@ def folded(trace: Trace, top: int) -> list[Piece]:
     Outermost are processes; where many small ones have most of the time, those of one program are taken together."""
     processes = trace.partition_by(["pid", "program"])
     all_ns = sum(processes.column("exclusive_ns"))
-    parts = [_Part(trace, row, ("pid", "program")) for row in processes.head(top)]
+    parts = [_Part(trace, row) for row in processes.head(top)]
     if len(processes) == 1 and parts[0].is_nameless:
         return parts[0].calls(0, top)
     if sum(part.exclusive_ns for part in parts) < (1 - _MOST_LEFT) * all_ns:
@@ -94,7 +96,9 @@ def folded(trace: Trace, top: int) -> list[Piece]:
 
 def _others(trace: Trace, parts: list[_Part]) -> str:
     """How many have the rest; it may be what those that are told did before they ran another program."""
-    told = [Scope({"pid": part.only["pid"]} if "pid" in part.only else part.only) for part in parts]
+    told = [
+        Scope({key: part.only[key] for key in (["program"] if isinstance(part, _Group) else ["pid"])}) for part in parts
+    ]
     rest = sum(trace.partition_by([], apart_from=told).column("processes"))
     return units.counted(rest, "more process", "more processes") if rest else "the rest of these"
 
@@ -109,33 +113,38 @@ def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) 
         known = sums.setdefault(program, {"program": program, "pid": pid, "exclusive_ns": 0, "processes": 0})
         known["exclusive_ns"] += exclusive_ns
         known["processes"] += count
-    # One pass over all pieces, which may be millions, tells the calls of each program.
-    calls: dict[str | None, list[Row]] = {}
-    for row in trace.partition_by(["program", "class", "syscall", "op"], apart_from=apart):
-        calls.setdefault(row["program"], []).append(row)
     told = sorted(sums.values(), key=lambda row: -row["exclusive_ns"])[: top - len(large)]
-    groups = [_Part(trace, row, ("program",), apart, calls[row["program"]]) for row in told]
+    # All that is told of programs comes from two passes over the pieces, for these may be millions.
+    calls, targets = _by_call(trace, apart), _by_call(trace, apart, "target", at_least_ns=_least_ns(trace))
+    names = {part.row["program"] for part in large}
+    groups = [
+        _Group(trace, row, calls[row["program"]], targets.get(row["program"], []), row["program"] in names)
+        for row in told
+    ]
     return sorted([*large, *groups], key=lambda part: -part.exclusive_ns)
 
 
-class _Part:
-    """A process, the processes of a program, or what else time was charged to, and its own parts."""
+def _by_call(trace: Trace, apart: Sequence[Scope], *more: str, at_least_ns: int = 0) -> dict[str | None, list[Row]]:
+    """The calls of each program, the largest first."""
+    found: dict[str | None, list[Row]] = {}
+    for row in trace.partition_by(["program", *_CALL, *more], apart_from=apart, at_least_ns=at_least_ns):
+        found.setdefault(row["program"], []).append(row)
+    return found
 
-    def __init__(
-        self,
-        trace: Trace,
-        row: Row,
-        keys: Sequence[str],
-        apart_from: Sequence[Scope] = (),
-        known: Sequence[Row] | None = None,
-    ) -> None:
+
+def _least_ns(trace: Trace) -> int:
+    return ceil(_LEAST_SHARE * trace.window.wall_ns)
+
+
+class _Part:
+    """A process, or what else time was charged to, and its own parts."""
+
+    def __init__(self, trace: Trace, row: Row) -> None:
         self.trace = trace
-        self.known = known
         self.row = row
-        self.only = {key: [row[key]] for key in keys}
-        self.apart_from = apart_from
+        self.only = {key: [row[key]] for key in ("pid", "program")}
         self.exclusive_ns: int = row["exclusive_ns"]
-        self.least_ns = ceil(_LEAST_SHARE * trace.window.wall_ns)
+        self.least_ns = _least_ns(trace)
 
     @property
     def is_nameless(self) -> bool:
@@ -150,13 +159,12 @@ class _Part:
 
     def piece(self) -> Piece:
         """All of it."""
-        several, pid = self.row["processes"] > 1, self.row["pid"]
-        named = ("" if pid is None or (several and "pid" not in self.only) else f"pid {pid}", self.row["program"] or "")
-        unknown = "program unknown" if several else "the traced process"
-        piece = _piece(self.trace, 0, " ".join(part for part in named if part) or unknown, self.exclusive_ns)
-        other = any(scope.only["program"] == [self.row["program"]] for scope in self.apart_from)
-        count = f"{units.count(self.row['processes'])} {'other ' if other else ''}processes"
-        return replace(piece, count=count) if several else piece
+        named = (f"pid {self.row['pid']}" if self.row["pid"] is not None else "", self.row["program"] or "")
+        name = " ".join(part for part in named if part) or "the traced process"
+        piece = _piece(self.trace, 0, name, self.exclusive_ns)
+        # Ids are used again.
+        several = self.row["processes"] > 1
+        return replace(piece, count=f"{units.count(self.row['processes'])} processes") if several else piece
 
     def calls(self, depth: int, most: int) -> list[Piece]:
         """Its largest calls, and silences, with their targets."""
@@ -172,13 +180,16 @@ class _Part:
 
     def _kinds(self, most: int) -> tuple[Sequence[Row], int]:
         """The largest of its calls and silences, and how many there are."""
-        if self.known is not None:
-            return self.known[:most], len(self.known)
         silent = {"class": ["gap"]}
-        calls = self.trace.partition_by(["class", "syscall", "op"], Scope(self.only, silent))
+        calls = self.trace.partition_by(_CALL, Scope(self.only, silent))
         silences = self.trace.partition_by(["class", "target"], Scope(self.only | silent))
         largest = sorted([*calls.head(most), *silences.head(most)], key=lambda row: -row["exclusive_ns"])[:most]
         return largest, len(calls) + len(silences)
+
+    def _targets(self, call: Row) -> Iterable[Row]:
+        """The largest targets of one of its calls."""
+        here = Scope(self.only | {key: [call[key]] for key in _CALL})
+        return self.trace.partition_by(["target"], here, at_least_ns=self.least_ns, most=_TARGETS_PER_CALL)
 
     def _call(self, row: Row, depth: int) -> Iterator[Piece]:
         piece = _piece(self.trace, depth, name_of(row), row["exclusive_ns"])
@@ -191,16 +202,33 @@ class _Part:
         else:
             yield replace(piece, target=target)
         if row["targets"] > 1:
-            yield from self._targets(row, depth + 1)
+            for target in self._targets(row):
+                piece = _piece(self.trace, depth + 1, target["target"] or "(no target)", target["exclusive_ns"])
+                yield replace(piece, count=units.counted(target["calls"], "call"))
 
-    def _targets(self, call: Row, depth: int) -> Iterator[Piece]:
-        here = Scope(self.only | {key: [call[key]] for key in ("class", "syscall", "op")})
-        rows = self.trace.partition_by(
-            ["target"], here, apart_from=self.apart_from, at_least_ns=self.least_ns, most=_TARGETS_PER_CALL
-        )
-        for row in rows:
-            piece = _piece(self.trace, depth, row["target"] or "(no target)", row["exclusive_ns"])
-            yield replace(piece, count=units.counted(row["calls"], "call"))
+
+class _Group(_Part):
+    """The processes of a program, of which some may be told apart."""
+
+    def __init__(self, trace: Trace, row: Row, calls: list[Row], targets: list[Row], is_rest: bool) -> None:
+        super().__init__(trace, row)
+        self.known_calls = calls
+        self.known_targets = targets
+        self.is_rest = is_rest
+
+    def piece(self) -> Piece:
+        count = self.row["processes"]
+        if count == 1:
+            return super().piece()
+        piece = _piece(self.trace, 0, self.row["program"] or "program unknown", self.exclusive_ns)
+        return replace(piece, count=f"{units.count(count)} {'other ' if self.is_rest else ''}processes")
+
+    def _kinds(self, most: int) -> tuple[Sequence[Row], int]:
+        return self.known_calls[:most], len(self.known_calls)
+
+    def _targets(self, call: Row) -> Iterable[Row]:
+        here = (row for row in self.known_targets if all(row[key] == call[key] for key in _CALL))
+        return islice(here, _TARGETS_PER_CALL)
 
 
 def _piece(trace: Trace, depth: int, name: str, exclusive_ns: int) -> Piece:
