@@ -32,6 +32,8 @@ _LEAST_OF_A_CHAIN = 2
 # Whoever is waited for less than this is not what made it slow.
 _LEAST_SHARE_OF_A_LINK = 0.05
 _LEAST_SHARE_WORTH_SAYING = 0.05
+# Smaller pieces do not tell what the time that no finding covers is spent on.
+_LEAST_SHARE_OF_A_PIECE = 0.01
 # Of what a finding speaks of, from which part on it is told that tracing alone takes it.
 _TRACING_WORTH_SAYING = 0.2
 
@@ -265,13 +267,15 @@ class Report:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
         if share < _LEAST_SHARE_WORTH_SAYING:
             return
+        least_ns = _LEAST_SHARE_OF_A_PIECE * self.summary.unexplained_ns
         pieces = "; ".join(
-            f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}" for row in self.summary.unexplained
+            f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}"
+            for row in self.summary.unexplained
+            if row["exclusive_ns"] >= least_ns
         )
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
-        self.sentence(
-            f"No finding covers {total}, {units.share(share)}. Its largest pieces: {shown(pieces)}.", "dim", indent=0
-        )
+        told = f"Its largest pieces: {shown(pieces)}" if pieces else "All of its pieces are small"
+        self.sentence(f"No finding covers {total}, {units.share(share)}. {told}.", "dim", indent=0)
 
 
 def _proof(place: str, text: str) -> str:
