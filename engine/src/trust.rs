@@ -46,6 +46,11 @@ const LEAST_TRIVIAL: u64 = 10;
 /// The floor: so many of the trivial calls take less. The slower ones did some work, or waited for a processor.
 const FLOOR_SHARE: f64 = 0.1;
 
+/// On Linux every program makes some of these when it starts, whatever it is linked with.
+const STARTING: [&[u8]; 6] = [b"brk", b"mprotect", b"munmap", b"arch_prctl", b"set_tid_address", b"rt_sigaction"];
+/// With fewer calls it is rather an excerpt.
+const LEAST_CALLS: u64 = 100;
+
 /// What the tracer does behind a call takes some times what it does in it; where more lies between calls, the program works.
 const MOST_BEHIND: i64 = 6;
 
@@ -124,6 +129,8 @@ struct Seen {
     families: u16,
     /// Calls that end a thread or process.
     exits: u64,
+    /// Calls of [`STARTING`].
+    starts: u64,
 }
 
 impl Seen {
@@ -137,6 +144,7 @@ impl Seen {
         self.steps.merge(&other.steps);
         self.families |= other.families;
         self.exits += other.exits;
+        self.starts += other.starts;
         self
     }
 }
@@ -148,6 +156,7 @@ struct Role {
     /// Place in [`TRIVIAL`].
     trivial: Option<usize>,
     is_exit: bool,
+    is_start: bool,
 }
 
 fn role(name: &[u8]) -> Role {
@@ -155,6 +164,7 @@ fn role(name: &[u8]) -> Role {
         family: family(name),
         trivial: TRIVIAL.iter().position(|&trivial| trivial == name),
         is_exit: matches!(name, b"exit" | b"exit_group" | b"_exit" | b"thr_exit" | b"lwp_exit"),
+        is_start: STARTING.contains(&name),
     }
 }
 
@@ -195,6 +205,7 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
             seen.calls += 1;
             seen.families |= 1 << role.family;
             seen.exits += u64::from(role.is_exit);
+            seen.starts += u64::from(role.is_start);
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
             if let Some(place) = role.trivial.filter(|_| is_timed) {
@@ -242,7 +253,8 @@ fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {
     let exited = capture.lines_of(Kind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
     let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
-    seen.calls > 0 && ((exited && seen.exits == 0) || (lacks_basics && ran()))
+    let lacks_starts = capture.format == "strace" && seen.calls >= LEAST_CALLS && seen.starts == 0;
+    seen.calls > 0 && ((exited && seen.exits == 0) || ((lacks_basics || lacks_starts) && ran()))
 }
 
 fn has_children(trace: &Trace, capture: &Capture) -> bool {

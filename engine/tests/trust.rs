@@ -78,6 +78,11 @@ fn a_program_that_ends_without_the_call_that_ends_it_was_filtered() {
     assert!(!of(&lines(&[open])).filtered);
     // -e trace=process
     assert!(of(&lines(&[BEGIN, exit, END])).filtered);
+    // -e trace=desc,process has mmap, but nothing else that programs do when they start.
+    let map = "7 1795249401.01 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f00 <0.000010>";
+    let long = |more: &str| of(&lines(&[&[BEGIN, more][..], &[map; 120], &[exit, END]].concat())).filtered;
+    assert!(long(open));
+    assert!(!long(memory));
 }
 
 #[test]
