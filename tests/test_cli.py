@@ -156,6 +156,11 @@ def test_an_encoding_without_the_signs_gets_plain_ones(run: Run) -> None:
     assert done.returncode == 0
     assert "####" in done.stdout
     assert done.stdout.isascii()
+    # Sentences of ours have them too.
+    told = run("check", "--metrics", PYTHONUTF8="0", PYTHONIOENCODING="ascii").stdout
+    told += run("check", "--baseline", "none.json", SSH, PYTHONUTF8="0", PYTHONIOENCODING="ascii").stdout
+    assert "CAPTURE..." in told
+    assert "\\u2026" not in told + done.stdout
 
 
 @pytest.mark.parametrize("columns", [40, 80, 160])

@@ -79,6 +79,9 @@ def command(
         choice = Choice.of(named, pids, programs, start, end, root, input_format, where)
         choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
         verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
+        if verdict.status == "no-baseline" and ("text", "-") not in wanted:
+            # What a person would read goes elsewhere.
+            output.note(f"tracealyze: {' '.join(verdict.notes)}")
     try:
         write(verdict, wanted)
     except BrokenPipeError:
@@ -130,7 +133,6 @@ def _judged(choice: Choice, wanted: _Asked) -> Verdict:
         try:
             accepted = baselines.read(Path(wanted.baseline))
         except baselines.NoBaseline as error:
-            output.note(f"tracealyze: {error}")
             return without_baseline(choice.captures, wanted.baseline, str(error))
     asked = Asked(
         budgets=budgets,

@@ -2,10 +2,22 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 
 from tracealyze.escape import shown
+
+_PLAIN = "tracealyze-plain"
+_SIGNS = {"…": "...", "→": "->", "←": "<-", "⇠": "<~", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}
+"""Our own signs, for encodings that do not have them."""
+
+
+def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
+    text = error.object[error.start : error.start + 1] if isinstance(error, UnicodeEncodeError) else ""
+    if isinstance(error, UnicodeEncodeError) and text in _SIGNS:
+        return _SIGNS[text], error.start + 1
+    return codecs.backslashreplace_errors(error)
 
 
 def write(text: str) -> None:
@@ -19,7 +31,8 @@ def note(text: str) -> None:
 
 
 def prepare() -> None:
-    """Let no character stop the output: what the encoding cannot show is escaped."""
+    """Let no character stop the output: what the encoding cannot show is told in plain signs, or escaped."""
+    codecs.register_error(_PLAIN, _plainly)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             # Closed by who started this (`>&-`): as if it went nowhere.
@@ -27,7 +40,7 @@ def prepare() -> None:
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
-            reconfigure(errors="backslashreplace")
+            reconfigure(errors=_PLAIN)
 
 
 def abandon() -> None:

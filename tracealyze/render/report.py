@@ -69,7 +69,10 @@ class Report:
     def section(self, title: str, remark: str = "") -> None:
         """A heading within the report."""
         self.paper.line()
-        self.paper.line((title, "bold"), (f"  {remark}" if remark else "", "dim"))
+        beside = cells(f"{title}  {remark}") <= self.paper.width
+        self.paper.line((title, "bold"), (f"  {remark}" if remark and beside else "", "dim"))
+        if remark and not beside:
+            self.paper.paragraph(remark, style="dim", indent=2)
 
     def sentence(self, text: str, style: str = "", indent: int = 2) -> None:
         """What is told in words."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ FORMS = ("text", "json", "markdown", "junit", "sarif", "github", "gitlab")
 
 # A document is all that its reader may find; lines of text may stand below each other.
 _DOCUMENTS = frozenset(("json", "junit", "sarif", "gitlab"))
-_PLAIN = str.maketrans({"→": "->", "µ": "u", "×": "x", "…": "...", "–": "-"})
 
 
 def destinations(outputs: list[str]) -> list[tuple[str, str]]:
@@ -46,17 +44,9 @@ def write(verdict: Verdict, wanted: list[tuple[str, str]]) -> None:
     for form, where in sorted(wanted, key=lambda each: each[1] == "-"):
         text = import_module(f"{__name__}.{form}").rendered(verdict)
         if where == "-":
-            output.write(_encodable(text))
+            output.write(text)
             continue
         try:
             Path(where).write_text(text, encoding="utf-8")
         except OSError as error:
             raise WrongUsage(f"{where}: cannot be written: {error.strerror or error}.") from error
-
-
-def _encodable(text: str) -> str:
-    try:
-        "→µ×…".encode(sys.stdout.encoding or "ascii")
-    except (UnicodeEncodeError, LookupError):
-        return text.translate(_PLAIN)
-    return text
