@@ -49,6 +49,13 @@ def test_a_selection_counts_only_what_was_chosen(trace: tracealyze.Trace) -> Non
     assert trace.totals["processes"] == 5
 
 
+def test_one_name_is_one_and_not_its_letters(trace: tracealyze.Trace) -> None:
+    assert trace.select(programs="quota").totals == trace.select(programs=["quota"]).totals
+    assert trace.select(syscalls="ioctl", pids=12200).totals["calls"] == 893
+    with pytest.raises(tracealyze.WrongUsage, match='Did you mean "syscall"'):
+        trace.events_of(["line", "sycall"])
+
+
 def test_reading_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
     assert tracealyze.read([SSH]).summary().document()
     assert tuple(capfd.readouterr()) == ("", "")

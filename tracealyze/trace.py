@@ -15,6 +15,7 @@ from tracealyze.border import answered
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.escape import shown
 from tracealyze.facts import Accounting, Capture, Window
+from tracealyze.schema import SCHEMA
 from tracealyze.selection import Floor, Scope, Selection
 from tracealyze.table import Table
 
@@ -43,22 +44,25 @@ class Trace:
     def select(
         self,
         *,
-        pids: Iterable[int] = (),
-        programs: Iterable[str] = (),
+        pids: Iterable[int] | int = (),
+        programs: Iterable[str] | str = (),
         start: str | None = None,
         end: str | None = None,
         root: int | None = None,
-        syscalls: Iterable[str] = (),
+        syscalls: Iterable[str] | str = (),
         where: str | Expression | None = None,
     ) -> Trace:
-        """The same trace, of which only these events count; `where` is a condition such as `dur_ns >= 10ms`."""
+        """The same trace, of which only these events count.
+
+        `pids`, `programs` and `syscalls` are one or several; `where` is a condition such as `dur_ns >= 10ms`."""
         if isinstance(where, str):
             from tracealyze import expression
 
             where = expression.parse(where, "events", kind="condition", origin="where")
         if where and "args" in where.columns:
             self._must_be_readable_again()
-        selection = Selection(tuple(pids), tuple(programs), start, end, root, tuple(syscalls), where)
+        numbers = (pids,) if isinstance(pids, int) else tuple(pids)
+        selection = Selection(numbers, _several(programs), start, end, root, _several(syscalls), where)
         return Trace(self._source, selection, self._chosen)
 
     def with_rules(self, rules: Sequence[Rule]) -> Trace:
@@ -171,6 +175,12 @@ class Trace:
 
     def events_of(self, columns: Sequence[str] | None = None, limit: int | None = None) -> Table:
         """Events with these columns only, at most so many. `args` is read from the file and has to be asked for."""
+        known = [name for table, name, *_ in SCHEMA if table == "events"]
+        for column in columns or ():
+            if column not in known:
+                raise WrongUsage(
+                    f'there is no column "{column}" in table events ({", ".join(known)}).{did_you_mean(column, known)}'
+                )
         return self._table(lambda: self._source.events(self._selected, columns, limit))
 
     def calls(self, by: Sequence[str] | str = ("syscall",)) -> Table:
@@ -351,6 +361,11 @@ class Trace:
 
     def _table(self, make: Callable[[], _engine.Table]) -> Table:
         return Table(answered(make))
+
+
+def _several(names: Iterable[str] | str) -> tuple[str, ...]:
+    """One name, or several: a text is one, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 _KEPT: Mapping[str, Callable[[Trace], Table]] = {
