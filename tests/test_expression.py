@@ -325,3 +325,14 @@ def test_reading_a_row_does_not_need_the_grammar(tmp_path: Path) -> None:
         "assert 'pyparsing' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", program], check=True, cwd=tmp_path)
+
+
+@pytest.mark.parametrize("pad", [0, 20, 60, 200])
+def test_the_caret_stands_below_the_place_and_what_is_cut_off_is_seen_to_be(pad: int) -> None:
+    """A line that fits lost its first letters where the mistake was in its second half."""
+    text = f'syscall == "{"x" * pad}" and syscall in ("open", "openat", "read") and taget == "/etc"'
+    with pytest.raises(WrongExpression) as wrong:
+        parse(text, "events")
+    _, line, caret = wrong.value.lines
+    assert line[caret.index("^") :].startswith("taget")
+    assert line.strip().startswith("syscall") or line.strip().startswith("…")

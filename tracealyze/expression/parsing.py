@@ -35,9 +35,11 @@ class WrongExpression(WrongUsage):
         line = self.text[start : end if end >= 0 else len(self.text)]
         at = self.at - start
         # Of a long line, the part around the place.
-        first = max(0, at - _WIDEST // 2)
+        first = max(0, min(at - _WIDEST // 2, len(line) - _WIDEST))
         before, after = line[first:at], line[at : first + _WIDEST]
         word = re.match(r"\w+", after)
+        before = f"…{before}" if first else before
+        after += "…" if first + _WIDEST < len(line) else ""
         caret = " " * len(shown(before)) + "^" * len(word[0] if word else "^")
         return (self.message, f"  {shown(before + after)}", f"  {caret}")
 
