@@ -209,3 +209,28 @@ fn a_look_between_two_polls_for_the_same_does_not_begin_another_wait() {
     );
     assert_eq!(charged_ns(&trace, 1), 500_110_000, "from the first poll to the write");
 }
+
+#[test]
+fn polls_that_came_to_their_limits_before_a_child_was_made_did_not_wait_for_it() {
+    let trace = read(
+        r#"
+1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>
+1 01.000100 epoll_wait(5, [], 8, 300) = 0 <0.300100>
+1 01.300300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+1 01.301000 epoll_wait(5, [], 8, 100) = 0 <0.100100>
+2 01.301100 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=200000000}, NULL) = 0 <0.200100>
+1 01.401200 epoll_wait(5,  <unfinished ...>
+2 01.501500 write(4, "x", 1) = 1 <0.000010>
+1 01.501600 <... epoll_wait resumed>[{events=EPOLLIN, data={u32=3, u64=3}}], 8, 500) = 1 <0.100400>
+2 01.501650 exit_group(0) = ?
+2 01.501660 +++ exited with 0 +++
+1 01.501800 read(3, "x", 9) = 1 <0.000010>
+1 01.502000 exit_group(0) = ?
+"#,
+    );
+    let window = windows(&trace, &Choice::default())[0];
+    let segments = path(&trace, &Wakers::new(&trace), &window);
+    let polled = segments.iter().filter(|segment| segment.tag == Tag::Polled);
+    let first_ns = polled.map(|segment| segment.start_ns).min().expect("a loop");
+    assert!(first_ns >= trace.events.start_ns(trace.tasks[1].created_by), "the child's from its fork on");
+}

@@ -17,7 +17,7 @@ mod producers;
 mod search;
 
 use super::shapes::Known;
-use super::waiting::{Waiting, descends};
+use super::waiting::{Waiting, creators, descends, same_process};
 use super::waits::Wait;
 use super::{Edge, Wakers};
 use crate::tasks::program_at;
@@ -124,8 +124,11 @@ impl<'call> Success<'call> {
         let start_ns = trace.events.start_ns(failed.last).min(self.call.span.start_ns);
         let reaching_back = Waiting { span: Span { start_ns, ..self.call.span }, ..self.call };
         let edge = producers::of(self.wakers, &reaching_back, self.matter, poller)?;
+        // Nobody looks for what comes from a child before there is one.
+        let made_ns = made_by(trace, poller, edge.task);
         let began_ns = trace.events.start_ns(failed.first);
-        let inside = edge.at_ns > start_ns && began_ns != NO_NS;
+        let inside = edge.at_ns > start_ns && began_ns != NO_NS && made_ns.is_none_or(|made_ns| start_ns >= made_ns);
+        let began_ns = began_ns.max(made_ns.unwrap_or(began_ns));
         (inside && self.slept_besides(edge.task, poller, start_ns)).then_some(Poll {
             edge,
             first_task: failed.first_task,
@@ -267,6 +270,15 @@ impl<'call> Success<'call> {
             self.sleeps_itself(rows[at], known) || child.is_some_and(is_besides)
         })
     }
+}
+
+/// When a process made the child from which a task descends, or which it is.
+fn made_by(trace: &Trace, maker: u32, task: u32) -> Option<i64> {
+    let mut above = creators(trace, task).skip(1);
+    let child = creators(trace, task).find(|_| above.next().is_some_and(|up| same_process(trace, up, maker)))?;
+    let made = trace.tasks[child as usize].created_by;
+    let is_known = made < trace.events.len() && !same_process(trace, child, maker);
+    is_known.then(|| trace.events.start_ns(made)).filter(|&made_ns| made_ns != NO_NS)
 }
 
 /// A call of a task as one that waits.
