@@ -54,6 +54,7 @@ def test_help_shows_brackets_as_they_are(run: Run) -> None:
         (["README.md"], 2, "tracealyze summarize README.md"),
         (["top-syscalls", "README.md", "--by", "colour"], 2, "syscall"),
         (["summarize"], 2, "No capture: name a file"),
+        (["summarize", ""], 3, "a capture without a name: is a variable empty?"),
         (
             ["summarize", "samples/ssh-login/ssh-login.truss", "--from", "+900"],
             3,
@@ -72,6 +73,11 @@ def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], 
     assert says in done.stderr
     assert done.stderr.startswith("tracealyze: ")
     assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_format_that_is_forced_upon_another_one_is_doubted(run: Run, strace: Callable[[str], Path]) -> None:
+    told = " ".join(run("summarize", strace(SLEEPER), "--input-format", "ltrace").stdout.split())
+    assert "None of its lines is a system call. Is it ltrace (--input-format)? Then capture with ltrace -S." in told
 
 
 def test_without_a_command_help_is_shown_and_what_lacks_is_named(run: Run) -> None:

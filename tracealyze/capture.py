@@ -29,6 +29,8 @@ def files_of(arguments: Iterable[str]) -> list[list[str]]:
 
 
 def _expanded(argument: str) -> list[list[str]]:
+    if not argument:
+        raise UnusableInput("a capture without a name: is a variable empty? Name a file, or . for this folder.")
     path = Path(argument)
     if os.path.isdir(path):
         return _in_folder(path)

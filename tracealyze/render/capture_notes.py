@@ -132,8 +132,15 @@ def _events_lost(loss: Loss) -> str:
     )
 
 
+_USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
+"""Kinds of lines of which a report can be made."""
+
+
 def caveats(capture: Capture) -> Iterator[str]:
     """What else to know before trusting the numbers."""
+    if not any(map(capture.accounting.get, _USED)):
+        tracer = " Then capture with ltrace -S." if capture.format == "ltrace" else ""
+        yield f"None of its lines is a system call. Is it {capture.format} (--input-format)?{tracer}"
     if capture.cut:
         yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
     if capture.order_inferred:
