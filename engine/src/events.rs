@@ -143,6 +143,8 @@ pub struct EventTable {
     pub shared: Vec<(u32, (u64, u64))>,
     /// For what opens open, by row, unless only to read.
     pub accesses: Vec<(u32, Access)>,
+    /// Rows of opens of files to which each write waits until it is on the disk.
+    pub synced: Vec<u32>,
     /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
     pub ends: Vec<(u32, u32)>,
     /// When the last row began.

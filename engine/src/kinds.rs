@@ -32,6 +32,11 @@ impl<K: Copy + Send + Sync> Kinds<K> {
         Kinds { is_empty: kinds.iter().all(Option::is_none), kinds }
     }
 
+    /// Whether there are shapes of such a kind.
+    pub fn any(&self, is_such: impl Fn(K) -> bool) -> bool {
+        self.kinds.iter().copied().flatten().any(is_such)
+    }
+
     /// The kind of a row's shape, whether or not it is a call.
     #[inline]
     pub fn of_shape(&self, number: u32) -> Option<K> {

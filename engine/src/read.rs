@@ -419,7 +419,7 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
         Extra::Program(name) => Extra::Program(text(*name)),
         Extra::Moved(address) => Extra::Moved(text(*address)),
         Extra::Made(path) => Extra::Made(text(*path)),
-        Extra::Opened { made, access } => Extra::Opened { made: text(*made), access: *access },
+        Extra::Opened { made, access, syncs } => Extra::Opened { made: text(*made), access: *access, syncs: *syncs },
         Extra::Own(address) => Extra::Own(text(*address)),
         other => other.clone(),
     });

@@ -221,6 +221,7 @@ columns! {
         "syscall" dict "" "Name of the system call.";
         "target" dict "" "What was synced; missing where targets with few syncs each are taken together.";
         "targets" i64 "count" "Number of different targets.";
+        "opened" bool "" "Whether these are writes to files that were opened so that each is a sync (O_SYNC, O_DSYNC).";
         "writes" i64 "count" "Number of writes of the process to these targets between the syncs.";
         "each_bytes" i64 "bytes" "Bytes written for each sync, in the mean.";
         "calls" i64 "count" "Number of calls.";

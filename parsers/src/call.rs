@@ -98,6 +98,7 @@ struct Seen<'a> {
     made: Text,
     /// Of an open.
     access: Option<Access>,
+    syncs: bool,
     moved: Text,
     own: Text,
     /// Of a mapping.
@@ -127,7 +128,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'j' => seen.joins = joins(arg, line, parsed),
         b'n' => seen.made = made(seen.directory, arg, line, parsed),
         b'c' => {
-            seen.access = Some(value::access(arg));
+            (seen.access, seen.syncs) = (Some(value::access(arg)), value::syncs_writes(arg));
             if memchr::memmem::find(arg, b"O_CREAT").is_some() {
                 seen.made = line.target;
             }
@@ -347,7 +348,7 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
         match seen.access {
             None | Some(Access::Reads) if !seen.made.is_some() => {}
             None => line.extra = parsed.keep(Extra::Made(seen.made)),
-            Some(access) => line.extra = parsed.keep(Extra::Opened { made: seen.made, access }),
+            Some(access) => line.extra = parsed.keep(Extra::Opened { made: seen.made, access, syncs: seen.syncs }),
         }
     }
     if line.extra == 0 && seen.own.is_some() {

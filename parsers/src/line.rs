@@ -281,6 +281,8 @@ pub enum Extra {
         made: Text,
         /// For what it is opened.
         access: Access,
+        /// Whether each write to it waits until it is on the disk (O_SYNC, O_DSYNC).
+        syncs: bool,
     },
     /// The tracer says that it begins: a new run, unless nothing was before it.
     Restarted {

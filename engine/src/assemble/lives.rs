@@ -42,7 +42,7 @@ impl Assembler<'_> {
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
             Some(Extra::Moved(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
-            Some(Extra::Opened { made, access }) => self.opened(row, made, access),
+            Some(Extra::Opened { made, access, syncs }) => self.opened(row, made, access, syncs),
             Some(Extra::Own(address)) => self.names_socket(task, line.fd, address),
             Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
@@ -89,12 +89,15 @@ impl Assembler<'_> {
         }
     }
 
-    fn opened(&mut self, row: u32, made: Text, access: Access) {
+    fn opened(&mut self, row: u32, made: Text, access: Access, syncs: bool) {
         if made.is_some() {
             self.trace.events.made.push((row, made));
         }
         if access != Access::Reads {
             self.trace.events.accesses.push((row, access));
+        }
+        if syncs {
+            self.trace.events.synced.push(row);
         }
     }
 

@@ -31,7 +31,7 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
     ("rereads", Cost { calls: |name, _| reads(name), of: Within::Target, apart: false, ..OF_TASK }),
     ("rescans", Cost { calls: |name, _| reads(name) || name == b"ioctl", of_program: false, apart: false, ..OF_PROCESS }),
     ("slow_targets", Cost { calls: |_, class| on_disk_or_network(class), joins: Joins::Costliest(Some(1)), ..OF_PROCESS }),
-    ("syncs", Cost { calls: |name, _| super::syncs::syncs(name), ..OF_PROCESS }),
+    ("syncs", Cost { calls: |name, _| super::syncs::may_sync(name), ..OF_PROCESS }),
     ("timeouts", Cost { calls: |name, _| wait_of(name).is_some(), apart: false, ..OF_TASK }),
 ];
 

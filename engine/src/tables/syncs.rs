@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! write 20 | fsync | write 20 | fsync | …      syncs of one target: 2 calls, 1 write and 20 bytes for each
+//! open O_DSYNC | write 20 | write 20 | …       each write is a sync
 //! ```
 
 use super::io::{Way, way};
@@ -12,7 +13,7 @@ use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
 use parsers::Text;
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fewer syncs of a target are taken together with those of others.
 const FEW_CALLS: usize = 16;
@@ -39,15 +40,16 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
     })
 }
 
-/// Whether a syscall waits for what was written.
-pub(super) fn syncs(syscall: &[u8]) -> bool {
-    matches!(kind(syscall), Some(Kind::Syncs | Kind::SyncsAll))
+/// Whether a syscall waits for what was written; a write does so where the file was opened for that.
+pub(super) fn may_sync(syscall: &[u8]) -> bool {
+    kind(syscall).is_some()
 }
 
 /// Syncs by process, syscall and target.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| kind(syscall));
-    let processes = processes(view);
+    let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !view.trace.events.synced.is_empty();
+    let processes = if has_syncs { processes(view) } else { Vec::new() };
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "syncs");
     for group in few::few(view, groups, |&(syscall, _)| (syscall, Text::NONE)) {
@@ -77,8 +79,9 @@ impl Written {
 
 fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
     let events = &view.trace.events;
+    let synced = synced(view, tasks);
     let syncs = |&task: &u32| kinds.calls(view, task).any(|(_, kind)| !matches!(kind, Kind::Writes));
-    if !tasks.iter().any(syncs) {
+    if synced.is_empty() && !tasks.iter().any(syncs) {
         return Vec::new();
     }
     let mut written = Written::default();
@@ -87,6 +90,7 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
     for call in kinds.calls_of(view, tasks, |_| true) {
         let target = events.target(call.row);
         let before = match call.kind {
+            Kind::Writes if synced.contains(&target) => [1, events.bytes(call.row).unwrap_or(0)],
             Kind::Writes => {
                 written.add(target, events.bytes(call.row).unwrap_or(0));
                 continue;
@@ -100,6 +104,13 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
         *sum = [sum[0] + before[0], sum[1].saturating_add(before[1])];
     }
     by_number(tasks[0], groups, &counts)
+}
+
+/// The files that a process opened so that each write is a sync.
+fn synced(view: &View<'_>, tasks: &[u32]) -> FxHashSet<Text> {
+    let events = &view.trace.events;
+    let own = events.synced.iter().filter(|&&row| tasks.contains(&events.task(row)));
+    own.map(|&row| events.target(row)).filter(|target| target.is_some()).collect()
 }
 
 /// Targets with few syncs are taken together.
@@ -121,10 +132,16 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.text("syscall", group.key.0);
     sheet.text("target", few::only_target(view, &group.rows));
     sheet.int("targets", few::targets(view, &group.rows));
+    sheet.bool("opened", group.rows.iter().all(|&row| is_write(view, row)));
     sheet.int("writes", group.counts[0]);
     sheet.int("each_bytes", sum.bytes / sum.calls.max(1));
     sheet.sum(&sum);
     sheet.members(Members::Rows(group.rows.clone()));
+}
+
+fn is_write(view: &View<'_>, row: u32) -> bool {
+    let events = &view.trace.events;
+    matches!(kind(events.texts.bytes(events.shape(row).syscall)), Some(Kind::Writes))
 }
 
 #[cfg(test)]

@@ -45,6 +45,12 @@ pub fn access(flags: &[u8]) -> Access {
     }
 }
 
+/// Whether each write to a file that is opened by these flags waits until it is on the disk. A number does not say.
+pub fn syncs_writes(flags: &[u8]) -> bool {
+    let word = |word: &[u8]| matches!(word, b"O_SYNC" | b"O_DSYNC" | b"O_FSYNC" | b"SYNC" | b"DSYNC");
+    flags.split(|&byte| byte == b'|').any(|flag| word(flag.trim_ascii()))
+}
+
 /// Whether the flags of a mapping, printed as a number, say that it is shared: MAP_SHARED or MAP_SHARED_VALIDATE.
 pub fn shares_memory(flags: &[u8]) -> bool {
     flags.first().is_some_and(u8::is_ascii_digit) && scan::value(flags).is_some_and(|(flags, _)| flags & 1 != 0)

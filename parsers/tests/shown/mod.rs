@@ -62,7 +62,9 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
         Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
         Extra::Program(name) => format!("program({})", parsed.texts.string(*name)),
-        Extra::Opened { made, access } => format!("opened({}|{access:?})", parsed.texts.string(*made)),
+        Extra::Opened { made, access, syncs } => {
+            format!("opened({}|{access:?}{})", parsed.texts.string(*made), if *syncs { "|syncs" } else { "" })
+        }
         Extra::Asked(NO_NS) => "asked(for ever)".to_owned(),
         Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
         Extra::Restarted { base_ns } => format!("restarted({base_ns})"),
