@@ -27,6 +27,9 @@ enum Kind {
     SyncsAll,
 }
 
+/// The files that each task opened so that each write is a sync.
+type Synced = FxHashMap<u32, Vec<Text>>;
+
 /// What a row is about: syscall and target; of several targets with few syncs each, none.
 type Key = (Text, Text);
 
@@ -48,9 +51,10 @@ pub(super) fn may_sync(syscall: &[u8]) -> bool {
 /// Syncs by process, syscall and target.
 pub fn found(view: &View<'_>) -> Found {
     let kinds = Kinds::new(view, |syscall, _| kind(syscall));
-    let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !view.trace.events.synced.is_empty();
+    let synced = synced(view);
+    let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !synced.is_empty();
     let processes = if has_syncs { processes(view) } else { Vec::new() };
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, &synced, tasks)).collect();
     let mut sheet = Sheet::new(view, "syncs");
     for group in few::few(view, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         write(view, &group, &mut sheet);
@@ -77,9 +81,9 @@ impl Written {
     }
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
+fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, synced: &Synced, tasks: &[u32]) -> Vec<Group<Key>> {
     let events = &view.trace.events;
-    let synced = synced(view, tasks);
+    let synced: FxHashSet<Text> = tasks.iter().filter_map(|task| synced.get(task)).flatten().copied().collect();
     let syncs = |&task: &u32| kinds.calls(view, task).any(|(_, kind)| !matches!(kind, Kind::Writes));
     if synced.is_empty() && !tasks.iter().any(syncs) {
         return Vec::new();
@@ -106,11 +110,13 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
     by_number(tasks[0], groups, &counts)
 }
 
-/// The files that a process opened so that each write is a sync.
-fn synced(view: &View<'_>, tasks: &[u32]) -> FxHashSet<Text> {
+fn synced(view: &View<'_>) -> Synced {
     let events = &view.trace.events;
-    let own = events.synced.iter().filter(|&&row| tasks.contains(&events.task(row)));
-    own.map(|&row| events.target(row)).filter(|target| target.is_some()).collect()
+    let mut synced = Synced::default();
+    for &row in events.synced.iter().filter(|&&row| events.target(row).is_some()) {
+        synced.entry(events.task(row)).or_default().push(events.target(row));
+    }
+    synced
 }
 
 /// Targets with few syncs are taken together.
