@@ -109,6 +109,14 @@ def test_each_command_has_each_form(command: str, form: str, run: Run) -> None:
         assert "12200" in done.stdout or command in ("top-syscalls", "events")
 
 
+@pytest.mark.parametrize("command", ["summarize", "tree", "events", "loops"])
+def test_two_forms_at_once_are_a_slip(command: str, run: Run) -> None:
+    done = run(command, SSH, "--json", "--format", "csv")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "--json and --format csv" in done.stderr
+    assert json.loads(run(command, SSH, "--json", "--format", "json").stdout)
+
+
 def test_a_table_of_the_tracer_shows_times_as_fine_as_it_has_them(run: Run, strace: Callable[[str], Path]) -> None:
     rule = "------ ----------- ----------- --------- --------- ----------------"
     head = "% time     seconds  usecs/call     calls    errors syscall"

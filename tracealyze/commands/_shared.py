@@ -88,6 +88,13 @@ class Form(StrEnum):
 FormOption: TypeAlias = Annotated[Form, typer.Option("--format", help="How to show it.")]
 
 
+def form_of(form: Form, as_json: bool) -> Form:
+    """The form asked for, by either option."""
+    if as_json and form not in (Form.TABLE, Form.JSON):
+        raise WrongUsage(f"--json and --format {form} ask for two forms. Give one of them.")
+    return Form.JSON if as_json else form
+
+
 @dataclass(frozen=True)
 class Choice:
     """What the user wants to see of which captures."""

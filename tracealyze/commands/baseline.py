@@ -137,7 +137,7 @@ def show(
     from tracealyze.render.listing import FORMS
 
     baseline = baselines.read(_file(file or option))
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     if chosen is Form.JSON:
         json.write(baseline.document())
         return

@@ -59,7 +59,7 @@ def command(
         stretches = list(trace.path_from(least_ns, _MOST))
         told = "no longer than " + units.duration(min((row["dur_ns"] for row in stretches), default=0), trace.tick_ns)
     rows = stretches[:top]
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     if chosen in (Form.JSON, Form.CSV):
         FORMS[chosen](Listing("path", [Column(name, name) for name in _COLUMNS], rows, trace.tick_ns))
     else:

@@ -60,7 +60,7 @@ def command(
 
     then, now = (runs(named) for named in _sides(captures or [], before or [], after or []))
     found = diff(then, now)
-    if as_json or form is Form.JSON:
+    if shared.form_of(form, as_json) is Form.JSON:
         json.write(found.document())
     elif form is Form.TABLE:
         rendered.show(found, top, only)

@@ -41,5 +41,5 @@ def command(
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     trace = choice.trace(syscalls or ())
     limit = top or (_ON_A_TERMINAL if sys.stdout.isatty() else None)
-    events.FORMS[Form.JSON if as_json else form](trace, limit)
+    events.FORMS[shared.form_of(form, as_json)](trace, limit)
     shared.close(trace, strict)

@@ -21,4 +21,4 @@ def command(
     from tracealyze.ruleset import named
 
     rule = named(name, shared.known_rules(folders))
-    explanation.FORMS[Form.JSON if as_json else form](rule)
+    explanation.FORMS[shared.form_of(form, as_json)](rule)

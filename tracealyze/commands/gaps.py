@@ -45,7 +45,7 @@ def command(
     trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     least_ns = units.read_duration(least) if least is not None else round(trace.window.wall_ns * _LEAST_SHARE)
     rows = list(trace.gaps_from(least_ns))[:top]
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     if chosen in (Form.JSON, Form.CSV):
         listing = Listing("gaps", [Column(name, name) for name in _COLUMNS], rows, trace.tick_ns)
     else:

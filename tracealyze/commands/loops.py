@@ -36,7 +36,7 @@ def command(
 
     trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
     rows = sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0))[:top]
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     if chosen in (Form.JSON, Form.CSV):
         listing = Listing("loops", [Column(name, name) for name in _FOR_PROGRAMS], rows, trace.dur_tick_ns)
     else:

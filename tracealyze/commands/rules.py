@@ -42,7 +42,7 @@ def command(
     """
     from tracealyze.render.listing import FORMS
 
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     if columns:
         listing = _columns(names or [], chosen)
     else:

@@ -64,7 +64,7 @@ def command(
         choice = Choice.of([named], None, programs, start, end, None, input_format, where)
         runs.extend((size, Run(trace)) for trace in choice.traces())
     found = scaling(runs, target)
-    if as_json or form is Form.JSON:
+    if shared.form_of(form, as_json) is Form.JSON:
         json.write(found.document(rules))
     elif form is Form.TABLE:
         rendered.show(found, top, findings(found, rules))

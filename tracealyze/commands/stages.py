@@ -30,7 +30,7 @@ def command(
     from tracealyze.summary import STAGES
 
     trace = Choice.of(captures, None, None, start, end, None, input_format, where).trace()
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     if chosen is Form.JSON:
         _document(trace, top)
     elif chosen is Form.CSV:

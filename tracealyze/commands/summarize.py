@@ -34,7 +34,7 @@ def command(
     choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
     if where is not None:
         output.note("Only events that meet --where count; where the time went, and what is left of it, is told of all.")
-    if as_json or form is Form.JSON:
+    if shared.form_of(form, as_json) is Form.JSON:
         lost = _document(choice.trace())
     else:
         lost = sum(_shown(trace, form, top, number) for number, trace in enumerate(choice.traces()))

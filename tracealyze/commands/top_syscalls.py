@@ -79,7 +79,7 @@ def command(
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]
-    FORMS[Form.JSON if as_json else form](Listing("calls", columns, rows, tick_ns))
+    FORMS[shared.form_of(form, as_json)](Listing("calls", columns, rows, tick_ns))
     shared.close(trace, strict)
 
 

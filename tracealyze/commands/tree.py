@@ -36,7 +36,7 @@ def command(
     from tracealyze.render.listing import FORMS
 
     trace = Choice.of(captures, pids, programs, start, end, root, input_format, where).trace()
-    chosen = Form.JSON if as_json else form
+    chosen = shared.form_of(form, as_json)
     rows = tree.rows_of(trace, threads)
     listing = tree.drawn(rows, trace, top) if chosen is Form.TABLE else tree.plain(rows[:top], trace.tick_ns)
     FORMS[chosen](listing)
