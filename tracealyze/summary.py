@@ -133,7 +133,7 @@ def syscalls(trace: Trace) -> list[Row]:
             errors.setdefault(row["syscall"], {})[row["errno"]] = row["failed"]
     for row in rows:
         row["errors"] = errors.get(row["syscall"], {})
-    return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"], row["syscall"]))
+    return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"], row["syscall"] or ""))
 
 
 def _of_tables(trace: Trace) -> list[Row]:

@@ -110,6 +110,9 @@ fn apart(line: &[u8]) -> Line {
 
 impl Reader {
     fn record(&self, record: &Record<'_>, parsed: &mut Parsed) -> Line {
+        if matches!(record.kind, b"CALL" | b"RET") && name(record.text).0.is_empty() {
+            return Line::of(Kind::Damaged);
+        }
         let mut line = Line::of(Kind::Notice);
         line.pid = record.pid;
         line.tid = if record.tid == NO_ID { record.pid } else { record.tid };
