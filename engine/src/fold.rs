@@ -73,7 +73,7 @@ impl Folded {
         Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
     }
 
-    /// Pieces of one group, in order. In those keys that may differ some of them do not agree, perhaps.
+    /// Pieces of one group, in order; `may_differ` are the keys in which they need not agree.
     fn of(trace: &Trace, pieces: &Pieces, numbers: &[u32], may_differ: &[Key]) -> Folded {
         let mut folded = Folded::new(numbers[0]);
         let first = &pieces.all[folded.first as usize];
