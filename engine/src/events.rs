@@ -327,15 +327,20 @@ impl EventTable {
     /// The calls of those shapes that are asked for, by number, each with the number of its shape: in order, piece by piece,
     /// found on all cores.
     pub(crate) fn calls_of_shapes(&self, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
+        self.calls_of_shapes_from(0, is_asked)
+    }
+
+    /// The same of the rows from this one on.
+    pub(crate) fn calls_of_shapes_from(&self, first: u32, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
         if !is_asked.contains(&true) {
             return Vec::new();
         }
         let of_segment = |(number, segment): (usize, &Segment)| {
             let rows = ((number * SEGMENT_ROWS) as u32..).zip(segment.shapes_and_tasks().0.iter().copied());
             let asked = rows.filter(|&(_, shape)| is_asked.get(shape as usize) == Some(&true));
-            asked.filter(|&(row, _)| self.kind(row) == EventKind::Call).collect()
+            asked.filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call).collect()
         };
-        self.segments.par_iter().enumerate().map(of_segment).collect()
+        self.segments.par_iter().enumerate().skip(first as usize / SEGMENT_ROWS).map(of_segment).collect()
     }
 
     /// Shape of a row.

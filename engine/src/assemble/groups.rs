@@ -45,10 +45,14 @@ impl Assembler<'_> {
         if strays.len() < 2 {
             return;
         }
+        let mut by_id: FxHashMap<i32, Option<u32>> = FxHashMap::default();
+        for &task in &strays {
+            by_id.entry(self.task(task).tid).and_modify(|only| *only = None).or_insert(Some(task));
+        }
         let pids = self.told_pids();
         let mut has_threads = false;
         for ((pid, tid), at_ns) in pids.into_iter().chain(std::mem::take(&mut self.members)) {
-            let found = self.stray(&strays, tid, at_ns).zip(self.stray(&strays, pid, at_ns));
+            let found = self.stray(&by_id, tid, at_ns).zip(self.stray(&by_id, pid, at_ns));
             if let Some((thread, main)) = found.filter(|(thread, main)| thread != main) {
                 has_threads |= self.adopt(thread, self.main(main), true);
             }
@@ -67,10 +71,9 @@ impl Assembler<'_> {
         &self.trace.tasks[task as usize]
     }
 
-    /// The one of these tasks that has this id, if only one does and it was not gone at this moment.
-    fn stray(&self, strays: &[u32], id: i32, at_ns: i64) -> Option<u32> {
-        let mut named = strays.iter().copied().filter(|&task| self.task(task).tid == id);
-        let only = named.next().filter(|_| named.next().is_none())?;
+    /// The task that has this id, if only one does and it was not gone at this moment.
+    fn stray(&self, by_id: &FxHashMap<i32, Option<u32>>, id: i32, at_ns: i64) -> Option<u32> {
+        let only = by_id.get(&id).copied().flatten()?;
         let death_ns = self.task(only).death_ns;
         (death_ns == NO_NS || at_ns == NO_NS || death_ns >= at_ns).then_some(only)
     }
@@ -94,8 +97,8 @@ impl Assembler<'_> {
         let is_it =
             |shape: &crate::events::Shape| events.texts.bytes(shape.syscall) == name && shape.outcome == outcome;
         let is_asked: Vec<bool> = events.shapes().iter().map(is_it).collect();
-        let rows = events.calls_of_shapes(&is_asked).into_iter().flatten().map(|(row, _)| row);
-        rows.filter(|&row| row >= self.capture.rows.start).map(|row| (row, events.task(row))).collect()
+        let rows = events.calls_of_shapes_from(self.capture.rows.start, &is_asked).into_iter().flatten();
+        rows.map(|(row, _)| (row, events.task(row))).collect()
     }
 
     /// Who ended with a status without a call of its own did so because another thread of its process made that call.
