@@ -27,6 +27,8 @@ struct Chunk {
     numbers: Vec<u32>,
     groups: Vec<Group>,
     sizes: Vec<u32>,
+    /// The numbers of these groups among those of all chunks.
+    places: Vec<u32>,
     /// Whether the pieces of each group follow each other.
     is_sorted: bool,
 }
@@ -83,13 +85,13 @@ fn numbered(groups: impl Iterator<Item = Group>) -> Chunk {
     chunk
 }
 
-/// Give all chunks the same numbers, in their `groups`; how large each group is, and whether all are in order as they are.
+/// Number the groups of all chunks alike; how large each group is, and whether all are in order as they are.
 fn numbered_alike(chunks: &mut [Chunk]) -> (Vec<usize>, bool) {
     let mut known: FxHashMap<Group, u32> = FxHashMap::default();
     let (mut sizes, mut is_sorted) = (Vec::new(), true);
     for chunk in chunks {
         is_sorted &= chunk.is_sorted;
-        for (local, (group, &size)) in chunk.groups.iter_mut().zip(&chunk.sizes).enumerate() {
+        for (local, (group, &size)) in chunk.groups.iter().zip(&chunk.sizes).enumerate() {
             let number = *known.entry(*group).or_insert(sizes.len() as u32);
             // It may go on with the last group of the chunk before.
             is_sorted &= number as usize == sizes.len() || (local == 0 && number as usize + 1 == sizes.len());
@@ -97,7 +99,7 @@ fn numbered_alike(chunks: &mut [Chunk]) -> (Vec<usize>, bool) {
                 sizes.push(0);
             }
             sizes[number as usize] += size as usize;
-            group[0] = number;
+            chunk.places.push(number);
         }
     }
     (sizes, is_sorted)
@@ -107,12 +109,11 @@ fn numbered_alike(chunks: &mut [Chunk]) -> (Vec<usize>, bool) {
 fn ordered(chosen: &[u32], chunks: &[Chunk], bounds: &[usize], at_once: usize) -> Vec<u32> {
     let mut next: Vec<u32> = bounds.iter().map(|&bound| bound as u32).collect();
     let starts = chunks.iter().map(|chunk| {
-        let of_group = |(group, size): (&Group, &u32)| {
-            let start = next[group[0] as usize];
-            next[group[0] as usize] += size;
-            start
+        let of_group = |(&place, size): (&u32, &u32)| {
+            let next = &mut next[place as usize];
+            std::mem::replace(next, *next + size)
         };
-        chunk.groups.iter().zip(&chunk.sizes).map(of_group).collect()
+        chunk.places.iter().zip(&chunk.sizes).map(of_group).collect()
     });
     let starts: Vec<Vec<u32>> = starts.collect();
     let mut order = vec![0u32; chosen.len()];

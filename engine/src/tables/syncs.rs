@@ -138,16 +138,12 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.text("syscall", group.key.0);
     sheet.text("target", few::only_target(view, &group.rows));
     sheet.int("targets", few::targets(view, &group.rows));
-    sheet.bool("opened", group.rows.iter().all(|&row| is_write(view, row)));
+    let is_write = matches!(kind(view.trace.events.texts.bytes(group.key.0)), Some(Kind::Writes));
+    sheet.bool("opened", is_write);
     sheet.int("writes", group.counts[0]);
     sheet.int("each_bytes", sum.bytes / sum.calls.max(1));
     sheet.sum(&sum);
     sheet.members(Members::Rows(group.rows.clone()));
-}
-
-fn is_write(view: &View<'_>, row: u32) -> bool {
-    let events = &view.trace.events;
-    matches!(kind(events.texts.bytes(events.shape(row).syscall)), Some(Kind::Writes))
 }
 
 #[cfg(test)]
