@@ -14,9 +14,10 @@ from typing import Any
 
 from tracealyze import syscall_families
 from tracealyze.alike import Key, families, without_numbers
-from tracealyze.metrics import Run, Work, short
+from tracealyze.metrics import Run, Work
 from tracealyze.selection import Scope
 from tracealyze.units import MS
+from tracealyze.words import short
 
 SCHEMA = "tracealyze.diff/1"
 

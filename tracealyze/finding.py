@@ -13,6 +13,7 @@ from tracealyze.expression.evaluation import evaluate
 from tracealyze.matching import Match, matches, tables_of, tick_ns
 from tracealyze.ruleset import Rule
 from tracealyze.schema import ACROSS
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.expression import Form
@@ -76,9 +77,8 @@ class Finding:
         """The same for the same cause in another capture: no ids, lines or times in it."""
         from hashlib import blake2b
 
-        program = self.program.rsplit("/", 1)[-1] if self.program else ""
         target = _CHANGING.sub("N", self.target or "")
-        facts = "\0".join((self.name, program, self.syscall or "", self.op or "", target))
+        facts = "\0".join((self.name, short(self.program), self.syscall or "", self.op or "", target))
         return blake2b(facts.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
     def document(self) -> dict[str, object]:

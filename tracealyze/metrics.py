@@ -18,6 +18,7 @@ from tracealyze import syscall_families as families
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.matching import file_of
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
@@ -147,11 +148,6 @@ class Work:
 
 _PART = re.compile(r"\.\d+(?:\.(?:gz|bz2|xz|zst))?$")
 _KEYS = ("program", "syscall", "op", "shape", "errno", "outcome")
-
-
-def short(program: str | None) -> str:
-    """The last part of a path, which is the same on machines that differ."""
-    return str(program).rsplit("/", 1)[-1] if program else ""
 
 
 class Run:

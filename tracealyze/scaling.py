@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from tracealyze import across
 from tracealyze.alike import families
 from tracealyze.errors import WrongUsage
-from tracealyze.metrics import Run, short
+from tracealyze.metrics import Run
 from tracealyze.schema import SCHEMA
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     import numpy

@@ -21,6 +21,11 @@ _UNKNOWN = "unknown"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
+def short(program: str | None) -> str:
+    """The last part of a path, which is the same on machines that differ."""
+    return str(program).rsplit("/", 1)[-1] if program else ""
+
+
 class Windows(Protocol):
     """Who knows captures and their windows: a trace."""
 
@@ -117,7 +122,7 @@ def _facts(match: Match, trace: Windows) -> dict[str, Any]:
     if "mean_ns" not in row:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")
-    return {**row, **derived, "program": name.rsplit("/", 1)[-1] if name else "the process"}
+    return {**row, **derived, "program": short(name) if name else "the process"}
 
 
 def subject(row: Row) -> str:

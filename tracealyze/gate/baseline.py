@@ -12,7 +12,8 @@ from tracealyze import syscall_families as families
 from tracealyze.errors import WrongUsage
 from tracealyze.gate.stats import Series, Stats, series_of
 from tracealyze.gate.work import Amounts, Place, largest, places
-from tracealyze.metrics import Class, Name, short
+from tracealyze.metrics import Class, Name
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding

@@ -13,7 +13,8 @@ from tracealyze import alike
 from tracealyze import syscall_families as families
 from tracealyze.gate.work import Place, Places, places, weighed
 from tracealyze.matching import file_of
-from tracealyze.metrics import Name, Weigh, Work, short, weigh
+from tracealyze.metrics import Name, Weigh, Work, weigh
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding

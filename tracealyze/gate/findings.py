@@ -13,7 +13,8 @@ from tracealyze.gate.baseline import Baseline, by_fingerprint
 from tracealyze.gate.compare import By, Judgement, Outcome, Trust
 from tracealyze.gate.stats import RUNS_FOR_CLOCKS, exceeds
 from tracealyze.gate.work import places
-from tracealyze.metrics import Class, short
+from tracealyze.metrics import Class
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tracealyze.metrics import Weigh, Work, short
+from tracealyze.metrics import Weigh, Work
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.metrics import Run

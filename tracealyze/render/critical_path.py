@@ -9,6 +9,7 @@ from tracealyze import units
 from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.partition import name_of
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
@@ -38,7 +39,7 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
 
 
 def _does(row: Row) -> str:
-    program = (row["program"] or "").rsplit("/", 1)[-1]
+    program = short(row["program"])
     target = row["target"] if row["class"] != "gap" and row["pieces"] == 1 else None
     what = " ".join(shown(part) for part in (name_of(row), target) if part)
     if row["what"] in ("resume", "spawn"):

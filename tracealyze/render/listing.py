@@ -59,6 +59,11 @@ class Listing:
         values = (row.get(column.name) for row in self.rows)
         return any(value if column.name.endswith("_ns") else value is not None for value in values)
 
+    @property
+    def telling(self) -> list[Column]:
+        """The columns in which there is something; all of them without rows."""
+        return [column for column in self.columns if not self.rows or self.tells(column)]
+
     def cells(self, column: Column) -> list[str]:
         """The values as people read them."""
         show = self._shower(column)[1]
@@ -80,8 +85,7 @@ def strips(listing: Listing) -> list[Strip]:
     """The columns as texts, without those in which there is nothing."""
     return [
         Strip(listing.heading(column), listing.cells(column), column.is_number, column.least, column.spare)
-        for column in listing.columns
-        if not listing.rows or listing.tells(column)
+        for column in listing.telling
     ]
 
 

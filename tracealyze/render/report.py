@@ -14,6 +14,7 @@ from tracealyze.render.capture_notes import name_of_capture, read_lines, time_li
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.paper import Paper, cells
 from tracealyze.render.partition import Piece, folded, name_of
+from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
@@ -123,7 +124,7 @@ class Report:
             if took_ns < self.summary.window.wall_ns * _LEAST_SHARE_OF_A_LINK:
                 break
             took = units.duration(took_ns, self.tick_ns)
-            chain += [arrow, f"{shown(str(row['program'] or '?').rsplit('/', 1)[-1])} {row['pid']} ({took})"]
+            chain += [arrow, f"{shown(short(row['program'] or '?'))} {row['pid']} ({took})"]
             took_ns = row["waits_for_ns"] or 0
             arrow = drawn.waited_perhaps if row["waits_for_sure"] == "inferred" else drawn.waited
         if len(chain) >= 2 * _LEAST_OF_A_CHAIN:
@@ -287,8 +288,8 @@ def _proof(place: str, text: str) -> str:
 
 
 def _place(row: Row) -> str:
-    program = (row["program"] or "").rsplit("/", 1)[-1]
-    who = " ".join(part for part in (f"pid {row['pid']}" if row["pid"] is not None else "", program) if part)
+    pid = f"pid {row['pid']}" if row["pid"] is not None else ""
+    who = " ".join(part for part in (pid, short(row["program"])) if part)
     return f"{who}{': ' if who else ''}{name_of(row)}"
 
 

@@ -50,7 +50,7 @@ class _Report(Report):
 
     def rows(self, listing: Listing) -> None:
         self._ended = "|\n"
-        write_markdown(listing, [column for column in listing.columns if not listing.rows or listing.tells(column)])
+        write_markdown(listing, listing.telling)
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
         self._write("| on path | share | what |\n| ---: | ---: | --- |\n")
