@@ -2,10 +2,12 @@
 //!
 //! Two processes that send a byte to and fro through two pipes, N times, 2 N and 4 N: each read waits for the other side's
 //! write, so the walk changes tasks at every call. Then the files named. Times are those of all threads together, of which a
-//! busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N.
+//! busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N. Steps are
+//! the walk alone, without dividing the path among calls.
 
 use engine::charges::Charges;
 use engine::partition::Pieces;
+use engine::path::{self, Listen, Segment, Spell};
 use engine::select::ProgramIndex;
 use engine::trace::Trace;
 use engine::wakers::Wakers;
@@ -26,7 +28,9 @@ fn main() {
             _ => files.push(word),
         }
     }
-    println!("seconds         reading    wakers       walk       sums      table  walk/reading  all/reading");
+    println!(
+        "seconds         reading    wakers      steps       walk       sums      table  steps/reading  walk/reading  all/reading"
+    );
     let several = [1, 2, 4].map(|times| ping_pong(times * trips));
     let ratios = several.windows(2).map(|pair| format!("{:.2}", pair[1].walking().clock_s / pair[0].walking().clock_s));
     println!("  twice as many trips take the walk {} times as long", ratios.collect::<Vec<_>>().join(" and "));
@@ -40,6 +44,7 @@ struct Costs {
     events: u32,
     reading: Time,
     wakers: Time,
+    steps: Time,
     walk: Time,
     sums: Time,
     table: Time,
@@ -52,13 +57,14 @@ impl Costs {
     }
 
     fn show(&self, name: &str) {
-        let Costs { events, reading, wakers, walk, sums, table, .. } = *self;
+        let Costs { events, reading, wakers, steps, walk, sums, table, .. } = *self;
         println!("{name}, {events} events");
         let all = self.walking() + sums + table;
         for (kind, of) in [("CPU", (|time| time.cpu_s) as fn(Time) -> f64), ("clock", |time| time.clock_s)] {
-            let [reading, wakers, walk, sums, table] = [reading, wakers, walk, sums, table].map(of);
-            let steps = format!("{reading:>10.3} {wakers:>9.3} {walk:>10.3} {sums:>10.3} {table:>10.3}");
-            println!("  {kind:<10} {steps} {:>13.3} {:>12.3}", of(self.walking()) / reading, of(all) / reading);
+            let [reading, wakers, steps, walk, sums, table] = [reading, wakers, steps, walk, sums, table].map(of);
+            let times = format!("{reading:>10.3} {wakers:>9.3} {steps:>10.3} {walk:>10.3} {sums:>10.3} {table:>10.3}");
+            let ratios = [steps, of(self.walking()), of(all)].map(|time| format!("{:>13.3}", time / reading));
+            println!("  {kind:<10} {times} {}", ratios.concat());
         }
         let [read, wakers, walked, all] = self.peak_mib;
         println!("  peak MiB after reading {read}, wakers {wakers}, walk {walked}, all {all}");
@@ -107,6 +113,7 @@ fn measured(file: &Path) -> Costs {
     let read_mib = peak_mib();
     let (wakers_time, wakers) = timed(|| Wakers::new(&trace));
     let wakers_mib = peak_mib();
+    let (steps_time, _) = timed(|| steps(&trace, &wakers));
     let (walk_time, (windows, charges)) = timed(|| walked(&trace, &wakers));
     let walk_mib = peak_mib();
     let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &charges, &windows));
@@ -117,11 +124,25 @@ fn measured(file: &Path) -> Costs {
         events: trace.events.len(),
         reading: reading_time,
         wakers: wakers_time,
+        steps: steps_time,
         walk: walk_time,
         sums: sums_time,
         table,
         peak_mib,
     }
+}
+
+/// Listens to nothing.
+struct Deaf;
+
+impl Listen for Deaf {
+    fn charged(&mut self, _segment: Segment) {}
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, _spell: Spell) {}
+}
+
+fn steps(trace: &Trace, wakers: &Wakers) -> u64 {
+    let windows = window::windows(trace, &Choice::default());
+    windows.iter().map(|window| path::walk(trace, wakers, window, &mut Deaf)).sum()
 }
 
 fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Charges) {

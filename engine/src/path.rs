@@ -15,6 +15,7 @@
 
 mod follow;
 mod lanes;
+mod legs;
 mod segment;
 mod silences;
 mod spell;
@@ -82,6 +83,17 @@ const SPELL_ROWS: usize = 64 * BLOCK_ROWS;
 
 /// Walk the path, from its end to its start, and tell who listens. The answer is the number of steps.
 pub fn walk<L: Listen>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
+    walk_in_legs(trace, wakers, window, legs::rows_of_leg(), listener)
+}
+
+/// The same, in legs of so many events, which are walked at once: that changes nothing of what is told.
+pub fn walk_in_legs<L: Listen>(
+    trace: &Trace,
+    wakers: &Wakers,
+    window: &Window,
+    leg_rows: u32,
+    listener: &mut L,
+) -> u64 {
     let Some(root) = window.root.filter(|&root| (root as usize) < trace.tasks.len()) else {
         return 0;
     };
@@ -90,23 +102,13 @@ pub fn walk<L: Listen>(trace: &Trace, wakers: &Wakers, window: &Window, listener
     if is_log {
         return silences(trace, window, &mut |segment| listener.charged(segment));
     }
-    let mut walk = Walk {
-        trace,
-        wakers,
-        lanes: Lanes::new(trace, wakers.outline()),
-        may_poll: None,
-        stack: Vec::new(),
-        polling: 0,
-        visits: Visits::default(),
-        task: root,
-        at_ns: window.end_ns,
-        floor_ns: window.start_ns,
-        listener,
-    };
-    walk.run()
+    let mut walk = Walk::new(trace, wakers, Now::at_end(window, root), listener);
+    walk.in_legs(&legs::begins(trace, window, leg_rows));
+    walk.steps
 }
 
 /// A task that waits for the one looked at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Waiter {
     task: u32,
     floor_ns: i64,
@@ -119,44 +121,73 @@ struct Waiter {
     until_ns: i64,
 }
 
-struct Walk<'walk, L: Listen> {
-    trace: &'walk Trace,
-    wakers: &'walk Wakers,
-    lanes: Lanes<'walk>,
-    stack: Vec<Waiter>,
-    /// Whether the task looked at, or who waits for it, may be in a poll loop, once that was asked.
-    may_poll: Option<bool>,
-    /// How many of the stack poll.
-    polling: usize,
-    visits: Visits,
+/// Where a walk is. What follows depends on nothing else.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Now {
     task: u32,
     /// The moment; everything from here to the end of the window is charged.
     at_ns: i64,
     floor_ns: i64,
+    stack: Vec<Waiter>,
+    visits: Visits,
+}
+
+impl Now {
+    /// The end of a window, at which this task is looked at.
+    fn at_end(window: &Window, root: u32) -> Now {
+        let (at_ns, floor_ns) = (window.end_ns, window.start_ns);
+        Now { task: root, at_ns, floor_ns, stack: Vec::new(), visits: Visits::default() }
+    }
+
+    fn polling(&self) -> usize {
+        self.stack.iter().filter(|waiter| waiter.polls).count()
+    }
+}
+
+struct Walk<'walk, L: Listen> {
+    trace: &'walk Trace,
+    wakers: &'walk Wakers,
+    lanes: Lanes<'walk>,
+    now: Now,
+    /// Whether the task looked at, or who waits for it, may be in a poll loop, once that was asked.
+    may_poll: Option<bool>,
+    /// How many of the stack poll.
+    polling: usize,
+    steps: u64,
     listener: &'walk mut L,
 }
 
-impl<L: Listen> Walk<'_, L> {
+impl<'walk, L: Listen> Walk<'walk, L> {
+    fn new(trace: &'walk Trace, wakers: &'walk Wakers, now: Now, listener: &'walk mut L) -> Self {
+        let (lanes, polling) = (Lanes::new(trace, wakers.outline()), now.polling());
+        Walk { trace, wakers, lanes, now, may_poll: None, polling, steps: 0, listener }
+    }
+
+    /// Go on from somewhere else.
+    fn be_at(&mut self, now: Now) {
+        (self.polling, self.may_poll) = (now.polling(), None);
+        self.now = now;
+    }
+
     /// Each step either moves back in time, to the start or end of an event, or enters a wait or a birth that was not yet
-    /// entered at this moment, or pops what such a step pushed. So it ends, whatever the trace claims.
-    fn run(&mut self) -> u64 {
-        let mut steps = 0;
-        loop {
-            steps += 1;
-            if self.at_ns > self.floor_ns {
-                self.step();
-            } else if let Some(waiter) = self.pop() {
-                self.floor_ns = waiter.floor_ns;
-                self.go_to(waiter.task);
-            } else {
-                return steps;
-            }
+    /// entered at this moment, or pops what such a step pushed. So the walk ends, whatever the trace claims. The answer is
+    /// whether it goes on.
+    fn step(&mut self) -> bool {
+        if self.now.at_ns > self.now.floor_ns {
+            self.step_back();
+        } else if let Some(waiter) = self.pop() {
+            self.now.floor_ns = waiter.floor_ns;
+            self.go_to(waiter.task);
+        } else {
+            return false;
         }
+        self.steps += 1;
+        true
     }
 
     /// Look at another task from now on.
     fn go_to(&mut self, task: u32) {
-        self.task = task;
+        self.now.task = task;
         self.may_poll = None;
     }
 
@@ -164,25 +195,25 @@ impl<L: Listen> Walk<'_, L> {
         self.polling += usize::from(waiter.polls);
         self.may_poll = None;
         self.listener.begins(waiter.task, &waiter.edge);
-        self.stack.push(waiter);
+        self.now.stack.push(waiter);
     }
 
     fn pop(&mut self) -> Option<Waiter> {
-        let waiter = self.stack.pop()?;
+        let waiter = self.now.stack.pop()?;
         self.polling -= usize::from(waiter.polls);
         self.may_poll = None;
         let Edge { task: waker, how, sure, .. } = waiter.edge;
-        let dur_ns = waiter.until_ns - self.at_ns;
+        let dur_ns = waiter.until_ns - self.now.at_ns;
         self.listener.ends(&Waited { waiter: waiter.task, waker, dur_ns, known: (how, sure) });
         Some(waiter)
     }
 
-    fn step(&mut self) {
-        let birth_ns = self.trace.tasks[self.task as usize].birth_ns;
-        if birth_ns == NO_NS || self.at_ns <= birth_ns {
+    fn step_back(&mut self) {
+        let birth_ns = self.trace.tasks[self.now.task as usize].birth_ns;
+        if birth_ns == NO_NS || self.now.at_ns <= birth_ns {
             return self.leave_at_birth();
         }
-        match self.lanes.before(self.task, self.at_ns) {
+        match self.lanes.before(self.now.task, self.now.at_ns) {
             Some((at, span)) => self.back(at, span),
             None => self.spell(0, 0, birth_ns),
         }
@@ -192,17 +223,17 @@ impl<L: Listen> Walk<'_, L> {
     /// looked at.
     fn back(&mut self, at: usize, span: Span) {
         let checks = self.may_poll();
-        let Some(look) = self.wakers.outline().last_look(self.task, at, checks, self.floor_ns) else {
+        let Some(look) = self.wakers.outline().last_look(self.now.task, at, checks, self.now.floor_ns) else {
             return self.spell_to_floor(at);
         };
-        let looked_at = if look == at { Some(span) } else { self.lanes.span(self.task, look) };
+        let looked_at = if look == at { Some(span) } else { self.lanes.span(self.now.task, look) };
         let Some(span) = looked_at else { return self.spell_to_floor(at) };
         if look == at && !self.wakers.may_stop() {
-            self.charge(self.task, span.end_ns, What::Gap(span.row), Class::User, true);
-        } else if span.end_ns < self.at_ns {
+            self.charge(self.now.task, span.end_ns, What::Gap(span.row), Class::User, true);
+        } else if span.end_ns < self.now.at_ns {
             self.spell(look + 1, at + 1, span.end_ns);
         }
-        if self.at_ns > self.floor_ns {
+        if self.now.at_ns > self.now.floor_ns {
             self.call(look, span);
         }
     }
@@ -211,32 +242,32 @@ impl<L: Listen> Walk<'_, L> {
     fn may_poll(&mut self) -> bool {
         match self.may_poll {
             Some(known) => known,
-            None => *self.may_poll.insert(self.wakers.may_poll(self.task, self.waiter())),
+            None => *self.may_poll.insert(self.wakers.may_poll(self.now.task, self.waiter())),
         }
     }
 
     /// Pass the calls from this row of the task back to the first that may lie above the floor.
     fn spell_to_floor(&mut self, at: usize) {
         let outline = self.wakers.outline();
-        let first = outline.block_before(self.task, at / BLOCK_ROWS, self.floor_ns + 1).unwrap_or(0);
-        self.spell(first * BLOCK_ROWS, at + 1, outline.floor_ns(self.task, first));
+        let first = outline.block_before(self.now.task, at / BLOCK_ROWS, self.now.floor_ns + 1).unwrap_or(0);
+        self.spell(first * BLOCK_ROWS, at + 1, outline.floor_ns(self.now.task, first));
     }
 
     /// Charge what a task does between `reached_ns`, where the call before these rows ended, and this moment; some blocks at
     /// a time, so that who listens can have them divided on all cores.
     fn spell(&mut self, from: usize, to: usize, reached_ns: i64) {
-        let (task, outline) = (self.task, self.wakers.outline());
+        let (task, outline) = (self.now.task, self.wakers.outline());
         let tag = self.tag();
         let mut to = to;
-        while self.at_ns > self.floor_ns {
+        while self.now.at_ns > self.now.floor_ns {
             let cut = (to.saturating_sub(1) / SPELL_ROWS * SPELL_ROWS).max(from);
             let floor_ns = if cut == from { reached_ns } else { outline.floor_ns(task, cut / BLOCK_ROWS) };
-            let start_ns = floor_ns.max(self.floor_ns);
-            if start_ns < self.at_ns {
-                let spell = Spell { task, start_ns, end_ns: self.at_ns, tag, rows: cut..to, floor_ns };
+            let start_ns = floor_ns.max(self.now.floor_ns);
+            if start_ns < self.now.at_ns {
+                let spell = Spell { task, start_ns, end_ns: self.now.at_ns, tag, rows: cut..to, floor_ns };
                 self.listener.worked(self.trace, self.wakers, spell);
-                self.at_ns = start_ns;
-                self.visits.clear();
+                self.now.at_ns = start_ns;
+                self.now.visits.clear();
             }
             if cut == from {
                 break;
@@ -247,7 +278,7 @@ impl<L: Listen> Walk<'_, L> {
 
     /// Who waits for the end of the task looked at.
     fn waiter(&self) -> Option<u32> {
-        self.stack.last().filter(|waiter| !waiter.polls).map(|waiter| waiter.task)
+        self.now.stack.last().filter(|waiter| !waiter.polls).map(|waiter| waiter.task)
     }
 
     /// Charge what was just looked at, from `to_ns` to this moment, and go there; the floor is never passed.
@@ -260,11 +291,11 @@ impl<L: Listen> Walk<'_, L> {
     }
 
     fn charge_as(&mut self, tag: Tag, task: u32, to_ns: i64, what: What, class: Class, resolved: bool) {
-        let start_ns = to_ns.max(self.floor_ns);
-        if start_ns < self.at_ns {
-            self.listener.charged(Segment { task, start_ns, end_ns: self.at_ns, what, class, resolved, tag });
-            self.at_ns = start_ns;
-            self.visits.clear();
+        let start_ns = to_ns.max(self.now.floor_ns);
+        if start_ns < self.now.at_ns {
+            self.listener.charged(Segment { task, start_ns, end_ns: self.now.at_ns, what, class, resolved, tag });
+            self.now.at_ns = start_ns;
+            self.now.visits.clear();
         }
     }
 
@@ -273,21 +304,21 @@ impl<L: Listen> Walk<'_, L> {
     /// task           birth^     |--call--|  a task is charged nothing outside its life
     /// ```
     fn leave_at_birth(&mut self) {
-        let task = &self.trace.tasks[self.task as usize];
+        let task = &self.trace.tasks[self.now.task as usize];
         let (creator, row) = (task.creator, task.created_by);
-        let known = !task.adopted && creator != self.task && (creator as usize) < self.trace.tasks.len();
-        if !known || !self.visits.first_visit_of_birth(self.task) {
+        let known = !task.adopted && creator != self.now.task && (creator as usize) < self.trace.tasks.len();
+        if !known || !self.now.visits.first_visit_of_birth(self.now.task) {
             return self.give_back();
         }
         let events = &self.trace.events;
         let fork_ns = (row < events.len()).then(|| (events.start_ns(row), events.end_ns(row)));
         let (from_ns, to_ns) = match fork_ns {
-            Some((start_ns, end_ns)) if start_ns != NO_NS => (start_ns, end_ns.unwrap_or(self.at_ns)),
-            _ => (NO_NS, self.at_ns),
+            Some((start_ns, end_ns)) if start_ns != NO_NS => (start_ns, end_ns.unwrap_or(self.now.at_ns)),
+            _ => (NO_NS, self.now.at_ns),
         };
         self.charge(creator, to_ns, What::Spawn(row), Class::Process, true);
         self.go_to(creator);
-        if from_ns != NO_NS && from_ns < self.at_ns {
+        if from_ns != NO_NS && from_ns < self.now.at_ns {
             // The creator of a vfork waits inside it for this very child: charged as it is, without looking for a waker.
             self.charge(creator, from_ns, What::Call(row), Class::Process, true);
         }

@@ -16,12 +16,15 @@ const CLEARING_UP_NS: i64 = 100_000_000;
 
 impl<L: Listen> Walk<'_, L> {
     pub(super) fn call(&mut self, at: usize, span: Span) {
-        if let Some(poll) = self.wakers.poll(self.trace, self.task, at, span, self.waiter())
+        if let Some(poll) = self.wakers.poll(self.trace, self.now.task, at, span, self.waiter())
             && self.leads_on(span, poll.began_ns, &poll.edge)
         {
             return self.follow_poll(span, poll);
         }
-        match self.wakers.waker(self.trace, self.task, at, span).filter(|edge| self.leads_on(span, span.start_ns, edge))
+        match self
+            .wakers
+            .waker(self.trace, self.now.task, at, span)
+            .filter(|edge| self.leads_on(span, span.start_ns, edge))
         {
             Some(edge) => {
                 let (began_ns, sure) = self.began(at, span, &edge);
@@ -29,21 +32,21 @@ impl<L: Listen> Walk<'_, L> {
             }
             None => {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
-                let ended_by = || self.wakers.ended_by(self.trace, self.task, at, span);
+                let ended_by = || self.wakers.ended_by(self.trace, self.now.task, at, span);
                 let (class, resolved) = match needs_waker.then(ended_by) {
                     None => (self.class(span.row), true),
                     Some(Ender::Timer) => (Class::Sleep, true),
                     Some(Ender::Outside) => (Class::External, false),
                     Some(Ender::Unknown) => (self.class(span.row), false),
                 };
-                self.charge(self.task, span.start_ns, What::Call(span.row), class, resolved);
+                self.charge(self.now.task, span.start_ns, What::Call(span.row), class, resolved);
             }
         }
     }
 
     /// When the wait began that this call ended, and how sure it is then who ended it.
-    fn began(&self, at: usize, span: Span, edge: &Edge) -> (i64, Sure) {
-        let (trace, task) = (self.trace, self.task);
+    pub(super) fn began(&self, at: usize, span: Span, edge: &Edge) -> (i64, Sure) {
+        let (trace, task) = (self.trace, self.now.task);
         match edge.how {
             How::Child | How::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
             // Who hears of other children before the signal has not begun anew.
@@ -61,9 +64,9 @@ impl<L: Listen> Walk<'_, L> {
 
     /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.
     fn leads_on(&mut self, span: Span, began_ns: i64, edge: &Edge) -> bool {
-        let elsewhere = edge.task != self.task && (edge.task as usize) < self.trace.tasks.len();
-        let moves = edge.at_ns < self.at_ns;
-        elsewhere && edge.at_ns > began_ns && (moves || self.visits.first_visit_of_wait(span.row))
+        let elsewhere = edge.task != self.now.task && (edge.task as usize) < self.trace.tasks.len();
+        let moves = edge.at_ns < self.now.at_ns;
+        elsewhere && edge.at_ns > began_ns && (moves || self.now.visits.first_visit_of_wait(span.row))
     }
 
     /// When a task began to wait for its children or threads: who waits for two that run side by side waits for the slower one.
@@ -80,7 +83,7 @@ impl<L: Listen> Walk<'_, L> {
     fn began_to_wait(&self, at: usize, span: Span, how: How) -> i64 {
         const ROWS_AT_MOST: usize = 1024;
         let events = &self.trace.events;
-        let earlier = self.trace.rows_of(self.task).get(..at).unwrap_or(&[]);
+        let earlier = self.trace.rows_of(self.now.task).get(..at).unwrap_or(&[]);
         let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
         for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
             let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
@@ -113,18 +116,18 @@ impl<L: Listen> Walk<'_, L> {
     /// ```
     ///
     /// Where the walk arrives inside a wait before the moment that ends it, the waker goes on at once.
-    fn follow(&mut self, span: Span, began_ns: i64, edge: Edge) {
+    pub(super) fn follow(&mut self, span: Span, began_ns: i64, edge: Edge) {
         let class = match self.class(span.row) {
             Class::Child => Class::Process,
             class => class,
         };
-        self.charge(self.task, edge.at_ns.min(span.end_ns), What::Resume(span.row), class, true);
-        if self.at_ns <= self.floor_ns {
+        self.charge(self.now.task, edge.at_ns.min(span.end_ns), What::Resume(span.row), class, true);
+        if self.now.at_ns <= self.now.floor_ns {
             return;
         }
-        let (floor_ns, until_ns) = (self.floor_ns, self.at_ns);
-        self.push(Waiter { task: self.task, floor_ns, wait: span, polls: false, edge, until_ns });
-        self.floor_ns = self.floor_ns.max(began_ns);
+        let (floor_ns, until_ns) = (self.now.floor_ns, self.now.at_ns);
+        self.push(Waiter { task: self.now.task, floor_ns, wait: span, polls: false, edge, until_ns });
+        self.now.floor_ns = self.now.floor_ns.max(began_ns);
         self.go_to(edge.task);
     }
 
@@ -137,17 +140,18 @@ impl<L: Listen> Walk<'_, L> {
     /// parent's, who waits for this child only now: it may have looked away when the producer was done.
     fn follow_poll(&mut self, span: Span, poll: Poll) {
         let class = self.class(span.row);
-        self.charge(self.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
-        let parent = (poll.first_task != self.task).then(|| self.pop()).flatten();
-        let (poller, floor_ns) = parent.map_or((self.task, self.floor_ns), |parent| (parent.task, parent.floor_ns));
-        self.floor_ns = floor_ns;
+        self.charge(self.now.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
+        let parent = (poll.first_task != self.now.task).then(|| self.pop()).flatten();
+        let (poller, floor_ns) =
+            parent.map_or((self.now.task, self.now.floor_ns), |parent| (parent.task, parent.floor_ns));
+        self.now.floor_ns = floor_ns;
         self.charge_as(Tag::Lag, poller, poll.edge.at_ns, What::Resume(span.row), Class::Poll, true);
-        if self.at_ns <= floor_ns {
+        if self.now.at_ns <= floor_ns {
             return;
         }
-        let (edge, until_ns) = (poll.edge, self.at_ns);
+        let (edge, until_ns) = (poll.edge, self.now.at_ns);
         self.push(Waiter { task: poll.first_task, floor_ns, wait: span, polls: true, edge, until_ns });
-        self.floor_ns = floor_ns.max(poll.began_ns);
+        self.now.floor_ns = floor_ns.max(poll.began_ns);
         self.go_to(edge.task);
     }
 
@@ -155,12 +159,12 @@ impl<L: Listen> Walk<'_, L> {
     pub(super) fn give_back(&mut self) {
         let Some(waiter) = self.pop() else {
             // Attached to: what it did before its first event is not in the capture.
-            return self.charge(self.task, self.floor_ns, What::Gap(NONE), Class::User, false);
+            return self.charge(self.now.task, self.now.floor_ns, What::Gap(NONE), Class::User, false);
         };
         if waiter.polls {
             self.give_back_to_poller(&waiter);
         }
-        self.floor_ns = waiter.floor_ns;
+        self.now.floor_ns = waiter.floor_ns;
         self.go_to(waiter.task);
         let class = self.class(waiter.wait.row);
         self.charge(waiter.task, waiter.wait.start_ns, What::Call(waiter.wait.row), class, false);
@@ -171,6 +175,6 @@ impl<L: Listen> Walk<'_, L> {
         let checked_by = self.trace.events.task(waiter.wait.row);
         let creator = self.trace.tasks[waiter.task as usize].creator;
         let poller = if checked_by == waiter.task { waiter.task } else { creator };
-        self.charge_as(Tag::Lag, poller, self.floor_ns, What::Resume(waiter.wait.row), Class::Poll, false);
+        self.charge_as(Tag::Lag, poller, self.now.floor_ns, What::Resume(waiter.wait.row), Class::Poll, false);
     }
 }

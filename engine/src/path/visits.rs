@@ -3,7 +3,7 @@
 use rustc_hash::FxHashSet;
 
 /// What was entered at the present moment.
-#[derive(Default)]
+#[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(super) struct Visits {
     few: Vec<u64>,
     many: Option<FxHashSet<u64>>,

@@ -1,0 +1,51 @@
+//! A walk in legs tells exactly what the walk in one tells, wherever the legs begin.
+
+mod random;
+
+use engine::path::{Listen, Segment, Spell, Waited, walk_in_legs};
+use engine::trace::Trace;
+use engine::wakers::{Edge, Wakers};
+use engine::window::{Choice, Window, windows};
+use proptest::prelude::*;
+use random::{claimed, scripts};
+
+/// All that a listener is told.
+#[derive(Default)]
+struct Told(Vec<String>);
+
+impl Listen for Told {
+    fn charged(&mut self, segment: Segment) {
+        self.0.push(format!("{segment:?}"));
+    }
+
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: Spell) {
+        self.0.push(format!("{spell:?}"));
+    }
+
+    fn begins(&mut self, waiter: u32, edge: &Edge) {
+        self.0.push(format!("{waiter} waits: {edge:?}"));
+    }
+
+    fn ends(&mut self, waited: &Waited) {
+        self.0.push(format!("{waited:?}"));
+    }
+}
+
+fn told(trace: &Trace, wakers: &Wakers, window: &Window, leg_rows: u32) -> (Vec<String>, u64) {
+    let mut told = Told::default();
+    let steps = walk_in_legs(trace, wakers, window, leg_rows, &mut told);
+    (told.0, steps)
+}
+
+proptest! {
+    #[test]
+    fn legs_change_nothing_of_what_is_told(scripts in scripts(), leg_rows in 1u32..20, to in 0i64..40) {
+        let trace = claimed(&scripts, true);
+        let wakers = Wakers::new(&trace);
+        for choice in [Choice::default(), Choice { to_ns: Some(to), ..Choice::default() }] {
+            let window = windows(&trace, &choice)[0];
+            let whole = told(&trace, &wakers, &window, u32::MAX);
+            prop_assert_eq!(told(&trace, &wakers, &window, leg_rows), whole);
+        }
+    }
+}
