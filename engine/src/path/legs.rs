@@ -8,6 +8,7 @@
 //! The walk takes over what was heard on a leg from where it is itself exactly where the leg has been: what follows depends
 //! on nothing else. Until then it goes on alone, and if it never joins a leg, that one was walked in vain.
 
+use super::lanes::Lanes;
 use super::{Listen, Now, Segment, Spell, Visits, Waited, Walk};
 use crate::trace::Trace;
 use crate::wakers::{Edge, Wakers};
@@ -105,6 +106,10 @@ impl Scout<'_> {
     /// Walk from where the walk is, or from where it may be at an earlier moment, until a moment is passed.
     fn walk(&mut self, now: &Now, from_ns: Option<i64>, until_ns: i64) {
         self.marks.clear();
+        if from_ns.unwrap_or(now.at_ns) >= self.walk.now.at_ns {
+            // A leg that was walked in vain went further back, and lanes are only looked at backwards.
+            self.walk.lanes = Lanes::new(self.walk.trace, self.walk.wakers.outline());
+        }
         self.walk.be_at(now.clone());
         if let Some(from_ns) = from_ns {
             self.walk.jump_to(from_ns);
