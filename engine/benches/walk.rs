@@ -29,7 +29,7 @@ fn main() {
         }
     }
     println!(
-        "seconds         reading    wakers      steps       walk       sums      table  steps/reading  walk/reading  all/reading"
+        "seconds         reading    wakers      steps       walk       sums      table  steps/reading  walk/reading   all/reading"
     );
     let several = [1, 2, 4].map(|times| ping_pong(times * trips));
     let ratios = several.windows(2).map(|pair| format!("{:.2}", pair[1].walking().clock_s / pair[0].walking().clock_s));
@@ -63,7 +63,7 @@ impl Costs {
         for (kind, of) in [("CPU", (|time| time.cpu_s) as fn(Time) -> f64), ("clock", |time| time.clock_s)] {
             let [reading, wakers, steps, walk, sums, table] = [reading, wakers, steps, walk, sums, table].map(of);
             let times = format!("{reading:>10.3} {wakers:>9.3} {steps:>10.3} {walk:>10.3} {sums:>10.3} {table:>10.3}");
-            let ratios = [steps, of(self.walking()), of(all)].map(|time| format!("{:>13.3}", time / reading));
+            let ratios = [steps, of(self.walking()), of(all)].map(|time| format!("{:>14.3}", time / reading));
             println!("  {kind:<10} {times} {}", ratios.concat());
         }
         let [read, wakers, walked, all] = self.peak_mib;
