@@ -165,6 +165,10 @@ impl<'walk, L: Listen> Walk<'walk, L> {
 
     /// Go on from somewhere else.
     fn be_at(&mut self, now: Now) {
+        if now.at_ns > self.now.at_ns {
+            // Lanes are only looked at backwards, and this walk went further back.
+            self.lanes = Lanes::new(self.trace, self.wakers.outline());
+        }
         (self.polling, self.may_poll) = (now.polling(), None);
         self.now = now;
     }

@@ -63,7 +63,7 @@ impl<L: Listen> Walk<'_, L> {
     }
 
     /// Whether an edge takes the walk to somewhere new: another task, inside the wait, not round in a circle.
-    fn leads_on(&mut self, span: Span, began_ns: i64, edge: &Edge) -> bool {
+    pub(super) fn leads_on(&mut self, span: Span, began_ns: i64, edge: &Edge) -> bool {
         let elsewhere = edge.task != self.now.task && (edge.task as usize) < self.trace.tasks.len();
         let moves = edge.at_ns < self.now.at_ns;
         elsewhere && edge.at_ns > began_ns && (moves || self.now.visits.first_visit_of_wait(span.row))

@@ -8,7 +8,6 @@
 //! The walk takes over what was heard on a leg from where it is itself exactly where the leg has been: what follows depends
 //! on nothing else. Until then it goes on alone, and if it never joins a leg, that one was walked in vain.
 
-use super::lanes::Lanes;
 use super::{Listen, Now, Segment, Spell, Visits, Waited, Walk};
 use crate::trace::Trace;
 use crate::wakers::{Edge, Wakers};
@@ -106,10 +105,6 @@ impl Scout<'_> {
     /// Walk from where the walk is, or from where it may be at an earlier moment, until a moment is passed.
     fn walk(&mut self, now: &Now, from_ns: Option<i64>, until_ns: i64) {
         self.marks.clear();
-        if from_ns.unwrap_or(now.at_ns) >= self.walk.now.at_ns {
-            // A leg that was walked in vain went further back, and lanes are only looked at backwards.
-            self.walk.lanes = Lanes::new(self.walk.trace, self.walk.wakers.outline());
-        }
         self.walk.be_at(now.clone());
         if let Some(from_ns) = from_ns {
             self.walk.jump_to(from_ns);
@@ -190,10 +185,8 @@ impl<L: Listen> Walk<'_, L> {
         let Now { task, floor_ns, .. } = self.now;
         let birth_ns = self.trace.tasks[task as usize].birth_ns;
         if floor_ns >= at_ns {
-            let Some(waiter) = self.pop() else { return false };
-            (self.now.at_ns, self.now.floor_ns) = (floor_ns, waiter.floor_ns);
-            self.go_to(waiter.task);
-            return true;
+            self.now.at_ns = floor_ns;
+            return self.step();
         }
         if birth_ns == NO_NS || birth_ns > at_ns {
             self.now.at_ns = if birth_ns == NO_NS { self.now.at_ns } else { self.now.at_ns.min(birth_ns) };
@@ -203,10 +196,8 @@ impl<L: Listen> Walk<'_, L> {
         let Some((at, span)) = self.lanes.before(task, at_ns + 1).filter(|(_, span)| span.end_ns > at_ns) else {
             return false;
         };
-        let edge = self.wakers.waker(self.trace, task, at, span).filter(|edge| edge.at_ns > at_ns);
-        let Some(edge) = edge.filter(|edge| edge.task != task && (edge.task as usize) < self.trace.tasks.len()) else {
-            return false;
-        };
+        let edge = self.wakers.waker(self.trace, task, at, span);
+        let Some(edge) = edge.filter(|edge| self.leads_on(span, at_ns, edge)) else { return false };
         self.now.at_ns = self.now.at_ns.min(span.end_ns);
         let (began_ns, sure) = self.began(at, span, &edge);
         self.follow(span, began_ns, Edge { sure, ..edge });
