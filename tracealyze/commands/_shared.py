@@ -261,7 +261,9 @@ def _must_match(choice: Choice, trace: Trace) -> None:
         return
     everything = trace.select().processes
     if choice.programs and not rootless:
-        known = sorted({str(name).rsplit("/", 1)[-1] for name in everything.column("program") if name})
+        from tracealyze.words import short
+
+        known = sorted({short(name) for name in everything.column("program") if name})
         wanted = choice.programs[0]
         raise UnusableInput(f'no program "{wanted}" in the capture.{did_you_mean(wanted, known)}')
     known_pids = sorted({pid for pid in everything.column("pid") if pid is not None})
