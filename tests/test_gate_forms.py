@@ -34,13 +34,15 @@ END = "100 1700000012.000000 exit_group(0) = ?\n"
 
 @pytest.fixture
 def report(tmp_path: Path, run: Run) -> Path:
-    """All forms of a verdict with failures and warnings, and of one without a baseline, as files in a folder."""
+    """All forms of a verdict with failures and warnings, and of ones without anything to compare with, in a folder."""
     (tmp_path / "before.strace").write_text(BEFORE + END, encoding="utf-8")
     (tmp_path / "after.strace").write_text(BEFORE + AFTER + FUTEXES + END, encoding="utf-8")
+    (tmp_path / "cut.strace").write_text(BEFORE, encoding="utf-8")
     assert run("baseline", "create", "before.strace", "-o", "base.json", cwd=tmp_path).returncode == 0
-    for name, base, code in (("failed", "base.json", 1), ("missing", "none.json", 2)):
+    checks = (("failed", "after", "base", 1), ("missing", "after", "none", 2), ("unlike", "cut", "base", 2))
+    for name, capture, base, code in checks:
         outputs = [word for form in FORMS for word in ("--output", f"{form}={name}.{form}")]
-        done = run("check", "after.strace", "--baseline", base, *outputs, cwd=tmp_path)
+        done = run("check", f"{capture}.strace", "--baseline", f"{base}.json", *outputs, cwd=tmp_path)
         assert done.returncode == code, done.stderr
     return tmp_path
 
@@ -50,7 +52,7 @@ def document(file: Path) -> Any:
 
 
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
-@pytest.mark.parametrize("name", ["failed", "missing"])
+@pytest.mark.parametrize("name", ["failed", "missing", "unlike"])
 def test_json_forms_keep_to_their_schemas(form: str, name: str, report: Path) -> None:
     schema = document(SCHEMAS / f"{form}.json")
     jsonschema.Draft202012Validator.check_schema(schema)
@@ -68,6 +70,9 @@ def test_no_form_holds_a_control_character(report: Path) -> None:
 
 
 def test_junit_counts_its_cases(report: Path) -> None:
+    [unlike] = ElementTree.parse(report / "unlike.junit").getroot().findall("testsuite")
+    assert int(unlike.attrib["tests"]) == len(unlike.findall("testcase")) > 1
+    assert int(unlike.attrib["errors"]) == len(unlike.findall("testcase/error")) == 1
     root = ElementTree.parse(report / "failed.junit").getroot()
     [suite] = root.findall("testsuite")
     cases = suite.findall("testcase")
@@ -87,8 +92,9 @@ def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
     for result in run["results"]:
         assert rules[result["ruleIndex"]] == result["ruleId"]
         assert len(result["locations"]) == 1
-    [missing] = document(report / "missing.sarif")["runs"]
-    assert missing["invocations"][0]["executionSuccessful"] is False
+    for name in ("missing", "unlike"):
+        [without] = document(report / f"{name}.sarif")["runs"]
+        assert without["invocations"][0]["executionSuccessful"] is False
 
 
 def test_github_commands_are_one_line_each_and_within_what_is_shown(report: Path) -> None:
@@ -99,6 +105,7 @@ def test_github_commands_are_one_line_each_and_within_what_is_shown(report: Path
     for level in ("error", "warning", "notice"):
         assert sum(line.startswith(f"::{level} ") for line in lines) <= 10
     assert (report / "missing.github").read_text(encoding="utf-8").startswith("::error title=No baseline")
+    assert (report / "unlike.github").read_text(encoding="utf-8").startswith("::error title=Not comparable")
 
 
 def test_gitlab_fingerprints_differ(report: Path) -> None:

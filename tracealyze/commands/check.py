@@ -79,7 +79,7 @@ def command(
         choice = Choice.of(named, pids, programs, start, end, root, input_format, where)
         choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
         verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
-        if verdict.status == "no-baseline" and ("text", "-") not in wanted:
+        if verdict.is_open and ("text", "-") not in wanted:
             # What a person would read goes elsewhere.
             output.note(f"tracealyze: {' '.join(verdict.notes)}")
     try:

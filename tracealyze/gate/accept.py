@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracealyze.gate.baseline import Baseline, Known, baseline_of
-from tracealyze.gate.compare import Judgement, Outcome, Trust, amount, compared, unlike
+from tracealyze.gate.compare import Judgement, Outcome, Trust, amount, compared, trust, unlike
 from tracealyze.metrics import Class, Name
 
 if TYPE_CHECKING:
@@ -27,12 +27,14 @@ class Update:
     better: tuple[Judgement, ...]
     captured: tuple[str, ...]
     """How these captures were made in another way than those before, or of another program."""
+    incomparable: tuple[str, ...]
+    """Those of them that make counts something else than they were."""
 
     @property
     def accepts(self) -> list[str]:
         """What would be newly accepted, one line each."""
         told = [f"{each.metric} {each.told}" for each in self.worse]
-        return [*told, *(f"finding {each.name}: {described(each)}" for each in self.findings)]
+        return [*told, *(f"finding {each.name}: {described(each)}" for each in self.findings), *self.incomparable]
 
     @property
     def creeps(self) -> list[str]:
@@ -58,7 +60,7 @@ def _change(judgement: Judgement) -> str:
 def updated(before: Baseline, runs: Sequence[Run]) -> Update:
     """The baseline that these runs make, against the one that there was."""
     now = baseline_of(runs)
-    judged = compared(before.metrics, now.metrics, Trust())
+    judged, trusted = compared(before.metrics, now.metrics, Trust()), trust(before, now)
     return Update(
         baseline=now,
         worse=tuple(each for each in judged if each.outcome in (Outcome.FAILED, Outcome.WARNED)),
@@ -66,6 +68,7 @@ def updated(before: Baseline, runs: Sequence[Run]) -> Update:
         grown=tuple(each for each in judged if _has_grown(each)),
         better=tuple(each for each in judged if each.outcome is Outcome.IMPROVED),
         captured=tuple(unlike(before, now)),
+        incomparable=(*trusted.counts, *trusted.too_small),
     )
 
 

@@ -26,6 +26,8 @@ class Status(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     NO_BASELINE = "no-baseline"
+    NOT_COMPARABLE = "not-comparable"
+    """The captures are not like those of the baseline, so that no worse than these means nothing."""
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,11 @@ class Verdict:
         """What the process ends with."""
         codes = {Status.PASSED: ExitCode.FINE, Status.FAILED: ExitCode.GATE_FAILED}
         return codes.get(self.status, ExitCode.WRONG_USAGE)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it could not be told if something is worse."""
+        return self.status in (Status.NO_BASELINE, Status.NOT_COMPARABLE)
 
     def of(self, *outcomes: Outcome) -> list[Judgement]:
         """The judgements with one of these outcomes."""
@@ -78,15 +85,20 @@ def verdict(runs: Sequence[Run], asked: Asked) -> Verdict:
     elif asked.gates_findings:
         judgements.extend(new_findings(runs, asked.baseline, asked.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
-    failed = any(judgement.outcome is Outcome.FAILED for judgement in judgements)
     return Verdict(
-        status=Status.FAILED if failed else Status.PASSED,
+        status=_status(judgements, trusted),
         captures=tuple(run.path for run in runs),
         judgements=tuple(judgements),
         notes=tuple(notes),
         baseline=asked.baseline_path,
         lost_lines=sum(map(_lost, runs)),
     )
+
+
+def _status(judgements: Sequence[Judgement], trusted: Trust) -> Status:
+    if any(judgement.outcome is Outcome.FAILED for judgement in judgements):
+        return Status.FAILED
+    return Status.NOT_COMPARABLE if trusted.counts or trusted.too_small else Status.PASSED
 
 
 def without_baseline(captures: Sequence[str], path: str, why: str) -> Verdict:
@@ -165,6 +177,8 @@ def _notes_on(runs: Sequence[Run]) -> Iterator[str]:
 def _notes_on_baseline(baseline: Baseline, now: Baseline, trusted: Trust) -> Iterator[str]:
     if trusted.counts:
         yield f"Counts are not gated: {'; '.join(trusted.counts)}. Create the baseline anew from captures like these."
+    if trusted.too_small:
+        yield f"Counts may be too small: {'; '.join(trusted.too_small)}. Capture again, or update the baseline."
     if why := [each for each in trusted.times if each not in trusted.counts]:
         yield f"Times are not compared: {'; '.join(why)}."
     yield from (f"{why[0].upper()}{why[1:]}." for why in now.captured.commands_differ(baseline.captured))

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.gate.compare import Judgement, Outcome
-from tracealyze.gate.verdict import Status
 from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
 
 if TYPE_CHECKING:
@@ -24,9 +23,10 @@ def rendered(verdict: Verdict) -> str:
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
-    if verdict.status is Status.NO_BASELINE:
+    if verdict.is_open:
         yield _command("error", headline(verdict), "\n".join(verdict.notes))
-        return
+    elif verdict.notes:
+        yield _command("notice", headline(verdict), "\n".join(verdict.notes))
     yield from _annotations("error", verdict.of(Outcome.FAILED))
     yield from _annotations("warning", verdict.of(Outcome.WARNED))
     notices = [each for each in verdict.of(*DOUBTFUL) if each.outcome is not Outcome.WARNED]

@@ -7,7 +7,6 @@ from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.gate.compare import Judgement, Outcome
-from tracealyze.gate.verdict import Status
 from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
 from tracealyze.render.json import text
 
@@ -21,9 +20,9 @@ _LONGEST = 1000
 def rendered(verdict: Verdict) -> str:
     """As a JSON list."""
     found = [_entry(judgement, verdict) for judgement in verdict.of(Outcome.FAILED, *DOUBTFUL)]
-    if verdict.status is Status.NO_BASELINE:
+    if verdict.is_open:
         path = verdict.baseline or "."
-        found.append(_facts("no-baseline", " ".join([headline(verdict), *verdict.notes]), "critical", path, 1))
+        found.append(_facts(str(verdict.status), " ".join([headline(verdict), *verdict.notes]), "critical", path, 1))
     return text(found) + "\n"
 
 

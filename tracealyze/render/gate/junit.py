@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from tracealyze.gate.compare import Judgement, Outcome
-from tracealyze.gate.verdict import Status
 from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
 
 if TYPE_CHECKING:
@@ -19,16 +18,17 @@ _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]"
 
 def rendered(verdict: Verdict) -> str:
     """As XML."""
-    cases = len(verdict.judgements) or 1
+    says_whole = verdict.is_open or not verdict.judgements
+    cases = len(verdict.judgements) + says_whole
     totals = {
         "tests": str(cases),
         "failures": str(len(verdict.of(Outcome.FAILED))),
-        "errors": str(int(verdict.status is Status.NO_BASELINE)),
+        "errors": str(int(verdict.is_open)),
         "skipped": str(len(verdict.of(*DOUBTFUL))),
     }
     suites = ElementTree.Element("testsuites", {"name": "tracealyze", **totals, "time": "0"})
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "tracealyze check", **totals, "time": "0"})
-    if not verdict.judgements:
+    if says_whole:
         _whole(suite, verdict)
     for judgement in verdict.judgements:
         _case(suite, judgement)
@@ -39,10 +39,10 @@ def rendered(verdict: Verdict) -> str:
 
 
 def _whole(suite: ElementTree.Element, verdict: Verdict) -> None:
-    """Nothing was judged: a case that says so, for a report without cases looks like a success."""
+    """There is no verdict, or nothing was judged: a case says so, for a report without one looks like a success."""
     case = ElementTree.SubElement(suite, "testcase", {"classname": "tracealyze.check", "name": "baseline", "time": "0"})
-    if verdict.status is Status.NO_BASELINE:
-        facts = {"message": _legal(headline(verdict)), "type": "no-baseline"}
+    if verdict.is_open:
+        facts = {"message": _legal(headline(verdict)), "type": str(verdict.status)}
         ElementTree.SubElement(case, "error", facts).text = _legal("\n".join(verdict.notes))
 
 

@@ -7,7 +7,6 @@ from urllib.parse import quote
 
 from tracealyze import _engine
 from tracealyze.gate.compare import Judgement, Outcome
-from tracealyze.gate.verdict import Status
 from tracealyze.metrics import METRICS, Name
 from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
 from tracealyze.render.json import text
@@ -44,7 +43,7 @@ def _rule(family: str) -> dict[str, Any]:
 
 def _invocation(verdict: Verdict) -> dict[str, Any]:
     """Whether there is a verdict at all; a gate that failed has worked."""
-    facts: dict[str, Any] = {"executionSuccessful": verdict.status is not Status.NO_BASELINE}
+    facts: dict[str, Any] = {"executionSuccessful": not verdict.is_open}
     facts["exitCode"] = int(verdict.exit_code)
     level = "note" if facts["executionSuccessful"] else "error"
     notes = [headline(verdict), *verdict.notes]

@@ -28,6 +28,8 @@ def headline(verdict: Verdict) -> str:
     if failed:
         return f"Failed: {failed} of {judged}."
     doubtful = len(verdict.of(*DOUBTFUL))
+    if verdict.is_open:
+        return f"Not comparable: no verdict on {judged}."
     remarks = f" with {units.counted(doubtful, 'remark')}" if doubtful else ""
     return f"Passed{remarks}: {judged}."
 

@@ -1,0 +1,87 @@
+"""What cannot be compared with a baseline has neither passed nor failed: captured in another way, or broken off."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+START = 'execve("./job", ["./job"], 0x7ffd /* 1 var */) = 0 <0.0005>'
+MEMORY = "brk(NULL) = 0x5581 <0.00001>"
+OPEN = 'openat(AT_FDCWD, "/etc/conf", O_RDONLY) = 3 <0.00002>'
+CLOSE = "close(3) = 0 <0.00001>"
+FORK = "clone(child_stack=NULL, flags=SIGCHLD) = 101 <0.0001>"
+GOOD = ("exit_group(0) = ?", "+++ exited with 0 +++")
+WHOLE = (START, MEMORY, *[OPEN, CLOSE] * 20, *GOOD)
+TABLE = """% time     seconds  usecs/call     calls    errors syscall
+------ ----------- ----------- --------- --------- ----------------
+ 60.00    0.000600           1        20           openat
+ 40.00    0.000400           1        20           close
+------ ----------- ----------- --------- --------- ----------------
+100.00    0.001000           1        40           total
+"""
+
+
+def capture(file: Path, *lines: str) -> str:
+    """A capture of one process with these lines, a millisecond after each other; a table is written as it is."""
+    stamped = (f"100 1700000010.{at:03}000 {line}\n" for at, line in enumerate(lines))
+    file.write_text(lines[0] if lines[0] == TABLE else "".join(stamped), encoding="utf-8")
+    return file.name
+
+
+FILES_ONLY = (START, *[OPEN] * 20, "+++ exited with 0 +++")
+FORKS = (START, MEMORY, FORK, *GOOD)
+FOLLOWED = (START, MEMORY, FORK, *GOOD, f"\0101 1700000010.9 {OPEN}")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "says"),
+    [
+        (WHOLE, (*WHOLE[:-2], "exit_group(3) = ?", "+++ exited with 3 +++"), "ended with exit 3, in the baseline"),
+        (WHOLE, (*WHOLE[:-2], "+++ killed by SIGSEGV +++"), "ended with SIGSEGV, in the baseline with exit 0"),
+        (WHOLE, WHOLE[:-2], "the end of the program is not in the capture"),
+        (WHOLE[:-2], WHOLE, "the baseline does not show the end of the program"),
+        (WHOLE, FILES_ONLY, "this has no calls for memory"),
+        (FILES_ONLY, WHOLE, "the baseline has no calls for memory"),
+        (WHOLE, (TABLE,), "this has only sums of calls (-c)"),
+        ((TABLE,), WHOLE, "the baseline has only sums of calls (-c)"),
+    ],
+)
+def test_what_cannot_be_compared_is_a_verdict_of_its_own(
+    before: tuple[str, ...], after: tuple[str, ...], says: str, tmp_path: Path, run: Run
+) -> None:
+    """It was believed that fewer calls are progress, though the program had crashed or the tracer left them out."""
+    old, new = capture(tmp_path / "old.strace", *before), capture(tmp_path / "new.strace", *after)
+    assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
+    done = run("check", new, cwd=tmp_path)
+    assert done.returncode == 2, done.stdout
+    assert done.stdout.startswith("Not comparable: ")
+    assert says in done.stdout
+    assert "mproved" not in done.stdout
+    assert run("baseline", "update", new, cwd=tmp_path).returncode == 1
+    assert run("baseline", "update", new, "--accept-new", cwd=tmp_path).returncode == 0
+    assert run("check", new, cwd=tmp_path).returncode == 0
+
+
+def test_what_is_over_a_limit_fails_though_the_capture_is_cut(tmp_path: Path, run: Run) -> None:
+    old = capture(tmp_path / "old.strace", *WHOLE)
+    new = capture(tmp_path / "new.strace", START, MEMORY, *[OPEN, CLOSE] * 60)
+    assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
+    assert run("check", new, cwd=tmp_path).returncode == 1
+
+
+def test_ends_that_differ_from_run_to_run_are_all_accepted(tmp_path: Path, run: Run) -> None:
+    killed = capture(tmp_path / "killed.strace", *WHOLE[:-2], "+++ killed by SIGTERM +++")
+    good = capture(tmp_path / "good.strace", *WHOLE)
+    assert run("baseline", "create", killed, good, cwd=tmp_path).returncode == 0
+    assert run("check", killed, cwd=tmp_path).returncode == 0
+    assert run("check", good, cwd=tmp_path).returncode == 0
+
+
+def test_a_filter_that_leaves_calls_for_memory_in_is_no_other_capture(tmp_path: Path, run: Run) -> None:
+    """A regression in a program that asks for memory on both sides must fail, whatever else is missing."""
+    old = capture(tmp_path / "old.strace", START, MEMORY, *[OPEN] * 3, *GOOD)
+    new = capture(tmp_path / "new.strace", *WHOLE)
+    assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
+    assert run("check", new, cwd=tmp_path).returncode == 1

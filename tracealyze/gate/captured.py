@@ -1,0 +1,132 @@
+"""How captures were made, and whether two sets of them can be compared at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracealyze.metrics import Run
+
+_SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
+_SYSTEMS |= {"truss-freebsd": "FreeBSD", "truss-aix": "AIX", "kdump": "BSD"}
+# What makes fewer calls may do without those that others make: as in the rule narrow-filter.
+_ENOUGH_CALLS = 100
+_NO_END = ""
+
+
+@dataclass(frozen=True)
+class HowCaptured:
+    """How a capture was made, as far as it shows."""
+
+    format: str = ""
+    system: str = ""
+    argv: str = ""
+    clock: str = "none"
+    durations: str = "none"
+    ids: bool = False
+    follows: bool | None = None
+    """Whether children are in it (-f); None if there are none."""
+    filtered: bool | None = None
+    """Whether only some kinds of calls were traced; None if that is not known."""
+    seen: tuple[str, ...] = ()
+    """Of a filtered one, the kinds of calls that are in it."""
+    events: bool = True
+    """Whether single calls are in it, and not only sums of them (-c)."""
+    ends: tuple[str, ...] = ()
+    """How the first process ended, of each run that ended in another way; empty where no end is shown."""
+
+    @classmethod
+    def of(cls, runs: Sequence[Run]) -> HowCaptured:
+        """Of several runs, which are taken to be captured in one way; they may end in several."""
+        return replace(cls._of_one(runs[0]), ends=tuple(sorted({end for run in runs for end in _ends(run)})))
+
+    @classmethod
+    def _of_one(cls, run: Run) -> HowCaptured:
+        trace, capture = run.trace, run.trace.captures[0]
+        processes = trace.processes.head(1)
+        followed = trace.totals["processes"] > 1
+        filtered = capture.filtered if trace.totals["calls"] >= _ENOUGH_CALLS else None
+        return cls(
+            format=capture.format,
+            system=_SYSTEMS.get(capture.format, ""),
+            argv=str(processes[0]["argv"] or processes[0]["program"] or "") if processes else "",
+            clock=capture.clock,
+            durations=capture.dur_kind,
+            ids=bool(capture.has.get("tids")),
+            follows=True if followed else False if capture.unseen_children else None,
+            filtered=filtered,
+            seen=tuple(sorted(capture.families)) if filtered else (),
+            events=bool(capture.has.get("events")),
+        )
+
+    def counts_differ(self, other: HowCaptured) -> list[str]:
+        """Why counts of the two cannot be compared."""
+        why = [f"the baseline is {other.format}, this is {self.format}"] if self.format != other.format else []
+        if self.events != other.events:
+            why.append(f"{'the baseline' if self.events else 'this'} has only sums of calls (-c)")
+        if self.follows is not None and other.follows is not None and self.follows != other.follows:
+            why.append("only one of them follows children (-f)")
+        if None not in (self.filtered, other.filtered) and self.filtered != other.filtered:
+            why.append(f"only {'this' if self.filtered else 'the baseline'} is of some kinds of calls (-e trace=…)")
+        elif self.seen and other.seen and not self._sees_as(other):
+            why.append(f"the baseline has calls of the kinds {', '.join(other.seen)}, this of {', '.join(self.seen)}")
+        if other.ends == (_NO_END,) and self.ends and _NO_END not in self.ends:
+            why.append("the baseline does not show the end of the program, this does")
+        return why
+
+    def ends_differ(self, other: HowCaptured) -> list[str]:
+        """Why counts may be too small: what ends in another way may have done less."""
+        then = ", ".join(filter(None, other.ends))
+        new = [end for end in self.ends if end not in other.ends] if then else []
+        return [
+            f"the program ended with {end}, in the baseline with {then}"
+            if end
+            else f"the end of the program is not in the capture; in the baseline it ended with {then}"
+            for end in new
+        ]
+
+    def _sees_as(self, other: HowCaptured) -> bool:
+        """Whether the filters of the two may be the same: a program may begin to make calls of a further kind."""
+        return set(self.seen) <= set(other.seen) or set(self.seen) >= set(other.seen)
+
+    def commands_differ(self, other: HowCaptured) -> list[str]:
+        """That the two did not run the same, if they did not."""
+        return (
+            [] if _same_command(self.argv, other.argv) else [f'the baseline ran "{other.argv}", this is "{self.argv}"']
+        )
+
+    def times_differ(self, other: HowCaptured) -> list[str]:
+        """Why times of the two cannot be compared."""
+        why = self.counts_differ(other)
+        for what in ("durations", "clock"):
+            mine, theirs = getattr(self, what), getattr(other, what)
+            if mine != theirs:
+                why.append(
+                    f"{what} are {theirs} in the baseline and {mine} here"
+                    if what == "durations"
+                    else f"the clock is {theirs} in the baseline and {mine} here"
+                )
+        return why
+
+
+def _ends(run: Run) -> list[str]:
+    processes = run.trace.processes.head(1)
+    if not processes:
+        return []
+    code, signal = processes[0]["exit_code"], processes[0]["exit_signal"]
+    return [signal or (_NO_END if code is None else f"exit {code}")]
+
+
+def _same_command(one: str, other: str) -> bool:
+    """Whether two command lines can be the same: the tracer may have cut long words, each at another length."""
+    mine, theirs = one.split(" "), other.split(" ")
+    if one == other or one.endswith(" ...") or other.endswith(" ..."):
+        return one == other
+    return len(mine) == len(theirs) and all(map(_same_word, mine, theirs))
+
+
+def _same_word(one: str, other: str) -> bool:
+    cut = [word.removesuffix("...") for word in (one, other) if word.endswith("...")]
+    return one == other or any(one.startswith(head) and other.startswith(head) for head in cut)
