@@ -17,8 +17,8 @@ from conftest import ROOT, SAMPLES, Run
 from tracealyze import read
 from tracealyze.errors import WrongUsage
 from tracealyze.gate.baseline import baseline_of
-from tracealyze.gate.baseline import read as read_baseline
-from tracealyze.gate.baseline import write as write_baseline
+from tracealyze.gate.baseline_file import read as read_baseline
+from tracealyze.gate.baseline_file import write as write_baseline
 from tracealyze.gate.budget import budget_of
 from tracealyze.gate.compare import Outcome
 from tracealyze.gate.stats import chance_of_shift, limit
@@ -283,6 +283,11 @@ def test_a_baseline_reads_back_as_it_was_written(accepted: tuple[Path, Path]) ->
     assert document["captured"]["argv"] == "tool"
 
 
+def with_metrics(**metrics: object) -> str:
+    """The text of a baseline with these metrics."""
+    return json.dumps({"schema": "tracealyze.baseline/1", "captured": {}, "runs": 1, "metrics": metrics})
+
+
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -291,7 +296,14 @@ def test_a_baseline_reads_back_as_it_was_written(accepted: tuple[Path, Path]) ->
         ("[]", "not a baseline of this version"),
         ('{"schema": "tracealyze.baseline/99"}', "not a baseline of this version"),
         ('{"schema": "tracealyze.baseline/1"}', "damaged"),
-        ('{"schema": "tracealyze.baseline/1", "captured": {}, "runs": "x"}', "damaged"),
+        ('{"schema": "tracealyze.baseline/1", "captured": {}, "runs": "x"}', '"runs" is something else'),
+        ('{"schema": "tracealyze.baseline/1", "captured": {"argv": null}}', 'captured: "argv" is something else'),
+        ('{"schema": "tracealyze.baseline/1", "captured": {"seen": [1]}}', 'captured: "seen" is something else'),
+        (with_metrics(calls=None), "metrics, calls is something else"),
+        (with_metrics(calls={"median": 1, "min": 1, "max": True, "n": 1}), '"max" is something else'),
+        (with_metrics(calls={"median": 1, "min": 1, "n": 1}), '"max" is missing'),
+        (with_metrics(exexs={}), 'Did you mean "execs"?'),
+        ("[" * 100_000, "cannot be read as a baseline"),
     ],
 )
 def test_a_baseline_that_cannot_be_read_is_a_verdict_of_its_own(
@@ -425,6 +437,20 @@ def test_update_needs_to_be_told_to_accept_what_is_worse(accepted: tuple[Path, P
     assert taken.returncode == 0
     assert "Newly accepted:\n  fsyncs 0 → 1" in taken.stdout
     assert run("check", worse, "-b", base).returncode == 0
+
+
+def test_a_baseline_is_written_through_links_and_to_devices(capture: Write, run: Run, tmp_path: Path) -> None:
+    """It was believed that what is named is a file: a link and a device were replaced by one."""
+    kept, link = tmp_path / "kept.json", tmp_path / "link.json"
+    link.symlink_to(kept)
+    assert run("baseline", "create", capture("good", [OPEN]), "-o", link).returncode == 0
+    assert link.is_symlink()
+    assert read_baseline(kept).runs == 1
+    done = run("baseline", "create", capture("good", [OPEN]), "-o", "/dev/stdout")
+    assert '"schema": "tracealyze.baseline/1"' in done.stdout
+    full = run("baseline", "create", capture("good", [OPEN]), "-o", "/dev/full")
+    assert (full.returncode, full.stdout) == (2, "")
+    assert "/dev/full: cannot be written: No space left on device" in full.stderr
 
 
 @pytest.mark.parametrize("verb", ["update", "prune"])

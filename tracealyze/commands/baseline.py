@@ -47,13 +47,14 @@ def create(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Accept these captures, runs of one scenario, as they are. Three runs or more tell what is stable."""
-    from tracealyze.gate import baseline as baselines
+    from tracealyze.gate import baseline_file
+    from tracealyze.gate.baseline import baseline_of
 
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
-    made = baselines.baseline_of(_runs(choice, strict))
+    made = baseline_of(_runs(choice, strict))
     place = _file(file)
     known = place.exists()
-    baselines.write(made, place)
+    baseline_file.write(made, place)
     _say(f"{shown(place)}: {'replaced' if known else 'created'}, {_told(made)}.\n")
     _tell_unstable(made)
 
@@ -75,11 +76,11 @@ def update(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Take these captures as the new baseline. What is worse than before needs --accept-new to be written."""
-    from tracealyze.gate import baseline as baselines
+    from tracealyze.gate import baseline_file
     from tracealyze.gate.accept import updated
 
     place = _file(file)
-    before = baselines.read(place)
+    before = baseline_file.read(place)
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     change = updated(before, _runs(choice, strict))
     _list("Not captured alike", change.captured)
@@ -91,7 +92,7 @@ def update(
             f"{place} is as it was: {units.counted(len(change.accepts), 'thing')} would be newly accepted; "
             "say --accept-new if that is meant."
         )
-    baselines.write(change.baseline, place)
+    baseline_file.write(change.baseline, place)
     _say(f"{shown(place)}: updated, {_told(change.baseline)}.\n")
     _tell_unstable(change.baseline)
 
@@ -110,15 +111,15 @@ def prune(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Leave out what these captures no longer have, findings and syscalls, so that it cannot come back unseen."""
-    from tracealyze.gate import baseline as baselines
+    from tracealyze.gate import baseline_file
     from tracealyze.gate.accept import pruned
 
     place = _file(file)
-    before = baselines.read(place)
+    before = baseline_file.read(place)
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     after, gone = pruned(before, _runs(choice, strict))
     _list("Left out", gone)
-    baselines.write(after, place)
+    baseline_file.write(after, place)
     _say(f"{shown(place)}: {units.counted(len(gone), 'entry', 'entries')} left out.\n")
 
 
@@ -130,16 +131,16 @@ def show(
     as_json: shared.AsJson = False,
 ) -> None:
     """Show what a baseline accepts: its metrics with their classes, and its findings."""
-    from tracealyze.gate import baseline as baselines
+    from tracealyze.gate import baseline_file
     from tracealyze.gate.accept import described
     from tracealyze.render import json
     from tracealyze.render.gate.baseline import listing
     from tracealyze.render.listing import FORMS
 
-    baseline = baselines.read(_file(file or option))
+    baseline = baseline_file.read(_file(file or option))
     chosen = shared.form_of(form, as_json)
     if chosen is Form.JSON:
-        json.write(baseline.document())
+        json.write(baseline_file.document(baseline))
         return
     if chosen is Form.TABLE:
         captured = baseline.captured
@@ -149,7 +150,7 @@ def show(
 
 
 def _file(named: str | None) -> Path:
-    from tracealyze.gate.baseline import DEFAULT
+    from tracealyze.gate.baseline_file import DEFAULT
     from tracealyze.gate.config import config
 
     return Path(named or config().baseline or DEFAULT)

@@ -95,7 +95,7 @@ class _Asked:
     """What is asked for, on the command line or else in the settings."""
 
     def __init__(self, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: Config) -> None:
-        from tracealyze.gate.baseline import DEFAULT
+        from tracealyze.gate.baseline_file import DEFAULT
 
         self.budgets = budgets or list(settings.budgets)
         self.fail_on = _severity(fail_on or settings.fail_on)
@@ -119,7 +119,7 @@ def _severity(text: str | None) -> FailOn | None:
 
 
 def _judged(choice: Choice, wanted: _Asked) -> Verdict:
-    from tracealyze.gate import baseline as baselines
+    from tracealyze.gate import baseline_file
     from tracealyze.gate.budget import budget_of
     from tracealyze.gate.findings import FailOn
     from tracealyze.gate.verdict import Asked, verdict, without_baseline
@@ -131,8 +131,8 @@ def _judged(choice: Choice, wanted: _Asked) -> Verdict:
     accepted = None
     if wanted.baseline:
         try:
-            accepted = baselines.read(Path(wanted.baseline))
-        except baselines.NoBaseline as error:
+            accepted = baseline_file.read(Path(wanted.baseline))
+        except baseline_file.NoBaseline as error:
             return without_baseline(choice.captures, wanted.baseline, str(error))
     asked = Asked(
         budgets=budgets,

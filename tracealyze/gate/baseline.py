@@ -1,27 +1,21 @@
-"""The baseline: what was accepted, as a file of sorted JSON that people can read and review."""
+"""The baseline: what was accepted."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from tracealyze import syscall_families as families
-from tracealyze.errors import WrongUsage
 from tracealyze.gate.captured import HowCaptured
-from tracealyze.gate.stats import Series, Stats, series_of
+from tracealyze.gate.stats import Series, series_of
 from tracealyze.gate.work import Amounts, Place, largest, places
-from tracealyze.metrics import Class, Name
+from tracealyze.metrics import Name
 from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
     from tracealyze.metrics import Run
-
-SCHEMA = "tracealyze.baseline/1"
-DEFAULT = "tracealyze-baseline.json"
 
 
 @dataclass(frozen=True)
@@ -54,19 +48,6 @@ class Baseline:
     places_left_out: int = 0
     pace_ns: int | None = None
     """The mean length of calls that wait for nothing: how fast the machine was."""
-
-    def document(self) -> dict[str, Any]:
-        """As it stands in the file."""
-        return {
-            "schema": SCHEMA,
-            "captured": asdict(self.captured),
-            "runs": self.runs,
-            "pace_ns": self.pace_ns,
-            "metrics": {name: _series_document(series) for name, series in self.metrics.items()},
-            "findings": {fingerprint: asdict(known) for fingerprint, known in self.findings.items()},
-            "work": _places_document(self.places),
-            "work_left_out": self.places_left_out,
-        }
 
 
 def baseline_of(runs: Sequence[Run]) -> Baseline:
@@ -111,97 +92,3 @@ def pace_ns(runs: Sequence[Run]) -> int | None:
     rows = [row for run in runs for row in run.trace.calls(by=["syscall"]) if row["syscall"] in families.QUICK]
     total_ns = sum(row["total_ns"] or 0 for row in rows)
     return total_ns // sum(row["calls"] for row in rows) if total_ns else None
-
-
-def _series_document(series: Series) -> dict[str, Any]:
-    document: dict[str, Any] = asdict(series.whole) | {"class": str(series.cls)}
-    if series.unit:
-        document["unit"] = series.unit
-    if series.unstable:
-        document["unstable"] = True
-    if series.firm != series.whole:
-        # Apart from what depends on scheduling.
-        document["firm"] = asdict(series.firm)
-    if series.values and len(series.values) > 1:
-        document["values"] = list(series.values)
-    return document
-
-
-def _series(document: Mapping[str, Any]) -> Series:
-    whole = _stats(document)
-    return Series(
-        whole=whole,
-        firm=_stats(document["firm"]) if "firm" in document else whole,
-        cls=Class(document["class"]),
-        unit=document.get("unit", ""),
-        values=tuple(document.get("values", (whole.median,) if document["class"] == Class.CLOCK else ())),
-        unstable=document.get("unstable", False),
-    )
-
-
-def _stats(document: Mapping[str, Any]) -> Stats:
-    return Stats(*(int(document[item.name]) for item in fields(Stats)))
-
-
-def _places_document(found: Mapping[Place, Amounts]) -> dict[str, dict[str, dict[str, int]]]:
-    document: dict[str, dict[str, dict[str, int]]] = {}
-    for (program, shape), amounts in found.items():
-        document.setdefault(program, {})[shape] = {key: value for key, value in asdict(amounts).items() if value}
-    return document
-
-
-def write(baseline: Baseline, file: Path) -> None:
-    """Write the file, as a whole or not at all."""
-    text = json.dumps(baseline.document(), indent=1, sort_keys=True, ensure_ascii=True)
-    new = file.with_name(f".{file.name}.new")
-    try:
-        new.write_text(text + "\n", encoding="utf-8")
-        new.replace(file)
-    except OSError as error:
-        raise WrongUsage(f"{file}: cannot be written: {error.strerror or error}.") from error
-
-
-class NoBaseline(WrongUsage):
-    """The baseline is missing or cannot be read: a verdict of its own, never a pass."""
-
-
-def read(file: Path) -> Baseline:
-    """Read the file."""
-    try:
-        document = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise NoBaseline(
-            f"{file}: no such baseline. Make it from good captures: tracealyze baseline create CAPTURE… -o {file}"
-        ) from None
-    except (OSError, ValueError) as error:
-        raise NoBaseline(f"{file}: cannot be read as a baseline: {error}.") from error
-    schema = document.get("schema") if isinstance(document, dict) else None
-    if schema != SCHEMA:
-        raise NoBaseline(
-            f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Create it anew.'
-        )
-    try:
-        return _baseline(document)
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise NoBaseline(f"{file}: damaged: {type(error).__name__} {error}. Create it anew.") from error
-
-
-def _baseline(document: Mapping[str, Any]) -> Baseline:
-    known = {item.name for item in fields(HowCaptured)}
-    return Baseline(
-        captured=HowCaptured(**{key: _frozen(value) for key, value in document["captured"].items() if key in known}),
-        runs=int(document["runs"]),
-        metrics={name: _series(series) for name, series in document["metrics"].items()},
-        findings={fingerprint: Known(**each) for fingerprint, each in document["findings"].items()},
-        places={
-            (program, shape): Amounts(**amounts)
-            for program, shapes in document["work"].items()
-            for shape, amounts in shapes.items()
-        },
-        places_left_out=int(document["work_left_out"]),
-        pace_ns=document["pace_ns"],
-    )
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value

@@ -1,0 +1,178 @@
+"""The file of a baseline: sorted JSON that people can read and review."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, asdict, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tracealyze.errors import WrongUsage
+from tracealyze.gate.baseline import Baseline, Known
+from tracealyze.gate.captured import HowCaptured
+from tracealyze.gate.stats import Series, Stats
+from tracealyze.gate.work import Amounts, Place
+from tracealyze.metrics import Class, Name
+
+SCHEMA = "tracealyze.baseline/1"
+DEFAULT = "tracealyze-baseline.json"
+
+_Made = TypeVar("_Made")
+
+
+class NoBaseline(WrongUsage):
+    """The baseline is missing or cannot be read: a verdict of its own, never a pass."""
+
+
+def document(baseline: Baseline) -> dict[str, Any]:
+    """What stands in the file."""
+    return {
+        "schema": SCHEMA,
+        "captured": asdict(baseline.captured),
+        "runs": baseline.runs,
+        "pace_ns": baseline.pace_ns,
+        "metrics": {name: _series_document(series) for name, series in baseline.metrics.items()},
+        "findings": {fingerprint: asdict(known) for fingerprint, known in baseline.findings.items()},
+        "work": _places_document(baseline.places),
+        "work_left_out": baseline.places_left_out,
+    }
+
+
+def _series_document(series: Series) -> dict[str, Any]:
+    found: dict[str, Any] = asdict(series.whole) | {"class": str(series.cls)}
+    if series.unit:
+        found["unit"] = series.unit
+    if series.unstable:
+        found["unstable"] = True
+    if series.firm != series.whole:
+        # Apart from what depends on scheduling.
+        found["firm"] = asdict(series.firm)
+    if series.values and len(series.values) > 1:
+        found["values"] = list(series.values)
+    return found
+
+
+def _places_document(places: Mapping[Place, Amounts]) -> dict[str, dict[str, dict[str, int]]]:
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for (program, shape), amounts in places.items():
+        found.setdefault(program, {})[shape] = {key: value for key, value in asdict(amounts).items() if value}
+    return found
+
+
+def write(baseline: Baseline, file: Path) -> None:
+    """Write the file, as a whole or not at all."""
+    text = json.dumps(document(baseline), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
+    try:
+        if file.exists() and not file.is_file():
+            # A device or a pipe must not be replaced by a file.
+            file.write_text(text, encoding="utf-8")
+            return
+        place = file.resolve()
+        new = place.with_name(f".{place.name}.new")
+        new.write_text(text, encoding="utf-8")
+        new.replace(place)
+    except (OSError, ValueError) as error:
+        raise WrongUsage(f"{file}: cannot be written: {getattr(error, 'strerror', None) or error}.") from error
+
+
+def read(file: Path) -> Baseline:
+    """Read the file."""
+    try:
+        said = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise NoBaseline(
+            f"{file}: no such baseline. Make it from good captures: tracealyze baseline create CAPTURE… -o {file}"
+        ) from None
+    except OSError as error:
+        raise NoBaseline(f"{file}: cannot be read: {error.strerror or error}.") from error
+    except (ValueError, RecursionError) as error:
+        raise NoBaseline(f"{file}: cannot be read as a baseline: {error}. Create it anew.") from error
+    schema = said.get("schema") if isinstance(said, dict) else None
+    if schema != SCHEMA:
+        raise NoBaseline(
+            f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Create it anew.'
+        )
+    try:
+        return _baseline(said)
+    except (_Damaged, WrongUsage) as error:
+        raise NoBaseline(
+            f"{file}: damaged, or of another version: {str(error).rstrip('.')}. Create it anew."
+        ) from error
+
+
+class _Damaged(Exception):
+    """What is not as it must be, and where."""
+
+
+def _baseline(said: Mapping[str, Any]) -> Baseline:
+    return Baseline(
+        captured=_made(HowCaptured, _part(said, "captured", dict), "captured"),
+        runs=_part(said, "runs", int),
+        metrics={name: _series(name, each) for name, each in _part(said, "metrics", dict).items()},
+        findings={key: _made(Known, each, f"findings, {key}") for key, each in _part(said, "findings", dict).items()},
+        places={
+            (program, shape): _made(Amounts, amounts, f"work, {program}, {shape}")
+            for program in _part(said, "work", dict)
+            for shape, amounts in _part(said["work"], program, dict).items()
+        },
+        places_left_out=_part(said, "work_left_out", int),
+        pace_ns=None if said.get("pace_ns", "") is None else _part(said, "pace_ns", int),
+    )
+
+
+def _part(said: Mapping[str, Any], key: str, kind: type[_Made]) -> _Made:
+    value = said.get(key)
+    if type(value) is not kind:
+        raise _Damaged(f'"{key}" is {"missing" if key not in said else "something else than it must be"}')
+    return value
+
+
+def _series(name: str, said: Any) -> Series:
+    where, metric = f"metrics, {name}", Name.of(name).metric
+    whole = _made(Stats, said, where)
+    kind = said.get("class")
+    if kind not in tuple(Class):
+        raise _Damaged(f"{where}: there is no class {json.dumps(kind)}")
+    values = said.get("values", [whole.median] if kind == Class.CLOCK else [])
+    if not _is_list_of(int, values):
+        raise _Damaged(f'{where}: "values" is something else than it must be')
+    return Series(
+        whole=whole,
+        firm=_made(Stats, said["firm"], f"{where}, firm") if "firm" in said else whole,
+        cls=Class(kind),
+        unit=metric.unit,
+        values=tuple(values),
+        unstable=bool(said.get("unstable", False)),
+    )
+
+
+def _is_list_of(kind: type, value: object) -> bool:
+    return isinstance(value, list) and all(type(each) is kind for each in value)
+
+
+_KINDS: Mapping[str, Callable[[Any], bool]] = {
+    "int": lambda value: type(value) is int,
+    "str": lambda value: isinstance(value, str),
+    "bool": lambda value: isinstance(value, bool),
+    "str | None": lambda value: value is None or isinstance(value, str),
+    "bool | None": lambda value: value is None or isinstance(value, bool),
+    "tuple[str, ...]": lambda value: _is_list_of(str, value),
+}
+"""Whether a value of JSON is one of a field, by the type that the field is declared with."""
+
+
+def _made(cls: type[_Made], said: Any, where: str) -> _Made:
+    """An object of what is said of it; what a later version says beyond that is left out."""
+    if not isinstance(said, dict):
+        raise _Damaged(f"{where} is something else than it must be")
+    found: dict[str, Any] = {}
+    for item in fields(cls):  # type: ignore[arg-type]
+        if item.name in said:
+            value = said[item.name]
+            if not _KINDS[str(item.type)](value):
+                raise _Damaged(f'{where}: "{item.name}" is something else than it must be')
+            found[item.name] = tuple(value) if isinstance(value, list) else value
+        elif item.default is MISSING:
+            raise _Damaged(f'{where}: "{item.name}" is missing')
+    return cls(**found)
