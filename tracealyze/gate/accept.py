@@ -59,7 +59,7 @@ def _change(judgement: Judgement) -> str:
 
 def updated(before: Baseline, runs: Sequence[Run]) -> Update:
     """The baseline that these runs make, against the one that there was."""
-    now = baseline_of(runs)
+    now = baseline_of(runs, before)
     judged, trusted = compared(before.metrics, now.metrics, Trust()), trust(before, now)
     return Update(
         baseline=now,
@@ -84,7 +84,7 @@ def _number(baseline: Baseline, fingerprint: str) -> int:
 
 def pruned(before: Baseline, runs: Sequence[Run]) -> tuple[Baseline, list[str]]:
     """The baseline without what these runs no longer have, and what was left out."""
-    now = baseline_of(runs)
+    now = baseline_of(runs, before)
     metrics = {name: series for name, series in before.metrics.items() if _is_needed(name, series, now.metrics)}
     findings = {key: known for key, known in before.findings.items() if key in now.findings}
     places = {place: amounts for place, amounts in before.places.items() if place in now.places}

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import syscall_families as families
 from tracealyze.gate.captured import HowCaptured
+from tracealyze.gate.causes import Causes
 from tracealyze.gate.stats import Series, series_of
 from tracealyze.gate.work import Amounts, Place, largest, places
 from tracealyze.metrics import Name
@@ -28,12 +29,21 @@ class Known:
     program: str | None
     syscall: str | None
     number: int
+    target: str = ""
 
     @classmethod
     def of(cls, findings: Sequence[Finding]) -> Known:
-        """Of findings with one fingerprint."""
+        """Of findings with one cause."""
         one = findings[0]
-        return cls(one.name, one.code, str(one.severity), short(one.program) or None, one.syscall, len(findings))
+        return cls(
+            one.name,
+            one.code,
+            str(one.severity),
+            short(one.program) or None,
+            one.syscall,
+            len(findings),
+            one.target or "",
+        )
 
 
 @dataclass(frozen=True)
@@ -50,36 +60,28 @@ class Baseline:
     """The mean length of calls that wait for nothing: how fast the machine was."""
 
 
-def baseline_of(runs: Sequence[Run]) -> Baseline:
-    """What these runs would accept."""
+def baseline_of(runs: Sequence[Run], before: Baseline | None = None) -> Baseline:
+    """What these runs would accept; findings bear the fingerprints under which an earlier one knows their causes."""
     everything = places(runs)
     kept = largest(everything)
     return Baseline(
         captured=HowCaptured.of(runs),
         runs=len(runs),
         metrics={name: series for name, series in series_of(runs).items() if Name.of(name).metric.in_baseline},
-        findings=_known(runs),
+        findings=_known(runs, Causes(before.findings if before else {})),
         places=kept,
         places_left_out=len(everything) - len(kept),
         pace_ns=pace_ns(runs),
     )
 
 
-def by_fingerprint(run: Run) -> dict[str, list[Finding]]:
-    """The findings of a run that have one cause."""
-    found: dict[str, list[Finding]] = {}
-    for finding in run.findings:
-        found.setdefault(finding.fingerprint, []).append(finding)
-    return found
-
-
-def _known(runs: Sequence[Run]) -> dict[str, Known]:
+def _known(runs: Sequence[Run], causes: Causes) -> dict[str, Known]:
     known: dict[str, Known] = {}
     for run in runs:
-        for fingerprint, findings in by_fingerprint(run).items():
+        for cause, findings in causes.of(run).items():
             mine = Known.of(findings)
-            before = known.get(fingerprint)
-            known[fingerprint] = mine if before is None else replace(before, number=max(before.number, mine.number))
+            before = known.get(cause)
+            known[cause] = mine if before is None else replace(before, number=max(before.number, mine.number))
     return known
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze import alike
 from tracealyze import syscall_families as families
-from tracealyze.gate.work import Place, Places, places, weighed
+from tracealyze.gate.work import Place, Places, alike_named, places, weighed
 from tracealyze.matching import file_of
 from tracealyze.metrics import Name, Weigh, Work, weigh
 from tracealyze.words import short
@@ -69,11 +69,12 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
     command = _command(name, runs[-1])
     if asked is None:
         return Explanation(command=command)
-    then, now = weighed(before or {}, asked), weighed(places(runs), asked)
+    then, now = (weighed(side, asked) for side in alike_named([before or {}, places(runs)]))
     named = alike.families(now.keys() | then.keys())
-    most = {named[place]: place for place, _ in reversed((now - then).most_common())}
     before_of, now_of = _summed(then, named), _summed(now, named)
-    grown = now_of - before_of
+    # A budget may be broken by what was there before.
+    grown = (now_of - before_of) or now_of
+    most = {named[place]: place for place, _ in reversed(((now - then) or now).most_common())}
     told = [place for place, _ in grown.most_common(_PLACES)]
     differences = (Difference(*place, None if before is None else before_of[place], now_of[place]) for place in told)
     return Explanation(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.finding import Severity, severity
 from tracealyze.gate import explain
-from tracealyze.gate.baseline import Baseline, by_fingerprint
+from tracealyze.gate.causes import Causes
 from tracealyze.gate.compare import By, Judgement, Outcome, Trust
 from tracealyze.gate.stats import RUNS_FOR_CLOCKS, exceeds
 from tracealyze.gate.work import places
@@ -18,6 +18,7 @@ from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
+    from tracealyze.gate.baseline import Baseline
     from tracealyze.metrics import Run
 
 _SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
@@ -40,11 +41,12 @@ def new_findings(
     runs: Sequence[Run], baseline: Baseline | None, fail_on: FailOn, trusted: Trust
 ) -> Iterator[Judgement]:
     """Findings that the baseline does not know: only what every run has is more than chance."""
-    each = [by_fingerprint(run) for run in runs]
     known = baseline.findings if baseline else {}
-    for fingerprint, found in each[-1].items():
-        number = min(len(run.get(fingerprint, ())) for run in each)
-        before = known[fingerprint].number if fingerprint in known else 0
+    causes = Causes(known)
+    each = [causes.of(run) for run in runs]
+    for cause, found in each[-1].items():
+        number = min(len(run.get(cause, ())) for run in each)
+        before = known[cause].number if cause in known else 0
         if number > before:
             worst = max(found, key=lambda finding: _SEVERITIES.index(finding.severity))
             judged = _judgement(worst, before if baseline else None, number, runs[-1])

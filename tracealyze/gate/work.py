@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
+from tracealyze.alike import without_made_up_names
 from tracealyze.metrics import Weigh, Work
 from tracealyze.words import short
 
@@ -39,12 +40,24 @@ def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
     each = [_places([*run.work, *run.waits]) for run in runs]
     if len(each) == 1:
         return each[0]
-    nothing = Amounts()
+    each, nothing = alike_named(each), Amounts()
     return {
         place: Amounts(*(round(median(numbers)) for numbers in zip(*map(_numbers, amounts), strict=True)))
         for place in {place for run in each for place in run}
         for amounts in [[run.get(place, nothing) for run in each]]
     }
+
+
+def alike_named(each: Sequence[Places]) -> list[dict[Place, Amounts]]:
+    """The same in several runs under the same name, that of the last one, though each run made up its own for it."""
+    everywhere = set(each[0]).intersection(*each)
+    named = without_made_up_names(place for run in reversed(each) for place in run if place not in everywhere)
+    found: list[dict[Place, Amounts]] = [{} for _ in each]
+    for run, mine in zip(each, found, strict=True):
+        for place, amounts in run.items():
+            name = named.get(place, place)
+            mine[name] = _sum(mine[name], amounts) if name in mine else amounts
+    return found
 
 
 def largest(all_places: Places, most: int = MOST_PLACES) -> dict[Place, Amounts]:

@@ -1,0 +1,76 @@
+"""Names that a program makes up anew in each run: temporary files, hashes, ids. They are no difference between runs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from conftest import Run
+
+from tracealyze.alike import differ_in_made_up_names
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ("/tmp/qYVvrXZ", "/tmp/qTdYByr", True),
+        ("/tmp/tmp.Xa81kQ0b2c/out", "/tmp/tmp.9sLw2mXzQp/out", True),
+        ("/tmp/tmpk3j2_x9a/log", "/tmp/tmpwqpzlmno/log", True),
+        ("/tmp/pytest-of-ci/abpvv9li.db", "/tmp/pytest-of-ci/abzz01ke.db", True),
+        ("/var/cache/3f2a9bc", "/var/cache/77fe01a", True),
+        ("/run/1b4e28ba-2fa1-11d2/s", "/run/6fa459ea-ee8a-3ca4/s", True),
+        ("fsync(/tmp/qYVvrXZ) EIO", "fsync(/tmp/qTdYByr) EIO", True),
+        ("/etc/passwd", "/etc/passwd", True),
+        ("/etc/client", "/etc/server", False),
+        ("/tmp/qYVvrXZ", "/var/qTdYByr", False),
+        ("/tmp/qYVvrXZ", "/tmp/qTdYByr/x", False),
+        ("/tmp/qYVvrXZ.db", "/tmp/qTdYByr.lo", False),
+        ("/usr/lib/libfoo.so.1", "/usr/lib/libbar.so.1", False),
+        ("/usr/lib/python3.11", "/usr/lib/python3.12", False),
+        ("/srv/alpha.db", "/srv/gamma.db", False),
+    ],
+)
+def test_made_up_names_are_told_from_chosen_ones(one: str, other: str, same: bool) -> None:
+    assert differ_in_made_up_names(one, other) is same
+    assert differ_in_made_up_names(other, one) is same
+
+
+def capture(file: Path, name: str, syncs: int) -> str:
+    """A program that syncs a file so many times, each in 4 ms."""
+    sync = f"fsync(3</tmp/{name}>) = 0 <0.004000>"
+    write = f'write(3</tmp/{name}>, "x"..., 12) = 12 <0.000020>'
+    calls = ['execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.0005>', "brk(NULL) = 0x5581 <0.00001>"]
+    calls += [call for _ in range(syncs) for call in (write, sync)] + ["exit_group(0) = ?", "+++ exited with 0 +++"]
+    lines = (f"100 17000000{10 + at * 0.005:09.6f} {call}\n" for at, call in enumerate(calls))
+    file.write_text("".join(lines), encoding="utf-8")
+    return file.name
+
+
+def test_a_finding_about_another_made_up_name_is_not_new(tmp_path: Path, run: Run) -> None:
+    """It was believed that a finding is another one where its file has another name."""
+    old = [capture(tmp_path / f"old{n}.strace", name, 400) for n, name in enumerate(("qYVvrXZ", "qTdYByr", "q0GDna6"))]
+    new = capture(tmp_path / "new.strace", "qZZ9kLm", 400)
+    assert run("baseline", "create", *old, cwd=tmp_path).returncode == 0
+    assert run("baseline", "show", cwd=tmp_path).stdout.count("sync-storm: tool fsync") == 1
+    assert run("check", new, "--fail-on", "info", cwd=tmp_path).returncode == 0
+    assert "0 entries left out" in run("baseline", "prune", new, cwd=tmp_path).stdout
+    assert run("baseline", "update", new, cwd=tmp_path).returncode == 0
+    other = capture(tmp_path / "other.strace", "journal", 400)
+    assert "finding[sync-storm] 0 → 1" in run("check", other, "--fail-on", "info", cwd=tmp_path).stdout
+
+
+def test_what_made_the_difference_is_told_though_each_run_has_its_own_name(tmp_path: Path, run: Run) -> None:
+    """It was believed that the median over the runs is nothing, and so that no more is done than before."""
+    old = [capture(tmp_path / "old.strace", "qYVvrXZ", 1)]
+    new = [capture(tmp_path / f"new{n}.strace", name, 400) for n, name in enumerate(("qTdYByr", "q0GDna6", "qZZ9kLm"))]
+    assert run("baseline", "create", *old, cwd=tmp_path).returncode == 0
+    done = run("check", *new, "--fail-on", "warning", cwd=tmp_path)
+    assert done.returncode == 1
+    assert "FAILED  finding[sync-storm] 0 → 1" in done.stdout
+    assert "tool fsync(/tmp/qZZ9kLm): 1 → 400\n    line " in done.stdout
+
+
+def test_a_budget_is_explained_by_what_was_there_before(tmp_path: Path, run: Run) -> None:
+    old = capture(tmp_path / "old.strace", "journal", 9)
+    assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
+    assert "tool fsync(/tmp/journal): 9 → 9" in run("check", old, "--budget", "fsyncs <= 3", cwd=tmp_path).stdout
