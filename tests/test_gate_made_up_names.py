@@ -55,7 +55,7 @@ def test_a_finding_about_another_made_up_name_is_not_new(tmp_path: Path, run: Ru
     assert run("check", new, "--fail-on", "info", cwd=tmp_path).returncode == 0
     assert "0 entries left out" in run("baseline", "prune", new, cwd=tmp_path).stdout
     assert run("baseline", "update", new, cwd=tmp_path).returncode == 0
-    other = capture(tmp_path / "other.strace", "journal", 400)
+    other = capture(tmp_path / "other.strace", "chosen", 400)
     assert "finding[sync-storm] 0 → 1" in run("check", other, "--fail-on", "info", cwd=tmp_path).stdout
 
 
