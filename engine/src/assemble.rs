@@ -15,6 +15,7 @@ use crate::descriptors::Descriptors;
 use crate::events::{Event, EventKind, NONE};
 use crate::owners::Owners;
 use crate::trace::{Capture, Cells, Trace};
+use crate::wakers::waits::RESTART;
 use parsers::{DurKind, Extra, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
 use rustc_hash::FxHashMap;
 
@@ -40,6 +41,8 @@ struct State {
     gone_ns: i64,
     /// The program's name in the first line that has one.
     program: Text,
+    /// The call that the kernel went on with last, behind a signal.
+    goes_on: Text,
 }
 
 impl State {
@@ -259,10 +262,23 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    /// A line with the target that its descriptor stands for, which does not follow from the text of the line.
-    fn with_target(&self, task: u32, line: &Line) -> Line {
-        let target = self.target_of(task, line);
-        Line { target, body: if target == line.target { line.body } else { 0 }, ..*line }
+    /// A line with what does not follow from its text: the target that its descriptor stands for, and what goes on.
+    fn with_target(&mut self, task: u32, line: &Line) -> Line {
+        let (target, op) = (self.target_of(task, line), self.goes_on(task, line));
+        let is_told = target == line.target && op == line.op;
+        Line { target, op, body: if is_told { line.body } else { 0 }, ..*line }
+    }
+
+    /// What a call goes on with that a signal broke off. One that a second signal broke off says that it goes on with itself.
+    fn goes_on(&mut self, task: u32, line: &Line) -> Text {
+        if !line.op.is_some() || self.trace.events.texts.bytes(line.name) != RESTART {
+            return line.op;
+        }
+        let state = self.state(task);
+        if line.op != line.name || !state.goes_on.is_some() {
+            state.goes_on = line.op;
+        }
+        state.goes_on
     }
 
     /// A call without a printed duration lasts at most until the next event of its task.

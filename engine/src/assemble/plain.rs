@@ -8,6 +8,7 @@ use crate::clock::bounded_ns;
 use crate::descriptors::{Descriptors, Effect};
 use crate::events::{Event, EventKind, NONE};
 use crate::trace::Trace;
+use crate::wakers::waits::RESTART;
 use parsers::{DurKind, Facts, Interner, Kind, Line, NO_ID, NO_NS, Outcome, Part, Says, Stamp, Text, Told};
 
 /// What the body of a line says of which nothing follows but a row, and perhaps what its descriptor stands for.
@@ -147,7 +148,9 @@ impl Assembler<'_> {
         let is_printed =
             || line.target.is_some() && !self.trace.events.texts.bytes(line.target).starts_with(b"socket:[");
         let has_target = part == Part::Resumed || line.fd == NO_ID || is_printed();
-        if !has_target || (part == Part::Whole && shape == NONE) {
+        // What a call goes on with may follow from the one before.
+        let goes_on = line.op.is_some() && self.trace.events.texts.bytes(line.name) == RESTART;
+        if !has_target || goes_on || (part == Part::Whole && shape == NONE) {
             return;
         }
         if self.reader >= self.plain.len() {

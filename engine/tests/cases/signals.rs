@@ -86,6 +86,20 @@ pub const CASES: &[Case] = &[
 1 01.300200 restart_syscall(<... resuming interrupted poll ...>) = 0 <0.200000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 poll: unknown", "1 restart_syscall: itself"] },
+    Case { name: "a poll that a second signal broke off goes on too, though its line names no more than itself", lines: r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+2 01.001000 poll([{fd=3<pipe:[7]>, events=POLLIN}], 1, 5000 <unfinished ...>
+2 01.300000 <... poll resumed>) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <0.299000>
+2 01.300100 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=1, si_uid=0} ---
+2 01.300200 restart_syscall(<... resuming interrupted poll ...>) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <0.100000>
+2 01.400300 --- SIGCONT {si_signo=SIGCONT, si_code=SI_USER, si_pid=1, si_uid=0} ---
+2 01.400400 restart_syscall(<... resuming interrupted restart_syscall ...> <unfinished ...>
+3 01.502000 write(4<pipe:[7]>, "x", 1) = 1 <0.000100>
+2 01.502200 <... restart_syscall resumed>) = 1 <0.101800>
+3 01.503000 exit_group(0) = ?
+1 01.503500 exit_group(0) = ?
+"#, ends: &["2 poll: 3 stream inferred", "2 restart_syscall: 3 stream inferred", "2 restart_syscall: 3 stream inferred"] },
     Case { name: "a group of processes is killed together, by who says so in each line", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
