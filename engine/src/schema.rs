@@ -614,7 +614,7 @@ columns! {
         "ran_ns" i64 "ns" "How long those took.";
         "max_ns" i64 "ns" "How long the longest of them took.";
         "is_round" bool "" "Whether the limit is a length that people choose.";
-        "gave_up" bool "" "Whether the last wait of this kind expired and the task went on with something else.";
+        "gave_up" bool "" "Whether the last wait of this kind expired and the task went on with something else, or it sent a signal to end what it had waited for.";
         "went_on" bool "" "Whether behind these the task went on with something else or to its end; in an idle loop, the next wait for the same follows soon, and somebody ends it at last.";
         "paces" bool "" "Whether they are the rhythm of a process that does not end by itself.";
         "sent_before" dict "" "Peer to which the task had sent, or tried to connect, without an answer until then.";

@@ -71,9 +71,7 @@ fn kills(view: &View<'_>) -> FxHashMap<u32, Vec<Kill>> {
     let trace = view.trace;
     let texts = &trace.events.texts;
     let kinds = Kinds::new(view, |syscall, shape| {
-        let kills =
-            matches!(syscall, b"kill" | b"tgkill" | b"tkill" | b"sigqueue" | b"rt_sigqueueinfo" | b"pidfd_send_signal");
-        (kills && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
+        (sends_signal(syscall) && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
     });
     let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
     for (number, task) in (0..).zip(&trace.tasks) {
@@ -96,6 +94,11 @@ fn kills(view: &View<'_>) -> FxHashMap<u32, Vec<Kill>> {
     }
     found.values_mut().for_each(|kills| kills.sort_by_key(|kill| kill.at));
     found
+}
+
+/// Whether calls of this name send signals.
+pub(super) fn sends_signal(syscall: &[u8]) -> bool {
+    matches!(syscall, b"kill" | b"tgkill" | b"tkill" | b"sigqueue" | b"rt_sigqueueinfo" | b"pidfd_send_signal")
 }
 
 fn asks_to_end(op: &[u8]) -> bool {

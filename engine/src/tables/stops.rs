@@ -5,6 +5,7 @@
 //! killer   kill TERM ……… 5 s ……… kill KILL                         killed: by whom, 5 s after it was asked to end
 //! ```
 
+use super::kills::sends_signal;
 use crate::events::{EventKind, NONE};
 use crate::kinds::Kinds;
 use crate::members::Members;
@@ -134,10 +135,8 @@ fn killed(view: &View<'_>, task: u32) -> Option<Stop> {
 
 fn sent(view: &View<'_>) -> Sent {
     let events = &view.trace.events;
-    let kills = Kinds::new(view, |syscall, shape| {
-        let sends = matches!(syscall, b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"pidfd_send_signal");
-        (sends && shape.outcome == Outcome::Ok).then_some(())
-    });
+    let kills =
+        Kinds::new(view, |syscall, shape| (sends_signal(syscall) && shape.outcome == Outcome::Ok).then_some(()));
     let mut sent: Sent = FxHashMap::default();
     for task in 0..view.trace.tasks.len() as u32 {
         for (row, ()) in kills.calls(view, task) {

@@ -6,6 +6,7 @@
 //! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer of its own: went_on
 //! ```
 
+use super::kills::sends_signal;
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{Deed, Sockets};
@@ -14,7 +15,7 @@ use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
 use crate::view::View;
 use crate::wakers::waits::{BETWEEN_NS, CALLS_BETWEEN, Wait, timed_out, wait_of, was_broken_off};
-use parsers::{NO_NS, Text};
+use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -181,8 +182,10 @@ impl OfTask {
             sheet.ns("max_ns", group.sum.max_ns);
             let length_ns = group.requested_ns.unwrap_or(group.sum.max_ns);
             sheet.bool("is_round", chosen_ns(length_ns, tick_ns).is_some());
-            // Who waits again, in the same way, is idle and not disappointed.
-            let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row);
+            // Who waits again, in the same way, is idle and not disappointed, unless it has ended what it waits for.
+            let gives_up = |&row: &u32| ends_what_it_awaits(view, task, row);
+            let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row)
+                || group.rows.iter().any(gives_up);
             sheet.bool("gave_up", gave_up);
             sheet.bool("went_on", group.went_on);
             sheet.bool("paces", group.sum.calls >= RHYTHM && !ends_by_itself(view, task));
@@ -217,6 +220,18 @@ fn is_idle(view: &View<'_>, task: u32, expired: u32, next: u32) -> bool {
         view.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2).count();
     let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
     calls <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS
+}
+
+/// Whether a task sends a signal soon behind a wait for a signal or a child that expired.
+fn ends_what_it_awaits(view: &View<'_>, task: u32, expired: u32) -> bool {
+    let events = &view.trace.events;
+    let name = |row: u32| events.texts.bytes(events.shape(row).syscall);
+    if !matches!(wait_of(name(expired)), Some(Wait::Signal | Wait::Child)) {
+        return false;
+    }
+    let is_probe = |row: u32| matches!(events.texts.bytes(events.shape(row).op), b"0" | b"SIG_0" | b"SIG0");
+    let mut behind = view.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
+    behind.any(|row| events.outcome(row) == Outcome::Ok && sends_signal(name(row)) && !is_probe(row))
 }
 
 /// The step of the clock that a task is timed with.
