@@ -204,6 +204,12 @@ impl Wakers {
         self.shapes.class_of(shape)
     }
 
+    /// What calls like this one wait for in general.
+    #[inline]
+    pub(crate) fn wait(&self, trace: &Trace, row: u32) -> Option<Wait> {
+        self.shapes.of(trace, row).named
+    }
+
     /// Whether a task, or who waits for its end, ever sleeps, so that one of them may be in a poll loop.
     pub fn may_poll(&self, task: u32, waiter: Option<u32>) -> bool {
         self.sleepers.has(task) || waiter.is_some_and(|waiter| self.sleepers.has(waiter))
@@ -221,7 +227,7 @@ impl Wakers {
             }
             Some(_) => true,
         };
-        waits && !self.shapes.timed_out(trace, row) && !waits::failed_at_once(&trace.events, row)
+        waits && !self.shapes.timed_out(trace, row) && !self.shapes.failed_at_once(trace, row)
     }
 
     /// Who ended a call of a task. `at` is the place of the call among the task's rows.
@@ -265,7 +271,7 @@ impl Wakers {
     /// What ended a wait that no task of the trace did.
     pub fn ended_by(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Ender {
         let call = Waiting { trace, task, at, span };
-        let goes_on = waits::was_broken_off(&trace.events, span.row) && broken::last_part(&call).is_some();
+        let goes_on = self.shapes.of(trace, span.row).interrupted && broken::last_part(&call).is_some();
         match () {
             () if goes_on => Ender::Unknown,
             () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
@@ -345,7 +351,9 @@ impl Wakers {
     fn read(&self, call: &Waiting<'_>) -> Option<Edge> {
         let row = call.span.row;
         let target = call.trace.events.texts.bytes(call.trace.events.target(row));
-        let streamed = self.streamed(call).or_else(|| self.connections.writer(call, row, &self.children));
+        let is_at_end = self.shapes.found_end(call.trace, row);
+        let connected = || self.connections.writer_at(call, call.trace.events.target(row), is_at_end, &self.children);
+        let streamed = self.streamed(call, is_at_end).or_else(connected);
         let counted = || self.counters.writer(call, target, &self.signals, &self.children);
         let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
         let told = || streamed.or_else(counted).or_else(|| self.watches.changer(call, target));
@@ -354,15 +362,11 @@ impl Wakers {
 
     /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec, or whose process ended
     /// just then that had it from one of those, without ever using it.
-    fn streamed(&self, call: &Waiting<'_>) -> Option<Edge> {
+    fn streamed(&self, call: &Waiting<'_>, is_at_end: bool) -> Option<Edge> {
         let row = call.span.row;
-        let left = self.streams.writer(call, row);
+        let left = self.streams.writer(call, row, is_at_end);
         let other_end = self.streams.other_end(call.trace.events.target(row));
-        let Some(other_end) =
-            other_end.filter(|_| waits::ends_file(&call.trace.events, row) || waits::is_reset(&call.trace.events, row))
-        else {
-            return left;
-        };
+        let Some(other_end) = other_end.filter(|_| is_at_end) else { return left };
         let left = left.into_iter().chain(self.children.execed(call)).max_by_key(|edge| edge.at_ns);
         left.filter(|edge| call.is_at_end(edge.at_ns)).or_else(|| self.heir(call, other_end)).or(left)
     }

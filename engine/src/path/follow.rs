@@ -4,7 +4,7 @@ use super::{Listen, Tag, Waiter, Walk, What};
 use crate::events::{EventKind, NONE};
 use crate::trace::Span;
 use crate::wakers::checks::Poll;
-use crate::wakers::waits::{self, Wait};
+use crate::wakers::waits::Wait;
 use crate::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How, Sure};
 use parsers::Outcome;
 use parsers::syscalls::Class;
@@ -50,7 +50,7 @@ impl<L: Listen> Walk<'_, L> {
         match edge.how {
             How::Child | How::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
             // Who hears of other children before the signal has not begun anew.
-            How::Signal if waits::wait_of_row(&trace.events, span.row) == Some(Wait::Child) => {
+            How::Signal if self.wakers.wait(trace, span.row) == Some(Wait::Child) => {
                 (self.began_to_wait(at, span, How::Child), edge.sure)
             }
             How::Futex => {
@@ -88,7 +88,7 @@ impl<L: Listen> Walk<'_, L> {
         for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
             let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
             let between_ns = reached_ns.saturating_sub(end_ns);
-            let waits = match waits::wait_of_row(events, row) {
+            let waits = match self.wakers.wait(self.trace, row) {
                 Some(Wait::Child | Wait::Signal) => how == How::Child,
                 Some(Wait::Lock) => how == How::Join,
                 _ => false,

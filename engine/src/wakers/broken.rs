@@ -83,7 +83,7 @@ fn first_part(shapes: &Shapes, trace: &Trace, task: u32, at: usize) -> usize {
         let follows_signal = |row: u32| events.kind(row) != EventKind::Call || shapes.of(trace, row).upkeep;
         let reach = at.checked_sub(1).filter(|&before| follows_signal(rows[before]))?;
         let from = reach.saturating_sub(ROWS_BEHIND);
-        let call = (from..reach).rev().find(|&at| was_broken_off(events, rows[at]))?;
+        let call = (from..reach).rev().find(|&at| shapes.of(trace, rows[at]).interrupted)?;
         let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
         (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
     };

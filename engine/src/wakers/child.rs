@@ -118,8 +118,9 @@ impl Children {
         let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(EXEC_NS));
         let inside = self.execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
         let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
-            let begun_ns = exec_ns(call.trace, task, from_ns);
-            begun_ns < call.span.end_ns && task != call.task && descends(call.trace, task, call.task)
+            // When it began is only searched for where it ended later.
+            let in_time = || from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns;
+            task != call.task && descends(call.trace, task, call.task) && in_time()
         });
         let &(from_ns, task) = inside.next()?;
         Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: How::Stream, sure: Sure::Inferred })

@@ -184,13 +184,7 @@ impl Connections {
         (inside && elsewhere).then(|| call.edge(link.connect, How::Stream, Sure::Inferred))
     }
 
-    /// Who wrote at the other end of the connection from which this row reads, or left it.
-    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
-        let ends_file = waits::ends_file(&call.trace.events, row) || waits::is_reset(&call.trace.events, row);
-        self.writer_at(call, call.trace.events.target(row), ends_file, children)
-    }
-
-    /// The same for what is read from a target.
+    /// Who wrote at the other end of the connection that is read from, or left it.
     pub(super) fn writer_at(
         &self,
         call: &Waiting<'_>,

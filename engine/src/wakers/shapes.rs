@@ -5,7 +5,10 @@ use super::concerns::{self, Makes};
 use super::counter::is_eventfd;
 use super::fifos::{Fifos, fifos};
 use super::message::{Object, object_of};
-use super::waits::{RESTART, RING, Wait, gone_on, is_broken_off, is_signal_upkeep, is_timer, wait_of};
+use super::waits::{
+    RESET, RESTART, RING, Wait, fails_at_once, found_no_child, gone_on, is_broken_off, is_signal_upkeep, is_timer,
+    wait_of,
+};
 use super::watch::Changes;
 use crate::classes::{class_of, is_host_and_port};
 use crate::descriptors::ACCEPTED;
@@ -82,6 +85,10 @@ pub(super) struct Known {
     pub named: Option<Wait>,
     /// Whether it failed because its time was over.
     pub fails_late: bool,
+    /// Whether it failed because it would have had to wait, or because there was nothing to wait for.
+    pub fails_at_once: bool,
+    /// Whether it failed because the peer was gone.
+    pub reset: bool,
     /// Whether it may tell who ends the waits of others.
     pub is_told: bool,
     /// Whether nobody ends it, unless it ends a poll loop or waits for a child of vfork.
@@ -201,6 +208,20 @@ impl Shapes {
                 && trace.events.ret(row) == 0
                 && trace.events.outcome(row) == Outcome::Ok)
     }
+
+    /// Whether a wait could not be one, or found nothing to wait for.
+    #[inline]
+    pub(super) fn failed_at_once(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.of(trace, row);
+        known.fails_at_once || (known.named == Some(Wait::Child) && found_no_child(&trace.events, row))
+    }
+
+    /// Whether a row read to the end of what it reads, or its peer was gone.
+    #[inline]
+    pub(super) fn found_end(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.of(trace, row);
+        known.reset || (known.named == Some(Wait::Read) && trace.events.ret(row) == 0)
+    }
 }
 
 /// The rows of calls that tell something about the waits of others, with their shapes, in order.
@@ -259,6 +280,8 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
         makes: Changes::of_made(syscall),
         named,
         fails_late,
+        fails_at_once: fails_at_once(texts.bytes(shape.errno)),
+        reset: texts.bytes(shape.errno) == RESET,
         is_told: true,
         works: false,
         interrupted: is_broken_off(shape.outcome, texts.bytes(shape.errno)),

@@ -9,7 +9,7 @@ use super::fifos::are_two_sides;
 use super::ordered::Ordered;
 use super::shapes::{Deed, Known};
 use super::waiting::Waiting;
-use super::waits::{self, Wait};
+use super::waits::Wait;
 use super::{Edge, How, Sure};
 use crate::events::EventTable;
 use crate::trace::Trace;
@@ -201,13 +201,11 @@ impl Streams {
     }
 
     /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
-    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
-        let events = &call.trace.events;
-        let ends = self.known_ends(events.target(row))?;
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, is_at_end: bool) -> Option<Edge> {
+        let ends = self.known_ends(call.trace.events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
-        let ends_file = waits::ends_file(events, row) || waits::is_reset(events, row);
         let late = || Some(call.edge(call.first_begun_behind(&end.writes, |_| true)?, How::Stream, Sure::Inferred));
-        let edge = match ends_file {
+        let edge = match is_at_end {
             true => leaver(call, end, |_| true),
             false => writer(call, end, |_| true).or_else(late),
         }?;

@@ -105,16 +105,17 @@ pub(crate) fn ends_file(events: &EventTable, row: u32) -> bool {
     events.ret(row) == 0 && wait_of_row(events, row) == Some(Wait::Read)
 }
 
-/// Whether a call failed because the peer was gone.
-pub(crate) fn is_reset(events: &EventTable, row: u32) -> bool {
-    events.texts.bytes(events.shape(row).errno) == b"ECONNRESET"
-}
+/// How a call fails because the peer was gone.
+pub(crate) const RESET: &[u8] = b"ECONNRESET";
 
 /// Whether a wait that must not block returned because no child had ended. `waitid` tells that only in its structure, where
 /// it is printed.
 pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {
+    if events.ret(row) != 0 {
+        return false;
+    }
     let syscall = events.texts.bytes(events.shape(row).syscall);
-    if events.ret(row) != 0 || wait_of(syscall) != Some(Wait::Child) {
+    if wait_of(syscall) != Some(Wait::Child) {
         return false;
     }
     let told = || events.waited.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| events.waited[at].1 == 0);
@@ -123,9 +124,12 @@ pub(crate) fn found_no_child(events: &EventTable, row: u32) -> bool {
 
 /// Whether a call failed because it would have had to wait, or because there was nothing to wait for.
 pub(crate) fn failed_at_once(events: &EventTable, row: u32) -> bool {
-    let errno = events.texts.bytes(events.shape(row).errno);
-    found_no_child(events, row)
-        || matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
+    found_no_child(events, row) || fails_at_once(events.texts.bytes(events.shape(row).errno))
+}
+
+/// Whether an error is that of a call that would have had to wait, or found nothing to wait for.
+pub(crate) fn fails_at_once(errno: &[u8]) -> bool {
+    matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EINPROGRESS" | b"ECHILD" | b"EBADF" | b"EINVAL")
 }
 
 /// Whether calls of this name only keep signals in order, as a shell does between its waits.
