@@ -79,6 +79,17 @@ def test_ends_that_differ_from_run_to_run_are_all_accepted(tmp_path: Path, run: 
     assert run("check", good, cwd=tmp_path).returncode == 0
 
 
+def test_runs_that_are_unlike_each_other_are_named(tmp_path: Path, run: Run) -> None:
+    old = capture(tmp_path / "old.strace", *WHOLE)
+    table = capture(tmp_path / "table.strace", TABLE)
+    cut = capture(tmp_path / "cut.strace", *WHOLE[:9])
+    (tmp_path / cut).write_text((tmp_path / cut).read_text(encoding="utf-8")[:-9], encoding="utf-8")
+    done = run("baseline", "create", old, table, cut, cwd=tmp_path)
+    assert done.returncode == 0
+    assert "table.strace: not captured as the first run was: this has only sums of calls (-c)." in done.stderr
+    assert "cut.strace: the capture is cut, so counts are too small." in done.stderr
+
+
 def test_a_filter_that_leaves_calls_for_memory_in_is_no_other_capture(tmp_path: Path, run: Run) -> None:
     """A regression in a program that asks for memory on both sides must fail, whatever else is missing."""
     old = capture(tmp_path / "old.strace", START, MEMORY, *[OPEN] * 3, *GOOD)

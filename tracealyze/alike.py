@@ -9,7 +9,7 @@ from typing import TypeAlias, TypeVar
 Key: TypeAlias = tuple[str, ...]
 _Key = TypeVar("_Key", bound=Key)
 
-_NUMBER = re.compile(r"\d+")
+_NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
 _FEW = 3
 _TRIED = 50
 # mkstemp makes up six characters, of 62; two of them may be equal by chance.

@@ -157,11 +157,14 @@ def _file(named: str | None) -> Path:
 
 
 def _runs(choice: Choice, strict: bool) -> list[Run]:
+    from tracealyze.gate.verdict import notes_on
     from tracealyze.metrics import Run
 
     runs = [Run(trace) for trace in choice.with_rules(shared.chosen_rules()).traces()]
     for run in runs:
         shared.close(run.trace, strict)
+    for note in notes_on(runs):
+        output.note(note)
     return runs
 
 

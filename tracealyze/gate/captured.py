@@ -61,19 +61,19 @@ class HowCaptured:
             events=bool(capture.has.get("events")),
         )
 
-    def counts_differ(self, other: HowCaptured) -> list[str]:
+    def counts_differ(self, other: HowCaptured, them: str = "the baseline") -> list[str]:
         """Why counts of the two cannot be compared."""
-        why = [f"the baseline is {other.format}, this is {self.format}"] if self.format != other.format else []
+        why = [f"{them} is {other.format}, this is {self.format}"] if self.format != other.format else []
         if self.events != other.events:
-            why.append(f"{'the baseline' if self.events else 'this'} has only sums of calls (-c)")
+            why.append(f"{them if self.events else 'this'} has only sums of calls (-c)")
         if self.follows is not None and other.follows is not None and self.follows != other.follows:
             why.append("only one of them follows children (-f)")
         if None not in (self.filtered, other.filtered) and self.filtered != other.filtered:
-            why.append(f"only {'this' if self.filtered else 'the baseline'} is of some kinds of calls (-e trace=…)")
+            why.append(f"only {'this' if self.filtered else them} is of some kinds of calls (-e trace=…)")
         elif self.seen and other.seen and not self._sees_as(other):
-            why.append(f"the baseline has calls of the kinds {', '.join(other.seen)}, this of {', '.join(self.seen)}")
+            why.append(f"{them} has calls of the kinds {', '.join(other.seen)}, this of {', '.join(self.seen)}")
         if other.ends == (_NO_END,) and self.ends and _NO_END not in self.ends:
-            why.append("the baseline does not show the end of the program, this does")
+            why.append(f"{them} does not show the end of the program, this does")
         return why
 
     def ends_differ(self, other: HowCaptured) -> list[str]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tracealyze import units
 from tracealyze.errors import ExitCode
 from tracealyze.gate import explain
 from tracealyze.gate.baseline import Baseline, baseline_of
+from tracealyze.gate.captured import HowCaptured
 from tracealyze.gate.compare import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.gate.findings import FailOn, new_findings
 from tracealyze.gate.stats import Series, series_of
@@ -73,7 +75,7 @@ class Asked:
 def verdict(runs: Sequence[Run], asked: Asked) -> Verdict:
     """Judge the runs."""
     judgements = [_of_budget(budget, runs, asked.baseline) for budget in asked.budgets]
-    notes = list(_notes_on(runs))
+    notes = list(notes_on(runs))
     trusted = Trust()
     if asked.baseline is not None:
         now = baseline_of(runs)
@@ -161,17 +163,21 @@ def _lost(run: Run) -> int:
     return sum(loss.lines for loss in run.trace.captures[0].losses)
 
 
-def _notes_on(runs: Sequence[Run]) -> Iterator[str]:
-    """What makes counts of these captures smaller than they should be."""
+def notes_on(runs: Sequence[Run]) -> Iterator[str]:
+    """What makes counts of these captures smaller than they should be, or unlike each other."""
+    first = HowCaptured.of(runs[:1])
     for run in runs:
+        if why := HowCaptured.of([run]).counts_differ(first, runs[0].path):
+            yield f"{run.path}: not captured as the first run was: {'; '.join(why)}."
         capture = run.trace.captures[0]
         lost = _lost(run)
         if lost:
-            yield f"{run.path}: {lost} lines could not be used, so counts are too small."
+            yield f"{run.path}: {units.counted(lost, 'line')} could not be used, so counts are too small."
         if capture.cut:
             yield f"{run.path}: the capture is cut, so counts are too small."
         if capture.unseen_children:
-            yield f"{run.path}: {capture.unseen_children} children are not in it; capture with -f."
+            children = units.counted(capture.unseen_children, "child is", "children are")
+            yield f"{run.path}: {children} not in it; capture with -f."
 
 
 def _notes_on_baseline(baseline: Baseline, now: Baseline, trusted: Trust) -> Iterator[str]:
