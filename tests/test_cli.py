@@ -165,6 +165,34 @@ def test_control_characters_of_a_trace_do_not_reach_the_terminal(run: Run, strac
     assert "\\x9b31m\\x07\\u202e" in run("top-syscalls", "--by", "target", strace(hostile), COLUMNS="160").stdout
 
 
+@pytest.mark.parametrize(
+    ("path", "cell"),
+    [
+        ("=cmd|calc", "'=cmd|calc"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-2+3+cmd|' /C calc'!A0", "'-2+3+cmd|' /C calc'!A0"),
+        ("+1", "+1"),
+        ("-sh", "-sh"),
+        ("/a=b", "/a=b"),
+        (r"a\"b,c\nd", r'a"b,c\nd'),
+    ],
+)
+def test_a_spreadsheet_takes_no_text_of_a_trace_for_a_formula(
+    path: str, cell: str, run: Run, strace: Callable[[str], Path]
+) -> None:
+    file = strace(SLEEPER + f'100 1700000010.503 openat(AT_FDCWD, "{path}", O_RDONLY) = 3 <0.0001>\n')
+    shown = run("events", file, "--syscall", "openat", "--format", "csv").stdout
+    assert [row["target"] for row in csv.DictReader(io.StringIO(shown))] == [cell]
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")
+def test_a_capture_whose_name_is_no_text_is_told_how_to_be_read(run: Run, tmp_path: Path) -> None:
+    (tmp_path / os.fsdecode(b"\xff.strace")).write_text(SLEEPER, encoding="utf-8")
+    done = run("summarize", tmp_path)
+    assert done.returncode == 3
+    assert "its name is not UTF-8. Rename it" in done.stderr
+
+
 def test_an_encoding_without_the_signs_gets_plain_ones(run: Run) -> None:
     done = run("summarize", SSH, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert done.returncode == 0

@@ -25,7 +25,19 @@ def files_of(arguments: Iterable[str]) -> list[list[str]]:
             named.append(argument)
         else:
             captures.extend(_expanded(argument))
+    for file in (*named, *(file for files in captures for file in files)):
+        _must_be_text(file)
     return _joined(named) + captures
+
+
+def _must_be_text(file: str) -> None:
+    """A name is shown, kept and handed on as text."""
+    try:
+        file.encode()
+    except UnicodeEncodeError as error:
+        raise UnusableInput(
+            f"{file}: its name is not UTF-8. Rename it, or read it from standard input, as -."
+        ) from error
 
 
 def _expanded(argument: str) -> list[list[str]]:

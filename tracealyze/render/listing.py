@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,10 @@ from tracealyze.render.paper import Paper, Strip
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
+
+
+# A login shell (-sh) and a signed number call nothing, and stay as they are.
+_FORMULA = re.compile(r"[=@]|[+-].*[(|!]")
 
 
 @dataclass(frozen=True)
@@ -111,8 +116,11 @@ def _as_csv(listing: Listing) -> None:
 
 
 def csv_cell(value: object) -> object:
-    """A value of a CSV file: texts without control characters."""
-    return shown(value) if isinstance(value, str) else value
+    """A value of a CSV file: texts without control characters, and none that a spreadsheet takes for a formula."""
+    if not isinstance(value, str):
+        return value
+    text = shown(value)
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def _as_markdown(listing: Listing) -> None:

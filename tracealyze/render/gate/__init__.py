@@ -47,6 +47,6 @@ def write(verdict: Verdict, wanted: list[tuple[str, str]]) -> None:
             output.write(text)
             continue
         try:
-            Path(where).write_text(text, encoding="utf-8")
+            Path(where).write_text(text, encoding="utf-8", errors="backslashreplace")
         except OSError as error:
             raise WrongUsage(f"{where}: cannot be written: {error.strerror or error}.") from error
