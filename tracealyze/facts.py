@@ -75,6 +75,12 @@ class Capture:
     first_line: int = 1
     """Line of the file with which the run begins."""
     format: str = ""
+    wrappers: tuple[str, ...] = ()
+    """What a logger, a page or a mail put around the lines, the outermost first: syslog, timestamps, json …"""
+    sender: str | None = None
+    """The program, container or file whose lines were read, where a log may have several."""
+    is_logged_clock: bool = False
+    """Stamps tell when a line was logged: the lines have none of their own."""
     lines: int = 0
     bytes: int = 0
     accounting: Mapping[str, int] = field(default_factory=dict)
@@ -114,6 +120,7 @@ class Capture:
         """From what the engine says; facts that have no place here are left out."""
         known = {item.name for item in fields(cls)}
         kept = {name: value for name, value in facts.items() if name in known}
+        kept["wrappers"] = tuple(facts.get("wrappers", ()))
         kept["families"] = tuple(facts.get("families", ()))
         kept["losses"] = tuple(Loss(**loss) for loss in facts.get("losses", ()))
         return cls(**kept)

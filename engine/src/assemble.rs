@@ -322,6 +322,8 @@ impl<'trace> Assembler<'trace> {
         let may_be_first = !state.seen || state.last_end_ns != 0;
         let dur_ns = match (state.broken.filter(|&(call, _)| call == line.name), line.dur_ns) {
             (Some((_, start_ns)), _) => stamp_ns.saturating_sub(start_ns).max(0),
+            // What does not return has none.
+            (None, NO_NS) if facts.has_durations => 0,
             (None, NO_NS) if state.seen => stamp_ns.saturating_sub(state.last_end_ns).max(0),
             (None, NO_NS) => 0,
             (None, dur_ns) if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,

@@ -297,6 +297,7 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         first_file: 0,
         format: "strace",
         facts: facts(is_log),
+        wrapping: parsers::Wrapping::default(),
         bytes: 0,
         accounting: vec![0; parsers::Kind::ALL.len()],
         first_lines: vec![0; parsers::Kind::ALL.len()],

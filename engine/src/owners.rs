@@ -21,6 +21,8 @@ pub(crate) struct Birth {
     pub thread: bool,
     pub vfork: bool,
     pub start_ns: i64,
+    /// The line with which the call begins; 0 if lines of others cannot be compared with it.
+    pub line: u32,
 }
 
 /// The tasks that ids name at this point of a capture.
@@ -340,7 +342,9 @@ impl Owners {
             let told = task.creator == birth.creator;
             // What it said so far may have had no stamp.
             let is_new = task.birth_ns >= birth.start_ns || task.birth_ns == NO_NS || birth.start_ns == NO_NS;
-            task.created_by == NONE && (told || is_new)
+            // A log is late with its stamp, by what the line before took.
+            let is_behind = birth.line > 0 && task.first_line > birth.line;
+            task.created_by == NONE && (told || is_new || is_behind)
         });
         let known = known.or_else(|| self.ended_before(tasks, child, &birth));
         match known {
@@ -379,7 +383,7 @@ impl Owners {
             tasks[task as usize].born = true;
             return;
         };
-        let birth = Birth { creator, row: NONE, thread, vfork: false, start_ns: NO_NS };
+        let birth = Birth { creator, row: NONE, thread, vfork: false, start_ns: NO_NS, line: 0 };
         self.link(tasks, task, birth);
     }
 

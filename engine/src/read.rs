@@ -111,29 +111,7 @@ pub(crate) fn reader_for(
         return Err(ReadError::Empty { path: path.to_owned() });
     }
     let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
-    chosen(head, format).ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
-}
-
-/// The reader of the most lines: of them as they are, or of what is inside the wrapping of a mail or a page.
-fn chosen(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<(&'static str, Box<dyn LineReader>)> {
-    let of = |head: Head<'_>| {
-        let format = format.or_else(|| parsers::recognise(head))?;
-        Some((format.name(), format.reader(head)))
-    };
-    let mut best = of(head);
-    let wrappings = parsers::wrappings(head.bytes);
-    let readable = |reader: &dyn LineReader| parsers::readable_lines(reader, head.bytes);
-    let as_is = || best.as_ref().map_or(0, |(_, reader)| readable(reader.as_ref()));
-    let mut most = if wrappings.is_empty() { 0 } else { as_is() };
-    for wrapping in wrappings {
-        let inner = of(Head { bytes: &wrapping.without(head.bytes), ..head });
-        let Some((name, reader)) = inner.map(|(name, reader)| (name, wrapping.reader(reader))) else { continue };
-        let lines = readable(reader.as_ref());
-        if lines > most {
-            (most, best) = (lines, Some((name, reader)));
-        }
-    }
-    best
+    parsers::reader_of(head, format).ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
 }
 
 /// A capture of which nothing is read yet.
@@ -149,6 +127,7 @@ pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str,
         first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
         format,
         facts: reader.facts(),
+        wrapping: reader.wrapping(),
         bytes: 0,
         accounting: vec![0; Kind::ALL.len()],
         first_lines: vec![0; Kind::ALL.len()],

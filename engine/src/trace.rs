@@ -8,7 +8,7 @@ use crate::select::ProgramIndex;
 pub use crate::spans::{Span, Spans};
 use crate::tasks::Task;
 use crate::trust::{self, Trust};
-use parsers::{Facts, Kind, NO_NS};
+use parsers::{Facts, Kind, NO_NS, Wrapping};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -33,6 +33,8 @@ pub struct Capture {
     pub format: &'static str,
     /// What its lines carry and mean.
     pub facts: Facts,
+    /// What is around its lines.
+    pub wrapping: Wrapping,
     /// Number of bytes, uncompressed.
     pub bytes: u64,
     /// Lines of each kind, in the order of [`Kind::ALL`].
@@ -82,6 +84,7 @@ impl Capture {
         Capture {
             path: other.path.clone(),
             files: other.files.clone(),
+            wrapping: other.wrapping.clone(),
             bytes: 0,
             accounting: vec![0; Kind::ALL.len()],
             first_lines: vec![0; Kind::ALL.len()],

@@ -324,3 +324,28 @@ fn a_capture_is_recognised_by_its_first_line_however_long_it_is() {
     let trace = read(&[&first, "700 1700000000.000300 close(3) = 0 <0.000010>"]);
     assert_eq!(calls(&trace, "close").len(), 1);
 }
+
+/// The stamp of a log is that of the end of a line, and late: the child's first call, which ended then, seems to begin before
+/// the call that makes it, of which the first half was logged at the same time.
+#[test]
+fn a_child_whose_stamps_are_those_of_a_log_has_its_creator() {
+    let lines = [
+        "700 execve(\"/bin/sh\", [\"sh\"], 0x7f /* 1 var */) = 0 <0.000100>",
+        "700 vfork( <unfinished ...>",
+        "701 set_robust_list(0x7f, 24) = 0 <0.000010>",
+        "700 <... vfork resumed>) = 701 <0.002000>",
+        "701 exit_group(0) = ?",
+        "701 +++ exited with 0 +++",
+        "700 exit_group(0) = ?",
+        "700 +++ exited with 0 +++",
+    ];
+    for stamps in [[5, 5, 5, 5, 5, 5, 5, 5], [1, 2, 2, 3, 4, 5, 6, 7]] {
+        let logged = |(line, second): (&&str, i32)| format!("2026-01-02T03:04:{second:02}Z {line}");
+        let logged: Vec<String> = lines.iter().zip(stamps).map(logged).collect();
+        let trace = read(&logged.iter().map(String::as_str).collect::<Vec<_>>());
+        assert!(trace.captures[0].wrapping.has_clock);
+        assert_eq!(tasks(&trace), [(700, 700, None, false, 3), (701, 701, Some(0), false, 2)], "{stamps:?}");
+        // What does not return took no time.
+        assert!(calls(&trace, "exit_group").iter().all(|call| call.1 <= 0), "{stamps:?}");
+    }
+}

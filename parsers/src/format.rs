@@ -4,6 +4,7 @@ use crate::bodies::{self, Body, Lines, Told};
 use crate::line::{Extra, Kind, Line, NO_ID, NO_NS};
 use crate::memo::{Front, Memo, Parts};
 use crate::text::Interner;
+use crate::wrapped::Wrapping;
 use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
@@ -150,6 +151,10 @@ pub trait Format: Sync {
 pub trait LineReader: Send + Sync {
     /// What the lines carry and mean.
     fn facts(&self) -> Facts;
+    /// What is around the lines.
+    fn wrapping(&self) -> Wrapping {
+        Wrapping::default()
+    }
     /// Read one line, without its LF. Texts and extras go to `parsed`; its `lines` are left alone.
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line;
     /// What differs each time in a line that is repeated, and the rest, if the rest alone decides what else the line says.

@@ -8,12 +8,12 @@
 //! A log has no calls: what is looked at is the silence from one message to the next. A capture has one clock, decided
 //! from its head; a line that does not tell the time by it is a message without a time.
 
-mod date;
+pub(crate) mod date;
 mod message;
-mod programs;
-mod stamp;
+pub(crate) mod programs;
+pub(crate) mod stamp;
 
-use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};
+use crate::format::{Answer, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};
 use crate::line::{Extra, Kind, Line, NO_NS};
 use crate::scan;
 use stamp::{BASES, Base, Front, MINUTE_NS, front};
@@ -41,8 +41,8 @@ impl Format for KernelLog {
         match lines {
             0 if head.complete => Answer::No,
             0 => Answer::NeedMore,
-            // Tracers can put the time in front as well.
-            _ if stamped == 0 || calls * 10 > stamped => Answer::No,
+            // Tracers can put the time in front as well. But a log may quote one or two calls.
+            _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => Answer::No,
             _ if sure * 2 >= lines => Answer::Yes,
             _ => Answer::Maybe((stamped * 100 / lines) as u8),
         }
@@ -101,16 +101,9 @@ struct Reader {
 
 impl LineReader for Reader {
     fn facts(&self) -> Facts {
-        let clock = match self.base {
-            Base::Boot => Clock::SinceStart,
-            Base::Year => Clock::SinceNewYear,
-            Base::Epoch => Clock::Epoch,
-            Base::Day => Clock::TimeOfDay,
-            Base::Previous => Clock::SincePrevious,
-        };
         Facts {
             stamp: Moment::Start,
-            clock,
+            clock: self.base.clock(),
             tick_ns: self.tick_ns,
             dur_kind: DurKind::Gap,
             has_durations: false,

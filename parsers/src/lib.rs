@@ -27,10 +27,11 @@ pub mod text;
 pub mod truss_aix;
 pub mod truss_freebsd;
 pub mod truss_solaris;
+mod wrapped;
 
 pub use bodies::{Bodies, Lines, Says, Told};
 pub use format::{Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Parsed, Stamp, by_name, recognise};
 pub use line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
 pub use memo::Parts;
-pub use pasted::{Wrapping, readable_lines, wrappings};
 pub use text::{Interner, NewTexts, Text};
+pub use wrapped::{Wrapping, reader_of};

@@ -141,6 +141,7 @@ def caveats(capture: Capture) -> Iterator[str]:
     if not any(map(capture.accounting.get, _USED)):
         tracer = " Then capture with ltrace -S." if capture.format == "ltrace" else ""
         yield f"None of its lines is a system call. Is it {capture.format} (--input-format)?{tracer}"
+    yield from _wrapping_lines(capture)
     if capture.cut:
         yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
     if capture.order_inferred:
@@ -167,6 +168,35 @@ def caveats(capture: Capture) -> Iterator[str]:
         )
     if capture.backward_steps:
         yield f"{units.counted(capture.backward_steps, 'time stamp')} earlier than the one before."
+
+
+_WRAPPERS = {
+    "quotes": "quote marks",
+    "indent": "an indent",
+    "colours": "escape sequences",
+    "json": "a JSON object",
+    "cri": "time and stream (a container's log)",
+    "timestamps": "a time",
+    "syslog": "time and sender (syslog or the journal)",
+    "compose": "the name of a container",
+    "kubectl": "the name of a pod",
+    "numbers": "its number",
+}
+
+_LOGGED_CLOCK = (
+    "The lines have no time of their own, so the log's is taken: when a line was logged, not when its call ended. "
+    "Capture with -ttt (truss -d) for the latter."
+)
+
+
+def _wrapping_lines(capture: Capture) -> Iterator[str]:
+    """What was taken off the lines before they were read, and whose clock is theirs."""
+    if capture.wrappers:
+        around = ", ".join(_WRAPPERS.get(name, name) for name in capture.wrappers)
+        sender = f"; lines of {shown(capture.sender)} were read, all others set aside" if capture.sender else ""
+        yield f"Taken off each line: {around}{sender}."
+    if capture.is_logged_clock:
+        yield _LOGGED_CLOCK
 
 
 def time_line(capture: Capture) -> str:

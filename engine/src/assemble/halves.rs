@@ -233,7 +233,7 @@ impl Assembler<'_> {
         self.state(task).left_alone |= matches!(open.extra, Some(Extra::End(_)));
         if let Some(Extra::Spawn { thread, vfork, .. }) = open.extra {
             let start_ns = self.trace.events.start_ns(open.row);
-            self.never_told(Birth { creator: task, row: open.row, thread, vfork, start_ns });
+            self.never_told(Birth { creator: task, row: open.row, thread, vfork, start_ns, line: 0 });
         }
         let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
         if open.row == NONE {

@@ -160,7 +160,8 @@ impl Assembler<'_> {
         }
         let start_ns = self.trace.events.start_ns(row);
         let key = child_key(line, &self.trace.tasks[task as usize], child, thread, self.facts.one_process);
-        let birth = Birth { creator: task, row, thread, vfork, start_ns };
+        let first_line = if self.capture.files.len() > 1 { 0 } else { self.trace.events.line(row) };
+        let birth = Birth { creator: task, row, thread, vfork, start_ns, line: first_line };
         let known = self.owners.child(key);
         self.owners.links_late |= known.is_some() && line.part == Part::Whole;
         if known.is_none() && !thread {

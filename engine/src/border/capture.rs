@@ -27,6 +27,9 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("runs", capture.runs)?;
     dict.set_item("first_line", capture.first_line)?;
     dict.set_item("format", capture.format)?;
+    dict.set_item("wrappers", &capture.wrapping.names)?;
+    dict.set_item("sender", &capture.wrapping.sender)?;
+    dict.set_item("is_logged_clock", capture.wrapping.has_clock)?;
     dict.set_item("lines", capture.lines())?;
     dict.set_item("bytes", capture.bytes)?;
     let (accounting, losses) = (PyDict::new(py), PyList::empty(py));

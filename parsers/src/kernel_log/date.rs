@@ -8,7 +8,7 @@ const MONTHS: [&[u8]; 12] =
 const WEEKDAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
 
 /// Nanoseconds, digits behind the point, rest.
-pub(super) type Taken<'a> = (i64, usize, &'a [u8]);
+pub(crate) type Taken<'a> = (i64, usize, &'a [u8]);
 
 /// `Mar`: 1 to 12.
 pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
@@ -70,7 +70,7 @@ pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> 
 }
 
 /// `2009-03-05T19:43:34.123456+01:00`, with a blank for the `T`, a comma for the point, and any zone or none.
-pub(super) fn iso(text: &[u8]) -> Option<Taken<'_>> {
+pub(crate) fn iso(text: &[u8]) -> Option<Taken<'_>> {
     let (year, rest) = digits(text, 4)?;
     let separator = *rest.first().filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
     let (month, rest) = digits(rest.get(1..)?, 2)?;

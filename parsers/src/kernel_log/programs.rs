@@ -105,7 +105,7 @@ fn is_role(label: &[u8]) -> bool {
 fn logfmt(text: &[u8]) -> Option<Front<'_>> {
     let value = [&b"time="[..], b"ts=", b"t=", b"timestamp="].iter().find_map(|key| text.strip_prefix(*key))?;
     let value = value.strip_prefix(b"\"").unwrap_or(value);
-    let (ns, count, rest) = date::iso(value).or_else(|| since_1970(value))?;
+    let (ns, count, rest) = moment(value)?;
     let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(b" ")?;
     let message = memmem::find(rest, b"msg=").and_then(|at| rest.get(at + 4..));
     let message = message.map(|message| quoted(message).unwrap_or(message));
@@ -127,13 +127,18 @@ fn json(text: &[u8]) -> Option<Front<'_>> {
     const MESSAGES: [&[u8]; 5] = [b"\"msg\":", b"\"message\":", b"\"log\":", b"\"@m\":", b"\"MESSAGE\":"];
     let value = |key: &&[u8]| Some(scan::skip_blanks(text.get(memmem::find(text, key)? + key.len()..)?));
     let time = |value: &[u8]| match value.strip_prefix(b"\"") {
-        Some(inside) => date::iso(inside).or_else(|| since_1970(inside)).map(|(ns, count, _)| (ns, count)),
+        Some(inside) => moment(inside).map(|(ns, count, _)| (ns, count)),
         None => since_1970(value).map(|(ns, count, _)| (ns, count)),
     };
     let taken = TIMES.iter().filter_map(value).find_map(time)?;
     let message = MESSAGES.iter().find_map(value).and_then(quoted).unwrap_or(text);
     let message = message.strip_suffix(b"\\n").unwrap_or(message);
     Some(one(Base::Epoch, taken, Form::Plain, false, message))
+}
+
+/// A date with a time, or a number since 1970.
+pub(crate) fn moment(text: &[u8]) -> Option<date::Taken<'_>> {
+    date::iso(text).or_else(|| since_1970(text))
 }
 
 /// A number since 1970, in seconds, or in thousandths, millionths or nanoseconds where it is too large for that.

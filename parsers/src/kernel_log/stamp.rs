@@ -6,7 +6,7 @@
 //! ```
 
 use super::{date, programs};
-use crate::format::LEAP_YEAR_NS;
+use crate::format::{Clock, LEAP_YEAR_NS};
 use crate::scan;
 
 /// The step of stamps that tell the minute.
@@ -14,7 +14,7 @@ pub(super) const MINUTE_NS: i64 = 60_000_000_000;
 
 /// What a stamp counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Base {
+pub(crate) enum Base {
     /// The kernel's start.
     Boot,
     /// 1970.
@@ -27,12 +27,25 @@ pub(super) enum Base {
     Previous,
 }
 
+impl Base {
+    /// The clock of a capture whose stamps count from this.
+    pub(crate) fn clock(self) -> Clock {
+        match self {
+            Base::Boot => Clock::SinceStart,
+            Base::Year => Clock::SinceNewYear,
+            Base::Epoch => Clock::Epoch,
+            Base::Day => Clock::TimeOfDay,
+            Base::Previous => Clock::SincePrevious,
+        }
+    }
+}
+
 /// All of them.
 pub(super) const BASES: [Base; 5] = [Base::Boot, Base::Epoch, Base::Year, Base::Day, Base::Previous];
 
 /// One stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Stamp {
+pub(crate) struct Stamp {
     /// What it counts from.
     pub base: Base,
     /// How much.
@@ -43,7 +56,7 @@ pub(super) struct Stamp {
 
 /// How the text behind the stamps is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Form {
+pub(crate) enum Form {
     /// A message of the kernel, or of anybody.
     Plain,
     /// Host, tag and message, as syslog writes them.
@@ -56,7 +69,7 @@ pub(super) enum Form {
 
 /// The front of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Front<'a> {
+pub(crate) struct Front<'a> {
     /// The stamps, the outer one first.
     pub stamps: [Option<Stamp>; 3],
     /// How the text is made.
@@ -116,6 +129,11 @@ fn inner(front: &mut Front<'_>) {
         front.text = found.text;
         front.form = Form::Plain;
     }
+}
+
+/// The first stamp of a line and what stands behind it; none if it does not begin with one.
+pub(crate) fn first(line: &[u8]) -> Option<Front<'_>> {
+    if line.first() == Some(&b'[') { bracketed(line) } else { bare(line) }
 }
 
 pub(super) fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> Front<'_> {
@@ -267,7 +285,7 @@ fn raw(text: &[u8]) -> Option<Front<'_>> {
 }
 
 /// Without `<6>` (and whether it is the `<6>1 ` of RFC 5424) and without `kern  :info  : `.
-fn skip_level(text: &[u8]) -> (&[u8], bool) {
+pub(crate) fn skip_level(text: &[u8]) -> (&[u8], bool) {
     if let Some((_, rest)) = text.strip_prefix(b"<").and_then(scan::number)
         && let Some(rest) = rest.strip_prefix(b">")
     {

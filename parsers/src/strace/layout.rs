@@ -179,7 +179,7 @@ impl Layout {
         } else if let Some((ns, digits, after)) = scan::seconds(rest) {
             if ns > MOST_ID * 1_000_000_000 {
                 self.clock = WallClock::Epoch;
-            } else if indented || digits > 0 {
+            } else if digits > 0 || indented && (self.ids == Ids::Column || is_whole_seconds(text, after)) {
                 self.relative = Relative::Alone;
             }
             self.digits = digits;
@@ -241,6 +241,12 @@ impl Layout {
     pub fn without_ids(&self) -> Layout {
         Layout { ids: Ids::None, ..*self }
     }
+}
+
+/// Whether a whole number before `after` is as wide as differences in seconds are; of indented lines it is an id.
+fn is_whole_seconds(text: &[u8], after: &[u8]) -> bool {
+    const WIDTH: usize = 6;
+    text.len() - after.len() == WIDTH
 }
 
 /// `1234  ` or `9758<netsrv> `: the id and what follows the blanks.

@@ -1,0 +1,249 @@
+//! What loggers, collectors, pages and mails put around the lines of a capture.
+//!
+//! ```text
+//! In:   Jan  2 03:04:05 host strace[12]: 4711 read(3, "x", 1) = 1
+//! Out:  4711 read(3, "x", 1) = 1, said by `strace`, logged on 2 January at 3:04:05
+//! ```
+//! What is around is decided once, from the head. The reader of the format then gets each line without it; where the lines
+//! have no clock of their own, it is that of the log. Several may be around each other: `docker compose logs -t`.
+
+mod choice;
+mod colours;
+mod compose;
+mod cri;
+mod indent;
+mod json;
+mod kubectl;
+mod numbers;
+mod quotes;
+mod syslog;
+mod timestamps;
+
+pub use choice::reader_of;
+
+use crate::format::{self, Clock, DurKind, Facts, Head, LineReader, Parsed, Stamp as Moment};
+use crate::kernel_log::stamp::{Base, Stamp};
+use crate::line::{Kind, Line, NO_NS};
+use crate::memo::Parts;
+use crate::scan;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+/// The wrapper as it is around the lines of a capture that begins so.
+type Around = fn(&[u8]) -> Option<Arc<dyn Wrapper>>;
+
+/// Each says whether it may be around the lines of a capture that begins so. The order decides where they explain as many
+/// lines. Adding one is its file and one line here.
+const WRAPPERS: &[Around] = &[
+    quotes::around,
+    indent::around,
+    colours::around,
+    json::around,
+    cri::around,
+    timestamps::around,
+    syslog::around,
+    compose::around,
+    kubectl::around,
+    numbers::around,
+];
+
+/// One thing that is put around lines.
+trait Wrapper: Send + Sync {
+    /// The word for it.
+    fn name(&self) -> &'static str;
+    /// What is inside a line; `None` if nothing is around it.
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>>;
+    /// Whether somebody put it there by hand, so that little text may be inside.
+    fn is_by_hand(&self) -> bool {
+        false
+    }
+    /// Whether it is around for certain, so that reading as many lines with it as without is no reason against it.
+    fn is_certain(&self) -> bool {
+        false
+    }
+    /// Whether it cuts long lines into several.
+    fn cuts(&self) -> bool {
+        false
+    }
+}
+
+/// What is inside a line.
+struct Inner<'a> {
+    /// The program, container or file that the line is from; empty if that is not told.
+    sender: &'a [u8],
+    /// When it was logged.
+    stamp: Option<Stamp>,
+    /// The line itself.
+    text: Cow<'a, [u8]>,
+}
+
+impl<'a> Inner<'a> {
+    fn of(text: &'a [u8]) -> Inner<'a> {
+        Inner { sender: b"", stamp: None, text: Cow::Borrowed(text) }
+    }
+}
+
+/// What is around the lines of a capture, for who wants to know.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Wrapping {
+    /// The words for it, the outermost first.
+    pub names: Vec<&'static str>,
+    /// Whose lines are read, where several write: a program, a container, a file.
+    pub sender: Option<String>,
+    /// Whether stamps tell when a line was logged: the lines have none of their own.
+    pub has_clock: bool,
+}
+
+/// One wrapper, and whose lines count.
+#[derive(Clone)]
+struct Layer {
+    wrapper: Arc<dyn Wrapper>,
+    sender: Vec<u8>,
+}
+
+impl Layer {
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        self.wrapper.open(line).filter(|inner| inner.sender == self.sender)
+    }
+}
+
+/// What is inside all layers.
+struct Opened<'a> {
+    text: Cow<'a, [u8]>,
+    /// The innermost one.
+    stamp: Option<Stamp>,
+}
+
+/// `None` if one of the layers is missing, or the line is another one's.
+fn opened<'a>(layers: &[Layer], line: &'a [u8]) -> Option<Opened<'a>> {
+    let mut all = Opened { text: Cow::Borrowed(line), stamp: None };
+    for layer in layers {
+        let (text, stamp) = match all.text {
+            Cow::Borrowed(text) => layer.open(text).map(|inner| (inner.text, inner.stamp))?,
+            Cow::Owned(text) => layer.open(&text).map(|inner| (Cow::Owned(inner.text.into_owned()), inner.stamp))?,
+        };
+        all = Opened { text, stamp: stamp.or(all.stamp) };
+    }
+    Some(all)
+}
+
+/// Reads what is inside.
+struct Wrapped {
+    layers: Vec<Layer>,
+    inner: Box<dyn LineReader>,
+    facts: Facts,
+    /// What the stamps of the log count from, if they are the clock.
+    base: Option<Base>,
+}
+
+impl Wrapped {
+    fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>) -> Wrapped {
+        let facts = inner.facts();
+        let has_clock = facts.clock != Clock::None || facts.stamp != Moment::None;
+        match clock(&layers, head).filter(|_| !has_clock) {
+            Some((base, digits)) => Wrapped { layers, inner, facts: logged(facts, base, digits), base: Some(base) },
+            None => Wrapped { layers, inner, facts, base: None },
+        }
+    }
+
+    /// Whether a line is logged by the clock that counts, and when.
+    fn stamp_ns(&self, stamp: Option<Stamp>) -> Option<i64> {
+        let base = self.base?;
+        Some(stamp.filter(|stamp| stamp.base == base).map_or(NO_NS, |stamp| stamp.ns))
+    }
+
+    fn plain(&self, text: &[u8], parsed: &mut Parsed) -> Line {
+        let line = self.inner.read(text, parsed);
+        let is_unread = matches!(line.kind, Kind::Foreign | Kind::Damaged);
+        let rest =
+            if is_unread && self.layers.iter().any(|layer| layer.wrapper.cuts()) { end_of_call(text) } else { None };
+        let rest = rest.map(|rest| self.inner.read(rest, parsed));
+        rest.filter(|rest| rest.kind == Kind::Continuation).unwrap_or(line)
+    }
+}
+
+impl LineReader for Wrapped {
+    fn facts(&self) -> Facts {
+        self.facts
+    }
+
+    fn wrapping(&self) -> Wrapping {
+        let sender = self.layers.iter().rev().map(|layer| &layer.sender).find(|sender| !sender.is_empty());
+        Wrapping {
+            names: self.layers.iter().map(|layer| layer.wrapper.name()).collect(),
+            sender: sender.map(|sender| String::from_utf8_lossy(sender).into_owned()),
+            has_clock: self.base.is_some(),
+        }
+    }
+
+    fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
+        let Some(opened) = opened(&self.layers, line) else {
+            return format::blank(line).unwrap_or_else(|| Line::of(Kind::Foreign));
+        };
+        let read = self.plain(&opened.text, parsed);
+        match self.stamp_ns(opened.stamp) {
+            Some(stamp_ns) if is_told(read.kind) => Line { stamp_ns, ..read },
+            _ => read,
+        }
+    }
+
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+        let Opened { text: Cow::Borrowed(text), stamp } = opened(&self.layers, line)? else { return None };
+        let parts = self.inner.parts(text)?;
+        Some(Parts { stamp_ns: self.stamp_ns(stamp).unwrap_or(parts.stamp_ns), ..parts })
+    }
+}
+
+/// Whether a line of this kind is the tracer's word about a moment.
+fn is_told(kind: Kind) -> bool {
+    !matches!(kind, Kind::Foreign | Kind::Blank | Kind::Notice | Kind::SummaryTable)
+}
+
+/// What the stamps of most lines count from, and how many digits they have.
+fn clock(layers: &[Layer], head: Head<'_>) -> Option<(Base, usize)> {
+    let mut seen: Vec<(Base, usize, usize)> = Vec::new();
+    for stamp in head.lines().filter_map(|line| opened(layers, line)?.stamp) {
+        match seen.iter_mut().find(|(base, ..)| *base == stamp.base) {
+            Some((_, digits, lines)) => (*digits, *lines) = ((*digits).max(stamp.digits), *lines + 1),
+            None => seen.push((stamp.base, stamp.digits, 1)),
+        }
+    }
+    seen.into_iter().max_by_key(|&(.., lines)| lines).map(|(base, digits, _)| (base, digits))
+}
+
+/// A log has no finer clock than this, whatever it prints.
+const FINEST_TICK_NS: i64 = 1_000;
+
+/// A line is logged when it is complete: at the end of its call.
+fn logged(facts: Facts, base: Base, digits: usize) -> Facts {
+    let dur_kind = if facts.has_durations { facts.dur_kind } else { DurKind::UpperBound };
+    let tick_ns = scan::tick_ns(digits).max(FINEST_TICK_NS);
+    Facts { stamp: Moment::End, clock: base.clock(), tick_ns, dur_kind, ..facts }
+}
+
+/// Where the end of a call begins in the rest of a line that was cut anywhere, also inside a string.
+fn end_of_call(text: &[u8]) -> Option<&[u8]> {
+    let is_end = |&at: &usize| text.get(at + 1..).is_some_and(|rest| scan::skip_blanks(rest).starts_with(b"= "));
+    memchr::memrchr_iter(b')', text).find(is_end).and_then(|at| text.get(at..))
+}
+
+/// A wrapper that opens at least half of the first lines.
+fn most_of(head: &[u8], wrapper: impl Wrapper + 'static) -> Option<Arc<dyn Wrapper>> {
+    const LOOKED_AT: usize = 200;
+    let lines = head.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+    let (mut all, mut opened) = (0, 0);
+    for line in lines.take(LOOKED_AT) {
+        all += 1;
+        opened += usize::from(wrapper.open(without_cr(line)).is_some());
+    }
+    (opened > 0 && opened * 2 >= all).then(|| Arc::new(wrapper) as Arc<dyn Wrapper>)
+}
+
+fn without_cr(line: &[u8]) -> &[u8] {
+    line.strip_suffix(b"\r").unwrap_or(line)
+}
+
+/// Without the one blank that stands between a prefix and its line.
+fn behind_blank(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b" ").unwrap_or(text)
+}

@@ -1,0 +1,202 @@
+//! Which format a capture is, and what is around its lines.
+//!
+//! ```text
+//! head ─┬─ as it is ─────────────────────────> format, reader ─┐
+//!       └─ each wrapper that may be around it                  ├─> the reader of the most lines
+//!             └─ each sender ─┬─────────────> format, reader ──┤
+//!                             └─ each wrapper inside …         ┘
+//! ```
+//! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
+
+use super::{Layer, WRAPPERS, Wrapped, numbers, opened};
+use crate::format::{self, Format, Head, LineReader, Parsed};
+use crate::line::{Kind, Line, Outcome};
+use crate::syscalls;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// Wrappers around each other.
+const MOST_LAYERS: usize = 3;
+/// Of a log with many senders those with the most lines are looked at.
+const MOST_SENDERS: usize = 6;
+/// Whatever is around a capture, no more readings of its head are tried, nor more bytes read in them.
+const MOST_TRIED: usize = 48;
+const MOST_BYTES: usize = 1 << 26;
+/// A capture whose first lines can nearly all be read as they are is not looked into.
+const FIRST_LINES: usize = 16;
+/// So many calls, and one line in so many, tell a trace from a log that speaks of calls.
+const LEAST_CALLS: usize = 3;
+const LEAST_SHARE: usize = 10;
+
+/// The name of the format of a capture that begins so, or that a user names, and a reader of its lines.
+pub fn reader_of(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<(&'static str, Box<dyn LineReader>)> {
+    let as_is = Choice::of(head, format, Vec::new());
+    if as_is.as_ref().is_some_and(|choice| choice.reads_the_first(head)) && !numbers::are_counted(head.bytes) {
+        return as_is.map(|choice| choice.named());
+    }
+    let best = as_is.map(|choice| choice.counted(head));
+    let mut search = Search { format, lines: not_blank(head), best, tried: 0, bytes: 0 };
+    search.look_inside(head, &[]);
+    search.best.map(|choice| if choice.layers.is_empty() { choice.named() } else { choice.wrapped(head) })
+}
+
+/// A way to read a capture.
+struct Choice {
+    format: &'static dyn Format,
+    reader: Box<dyn LineReader>,
+    layers: Vec<Layer>,
+    /// Lines of the head that it understands.
+    used: usize,
+    /// Those that can hardly be anything but a tracer's.
+    calls: usize,
+}
+
+impl Choice {
+    fn of(head: Head<'_>, format: Option<&'static dyn Format>, layers: Vec<Layer>) -> Option<Choice> {
+        let format = format.or_else(|| format::recognise(head))?;
+        Some(Choice { format, reader: format.reader(head), layers, used: 0, calls: 0 })
+    }
+
+    fn is_log(&self) -> bool {
+        self.format.name() == "kernel-log"
+    }
+
+    /// Whether this is a tracer whose first lines nearly all make sense.
+    fn reads_the_first(&self, head: Head<'_>) -> bool {
+        let first = head.bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        let first: Vec<&[u8]> = first.take(FIRST_LINES).collect();
+        let (used, _) = counts(self.reader.as_ref(), &first.concat());
+        !self.is_log() && used * 10 >= first.len() * 9
+    }
+
+    fn counted(mut self, head: Head<'_>) -> Choice {
+        (self.used, self.calls) = counts(self.reader.as_ref(), head.bytes);
+        self
+    }
+
+    fn named(self) -> (&'static str, Box<dyn LineReader>) {
+        (self.format.name(), self.reader)
+    }
+
+    fn wrapped(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
+        (self.format.name(), Box::new(Wrapped::new(self.layers, self.reader, head)))
+    }
+
+    fn is_by_hand(&self) -> bool {
+        self.layers.iter().all(|layer| layer.wrapper.is_by_hand())
+    }
+
+    /// The more lines it understands the better; among equals the fewer layers, unless one is there for certain.
+    fn rank(&self) -> (usize, Reverse<usize>) {
+        let is_certain = self.layers.iter().any(|layer| layer.wrapper.is_certain());
+        (self.used + usize::from(is_certain), Reverse(self.layers.len()))
+    }
+}
+
+struct Search {
+    format: Option<&'static dyn Format>,
+    /// Lines of the head that are not blank.
+    lines: usize,
+    best: Option<Choice>,
+    tried: usize,
+    bytes: usize,
+}
+
+impl Search {
+    /// Whether this is a better way than the best so far.
+    fn is_better(&self, choice: &Choice, is_complete: bool) -> bool {
+        let is_trace = self.is_trace(choice, is_complete);
+        match &self.best {
+            None => choice.used > 0 && (choice.is_by_hand() || is_trace || choice.is_log()),
+            Some(best) if best.is_log() && is_trace => true,
+            Some(best) => (is_trace || choice.is_by_hand()) && choice.rank() > best.rank(),
+        }
+    }
+
+    /// Whether what is inside are calls, and enough of them. All lines of a short one are enough.
+    fn is_trace(&self, choice: &Choice, is_complete: bool) -> bool {
+        let is_all = is_complete && choice.calls == self.lines && choice.calls > 1;
+        let are_enough = choice.calls >= LEAST_CALLS && choice.calls * LEAST_SHARE >= self.lines;
+        !choice.is_log() && (are_enough || is_all)
+    }
+
+    /// Take each wrapper off that may be around a text, and look at what is inside.
+    fn look_inside(&mut self, head: Head<'_>, outer: &[Layer]) {
+        for wrapper in WRAPPERS.iter().filter_map(|around| around(head.bytes)) {
+            for sender in senders(head, wrapper.as_ref()) {
+                let layer = Layer { wrapper: wrapper.clone(), sender };
+                let inside = inside(head, &layer);
+                (self.tried, self.bytes) = (self.tried + 1, self.bytes + inside.len());
+                if self.tried > MOST_TRIED || self.bytes > MOST_BYTES {
+                    return;
+                }
+                let layers = [outer, &[layer]].concat();
+                let inner = Head { bytes: &inside, ..head };
+                let choice = Choice::of(inner, self.format, layers.clone()).map(|choice| choice.counted(inner));
+                if let Some(choice) = choice.filter(|choice| self.is_better(choice, head.complete)) {
+                    self.best = Some(choice);
+                }
+                if layers.len() < MOST_LAYERS {
+                    self.look_inside(inner, &layers);
+                }
+            }
+        }
+    }
+}
+
+/// The senders with the most lines, the busiest first, those that speak first among equals.
+fn senders(head: Head<'_>, wrapper: &dyn super::Wrapper) -> Vec<Vec<u8>> {
+    let mut numbers: FxHashMap<&[u8], usize> = FxHashMap::default();
+    let mut senders: Vec<(&[u8], usize)> = Vec::new();
+    for sender in head.lines().filter_map(|line| wrapper.open(line).map(|inner| inner.sender)) {
+        let number = *numbers.entry(sender).or_insert_with(|| {
+            senders.push((sender, 0));
+            senders.len() - 1
+        });
+        senders[number].1 += 1;
+    }
+    senders.sort_by_key(|&(_, lines)| Reverse(lines));
+    senders.into_iter().take(MOST_SENDERS).map(|(sender, _)| sender.to_vec()).collect()
+}
+
+/// The beginning of a capture without a layer.
+fn inside(head: Head<'_>, layer: &Layer) -> Vec<u8> {
+    let mut inside = Vec::with_capacity(head.bytes.len());
+    for line in head.bytes.split(|&byte| byte == b'\n') {
+        if let Some(opened) = opened(std::slice::from_ref(layer), line) {
+            if !inside.is_empty() {
+                inside.push(b'\n');
+            }
+            inside.extend_from_slice(&opened.text);
+        }
+    }
+    inside
+}
+
+fn not_blank(head: Head<'_>) -> usize {
+    head.lines().filter(|line| !line.trim_ascii().is_empty()).count()
+}
+
+/// How many lines of a text a reader can use, and how many of these are calls beyond doubt.
+fn counts(reader: &dyn LineReader, text: &[u8]) -> (usize, usize) {
+    let mut parsed = Parsed::default();
+    parsed.read(reader, text);
+    let is_used = |line: &Line| {
+        !matches!(line.kind, Kind::Foreign | Kind::Blank | Kind::Continuation) && line.kind.remedy().is_none()
+    };
+    let texts = text.split(|&byte| byte == b'\n');
+    let used = parsed.lines.iter().filter(|line| is_used(line)).count();
+    (used, parsed.lines.iter().zip(texts).filter(|(line, text)| is_call(line, text)).count())
+}
+
+/// Whether a line is one of a known call with its result, a half of one, or another word that tracers alone have.
+fn is_call(line: &Line, text: &[u8]) -> bool {
+    let is_known = || syscalls::by_text(line.name).is_some();
+    match line.kind {
+        Kind::Call => line.outcome != Outcome::Open && is_known(),
+        Kind::CallEnd => is_known(),
+        Kind::CallStart => text.trim_ascii_end().ends_with(b"<unfinished ...>") && is_known(),
+        Kind::Signal | Kind::Exit => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,51 @@
+//! Escape sequences of a terminal anywhere in a line: `ESC[32mopen(…) = 3ESC[0m`, `ESC[K`, titles of windows.
+
+use super::{Inner, Wrapper};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const ESC: u8 = 0x1b;
+
+struct Colours;
+
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    memchr::memchr(ESC, head).map(|_| Arc::new(Colours) as Arc<dyn Wrapper>)
+}
+
+impl Wrapper for Colours {
+    fn name(&self) -> &'static str {
+        "colours"
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let text = if memchr::memchr(ESC, line).is_some() { Cow::Owned(plain(line)) } else { Cow::Borrowed(line) };
+        Some(Inner { text, ..Inner::of(b"") })
+    }
+}
+
+fn plain(mut text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    while let Some(at) = memchr::memchr(ESC, text) {
+        out.extend_from_slice(&text[..at]);
+        text = behind_sequence(&text[at + 1..]);
+    }
+    out.extend_from_slice(text);
+    out
+}
+
+/// What follows a sequence, of which the escape character is taken. One that does not end is left as text.
+fn behind_sequence(text: &[u8]) -> &[u8] {
+    let is_last = |byte: &u8| (0x40..=0x7e).contains(byte);
+    let rest = match text.split_first() {
+        Some((b'[', rest)) => rest.iter().position(is_last).and_then(|end| rest.get(end + 1..)),
+        // A title ends with a bell, or with the next escape character and a backslash.
+        Some((b']', rest)) => rest.iter().position(|&byte| byte == 7 || byte == ESC).and_then(|end| {
+            rest.get(end..)
+                .map(|rest| rest.strip_prefix(b"\x1b\\").or_else(|| rest.strip_prefix(b"\x07")).unwrap_or(rest))
+        }),
+        Some((b'(' | b')', rest)) => rest.get(1..),
+        Some((b'=' | b'>' | b'7' | b'8' | b'\\', rest)) => Some(rest),
+        _ => None,
+    };
+    rest.unwrap_or(text)
+}

@@ -1,0 +1,41 @@
+//! Blanks or tabs that all lines have in common: a code block of a page.
+
+use super::{Inner, Wrapper};
+use std::sync::Arc;
+
+/// So many bytes of it.
+struct Indent(usize);
+
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    let mut lines = head.split(|&byte| byte == b'\n').map(plain_start).filter(|line| !line.trim_ascii().is_empty());
+    let first = lines.next()?;
+    let mut indent = first.len() - first.trim_ascii_start().len();
+    for line in lines {
+        if indent == 0 {
+            return None;
+        }
+        indent = first.iter().zip(line).take(indent).take_while(|(one, other)| one == other).count();
+    }
+    (indent > 0).then(|| Arc::new(Indent(indent)) as Arc<dyn Wrapper>)
+}
+
+/// A line without the byte order mark that the first one may have.
+fn plain_start(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
+}
+
+impl Wrapper for Indent {
+    fn name(&self) -> &'static str {
+        "indent"
+    }
+
+    fn is_by_hand(&self) -> bool {
+        true
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let line = plain_start(line);
+        let blanks = line.iter().take(self.0).take_while(|byte| matches!(byte, b' ' | b'\t')).count();
+        line.get(blanks..).map(Inner::of)
+    }
+}

@@ -1,0 +1,25 @@
+//! Pod and container, as of `kubectl logs --prefix`: `[pod/web-5d/app] read(3, "x", 1) = 1`.
+
+use super::{Inner, Wrapper, behind_blank};
+use std::borrow::Cow;
+use std::sync::Arc;
+
+struct Kubectl;
+
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    super::most_of(head, Kubectl)
+}
+
+impl Wrapper for Kubectl {
+    fn name(&self) -> &'static str {
+        "kubectl"
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let inside = line.strip_prefix(b"[pod/")?;
+        let end = memchr::memchr(b']', inside)?;
+        let (sender, rest) = (&inside[..end], &inside[end + 1..]);
+        let is_name = sender.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte));
+        is_name.then(|| Inner { sender, stamp: None, text: Cow::Borrowed(behind_blank(rest)) })
+    }
+}

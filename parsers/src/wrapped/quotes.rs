@@ -1,0 +1,33 @@
+//! Marks of a quoted mail: `> `, `>`, `> > `. Lines without one are text of the mail.
+
+use super::{Inner, Wrapper};
+use std::sync::Arc;
+
+struct Quotes;
+
+/// Of a mail with text around the capture few lines may have marks.
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    let mut lines = head.split(|&byte| byte == b'\n');
+    lines.any(|line| Quotes.open(line).is_some()).then(|| Arc::new(Quotes) as Arc<dyn Wrapper>)
+}
+
+impl Wrapper for Quotes {
+    fn name(&self) -> &'static str {
+        "quotes"
+    }
+
+    fn is_by_hand(&self) -> bool {
+        true
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let mut rest = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).strip_prefix(b">")?;
+        loop {
+            let inner = super::behind_blank(rest);
+            match inner.strip_prefix(b">") {
+                Some(deeper) => rest = deeper,
+                None => return Some(Inner::of(inner)),
+            }
+        }
+    }
+}

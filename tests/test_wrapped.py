@@ -1,0 +1,87 @@
+"""What a logger, a page or a mail put around the lines of a capture changes nothing of what it says."""
+
+from __future__ import annotations
+
+import json
+import lzma
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tracealyze
+from tracealyze.render import capture_notes
+from tracealyze.summary import summary
+
+SAMPLES = Path(__file__).parents[1] / "samples"
+TRACES = ("ssh-login/ssh-login.truss", "shutdown/after.strace.xz", "jail-start/after.strace.xz")
+OWN = ("path", "files", "bytes", "wrappers", "sender")
+"""What differs between a capture and the same with something around its lines."""
+
+FORMS = {
+    "timestamps": "2026-01-02T03:{minute:02}:{second:02}.123456789Z {line}",
+    "syslog": "Jan 02 03:{minute:02}:{second:02} host strace[12]: {line}",
+    "cri": "2026-01-02T03:{minute:02}:{second:02}.123456789Z stderr F {line}",
+    "json": '{{"log":{json},"stream":"stderr","time":"2026-01-02T03:04:05.123456789Z"}}',
+    "compose": "web-1  | {line}",
+    "kubectl": "[pod/web-5d/app] {line}",
+    "numbers": "{number:6}\t{line}",
+    "quotes": "> {line}",
+}
+
+
+def text_of(sample: str) -> str:
+    path = SAMPLES / sample
+    content = path.read_bytes()
+    return (lzma.decompress(content) if path.suffix == ".xz" else content).decode("utf-8", "surrogateescape")
+
+
+def wrapped(sample: str, form: str, into: Path) -> Path:
+    with into.open("w", encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+        for number, line in enumerate(text_of(sample).splitlines(), 1):
+            time = {"minute": number // 60 % 60, "second": number % 60}
+            file.write(form.format(number=number, line=line, json=json.dumps(f"{line}\n"), **time) + "\n")
+    return into
+
+
+def document(path: Path) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json.dumps(summary(tracealyze.read(path)).document()))
+    for capture in found["captures"]:
+        for name in OWN:
+            del capture[name]
+    # Findings quote lines of the file as they are.
+    text = json.dumps(found).replace(str(path), "PATH")
+    return json.loads(text)  # type: ignore[no-any-return]
+
+
+@pytest.mark.parametrize("sample", TRACES)
+def test_a_trace_says_the_same_whatever_is_around_its_lines(sample: str, tmp_path: Path) -> None:
+    plain = tmp_path / "plain"
+    plain.write_bytes(text_of(sample).encode("utf-8", "surrogateescape"))
+    expected = document(plain)
+    for name, form in FORMS.items():
+        path = wrapped(sample, form, tmp_path / name)
+        assert tracealyze.read(path).captures[0].wrappers == (name,)
+        assert document(path) == expected, name
+
+
+def test_it_is_said_what_was_taken_off_and_whose_clock_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    lines = ['execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0', "close(3) = 0", "close(4) = 0", "+++ exited with 0 +++"]
+    lines = [f"Jan 02 03:04:0{number} host strace[12]: {line}" for number, line in enumerate(lines)]
+    path.write_text("\n".join([*lines, "Jan 02 03:04:09 host kernel: usb 1-1: new device", ""]))
+    trace = tracealyze.read(path)
+    capture = trace.captures[0]
+    assert (capture.format, capture.wrappers, capture.sender, capture.is_logged_clock) == (
+        "strace",
+        ("syslog",),
+        "strace",
+        True,
+    )
+    notes = list(capture_notes.caveats(capture))
+    assert notes[0] == (
+        "Taken off each line: time and sender (syslog or the journal); lines of strace were read, all others set aside."
+    )
+    assert notes[1].startswith("The lines have no time of their own, so the log's is taken")
+    assert capture.accounting["foreign"] == 1
+    assert trace.window.wall_ns == 3_000_000_000
