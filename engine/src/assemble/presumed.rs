@@ -8,8 +8,8 @@
 //! 300       |----- work ----|exit                  began only this call could have created it, then it did
 //! ```
 //!
-//! Only where the tracer began the first task: of those that it attaches to, any may speak for the first time at any moment.
-//! Where several calls may have created a task, they wait until as many unknown tasks have spoken, and nothing is said.
+//! Of tasks that the tracer attaches to, any may speak for the first time at any moment. There, such a task has the descriptors
+//! of the creator for no longer than until the call returns: who it created is said then, and nothing else counts. Where several calls may have created a task, they wait until as many unknown tasks have spoken, and nothing is said.
 
 use super::{Assembler, State};
 use crate::events::NONE;
@@ -62,12 +62,12 @@ impl Presumed {
     }
 
     /// The one call that can have created a task which speaks for the first time.
-    fn only_one(&mut self, task: u32) -> Option<Creation> {
+    fn only_one(&mut self, task: u32, attached: bool) -> Option<Creation> {
         let returned = |creation: &Creation| creation.child.is_some();
         let under_way = self.creations.iter().filter(|creation| !returned(creation)).count();
         let counts = |creation: &Creation| self.foreign || under_way == 0 || !returned(creation);
         let may = self.creations.iter().filter(|creation| counts(creation)).count();
-        if may == 1 && self.orphans.is_empty() {
+        if may == 1 && self.orphans.is_empty() && (under_way == 1 || !attached) {
             let at = self.creations.iter().position(counts)?;
             let creation = self.creations.swap_remove(at);
             self.calls.insert(task, creation.row);
@@ -75,6 +75,9 @@ impl Presumed {
                 self.under_way.insert(creation.row);
             }
             return Some(creation);
+        }
+        if attached {
+            return None;
         }
         self.orphans.push(task);
         self.lost |= self.orphans.len() >= AT_ONCE;
@@ -96,8 +99,11 @@ impl Assembler<'_> {
     /// A call returned a child that has not spoken under those ids.
     pub(super) fn created(&mut self, birth: &Birth, child: Key) {
         if self.presumed.under_way.remove(&birth.row) {
-            self.presumed.foreign = true;
-            return;
+            if !self.is_attached() {
+                self.presumed.foreign = true;
+                return;
+            }
+            self.disown(birth.row);
         }
         self.presumed.creations.retain(|creation| creation.row != birth.row);
         let Birth { creator, row, thread, .. } = *birth;
@@ -112,8 +118,22 @@ impl Assembler<'_> {
     }
 
     fn can_presume(&self) -> bool {
+        !self.presumed.lost && !self.facts.mixes_threads
+    }
+
+    /// Whether tasks of the capture may have been there before it.
+    fn is_attached(&self) -> bool {
         let root = self.trace.tasks.get(self.first_task as usize);
-        !self.presumed.lost && !self.facts.mixes_threads && root.is_some_and(|root| root.born && root.creator == NONE)
+        root.is_none_or(|root| !root.born || root.creator != NONE)
+    }
+
+    /// The task of which this call was presumed to be the creator is another one's child, or was there before.
+    fn disown(&mut self, row: u32) {
+        let child = self.presumed.calls.iter().find(|&(_, &presumed)| presumed == row).map(|(&child, _)| child);
+        if let Some(child) = child {
+            self.presumed.calls.remove(&child);
+            self.descriptors.forget(child - self.first_task);
+        }
     }
 
     /// A task speaks for the first time, and nobody said so far that it was created: it has the descriptors of who must
@@ -126,7 +146,8 @@ impl Assembler<'_> {
         self.presumed.creations.retain(pending);
         let tasks = &self.trace.tasks;
         self.presumed.orphans.retain(|&orphan| tasks[orphan as usize].creator == NONE);
-        let Some(creation) = self.presumed.only_one(task) else { return };
+        let attached = self.is_attached();
+        let Some(creation) = self.presumed.only_one(task, attached) else { return };
         let (child, creator) = (task - self.first_task, creation.creator - self.first_task);
         if !self.descriptors.take_forked(creation.row, child) {
             self.descriptors.inherit(child, creator, creation.shares_files);
@@ -136,6 +157,10 @@ impl Assembler<'_> {
     /// A call that creates a task will not return: the task that only it can have created is its child.
     pub(super) fn never_told(&mut self, birth: Birth) {
         if !self.presumed.under_way.remove(&birth.row) {
+            return;
+        }
+        if self.is_attached() {
+            self.disown(birth.row);
             return;
         }
         let child = self.presumed.calls.iter().find(|&(_, &row)| row == birth.row).map(|(&child, _)| child);
@@ -149,6 +174,9 @@ impl Assembler<'_> {
     /// At the end of the capture: children that never spoke under the ids that their creators got are those that must be.
     pub(super) fn settle_presumed(&mut self) {
         let calls = std::mem::take(&mut self.presumed).calls;
+        if self.is_attached() {
+            return;
+        }
         self.capture.presumed_children += self.owners.adopt(&mut self.trace.tasks, &calls);
     }
 }

@@ -18,6 +18,31 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
+    Case { name: "so has such a child of a program that ran before the capture began", lines: r#"
+1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
+1 01.000400 vfork( <unfinished ...>
+2 01.000500 dup2(4, 1) = 1 <0.000100>
+2 01.000600 execve("/bin/y", ["y"], 0x7f /* 1 var */ <unfinished ...>
+1 01.000700 <... vfork resumed>) = 2 <0.000300>
+2 01.000750 <... execve resumed>) = 0 <0.000150>
+1 01.000800 close(4) = 0 <0.000100>
+1 01.001000 read(3,  <unfinished ...>
+2 01.500900 write(1, "x", 1) = 1 <0.000020>
+1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream measured"] },
+    Case { name: "a task that ran before the capture is no child of the vfork in which it speaks first", lines: r#"
+1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
+1 01.000400 vfork( <unfinished ...>
+2 01.000500 dup2(4, 1) = 1 <0.000100>
+1 01.000700 <... vfork resumed>) = 3 <0.000300>
+1 01.000800 close(4) = 0 <0.000100>
+1 01.001000 read(3,  <unfinished ...>
+3 01.400900 write(4, "x", 1) = 1 <0.000020>
+2 01.500900 write(1, "x", 1) = 1 <0.000020>
+1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 3 stream measured"] },
     Case { name: "a thread that speaks before its creator's clone returns shares the descriptors from then on", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000400 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM, exit_signal=0} <unfinished ...>
