@@ -2,14 +2,17 @@
 //!
 //! ```text
 //! started by the tracer   first |--------------- its life ---------------| last   the walk starts at its end
-//! attached                 |~~ all wait ~~|------------------------------| the task that completed the last event
+//! attached                 |~~ all wait ~~|------------------------------| the task that completed the last event, and
+//!                                                                          does more than keep a rhythm
 //!                             left out     window
 //! ```
 
+use crate::classes::{class_of, moves_bytes};
 use crate::events::{EventKind, NONE};
 use crate::tasks::Task;
 use crate::trace::{Capture, Trace};
 use crate::wakers::{self, waits};
+use parsers::syscalls::Class;
 use parsers::{Clock, NO_NS, Outcome};
 
 /// Why a capture has no window.
@@ -77,6 +80,15 @@ impl Window {
         if self.root.is_none() { 0 } else { self.end_ns.saturating_sub(self.start_ns).max(0) }
     }
 }
+
+/// Tasks that are looked at for the one at which a walk begins, those that ended something last.
+const TASKS_AT_THE_END: usize = 64;
+/// Events of a task of which one was completed last; they are in the order of their starts.
+const ROWS_AT_THE_END: usize = 4;
+/// Calls of a task that tell whether it only keeps a rhythm, the last ones.
+const CALLS_OF_A_RHYTHM: usize = 64;
+/// Of these at least so many are waits that came to their limits.
+const BEATS: usize = 8;
 
 /// The window of each capture.
 pub fn windows(trace: &Trace, choice: &Choice) -> Vec<Window> {
@@ -177,7 +189,50 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
         behind.min_by_key(|&(end_ns, row)| (end_ns > to_ns, !works(row), end_ns, row))
     });
     let (end_ns, row) = next.or_else(|| ends().max())?;
-    Some((events.task(row), to_ns.map_or(end_ns, |to_ns| end_ns.min(to_ns))))
+    let root = match events.task(row) {
+        last if next.is_none() && keeps_a_rhythm(trace, last) => last_that_works(trace, capture).unwrap_or(last),
+        last => last,
+    };
+    Some((root, to_ns.map_or(end_ns, |to_ns| end_ns.min(to_ns))))
+}
+
+/// ```text
+/// ticker   |- 50 ms -|- 50 ms -|- 50 ms -|- 50 ms -|-     completes the last event of nearly every capture that was cut
+/// worker   |------- read -------|- write -|--------
+/// ```
+///
+/// The task that completed an event last, but for those that only keep a rhythm: nobody asks what they waited for.
+fn last_that_works(trace: &Trace, capture: &Capture) -> Option<u32> {
+    let events = &trace.events;
+    let last = |task: u32| {
+        let rows = trace.rows_of(task).iter().rev().copied();
+        let ended = rows.filter(|&row| events.start_ns(row) != NO_NS && events.outcome(row) != Outcome::Open);
+        ended.take(ROWS_AT_THE_END).map(|row| events.end_ns(row).unwrap_or(events.start_ns(row))).max()
+    };
+    let mut tasks: Vec<_> = tasks_of(trace, capture).filter_map(|(task, _)| Some((last(task)?, task))).collect();
+    tasks.sort_unstable_by_key(|&end| std::cmp::Reverse(end));
+    tasks.into_iter().map(|(_, task)| task).take(TASKS_AT_THE_END).find(|&task| !keeps_a_rhythm(trace, task))
+}
+
+/// Whether the last calls of a task are waits that came to their limits, and nothing that moves data.
+fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
+    let events = &trace.events;
+    let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.kind(row) == EventKind::Call);
+    let mut beats = 0;
+    for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(CALLS_OF_A_RHYTHM) {
+        let wait = waits::wait_of_row(events, row);
+        let syscall = events.texts.bytes(events.shape(row).syscall);
+        let (class, moves) = (class_of(syscall, events.texts.bytes(events.target(row))), moves_bytes(syscall));
+        let lasts = events.dur_ns(row) > 0;
+        match wait {
+            Some(waits::Wait::Sleep) if lasts => beats += 1,
+            Some(_) if waits::timed_out(events, row) => beats += usize::from(lasts),
+            // It may wake others, and find that it need not wait.
+            Some(waits::Wait::Lock) | None if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
+            _ => return false,
+        }
+    }
+    beats >= BEATS
 }
 
 /// When a task first does something else than wait. `None` if it never does.

@@ -459,6 +459,19 @@ fn the_window_of_an_attached_daemon_begins_when_somebody_does_something() {
 }
 
 #[test]
+fn a_walk_does_not_begin_in_a_thread_that_only_keeps_a_rhythm() {
+    let root = |beats: i64, works: bool| {
+        let beat = |plan: TaskPlan, at| plan.call("futex", at, at + 9).op("FUTEX_WAIT_PRIVATE").fails("ETIMEDOUT");
+        let ticker = (0..beats).fold(task(2), |plan, turn| beat(plan, 10 * turn));
+        let ticker = if works { ticker.call("write", 10 * beats, 10 * beats + 1) } else { ticker };
+        let worker = task(1).call("read", 0, 50).call("write", 60, 61).open("futex", 62);
+        window_of(&build(vec![worker, ticker])).root
+    };
+    assert_eq!(root(20, false), Some(0));
+    assert_eq!((root(7, false), root(20, true)), (Some(1), Some(1)), "too few to be a rhythm, or not only that");
+}
+
+#[test]
 fn a_window_that_ends_inside_calls_ends_with_who_works_then() {
     let plans = vec![
         task(1).call("accept", 0, 40).call("write", 40, 45).call("poll", 45, 95).call("write", 95, 96),
