@@ -8,7 +8,7 @@
 
 use super::idle;
 use super::lengths::two_digits;
-use crate::events::NONE;
+use crate::events::{EventTable, NONE};
 use crate::kinds::Kinds;
 use crate::members::Members;
 use crate::sheet::{Found, Sheet, Sum};
@@ -121,25 +121,27 @@ pub(super) fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
 type Key = (Text, Text, i64);
 /// Of so many sleeps, one may have kept somebody waiting.
 const MOST_IDLE: i64 = 4;
+/// What a task sleeps for in the end may differ by this from what was left when the signal came, or when it sleeps again.
+const REST_NS: i64 = 2_000_000;
 /// So many sleeps that are alike are a rhythm.
 pub(super) const RHYTHM: i64 = 3;
 
 fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group)> {
     let events = &view.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
-    let mut broken_off = None;
+    let mut broken_off: Option<(u32, Key)> = None;
     for row in sleeps_of(view, kinds, task) {
-        let before = broken_off.take().filter(|_| events.texts.bytes(events.shape(row).syscall) == RESTART);
-        if let Some((key, group)) = before.and_then(|key| Some((key, groups.get_mut(&key)?))) {
+        let before = broken_off.take().filter(|&(before, _)| is_rest(events, before, row));
+        if let Some((key, group)) = before.and_then(|(_, key)| Some((key, groups.get_mut(&key)?))) {
             group.goes_on(view, row);
-            broken_off = was_broken_off(events, row).then_some(key);
+            broken_off = was_broken_off(events, row).then_some((row, key));
             continue;
         }
         let asked_ns = events.requested_ns(row);
         let alike = asked_ns.map_or(NO_NS, two_digits);
         let new = || Group { sum: Sum::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
         let key = (view.program(task, row), events.shape(row).syscall, alike);
-        broken_off = was_broken_off(events, row).then_some(key);
+        broken_off = was_broken_off(events, row).then_some((row, key));
         let group = groups.entry(key).or_insert_with(new);
         group.sum.add(view, row);
         group.interrupted += i64::from(was_broken_off(&view.trace.events, row));
@@ -150,6 +152,19 @@ fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group
     let mut groups: Vec<_> = groups.into_iter().collect();
     groups.sort_unstable_by_key(|(_, group)| group.sum.first_row);
     groups
+}
+
+/// Whether a sleep is what was left of one that a signal broke off: the kernel goes on with it, or the task sleeps for the
+/// rest, or until the same moment.
+fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
+    if events.texts.bytes(events.shape(row).syscall) == RESTART {
+        return true;
+    }
+    let Some((asked_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };
+    let left_ns = |at_ns: i64| asked_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
+    let from_ns = left_ns(events.start_ns(row)).saturating_sub(REST_NS);
+    let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(REST_NS);
+    events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
 }
 
 fn write(view: &View<'_>, task: u32, (_, syscall, _): Key, group: Group, paces: bool, sheet: &mut Sheet<'_>) {
@@ -202,6 +217,15 @@ mod tests {
             task(1).exec(0, 1, "/x").call("nanosleep", 2, 12).fails("EINTR").call("nanosleep", 20, 30).exit(40),
         ]);
         assert_eq!(rows(&trace, found, COLUMNS), ["1 nanosleep 2 1 20 - 20"]);
+    }
+
+    #[test]
+    fn a_sleep_that_goes_on_for_the_rest_is_one() {
+        const MS: i64 = 1_000_000;
+        let whole = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).fails("EINTR").asks(200 * MS);
+        let rest = whole.call("nanosleep", 60 * MS, 120 * MS).fails("EINTR").asks(150 * MS);
+        let last = rest.call("nanosleep", 121 * MS, 211 * MS).asks(90 * MS).exit(220 * MS);
+        assert_eq!(rows(&build(vec![last]), found, COLUMNS), ["1 nanosleep 1 0 199999998 - 199999998"]);
     }
 
     #[test]
