@@ -186,6 +186,13 @@ impl Told {
         }
     }
 
+    /// Time on the path in which other processes waited for the one of a task.
+    pub fn awaited_ns(&self, task: u32) -> i64 {
+        let process = self.waits.main(task);
+        let awaited = self.waits.sums.iter().filter(|&(&(_, waker, _), _)| waker == process);
+        awaited.map(|(_, ns)| ns).sum()
+    }
+
     /// See [`crate::slack`]; those of which it is not known are not here.
     pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
         self.slack_ns.get_or_init(|| {

@@ -84,11 +84,17 @@ pub fn found(view: &View<'_>) -> Found {
         for (key, group) in groups {
             let owner = owner(view, task, &group);
             let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
-            let paces = again && !ends_by_itself(view, owner) || keeps_nobody_waiting(view, task, &group);
+            let paces = again && !ends_by_itself(view, owner) && !is_awaited(view, owner, &group)
+                || keeps_nobody_waiting(view, task, &group);
             write(view, task, key, group, paces, &mut sheet);
         }
     }
     sheet.finish()
+}
+
+/// Whether other processes waited on the path for the one that sleeps, for half as long as it slept there.
+fn is_awaited(view: &View<'_>, owner: u32, group: &Group) -> bool {
+    group.sum.exclusive_ns > 0 && view.charges.told().awaited_ns(owner) >= group.sum.exclusive_ns / 2
 }
 
 /// Whether behind nearly all sleeps the task waits for somebody outside anyway.
@@ -250,6 +256,25 @@ mod tests {
         let ends = turn(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
         let ends = ends.call("close", 250 * MS, 251 * MS).open("exit_group", 251 * MS).exit(252 * MS);
         assert_eq!(rows(&build(vec![ends]), found, &["calls", "paces"]), ["2 true"]);
+    }
+
+    #[test]
+    fn a_server_that_runs_on_keeps_who_waits_for_its_answers_waiting() {
+        let server = (0..4).fold(task(2), |plan, turn| {
+            let at = 10 + 100 * turn;
+            plan.call("nanosleep", at, at + 80).asks(80).call("write", at + 81, at + 82).on("pipe:[7]").returns(1)
+        });
+        let client = |reads: bool| {
+            (0..4).fold(task(1).exec(0, 1, "/x").fork(2, 3, 2), |plan, turn| {
+                let (at, target) = (10 + 100 * turn, if reads { "pipe:[7]" } else { "/a" });
+                plan.call("read", at, at + 83).on(target).returns(1)
+            })
+        };
+        let paces = |reads: bool| {
+            let trace = build(vec![client(reads).exit(400), server.clone()]);
+            rows(&trace, found, &["calls", "paces", "exclusive_ns"])
+        };
+        assert_eq!((paces(true), paces(false)), (vec!["4 false 320".to_owned()], vec!["4 true 0".to_owned()]));
     }
 
     #[test]
