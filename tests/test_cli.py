@@ -148,6 +148,36 @@ def test_a_pipe_comes_before_the_last_capture_and_is_not_remembered(run: Run) ->
     assert str(SSH) in run("tree").stderr
 
 
+def test_a_named_pipe_is_read_once_and_not_remembered(run: Run, strace: Callable[[str], Path], tmp_path: Path) -> None:
+    """The next command waited for ever for somebody to write into it."""
+    run("summarize", SSH)
+    os.mkfifo(tmp_path / "fifo")
+    with subprocess.Popen(["cp", str(strace(SLEEPER)), str(tmp_path / "fifo")]):
+        assert "clock_nanosleep" in run("top-syscalls", tmp_path / "fifo").stdout
+    assert str(SSH) in run("tree").stderr
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["baseline"], ["rules"]])
+def test_a_reader_of_help_may_go_away(arguments: list[str]) -> None:
+    """It was believed that only data is read in part: help ended with 1, a failed gate."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    with os.fdopen(write_end, "wb") as pipe:
+        done = subprocess.run([sys.executable, "-m", "tracealyze", *arguments], stdout=pipe, stderr=subprocess.PIPE)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize(
+    ("arguments", "code"), [(["summarize", "nowhere"], 3), (["sumarize"], 2), (["check", "--demo"], 1)]
+)
+def test_a_remark_that_cannot_be_written_changes_no_exit_code(arguments: list[str], code: int) -> None:
+    """It was believed that standard error takes everything: a capture that is not there was a failed gate."""
+    with open("/dev/full", "wb") as full:
+        command = [sys.executable, "-m", "tracealyze", *arguments]
+        assert subprocess.run(command, stdout=subprocess.DEVNULL, stderr=full).returncode == code
+
+
 def test_a_file_on_standard_input_is_read(strace: Callable[[str], Path]) -> None:
     with strace(SLEEPER).open() as stdin:
         done = subprocess.run(

@@ -140,8 +140,8 @@ def _state_file() -> Path:
 
 
 def remember(arguments: Sequence[str]) -> None:
-    """Keep these captures as the last ones. Standard input cannot be read again and is not kept."""
-    if STDIN in arguments:
+    """Keep these captures as the last ones. Standard input and pipes cannot be read again and are not kept."""
+    if STDIN in arguments or any(map(_is_no_file, arguments)):
         return
     import json
 
@@ -154,6 +154,10 @@ def remember(arguments: Sequence[str]) -> None:
     except (OSError, ValueError, RuntimeError):
         # A home that cannot be written is no reason to fail; the next command has to name its capture.
         return
+
+
+def _is_no_file(argument: str) -> bool:
+    return os.path.exists(argument) and not os.path.isfile(argument) and not os.path.isdir(argument)
 
 
 def last() -> list[str]:

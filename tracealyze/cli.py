@@ -128,8 +128,12 @@ def _run() -> int:
         return _told([_usage(error)], ExitCode.WRONG_USAGE)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
-    except (BrokenPipeError, SystemExit):
+    except BrokenPipeError:
         raise
+    except SystemExit:
+        # What lays out help ends so where nobody reads it to its end.
+        output.abandon()
+        return ExitCode.FINE
     except OSError as error:
         return _told([f"cannot write the output: {error.strerror or error}."], ExitCode.UNUSABLE_INPUT)
     except Exception as error:

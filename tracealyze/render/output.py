@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import os
 import sys
+from contextlib import suppress
 
 from tracealyze.escape import shown
 
@@ -26,8 +27,9 @@ def write(text: str) -> None:
 
 
 def note(text: str) -> None:
-    """A remark beside the data, on standard error."""
-    sys.stderr.write(f"{shown(text)}\n")
+    """A remark beside the data, on standard error. That nobody can read it changes nothing else."""
+    with suppress(OSError):
+        sys.stderr.write(f"{shown(text)}\n")
 
 
 def prepare() -> None:
