@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import pyarrow
 import pytest
 from conftest import SAMPLES
@@ -71,3 +73,13 @@ def test_arguments_are_read_when_asked_for_and_accounting_is_a_table_too() -> No
     ]
     assert first["args"] == "3, ZFS_IOC_OBJSET_STATS, 0x08046390"
     assert trace.accounting.to_pandas().lines.sum() == sum(trace.accounting.values())
+
+
+def test_a_path_of_bytes_is_one_path() -> None:
+    """It was taken for a list of numbers."""
+    assert tracealyze.read(os.fsencode(SSH)).accounting == tracealyze.read(SSH).accounting
+
+
+def test_no_table_has_fewer_than_no_rows() -> None:
+    with pytest.raises(tracealyze.TracealyzeError, match="-3 rows"):
+        tracealyze.read(SSH).tasks.head(-3)

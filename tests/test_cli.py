@@ -409,3 +409,15 @@ def test_the_path_names_the_thread_where_processes_have_several(run: Run, tmp_pa
     heading, *rows = run("critical-path", file).stdout.splitlines()
     assert "thread" in heading.split()
     assert next(row for row in rows if "clock_nanosleep" in row).split()[2:4] == ["1", "2"]
+
+
+def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_word(tmp_path: Path) -> None:
+    """Loading takes a while on a busy machine, and what asked for it is not at fault."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "tracealyze", "--version"],
+        env=os.environ | {"PYTHONPATH": f"{tmp_path}:{ROOT}"},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (130, b"")

@@ -62,6 +62,8 @@ class Table:
 
     def head(self, number: int) -> list[Row]:
         """The first rows, at most so many."""
+        if number < 0:
+            raise WrongUsage(f"head: there cannot be {number} rows.")
         columns = self._source.columns
         return [dict(zip(columns, row, strict=True)) for row in self._source.rows(number)]
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from os import PathLike, fspath
+from os import PathLike, fsdecode
 from os.path import isfile
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -377,16 +377,16 @@ _KEPT: Mapping[str, Callable[[Trace], Table]] = {
 
 
 def read(
-    captures: str | PathLike[str] | Iterable[str | PathLike[str]],
+    captures: str | bytes | PathLike[str] | Iterable[str | PathLike[str]],
     *,
     input_format: str | None = None,
     progress: Progress | None = None,
 ) -> Trace:
     """Read a capture, or several: files, `-`, folders or prefixes of `-ff` files, globs."""
-    named = [captures] if isinstance(captures, str | PathLike) else list(captures)
+    named = [captures] if isinstance(captures, str | bytes | PathLike) else list(captures)
     if not named:
         raise WrongUsage("no capture: name a file, a folder, or - for standard input.")
-    return read_files(capture.files_of(fspath(name) for name in named), input_format, progress)
+    return read_files(capture.files_of(fsdecode(name) for name in named), input_format, progress)
 
 
 def read_files(files: Sequence[Sequence[str]], input_format: str | None, progress: Progress | None) -> Trace:
