@@ -135,6 +135,8 @@ pub struct EventTable {
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
     /// Addresses to which calls move those that wait, or at which they wait in the end, by row.
     pub moved: Vec<(u32, Text)>,
+    /// What a row moved something into that it took from its target, in order of the rows.
+    pub sinks: Vec<(u32, Text)>,
     /// Values that waits expect at their addresses, by row, where they may be ids of threads.
     pub joins: Vec<(u32, i32)>,
     /// Paths that calls make, by row: opens with O_CREAT, renames, links.
@@ -240,6 +242,7 @@ impl EventTable {
         order(&mut self.fds);
         order(&mut self.fd_targets);
         order(&mut self.moved);
+        order(&mut self.sinks);
         order(&mut self.joins);
         order(&mut self.made);
         order(&mut self.accesses);
@@ -380,6 +383,11 @@ impl EventTable {
     pub fn dur_kind(&self, row: u32) -> DurKind {
         let (segment, at) = self.place(row);
         segment.dur_kind(at)
+    }
+
+    /// What a row moved something into that it took from its target.
+    pub fn sink(&self, row: u32) -> Text {
+        self.sinks.binary_search_by_key(&row, |&(row, _)| row).map_or(Text::NONE, |at| self.sinks[at].1)
     }
 
     /// Bytes that a row moved, where its syscall returns that.

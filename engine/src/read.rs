@@ -397,6 +397,7 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
         Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
         Extra::Program(name) => Extra::Program(text(*name)),
         Extra::Moved(address) => Extra::Moved(text(*address)),
+        Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
         Extra::Made(path) => Extra::Made(text(*path)),
         Extra::Opened { made, access, syncs } => Extra::Opened { made: text(*made), access: *access, syncs: *syncs },
         Extra::Own(address) => Extra::Own(text(*address)),

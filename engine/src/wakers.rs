@@ -236,7 +236,7 @@ impl Wakers {
         if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
             return Some(edge);
         }
-        let may_wait = known.wait.is_some() || matches!(known.deed, Deed::Writes | Deed::Opens);
+        let may_wait = known.wait.is_some() || matches!(known.deed, Deed::Writes | Deed::Moves | Deed::Opens);
         if !may_wait || self.shapes.timed_out(trace, span.row) {
             return None;
         }
@@ -249,7 +249,8 @@ impl Wakers {
         }
         let ended = match known.wait {
             None if known.deed == Deed::Opens => self.streams.opener(&call),
-            None => drain::reader(&self.streams, &call),
+            None if known.deed == Deed::Moves => self.moved(&call),
+            None => drain::reader(&self.streams, &call, trace.events.target(span.row)),
             Some(Wait::Poll) => poll::waker(self, &call.by_origin(known)),
             Some(_) => self.taken(&call.by_origin(known)),
         };
@@ -358,6 +359,14 @@ impl Wakers {
         let hung_up = || terminal::Terminals::leaver(call, row, &self.children);
         let told = || streamed.or_else(counted).or_else(|| self.watches.changer(call, target));
         told().or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
+    }
+
+    /// Who gave a call what it moved, or made room for it.
+    fn moved(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let given = self.streams.giver(call);
+        let (_, sinks) = stream::source_and_sinks(&call.trace.events, call.span.row);
+        let made_room = || sinks.into_iter().flatten().find_map(|sink| drain::reader(&self.streams, call, sink));
+        given.filter(|edge| call.is_at_end(edge.at_ns)).or_else(made_room).or(given)
     }
 
     /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec, or whose process ended

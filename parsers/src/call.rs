@@ -101,6 +101,7 @@ struct Seen<'a> {
     syncs: bool,
     moved: Text,
     own: Text,
+    into: Option<(i32, Text)>,
     /// Of a mapping.
     length: &'a [u8],
     shares: bool,
@@ -122,6 +123,7 @@ enum Lists {
 fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
     match letter {
         b'f' => descriptor(arg, line, parsed),
+        b'g' => seen.into = into(arg, parsed),
         b'd' => seen.directory = arg,
         b'p' if !line.target.is_some() => path(seen.directory, arg, line, parsed),
         b'b' if is_requeue(line, parsed) => seen.moved = parsed.texts.add(value::word(arg)),
@@ -176,6 +178,12 @@ fn descriptor(arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
     if let Some(inner) = decoration(arg).filter(|_| !line.target.is_some()) {
         line.target = decorated_target(inner, parsed);
     }
+}
+
+/// The same of the descriptor into which a call moves something.
+fn into(arg: &[u8], parsed: &mut Parsed) -> Option<(i32, Text)> {
+    let target = decoration(arg).map_or(Text::NONE, |inner| decorated_target(inner, parsed));
+    Some((value::fd(arg)?, target))
 }
 
 fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
@@ -350,6 +358,9 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
             None => line.extra = parsed.keep(Extra::Made(seen.made)),
             Some(access) => line.extra = parsed.keep(Extra::Opened { made: seen.made, access, syncs: seen.syncs }),
         }
+    }
+    if let Some((fd, target)) = seen.into.filter(|_| line.extra == 0 && line.outcome != Outcome::Failed) {
+        line.extra = parsed.keep(Extra::Into { fd, target });
     }
     if line.extra == 0 && seen.own.is_some() {
         line.extra = parsed.keep(Extra::Own(seen.own));

@@ -308,6 +308,13 @@ pub enum Extra {
     },
     /// The address to which a futex moves those that wait at its own, or at which the call itself waits in the end.
     Moved(Text),
+    /// The descriptor into which a call moves what it takes from another one, and its name where that is printed.
+    Into {
+        /// Its number.
+        fd: i32,
+        /// Its name.
+        target: Text,
+    },
     /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
     Fds(Box<[i32]>),
     /// Descriptors that a message brings to another process (`SCM_RIGHTS`), by their numbers on this side.

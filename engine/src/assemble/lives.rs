@@ -41,6 +41,7 @@ impl Assembler<'_> {
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
             Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
             Some(Extra::Moved(address)) => self.trace.events.moved.push((row, address)),
+            Some(Extra::Into { fd, target }) => self.moves_into(row, task, fd, target),
             Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
             Some(Extra::Opened { made, access, syncs }) => self.opened(row, made, access, syncs),
             Some(Extra::Own(address)) => self.names_socket(task, line.fd, address),
@@ -86,6 +87,18 @@ impl Assembler<'_> {
         let created_ns = events.end_ns(known.created_by);
         if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > LATE_NS) {
             known.birth_ns = created_ns;
+        }
+    }
+
+    /// A call moved something from one descriptor into another.
+    fn moves_into(&mut self, row: u32, task: u32, fd: i32, printed: Text) {
+        let (task, texts) = (task - self.first_task, &self.trace.events.texts);
+        let sink = match printed {
+            Text::NONE => self.descriptors.target(task, fd),
+            printed => self.descriptors.peer(task, fd, printed, texts),
+        };
+        if sink.is_some() {
+            self.trace.events.sinks.push((row, sink));
         }
     }
 

@@ -46,6 +46,8 @@ pub(super) fn is_told(known: &Known, target: &[u8], makes: Makes) -> bool {
 pub(super) fn works(known: &Known, target: &[u8], makes: Makes) -> bool {
     match known.wait {
         None if known.deed == Deed::Opens => !makes.fifos,
+        // Where it moves things to is not part of its shape.
+        None if known.deed == Deed::Moves => false,
         None => known.deed != Deed::Writes || !makes.may_be_stream(target),
         Some(Wait::Read) => {
             let of_file = !matches!(known.class, Class::Ipc | Class::Terminal | Class::Network);

@@ -18,7 +18,7 @@
 
 use super::child::Children;
 use super::shapes::{Deed, Known};
-use super::stream::{End, leaver, may_be_stream, writer};
+use super::stream::{End, leaver, may_be_stream, source_and_sinks, writer};
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
 use super::waits::Wait;
 use super::{Edge, How, Sure, waits};
@@ -65,6 +65,11 @@ pub(super) struct Connections {
     sent_to: FxHashMap<Text, Vec<Text>>,
 }
 
+/// Whether a target is the address of a peer, or a connection that was accepted at one.
+fn is_address(target: &[u8]) -> bool {
+    is_host_and_port(target) || target.ends_with(ACCEPTED)
+}
+
 impl Connections {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
         let events = &trace.events;
@@ -72,10 +77,16 @@ impl Connections {
         if known.wait == Some(Wait::Read) && events.texts.bytes(target).starts_with(DATAGRAMS) {
             self.datagrams.insert(target);
         }
+        let works = known.outcome == Outcome::Ok;
+        if known.deed == Deed::Moves && works {
+            let sinks = source_and_sinks(events, row).1.into_iter().flatten();
+            for sink in sinks.filter(|&sink| is_address(events.texts.bytes(sink))) {
+                self.ends.entry(sink).or_default().writes.push(row);
+            }
+        }
         if !known.at_address && known.deed != Deed::Accepts {
             return;
         }
-        let works = known.outcome == Outcome::Ok;
         match known.deed {
             // EINPROGRESS is a failure only in name.
             Deed::Connects if works && completes(trace, row) => {}

@@ -26,6 +26,8 @@ pub(super) enum Deed {
     Nothing,
     /// Gives others something to read.
     Writes,
+    /// Takes something from one descriptor and gives it to another.
+    Moves,
     /// Leaves its end of a stream.
     Closes,
     /// Makes a fifo.
@@ -319,8 +321,8 @@ fn has_word(op: &[u8], word: &[u8]) -> bool {
 #[rustfmt::skip]
 fn deed(syscall: &[u8], op: &[u8]) -> Deed {
     match syscall {
-        b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"sendfile" | b"splice" | b"kwrite"
-        | b"write_nocancel" => Deed::Writes,
+        b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"kwrite" | b"write_nocancel" => Deed::Writes,
+        b"sendfile" | b"sendfile64" | b"splice" | b"tee" => Deed::Moves,
         b"close" | b"shutdown" => Deed::Closes,
         b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Deed::MakesFifo,
         b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Deed::Nothing,

@@ -12,6 +12,7 @@ use super::waiting::Waiting;
 use super::waits::Wait;
 use super::{Edge, How, Sure};
 use crate::events::EventTable;
+use crate::outline::HELD_UP_NS;
 use crate::trace::Trace;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -31,6 +32,13 @@ pub(super) struct End {
 }
 
 impl End {
+    /// Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
+    fn used_by(&mut self, task: u32) {
+        if !self.users.iter().rev().take(8).any(|&user| user == task) {
+            self.users.push(task);
+        }
+    }
+
     pub(super) fn order(&mut self, trace: &Trace) {
         self.writes.order(trace);
         self.reads.order(trace);
@@ -80,6 +88,9 @@ impl Streams {
     pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
         let events = &trace.events;
         let target = events.target(row);
+        if known.deed == Deed::Moves && known.outcome != Outcome::Failed {
+            return self.moves(trace, row);
+        }
         if !target.is_some() || known.outcome == Outcome::Failed {
             return;
         }
@@ -95,10 +106,24 @@ impl Streams {
             _ if known.named == Some(Wait::Read) => end.reads.push(row),
             _ => {}
         }
-        let task = events.task(row);
-        // Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
-        if !end.users.iter().rev().take(8).any(|&user| user == task) {
-            end.users.push(task);
+        end.used_by(events.task(row));
+    }
+
+    /// What it takes from one stream is a read there, what it gives to another a write.
+    fn moves(&mut self, trace: &Trace, row: u32) {
+        let events = &trace.events;
+        let (source, sinks) = source_and_sinks(events, row);
+        if let Some(ends) = source.and_then(|source| self.ends_of(events, source)) {
+            let end = &mut self.ends[ends.own as usize];
+            end.reads.push(row);
+            end.used_by(events.task(row));
+        }
+        for sink in sinks.into_iter().flatten() {
+            if let Some(ends) = self.ends_of(events, sink) {
+                let end = &mut self.ends[ends.own as usize];
+                end.writes.push(row);
+                end.used_by(events.task(row));
+            }
         }
     }
 
@@ -165,9 +190,9 @@ impl Streams {
         self.ends.get(end as usize).map_or(&[], |end| &end.users)
     }
 
-    /// The number of the end from which one reads what this call writes, and the reads there.
-    pub(super) fn reads(&self, call: &Waiting<'_>) -> Option<(u32, &Ordered)> {
-        let ends = self.known_ends(call.trace.events.target(call.span.row))?;
+    /// The number of the end from which one reads what is written to a target, and the reads there.
+    pub(super) fn reads(&self, target: Text) -> Option<(u32, &Ordered)> {
+        let ends = self.known_ends(target)?;
         Some((ends.peer, &self.ends.get(ends.peer as usize)?.reads))
     }
 
@@ -192,6 +217,21 @@ impl Streams {
         Some(call.edge(row, How::Stream, Sure::Inferred))
     }
 
+    /// Who gave a call what it took from one stream to move it into another. Who was held up there itself did not keep it
+    /// waiting.
+    pub(super) fn giver(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let (Some(source), _) = source_and_sinks(events, call.span.row) else { return None };
+        let ends = self.known_ends(source)?;
+        let end = self.ends.get(ends.peer as usize)?;
+        let is_quick = |row: u32| events.dur_ns(row) < HELD_UP_NS;
+        let edge = match events.ret(call.span.row) {
+            0 => leaver(call, end, |_| true),
+            _ => writer(call, end, is_quick),
+        }?;
+        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+    }
+
     /// Who wrote last at the other end of a target, or left it.
     pub(super) fn last_event(&self, call: &Waiting<'_>, target: Text) -> Option<Edge> {
         let ends = self.known_ends(target)?;
@@ -210,6 +250,17 @@ impl Streams {
             false => writer(call, end, |_| true).or_else(late),
         }?;
         Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+    }
+}
+
+/// What a call takes its bytes from, and what it may move them into. That of sendfile is a file: which of the two comes first
+/// differs from system to system.
+pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, [Option<Text>; 2]) {
+    let some = |text: Text| text.is_some().then_some(text);
+    let (target, sink) = (some(events.target(row)), some(events.sink(row)));
+    match events.texts.bytes(events.shape(row).syscall).starts_with(b"sendfile") {
+        true => (None, [sink, target]),
+        false => (target, [sink, None]),
     }
 }
 

@@ -167,4 +167,48 @@ pub const CASES: &[Case] = &[
 2 01.252305 futex(0x55, FUTEX_WAKE_PRIVATE, 2147483647) = 1 <0.000073>
 1 01.253105 exit_group(0) = ?
 "#, ends: &["1 futex: 2 futex inferred", "1 read: 2 stream inferred", "1 futex: unknown"] },
+    Case { name: "what is spliced from one pipe into another was written to the first and is read from the second", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000100 pipe([3, 4]) = 0 <0.000010>
+1 01.000200 pipe([5, 6]) = 0 <0.000010>
+1 01.000300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000500 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+1 01.001000 read(5,  <unfinished ...>
+2 01.001000 splice(3, NULL, 6, NULL, 65536, 0 <unfinished ...>
+3 01.500000 write(4, "x", 1) = 1 <0.000020>
+2 01.500100 <... splice resumed>) = 1 <0.499100>
+1 01.500200 <... read resumed>"x", 10) = 1 <0.499200>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream measured", "2 splice: 3 stream measured"] },
+    Case { name: "a splice into a full pipe waits for who reads there, and so does who fills the first pipe", lines: r#"
+1 01.000000 write(4<pipe:[7]>, "x"..., 65536 <unfinished ...>
+2 01.000000 splice(3<pipe:[7]>, NULL, 6<pipe:[8]>, NULL, 65536, 0 <unfinished ...>
+3 01.000000 nanosleep({tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300000>
+3 01.300100 read(5<pipe:[8]>, "x"..., 65536) = 65536 <0.000050>
+2 01.300180 <... splice resumed>) = 65536 <0.300180>
+1 01.300190 <... write resumed>) = 65536 <0.300190>
+2 01.300200 splice(3<pipe:[7]>, NULL, 6<pipe:[8]>, NULL, 65536, 0) = 65536 <0.000100>
+1 01.303500 exit_group(0) = ?
+"#, ends: &["1 write: 2 drain inferred", "2 splice: 3 drain inferred", "3 nanosleep: itself"] },
+    Case { name: "what sendfile sends is read at the other end of the socket", lines: r#"
+1 01.000000 read(3<TCP:[127.0.0.1:5000->127.0.0.1:80]>,  <unfinished ...>
+2 01.400000 sendfile(4<TCP:[127.0.0.1:80->127.0.0.1:5000]>, 5</srv/a>, NULL, 100) = 100 <0.000100>
+1 01.400200 <... read resumed>"x"..., 100) = 100 <0.400200>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream measured"] },
+    Case { name: "the same of a connection of which no more than the peer's address is printed", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+2 01.000300 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 3 <0.000010>
+2 01.000400 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000010>
+2 01.000500 listen(3, 5) = 0 <0.000010>
+1 01.001000 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 3 <0.000010>
+1 01.001100 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000010>
+2 01.001200 accept(3, {sa_family=AF_INET, sin_port=htons(5000), sin_addr=inet_addr("127.0.0.1")}, [16]) = 4 <0.000010>
+1 01.001300 read(3,  <unfinished ...>
+2 01.001400 openat(AT_FDCWD, "/srv/a", O_RDONLY) = 5 <0.000010>
+2 01.400000 sendfile(4, 5, NULL, 100) = 100 <0.000100>
+1 01.400200 <... read resumed>"x"..., 100) = 100 <0.398900>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 read: 2 stream inferred"] },
 ];
