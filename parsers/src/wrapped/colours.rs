@@ -35,9 +35,12 @@ fn plain(mut text: &[u8]) -> Vec<u8> {
 
 /// What follows a sequence, of which the escape character is taken. One that does not end is left as text.
 fn behind_sequence(text: &[u8]) -> &[u8] {
-    let is_last = |byte: &u8| (0x40..=0x7e).contains(byte);
+    let end_of = |rest: &[u8]| rest.iter().position(|byte| !(0x20..=0x3f).contains(byte));
     let rest = match text.split_first() {
-        Some((b'[', rest)) => rest.iter().position(is_last).and_then(|end| rest.get(end + 1..)),
+        // Parameters, then the letter that says what to do.
+        Some((b'[', rest)) => {
+            end_of(rest).filter(|&end| (0x40..=0x7e).contains(&rest[end])).and_then(|end| rest.get(end + 1..))
+        }
         // A title ends with a bell, or with the next escape character and a backslash.
         Some((b']', rest)) => rest.iter().position(|&byte| byte == 7 || byte == ESC).and_then(|end| {
             rest.get(end..)
