@@ -7,6 +7,7 @@
 //! plain file          Seekable   |cell 0|cell 1|cell 2|…    a line belongs to the cell it starts in
 //! gz, bz2, xz, zst    Stream     own thread: decompress → chunks of whole lines → at most four wait
 //! pipe, terminal      Stream     own thread: read       → the same
+//! UTF-16              Stream     own thread: decode     → the same
 //! ```
 //! What a file is, its first bytes tell, never its name.
 
@@ -14,6 +15,7 @@ mod decode;
 mod file;
 mod magic;
 mod stream;
+mod utf16;
 
 pub use file::Seekable;
 pub use stream::{Chunk, Stream};
@@ -36,7 +38,7 @@ pub enum Source {
 /// Open a file, or standard input if the path is `-`.
 ///
 /// # Errors
-/// Those of opening; a directory; text that is not UTF-8 by its byte order mark. What a stream holds is not known yet:
+/// Those of opening; a directory; text in UTF-32 by its byte order mark. What a stream holds is not known yet:
 /// its errors come with its first chunk.
 pub fn open(path: &Path) -> io::Result<Source> {
     if path.as_os_str() == "-" { standard_input() } else { source_of(File::open(path)?) }
@@ -65,7 +67,8 @@ fn source_of(file: File) -> io::Result<Source> {
     let file = Seekable::from_file(file)?;
     let head = file.head()?;
     // Files that the kernel makes up while they are read (/proc) say that they have no length.
-    if magic::Compression::of(&head).is_some() || (file.is_empty() && !head.is_empty()) {
+    let is_to_decode = magic::Compression::of(&head).is_some() || utf16::mark(&head).is_some();
+    if is_to_decode || (file.is_empty() && !head.is_empty()) {
         return Stream::new(file.into_file()?).map(Source::Stream);
     }
     file.after_mark(&head).map(Source::File)

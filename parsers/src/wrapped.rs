@@ -11,6 +11,7 @@ mod choice;
 mod colours;
 mod compose;
 mod cri;
+mod html;
 mod indent;
 mod json;
 mod kubectl;
@@ -37,6 +38,7 @@ type Around = fn(&[u8]) -> Option<Arc<dyn Wrapper>>;
 const WRAPPERS: &[Around] = &[
     quotes::around,
     indent::around,
+    html::around,
     colours::around,
     json::around,
     cri::around,

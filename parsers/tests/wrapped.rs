@@ -130,6 +130,22 @@ fn the_time_of_the_log_is_the_clock_of_lines_that_have_none() {
 }
 
 #[test]
+fn what_a_page_writes_for_brackets_and_quotes_is_read_as_these() {
+    let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let all = |text: &str| escape(text).replace('"', "&quot;");
+    for text in [STRACE, BARE] {
+        let expected = shown_lines(chosen(text).1.as_ref(), text);
+        for escaped in [escape(text), all(text)] {
+            let (_, reader) = chosen(&escaped);
+            assert_eq!(reader.wrapping().names, ["html"]);
+            assert_eq!(shown_lines(reader.as_ref(), &escaped), expected);
+        }
+    }
+    let own = STRACE.replace("a: b", "&lt;b&gt;");
+    assert!(chosen(&own).1.wrapping().names.is_empty());
+}
+
+#[test]
 fn lines_of_others_stay_other_output() {
     let mut lines = vec!["Jan 02 03:04:05 host systemd[1]: Started a.service.".to_owned()];
     for line in STRACE.lines() {
@@ -187,6 +203,10 @@ fn a_user_who_names_the_format_gets_it() {
     let named = |name| parsers::reader_of(head, by_name(name)).map(|(name, reader)| (name, reader.wrapping().names));
     assert_eq!(named("kernel-log"), Some(("kernel-log", vec![])));
     assert_eq!(named("strace"), Some(("strace", vec!["syslog"])));
+    // One line is enough if it is known what it must be: a file of a thread.
+    let one = Head { bytes: b"2026-01-02T03:04:05Z +++ exited with 0 +++\n", complete: true };
+    let found = parsers::reader_of(one, by_name("strace")).map(|(_, reader)| reader.wrapping().names);
+    assert_eq!(found, Some(vec!["timestamps"]));
 }
 
 #[test]

@@ -173,6 +173,7 @@ def caveats(capture: Capture) -> Iterator[str]:
 _WRAPPERS = {
     "quotes": "quote marks",
     "indent": "an indent",
+    "html": "what HTML writes for brackets and quotes",
     "colours": "escape sequences",
     "json": "a JSON object",
     "cri": "time and stream (a container's log)",

@@ -47,7 +47,8 @@ pub(super) fn mark_bytes(head: &[u8]) -> io::Result<usize> {
     match head {
         [0xef, 0xbb, 0xbf, ..] => Ok(3),
         [0xff, 0xfe, 0, 0, ..] | [0, 0, 0xfe, 0xff, ..] => other("the text is UTF-32; convert it to UTF-8 first"),
-        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => other("the text is UTF-16; convert it to UTF-8 first"),
+        // Plain files are decoded; this one is inside of compressed data.
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => other("the text is UTF-16; unpack it first"),
         _ => Ok(0),
     }
 }

@@ -6,6 +6,7 @@
 //! ```
 
 use super::magic::{self, Compression};
+use super::utf16::{self, Utf16};
 use super::{CHUNK_BYTES, decode};
 use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -101,13 +102,14 @@ impl Stream {
 fn feed(mut source: impl Read, send: &SyncSender<Piece>) -> io::Result<Piece> {
     let mut head = Vec::with_capacity(magic::HEAD_BYTES);
     (&mut source).take(magic::HEAD_BYTES as u64).read_to_end(&mut head)?;
-    let compression = Compression::of(&head);
+    let (compression, encoding) = (Compression::of(&head), utf16::mark(&head));
     // At its end already: a terminal would be asked again, and wait.
     let rest = if head.len() < magic::HEAD_BYTES { 0 } else { u64::MAX };
     let source = Cursor::new(head).chain(source.take(rest));
-    let (text, read_bytes): (Box<dyn Read>, usize) = match compression {
-        Some(compression) => (decode::text_of(compression, source), DECODED_BYTES),
-        None => (Box::new(source), FIRST_BYTES),
+    let (text, read_bytes): (Box<dyn Read>, usize) = match (compression, encoding) {
+        (Some(compression), _) => (decode::text_of(compression, source), DECODED_BYTES),
+        (None, Some(is_low_first)) => (Box::new(Utf16::new(source, is_low_first)), FIRST_BYTES),
+        (None, None) => (Box::new(source), FIRST_BYTES),
     };
     let held = Vec::with_capacity(CHUNK_BYTES + FIRST_BYTES);
     let feed = Feed { text, compressed: compression.is_some(), read_bytes, held, lines_bytes: 0, offset: 0, send };

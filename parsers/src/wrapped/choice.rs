@@ -8,7 +8,7 @@
 //! ```
 //! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
 
-use super::{Layer, WRAPPERS, Wrapped, numbers, opened};
+use super::{Layer, WRAPPERS, Wrapped, html, numbers, opened};
 use crate::format::{self, Format, Head, LineReader, Parsed};
 use crate::line::{Kind, Line, Outcome};
 use crate::syscalls;
@@ -31,7 +31,8 @@ const LEAST_SHARE: usize = 10;
 /// The name of the format of a capture that begins so, or that a user names, and a reader of its lines.
 pub fn reader_of(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<(&'static str, Box<dyn LineReader>)> {
     let as_is = Choice::of(head, format, Vec::new());
-    if as_is.as_ref().is_some_and(|choice| choice.reads_the_first(head)) && !numbers::are_counted(head.bytes) {
+    let is_plain = || !numbers::are_counted(head.bytes) && !html::is_escaped(head.bytes);
+    if as_is.as_ref().is_some_and(|choice| choice.reads_the_first(head)) && is_plain() {
         return as_is.map(|choice| choice.named());
     }
     let best = as_is.map(|choice| choice.counted(head));
@@ -113,9 +114,10 @@ impl Search {
         }
     }
 
-    /// Whether what is inside are calls, and enough of them. All lines of a short one are enough.
+    /// Whether what is inside are calls, and enough of them. All lines of a short one are enough, and a single one if it is
+    /// known what it must be.
     fn is_trace(&self, choice: &Choice, is_complete: bool) -> bool {
-        let is_all = is_complete && choice.calls == self.lines && choice.calls > 1;
+        let is_all = is_complete && choice.calls == self.lines && choice.calls > usize::from(self.format.is_none());
         let are_enough = choice.calls >= LEAST_CALLS && choice.calls * LEAST_SHARE >= self.lines;
         !choice.is_log() && (are_enough || is_all)
     }

@@ -1,0 +1,69 @@
+//! What a page writes for the characters that mean something in HTML: `&lt;unfinished ...&gt;`, `&quot;/etc/passwd&quot;`.
+//!
+//! A program that works with pages has such words in its strings as well. But then the marks around strings are plain ones,
+//! and so are the brackets with which the lines of a tracer end.
+
+use super::{Inner, Wrapper, without_cr};
+use memchr::memmem;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const ENTITIES: [(&[u8], u8); 8] = [
+    (b"lt;", b'<'),
+    (b"gt;", b'>'),
+    (b"quot;", b'"'),
+    (b"amp;", b'&'),
+    (b"#34;", b'"'),
+    (b"#39;", b'\''),
+    (b"#x27;", b'\''),
+    (b"apos;", b'\''),
+];
+
+struct Html;
+
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    is_escaped(head).then(|| Arc::new(Html) as Arc<dyn Wrapper>)
+}
+
+/// Whether no line has the plain characters where tracers have them.
+pub(super) fn is_escaped(head: &[u8]) -> bool {
+    let ends = || head.split(|&byte| byte == b'\n').map(without_cr);
+    let has = |word: &[u8]| memmem::find(head, word).is_some();
+    let are_quotes = || (has(b"&quot;") || has(b"&#34;")) && memchr::memchr(b'"', head).is_none();
+    let are_brackets =
+        || has(b"&gt;") && ends().any(|line| line.ends_with(b"&gt;")) && !ends().any(|line| line.ends_with(b">"));
+    are_quotes() || are_brackets()
+}
+
+impl Wrapper for Html {
+    fn name(&self) -> &'static str {
+        "html"
+    }
+
+    fn is_by_hand(&self) -> bool {
+        true
+    }
+
+    fn is_certain(&self) -> bool {
+        true
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let text = if memchr::memchr(b'&', line).is_some() { Cow::Owned(plain(line)) } else { Cow::Borrowed(line) };
+        Some(Inner { text, ..Inner::of(b"") })
+    }
+}
+
+fn plain(mut text: &[u8]) -> Vec<u8> {
+    let mut out = Vec::with_capacity(text.len());
+    while let Some(at) = memchr::memchr(b'&', text) {
+        out.extend_from_slice(&text[..at]);
+        let rest = &text[at + 1..];
+        let found = ENTITIES.iter().find_map(|&(word, byte)| Some((byte, rest.strip_prefix(word)?)));
+        let (byte, rest) = found.unwrap_or((b'&', rest));
+        out.push(byte);
+        text = rest;
+    }
+    out.extend_from_slice(text);
+    out
+}
