@@ -52,7 +52,12 @@ def test_help_shows_brackets_as_they_are(run: Run) -> None:
         (["summarize", "--tpo", "3"], 2, "Did you mean"),
         (["sumarize"], 2, 'Did you mean "summarize"?'),
         (["README.md"], 2, "tracealyze summarize README.md"),
-        (["top-syscalls", "README.md", "--by", "colour"], 2, "syscall"),
+        (["top-syscalls", "README.md", "--by", "colour"], 2, '--by: there is no "colour" (syscall, op, shape'),
+        (["top-syscalls", "README.md", "--sort", "totl"], 2, 'Did you mean "total"? See tracealyze top-syscalls'),
+        (["tree", "README.md", "--format", "jsn"], 2, 'Did you mean "json"?'),
+        (["baseline", "crate"], 2, "Did you mean 'create'? See"),
+        (["events", "samples/ssh-login/ssh-login.truss", "--syscall", "iotcl"], 3, 'Did you mean "ioctl"?'),
+        (["summarize", "README.md", "--input-format", "strace"], 3, "tried strace. Leave --input-format out."),
         (["summarize"], 2, "No capture: name a file"),
         (["summarize", ""], 3, "a capture without a name: is a variable empty?"),
         (
@@ -421,3 +426,8 @@ def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_word(tmp_path: Pat
         check=False,
     )
     assert (done.returncode, done.stderr) == (130, b"")
+
+
+def test_that_there_is_no_such_call_may_be_the_answer(run: Run) -> None:
+    done = run("events", SSH, "--syscall", "fsync")
+    assert (done.returncode, done.stderr) == (0, "No event is a call of fsync.\n")

@@ -16,7 +16,9 @@ def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
     if reason == "empty":
         return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
     if reason == "unrecognised":
-        return f"{name}: not recognised; tried {', '.join(tried)}. If you know the format, say --input-format NAME."
+        # One was tried alone: it was named.
+        advice = "If you know the format, say --input-format NAME." if len(tried) > 1 else "Leave --input-format out."
+        return f"{name}: not recognised; tried {', '.join(tried)}. {advice}"
     if reason == "no_line":
         return f"{name}: no line fits {tried[0]}, or none behind the one that --from names."
     if reason == "past_end":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from importlib import import_module
@@ -151,7 +152,22 @@ def _usage(error: typer.TyperException) -> str:
     if possible:
         return f"{error.message}. Did you mean {' or '.join(possible)}?{where}"
     # Without a message: help was asked for by saying nothing.
-    return f"{error.format_message().rstrip('.') or 'no command'}.{where}"
+    said = _of_choices(error) or error.format_message().rstrip(".") or "no command"
+    return f"{said}{'' if said.endswith('?') else '.'}{where}"
+
+
+_CHOSEN = re.compile(r"'(?P<value>.*)' is not one of ")
+
+
+def _of_choices(error: typer.TyperException) -> str | None:
+    """What is said of a value that is none of those that there are, with the nearest of them."""
+    param = getattr(error, "param", None)
+    known = [str(getattr(each, "value", each)) for each in getattr(getattr(param, "type", None), "choices", ())]
+    match = _CHOSEN.match(error.message) if known else None
+    if param is None or match is None:
+        return None
+    hint = did_you_mean(match["value"], known)
+    return f'{param.opts[0]}: there is no "{match["value"]}" ({", ".join(known)}){f".{hint}" if hint else ""}'
 
 
 def _told(lines: Sequence[str], code: ExitCode) -> int:
