@@ -117,7 +117,7 @@ impl Reader {
         if let Some(read) = self.apart(line, parsed) {
             return read;
         }
-        if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK) {
+        if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK).or_else(|| behind_hole(line)) {
             return self.read_plain(rest, parsed);
         }
         match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
@@ -146,6 +146,12 @@ impl Reader {
         let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
         Line::of(if only_prefix && self.layout.has_prefix() { Kind::Damaged } else { Kind::Foreign })
     }
+}
+
+/// What follows the zeros of a file that was emptied while the tracer wrote to it.
+fn behind_hole(line: &[u8]) -> Option<&[u8]> {
+    let zeros = line.iter().take_while(|&&byte| byte == 0).count();
+    line.get(zeros..).filter(|rest| zeros > 0 && !rest.is_empty())
 }
 
 /// Whether a text can be what follows the prefix.

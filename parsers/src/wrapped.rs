@@ -15,8 +15,12 @@ mod html;
 mod indent;
 mod json;
 mod kubectl;
+mod logfmt;
 mod numbers;
+mod padding;
+mod prefix;
 mod quotes;
+mod steps;
 mod syslog;
 mod timestamps;
 
@@ -38,15 +42,19 @@ type Around = fn(&[u8]) -> Option<Arc<dyn Wrapper>>;
 const WRAPPERS: &[Around] = &[
     quotes::around,
     indent::around,
+    padding::around,
     html::around,
     colours::around,
     json::around,
+    logfmt::around,
     cri::around,
     timestamps::around,
     syslog::around,
     compose::around,
     kubectl::around,
+    steps::around,
     numbers::around,
+    prefix::around,
 ];
 
 /// One thing that is put around lines.

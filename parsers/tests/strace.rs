@@ -174,6 +174,23 @@ fn facts_follow_from_the_head() {
 }
 
 #[test]
+fn zeros_of_a_file_that_was_emptied_do_not_hide_the_line_behind_them() {
+    let line = "700 1700000000.000100 close(3) = 0 <0.000010>";
+    let mut parsed = Parsed::default();
+    let [plain, behind] = [line.to_owned(), "\0".repeat(4096) + line]
+        .map(|text| reader(&format!("{line}\n")).read(text.as_bytes(), &mut parsed));
+    assert_eq!(plain, behind);
+    assert_eq!(plain.kind, Kind::Call);
+}
+
+#[test]
+fn an_indented_id_is_no_difference_of_seconds() {
+    let clock = |head: &str| reader(head).facts().clock;
+    assert_eq!(clock("     0 close(3) = 0\n     1 close(4) = 0\n"), Clock::SincePrevious);
+    assert_eq!(clock("    4711 close(3) = 0\n    4711 close(4) = 0\n"), Clock::None);
+}
+
+#[test]
 fn columns_of_a_table_are_those_of_its_head() {
     let head = "syscall              calls    errors % time\n---------------- --------- --------- ------\n";
     let mut parsed = Parsed::default();

@@ -74,7 +74,7 @@ fn lines_say_the_same_with_something_around_them() {
             if names != "indent" || !wrapping.names.is_empty() {
                 assert_eq!(wrapping.names.join(" "), names, "{around}");
             }
-            assert_eq!(wrapping.sender.as_deref().unwrap_or(""), sender, "{form}");
+            assert_eq!(wrapping.sender.as_deref().unwrap_or("").replace('\t', "→"), sender, "{form}");
             assert_eq!(reader.facts(), bare.facts(), "{form}");
             assert_eq!(shown_lines(reader.as_ref(), &around), expected, "{form}");
             let ends = around.replace('\n', "\r\n");
@@ -143,6 +143,16 @@ fn what_a_page_writes_for_brackets_and_quotes_is_read_as_these() {
     }
     let own = STRACE.replace("a: b", "&lt;b&gt;");
     assert!(chosen(&own).1.wrapping().names.is_empty());
+}
+
+#[test]
+fn blanks_behind_lines_are_none_of_them() {
+    for text in [STRACE, BARE] {
+        let padded = text.replace('\n', "    \n");
+        let (_, reader) = chosen(&padded);
+        assert_eq!(reader.wrapping().names, ["padding"]);
+        assert_eq!(shown_lines(reader.as_ref(), &padded), shown_lines(chosen(text).1.as_ref(), text));
+    }
 }
 
 #[test]

@@ -182,6 +182,10 @@ _WRAPPERS = {
     "compose": "the name of a container",
     "kubectl": "the name of a pod",
     "numbers": "its number",
+    "logfmt": "words with values",
+    "steps": "job, step and time of a build",
+    "prefix": "a word that all have",
+    "padding": "blanks at its end",
 }
 
 _LOGGED_CLOCK = (

@@ -8,7 +8,7 @@
 //! ```
 //! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
 
-use super::{Layer, WRAPPERS, Wrapped, html, numbers, opened};
+use super::{Layer, WRAPPERS, Wrapped, html, numbers, opened, padding};
 use crate::format::{self, Format, Head, LineReader, Parsed};
 use crate::line::{Kind, Line, Outcome};
 use crate::syscalls;
@@ -31,7 +31,8 @@ const LEAST_SHARE: usize = 10;
 /// The name of the format of a capture that begins so, or that a user names, and a reader of its lines.
 pub fn reader_of(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<(&'static str, Box<dyn LineReader>)> {
     let as_is = Choice::of(head, format, Vec::new());
-    let is_plain = || !numbers::are_counted(head.bytes) && !html::is_escaped(head.bytes);
+    let certain = [numbers::are_counted, html::is_escaped, padding::is_there];
+    let is_plain = || !certain.iter().any(|is_there| is_there(head.bytes));
     if as_is.as_ref().is_some_and(|choice| choice.reads_the_first(head)) && is_plain() {
         return as_is.map(|choice| choice.named());
     }

@@ -82,7 +82,7 @@ fn field(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
 }
 
 /// A string with its quotes, and what follows.
-fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = scan::string_end(text.strip_prefix(b"\"")?) + 2;
     (end <= text.len()).then(|| text.split_at(end))
 }
@@ -102,18 +102,18 @@ fn nested_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-fn inside(value: &[u8]) -> &[u8] {
+pub(super) fn inside(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value)
 }
 
 /// The line end that docker keeps; the backslash before it must not be escaped itself.
-fn without_line_end(text: &[u8]) -> &[u8] {
+pub(super) fn without_line_end(text: &[u8]) -> &[u8] {
     let Some(rest) = text.strip_suffix(b"\\n") else { return text };
     let backslashes = rest.iter().rev().take_while(|&&byte| byte == b'\\').count();
     if backslashes % 2 == 0 { rest } else { text }
 }
 
-fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     if memchr::memchr(b'\\', text).is_none() {
         return Cow::Borrowed(text);
     }

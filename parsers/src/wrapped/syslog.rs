@@ -41,13 +41,14 @@ fn tagged(text: &[u8]) -> Option<(&[u8], &[u8])> {
     program_of(second).map(|program| (program, rest))
 }
 
-/// `strace` of `strace[12]:` or `strace:`.
+/// `strace` of `strace[12]:` or `strace:`, `app` of `app[web.1]:`.
 fn program_of(tag: &[u8]) -> Option<&[u8]> {
     let tag = tag.strip_suffix(b":")?;
     let name = match tag.strip_suffix(b"]") {
         Some(inside) => {
             let at = memchr::memrchr(b'[', inside)?;
-            inside.get(..at).filter(|_| inside[at + 1..].iter().all(u8::is_ascii_digit))?
+            let is_process = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
+            inside.get(..at).filter(|_| inside[at + 1..].iter().all(is_process))?
         }
         None => tag,
     };

@@ -1,0 +1,41 @@
+//! Blanks behind each line, as terminals and tables put them there that are copied from.
+
+use super::{Inner, Wrapper, without_cr};
+use crate::scan;
+use std::sync::Arc;
+
+struct Padding;
+
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    is_there(head).then(|| Arc::new(Padding) as Arc<dyn Wrapper>)
+}
+
+/// Whether nearly all of the first lines end with blanks.
+pub(super) fn is_there(head: &[u8]) -> bool {
+    const LOOKED_AT: usize = 64;
+    let lines = head.split(|&byte| byte == b'\n').map(without_cr).filter(|line| !line.trim_ascii().is_empty());
+    let (mut all, mut padded) = (0, 0);
+    for line in lines.take(LOOKED_AT) {
+        all += 1;
+        padded += usize::from(line.ends_with(b" ") || line.ends_with(b" \t"));
+    }
+    padded > 2 && padded * 10 >= all * 9
+}
+
+impl Wrapper for Padding {
+    fn name(&self) -> &'static str {
+        "padding"
+    }
+
+    fn is_by_hand(&self) -> bool {
+        true
+    }
+
+    fn is_certain(&self) -> bool {
+        true
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        Some(Inner::of(scan::trim_end(line)))
+    }
+}

@@ -1,0 +1,43 @@
+//! The same word before each line, whatever it says: `a.log:` of grep -H, `+` of a diff, `- ` of a list, the host of pdsh,
+//! pod and container of stern (one after the other).
+
+use super::{Inner, Wrapper};
+use std::sync::Arc;
+
+/// The word with the blank, colon or mark that ends it.
+struct Prefix(Vec<u8>);
+
+const MOST_BYTES: usize = 80;
+const LOOKED_AT: usize = 200;
+
+/// Before nine of ten of the first lines. A number is none: it may be the tracer's own.
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    let lines = || head.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LOOKED_AT);
+    // The first line may be a title.
+    let word = lines().nth(1).and_then(word)?;
+    let (all, having) = (lines().count(), lines().filter(|line| line.starts_with(word)).count());
+    (having > 2 && having * 10 >= all * 9).then(|| Arc::new(Prefix(word.to_vec())) as Arc<dyn Wrapper>)
+}
+
+fn word(line: &[u8]) -> Option<&[u8]> {
+    let front = line.get(..MOST_BYTES).unwrap_or(line);
+    let is_mark = |byte: &u8| b"+-*|>:]".contains(byte);
+    let (mark, rest) = match front.iter().position(|byte| matches!(byte, b' ' | b'\t' | b':' | b'|' | b'>' | b']')) {
+        // A mark at the very front stands for itself.
+        _ if front.first().is_some_and(is_mark) => (1, front.get(1..)?),
+        Some(end) if end > 0 && !front[0].is_ascii_digit() => (end + 1, front.get(end + 1..)?),
+        _ => return None,
+    };
+    let blank = usize::from(mark > 0 && front[mark - 1] != b' ' && rest.first() == Some(&b' '));
+    line.get(..mark + blank)
+}
+
+impl Wrapper for Prefix {
+    fn name(&self) -> &'static str {
+        "prefix"
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        line.strip_prefix(self.0.as_slice()).map(Inner::of)
+    }
+}

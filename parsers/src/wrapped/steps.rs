@@ -1,0 +1,29 @@
+//! Job, step and time of a build, as of `gh run view --log`: `build→Run tests→2026-01-02T03:04:05.1234567Z close(3) = 0`. Each
+//! step is a sender of its own.
+
+use super::{Inner, Wrapper};
+use crate::kernel_log::stamp;
+use std::borrow::Cow;
+use std::sync::Arc;
+
+const MOST_NAME_BYTES: usize = 256;
+
+struct Steps;
+
+pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+    super::most_of(head, Steps)
+}
+
+impl Wrapper for Steps {
+    fn name(&self) -> &'static str {
+        "steps"
+    }
+
+    fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
+        let names = line.get(..MOST_NAME_BYTES).unwrap_or(line);
+        let end = memchr::memchr_iter(b'\t', names).nth(1)?;
+        let rest = &line[end + 1..];
+        let front = stamp::first(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest))?;
+        Some(Inner { sender: &line[..end], stamp: front.stamps[0], text: Cow::Borrowed(front.text) })
+    }
+}
