@@ -52,19 +52,28 @@ def test_groups_are_the_sums_of_their_pieces(by: list[str], trace: tracealyze.Tr
     assert {tuple(row[key] for key in by): row["exclusive_ns"] for row in trace.partition_by(by)} == sums
 
 
-def test_a_column_that_is_no_key_tells_what_all_pieces_agree_in(trace: tracealyze.Trace) -> None:
-    for group in trace.partition_by(["pid"]):
-        pieces = [row for row in trace.partition if row["pid"] == group["pid"]]
+@pytest.mark.parametrize("by", [["pid"], ["program"], ["class", "target"], ["syscall", "op"], ["resolved", "pid"], []])
+def test_a_column_that_is_no_key_tells_what_all_pieces_agree_in(by: list[str], trace: tracealyze.Trace) -> None:
+    for group in trace.partition_by(by):
+        pieces = [row for row in trace.partition if all(row[key] == group[key] for key in by)]
         assert group["pieces"] == len(pieces)
         assert group["targets"] == len({row["target"] for row in pieces})
-        assert group["processes"] == 1
+        # Each process of this capture has an id of its own.
+        assert group["processes"] == len({row["pid"] for row in pieces})
         for key in KEYS:
             values = {row[key] for row in pieces}
             assert group[key] == (values.pop() if len(values) == 1 else None)
 
 
-def test_what_a_scope_has_and_what_is_apart_from_it_are_the_whole(trace: tracealyze.Trace) -> None:
-    scope = Scope({"pid": [12200], "syscall": ["ioctl", None]}, {"op": ["ZFS_IOC_OBJSET_STATS"]})
+@pytest.mark.parametrize(
+    "scope",
+    [
+        Scope({"pid": [12200], "syscall": ["ioctl", None]}, {"op": ["ZFS_IOC_OBJSET_STATS"]}),
+        Scope({"syscall": ["ioctl", None]}, {"op": ["ZFS_IOC_OBJSET_STATS"]}),
+        Scope({"program": ["/usr/sbin/quota"]}, {"target": ["/dev/zfs"]}),
+    ],
+)
+def test_what_a_scope_has_and_what_is_apart_from_it_are_the_whole(scope: Scope, trace: tracealyze.Trace) -> None:
     inside = sum(trace.partition_by(["class"], scope).column("exclusive_ns"))
     outside = sum(trace.partition_by(["class"], apart_from=[scope]).column("exclusive_ns"))
     assert 0 < inside < inside + outside == trace.window.wall_ns

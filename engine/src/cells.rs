@@ -1,5 +1,11 @@
 //! Cells: what pieces of the partition have together that only differ in their tasks and targets. They are few, however many
-//! pieces there are, and tell which pieces cannot be part of a large group.
+//! pieces there are: what holds for a cell, and in which group it belongs, is found out once for all of its pieces.
+//!
+//! ```text
+//! pieces     7 cc1 read a | 7 cc1 user | 8 cc1 read b | 9 ld read a        of tasks 7, 8 and 9
+//! cells      cc1 read 0, cc1 user 1, ld read 2
+//! of pieces  0            | 1          | 0            | 2
+//! ```
 
 use crate::fold::{Filter, Key, Query};
 use crate::partition::{Piece, Pieces};
@@ -8,7 +14,7 @@ use crate::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 /// Pieces that are looked at by one core at a time.
 const AT_ONCE: usize = 1 << 14;
@@ -24,11 +30,27 @@ pub(crate) struct Place {
     tag: Tag,
 }
 
+/// The pieces of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    /// One of them.
+    pub piece: Piece,
+    pub exclusive_ns: i64,
+}
+
 /// The cells of a partition.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Cells {
-    /// A piece of each, and the sum.
-    sums: FxHashMap<Place, (Piece, i64)>,
+    all: Vec<Cell>,
+    of_pieces: Vec<u32>,
+}
+
+/// The cells of some pieces.
+#[derive(Default)]
+struct Chunk {
+    places: FxHashMap<Place, u32>,
+    cells: Vec<Cell>,
+    of_pieces: Vec<u32>,
 }
 
 pub(crate) fn place(trace: &Trace, piece: &Piece) -> Place {
@@ -37,40 +59,74 @@ pub(crate) fn place(trace: &Trace, piece: &Piece) -> Place {
     Place { capture, program, class, name: piece.name(trace), resolved, tag }
 }
 
-fn differs_within_cells(key: Key) -> bool {
+/// Whether pieces of one cell may have different values of a key.
+pub(crate) fn differs_within_cells(key: Key) -> bool {
     matches!(key, Key::Pid | Key::Tid | Key::Target)
 }
 
-impl Cells {
-    /// Add up.
-    pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Cells {
-        let of_some = |pieces: &[Piece]| {
-            let mut sums: FxHashMap<Place, (Piece, i64)> = FxHashMap::default();
-            for piece in pieces {
-                sums.entry(place(trace, piece)).or_insert((*piece, 0)).1 += piece.exclusive_ns;
-            }
-            sums
-        };
-        let together = |mut sums: FxHashMap<Place, (Piece, i64)>, others: FxHashMap<Place, (Piece, i64)>| {
-            for (place, (piece, ns)) in others {
-                sums.entry(place).or_insert((piece, 0)).1 += ns;
-            }
-            sums
-        };
-        Cells { sums: pieces.par_chunks(AT_ONCE).map(of_some).reduce(FxHashMap::default, together) }
+impl Chunk {
+    fn new(trace: &Trace, pieces: &[Piece]) -> Chunk {
+        let mut chunk = Chunk { of_pieces: Vec::with_capacity(pieces.len()), ..Chunk::default() };
+        for piece in pieces {
+            let number = chunk.number(place(trace, piece), piece);
+            chunk.cells[number as usize].exclusive_ns += piece.exclusive_ns;
+            chunk.of_pieces.push(number);
+        }
+        chunk
     }
 
-    /// The cells whose pieces may be part of a group that is large enough, by what is asked.
-    fn reaching(&self, trace: &Trace, query: &Query, within: &Filter) -> FxHashSet<Place> {
+    fn number(&mut self, place: Place, piece: &Piece) -> u32 {
+        *self.places.entry(place).or_insert_with(|| {
+            self.cells.push(Cell { piece: *piece, exclusive_ns: 0 });
+            self.cells.len() as u32 - 1
+        })
+    }
+}
+
+impl Cells {
+    /// Number them, in the order of their first pieces, and add up.
+    pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Cells {
+        let chunks: Vec<Chunk> = pieces.par_chunks(AT_ONCE).map(|some| Chunk::new(trace, some)).collect();
+        let mut all = Chunk::default();
+        let numbers = chunks.iter().map(|chunk| {
+            let number = |cell: &Cell| {
+                let number = all.number(place(trace, &cell.piece), &cell.piece);
+                all.cells[number as usize].exclusive_ns += cell.exclusive_ns;
+                number
+            };
+            chunk.cells.iter().map(number).collect()
+        });
+        let numbers: Vec<Vec<u32>> = numbers.collect();
+        let mut of_pieces = vec![0; pieces.len()];
+        let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(&chunks).zip(numbers);
+        parts.for_each(|((into, chunk), numbers)| {
+            into.iter_mut().zip(&chunk.of_pieces).for_each(|(into, &local)| *into = numbers[local as usize]);
+        });
+        Cells { all: all.cells, of_pieces }
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Cell] {
+        &self.all
+    }
+
+    /// The number of the cell of a piece.
+    #[inline]
+    pub(crate) fn of(&self, piece: u32) -> u32 {
+        self.of_pieces[piece as usize]
+    }
+
+    /// Of each cell whether its pieces may be part of a group that is large enough, by what is asked.
+    fn reaching(&self, trace: &Trace, query: &Query, within: &Filter) -> Vec<bool> {
         let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_cells(key));
-        let group = |piece: &Piece| keys().map(|key| key.of(trace, piece)).collect::<Vec<u32>>();
+        let group = |cell: &Cell| keys().map(|key| key.of(trace, &cell.piece)).collect::<Vec<u32>>();
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
-        let chosen = || self.sums.iter().filter(|(_, (piece, _))| within.may_have(trace, piece, differs_within_cells));
-        for (_, (piece, ns)) in chosen() {
-            *groups.entry(group(piece)).or_insert(0) += ns;
+        let is_chosen = |cell: &Cell| within.may_have(trace, &cell.piece, differs_within_cells);
+        for cell in self.all.iter().filter(|cell| is_chosen(cell)) {
+            *groups.entry(group(cell)).or_insert(0) += cell.exclusive_ns;
         }
-        let reaches = |piece: &Piece| groups.get(&group(piece)).is_some_and(|&ns| ns >= query.at_least_ns);
-        chosen().filter(|(_, (piece, _))| reaches(piece)).map(|(place, _)| *place).collect()
+        let reaches = |cell: &Cell| groups.get(&group(cell)).is_some_and(|&ns| ns >= query.at_least_ns);
+        self.all.iter().map(|cell| is_chosen(cell) && reaches(cell)).collect()
     }
 }
 
@@ -114,10 +170,11 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &Query, within: &F
     if tasks.is_empty() {
         return Vec::new();
     }
-    let cells = pieces.cells(trace).reaching(trace, query, within);
-    if cells.is_empty() {
+    let cells = pieces.cells(trace);
+    let reach = cells.reaching(trace, query, within);
+    if !reach.contains(&true) {
         return Vec::new();
     }
-    let of_task = |task| pieces.of_task(task).filter(|&at| cells.contains(&place(trace, &pieces.all[at as usize])));
+    let of_task = |task| pieces.of_task(task).filter(|&at| reach[cells.of(at) as usize]);
     tasks.into_par_iter().flat_map_iter(of_task).collect()
 }

@@ -5,22 +5,21 @@
 //! by pid     pid 7 55, 3 targets, 3 pieces     | pid 8 10, 1 target, 1 piece
 //! ```
 
+mod folded;
 mod groups;
 mod scope;
 
 use crate::cells;
 use crate::events::NONE;
 use crate::partition::{Piece, Pieces, text_column};
-use crate::processes::main_task;
 use crate::table::{Table, Values, ints, some_ints, texts};
 use crate::tasks::Task;
 use crate::trace::Trace;
+use folded::{Folded, Folding};
 use groups::in_groups;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 pub(crate) use scope::Filter;
-use scope::KEYS;
 pub use scope::{Conditions, Key, Scope, Value};
 use std::cmp::Reverse;
 
@@ -37,84 +36,6 @@ pub struct Query {
     pub within: Scope,
     /// Pieces in any of these are left out.
     pub apart_from: Vec<Scope>,
-}
-
-/// Pieces taken together.
-struct Folded {
-    first: u32,
-    exclusive_ns: i64,
-    calls: i64,
-    first_row: u32,
-    last_row: u32,
-    targets: i64,
-    processes: i64,
-    pieces: i64,
-    /// Bits of the keys in which all pieces agree.
-    common: u16,
-}
-
-impl Folded {
-    fn new(first: u32) -> Folded {
-        Folded {
-            first,
-            exclusive_ns: 0,
-            calls: 0,
-            first_row: NONE,
-            last_row: 0,
-            targets: 1,
-            processes: 1,
-            pieces: 0,
-            common: (1 << KEYS) - 1,
-        }
-    }
-
-    fn alone(pieces: &Pieces, at: u32) -> Folded {
-        let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
-        Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
-    }
-
-    /// Pieces of one group, in order; `may_differ` are the keys in which they need not agree.
-    fn of(trace: &Trace, pieces: &Pieces, numbers: &[u32], may_differ: &[Key]) -> Folded {
-        let mut folded = Folded::new(numbers[0]);
-        let first = &pieces.all[folded.first as usize];
-        let mut further_targets: FxHashSet<Text> = FxHashSet::default();
-        let (mut further_processes, mut task, process) =
-            (FxHashSet::default(), first.task, main_task(trace, first.task));
-        for &at in numbers {
-            let piece = &pieces.all[at as usize];
-            folded.add(trace, piece, first, may_differ);
-            if piece.target != first.target {
-                further_targets.insert(piece.target);
-            }
-            if piece.task != task {
-                task = piece.task;
-                further_processes.insert(main_task(trace, task));
-            }
-        }
-        further_processes.remove(&process);
-        folded.targets += further_targets.len() as i64;
-        folded.processes += further_processes.len() as i64;
-        folded
-    }
-
-    fn add(&mut self, trace: &Trace, piece: &Piece, first: &Piece, may_differ: &[Key]) {
-        self.exclusive_ns += piece.exclusive_ns;
-        self.calls += i64::from(piece.calls);
-        self.first_row = self.first_row.min(piece.first_row);
-        self.last_row = self.last_row.max(piece.last_row);
-        self.pieces += 1;
-        let differ =
-            |key: Key| (piece.task != first.task || !key.is_of_task()) && key.of(trace, piece) != key.of(trace, first);
-        for &key in may_differ {
-            if self.shares(key) && differ(key) {
-                self.common &= !(1 << key as u16);
-            }
-        }
-    }
-
-    fn shares(&self, key: Key) -> bool {
-        self.common >> (key as u16) & 1 == 1
-    }
 }
 
 /// The partition as it is asked for, the largest groups first.
@@ -158,31 +79,33 @@ pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[S
 /// Places of the pieces that are asked for, in order.
 fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
     let within = Filter::new(trace, &query.within);
-    let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, scope)).collect();
-    let fits = |at: &u32| {
-        let piece = &pieces.all[*at as usize];
-        within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece))
-    };
     // No piece is empty.
     if cells::most_ns(trace, pieces, &within) == 0 {
         return Vec::new();
     }
+    let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, scope)).collect();
+    let has = |piece: &Piece| within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece));
+    let fits = |at: &u32| has(&pieces.all[*at as usize]);
     if query.at_least_ns > 0 && query.by.is_some() {
         return cells::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect();
     }
-    if !within.only.iter().any(|(key, _)| key.is_of_task()) {
-        return (0..pieces.all.len() as u32).into_par_iter().filter(fits).collect();
+    if within.only.iter().any(|(key, _)| key.is_of_task()) {
+        let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
+        return tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect();
     }
-    let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
-    tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect()
+    let all = (0..pieces.all.len() as u32).into_par_iter();
+    if !std::iter::once(&within).chain(&apart_from).all(Filter::is_of_cells) {
+        return all.filter(fits).collect();
+    }
+    let of_cells: Vec<bool> = pieces.cells(trace).all().iter().map(|cell| has(&cell.piece)).collect();
+    all.filter(|&at| of_cells[pieces.cells(trace).of(at) as usize]).collect()
 }
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<Folded> {
     let (order, bounds) = in_groups(trace, pieces, chosen, keys);
-    let may_differ = |key: &Key| !keys.contains(key) && (*key != Key::Capture || trace.captures.len() > 1);
-    let may_differ: Vec<Key> = Key::ALL.map(|(_, key)| key).into_iter().filter(may_differ).collect();
-    let folded = |bounds: &[usize]| Folded::of(trace, pieces, &order[bounds[0]..bounds[1]], &may_differ);
-    bounds.par_windows(2).map(folded).collect()
+    let folding = Folding::new(trace, pieces, keys);
+    let folded = |seen: &mut _, bounds: &[usize]| folding.folded(&order[bounds[0]..bounds[1]], seen);
+    bounds.par_windows(2).map_init(|| folding.seen(), folded).collect()
 }
 
 fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wanted: Option<&[String]>) -> Table {

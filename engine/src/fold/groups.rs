@@ -6,7 +6,8 @@
 //! order     b b b a a c              each chunk knows where its part of each group goes
 //! ```
 
-use super::scope::{KEYS, Key};
+use super::scope::Key;
+use crate::cells::{Cell, differs_within_cells};
 use crate::partition::Pieces;
 use crate::trace::Trace;
 use rayon::prelude::*;
@@ -18,8 +19,8 @@ use zerocopy::{FromBytes, IntoBytes};
 /// Pieces that one core numbers at a time.
 const AT_ONCE: usize = 1 << 15;
 
-/// One number per key; what is not asked for is 0.
-type Group = [u32; KEYS];
+/// The number of what a group has of tasks, that of what it has of cells, and its target; what is not asked for is 0.
+type Group = [u32; 3];
 
 /// Some pieces, and the numbers of their groups among those of all of these.
 #[derive(Default)]
@@ -40,12 +41,30 @@ pub(super) fn in_groups<'some>(
     chosen: &'some [u32],
     keys: &[Key],
 ) -> (Cow<'some, [u32]>, Vec<usize>) {
+    let cells = pieces.cells(trace);
+    let keyed = |is_one: fn(Key) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
+    let is_of_task = |key| matches!(key, Key::Pid | Key::Tid);
+    let of_task = |task: u32| keyed(is_of_task).map(|key| key.of_task(trace, task)).collect();
+    let of_tasks = alike((0..trace.tasks.len() as u32).map(of_task));
+    let of_cell = |cell: &Cell| keyed(|key| !differs_within_cells(key)).map(|key| key.of(trace, &cell.piece)).collect();
+    let of_cells = alike(cells.all().iter().map(of_cell));
+    let by_target = keys.contains(&Key::Target);
     let group_of = |&at: &u32| {
-        let mut group = [0; KEYS];
-        keys.iter().for_each(|&key| group[key as usize] = key.of(trace, &pieces.all[at as usize]));
-        group
+        let piece = &pieces.all[at as usize];
+        let target = if by_target { piece.target.0 } else { 0 };
+        [of_tasks[piece.task as usize], of_cells[cells.of(at) as usize], target]
     };
     in_order(chosen, group_of, AT_ONCE)
+}
+
+/// A number for each of these, the same where they are alike.
+fn alike(all: impl Iterator<Item = Vec<u32>>) -> Vec<u32> {
+    let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
+    all.map(|one| {
+        let next = numbers.len() as u32;
+        *numbers.entry(one).or_insert(next)
+    })
+    .collect()
 }
 
 fn in_order(chosen: &[u32], group_of: impl Fn(&u32) -> Group + Sync, at_once: usize) -> (Cow<'_, [u32]>, Vec<usize>) {
@@ -139,17 +158,14 @@ mod tests {
         #[test]
         fn groups_are_those_of_one_pass(symbols in prop::collection::vec(0u32..6, 0..60), at_once in 1usize..9) {
             let chosen: Vec<u32> = (0..symbols.len() as u32).map(|at| 7 * at).collect();
-            let group_of = |at: &u32| {
-                let mut group = [0; KEYS];
-                group[KEYS - 1] = symbols[*at as usize / 7];
-                group
-            };
+            let symbol_of = |at: u32| symbols[at as usize / 7];
+            let group_of = |&at: &u32| [symbol_of(at) / 3, symbol_of(at) % 3, 0];
             let (order, bounds) = in_order(&chosen, group_of, at_once);
             let mut firsts: Vec<u32> = Vec::new();
             symbols.iter().for_each(|&symbol| if !firsts.contains(&symbol) { firsts.push(symbol) });
-            let of_group = |&first: &u32| chosen.iter().copied().filter(move |&at| group_of(&at)[KEYS - 1] == first);
+            let of_group = |&first: &u32| chosen.iter().copied().filter(|&at| symbol_of(at) == first).collect::<Vec<u32>>();
             prop_assert_eq!(order.into_owned(), firsts.iter().flat_map(of_group).collect::<Vec<u32>>());
-            let sizes: Vec<usize> = firsts.iter().map(|first| of_group(first).count()).collect();
+            let sizes: Vec<usize> = firsts.iter().map(|first| of_group(first).len()).collect();
             prop_assert_eq!(bounds.windows(2).map(|pair| pair[1] - pair[0]).collect::<Vec<_>>(), sizes);
         }
     }

@@ -1,5 +1,6 @@
 //! What pieces of the partition can be grouped and chosen by, and the choice in the numbers of a trace.
 
+use crate::cells::differs_within_cells;
 use crate::partition::Piece;
 use crate::path::Tag;
 use crate::trace::Trace;
@@ -170,6 +171,11 @@ impl Filter {
     /// Whether pieces are chosen by what they work on.
     pub(crate) fn asks_for_targets(&self) -> bool {
         self.only.iter().chain(&self.without).any(|&(key, _)| key == Key::Target)
+    }
+
+    /// Whether it has all pieces of a cell or none.
+    pub(super) fn is_of_cells(&self) -> bool {
+        !self.only.iter().chain(&self.without).any(|&(key, _)| differs_within_cells(key))
     }
 
     pub(super) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
