@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
+from pathlib import Path
 
 import pyarrow
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, captures_of_samples
 
 import tracealyze
 
@@ -56,6 +58,24 @@ def test_one_name_is_one_and_not_its_letters(trace: tracealyze.Trace) -> None:
     assert trace.select(syscalls="ioctl", pids=12200).totals["calls"] == 893
     with pytest.raises(tracealyze.WrongUsage, match='Did you mean "syscall"'):
         trace.events_of(["line", "sycall"])
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
+def test_totals_are_those_of_the_events(capture: Path) -> None:
+    trace = tracealyze.read(capture)
+    events = list(trace.events_of(["kind", "outcome"]))
+    counted = Counter((row["kind"], row["outcome"]) for row in events)
+    kinds = Counter(row["kind"] for row in events)
+    told = {name: trace.totals[name] for name in ("calls", "failed", "interrupted", "open", "signals")}
+    ends = {name: counted["call", name] for name in ("failed", "interrupted", "open")}
+    assert told == {"calls": kinds["call"], **ends, "signals": kinds["signal"]}
+
+
+def test_calls_without_quantiles_are_else_the_same(trace: tracealyze.Trace) -> None:
+    keys = ["syscall", "target"]
+    quantiles = {"p50_ns", "p90_ns", "p99_ns"}
+    without = [{key: row[key] for key in row if key not in quantiles} for row in trace.calls(keys)]
+    assert [dict(row) for row in trace.calls(keys, quantiles=False)] == without
 
 
 def test_reading_is_silent(capfd: pytest.CaptureFixture[str]) -> None:

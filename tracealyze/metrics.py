@@ -166,7 +166,7 @@ class Run:
     def work(self) -> list[Work]:
         """The calls, told apart by program, shape and outcome; of a capture that is a table only, the rows of that."""
         loose = {_key(row): row for row in _of_threaded(self.trace)}
-        found = [_work(row, loose.get(_key(row))) for row in self.trace.calls(by=_KEYS)]
+        found = [_work(row, loose.get(_key(row))) for row in self.trace.calls(by=_KEYS, quantiles=False)]
         return found or [part for row in self.trace.summary_rows for part in _work_of_table(row)]
 
     @cached_property
@@ -242,7 +242,7 @@ def _of_threaded(trace: Trace) -> Iterator[Row]:
         programs = {row["program"] for row in threaded}
         chosen = trace.narrowed(pids=sorted({row["pid"] for row in threaded}))
         # What the process did as another program, before it had threads, is not meant.
-        yield from (row for row in chosen.calls(by=_KEYS) if row["program"] in programs)
+        yield from (row for row in chosen.calls(by=_KEYS, quantiles=False) if row["program"] in programs)
 
 
 def _key(row: Row) -> tuple[object, ...]:

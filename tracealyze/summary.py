@@ -128,7 +128,7 @@ def syscalls(trace: Trace) -> list[Row]:
     if not rows and trace.is_summary_only:
         return _of_tables(trace)
     errors: dict[str, dict[str, int]] = {}
-    for row in trace.calls(by=["syscall", "errno"]):
+    for row in trace.calls(by=["syscall", "errno"], quantiles=False):
         if row["errno"] and row["failed"]:
             errors.setdefault(row["syscall"], {})[row["errno"]] = row["failed"]
     for row in rows:

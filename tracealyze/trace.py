@@ -38,7 +38,7 @@ class Trace:
         self._chosen = chosen
         self.selection = selection or Selection()
         self._selected = self.selection.for_engine()
-        self._calls: dict[tuple[str, ...], Table] = {}
+        self._calls: dict[tuple[tuple[str, ...], bool], Table] = {}
         self._tables: dict[str, Table] = {}
 
     def select(
@@ -183,12 +183,14 @@ class Trace:
                 )
         return self._table(lambda: self._source.events(self._selected, columns, limit))
 
-    def calls(self, by: Sequence[str] | str = ("syscall",)) -> Table:
-        """Counts and times of calls, one row for each combination of these keys."""
+    def calls(self, by: Sequence[str] | str = ("syscall",), *, quantiles: bool = True) -> Table:
+        """Counts and times of calls, one row for each combination of these keys.
+
+        Without `quantiles` there is no p50_ns, p90_ns and p99_ns, and it takes half the time."""
         keys = (by,) if isinstance(by, str) else tuple(by)
-        if keys not in self._calls:
-            self._calls[keys] = self._table(lambda: self._source.calls(keys, self._selected))
-        return self._calls[keys]
+        if (keys, quantiles) not in self._calls:
+            self._calls[keys, quantiles] = self._table(lambda: self._source.calls(keys, self._selected, quantiles))
+        return self._calls[keys, quantiles]
 
     @cached_property
     def tasks(self) -> Table:

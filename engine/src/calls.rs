@@ -118,6 +118,11 @@ impl Sums {
             self.total_ns = self.total_ns.saturating_add(dur_ns);
             self.min_ns = self.min_ns.min(dur_ns);
             self.max_ns = self.max_ns.max(dur_ns);
+        }
+    }
+
+    fn add_duration(&mut self, dur_ns: i64) {
+        if dur_ns != NO_NS {
             self.durations.add(dur_ns);
         }
     }
@@ -141,23 +146,30 @@ type Groups = FxHashMap<Group, Sums>;
 
 /// Calls grouped by `keys`, the largest total first.
 ///
-/// Totals are sums over tasks: they may exceed the wall time.
-pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &Charges) -> Table {
+/// Totals are sums over tasks: they may exceed the wall time. `quantiles` of durations take more time than all else.
+pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &Charges, quantiles: bool) -> Table {
     let keys = &keys[..keys.len().min(MOST_KEYS)];
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
-    let groups = grouped(trace, keys, selection, &moves, charges);
+    let add = |sums: &mut Sums, row: u32| {
+        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize]);
+        sums.exclusive_ns += charges.in_call_ns(row);
+        if quantiles {
+            sums.add_duration(trace.events.dur_ns(row));
+        }
+    };
+    let groups = grouped(trace, keys, selection, add);
     let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
     sorted.sort_unstable_by_key(|(_, sums)| {
         (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)
     });
-    table(trace, keys, &sorted)
+    table(trace, keys, &sorted, quantiles)
 }
 
 fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
     crate::classes::moves_bytes(trace.events.texts.bytes(syscall))
 }
 
-fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool], charges: &Charges) -> Groups {
+fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
     let one = |segment: usize| {
@@ -176,8 +188,7 @@ fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, moves: &[bool
                     &mut groups.sums[number as usize].1
                 }
             };
-            sums.add(events, row, moves[shape]);
-            sums.exclusive_ns += charges.in_call_ns(row);
+            add(sums, row);
         }
         let mut groups: Groups = groups.sums.into_iter().collect();
         groups.extend(known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?))));
@@ -292,7 +303,7 @@ fn group_of(trace: &Trace, keys: &[Key], selection: &Selection<'_>, row: u32) ->
     group
 }
 
-fn table(trace: &Trace, keys: &[Key], groups: &[(Group, Sums)]) -> Table {
+fn table(trace: &Trace, keys: &[Key], groups: &[(Group, Sums)], quantiles: bool) -> Table {
     let mut columns: Vec<(&str, Values)> = Vec::new();
     for (at, key) in keys.iter().enumerate() {
         let name = Key::ALL.iter().find(|(_, known)| known == key).map_or("", |&(name, _)| name);
@@ -311,9 +322,15 @@ fn table(trace: &Trace, keys: &[Key], groups: &[(Group, Sums)]) -> Table {
         ("exclusive_ns", of(|sums| sums.exclusive_ns)),
         ("min_ns", timed(|sums| sums.min_ns)),
         ("mean_ns", timed(|sums| sums.total_ns / sums.timed as i64)),
-        ("p50_ns", timed(|sums| sums.durations.quantile(0.50).clamp(sums.min_ns, sums.max_ns))),
-        ("p90_ns", timed(|sums| sums.durations.quantile(0.90).clamp(sums.min_ns, sums.max_ns))),
-        ("p99_ns", timed(|sums| sums.durations.quantile(0.99).clamp(sums.min_ns, sums.max_ns))),
+    ]);
+    if quantiles {
+        columns.extend([
+            ("p50_ns", timed(|sums| sums.durations.quantile(0.50).clamp(sums.min_ns, sums.max_ns))),
+            ("p90_ns", timed(|sums| sums.durations.quantile(0.90).clamp(sums.min_ns, sums.max_ns))),
+            ("p99_ns", timed(|sums| sums.durations.quantile(0.99).clamp(sums.min_ns, sums.max_ns))),
+        ]);
+    }
+    columns.extend([
         ("max_ns", timed(|sums| sums.max_ns)),
         ("bytes", of(|sums| sums.bytes)),
         ("first_line", line(|sums| sums.first_row)),

@@ -6,7 +6,7 @@
 mod recent;
 
 use crate::classes::moves_bytes;
-use crate::segment::{Calls, Segment};
+use crate::segment::{Calls, Endings, Segment};
 use parsers::line::Access;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -325,6 +325,12 @@ impl EventTable {
     /// Numbers of the tasks as they lie in memory, piece by piece.
     pub(crate) fn task_pieces(&self) -> Vec<&[u32]> {
         self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
+    }
+
+    /// How many rows are of each kind and ended in each way.
+    pub(crate) fn endings(&self) -> Endings {
+        let merged = |a: Endings, b: Endings| Endings(std::array::from_fn(|at| a.0[at] + b.0[at]));
+        self.segments.par_iter().map(Segment::endings).reduce(Endings::default, merged)
     }
 
     /// The calls of those shapes that are asked for, by number, each with the number of its shape: in order, piece by piece,

@@ -3,7 +3,7 @@
 use crate::calls::push_text;
 use crate::events::NONE;
 use crate::select::Selection;
-use crate::stops::stopped_ns;
+use crate::stops::{may_stop, stopped_ns};
 use crate::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::tasks::Task;
 use crate::trace::Trace;
@@ -43,6 +43,7 @@ pub struct Life {
 
 /// How the life of each task divides.
 pub fn lives(trace: &Trace) -> Vec<Life> {
+    let may_stop = may_stop(trace);
     let life = |number: u32| {
         let task = &trace.tasks[number as usize];
         if task.birth_ns == NO_NS {
@@ -50,9 +51,13 @@ pub fn lives(trace: &Trace) -> Vec<Life> {
             let in_call_ns = durations.filter(|&dur_ns| dur_ns != NO_NS).sum();
             return Life { in_call_ns, gap_ns: NO_NS, stopped_ns: NO_NS };
         }
-        let in_call_ns: i64 = trace.spans(number).map(|span| span.end_ns - span.start_ns).sum();
+        let mut in_call_ns = 0;
+        trace
+            .spans_of(number, 0..usize::MAX, task.birth_ns)
+            .each(|_, span, _| in_call_ns += span.end_ns - span.start_ns);
         let gap_ns = (task.end_ns() - task.birth_ns - in_call_ns).max(0);
-        Life { in_call_ns, gap_ns, stopped_ns: stopped_ns(trace, number).clamp(0, gap_ns) }
+        let stopped_ns = if may_stop { stopped_ns(trace, number).clamp(0, gap_ns) } else { 0 };
+        Life { in_call_ns, gap_ns, stopped_ns }
     };
     (0..trace.tasks.len() as u32).into_par_iter().map(life).collect()
 }

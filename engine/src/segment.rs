@@ -137,6 +137,13 @@ impl Segment {
         if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]) }
     }
 
+    /// How many rows are of each kind and ended in each way.
+    pub(crate) fn endings(&self) -> Endings {
+        let mut endings = Endings::default();
+        self.room.columns().flags[..self.len].iter().for_each(|flags| endings.0[usize::from(flags & 0x3f)] += 1);
+        endings
+    }
+
     /// Numbers of the shapes and of the tasks.
     #[inline]
     pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
@@ -275,6 +282,27 @@ impl Calls<'_> {
         let since_ns = self.segment.large_since_ns.value(self.columns.since_ns[at]);
         let start_ns = since_ns.wrapping_add(self.segment.firsts_ns[at / STAMP_ROWS]);
         (since_ns != NO_NS).then(|| (start_ns, self.segment.large_dur_ns.value(self.columns.dur_ns[at])))
+    }
+}
+
+/// How many rows are of each kind and ended in each way.
+pub(crate) struct Endings(pub [u64; 64]);
+
+impl Default for Endings {
+    fn default() -> Endings {
+        Endings([0; 64])
+    }
+}
+
+impl Endings {
+    /// How many of a kind ended so.
+    pub(crate) fn of(&self, kind: EventKind, outcome: Outcome) -> u64 {
+        self.0[usize::from(flags(kind, outcome, DurKind::ALL[0]) & 0x3f)]
+    }
+
+    /// How many are of a kind.
+    pub(crate) fn of_kind(&self, kind: EventKind) -> u64 {
+        Outcome::ALL.iter().map(|&outcome| self.of(kind, outcome)).sum()
     }
 }
 

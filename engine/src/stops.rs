@@ -19,6 +19,11 @@ pub(crate) fn is_stop_name(name: &[u8]) -> bool {
     matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
 }
 
+/// Whether any task was ever stopped.
+pub(crate) fn may_stop(trace: &Trace) -> bool {
+    trace.events.shapes().iter().any(|shape| is_stop_name(trace.events.texts.bytes(shape.syscall)))
+}
+
 /// How long a task was stopped between its calls.
 pub fn stopped_ns(trace: &Trace, task: u32) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));

@@ -31,13 +31,18 @@ pub fn totals(trace: &Trace, choice: &Choice) -> Result<[(&'static str, u64); 7]
     ])
 }
 
+/// Calls, of these failed, interrupted and open ones, and signals.
 fn counts(trace: &Trace, selection: &Selection<'_>) -> [u64; 5] {
+    if selection.is_all() {
+        let endings = trace.events.endings();
+        let [failed, interrupted, open] =
+            [Outcome::Failed, Outcome::Interrupted, Outcome::Open].map(|outcome| endings.of(EventKind::Call, outcome));
+        return [endings.of_kind(EventKind::Call), failed, interrupted, open, endings.of_kind(EventKind::Signal)];
+    }
     let one = |row: u32| {
         let events = &trace.events;
-        if !selection.has(row) {
-            return [0; 5];
-        }
         match events.kind(row) {
+            _ if !selection.has(row) => [0; 5],
             EventKind::Signal => [0, 0, 0, 0, 1],
             EventKind::Call => {
                 let outcome = events.outcome(row);

@@ -30,7 +30,7 @@ mod watch;
 
 use crate::descriptors::PROCESS;
 use crate::outline::Outline;
-use crate::stops::is_stop_name;
+use crate::stops::may_stop;
 use crate::trace::{Span, Trace};
 pub(crate) use connection::accepted_at;
 use parsers::syscalls::Class;
@@ -178,7 +178,7 @@ impl Wakers {
             backlog: backlog::Backlog::default(),
             watches: watch::Watches::default(),
             outline: Outline::default(),
-            may_stop: trace.events.shapes().iter().any(|shape| is_stop_name(trace.events.texts.bytes(shape.syscall))),
+            may_stop: may_stop(trace),
         }
     }
 

@@ -319,9 +319,9 @@ def end_of(row: Row) -> str:
 
 def top_calls(trace: Trace, top: int) -> list[Row]:
     """The calls with the largest totals, told apart by request, and by target where there are few."""
-    table = trace.calls(by=["syscall", "op", "target"])
+    table = trace.calls(by=["syscall", "op", "target"], quantiles=False)
     if len(table) > _MANY:
-        table = trace.calls(by=["syscall", "op"])
+        table = trace.calls(by=["syscall", "op"], quantiles=False)
     kinds: dict[tuple[str, str | None], list[Row]] = {}
     for row in table:
         kinds.setdefault((row["syscall"], row["op"]), []).append(row)

@@ -197,11 +197,12 @@ impl PyTrace {
         Ok(table.into())
     }
 
-    fn calls(&self, py: Python<'_>, by: Vec<String>, selection: &PySelection) -> PyResult<PyTable> {
+    fn calls(&self, py: Python<'_>, by: Vec<String>, selection: &PySelection, quantiles: bool) -> PyResult<PyTable> {
         let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
         let table = py.detach(|| -> Result<Table, NoTime> {
             let charges = self.0.charges(&selection.0)?;
-            Ok(calls::calls(self.0.trace(), &keys, &Selection::new(self.0.trace(), &selection.0)?, &charges))
+            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            Ok(calls::calls(self.0.trace(), &keys, &chosen, &charges, quantiles))
         })?;
         Ok(table.into())
     }

@@ -42,7 +42,7 @@ fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::moments::NoTi
     chain::chain(trace, wakers, charges.told(), &selection);
     processes::processes(trace, &selection, pieces.exclusive_by_task(), charges.told().slack_ns(trace, wakers));
     gaps::gaps(trace, &selection, 0);
-    calls::calls(trace, &[], &selection, &charges);
+    calls::calls(trace, &[], &selection, &charges, true);
     totals::totals(trace, choice)?;
     let claimed_ns = analysis.view(choice, |view| {
         let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(view)).collect();
