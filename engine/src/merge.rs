@@ -83,35 +83,48 @@ pub(crate) fn files(
 /// Name of the format, and the files with their paths.
 type Opened = (&'static str, Vec<(String, Cursor)>);
 
-/// The files that have something in them, and the format of the first one that is recognised.
+/// The files that have something in them, and the format of most that are recognised.
 fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opened, ReadError> {
     let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(LEAST_AHEAD_BYTES, CHUNK_BYTES);
-    let (mut cursors, mut name, mut strange) = (Vec::new(), None, Vec::new());
+    let (mut recognised, mut strange) = (Vec::new(), Vec::new());
     // What is read ahead of each file is read here; of most files that is all.
     let opened: Vec<_> = paths.par_iter().map(|path| Cursor::open(path, format, ahead_bytes)).collect();
     for (number, opened) in opened.into_iter().enumerate() {
         match opened {
-            Ok((format, cursor)) => {
-                name.get_or_insert(format);
-                cursors.push((number, cursor));
-            }
+            Ok((format, cursor)) => recognised.push((format, number, cursor)),
             // A thread that was killed before its first call leaves an empty file.
             Err(ReadError::Empty { .. }) if paths.len() > 1 => {}
             Err(error @ ReadError::Unrecognised { .. }) => strange.push((number, error)),
             Err(error) => return Err(error),
         }
     }
-    let Some(name) = name else {
+    let Some(name) = most_common(recognised.iter().map(|(format, ..)| *format)) else {
         let empty = || ReadError::Empty { path: paths.first().cloned().unwrap_or_default() };
         return Err(strange.into_iter().next().map_or_else(empty, |(_, error)| error));
     };
-    // One line of a thread may be too little to be recognised, but its run is known by the other files.
-    for (number, _) in strange {
+    // One line of a thread may be too little to be recognised, or look like that of a log, but its run is known by the other
+    // files.
+    let (own, others): (Vec<_>, Vec<_>) = recognised.into_iter().partition(|(format, ..)| *format == name);
+    let mut cursors: Vec<(usize, Cursor)> = own.into_iter().map(|(_, number, cursor)| (number, cursor)).collect();
+    let others = others.into_iter().map(|(_, number, _)| number);
+    for number in strange.into_iter().map(|(number, _)| number).chain(others) {
         let (_, cursor) = Cursor::open(&paths[number], parsers::by_name(name), ahead_bytes)?;
         cursors.push((number, cursor));
     }
     cursors.sort_by_key(|&(number, _)| number);
     Ok((name, cursors.into_iter().map(|(number, cursor)| (paths[number].clone(), cursor)).collect()))
+}
+
+/// What comes most often; the first of those that come equally often.
+fn most_common<'name>(names: impl Iterator<Item = &'name str> + Clone) -> Option<&'name str> {
+    let count = |name: &str| names.clone().filter(|other| *other == name).count();
+    let mut seen: Vec<&str> = Vec::new();
+    names.clone().for_each(|name| {
+        if !seen.contains(&name) {
+            seen.push(name)
+        }
+    });
+    seen.into_iter().rev().max_by_key(|name| count(name))
 }
 
 /// Whether files are parts of one capture: lines of `strace -ff` bear no id, as the file's name does.

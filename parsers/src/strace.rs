@@ -362,7 +362,7 @@ fn take_cut(args: &mut Arguments<'_>) -> Option<Cut> {
 
 fn keep_cut(said: Option<Cut>, line: &mut Line, parsed: &mut Parsed) {
     match said {
-        Some(Cut::RenamedTo(id)) => line.extra = parsed.keep(Extra::RenamedTo(id)),
+        Some(Cut::RenamedTo(id)) if line.extra == 0 => line.extra = parsed.keep(Extra::RenamedTo(id)),
         Some(Cut::LetGo) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(line.tid, false)),
         Some(Cut::Attached(id, attached)) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(id, attached)),
         // The message comes inside the call that makes the child, whose flags are kept already.
