@@ -34,6 +34,9 @@ struct Before {
     deaf: Option<u32>,
 }
 
+/// Waits between a kill and a pause that are looked at.
+const WAITS_BEHIND: usize = 256;
+
 /// Pauses behind kills, each a row.
 pub fn found(view: &View<'_>) -> Found {
     let mut sheet = Sheet::new(view, "kills");
@@ -56,7 +59,8 @@ pub fn found(view: &View<'_>) -> Found {
                 before.kills.push(kill);
             }
         }
-        for (pause, before) in pauses.iter().zip(&before) {
+        for (pause, before) in pauses.iter().zip(&mut before) {
+            before.kills.retain(|kill| !knows_of_end(view, task, kill, pause));
             let Some(kill) = before.kills.last().filter(|_| !pause.is_wait) else { continue };
             if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
                 write(view, task, pause, before, &mut sheet);
@@ -127,6 +131,15 @@ fn victim(view: &View<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, r
 fn looked_after(view: &View<'_>) -> FxHashMap<u32, u32> {
     let of = turns(view).into_iter().filter(|turns| turns.changed && turns.look != Look::Attempt);
     of.flat_map(|turns| turns.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
+}
+
+/// Whether a task was told by a wait, before it paused, that who got the signal had ended: it pauses for something else.
+fn knows_of_end(view: &View<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
+    let events = &view.trace.events;
+    let Some(victim) = kill.victim.and_then(|victim| view.trace.tasks.get(victim as usize)) else { return false };
+    let behind = events.waited.partition_point(|&(row, _)| row <= kill.at);
+    let waits = events.waited[behind..].iter().take_while(|&&(row, _)| row < pause.at).take(WAITS_BEHIND);
+    waits.into_iter().any(|&(row, pid)| pid == victim.tid && events.task(row) == task)
 }
 
 /// The wait behind a pause that returned a victim which had ended in the pause: from then on, the time is charged to it.
