@@ -357,6 +357,22 @@ const CASES: &[Case] = &[
 1 1700000000.460000 waitid(P_PID, 3, {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3, si_uid=0, si_status=0, si_utime=0, si_stime=0}, WNOHANG|WEXITED, NULL) = 0 <0.000010>
 1 1700000000.470000 exit_group(0) = ?
 "#, rows: &["1 100000000 3 0", "3 380000000 1 301000000"] },
+    Case { name: "a process whose folder in /proc is looked for has the time of the pauses between",
+        table: "sleeps", columns: &["tid", "asked_ns", "calls", "exclusive_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.020000 fork() = 3 <0.001000>
+3 1700000000.021000 nanosleep({tv_sec=0, tv_nsec=380000000}, NULL) = 0 <0.380000>
+1 1700000000.100000 stat("/proc/3", {st_mode=S_IFDIR|0555, st_size=0, ...}) = 0 <0.000010>
+1 1700000000.110000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.220000 stat("/proc/3", {st_mode=S_IFDIR|0555, st_size=0, ...}) = 0 <0.000010>
+1 1700000000.230000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+1 1700000000.340000 stat("/proc/3", {st_mode=S_IFDIR|0555, st_size=0, ...}) = 0 <0.000010>
+1 1700000000.350000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.100000>
+3 1700000000.402000 exit_group(0) = ?
+3 1700000000.403000 +++ exited with 0 +++
+1 1700000000.460000 stat("/proc/3", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
+1 1700000000.470000 exit_group(0) = ?
+"#, rows: &["1 100000000 3 0", "3 380000000 1 301000000"] },
     Case { name: "a sleep that the end of the victim breaks off and that is gone on with is one pause",
         table: "kills", columns: &["pid", "slept_ns", "needless_ns", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

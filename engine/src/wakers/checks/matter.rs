@@ -50,11 +50,32 @@ impl Check {
     }
 }
 
+/// Where a path per process is.
+pub(super) const PROCESSES: &[u8] = b"/proc/";
+
 /// What a check of this shape found out.
-#[rustfmt::skip]
 pub(in super::super) fn check_of(texts: &Interner, shape: &Shape) -> Check {
     let (syscall, op, errno) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.errno));
     let works = shape.outcome == Outcome::Ok;
+    let check = check_by_name(syscall, op, errno, works);
+    match check {
+        Check::Found | Check::Opened if is_process(texts.bytes(shape.target)) => Check::Alive,
+        Check::Missing if is_process(texts.bytes(shape.target)) => Check::Gone,
+        check => check,
+    }
+}
+
+/// Whether a path is there as long as a process is: `/proc/4711`, also where its id is left out.
+fn is_process(path: &[u8]) -> bool {
+    const FILES: [&[u8]; 6] = [b"", b"/", b"/stat", b"/status", b"/cmdline", b"/comm"];
+    let Some(rest) = path.strip_prefix(PROCESSES) else { return false };
+    let digits = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+    let id = if rest.starts_with(b"N") { 1 } else { digits };
+    id > 0 && FILES.contains(&&rest[id..])
+}
+
+#[rustfmt::skip]
+fn check_by_name(syscall: &[u8], op: &[u8], errno: &[u8], works: bool) -> Check {
     match syscall {
         b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx" | b"xstat"
         | b"lxstat" | b"access" | b"faccessat" | b"faccessat2" | b"eaccess" | b"readlink" | b"readlinkat" => {

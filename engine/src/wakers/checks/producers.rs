@@ -3,7 +3,7 @@
 use super::super::shapes::{Deed, Known};
 use super::super::waiting::{Waiting, descends, end_ns, same_process};
 use super::super::{Edge, How, Sure, Wakers, poll};
-use super::matter::Matter;
+use super::matter::{Matter, PROCESSES};
 use crate::paths::{hash, is_same_path, split};
 use crate::trace::Trace;
 use parsers::{Outcome, Text};
@@ -159,7 +159,8 @@ fn is_bound_for(trace: &Trace, bind: u32, connect: u32) -> bool {
 fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let events = &call.trace.events;
     let text = events.texts.bytes(events.target(call.span.row));
-    let pid = parsers::scan::number(text).and_then(|(pid, _)| i32::try_from(pid).ok())?;
+    let id = text.strip_prefix(PROCESSES).unwrap_or(text);
+    let pid = parsers::scan::number(id).and_then(|(pid, _)| i32::try_from(pid).ok())?;
     let waited = &events.waited;
     let until = waited.partition_point(|&(row, _)| events.start_ns(row) <= call.span.end_ns);
     let reaped = waited[..until].iter().rev().take(TRIES).find(|&&(row, child)| {
