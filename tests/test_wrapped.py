@@ -85,3 +85,13 @@ def test_it_is_said_what_was_taken_off_and_whose_clock_it_is(tmp_path: Path) -> 
     assert notes[1].startswith("The lines have no time of their own, so the log's is taken")
     assert capture.accounting["foreign"] == 1
     assert trace.window.wall_ns == 3_000_000_000
+
+
+def test_folded_lines_are_said_to_be_unreliable(tmp_path: Path) -> None:
+    path = tmp_path / "mail"
+    lines = [f'700 1700000000.{number:06} openat(AT_FDCWD, "/usr/share/{number}", O_RDONLY) = 3' for number in range(9)]
+    whole = "700 1700000001.000000 close(3) = 0\n"
+    path.write_text("".join(f"{line[:60]}\n{line[60:]}\n{whole}" for line in lines))
+    capture = tracealyze.read(path).captures[0]
+    assert capture.is_folded
+    assert any(note.startswith("Its long lines were folded") for note in capture_notes.caveats(capture))

@@ -88,9 +88,9 @@ class Trace:
 
     def captures(self) -> list[dict[str, Any]]:
         """Per capture: path, files, run, runs, first_line, format, wrappers (what is around the lines, the outermost
-        first), sender, is_logged_clock, lines, bytes, accounting {kind: lines}, losses [{kind, lines, events,
-        first_line, remedy}], first_foreign_line, has {durations, tids, wall_clock, events, summary_table}, dur_kind,
-        clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children, presumed_children,
+        first), sender, is_logged_clock, is_folded, lines, bytes, accounting {kind: lines}, losses [{kind, lines,
+        events, first_line, remedy}], first_foreign_line, has {durations, tids, wall_clock, events, summary_table},
+        dur_kind, clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children, presumed_children,
         order_inferred, has_unfollowed_children, filtered, families, overhead_floor_ns, overhead_share."""
 
     def totals(self, selection: Selection) -> dict[str, int]:

@@ -81,6 +81,8 @@ class Capture:
     """The program, container or file whose lines were read, where a log may have several."""
     is_logged_clock: bool = False
     """Stamps tell when a line was logged: the lines have none of their own."""
+    is_folded: bool = False
+    """A terminal or a mail folded long lines into several, and what they said is lost."""
     lines: int = 0
     bytes: int = 0
     accounting: Mapping[str, int] = field(default_factory=dict)

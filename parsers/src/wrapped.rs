@@ -11,6 +11,7 @@ mod choice;
 mod colours;
 mod compose;
 mod cri;
+mod folded;
 mod html;
 mod indent;
 mod json;
@@ -102,6 +103,8 @@ pub struct Wrapping {
     pub sender: Option<String>,
     /// Whether stamps tell when a line was logged: the lines have none of their own.
     pub has_clock: bool,
+    /// Whether long lines were folded into several, which are read as they are.
+    pub is_folded: bool,
 }
 
 /// One wrapper, and whose lines count.
@@ -144,16 +147,21 @@ struct Wrapped {
     facts: Facts,
     /// What the stamps of the log count from, if they are the clock.
     base: Option<Base>,
+    is_folded: bool,
 }
 
 impl Wrapped {
     fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>) -> Wrapped {
         let facts = inner.facts();
         let has_clock = facts.clock != Clock::None || facts.stamp != Moment::None;
-        match clock(&layers, head).filter(|_| !has_clock) {
-            Some((base, digits)) => Wrapped { layers, inner, facts: logged(facts, base, digits), base: Some(base) },
-            None => Wrapped { layers, inner, facts, base: None },
-        }
+        let clock = clock(&layers, head).filter(|_| !has_clock);
+        let base = clock.map(|(base, _)| base);
+        let facts = clock.map_or(facts, |(base, digits)| logged(facts, base, digits));
+        Wrapped { layers, inner, facts, base, is_folded: false }
+    }
+
+    fn folded(self, is_folded: bool) -> Wrapped {
+        Wrapped { is_folded, ..self }
     }
 
     /// Whether a line is logged by the clock that counts, and when.
@@ -183,6 +191,7 @@ impl LineReader for Wrapped {
             names: self.layers.iter().map(|layer| layer.wrapper.name()).collect(),
             sender: sender.map(|sender| String::from_utf8_lossy(sender).into_owned()),
             has_clock: self.base.is_some(),
+            is_folded: self.is_folded,
         }
     }
 

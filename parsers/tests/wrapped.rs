@@ -146,6 +146,32 @@ fn what_a_page_writes_for_brackets_and_quotes_is_read_as_these() {
 }
 
 #[test]
+fn seconds_since_the_start_are_not_added_up() {
+    let text: String = (0..20).map(|at| format!("{}.{:06} close({at}) = 0\n", at / 9, at * 1000)).collect();
+    let (_, reader) = chosen(&text);
+    assert_eq!((reader.facts().clock, reader.wrapping().has_clock), (Clock::SinceStart, true));
+    let relative = text.replace("2.", "0.");
+    assert_eq!(chosen(&relative).1.facts().clock, Clock::SincePrevious);
+}
+
+#[test]
+fn folded_lines_are_known_for_it_and_lines_that_a_program_cut_are_not() {
+    let folded = |text: &str, width: usize| {
+        let pieces =
+            |line: &str| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n").collect();
+        let text: String = text.lines().map(|line| -> String { pieces(line) }).collect();
+        chosen(&text).1.wrapping().is_folded
+    };
+    let text = STRACE.repeat(4);
+    assert!(folded(&text, 60));
+    assert!(!folded(&text, 400));
+    let lines =
+        ["write(1, \"x\\n\", 2x", ") = 2", "openat(AT_FDCWD, \"/usr/lib/x86_64-linux-gnu/libc.so.6\", O_RDONLY) = 3"];
+    let chatty = (lines.join("\n") + "\n").repeat(8);
+    assert!(!chosen(&chatty).1.wrapping().is_folded);
+}
+
+#[test]
 fn blanks_behind_lines_are_none_of_them() {
     for text in [STRACE, BARE] {
         let padded = text.replace('\n', "    \n");

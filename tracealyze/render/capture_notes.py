@@ -193,6 +193,11 @@ _LOGGED_CLOCK = (
     "Capture with -ttt (truss -d) for the latter."
 )
 
+_FOLDED = (
+    "Its long lines were folded, by a terminal or a mail: results and times of their calls are lost or another call's. "
+    "Take the capture from a file (-o) instead."
+)
+
 
 def _wrapping_lines(capture: Capture) -> Iterator[str]:
     """What was taken off the lines before they were read, and whose clock is theirs."""
@@ -202,6 +207,8 @@ def _wrapping_lines(capture: Capture) -> Iterator[str]:
         yield f"Taken off each line: {around}{sender}."
     if capture.is_logged_clock:
         yield _LOGGED_CLOCK
+    if capture.is_folded:
+        yield _FOLDED
 
 
 def time_line(capture: Capture) -> str:

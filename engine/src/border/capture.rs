@@ -30,6 +30,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("wrappers", &capture.wrapping.names)?;
     dict.set_item("sender", &capture.wrapping.sender)?;
     dict.set_item("is_logged_clock", capture.wrapping.has_clock)?;
+    dict.set_item("is_folded", capture.wrapping.is_folded)?;
     dict.set_item("lines", capture.lines())?;
     dict.set_item("bytes", capture.bytes)?;
     let (accounting, losses) = (PyDict::new(py), PyList::empty(py));

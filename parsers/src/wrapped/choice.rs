@@ -8,8 +8,8 @@
 //! ```
 //! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
 
-use super::{Layer, WRAPPERS, Wrapped, html, numbers, opened, padding};
-use crate::format::{self, Format, Head, LineReader, Parsed};
+use super::{Layer, WRAPPERS, Wrapped, folded, html, numbers, opened, padding, timestamps};
+use crate::format::{self, Clock, Format, Head, LineReader, Parsed};
 use crate::line::{Kind, Line, Outcome};
 use crate::syscalls;
 use rustc_hash::FxHashMap;
@@ -33,13 +33,15 @@ pub fn reader_of(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<
     let as_is = Choice::of(head, format, Vec::new());
     let certain = [numbers::are_counted, html::is_escaped, padding::is_there];
     let is_plain = || !certain.iter().any(|is_there| is_there(head.bytes));
+    let as_is = as_is.filter(|choice| !choice.adds_up_what_is_a_sum(head));
     if as_is.as_ref().is_some_and(|choice| choice.reads_the_first(head)) && is_plain() {
         return as_is.map(|choice| choice.named());
     }
     let best = as_is.map(|choice| choice.counted(head));
     let mut search = Search { format, lines: not_blank(head), best, tried: 0, bytes: 0 };
     search.look_inside(head, &[]);
-    search.best.map(|choice| if choice.layers.is_empty() { choice.named() } else { choice.wrapped(head) })
+    let best = search.best?;
+    Some(if best.layers.is_empty() && !best.is_folded { best.named() } else { best.wrapped(head) })
 }
 
 /// A way to read a capture.
@@ -51,12 +53,13 @@ struct Choice {
     used: usize,
     /// Those that can hardly be anything but a tracer's.
     calls: usize,
+    is_folded: bool,
 }
 
 impl Choice {
     fn of(head: Head<'_>, format: Option<&'static dyn Format>, layers: Vec<Layer>) -> Option<Choice> {
         let format = format.or_else(|| format::recognise(head))?;
-        Some(Choice { format, reader: format.reader(head), layers, used: 0, calls: 0 })
+        Some(Choice { format, reader: format.reader(head), layers, used: 0, calls: 0, is_folded: false })
     }
 
     fn is_log(&self) -> bool {
@@ -73,7 +76,13 @@ impl Choice {
 
     fn counted(mut self, head: Head<'_>) -> Choice {
         (self.used, self.calls) = counts(self.reader.as_ref(), head.bytes);
+        self.is_folded = self.format.name() == "strace" && folded::is_folded(self.reader.as_ref(), head.bytes);
         self
+    }
+
+    /// Whether the reader takes seconds since the start for those since the line before.
+    fn adds_up_what_is_a_sum(&self, head: Head<'_>) -> bool {
+        self.reader.facts().clock == Clock::SincePrevious && !self.is_log() && timestamps::are_elapsed(head.bytes)
     }
 
     fn named(self) -> (&'static str, Box<dyn LineReader>) {
@@ -81,7 +90,8 @@ impl Choice {
     }
 
     fn wrapped(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
-        (self.format.name(), Box::new(Wrapped::new(self.layers, self.reader, head)))
+        let is_folded = self.is_folded;
+        (self.format.name(), Box::new(Wrapped::new(self.layers, self.reader, head).folded(is_folded)))
     }
 
     fn is_by_hand(&self) -> bool {

@@ -6,10 +6,12 @@
 //! 2026-01-02T03:04:05.123456Z 00O read(3, "x", 1) = 1
 //! [2026-01-02T03:04:05.123Z] read(3, "x", 1) = 1
 //! Jan 02 03:04:05 read(3, "x", 1) = 1
+//! 12.345678 read(3, "x", 1) = 1
 //! ```
 
 use super::{Inner, Wrapper};
 use crate::kernel_log::stamp;
+use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -25,10 +27,29 @@ impl Wrapper for Timestamps {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let front = stamp::first(line)?;
+        let Some(front) = stamp::first(line) else {
+            let (ns, digits, text) = elapsed(line)?;
+            let stamp = Some(stamp::Stamp { base: stamp::Base::Boot, ns, digits });
+            return Some(Inner { stamp, ..Inner::of(text) });
+        };
         let text = without_stream(front.text).unwrap_or(front.text);
         Some(Inner { stamp: front.stamps[0], text: Cow::Borrowed(text), sender: b"" })
     }
+}
+
+/// `12.345678 `, of `ts -s %.s`: seconds since it began.
+fn elapsed(line: &[u8]) -> Option<(i64, usize, &[u8])> {
+    let (ns, digits, rest) = scan::seconds(line).filter(|&(_, digits, _)| digits > 0)?;
+    rest.strip_prefix(b" ").map(|text| (ns, digits, text))
+}
+
+/// Whether the first lines have such seconds, which never fall. Those of strace -r are from line to line, and do.
+pub(super) fn are_elapsed(head: &[u8]) -> bool {
+    const ENOUGH: usize = 64;
+    const TOO_FEW: usize = 12;
+    let lines = head.split(|&byte| byte == b'\n');
+    let times: Vec<i64> = lines.map_while(|line| elapsed(line).map(|found| found.0)).take(ENOUGH).collect();
+    times.len() >= TOO_FEW && times.is_sorted() && times.first() < times.last()
 }
 
 /// `00O `, `01E+`: the number and name of the stream on GitLab; the plus says that the line goes on.
