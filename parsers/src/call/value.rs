@@ -239,10 +239,10 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
         .or_else(|| after(b" /* htons("))
         .and_then(|text| memchr(b')', text).map(|end| &text[..end]));
     if let Some(host) = after(b"inet_addr(") {
-        out.extend_from_slice(string(host));
+        unescape(string(host), out);
     } else if let Some(host) = after(b"inet_pton(AF_INET6, ") {
         out.push(b'[');
-        out.extend_from_slice(string(host));
+        unescape(string(host), out);
         out.push(b']');
     } else {
         return bare_address(arg, out) || super::raw::address(arg, out).is_some();
