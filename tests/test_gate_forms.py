@@ -120,6 +120,18 @@ def test_markdown_shows_no_markup_of_the_trace(report: Path) -> None:
     assert "### tracealyze check: failed" in text
 
 
+def test_a_program_with_the_name_of_a_command_gives_the_runner_none(tmp_path: Path, run: Run) -> None:
+    """It was believed that only annotations are read for commands."""
+    before, named = BEFORE.replace("/usr/bin/tool", "/tmp/::add-mask::x"), AFTER.replace(HOSTILE, "/a##[error]b")
+    (tmp_path / "before.strace").write_text(before + END, encoding="utf-8")
+    (tmp_path / "after.strace").write_text(before + named + END, encoding="utf-8")
+    assert run("baseline", "create", "before.strace", cwd=tmp_path).returncode == 0
+    for runner, obeyed in (("", True), ("true", False)):
+        shown = run("check", "after.strace", cwd=tmp_path, GITHUB_ACTIONS=runner).stdout
+        assert any(line.strip().startswith("::") for line in shown.splitlines()) is obeyed
+        assert ("##[" in shown) is obeyed
+
+
 def test_documents_do_not_share_standard_output(report: Path, run: Run) -> None:
     shared = ["--output", "json", "--output", "sarif=-"]
     done = run("check", "after.strace", "--baseline", "base.json", *shared, cwd=report)

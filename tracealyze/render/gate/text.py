@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -18,8 +20,17 @@ _NAMED = 12
 
 
 def rendered(verdict: Verdict) -> str:
-    """As text."""
-    return "".join(f"{line}\n" for line in _lines(verdict))
+    """As text, in which nothing is a command to what runs it."""
+    text = "".join(f"{line}\n" for line in _lines(verdict))
+    return _COMMAND.sub(_apart, text) if os.environ.get("GITHUB_ACTIONS") == "true" else text
+
+
+# What the runner obeys wherever it is printed: `::error::` at the begin of a line, `##[error]` anywhere.
+_COMMAND = re.compile(r"^[ \t]*::|##\[", re.MULTILINE)
+
+
+def _apart(match: re.Match[str]) -> str:
+    return f"{match[0][:-1]} {match[0][-1]}"
 
 
 def _lines(verdict: Verdict) -> Iterator[str]:
