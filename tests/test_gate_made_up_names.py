@@ -74,3 +74,17 @@ def test_a_budget_is_explained_by_what_was_there_before(tmp_path: Path, run: Run
     old = capture(tmp_path / "old.strace", "journal", 9)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
     assert "tool fsync(/tmp/journal): 9 → 9" in run("check", old, "--budget", "fsyncs <= 3", cwd=tmp_path).stdout
+
+
+def test_a_finding_of_a_renamed_program_is_not_new(tmp_path: Path, run: Run) -> None:
+    """It was believed that another version of an interpreter has all its findings for the first time."""
+    old, new = (capture(tmp_path / f"{name}.strace", "journal", 400) for name in ("old", "new"))
+    both = tmp_path / "both.strace"
+    text = (tmp_path / new).read_text(encoding="utf-8").replace("/bin/tool", "/opt/tool-2")
+    (tmp_path / new).write_text(text, encoding="utf-8")
+    # The old program is still there: then the new one is another one.
+    lines = text.splitlines()
+    both.write_text("\n".join([lines[0].replace("/opt/tool-2", "/bin/tool"), *lines, ""]), encoding="utf-8")
+    assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
+    assert "sync-storm" not in run("check", new, "--fail-on", "info", cwd=tmp_path).stdout
+    assert "finding[sync-storm] 0 → 1" in run("check", both, "--fail-on", "info", cwd=tmp_path).stdout

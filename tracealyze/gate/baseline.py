@@ -68,11 +68,16 @@ def baseline_of(runs: Sequence[Run], before: Baseline | None = None) -> Baseline
         captured=HowCaptured.of(runs),
         runs=len(runs),
         metrics={name: series for name, series in series_of(runs).items() if Name.of(name).metric.in_baseline},
-        findings=_known(runs, Causes(before.findings if before else {})),
+        findings=_known(runs, causes_of(before)),
         places=kept,
         places_left_out=len(everything) - len(kept),
         pace_ns=pace_ns(runs),
     )
+
+
+def causes_of(baseline: Baseline | None) -> Causes:
+    """The causes that a baseline knows."""
+    return Causes(baseline.findings, {program for program, _ in baseline.places}) if baseline else Causes({})
 
 
 def _known(runs: Sequence[Run], causes: Causes) -> dict[str, Known]:

@@ -1,8 +1,8 @@
-"""Findings of one cause, told from their fingerprints, or where these differ by a name that somebody made up."""
+"""Findings of one cause, told from their fingerprints, also where a name is made up or the program was renamed."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze.alike import differ_in_made_up_names
@@ -20,23 +20,42 @@ _About: TypeAlias = "tuple[str, str | None, str | None]"
 class Causes:
     """The causes that are known, by the fingerprint of the first finding of each."""
 
-    def __init__(self, known: Mapping[str, Known]) -> None:
+    def __init__(self, known: Mapping[str, Known], programs: Iterable[str] = ()) -> None:
+        self._programs = frozenset(programs)
+        """All programs that ran when these were found."""
         self._targets: dict[_About, dict[str, str]] = {}
         for fingerprint, each in known.items():
             self._targets.setdefault((each.name, each.program, each.syscall), {})[fingerprint] = each.target
 
     def of(self, run: Run) -> dict[str, list[Finding]]:
         """The findings of a run by their cause; what was not known yet is from now on."""
+        programs = {short(row.program) for row in run.work}
         found: dict[str, list[Finding]] = {}
         for finding in run.findings:
-            found.setdefault(self._cause(finding), []).append(finding)
+            found.setdefault(self._cause(finding, programs), []).append(finding)
         return found
 
-    def _cause(self, finding: Finding) -> str:
-        known = self._targets.setdefault((finding.name, short(finding.program) or None, finding.syscall), {})
-        mine, target = finding.fingerprint, finding.target or ""
+    def _cause(self, finding: Finding, programs: Set[str]) -> str:
+        about, target = (finding.name, short(finding.program) or None, finding.syscall), finding.target or ""
+        mine, known = finding.fingerprint, self._targets.setdefault(about, {})
         if mine not in known:
-            here = (each for each, other in known.items() if other and differ_in_made_up_names(target, other))
-            mine = next(here, mine)
+            mine = _same(target, known) or self._of_renamed(about, target, programs) or mine
             known.setdefault(mine, target)
         return mine
+
+    def _of_renamed(self, about: _About, target: str, programs: Set[str]) -> str | None:
+        """The cause in a program that is gone, where this one is new: it has another name, or another version in it."""
+        rule, program, syscall = about
+        if not program or program in self._programs:
+            return None
+        for (name, gone, call), known in self._targets.items():
+            if (name, call) == (rule, syscall) and gone in self._programs - programs:
+                found = next((each for each, other in known.items() if other == target), _same(target, known))
+                if found is not None:
+                    return found
+        return None
+
+
+def _same(target: str, known: Mapping[str, str]) -> str | None:
+    """The cause whose target differs in made-up names only."""
+    return next((each for each, other in known.items() if other and differ_in_made_up_names(target, other)), None)

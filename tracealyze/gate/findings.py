@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.finding import Severity, severity
 from tracealyze.gate import explain
-from tracealyze.gate.causes import Causes
+from tracealyze.gate.baseline import Baseline, causes_of
 from tracealyze.gate.compare import By, Judgement, Outcome, Trust
 from tracealyze.gate.stats import RUNS_FOR_CLOCKS, exceeds
 from tracealyze.gate.work import places
@@ -18,7 +18,6 @@ from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.finding import Finding
-    from tracealyze.gate.baseline import Baseline
     from tracealyze.metrics import Run
 
 _SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
@@ -42,7 +41,7 @@ def new_findings(
 ) -> Iterator[Judgement]:
     """Findings that the baseline does not know: only what every run has is more than chance."""
     known = baseline.findings if baseline else {}
-    causes = Causes(known)
+    causes = causes_of(baseline)
     each = [causes.of(run) for run in runs]
     for cause, found in each[-1].items():
         number = min(len(run.get(cause, ())) for run in each)
