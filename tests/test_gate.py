@@ -325,6 +325,7 @@ def test_without_anything_to_compare_with_a_check_does_not_pass(capture: Write, 
     assert "baseline create" in done.stdout
     assert done.stderr == ""
     assert "baseline create" in run("check", capture("good", [OPEN]), "--json", cwd=tmp_path).stderr
+    assert run("check", capture("good", [OPEN]), "--fail-on", "never", cwd=tmp_path).returncode == 2
 
 
 def test_a_failure_says_what_made_the_difference(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:

@@ -101,7 +101,7 @@ class _Asked:
         self.fail_on = _severity(fail_on or settings.fail_on)
         named = baseline or settings.baseline
         self.baseline = named or (DEFAULT if Path(DEFAULT).exists() else None)
-        if not self.baseline and not self.budgets and not self.fail_on:
+        if not self.baseline and not self.budgets and self.fail_on in (None, "never"):
             # Nothing to hold the capture against: the baseline is what is missing.
             self.baseline = DEFAULT
 
