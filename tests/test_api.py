@@ -103,3 +103,12 @@ def test_a_path_of_bytes_is_one_path() -> None:
 def test_no_table_has_fewer_than_no_rows() -> None:
     with pytest.raises(tracealyze.TracealyzeError, match="-3 rows"):
         tracealyze.read(SSH).tasks.head(-3)
+
+
+def test_calls_are_told_apart_by_all_keys_that_are_asked_for(trace: tracealyze.Trace) -> None:
+    """It was believed that nobody asks for more than six: the others were left out without a word."""
+    keys = ["program", "pid", "tid", "task", "syscall", "op", "shape", "target", "errno", "outcome"]
+    table = trace.calls(by=[*keys, "pid"])
+    assert list(table.columns)[: len(keys)] == keys
+    assert sum(table.column("calls")) == trace.totals["calls"]
+    assert {row["target"] for row in table} == {row["target"] for row in trace.calls(by="target")}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -223,3 +224,41 @@ def test_another_content_is_another_entry_and_old_ones_go(
         rulecache.compiled([file], partial(read, file))
     assert len(made) == 20
     assert len(list((tmp_path / "cache" / "tracealyze").iterdir())) <= 8
+
+
+WHOLE = """\
+code = "MINE001"
+title = "Own"
+severity = "info"
+message = "{program} {syscall} {target}"
+advice = "None."
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "messages"),
+    [
+        # It was believed that a rule asks for calls by their names only.
+        ("""table = "calls"\nwhere = 'syscall == "read" and target == "/slow"'""", ["tool read /slow"]),
+        ("""table = "calls"\nwhere = "bytes > 0"\ngroup = ["pid"]\nkeep = "sum(calls) >= 3\"""", ["tool read unknown"]),
+        ("""table = "calls"\nwhere = "bytes > 0"\ngroup = ["pid"]\nkeep = "sum(calls) >= 4\"""", []),
+        # It was believed that pieces without a group are one piece, and that all of them are to be kept.
+        ("""table = "partition"\nwhere = 'target == "/slow"'""", ["tool read /slow"]),
+        ("""table = "partition"\ngroup = ["program", "syscall"]\nkeep = "sum(exclusive_ns) >= 9s\"""", []),
+    ],
+)  # fmt: skip
+def test_own_rules_may_ask_calls_and_the_partition_by_any_key(
+    rule: str, messages: list[str], strace: Callable[[str], Path], tmp_path: Path
+) -> None:
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "own.toml").write_text(WHOLE + rule, encoding="utf-8")
+    trace = tracealyze.read(strace(READS)).with_rules(chosen(rules(folder), ["MINE"], ()))
+    assert [finding.message for finding in trace.findings] == messages
+
+
+def test_a_condition_on_pieces_names_only_what_they_have_in_common(tmp_path: Path) -> None:
+    rule = 'table = "partition"\ngroup = ["program"]\nwhere = \'target == "/slow"\''
+    (tmp_path / "own.toml").write_text(WHOLE + rule, encoding="utf-8")
+    with pytest.raises(WrongUsage, match=re.escape("own.toml, where: target is not in group")):
+        rules(tmp_path)

@@ -20,6 +20,7 @@ Claimant: TypeAlias = "Scope | tuple[Table, list[int]]"
 """Who claims time on the path: pieces of the partition, or rows of a table that knows their events."""
 
 _SCOPED = ("capture", "pid", "tid", "program", "class", "syscall", "op", "target")
+_CALL_KEYS = ("program", "pid", "tid", "task", "syscall", "op", "shape", "target", "errno", "outcome")
 _ADDED_UP = ("ns", "bytes", "share")
 _LINES = ("first_line", "last_line", "line", "next_line")
 # Of moments and means, a sum says nothing.
@@ -73,7 +74,9 @@ def tables_of(trace: Trace, rules: Sequence[Rule]) -> dict[str, Table]:
     for rule in rules:
         by_table.setdefault(rule.table, []).append(rule)
     by_table.pop("partition", None)
-    return trace.tables({name: _floor(trace, asking) for name, asking in by_table.items()})
+    # Of calls, a rule may ask by any key: each row is of one task and one shape.
+    calls = {"calls": trace.calls(_CALL_KEYS)} if by_table.pop("calls", None) else {}
+    return calls | trace.tables({name: _floor(trace, asking) for name, asking in by_table.items()})
 
 
 def _floor(trace: Trace, rules: Sequence[Rule]) -> Floor | None:
@@ -120,11 +123,13 @@ def tick_ns(trace: Trace, match: Match) -> int:
 
 def _pieces(trace: Trace, rule: Rule) -> Iterator[Match]:
     """Groups of the partition."""
-    group = tuple(dict.fromkeys(("capture", *rule.group)))
+    group = tuple(dict.fromkeys(("capture", *(rule.group or _SCOPED))))
     shortest_ns = min((window.wall_ns for window in trace.windows), default=0)
     at_least_ns = max(rule.at_least.total_ns, int(rule.at_least.share * shortest_ns))
     table = trace.partition_by(group, Scope(rule.only, rule.excluded), at_least_ns=at_least_ns)
     for _, row in table.where(rule.forms.get("where")):
+        if "keep" in rule.forms and not evaluate_group(rule.forms["keep"], [row]):
+            continue
         here = {key: [row[key]] for key in group}
         scope = Scope({**rule.only, **here}, rule.excluded)
         proof = [row] if row["pid"] is not None else trace.partition_by(["pid", "op"], scope, most=_QUOTED)

@@ -44,6 +44,8 @@ PLACEHOLDERS = {
 }
 """What messages may name beside the columns of their table, and beside parts of `[words]`."""
 
+# What a group of pieces of the partition has, whatever it is grouped by.
+_OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_line", "targets", "processes", "pieces")
 _COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
 _EXAMPLE = ("name", "findings", "format", "trace", "sample", "n_from", "turns", "step")
@@ -196,8 +198,16 @@ class _Check:
                 found = expression.parse(
                     self.table[key], self.table["table"], grouped=grouped, kind="condition", origin=origin
                 )
+                self._must_be_together(key, found.columns)
                 forms[key] = found.for_engine()
         return forms
+
+    def _must_be_together(self, key: str, names: Collection[str]) -> None:
+        """Pieces of the partition are taken together first: then they have no columns but those of their group."""
+        group = self.table.get("group", [])
+        for name in sorted(names) if group and self.table["table"] == "partition" else ():
+            if name not in group and name not in _OF_PIECES:
+                raise self.wrong(key, f"{name} is not in group, so no group of pieces has one. Add it there.")
 
     def _bounds(self) -> list[Any]:
         bounds = self.table.get("impact", [0.0, 1.0])

@@ -187,7 +187,7 @@ class Trace:
         """Counts and times of calls, one row for each combination of these keys.
 
         Without `quantiles` there is no p50_ns, p90_ns and p99_ns, and it takes half the time."""
-        keys = (by,) if isinstance(by, str) else tuple(by)
+        keys = tuple(dict.fromkeys(_several(by)))
         if (keys, quantiles) not in self._calls:
             self._calls[keys, quantiles] = self._table(lambda: self._source.calls(keys, self._selected, quantiles))
         return self._calls[keys, quantiles]

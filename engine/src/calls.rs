@@ -67,8 +67,7 @@ impl Key {
     }
 }
 
-/// More keys than this say nothing that fewer do not.
-const MOST_KEYS: usize = 6;
+const MOST_KEYS: usize = Key::ALL.len();
 type Group = [u32; MOST_KEYS];
 
 #[derive(Clone)]
