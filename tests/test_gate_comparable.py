@@ -8,6 +8,7 @@ import pytest
 from conftest import Run
 
 START = 'execve("./job", ["./job"], 0x7ffd /* 1 var */) = 0 <0.0005>'
+NOT_STARTED = 'execve("./job", ["./job"], 0x7ffd /* 1 var */) = -1 ENOENT (No such file or directory) <0.0001>'
 MEMORY = "brk(NULL) = 0x5581 <0.00001>"
 OPEN = 'openat(AT_FDCWD, "/etc/conf", O_RDONLY) = 3 <0.00002>'
 CLOSE = "close(3) = 0 <0.00001>"
@@ -41,6 +42,7 @@ FOLLOWED = (START, MEMORY, FORK, *GOOD, f"\0101 1700000010.9 {OPEN}")
         (WHOLE, (*WHOLE[:-2], "exit_group(3) = ?", "+++ exited with 3 +++"), "ended with exit 3, in the baseline"),
         (WHOLE, (*WHOLE[:-2], "+++ killed by SIGSEGV +++"), "ended with SIGSEGV, in the baseline with exit 0"),
         (WHOLE, WHOLE[:-2], "the end of the program is not in the capture"),
+        (WHOLE, (NOT_STARTED, *GOOD), "the capture does not show that the program started"),
         (WHOLE[:-2], WHOLE, "the baseline does not show the end of the program"),
         (WHOLE, FILES_ONLY, "this has no calls for memory"),
         (FILES_ONLY, WHOLE, "the baseline has no calls for memory"),
@@ -77,6 +79,27 @@ def test_ends_that_differ_from_run_to_run_are_all_accepted(tmp_path: Path, run: 
     assert run("baseline", "create", killed, good, cwd=tmp_path).returncode == 0
     assert run("check", killed, cwd=tmp_path).returncode == 0
     assert run("check", good, cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (["--program", "job"], "the baseline is of everything, this of --program job"),
+        (["--where", "syscall == 'openat'"], "this of --where syscall == 'openat'"),
+        (["--from", "+0.005"], "this of --from"),
+    ],
+)
+def test_a_part_of_a_capture_is_not_compared_with_a_whole_one(
+    asked: list[str], says: str, tmp_path: Path, run: Run
+) -> None:
+    """It was believed that who counts a part now has counted the same part before."""
+    old = capture(tmp_path / "old.strace", *WHOLE)
+    assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
+    done = run("check", old, *asked, cwd=tmp_path)
+    assert done.returncode == 2
+    assert says in done.stdout
+    assert run("baseline", "create", old, *asked, cwd=tmp_path).returncode == 0
+    assert run("check", old, *asked, cwd=tmp_path).returncode == 0
 
 
 def test_runs_that_are_unlike_each_other_are_named(tmp_path: Path, run: Run) -> None:

@@ -6,8 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tracealyze.words import short
+
 if TYPE_CHECKING:
     from tracealyze.metrics import Run
+    from tracealyze.selection import Selection
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
 _SYSTEMS |= {"truss-freebsd": "FreeBSD", "truss-aix": "AIX", "kdump": "BSD"}
@@ -34,8 +37,11 @@ class HowCaptured:
     """Of a filtered one, the kinds of calls that are in it."""
     events: bool = True
     """Whether single calls are in it, and not only sums of them (-c)."""
+    chosen: str = ""
+    """What of it counts, as it is asked for on a command line; without what differs from run to run anyway."""
     ends: tuple[str, ...] = ()
-    """How the first process ended, of each run that ended in another way; empty where no end is shown."""
+    """How the program that the tracer started ended, of each run that ended in another way; an empty text where that
+    is not shown."""
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> HowCaptured:
@@ -59,11 +65,14 @@ class HowCaptured:
             filtered=filtered,
             seen=tuple(sorted(capture.families)) if filtered else (),
             events=bool(capture.has.get("events")),
+            chosen=_chosen(trace.selection),
         )
 
     def counts_differ(self, other: HowCaptured, them: str = "the baseline") -> list[str]:
         """Why counts of the two cannot be compared."""
         why = [f"{them} is {other.format}, this is {self.format}"] if self.format != other.format else []
+        if self.chosen != other.chosen:
+            why.append(f"{them} is of {other.chosen or 'everything'}, this of {self.chosen or 'everything'}")
         if self.events != other.events:
             why.append(f"{them if self.events else 'this'} has only sums of calls (-c)")
         if self.follows is not None and other.follows is not None and self.follows != other.follows:
@@ -79,6 +88,8 @@ class HowCaptured:
     def ends_differ(self, other: HowCaptured) -> list[str]:
         """Why counts may be too small: what ends in another way may have done less."""
         then = ", ".join(filter(None, other.ends))
+        if then and not self.ends and self.events:
+            return ["the capture does not show that the program started"]
         new = [end for end in self.ends if end not in other.ends] if then else []
         return [
             f"the program ended with {end}, in the baseline with {then}"
@@ -111,9 +122,18 @@ class HowCaptured:
         return why
 
 
+def _chosen(selection: Selection) -> str:
+    options = {"--pid": selection.pids, "--root": selection.root is not None}
+    options |= {"--from": selection.start, "--to": selection.end}
+    told = [option for option, given in options.items() if given]
+    told += [f"--program {short(name)}" for name in sorted(selection.programs)]
+    return " ".join([*told, *([f"--where {selection.where.text}"] if selection.where else [])])
+
+
 def _ends(run: Run) -> list[str]:
     processes = run.trace.processes.head(1)
-    if not processes:
+    # Of what ran already, any process may come first, and which of them end meanwhile is chance.
+    if not processes or not processes[0]["argv"]:
         return []
     code, signal = processes[0]["exit_code"], processes[0]["exit_signal"]
     return [signal or (_NO_END if code is None else f"exit {code}")]
