@@ -343,10 +343,22 @@ impl Wakers {
                 _ => None,
             },
             Wait::Lock if known.deed == Deed::Locks => self.locks.holder(call),
-            Wait::Lock => self.futexes.waker(call),
+            Wait::Lock => self.futexes.waker(call).or_else(|| self.died_holding(call)),
             Wait::Sleep => beside::worker(&self.shapes, &self.children, call),
             _ => None,
         }
+    }
+
+    /// The process that ended as a wait at a shared address did which nobody woke: the kernel gives back what it held
+    /// (`set_robust_list`).
+    fn died_holding(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let op = events.texts.bytes(events.shape(call.span.row).op);
+        let is_shared = op.starts_with(b"FUTEX_WAIT") && !op.ends_with(b"PRIVATE");
+        let shares_memory = |main: u32| waiting::related(call.trace, main, call.task);
+        let returned = events.outcome(call.span.row) == parsers::Outcome::Ok;
+        let died = (is_shared && returned).then(|| self.children.ended_with(call, shares_memory)).flatten();
+        died.map(|edge| Edge { how: How::Lock, ..edge })
     }
 
     fn read(&self, call: &Waiting<'_>) -> Option<Edge> {

@@ -70,4 +70,20 @@ pub const CASES: &[Case] = &[
 1 01.701200 <... futex resumed>) = 0 <0.100200>
 1 01.803500 exit_group(0) = ?
 "#, ends: &["1 futex: unknown", "1 futex: unknown"] },
+    Case { name: "a lock in shared memory is given back by the end of who held it", lines: r#"
+1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.000100 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0) = 0x7f338df7f000 <0.000028>
+1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
+3 01.000600 nanosleep({tv_sec=0, tv_nsec=800000000},  <unfinished ...>
+2 01.000600 nanosleep({tv_sec=0, tv_nsec=350000000},  <unfinished ...>
+1 01.050000 futex(0x7f338df7f000, FUTEX_WAIT, 2147495822, NULL <unfinished ...>
+2 01.350700 <... nanosleep resumed>NULL) = 0 <0.350100>
+2 01.350800 exit_group(3) = ?
+2 01.350900 +++ exited with 3 +++
+1 01.350920 <... futex resumed>) = 0 <0.300920>
+1 01.350940 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=3, si_utime=0, si_stime=0} ---
+3 01.800700 <... nanosleep resumed>NULL) = 0 <0.800100>
+1 01.903500 exit_group(0) = ?
+"#, ends: &["3 nanosleep: itself", "2 nanosleep: itself", "1 futex: 2 lock inferred"] },
 ];
