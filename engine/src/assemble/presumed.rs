@@ -8,8 +8,9 @@
 //! 300       |----- work ----|exit                  began only this call could have created it, then it did
 //! ```
 //!
-//! Of tasks that the tracer attaches to, any may speak for the first time at any moment. There, such a task has the descriptors
-//! of the creator for no longer than until the call returns: who it created is said then, and nothing else counts. Where several calls may have created a task, they wait until as many unknown tasks have spoken, and nothing is said.
+//! Where several calls may have created a task, they wait until as many unknown tasks have spoken, and nothing is said. Of tasks
+//! that the tracer attaches to, any may speak for the first time at any moment: there, such a task has the descriptors of the
+//! creator for no longer than until the call returns, which says who it created, and nothing else counts.
 
 use super::{Assembler, State};
 use crate::events::NONE;
