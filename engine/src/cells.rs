@@ -50,7 +50,6 @@ pub(crate) struct Cells {
 struct Chunk {
     places: FxHashMap<Place, u32>,
     cells: Vec<Cell>,
-    of_pieces: Vec<u32>,
 }
 
 pub(crate) fn place(trace: &Trace, piece: &Piece) -> Place {
@@ -65,12 +64,12 @@ pub(crate) fn differs_within_cells(key: Key) -> bool {
 }
 
 impl Chunk {
-    fn new(trace: &Trace, pieces: &[Piece]) -> Chunk {
-        let mut chunk = Chunk { of_pieces: Vec::with_capacity(pieces.len()), ..Chunk::default() };
-        for piece in pieces {
-            let number = chunk.number(place(trace, piece), piece);
-            chunk.cells[number as usize].exclusive_ns += piece.exclusive_ns;
-            chunk.of_pieces.push(number);
+    /// Number the cells of these pieces by themselves.
+    fn new(trace: &Trace, pieces: &[Piece], numbers: &mut [u32]) -> Chunk {
+        let mut chunk = Chunk::default();
+        for (piece, number) in pieces.iter().zip(numbers) {
+            *number = chunk.number(place(trace, piece), piece);
+            chunk.cells[*number as usize].exclusive_ns += piece.exclusive_ns;
         }
         chunk
     }
@@ -86,7 +85,9 @@ impl Chunk {
 impl Cells {
     /// Number them, in the order of their first pieces, and add up.
     pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Cells {
-        let chunks: Vec<Chunk> = pieces.par_chunks(AT_ONCE).map(|some| Chunk::new(trace, some)).collect();
+        let mut of_pieces = vec![0; pieces.len()];
+        let parts = pieces.par_chunks(AT_ONCE).zip(of_pieces.par_chunks_mut(AT_ONCE));
+        let chunks: Vec<Chunk> = parts.map(|(some, numbers)| Chunk::new(trace, some, numbers)).collect();
         let mut all = Chunk::default();
         let numbers = chunks.iter().map(|chunk| {
             let number = |cell: &Cell| {
@@ -97,11 +98,8 @@ impl Cells {
             chunk.cells.iter().map(number).collect()
         });
         let numbers: Vec<Vec<u32>> = numbers.collect();
-        let mut of_pieces = vec![0; pieces.len()];
-        let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(&chunks).zip(numbers);
-        parts.for_each(|((into, chunk), numbers)| {
-            into.iter_mut().zip(&chunk.of_pieces).for_each(|(into, &local)| *into = numbers[local as usize]);
-        });
+        let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
+        parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));
         Cells { all: all.cells, of_pieces }
     }
 

@@ -16,7 +16,7 @@ use crate::table::{Table, Values, ints, some_ints, texts};
 use crate::tasks::Task;
 use crate::trace::Trace;
 use folded::{Folded, Folding};
-use groups::in_groups;
+use groups::{Numbers, in_groups};
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 pub(crate) use scope::Filter;
@@ -43,7 +43,7 @@ pub struct Query {
 /// A column that is no key of the groups has a value where all pieces of a group agree.
 pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
     let Some(keys) = &query.by else { return rows(trace, pieces, &finest(trace, pieces, query), None) };
-    let mut groups = grouped(trace, pieces, &chosen(trace, pieces, query), keys);
+    let mut groups = grouped(trace, pieces, chosen(trace, pieces, query), keys);
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
     // Between equals, the order of tasks and of what they did first decides.
     let order = |group: &Folded| (Reverse(group.exclusive_ns), group.first);
@@ -59,7 +59,8 @@ pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
 /// The pieces that are asked for, as they are, the largest first: their numbers, for [`rows`].
 pub fn finest(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
     let keyed = |at: u32| (Reverse(pieces.all[at as usize].exclusive_ns), at);
-    let mut order: Vec<(Reverse<i64>, u32)> = chosen(trace, pieces, query).into_iter().map(keyed).collect();
+    let chosen = chosen(trace, pieces, query);
+    let mut order: Vec<(Reverse<i64>, u32)> = chosen.at(0..chosen.len()).map(keyed).collect();
     order.retain(|(Reverse(ns), _)| *ns >= query.at_least_ns);
     let most = query.most.unwrap_or(usize::MAX);
     if most < order.len() {
@@ -76,35 +77,38 @@ pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[S
     table(trace, pieces, &groups, false, columns)
 }
 
-/// Places of the pieces that are asked for, in order.
-fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
+/// The pieces that are asked for, in order.
+fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Numbers {
     let within = Filter::new(trace, &query.within);
     // No piece is empty.
     if cells::most_ns(trace, pieces, &within) == 0 {
-        return Vec::new();
+        return Numbers::These(Vec::new());
     }
     let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, scope)).collect();
     let has = |piece: &Piece| within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece));
     let fits = |at: &u32| has(&pieces.all[*at as usize]);
     if query.at_least_ns > 0 && query.by.is_some() {
-        return cells::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect();
+        return Numbers::These(cells::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect());
     }
     if within.only.iter().any(|(key, _)| key.is_of_task()) {
         let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
-        return tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect();
+        return Numbers::These(tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect());
+    }
+    if query.within == Scope::default() && apart_from.is_empty() {
+        return Numbers::All(pieces.all.len());
     }
     let all = (0..pieces.all.len() as u32).into_par_iter();
     if !std::iter::once(&within).chain(&apart_from).all(Filter::is_of_cells) {
-        return all.filter(fits).collect();
+        return Numbers::These(all.filter(fits).collect());
     }
     let of_cells: Vec<bool> = pieces.cells(trace).all().iter().map(|cell| has(&cell.piece)).collect();
-    all.filter(|&at| of_cells[pieces.cells(trace).of(at) as usize]).collect()
+    Numbers::These(all.filter(|&at| of_cells[pieces.cells(trace).of(at) as usize]).collect())
 }
 
-fn grouped(trace: &Trace, pieces: &Pieces, chosen: &[u32], keys: &[Key]) -> Vec<Folded> {
+fn grouped(trace: &Trace, pieces: &Pieces, chosen: Numbers, keys: &[Key]) -> Vec<Folded> {
     let (order, bounds) = in_groups(trace, pieces, chosen, keys);
     let folding = Folding::new(trace, pieces, keys);
-    let folded = |seen: &mut _, bounds: &[usize]| folding.folded(&order[bounds[0]..bounds[1]], seen);
+    let folded = |seen: &mut _, bounds: &[usize]| folding.folded(order.at(bounds[0]..bounds[1]), seen);
     bounds.par_windows(2).map_init(|| folding.seen(), folded).collect()
 }
 

@@ -98,14 +98,15 @@ impl<'all> Folding<'all> {
     }
 
     /// Pieces of one group, in order.
-    pub(super) fn folded(&self, numbers: &[u32], seen: &mut Seen) -> Folded {
-        let mut folded = Folded::new(numbers[0]);
+    pub(super) fn folded(&self, numbers: impl Iterator<Item = u32>, seen: &mut Seen) -> Folded {
+        let mut numbers = numbers.peekable();
+        let mut folded = Folded::new(numbers.peek().copied().unwrap_or(NONE));
         let first = &self.pieces.all[folded.first as usize];
         let (mut cell, mut task) = (self.cells.of(folded.first), first.task);
         seen.begin_group();
         seen.is_new_target(first);
         seen.is_new_process(self.mains[task as usize]);
-        for &at in numbers {
+        for at in numbers {
             let piece = &self.pieces.all[at as usize];
             folded.add(piece);
             if piece.target != first.target {
