@@ -151,17 +151,13 @@ struct Wrapped {
 }
 
 impl Wrapped {
-    fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>) -> Wrapped {
+    fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>, is_folded: bool) -> Wrapped {
         let facts = inner.facts();
         let has_clock = facts.clock != Clock::None || facts.stamp != Moment::None;
         let clock = clock(&layers, head).filter(|_| !has_clock);
         let base = clock.map(|(base, _)| base);
         let facts = clock.map_or(facts, |(base, digits)| logged(facts, base, digits));
-        Wrapped { layers, inner, facts, base, is_folded: false }
-    }
-
-    fn folded(self, is_folded: bool) -> Wrapped {
-        Wrapped { is_folded, ..self }
+        Wrapped { layers, inner, facts, base, is_folded }
     }
 
     /// Whether a line is logged by the clock that counts, and when.
@@ -249,13 +245,22 @@ fn end_of_call(text: &[u8]) -> Option<&[u8]> {
 /// A wrapper that opens at least half of the first lines.
 fn most_of(head: &[u8], wrapper: impl Wrapper + 'static) -> Option<Arc<dyn Wrapper>> {
     const LOOKED_AT: usize = 200;
-    let lines = head.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let (mut all, mut opened) = (0, 0);
-    for line in lines.take(LOOKED_AT) {
+    for line in filled_lines(head).take(LOOKED_AT) {
         all += 1;
         opened += usize::from(wrapper.open(without_cr(line)).is_some());
     }
     (opened > 0 && opened * 2 >= all).then(|| Arc::new(wrapper) as Arc<dyn Wrapper>)
+}
+
+/// The lines of a text that have something in them.
+fn filled_lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty())
+}
+
+/// A line without the byte order mark that the first one may have.
+fn plain_start(line: &[u8]) -> &[u8] {
+    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
 fn without_cr(line: &[u8]) -> &[u8] {

@@ -8,7 +8,7 @@
 //! ```
 //! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
 
-use super::{Layer, WRAPPERS, Wrapped, folded, html, numbers, opened, padding, timestamps};
+use super::{Layer, WRAPPERS, Wrapped, filled_lines, folded, html, numbers, opened, padding, timestamps};
 use crate::format::{self, Clock, Format, Head, LineReader, Parsed};
 use crate::line::{Kind, Line, Outcome};
 use crate::syscalls;
@@ -38,7 +38,7 @@ pub fn reader_of(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<
         return as_is.map(|choice| choice.named());
     }
     let best = as_is.map(|choice| choice.counted(head));
-    let mut search = Search { format, lines: not_blank(head), best, tried: 0, bytes: 0 };
+    let mut search = Search { format, lines: filled_lines(head.bytes).count(), best, tried: 0, bytes: 0 };
     search.look_inside(head, &[]);
     let best = search.best?;
     Some(if best.layers.is_empty() && !best.is_folded { best.named() } else { best.wrapped(head) })
@@ -70,13 +70,16 @@ impl Choice {
     fn reads_the_first(&self, head: Head<'_>) -> bool {
         let first = head.bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let first: Vec<&[u8]> = first.take(FIRST_LINES).collect();
-        let (used, _) = counts(self.reader.as_ref(), &first.concat());
+        let used = used(&lines_of(self.reader.as_ref(), &first.concat()));
         !self.is_log() && used * 10 >= first.len() * 9
     }
 
     fn counted(mut self, head: Head<'_>) -> Choice {
-        (self.used, self.calls) = counts(self.reader.as_ref(), head.bytes);
-        self.is_folded = self.format.name() == "strace" && folded::is_folded(self.reader.as_ref(), head.bytes);
+        let lines = lines_of(self.reader.as_ref(), head.bytes);
+        let texts = head.bytes.split(|&byte| byte == b'\n');
+        self.used = used(&lines);
+        self.calls = lines.iter().zip(texts).filter(|(line, text)| is_call(line, text)).count();
+        self.is_folded = self.format.name() == "strace" && folded::is_folded(&lines, head.bytes);
         self
     }
 
@@ -90,8 +93,7 @@ impl Choice {
     }
 
     fn wrapped(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
-        let is_folded = self.is_folded;
-        (self.format.name(), Box::new(Wrapped::new(self.layers, self.reader, head).folded(is_folded)))
+        (self.format.name(), Box::new(Wrapped::new(self.layers, self.reader, head, self.is_folded)))
     }
 
     fn is_by_hand(&self) -> bool {
@@ -186,20 +188,18 @@ fn inside(head: Head<'_>, layer: &Layer) -> Vec<u8> {
     inside
 }
 
-fn not_blank(head: Head<'_>) -> usize {
-    head.lines().filter(|line| !line.trim_ascii().is_empty()).count()
-}
-
-/// How many lines of a text a reader can use, and how many of these are calls beyond doubt.
-fn counts(reader: &dyn LineReader, text: &[u8]) -> (usize, usize) {
+fn lines_of(reader: &dyn LineReader, text: &[u8]) -> Vec<Line> {
     let mut parsed = Parsed::default();
     parsed.read(reader, text);
-    let is_used = |line: &Line| {
+    parsed.lines
+}
+
+/// How many of these lines are of use.
+fn used(lines: &[Line]) -> usize {
+    let is_used = |line: &&Line| {
         !matches!(line.kind, Kind::Foreign | Kind::Blank | Kind::Continuation) && line.kind.remedy().is_none()
     };
-    let texts = text.split(|&byte| byte == b'\n');
-    let used = parsed.lines.iter().filter(|line| is_used(line)).count();
-    (used, parsed.lines.iter().zip(texts).filter(|(line, text)| is_call(line, text)).count())
+    lines.iter().filter(is_used).count()
 }
 
 /// Whether a line is one of a known call with its result, a half of one, or another word that tracers alone have.

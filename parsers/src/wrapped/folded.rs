@@ -6,8 +6,7 @@
 //!  3 <0.000010>
 //! ```
 
-use crate::format::{LineReader, Parsed};
-use crate::line::Kind;
+use crate::line::{Kind, Line};
 
 /// No page is wider.
 const MOST_WIDTH: usize = 260;
@@ -15,22 +14,20 @@ const MOST_WIDTH: usize = 260;
 const LONGEST_WORD: usize = 40;
 const LEAST_LINES: usize = 4;
 
-/// Whether many calls of strace end within their line, and all where the widest lines do. A program that writes to the same
+/// Whether many calls of strace end within their line, as the lines of a text were read, and all where the widest lines do. A program that writes to the same
 /// terminal cuts lines anywhere.
-pub(super) fn is_folded(reader: &dyn LineReader, text: &[u8]) -> bool {
+pub(super) fn is_folded(lines: &[Line], text: &[u8]) -> bool {
     let texts = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let width = texts().map(<[u8]>::len).max().unwrap_or(0);
     if width > MOST_WIDTH {
         return false;
     }
-    let mut parsed = Parsed::default();
-    parsed.read(reader, text);
     let is_cut = |kind: Kind, text: &[u8]| kind == Kind::CallStart && !text.ends_with(b"...>");
-    let cut = parsed.lines.iter().zip(texts()).filter(|(line, text)| is_cut(line.kind, text));
+    let cut = lines.iter().zip(texts()).filter(|(line, text)| is_cut(line.kind, text));
     let (mut all, mut wide) = (0, 0);
     for (_, text) in cut {
         all += 1;
         wide += usize::from(text.len() + LONGEST_WORD.min(width / 2) > width);
     }
-    all >= LEAST_LINES && all * 20 >= parsed.lines.len() && wide * 10 >= all * 9
+    all >= LEAST_LINES && all * 20 >= lines.len() && wide * 10 >= all * 9
 }

@@ -1,6 +1,6 @@
 //! Blanks or tabs that all lines have in common: a code block of a page.
 
-use super::{Inner, Wrapper};
+use super::{Inner, Wrapper, plain_start};
 use std::sync::Arc;
 
 /// So many bytes of it.
@@ -17,11 +17,6 @@ pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
         indent = first.iter().zip(line).take(indent).take_while(|(one, other)| one == other).count();
     }
     (indent > 0).then(|| Arc::new(Indent(indent)) as Arc<dyn Wrapper>)
-}
-
-/// A line without the byte order mark that the first one may have.
-fn plain_start(line: &[u8]) -> &[u8] {
-    line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)
 }
 
 impl Wrapper for Indent {

@@ -7,7 +7,7 @@
 //! ```
 //! Numbers that go up by one from line to line are those of lines, whatever follows them.
 
-use super::{Inner, Wrapper, behind_blank};
+use super::{Inner, Wrapper, behind_blank, filled_lines};
 use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -54,8 +54,7 @@ fn do_rise(head: &[u8]) -> bool {
 }
 
 fn numbers(head: &[u8]) -> impl Iterator<Item = i64> {
-    let lines = head.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    lines.map_while(|line| numbered(line).map(|(number, _)| number))
+    filled_lines(head).map_while(|line| numbered(line).map(|(number, _)| number))
 }
 
 /// The number of a line, and what is inside.

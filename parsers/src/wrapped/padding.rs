@@ -1,6 +1,6 @@
 //! Blanks behind each line, as terminals and tables put them there that are copied from.
 
-use super::{Inner, Wrapper, without_cr};
+use super::{Inner, Wrapper, filled_lines, without_cr};
 use crate::scan;
 use std::sync::Arc;
 
@@ -13,9 +13,8 @@ pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
 /// Whether nearly all of the first lines end with blanks.
 pub(super) fn is_there(head: &[u8]) -> bool {
     const LOOKED_AT: usize = 64;
-    let lines = head.split(|&byte| byte == b'\n').map(without_cr).filter(|line| !line.trim_ascii().is_empty());
     let (mut all, mut padded) = (0, 0);
-    for line in lines.take(LOOKED_AT) {
+    for line in filled_lines(head).map(without_cr).take(LOOKED_AT) {
         all += 1;
         padded += usize::from(line.ends_with(b" ") || line.ends_with(b" \t"));
     }

@@ -1,7 +1,7 @@
 //! The same word before each line, whatever it says: `a.log:` of grep -H, `+` of a diff, `- ` of a list, the host of pdsh,
 //! pod and container of stern (one after the other).
 
-use super::{Inner, Wrapper};
+use super::{Inner, Wrapper, filled_lines};
 use std::sync::Arc;
 
 /// The word with the blank, colon or mark that ends it.
@@ -12,7 +12,7 @@ const LOOKED_AT: usize = 200;
 
 /// Before nine of ten of the first lines. A number is none: it may be the tracer's own.
 pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
-    let lines = || head.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty()).take(LOOKED_AT);
+    let lines = || filled_lines(head).take(LOOKED_AT);
     // The first line may be a title.
     let word = lines().nth(1).and_then(word)?;
     let (all, having) = (lines().count(), lines().filter(|line| line.starts_with(word)).count());

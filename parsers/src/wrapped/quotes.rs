@@ -1,6 +1,6 @@
 //! Marks of a quoted mail: `> `, `>`, `> > `. Lines without one are text of the mail.
 
-use super::{Inner, Wrapper};
+use super::{Inner, Wrapper, behind_blank, plain_start};
 use std::sync::Arc;
 
 struct Quotes;
@@ -21,9 +21,9 @@ impl Wrapper for Quotes {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let mut rest = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line).strip_prefix(b">")?;
+        let mut rest = plain_start(line).strip_prefix(b">")?;
         loop {
-            let inner = super::behind_blank(rest);
+            let inner = behind_blank(rest);
             match inner.strip_prefix(b">") {
                 Some(deeper) => rest = deeper,
                 None => return Some(Inner::of(inner)),

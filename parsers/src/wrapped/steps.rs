@@ -1,7 +1,7 @@
 //! Job, step and time of a build, as of `gh run view --log`: `build→Run tests→2026-01-02T03:04:05.1234567Z close(3) = 0`. Each
 //! step is a sender of its own.
 
-use super::{Inner, Wrapper};
+use super::{Inner, Wrapper, plain_start};
 use crate::kernel_log::stamp;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -23,7 +23,7 @@ impl Wrapper for Steps {
         let names = line.get(..MOST_NAME_BYTES).unwrap_or(line);
         let end = memchr::memchr_iter(b'\t', names).nth(1)?;
         let rest = &line[end + 1..];
-        let front = stamp::first(rest.strip_prefix(b"\xef\xbb\xbf").unwrap_or(rest))?;
+        let front = stamp::first(plain_start(rest))?;
         Some(Inner { sender: &line[..end], stamp: front.stamps[0], text: Cow::Borrowed(front.text) })
     }
 }
