@@ -102,7 +102,7 @@ impl Sums {
         }
     }
 
-    fn add(&mut self, events: &EventTable, row: u32, moves: bool) {
+    fn add(&mut self, events: &EventTable, row: u32, moves: bool, quantiles: bool) {
         let outcome = events.outcome(row);
         self.calls += 1;
         self.failed += u64::from(outcome == Outcome::Failed);
@@ -117,12 +117,9 @@ impl Sums {
             self.total_ns = self.total_ns.saturating_add(dur_ns);
             self.min_ns = self.min_ns.min(dur_ns);
             self.max_ns = self.max_ns.max(dur_ns);
-        }
-    }
-
-    fn add_duration(&mut self, dur_ns: i64) {
-        if dur_ns != NO_NS {
-            self.durations.add(dur_ns);
+            if quantiles {
+                self.durations.add(dur_ns);
+            }
         }
     }
 
@@ -150,11 +147,8 @@ pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &C
     let keys = &keys[..keys.len().min(MOST_KEYS)];
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
     let add = |sums: &mut Sums, row: u32| {
-        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize]);
+        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize], quantiles);
         sums.exclusive_ns += charges.in_call_ns(row);
-        if quantiles {
-            sums.add_duration(trace.events.dur_ns(row));
-        }
     };
     let groups = grouped(trace, keys, selection, add);
     let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();

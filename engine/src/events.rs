@@ -327,10 +327,14 @@ impl EventTable {
         self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
     }
 
-    /// How many rows are of each kind and ended in each way.
-    pub(crate) fn endings(&self) -> Endings {
+    /// How many of the rows that count are of each kind and ended in each way.
+    pub(crate) fn endings(&self, counts: impl Fn(u32) -> bool + Sync) -> Endings {
         let merged = |a: Endings, b: Endings| Endings(std::array::from_fn(|at| a.0[at] + b.0[at]));
-        self.segments.par_iter().map(Segment::endings).reduce(Endings::default, merged)
+        let of_segment = |(number, segment): (usize, &Segment)| {
+            let first_row = (number * SEGMENT_ROWS) as u32;
+            segment.endings(|at| counts(first_row + at as u32))
+        };
+        self.segments.par_iter().enumerate().map(of_segment).reduce(Endings::default, merged)
     }
 
     /// The calls of those shapes that are asked for, by number, each with the number of its shape: in order, piece by piece,

@@ -137,10 +137,11 @@ impl Segment {
         if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]) }
     }
 
-    /// How many rows are of each kind and ended in each way.
-    pub(crate) fn endings(&self) -> Endings {
+    /// How many of the rows that count are of each kind and ended in each way.
+    pub(crate) fn endings(&self, counts: impl Fn(usize) -> bool) -> Endings {
         let mut endings = Endings::default();
-        self.room.columns().flags[..self.len].iter().for_each(|flags| endings.0[usize::from(flags & 0x3f)] += 1);
+        let flags = self.room.columns().flags[..self.len].iter().enumerate().filter(|&(at, _)| counts(at));
+        flags.for_each(|(_, flags)| endings.0[usize::from(flags & 0x3f)] += 1);
         endings
     }
 

@@ -6,7 +6,6 @@ use crate::processes::main_tasks;
 use crate::select::{Choice, Selection};
 use crate::trace::Trace;
 use parsers::Outcome;
-use rayon::prelude::*;
 
 /// Processes, threads (all tasks, main ones too), calls, failed, interrupted and open calls, signals.
 ///
@@ -33,25 +32,8 @@ pub fn totals(trace: &Trace, choice: &Choice) -> Result<[(&'static str, u64); 7]
 
 /// Calls, of these failed, interrupted and open ones, and signals.
 fn counts(trace: &Trace, selection: &Selection<'_>) -> [u64; 5] {
-    if selection.is_all() {
-        let endings = trace.events.endings();
-        let [failed, interrupted, open] =
-            [Outcome::Failed, Outcome::Interrupted, Outcome::Open].map(|outcome| endings.of(EventKind::Call, outcome));
-        return [endings.of_kind(EventKind::Call), failed, interrupted, open, endings.of_kind(EventKind::Signal)];
-    }
-    let one = |row: u32| {
-        let events = &trace.events;
-        match events.kind(row) {
-            _ if !selection.has(row) => [0; 5],
-            EventKind::Signal => [0, 0, 0, 0, 1],
-            EventKind::Call => {
-                let outcome = events.outcome(row);
-                let is = |wanted: Outcome| u64::from(outcome == wanted);
-                [1, is(Outcome::Failed), is(Outcome::Interrupted), is(Outcome::Open), 0]
-            }
-            _ => [0; 5],
-        }
-    };
-    let sum = |a: [u64; 5], b: [u64; 5]| std::array::from_fn(|at| a[at] + b[at]);
-    (0..trace.events.len()).into_par_iter().with_min_len(1 << 14).map(one).reduce(|| [0; 5], sum)
+    let endings = trace.events.endings(|row| selection.has(row));
+    let [failed, interrupted, open] =
+        [Outcome::Failed, Outcome::Interrupted, Outcome::Open].map(|outcome| endings.of(EventKind::Call, outcome));
+    [endings.of_kind(EventKind::Call), failed, interrupted, open, endings.of_kind(EventKind::Signal)]
 }

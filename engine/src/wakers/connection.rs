@@ -21,7 +21,7 @@ use super::shapes::{Deed, Known};
 use super::stream::{End, leaver, may_be_stream, source_and_sinks, writer};
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
 use super::waits::Wait;
-use super::{Edge, How, Sure, waits};
+use super::{Edge, How, Sure};
 use crate::classes::is_host_and_port;
 use crate::descriptors::ACCEPTED;
 use crate::trace::Trace;
@@ -90,7 +90,7 @@ impl Connections {
         match known.deed {
             // EINPROGRESS is a failure only in name.
             Deed::Connects if works && completes(trace, row) => {}
-            Deed::Connects if works || waits::failed_at_once(events, row) => self.connects.push(row),
+            Deed::Connects if works || known.fails_at_once => self.connects.push(row),
             Deed::Accepts if works => self.accepts.push(row),
             Deed::Binds if works => self.binds.push(row),
             Deed::Writes if works => self.ends.entry(target).or_default().writes.push(row),
