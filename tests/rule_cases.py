@@ -38,7 +38,7 @@ from typing import Any
 import oracle
 
 from tracealyze import Trace
-from tracealyze.finding import Severity
+from tracealyze.findings.finding import Severity
 
 HERE = Path(__file__).parent
 KEPT = HERE / "kept_rules"

@@ -15,16 +15,16 @@ import pytest
 from conftest import ROOT, SAMPLES, Run
 
 from tracealyze import read
+from tracealyze.compare.gate.baseline import baseline_of
+from tracealyze.compare.gate.baseline_file import read as read_baseline
+from tracealyze.compare.gate.baseline_file import write as write_baseline
+from tracealyze.compare.gate.budget import budget_of
+from tracealyze.compare.gate.judgement import Outcome
+from tracealyze.compare.gate.stats import chance_of_shift, limit
+from tracealyze.compare.gate.verdict import Asked, Status, Verdict, verdict
+from tracealyze.compare.metrics import METRICS, Class
+from tracealyze.compare.metrics import Run as Measured
 from tracealyze.errors import WrongUsage
-from tracealyze.gate.baseline import baseline_of
-from tracealyze.gate.baseline_file import read as read_baseline
-from tracealyze.gate.baseline_file import write as write_baseline
-from tracealyze.gate.budget import budget_of
-from tracealyze.gate.compare import Outcome
-from tracealyze.gate.stats import chance_of_shift, limit
-from tracealyze.gate.verdict import Asked, Status, Verdict, verdict
-from tracealyze.metrics import METRICS, Class
-from tracealyze.metrics import Run as Measured
 
 Write = Callable[..., Path]
 
@@ -572,7 +572,9 @@ def test_all_metrics_are_listed(run: Run) -> None:
 
 def test_a_bug_is_never_a_failed_gate(capture: Write, run: Run, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
-        "import tracealyze.gate.verdict as v\ndef broken(*_): raise RuntimeError('broken')\nv.verdict = broken\n",
+        "import tracealyze.compare.gate.verdict as v\n"
+        "def broken(*_): raise RuntimeError('broken')\n"
+        "v.verdict = broken\n",
         encoding="utf-8",
     )
     done = run("check", capture("good", [OPEN]), "--fail-on", "info", PYTHONPATH=f"{tmp_path}:{ROOT}")

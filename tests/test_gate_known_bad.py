@@ -11,11 +11,11 @@ import oracle
 import pytest
 
 from tracealyze import read
-from tracealyze.gate.baseline import Baseline, baseline_of
-from tracealyze.gate.compare import Outcome
-from tracealyze.gate.findings import FailOn
-from tracealyze.gate.verdict import Asked, Status, Verdict, verdict
-from tracealyze.metrics import Run
+from tracealyze.compare.gate.baseline import Baseline, baseline_of
+from tracealyze.compare.gate.judgement import Outcome
+from tracealyze.compare.gate.new_findings import FailOn
+from tracealyze.compare.gate.verdict import Asked, Status, Verdict, verdict
+from tracealyze.compare.metrics import Run
 
 pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
 

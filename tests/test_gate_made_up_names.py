@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import Run
 
-from tracealyze.alike import differ_in_made_up_names
+from tracealyze.compare.name_patterns import differ_in_made_up_names
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from conftest import SAMPLES
 from rule_cases import CASES, KEPT, Case, told
 
 import tracealyze
-from tracealyze.ruleset import rules
+from tracealyze.findings.rule_set import rules
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)

@@ -9,7 +9,7 @@ import pytest
 from conftest import Run
 
 import tracealyze
-from tracealyze.finding import Finding, Severity
+from tracealyze.findings.finding import Finding, Severity
 
 _CALLS = 900
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, Run
 
-from tracealyze.ruleset import rules
+from tracealyze.findings.rule_set import rules
 
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "samples").glob("*/README.md"))]
 

@@ -10,10 +10,10 @@ import pytest
 from conftest import ROOT, captures_of_samples
 
 import tracealyze
-from tracealyze.metrics import Run
-from tracealyze.rulefile import EXPLANATION
-from tracealyze.ruleset import Example, Rule, rules
-from tracealyze.scaling import findings, scaling
+from tracealyze.compare.metrics import Run
+from tracealyze.compare.scaling import findings, scaling
+from tracealyze.findings.rule_file import EXPLANATION
+from tracealyze.findings.rule_set import Example, Rule, rules
 from tracealyze.schema import SCHEMA
 
 CASES = [(rule, example) for rule in rules() for example in rule.examples]

@@ -12,9 +12,9 @@ from conftest import SAMPLES, Run
 
 from tracealyze.config import Settings, settings
 from tracealyze.errors import WrongUsage
+from tracealyze.findings.rule_file import EXPLANATION
+from tracealyze.findings.rule_set import rules
 from tracealyze.render import explanation
-from tracealyze.rulefile import EXPLANATION
-from tracealyze.ruleset import rules
 from tracealyze.schema import SCHEMA
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"

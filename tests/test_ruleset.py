@@ -14,10 +14,10 @@ from pathlib import Path
 import pytest
 
 import tracealyze
-from tracealyze import rulecache
 from tracealyze.errors import WrongUsage
-from tracealyze.rulefile import PLACEHOLDERS, facts_of
-from tracealyze.ruleset import PACKAGED, chosen, rules
+from tracealyze.findings import rule_cache
+from tracealyze.findings.rule_file import PLACEHOLDERS, facts_of
+from tracealyze.findings.rule_set import PACKAGED, chosen, rules
 
 RULE = """\
 code = "MINE001"
@@ -173,7 +173,7 @@ def test_rules_are_chosen_by_name_code_or_its_beginning() -> None:
 
 def in_another_process(cache: Path | str) -> str:
     program = (
-        "import sys; from tracealyze.ruleset import rules\n"
+        "import sys; from tracealyze.findings.rule_set import rules\n"
         "known = rules(); print('pyparsing' in sys.modules, len(known))"
     )
     environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
@@ -215,13 +215,13 @@ def test_another_content_is_another_entry_and_old_ones_go(
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     made = []
 
-    def read(file: Path) -> list[rulecache.Facts]:
+    def read(file: Path) -> list[rule_cache.Facts]:
         made.append(file)
         return [facts_of(file, "own")]
 
     for number in range(20):
         file = own("Read less.", f"Read {number} less.") / "slow-read.toml"
-        rulecache.compiled([file], partial(read, file))
+        rule_cache.compiled([file], partial(read, file))
     assert len(made) == 20
     assert len(list((tmp_path / "cache" / "tracealyze").iterdir())) <= 8
 

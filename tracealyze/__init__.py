@@ -6,8 +6,8 @@ trace = tracealyze.read("login.truss")
 trace.calls(by=["pid", "syscall", "op"]).to_pandas()
 """
 
+from tracealyze.capture_input.capture_info import Capture, Loss, Window
 from tracealyze.errors import GateFailed, TracealyzeError, UnusableInput, WrongUsage
-from tracealyze.facts import Capture, Loss, Window
 from tracealyze.selection import Selection
 from tracealyze.table import Table
 from tracealyze.trace import Trace, read

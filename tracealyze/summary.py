@@ -7,8 +7,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from tracealyze.facts import Capture, Window
-    from tracealyze.finding import Finding
+    from tracealyze.capture_input.capture_info import Capture, Window
+    from tracealyze.findings.finding import Finding
     from tracealyze.table import Row, Table
     from tracealyze.trace import Trace
 

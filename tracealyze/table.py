@@ -8,9 +8,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import _engine
-from tracealyze.border import answered
+from tracealyze.engine_errors import answered
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.escape import HIDDEN_RANGES, shown
+from tracealyze.sanitize import HIDDEN_RANGES, shown
 from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:

@@ -10,19 +10,20 @@ from os import PathLike, fsdecode
 from os.path import isfile
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze import _engine, capture, units
-from tracealyze.border import answered
+from tracealyze import _engine, units
+from tracealyze.capture_input import capture_files
+from tracealyze.capture_input.capture_info import Accounting, Capture, Window
+from tracealyze.engine_errors import answered
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.escape import shown
-from tracealyze.facts import Accounting, Capture, Window
+from tracealyze.sanitize import shown
 from tracealyze.schema import SCHEMA
 from tracealyze.selection import Floor, Scope, Selection
 from tracealyze.table import Table
 
 if TYPE_CHECKING:
     from tracealyze.expression import Expression
-    from tracealyze.finding import Diagnosis, Finding
-    from tracealyze.ruleset import Rule
+    from tracealyze.findings.finding import Diagnosis, Finding
+    from tracealyze.findings.rule_set import Rule
     from tracealyze.summary import Summary
 
 Progress: TypeAlias = Callable[[int, int], None]
@@ -72,7 +73,7 @@ class Trace:
     @property
     def rules(self) -> Sequence[Rule]:
         """The rules that speak about it; those of the package unless others were chosen."""
-        from tracealyze.ruleset import rules
+        from tracealyze.findings.rule_set import rules
 
         return rules() if self._chosen is None else self._chosen
 
@@ -80,7 +81,7 @@ class Trace:
         """Arguments are not kept in memory."""
         gone = [file for each in self.captures for file in each.files if not isfile(file)]
         if gone:
-            name = "standard input" if gone[0] == capture.STDIN else gone[0]
+            name = "standard input" if gone[0] == capture_files.STDIN else gone[0]
             raise WrongUsage(f"args are read from the file once more, and {name} is none; keep the capture in a file.")
 
     def of_capture(self, number: int) -> Trace:
@@ -301,7 +302,7 @@ class Trace:
     @cached_property
     def diagnosis(self) -> Diagnosis:
         """The findings, and what none of them explains."""
-        from tracealyze.finding import diagnosis
+        from tracealyze.findings.finding import diagnosis
 
         return diagnosis(self, self.rules)
 
@@ -388,7 +389,7 @@ def read(
     named = [captures] if isinstance(captures, str | bytes | PathLike) else list(captures)
     if not named:
         raise WrongUsage("no capture: name a file, a folder, or - for standard input.")
-    return read_files(capture.files_of(fsdecode(name) for name in named), input_format, progress)
+    return read_files(capture_files.files_of(fsdecode(name) for name in named), input_format, progress)
 
 
 def read_files(files: Sequence[Sequence[str]], input_format: str | None, progress: Progress | None) -> Trace:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import typer
 
-from tracealyze import capture, units
+from tracealyze import units
+from tracealyze.capture_input import capture_files
 from tracealyze.errors import GateFailed, UnusableInput, WrongUsage
 from tracealyze.render import output
 from tracealyze.render.capture_notes import losses_line, name_of_capture, reach
@@ -19,7 +20,7 @@ from tracealyze.trace import Progress, Trace, read_files
 
 if TYPE_CHECKING:
     from tracealyze.expression import Expression
-    from tracealyze.ruleset import Rule
+    from tracealyze.findings.rule_set import Rule
 
 Captures: TypeAlias = Annotated[
     list[str] | None,
@@ -135,19 +136,19 @@ class Choice:
         for number, each in enumerate(files, start=1):
             trace = self._read([each], alone=len(files) == 1)
             if number == len(files):
-                capture.remember(named)
+                capture_files.remember(named)
             yield from _runs(trace)
 
     def trace(self, syscalls: Sequence[str] = ()) -> Trace:
         """All captures in one trace, of which only these syscalls count."""
         named, files = self._files()
         trace = self._read(files, syscalls)
-        capture.remember(named)
+        capture_files.remember(named)
         return trace
 
     def _files(self) -> tuple[Sequence[str], list[list[str]]]:
         named = self.captures or _unnamed()
-        return named, capture.files_of(named)
+        return named, capture_files.files_of(named)
 
     def _read(self, files: Sequence[Sequence[str]], syscalls: Sequence[str] = (), alone: bool = True) -> Trace:
         trace = _interruptible(lambda: read_files(files, self.input_format, progress()))
@@ -172,12 +173,12 @@ def chosen_rules(
     folders: Sequence[str] | None = None, select: Sequence[str] | None = None, ignore: Sequence[str] | None = None
 ) -> tuple[Rule, ...]:
     """The rules that the options and the settings of the project leave. A mistake is told before a capture is read."""
-    from tracealyze import ruleset
     from tracealyze.config import SECTION, settings
+    from tracealyze.findings import rule_set
 
     found = settings()
     project = f"{found.file}, [{SECTION}], "
-    return ruleset.chosen(
+    return rule_set.chosen(
         known_rules(folders),
         found.select if select is None else _each(select),
         found.ignore if ignore is None else _each(ignore),
@@ -190,7 +191,7 @@ def known_rules(folders: Sequence[str] | None = None) -> tuple[Rule, ...]:
     from pathlib import Path
 
     from tracealyze.config import settings
-    from tracealyze.ruleset import rules
+    from tracealyze.findings.rule_set import rules
 
     return rules(*(Path(name) for name in dict.fromkeys((*settings().rules, *(folders or ())))))
 
@@ -240,9 +241,9 @@ def _interruptible(work: Callable[[], Trace]) -> Trace:
 
 
 def _unnamed() -> list[str]:
-    if capture.stdin_has_input():
-        return [capture.STDIN]
-    last = capture.last()
+    if capture_files.stdin_has_input():
+        return [capture_files.STDIN]
+    last = capture_files.last()
     if not last:
         raise WrongUsage("No capture: name a file, or - for standard input.")
     output.note(f"Capture: {' '.join(last)} (named last time)")
@@ -261,7 +262,7 @@ def _must_match(choice: Choice, trace: Trace) -> None:
         return
     everything = trace.select().processes
     if choice.programs and not rootless:
-        from tracealyze.words import short
+        from tracealyze.findings.messages import short
 
         known = sorted({short(name) for name in everything.column("program") if name})
         wanted = choice.programs[0]

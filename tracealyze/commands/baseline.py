@@ -12,14 +12,14 @@ from tracealyze import units
 from tracealyze.commands import _shared as shared
 from tracealyze.commands._shared import Choice, Form
 from tracealyze.errors import GateFailed
-from tracealyze.escape import shown
 from tracealyze.render import output
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracealyze.gate.baseline import Baseline
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate.baseline import Baseline
+    from tracealyze.compare.metrics import Run
 
 app = typer.Typer(
     add_completion=False,
@@ -47,8 +47,8 @@ def create(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Accept these captures, runs of one scenario, as they are. Three runs or more tell what is stable."""
-    from tracealyze.gate import baseline_file
-    from tracealyze.gate.baseline import baseline_of
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.baseline import baseline_of
 
     choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
     made = baseline_of(_runs(choice, strict))
@@ -76,8 +76,8 @@ def update(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Take these captures as the new baseline. What is worse than before needs --accept-new to be written."""
-    from tracealyze.gate import baseline_file
-    from tracealyze.gate.accept import updated
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.accept import updated
 
     place = _file(file)
     before = baseline_file.read(place)
@@ -111,8 +111,8 @@ def prune(
     input_format: shared.InputFormat = None,
 ) -> None:
     """Leave out what these captures no longer have, findings and syscalls, so that it cannot come back unseen."""
-    from tracealyze.gate import baseline_file
-    from tracealyze.gate.accept import pruned
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.accept import pruned
 
     place = _file(file)
     before = baseline_file.read(place)
@@ -131,8 +131,8 @@ def show(
     as_json: shared.AsJson = False,
 ) -> None:
     """Show what a baseline accepts: its metrics with their classes, and its findings."""
-    from tracealyze.gate import baseline_file
-    from tracealyze.gate.accept import described
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.accept import described
     from tracealyze.render import json
     from tracealyze.render.gate.baseline import listing
     from tracealyze.render.listing import FORMS
@@ -150,15 +150,15 @@ def show(
 
 
 def _file(named: str | None) -> Path:
-    from tracealyze.gate.baseline_file import DEFAULT
-    from tracealyze.gate.config import config
+    from tracealyze.compare.gate.baseline_file import DEFAULT
+    from tracealyze.compare.gate.check_settings import config
 
     return Path(named or config().baseline or DEFAULT)
 
 
 def _runs(choice: Choice, strict: bool) -> list[Run]:
-    from tracealyze.gate.verdict import notes_on
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate.verdict import notes_on
+    from tracealyze.compare.metrics import Run
 
     runs = [Run(trace) for trace in choice.with_rules(shared.chosen_rules()).traces()]
     for run in runs:

@@ -13,9 +13,9 @@ from tracealyze.errors import WrongUsage
 from tracealyze.render import output
 
 if TYPE_CHECKING:
-    from tracealyze.gate.config import Config
-    from tracealyze.gate.findings import FailOn
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.check_settings import Config
+    from tracealyze.compare.gate.new_findings import FailOn
+    from tracealyze.compare.gate.verdict import Verdict
 
 
 def command(
@@ -65,7 +65,7 @@ def command(
     Several captures are runs of one scenario. Counts are the gate: they are the same on an idle and on a busy machine.
     Settings stand in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the command line wins.
     """
-    from tracealyze.gate.config import Config, config
+    from tracealyze.compare.gate.check_settings import Config, config
     from tracealyze.render.gate import destinations, write
 
     if metrics:
@@ -95,7 +95,7 @@ class _Asked:
     """What is asked for, on the command line or else in the settings."""
 
     def __init__(self, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: Config) -> None:
-        from tracealyze.gate.baseline_file import DEFAULT
+        from tracealyze.compare.gate.baseline_file import DEFAULT
 
         self.budgets = budgets or list(settings.budgets)
         self.fail_on = _severity(fail_on or settings.fail_on)
@@ -107,8 +107,8 @@ class _Asked:
 
 
 def _severity(text: str | None) -> FailOn | None:
+    from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.errors import did_you_mean
-    from tracealyze.gate.findings import FailOn
 
     if text is None:
         return None
@@ -119,11 +119,11 @@ def _severity(text: str | None) -> FailOn | None:
 
 
 def _judged(choice: Choice, wanted: _Asked) -> Verdict:
-    from tracealyze.gate import baseline_file
-    from tracealyze.gate.budget import budget_of
-    from tracealyze.gate.findings import FailOn
-    from tracealyze.gate.verdict import Asked, verdict, without_baseline
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate import baseline_file
+    from tracealyze.compare.gate.budget import budget_of
+    from tracealyze.compare.gate.new_findings import FailOn
+    from tracealyze.compare.gate.verdict import Asked, verdict, without_baseline
+    from tracealyze.compare.metrics import Run
 
     budgets = [budget_of(text) for text in wanted.budgets]
     for budget in budgets:
@@ -150,10 +150,10 @@ def _judged(choice: Choice, wanted: _Asked) -> Verdict:
 def _demo() -> Verdict:
     from tempfile import TemporaryDirectory
 
-    from tracealyze.gate.baseline import baseline_of
-    from tracealyze.gate.demo import captures
-    from tracealyze.gate.verdict import Asked, verdict
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate.baseline import baseline_of
+    from tracealyze.compare.gate.demo import captures
+    from tracealyze.compare.gate.verdict import Asked, verdict
+    from tracealyze.compare.metrics import Run
     from tracealyze.trace import read
 
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")
@@ -163,7 +163,7 @@ def _demo() -> Verdict:
 
 
 def _list_metrics(form: Form) -> int:
-    from tracealyze.metrics import METRICS
+    from tracealyze.compare.metrics import METRICS
     from tracealyze.render.listing import FORMS, Column, Listing
 
     rows = [

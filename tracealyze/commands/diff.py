@@ -48,8 +48,8 @@ def command(
 
     Several runs a side: `tracealyze diff --before a1 --before a2 --after b1 --after b2`; their median is compared.
     """
-    from tracealyze.diff import VIEWS, diff
-    from tracealyze.metrics import Run
+    from tracealyze.compare.diff import VIEWS, diff
+    from tracealyze.compare.metrics import Run
     from tracealyze.render import diff as rendered
     from tracealyze.render import json
     from tracealyze.render.listing import FORMS

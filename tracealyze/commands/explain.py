@@ -17,8 +17,8 @@ def command(
     as_json: shared.AsJson = False,
 ) -> None:
     """Tell what a rule finds, why it costs time, when it is fine, what to do, and what would prove it wrong."""
+    from tracealyze.findings.rule_set import named
     from tracealyze.render import explanation
-    from tracealyze.ruleset import named
 
     rule = named(name, shared.known_rules(folders))
     explanation.FORMS[shared.form_of(form, as_json)](rule)

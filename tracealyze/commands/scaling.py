@@ -13,7 +13,7 @@ from tracealyze.commands._shared import Choice, Form
 from tracealyze.errors import WrongUsage
 
 if TYPE_CHECKING:
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
 
 
 def command(
@@ -50,11 +50,11 @@ def command(
 
     Four sizes that span a factor of eight are the least. Several captures of one size are runs of it.
     """
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.scaling import findings, scaling
     from tracealyze.render import json
     from tracealyze.render import scaling as rendered
     from tracealyze.render.listing import FORMS
-    from tracealyze.scaling import findings, scaling
 
     if target is not None and not 0 < target < float("inf"):
         raise WrongUsage("--target-n: a size is above zero.")

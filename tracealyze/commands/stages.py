@@ -56,10 +56,10 @@ def _document(trace: Trace, top: int) -> None:
 
 
 def _shown(trace: Trace, top: int, form: Form) -> None:
-    from tracealyze.escape import shown
     from tracealyze.render import stages
     from tracealyze.render.listing import FORMS
-    from tracealyze.render.paper import Paper
+    from tracealyze.render.terminal import Paper
+    from tracealyze.sanitize import shown
 
     paper, rows = Paper(), list(trace.stages)
     several = len({row["capture"] for row in rows}) > 1

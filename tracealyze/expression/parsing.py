@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from tracealyze.errors import WrongUsage
-from tracealyze.escape import shown
 from tracealyze.expression.tree import Expression, walk
+from tracealyze.sanitize import shown
 
 LONGEST = 4000
 """Characters of an expression."""

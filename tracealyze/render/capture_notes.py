@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.escape import shown
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.facts import Capture, Loss, Window
+    from tracealyze.capture_input.capture_info import Capture, Loss, Window
 
 _TIMES = {
     "exact": "Call times are exact.",

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.escape import shown
+from tracealyze.findings.messages import short
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.partition import name_of
-from tracealyze.words import short
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.table import Row

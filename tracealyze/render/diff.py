@@ -6,13 +6,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.diff import VIEWS, Change, Diff, Status, View, row
-from tracealyze.escape import shown
+from tracealyze.compare.diff import VIEWS, Change, Diff, Status, View, row
 from tracealyze.render.listing import FORMS, Column, Listing, strips
-from tracealyze.render.paper import Paper
+from tracealyze.render.terminal import Paper
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
 
 _TITLES = {
     "classes": "What the time was spent on",

@@ -8,10 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.escape import shown
 from tracealyze.render import json, output
 from tracealyze.render.listing import csv_cell, markdown_cell
-from tracealyze.render.paper import Paper
+from tracealyze.render.terminal import Paper
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.table import Row

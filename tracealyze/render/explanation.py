@@ -6,15 +6,15 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.escape import shown
-from tracealyze.finding import SEVERITIES, Severity
+from tracealyze.findings.finding import SEVERITIES, Severity
+from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.render import output
 from tracealyze.render.listing import csv_cell, markdown_cell
-from tracealyze.render.paper import Paper
-from tracealyze.rulefile import EXPLANATION
+from tracealyze.render.terminal import Paper
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.ruleset import Rule
+    from tracealyze.findings.rule_set import Rule
 
 
 def parts(rule: Rule) -> Iterator[tuple[str, list[str]]]:

@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from tracealyze.escape import HIDDEN
 from tracealyze.render import output
+from tracealyze.sanitize import HIDDEN
 from tracealyze.summary import Rows
 
 # json escapes C0 itself; the others would reach the terminal or break the encoding.

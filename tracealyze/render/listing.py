@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
-from tracealyze.escape import shown
 from tracealyze.render import output
-from tracealyze.render.paper import Paper, Strip
+from tracealyze.render.terminal import Paper, Strip
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.table import Row

@@ -7,7 +7,7 @@ import os
 import sys
 from contextlib import suppress
 
-from tracealyze.escape import shown
+from tracealyze.sanitize import shown
 
 _PLAIN = "tracealyze-plain"
 _SIGNS = {"…": "...", "→": "->", "←": "<-", "⇠": "<~", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}

@@ -8,16 +8,16 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
-from tracealyze.escape import shown
+from tracealyze.findings.messages import short
 from tracealyze.render import stages
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
-from tracealyze.render.paper import Paper, cells
 from tracealyze.render.partition import Piece, folded, name_of
-from tracealyze.words import short
+from tracealyze.render.terminal import Paper, cells
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
+    from tracealyze.findings.finding import Finding
     from tracealyze.summary import Summary
     from tracealyze.table import Row
     from tracealyze.trace import Trace

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.escape import shown
 from tracealyze.render import output
 from tracealyze.render.listing import Listing, markdown_cell, write_markdown
 from tracealyze.render.report import Report
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
+    from tracealyze.findings.finding import Finding
     from tracealyze.render.partition import Piece
     from tracealyze.summary import Summary
     from tracealyze.trace import Trace

@@ -7,10 +7,10 @@ from math import log10
 from typing import Any
 
 from tracealyze import units
-from tracealyze.escape import shown
+from tracealyze.compare.scaling import Growth, Scaling, row
 from tracealyze.render.listing import Column, Listing, strips
-from tracealyze.render.paper import Paper
-from tracealyze.scaling import Growth, Scaling, row
+from tracealyze.render.terminal import Paper
+from tracealyze.sanitize import shown
 
 _LEAST_OF_A_NAME = 24
 _CURVES = "abcdef"

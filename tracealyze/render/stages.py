@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
-from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.facts import Capture
+    from tracealyze.capture_input.capture_info import Capture
     from tracealyze.table import Row
     from tracealyze.trace import Trace
 

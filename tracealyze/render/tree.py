@@ -6,10 +6,10 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze.escape import shown
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.report import command_of, end_of
 from tracealyze.render.text import Symbols, symbols
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.table import Row

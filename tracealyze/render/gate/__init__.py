@@ -10,7 +10,7 @@ from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.render import output
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 FORMS = ("text", "json", "markdown", "junit", "sarif", "github", "gitlab")
 """The forms by the word that users type. Each is a module of this package with a function `rendered`."""

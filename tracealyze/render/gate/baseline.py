@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracealyze.gate.compare import amount
+from tracealyze.compare.gate.judgement import amount
 from tracealyze.render.listing import Column, Listing
 
 if TYPE_CHECKING:
-    from tracealyze.gate.baseline import Baseline
+    from tracealyze.compare.gate.baseline import Baseline
 
 
 def listing(baseline: Baseline) -> Listing:

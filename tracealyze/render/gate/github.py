@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze.gate.compare import Judgement, Outcome
+from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 # A step shows ten annotations of each level and drops the rest without a word.
 _MOST = 10

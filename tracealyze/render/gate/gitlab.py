@@ -6,12 +6,12 @@ from hashlib import sha256
 from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.gate.compare import Judgement, Outcome
+from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
 from tracealyze.render.json import text
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 _SEVERITIES = {Outcome.FAILED: "major", Outcome.WARNED: "minor"}
 _LONGEST = 1000

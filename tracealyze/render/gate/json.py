@@ -6,11 +6,11 @@ from collections import Counter
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from tracealyze.gate.compare import Judgement, Outcome
+from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.render.json import text
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 SCHEMA = "tracealyze.check/1"
 

@@ -6,11 +6,11 @@ import re
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from tracealyze.gate.compare import Judgement, Outcome
+from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 # What XML 1.0 has no way to say.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from tracealyze.gate.compare import Judgement, Outcome, amount
+from tracealyze.compare.gate.judgement import Judgement, Outcome, amount
 from tracealyze.render.gate.words import DOUBTFUL, advice, apart, details, headline
 from tracealyze.render.listing import markdown_cell
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 # A job summary may have 1 MiB.
 _MOST_ROWS = 200

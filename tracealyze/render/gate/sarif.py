@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from tracealyze import _engine
-from tracealyze.gate.compare import Judgement, Outcome
-from tracealyze.metrics import METRICS, Name
+from tracealyze.compare.gate.judgement import Judgement, Outcome
+from tracealyze.compare.metrics import METRICS, Name
 from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
 from tracealyze.render.json import text
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 _LEVELS = {Outcome.FAILED: "error", Outcome.WARNED: "warning"}

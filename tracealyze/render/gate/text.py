@@ -8,12 +8,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tracealyze.escape import shown
-from tracealyze.gate.compare import By, Judgement, Outcome
+from tracealyze.compare.gate.judgement import By, Judgement, Outcome
 from tracealyze.render.gate.words import DOUBTFUL, advice, apart, details, headline, judged_by, title
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 _EXPLAINED = 6
 _NAMED = 12

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.escape import shown
-from tracealyze.gate.compare import Judgement, Outcome, amount
-from tracealyze.gate.verdict import Status
+from tracealyze.compare.gate.judgement import Judgement, Outcome, amount
+from tracealyze.compare.gate.verdict import Status
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.gate.verdict import Verdict
+    from tracealyze.compare.gate.verdict import Verdict
 
 DOUBTFUL = (Outcome.WARNED, Outcome.UNSTABLE, Outcome.INCONCLUSIVE, Outcome.REFUSED)
 _QUOTED = 200

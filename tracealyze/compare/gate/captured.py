@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracealyze.words import short
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
     from tracealyze.selection import Selection
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tracealyze import words
 from tracealyze.expression.evaluation import evaluate, evaluate_group
-from tracealyze.finding import Severity
-from tracealyze.matching import Match, together
+from tracealyze.findings import messages
+from tracealyze.findings.finding import Severity
+from tracealyze.findings.matching import Match, together
 
 if TYPE_CHECKING:
-    from tracealyze.facts import Capture
-    from tracealyze.ruleset import Rule
+    from tracealyze.capture_input.capture_info import Capture
+    from tracealyze.findings.rule_set import Rule
     from tracealyze.table import Row
 
 
@@ -62,6 +62,6 @@ def _words(rule: Rule, row: Row) -> dict[str, str]:
         "code": rule.code,
         "name": rule.name,
         "severity": rule.severity or Severity.INFO,
-        "message": words.message(rule.message, match, _NoWindow()),
-        "advice": words.message(rule.advice, match, _NoWindow()),
+        "message": messages.message(rule.message, match, _NoWindow()),
+        "advice": messages.message(rule.advice, match, _NoWindow()),
     }

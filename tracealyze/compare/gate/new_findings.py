@@ -7,18 +7,18 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracealyze.finding import Severity, severity
-from tracealyze.gate import explain
-from tracealyze.gate.baseline import Baseline, causes_of
-from tracealyze.gate.compare import By, Judgement, Outcome, Trust
-from tracealyze.gate.stats import RUNS_FOR_CLOCKS, exceeds
-from tracealyze.gate.work import places
-from tracealyze.metrics import Class
-from tracealyze.words import short
+from tracealyze.compare.gate import explain
+from tracealyze.compare.gate.baseline import Baseline, causes_of
+from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust
+from tracealyze.compare.gate.stats import RUNS_FOR_CLOCKS, exceeds
+from tracealyze.compare.gate.work import places
+from tracealyze.compare.metrics import Class
+from tracealyze.findings.finding import Severity, severity
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
+    from tracealyze.findings.finding import Finding
 
 _SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
 

@@ -12,7 +12,7 @@ from tracealyze.selection import Floor, Scope
 from tracealyze.table import Reaching
 
 if TYPE_CHECKING:
-    from tracealyze.ruleset import Rule
+    from tracealyze.findings.rule_set import Rule
     from tracealyze.table import Row, Table
     from tracealyze.trace import Trace
 

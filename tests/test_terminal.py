@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tracealyze.render.paper import Paper, cells
 from tracealyze.render.report import command_of
+from tracealyze.render.terminal import Paper, cells
 
 COMPILER = "7 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet one.c"
 

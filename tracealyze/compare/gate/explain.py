@@ -9,16 +9,16 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tracealyze import alike
 from tracealyze import syscall_families as families
-from tracealyze.gate.work import Place, Places, alike_named, places, weighed
-from tracealyze.matching import file_of
-from tracealyze.metrics import Name, Weigh, Work, weigh
-from tracealyze.words import short
+from tracealyze.compare import name_patterns
+from tracealyze.compare.gate.work import Place, Places, alike_named, places, weighed
+from tracealyze.compare.metrics import Name, Weigh, Work, weigh
+from tracealyze.findings.matching import file_of
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
+    from tracealyze.findings.finding import Finding
 
 _PLACES = 5
 _LINES = 3
@@ -70,7 +70,7 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
     if asked is None:
         return Explanation(command=command)
     then, now = (weighed(side, asked) for side in alike_named([before or {}, places(runs)]))
-    named = alike.families(now.keys() | then.keys())
+    named = name_patterns.families(now.keys() | then.keys())
     before_of, now_of = _summed(then, named), _summed(now, named)
     # A budget may be broken by what was there before.
     grown = (now_of - before_of) or now_of
@@ -111,7 +111,7 @@ def _asked(name: Name) -> Weigh | None:
     return weigh(name)
 
 
-def _summed(numbers: Counter[Place], named: Mapping[alike.Key, alike.Key]) -> Counter[Place]:
+def _summed(numbers: Counter[Place], named: Mapping[name_patterns.Key, name_patterns.Key]) -> Counter[Place]:
     """The same by names that many places share which differ in numbers alone."""
     sums: Counter[Place] = Counter()
     for place, number in numbers.items():

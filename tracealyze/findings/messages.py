@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 from tracealyze import units
 
 if TYPE_CHECKING:
-    from tracealyze.facts import Capture
-    from tracealyze.matching import Match
+    from tracealyze.capture_input.capture_info import Capture
+    from tracealyze.findings.matching import Match
     from tracealyze.table import Row
 
 _ROUND_WITHIN = 0.01

@@ -11,7 +11,7 @@ from typing import Any
 from tracealyze import expression, units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
-from tracealyze.rulecache import Facts
+from tracealyze.findings.rule_cache import Facts
 
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")

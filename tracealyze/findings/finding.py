@@ -8,12 +8,13 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from tracealyze import units, words
+from tracealyze import units
 from tracealyze.expression.evaluation import evaluate
-from tracealyze.matching import Match, matches, tables_of, tick_ns
-from tracealyze.ruleset import Rule
+from tracealyze.findings import messages
+from tracealyze.findings.matching import Match, matches, tables_of, tick_ns
+from tracealyze.findings.messages import short
+from tracealyze.findings.rule_set import Rule
 from tracealyze.schema import ACROSS
-from tracealyze.words import short
 
 if TYPE_CHECKING:
     from tracealyze.expression import Form
@@ -195,7 +196,7 @@ def _finding(trace: Trace, place: _Place) -> Finding:
         name=rule.name,
         severity=Severity(rule.severity) if rule.severity else severity(high, high / wall_ns if wall_ns else 0.0),
         confidence=_INFERRED if _is_guessed(trace, match) else rule.confidence,
-        message=words.message(rule.message, match, trace),
+        message=messages.message(rule.message, match, trace),
         pid=row.get("pid"),
         program=row.get("program"),
         syscall=row.get("syscall"),
@@ -206,7 +207,7 @@ def _finding(trace: Trace, place: _Place) -> Finding:
         share=share,
         lines=tuple(line for _, line in match.lines),
         files=tuple(file for file, _ in match.lines if file is not None),
-        advice=words.message(rule.advice, match, trace),
+        advice=messages.message(rule.advice, match, trace),
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in place.also if name != rule.name)),
         tracing_ns=place.tracing_ns,

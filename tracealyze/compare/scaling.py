@@ -12,17 +12,17 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze import across
-from tracealyze.alike import families
+from tracealyze.compare.metrics import Run
+from tracealyze.compare.name_patterns import families
 from tracealyze.errors import WrongUsage
-from tracealyze.metrics import Run
+from tracealyze.findings import multi_capture
+from tracealyze.findings.messages import short
 from tracealyze.schema import SCHEMA
-from tracealyze.words import short
 
 if TYPE_CHECKING:
     import numpy
 
-    from tracealyze.ruleset import Rule
+    from tracealyze.findings.rule_set import Rule
 
     Numbers: TypeAlias = numpy.ndarray[Any, Any]
 
@@ -332,5 +332,5 @@ def findings(found: Scaling, chosen: Sequence[Rule]) -> list[dict[str, Any]]:
     """What these rules say about it."""
     units = {name: unit for owner, name, _, unit, _ in SCHEMA if owner == _TABLE}
     kept = ("program", "syscall", "shape", "class", "exponent", "share")
-    said = across.findings(_TABLE, table(found), units, chosen)
+    said = multi_capture.findings(_TABLE, table(found), units, chosen)
     return [{**words, **{key: here[key] for key in kept}} for here, words in said]

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze.alike import differ_in_made_up_names
-from tracealyze.words import short
+from tracealyze.compare.name_patterns import differ_in_made_up_names
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
-    from tracealyze.gate.baseline import Known
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate.baseline import Known
+    from tracealyze.compare.metrics import Run
+    from tracealyze.findings.finding import Finding
 
 _About: TypeAlias = "tuple[str, str | None, str | None]"
 """A rule, a program and a syscall."""

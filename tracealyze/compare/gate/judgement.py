@@ -8,12 +8,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.gate.stats import RUNS_FOR_CLOCKS, Series, Stats, exceeds, is_shifted, limit
-from tracealyze.metrics import METRICS, Class, Name
+from tracealyze.compare.gate.stats import RUNS_FOR_CLOCKS, Series, Stats, exceeds, is_shifted, limit
+from tracealyze.compare.metrics import METRICS, Class, Name
 
 if TYPE_CHECKING:
-    from tracealyze.gate.baseline import Baseline
-    from tracealyze.gate.explain import Explanation
+    from tracealyze.compare.gate.baseline import Baseline
+    from tracealyze.compare.gate.explain import Explanation
 
 _TIGHTER = 0.8
 

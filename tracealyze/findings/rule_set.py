@@ -9,11 +9,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tracealyze import rulecache, units
+from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.rulecache import Facts
+from tracealyze.findings import rule_cache
+from tracealyze.findings.rule_cache import Facts
 
-PACKAGED = Path(__file__).parent / "rules"
+PACKAGED = Path(__file__).parent.parent / "rules"
 """The rules that come with the package."""
 
 
@@ -147,11 +148,11 @@ def _of(folder: Path) -> list[Rule]:
         raise WrongUsage(f"{folder}: {problem}.")
 
     def read() -> list[Facts]:
-        from tracealyze.rulefile import facts_of
+        from tracealyze.findings.rule_file import facts_of
 
         return [facts_of(file, f"rules/{file.name}" if folder == PACKAGED else str(file)) for file in files]
 
-    return [_rule(facts) for facts in rulecache.compiled(files, read)]
+    return [_rule(facts) for facts in rule_cache.compiled(files, read)]
 
 
 def chosen(

@@ -17,11 +17,11 @@ from typing import TYPE_CHECKING, TypeAlias
 from tracealyze import syscall_families as families
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.matching import file_of
-from tracealyze.words import short
+from tracealyze.findings.matching import file_of
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
+    from tracealyze.findings.finding import Finding
     from tracealyze.table import Row
     from tracealyze.trace import Trace
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tracealyze import syscall_families as families
-from tracealyze.gate.captured import HowCaptured
-from tracealyze.gate.causes import Causes
-from tracealyze.gate.stats import Series, series_of
-from tracealyze.gate.work import Amounts, Place, largest, places
-from tracealyze.metrics import Name
-from tracealyze.words import short
+from tracealyze.compare.gate.captured import HowCaptured
+from tracealyze.compare.gate.causes import Causes
+from tracealyze.compare.gate.stats import Series, series_of
+from tracealyze.compare.gate.work import Amounts, Place, largest, places
+from tracealyze.compare.metrics import Name
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.finding import Finding
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
+    from tracealyze.findings.finding import Finding
 
 
 @dataclass(frozen=True)

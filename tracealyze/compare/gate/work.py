@@ -8,12 +8,12 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tracealyze.alike import without_made_up_names
-from tracealyze.metrics import Weigh, Work
-from tracealyze.words import short
+from tracealyze.compare.metrics import Weigh, Work
+from tracealyze.compare.name_patterns import without_made_up_names
+from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
 
 Place = tuple[str, str]
 """A program, by the last part of its path, and a shape."""

@@ -13,11 +13,11 @@ from statistics import median
 from typing import Any
 
 from tracealyze import syscall_families
-from tracealyze.alike import Key, families, without_numbers
-from tracealyze.metrics import Run, Work
+from tracealyze.compare.metrics import Run, Work
+from tracealyze.compare.name_patterns import Key, families, without_numbers
+from tracealyze.findings.messages import short
 from tracealyze.selection import Scope
 from tracealyze.units import MS
-from tracealyze.words import short
 
 SCHEMA = "tracealyze.diff/1"
 

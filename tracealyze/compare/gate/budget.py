@@ -6,8 +6,8 @@ import operator
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from tracealyze.compare.metrics import Name
 from tracealyze.errors import WrongUsage
-from tracealyze.metrics import Name
 
 OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<=": operator.le,

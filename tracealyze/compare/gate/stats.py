@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tracealyze.metrics import Class, Name, Value
+from tracealyze.compare.metrics import Class, Name, Value
 from tracealyze.units import MS
 
 if TYPE_CHECKING:
-    from tracealyze.metrics import Run
+    from tracealyze.compare.metrics import Run
 
 _SHARE = {Class.SMALL: 0.0, Class.LARGE: 0.05, Class.SCHEDULE: 0.05, Class.CLOCK: 0.25}
 # Ids and dates that a program writes or reads differ by a few digits.

@@ -8,12 +8,12 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from tracealyze.compare.gate.baseline import Baseline, Known
+from tracealyze.compare.gate.captured import HowCaptured
+from tracealyze.compare.gate.stats import Series, Stats
+from tracealyze.compare.gate.work import Amounts, Place
+from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import WrongUsage
-from tracealyze.gate.baseline import Baseline, Known
-from tracealyze.gate.captured import HowCaptured
-from tracealyze.gate.stats import Series, Stats
-from tracealyze.gate.work import Amounts, Place
-from tracealyze.metrics import Class, Name
 
 SCHEMA = "tracealyze.baseline/1"
 DEFAULT = "tracealyze-baseline.json"

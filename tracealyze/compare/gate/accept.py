@@ -6,13 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracealyze.gate.baseline import Baseline, Known, baseline_of
-from tracealyze.gate.compare import Judgement, Outcome, Trust, amount, compared, trust, unlike
-from tracealyze.metrics import Class, Name
+from tracealyze.compare.gate.baseline import Baseline, Known, baseline_of
+from tracealyze.compare.gate.judgement import Judgement, Outcome, Trust, amount, compared, trust, unlike
+from tracealyze.compare.metrics import Class, Name
 
 if TYPE_CHECKING:
-    from tracealyze.gate.stats import Series
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate.stats import Series
+    from tracealyze.compare.metrics import Run
 
 
 @dataclass(frozen=True)

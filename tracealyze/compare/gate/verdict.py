@@ -8,18 +8,18 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.compare.gate import explain
+from tracealyze.compare.gate.baseline import Baseline, baseline_of
+from tracealyze.compare.gate.captured import HowCaptured
+from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
+from tracealyze.compare.gate.new_findings import FailOn, new_findings
+from tracealyze.compare.gate.stats import Series, series_of
+from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import ExitCode
-from tracealyze.gate import explain
-from tracealyze.gate.baseline import Baseline, baseline_of
-from tracealyze.gate.captured import HowCaptured
-from tracealyze.gate.compare import By, Judgement, Outcome, Trust, amount, compared, trust
-from tracealyze.gate.findings import FailOn, new_findings
-from tracealyze.gate.stats import Series, series_of
-from tracealyze.metrics import Class, Name
 
 if TYPE_CHECKING:
-    from tracealyze.gate.budget import Budget
-    from tracealyze.metrics import Run
+    from tracealyze.compare.gate.budget import Budget
+    from tracealyze.compare.metrics import Run
 
 
 class Status(StrEnum):

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeVar
 
-from tracealyze import _engine, capture
+from tracealyze import _engine
+from tracealyze.capture_input import capture_files
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 
 _Answer = TypeVar("_Answer")
 
 
 def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
-    name = "standard input" if path == capture.STDIN else path
+    name = "standard input" if path == capture_files.STDIN else path
     if reason == "empty":
         return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
     if reason == "unrecognised":
