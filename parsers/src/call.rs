@@ -12,7 +12,7 @@ mod value;
 
 use crate::format::Parsed;
 use crate::line::{Access, Extra, Line, NO_ID, NO_NS, Outcome, Part};
-use crate::syscalls::{Class, Syscall};
+use crate::syscalls::{Action, Class, Syscall, action_of};
 use crate::text::Text;
 use value::{Timeout, path_text};
 
@@ -35,8 +35,8 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
         }
     }
     match call.class {
-        Class::Process | Class::Child => process::describe(call.name, args, line, parsed),
-        Class::Sleep | Class::Lock if seen.timeout.is_some() => from_now_on(call.name, args, line.stamp_ns, &mut seen),
+        Class::Process | Class::Child => process::describe(call, args, line, parsed),
+        Class::Sleep | Class::Lock if seen.timeout.is_some() => from_now_on(call, args, line.stamp_ns, &mut seen),
         _ => {}
     }
     keep(seen, line, parsed);
@@ -48,36 +48,25 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
 pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     let args = if args.first().is_some_and(|first| first.is_empty()) { &args[1..] } else { args };
     match call.class {
-        Class::Process | Class::Child => return process::describe_rest(call.name, args, line, parsed),
+        Class::Process | Class::Child => return process::describe_rest(call, args, line, parsed),
         Class::Ipc | Class::Poll | Class::Network => {}
         _ => return,
     }
     let mut seen = Seen::default();
-    match call.name {
-        "pipe" | "pipe2" | "socketpair" => {
-            if let Some(pair) = args.iter().find(|arg| arg.starts_with(b"[")) {
-                argument(b'q', pair, &mut seen, line, parsed);
-            }
+    let begins = |with: &[u8]| args.iter().find(|arg| arg.starts_with(with)).copied();
+    let found = match call.action {
+        Action::MakesPipe | Action::MakesSocketPair => begins(b"[").map(|pair| (b'q', pair)),
+        Action::Accepts => begins(b"{sa_family=").map(|peer| (b's', peer)),
+        Action::Receives | Action::ReceivesMany if call.args.contains('r') => {
+            args.first().map(|&messages| (b'r', messages))
         }
-        "recvmsg" | "recvmmsg" => {
-            if let Some(message) = args.first() {
-                argument(b'r', message, &mut seen, line, parsed);
-            }
-        }
-        "accept" | "accept4" => {
-            if let Some(peer) = args.iter().find(|arg| arg.starts_with(b"{sa_family=")) {
-                argument(b's', peer, &mut seen, line, parsed);
-            }
-        }
-        "getsockname" => {
-            if let Some(own) = args.first() {
-                argument(b'w', own, &mut seen, line, parsed);
-            }
-        }
+        Action::NamesSocket if call.args.contains('w') => args.first().map(|&own| (b'w', own)),
         // The first half has the descriptor, the second `events, maxevents, timeout`.
-        "epoll_wait" | "epoll_pwait" => seen.timeout = args.get(2).and_then(|arg| value::milliseconds(arg)),
-        "epoll_pwait2" => seen.timeout = args.get(2).and_then(|arg| value::timeout(arg, 1)),
-        _ => {}
+        Action::PollsEpoll => args.get(2).zip(call.args.bytes().last()).map(|(&timeout, letter)| (letter, timeout)),
+        _ => None,
+    };
+    if let Some((letter, arg)) = found {
+        argument(letter, arg, &mut seen, line, parsed);
     }
     keep(seen, line, parsed);
 }
@@ -165,7 +154,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
 fn operation(arg: &[u8], line: &Line, parsed: &mut Parsed) -> Text {
     let op = value::op_text(arg);
     let is_number = op.first().is_some_and(u8::is_ascii_digit);
-    let named = is_number.then(|| raw::named_op(parsed.texts.bytes(line.name), op)).flatten();
+    let named = is_number.then(|| raw::named_op(action_of(line.name), op)).flatten();
     parsed.texts.add(named.map_or(op, str::as_bytes))
 }
 
@@ -313,17 +302,11 @@ enum Until {
 ///
 /// Absolute times of the real-time clock can be compared with stamps of that clock; those of the monotonic clock are kept
 /// as they are.
-fn from_now_on(name: &str, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
-    let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
-    let until = match name {
-        "clock_nanosleep" | "clock_nanosleep_time64" if !has(1, b"TIMER_ABSTIME") => None,
-        "clock_nanosleep" | "clock_nanosleep_time64" if has(0, b"CLOCK_REALTIME") => Some(Until::RealTime),
-        "clock_nanosleep" | "clock_nanosleep_time64" if args.first() == Some(&&b"CLOCK_MONOTONIC"[..]) => {
-            Some(Until::Monotonic)
-        }
-        "clock_nanosleep" | "clock_nanosleep_time64" => Some(Until::Other),
-        "futex" | "futex_time64" if seen.timeout == Some(Timeout::Never) => Some(Until::Other),
-        "futex" | "futex_time64" => futex_clock(args.get(1).copied().unwrap_or(b"")),
+fn from_now_on(call: &Syscall, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
+    let until = match call.canonical() {
+        "clock_nanosleep" => sleep_clock(args),
+        "futex" if seen.timeout == Some(Timeout::Never) => Some(Until::Other),
+        "futex" => futex_clock(args.get(1).copied().unwrap_or(b"")),
         _ => None,
     };
     let Some(until) = until else { return };
@@ -334,6 +317,17 @@ fn from_now_on(name: &str, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
         }
         (Until::Monotonic, Timeout::After(until_ns)) => seen.until_ns = Some(until_ns),
         _ => {}
+    }
+}
+
+/// Which clock the time of a `clock_nanosleep` is a moment of, if it is no length.
+fn sleep_clock(args: &[&[u8]]) -> Option<Until> {
+    let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
+    match args.first() {
+        _ if !has(1, b"TIMER_ABSTIME") => None,
+        _ if has(0, b"CLOCK_REALTIME") => Some(Until::RealTime),
+        Some(&b"CLOCK_MONOTONIC") => Some(Until::Monotonic),
+        _ => Some(Until::Other),
     }
 }
 

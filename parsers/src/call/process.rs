@@ -5,6 +5,7 @@ use super::{may_succeed, without_key};
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, NO_ID, NO_NS, Outcome, Part};
 use crate::scan;
+use crate::syscalls::{Action, Syscall};
 use crate::text::Text;
 use memchr::memmem;
 
@@ -25,29 +26,37 @@ struct Flags {
 }
 
 /// The extra of a whole call or first half.
-pub fn describe(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
-    let name = name.strip_suffix("_nocancel").unwrap_or(name);
-    match name {
-        "execve" | "execv" | "execvex" | "exec" => exec(args.get(1), line, parsed),
-        "execveat" => exec(args.get(2), line, parsed),
-        "posix_spawn" | "spawn" => spawn(Flags::default(), line, parsed),
-        "wait4" | "waitpid" | "waitid" | "wait3" | "wait" | "waitsys" | "wait6" | "kwaitpid" => {
-            waited(args, line, parsed);
-        }
-        "exit" | "exit_group" if line.extra == 0 && matches!(line.outcome, Outcome::NoReturn | Outcome::Open) => {
-            let status = args.first().and_then(|arg| scan::value(without_key(arg))).map_or(0, |(status, _)| status);
-            let ended = Ended::Exited((status & 0xff) as i32);
-            // The first ends one thread only.
-            line.extra = parsed.keep(if name == "exit" { Extra::End(ended) } else { Extra::GroupEnd(ended) });
-        }
-        "tgkill" if line.outcome == Outcome::Ok => member(args, line, parsed),
-        "restart_syscall" => line.op = resumed_name(args.first().copied().unwrap_or(b""), parsed),
-        _ => {
-            if let Some(flags) = creates(name, args) {
-                spawn(flags, line, parsed);
-            }
-        }
+pub fn describe(call: &Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    match call.action {
+        Action::Execs => exec(argv(call, args), line, parsed),
+        Action::WaitsForChild | Action::WaitsForChildInfo => waited(args, line, parsed),
+        Action::Restarts => line.op = resumed_name(args.first().copied().unwrap_or(b""), parsed),
+        action if action.creates_task() => spawn(flags(call, args), line, parsed),
+        _ => match call.name {
+            // Only Linux prints the status so: elsewhere `exit` ends the process, and the readers see to it.
+            "exit" | "exit_group" if line.extra == 0 => ends(call, args, line, parsed),
+            // No other call names both the process and the thread.
+            "tgkill" if line.outcome == Outcome::Ok => member(args, line, parsed),
+            _ => {}
+        },
     }
+}
+
+/// The arguments of the program, which follow its path.
+fn argv<'a>(call: &Syscall, args: &[&'a [u8]]) -> Option<&'a [u8]> {
+    let path = call.args.find('p')?;
+    args.get(path + 1).copied()
+}
+
+/// The end of a thread or process, and its status.
+fn ends(call: &Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    if !matches!(line.outcome, Outcome::NoReturn | Outcome::Open) {
+        return;
+    }
+    let status = args.first().and_then(|arg| scan::value(without_key(arg))).map_or(0, |(status, _)| status);
+    let ended = Ended::Exited((status & 0xff) as i32);
+    let extra = if call.action == Action::EndsThread { Extra::End(ended) } else { Extra::GroupEnd(ended) };
+    line.extra = parsed.keep(extra);
 }
 
 /// The process and the thread that a signal was sent to.
@@ -60,17 +69,11 @@ fn member(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// The extra of a second half.
-pub fn describe_rest(name: &str, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
-    match name {
-        "posix_spawn" | "spawn" => spawn(Flags::default(), line, parsed),
-        "wait4" | "waitpid" | "waitid" | "wait3" | "wait" | "waitsys" | "wait6" | "kwaitpid" => {
-            waited(args, line, parsed);
-        }
-        _ => {
-            if let Some(flags) = creates(name, args) {
-                spawn(flags, line, parsed);
-            }
-        }
+pub fn describe_rest(call: &Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
+    match call.action {
+        Action::WaitsForChild | Action::WaitsForChildInfo => waited(args, line, parsed),
+        action if action.creates_task() => spawn(flags(call, args), line, parsed),
+        _ => {}
     }
 }
 
@@ -92,22 +95,18 @@ fn has_clone_flag(text: &[u8]) -> bool {
     memmem::find(text, b"CLONE_").is_some()
 }
 
-/// The flags of a call that creates a task; `None` for any other call.
-fn creates(name: &str, args: &[&[u8]]) -> Option<Flags> {
-    let thread = Flags { thread: true, vfork: false, shares_files: true };
-    match name {
-        "clone" | "clone2" | "clone3" => {
-            let mut flags = args.iter().fold(Flags::default(), |flags, arg| flags.with(flags_in(arg)));
-            if name == "clone" {
-                // Raw: clone(flags, stack, …); decoded lines begin with the stack.
-                flags = flags.with(args.first().map_or(Flags::default(), |arg| raw_flags(arg)));
-            }
-            Some(flags)
+/// The flags of a call that creates a task.
+fn flags(call: &Syscall, args: &[&[u8]]) -> Flags {
+    match call.action {
+        Action::CreatesThread => Flags { thread: true, vfork: false, shares_files: true },
+        Action::Vforks => Flags { vfork: true, ..Flags::default() },
+        Action::Forks => {
+            let printed = args.iter().fold(Flags::default(), |flags, arg| flags.with(flags_in(arg)));
+            // Raw: clone(flags, stack, …); decoded lines begin with the stack, and so do all of its other versions.
+            let raw = args.first().filter(|_| call.name == "clone");
+            printed.with(raw.map_or(Flags::default(), |arg| raw_flags(arg)))
         }
-        "fork" | "fork1" | "forkall" | "forkx" | "forkallx" | "kfork" | "pdfork" | "rfork" => Some(Flags::default()),
-        "vfork" | "vforkx" => Some(Flags { vfork: true, ..Flags::default() }),
-        "lwp_create" | "_lwp_create" | "thr_new" | "bsdthread_create" => Some(thread),
-        _ => None,
+        _ => Flags::default(),
     }
 }
 
@@ -159,7 +158,7 @@ fn child_id(ret: i64) -> i32 {
 }
 
 /// Keep the program and its arguments; `line.target` has the path.
-fn exec(list: Option<&&[u8]>, line: &mut Line, parsed: &mut Parsed) {
+fn exec(list: Option<&[u8]>, line: &mut Line, parsed: &mut Parsed) {
     if !line.target.is_some() {
         return;
     }

@@ -5,6 +5,7 @@
 
 use super::value::{string, unescape};
 use crate::scan;
+use crate::syscalls::Action;
 use memchr::memmem;
 use std::io::Write;
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -28,14 +29,14 @@ const FUTEX: [[&str; 2]; 14] = [
 ];
 
 /// The name of a sub-operation that is printed as a number, where that means the same wherever it is printed so.
-pub fn named_op(syscall: &[u8], op: &[u8]) -> Option<&'static str> {
+pub fn named_op(action: Action, op: &[u8]) -> Option<&'static str> {
     let (number, _) = scan::value(op)?;
-    match syscall {
-        b"futex" | b"futex_time64" => {
+    match action {
+        Action::UsesFutex => {
             let names = FUTEX.get(usize::try_from(number & 0x7f).ok()?)?;
             Some(names[usize::from(number & 0x80 != 0)])
         }
-        b"flock" => Some(match number {
+        Action::LocksFile => Some(match number {
             1 => "LOCK_SH",
             2 => "LOCK_EX",
             5 => "LOCK_SH|LOCK_NB",
@@ -44,7 +45,7 @@ pub fn named_op(syscall: &[u8], op: &[u8]) -> Option<&'static str> {
             _ => return None,
         }),
         // Record locks have other numbers on other systems; these are of Linux alone.
-        b"fcntl" | b"fcntl64" => Some(match number {
+        Action::ControlsFile => Some(match number {
             0 => "F_DUPFD",
             36 => "F_OFD_GETLK",
             37 => "F_OFD_SETLK",

@@ -1,0 +1,111 @@
+//! Families of syscalls, by which metrics and baselines count.
+
+use super::{Action, Class, Effort, Lookup, Syscall, Transfer, Wait};
+
+/// A family of syscalls. A call may belong to several, or to none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Family {
+    /// Opens a file.
+    Opens,
+    /// Runs a program.
+    Execs,
+    /// Creates a task.
+    Forks,
+    /// Waits until whole files are on the disk.
+    Syncs,
+    /// Connects to a host, or sends to one.
+    Contacts,
+    /// Looks a path up, which may be missing.
+    Lookups,
+    /// Moves bytes into the program.
+    Reads,
+    /// Moves bytes out of the program, or between two descriptors.
+    Writes,
+    /// Waits for a peer, apart from what reads and writes.
+    Peers,
+    /// Takes turns with other threads, or with other processes by a semaphore.
+    Locks,
+    /// How often it is called depends on which task runs when.
+    Scheduled,
+    /// Waits for nothing: how long it takes is how fast the machine is.
+    Quick,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: [Family; 12] = [
+        Family::Opens,
+        Family::Execs,
+        Family::Forks,
+        Family::Syncs,
+        Family::Contacts,
+        Family::Lookups,
+        Family::Reads,
+        Family::Writes,
+        Family::Peers,
+        Family::Locks,
+        Family::Scheduled,
+        Family::Quick,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        const NAMES: [&str; 12] = [
+            "opens",
+            "execs",
+            "forks",
+            "syncs",
+            "contacts",
+            "lookups",
+            "reads",
+            "writes",
+            "peers",
+            "locks",
+            "scheduled",
+            "quick",
+        ];
+        NAMES[self as usize]
+    }
+
+    /// Whether a call belongs to it.
+    pub fn has(self, call: &Syscall) -> bool {
+        let action = call.action;
+        match self {
+            Family::Opens => matches!(action, Action::Opens | Action::Creates),
+            Family::Execs => matches!(action, Action::Execs | Action::Spawns),
+            Family::Forks => matches!(action, Action::Forks | Action::Vforks | Action::Spawns),
+            Family::Syncs => matches!(action, Action::Syncs | Action::SyncsAll),
+            Family::Contacts => matches!(action, Action::Connects | Action::SendsMany) || is_addressed(call),
+            Family::Lookups => {
+                let looks_up = action.lookup().is_some_and(|lookup| lookup != Lookup::Run);
+                looks_up || call.is_lookup || Family::Opens.has(call) || Family::Execs.has(call)
+            }
+            Family::Reads => action.transfer() == Some(Transfer::Read),
+            Family::Writes => matches!(action.transfer(), Some(Transfer::Write | Transfer::Copy)),
+            Family::Peers => matches!(action, Action::Connects | Action::Accepts),
+            Family::Locks => is_lock(call),
+            Family::Scheduled => is_lock(call) || is_scheduled(call),
+            Family::Quick => call.effort <= Effort::Quick,
+        }
+    }
+}
+
+/// `send` goes to the peer of a connection, which was contacted before.
+fn is_addressed(call: &Syscall) -> bool {
+    call.action == Action::Sends && (call.args.contains('s') || call.args.contains('r'))
+}
+
+/// Locks that threads share are, or are not, taken already; those on files are not meant.
+fn is_lock(call: &Syscall) -> bool {
+    let of_threads = call.class == Class::Lock;
+    let by_others = matches!(call.action, Action::LocksFile | Action::LocksRange | Action::JoinsThread);
+    (of_threads && !by_others) || call.action == Action::ChangesSemaphore
+}
+
+/// Waits that signals interrupt, and what gives way to others.
+fn is_scheduled(call: &Syscall) -> bool {
+    let waits = matches!(call.action.wait(), Some(Wait::Child | Wait::Poll | Wait::Signal));
+    let gives_way =
+        matches!(call.action, Action::Restarts | Action::ReturnsFromHandler | Action::Yields | Action::SignalsThread);
+    waits || gives_way || call.is_scheduled
+}
