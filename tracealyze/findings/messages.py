@@ -114,7 +114,7 @@ def _facts(match: Match, trace: Windows) -> dict[str, Any]:
         "window": units.duration(wall_ns, capture.tick_ns) if capture else "",
         "whole_seconds": _whole_seconds(cost_ns, capture.tick_ns if capture else 1) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
-        "at_most": " at most" if capture and capture.dur_kind == "upper-bound" else "",
+        "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
     }
     if not match.rule.cost and "share" in row:
         # A part of something else than a window.

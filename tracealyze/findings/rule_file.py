@@ -30,19 +30,19 @@ EXPLANATION = {
 
 PLACEHOLDERS = {
     "subject": "pid and program",
-    "program": "the last part of the program's path",
+    "program": "the last component of the program's path",
     "call": "the call and its sub-operation",
-    "times": "how many calls: once, 297 times",
-    "cost_ns": "the time on the path that it costs",
-    "share": "the part of the window that this is",
+    "times": "the number of calls: once, 297 times",
+    "cost_ns": "its time on the critical path",
+    "share": "that time as a share of the window",
     "window": "the length of the window",
     "window_ns": "the same as a number",
-    "whole_seconds": "the cost in seconds, where one call took a round number of them",
-    "calls_per_turn": "calls in a turn of a loop, where there are several",
-    "at_most": '" at most" where durations hold time of the program',
-    "mean_ns": "the mean time of the calls",
+    "whole_seconds": "the cost in seconds, if one call took a whole number of them",
+    "calls_per_turn": "calls in an iteration of a loop, if there are several",
+    "up_to": '"up to " if durations are upper bounds',
+    "mean_ns": "the mean duration of the calls",
 }
-"""What messages may name beside the columns of their table, and beside parts of `[words]`."""
+"""What messages may name in addition to the columns of their table and the parts of `[words]`."""
 
 # What a group of pieces of the partition has, whatever it is grouped by.
 _OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_line", "targets", "processes", "pieces")
