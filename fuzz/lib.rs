@@ -1,6 +1,6 @@
 //! What must hold for any bytes, whatever the format.
 
-use parsers::{Bodies, Head, Line, Lines, Parsed};
+use parsers::{CachedLines, Head, Line, ChunkLines, Parsed};
 
 /// Read bytes as a capture of this format: no panic, one line for each physical line, texts that exist, and the same when
 /// the capture is read in two pieces.
@@ -19,11 +19,11 @@ pub fn read_as(format: &str, bytes: &[u8]) {
             assert!((text.0 as usize) < whole.texts.len(), "a text of another chunk");
         }
     }
-    let (mut remembers, mut again, mut bodies) = (Parsed::default(), Lines::default(), Bodies::default());
+    let (mut remembers, mut again, mut cached) = (Parsed::default(), ChunkLines::default(), CachedLines::default());
     for _ in 0..2 {
-        remembers.read_on(reader.as_ref(), bytes, &mut again);
-        assert!(whole.lines.len() == again.list.len(), "each physical line is read once");
-        for (line, (known, extra)) in whole.lines.iter().zip(&bodies.in_full(&again)) {
+        remembers.read_next(reader.as_ref(), bytes, &mut again);
+        assert!(whole.lines.len() == again.refs.len(), "each physical line is read once");
+        for (line, (known, extra)) in whole.lines.iter().zip(&cached.resolve_all(&again)) {
             let facts = |line: &Line| (line.kind, line.part, line.outcome, line.stamp_ns, line.dur_ns, line.ret, line.fd);
             assert_eq!(facts(line), facts(known), "a line that is repeated says the same");
             assert_eq!(line.extra == 0, extra.is_none(), "a line that is repeated says the same");

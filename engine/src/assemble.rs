@@ -16,7 +16,7 @@ use crate::events::{Event, EventKind, NONE};
 use crate::owners::Owners;
 use crate::trace::{Capture, Cells, Trace};
 use crate::wakers::waits::RESTART;
-use parsers::{DurKind, Extra, Facts, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
+use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
 
 /// What is remembered of a task between its lines.
@@ -71,7 +71,7 @@ pub(crate) struct Place {
 pub(crate) struct Assembler<'trace> {
     trace: &'trace mut Trace,
     capture: Capture,
-    facts: Facts,
+    facts: CaptureFacts,
     owners: Owners,
     clocks: Vec<FileClock>,
     first_task: u32,
@@ -152,8 +152,8 @@ impl<'trace> Assembler<'trace> {
 
     /// Whether any line was what the format makes of a line of its own.
     pub(crate) fn has_understood(&self) -> bool {
-        const STRANGE: [Kind; 4] = [Kind::Foreign, Kind::Blank, Kind::Damaged, Kind::Continuation];
-        Kind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
+        const STRANGE: [LineKind; 4] = [LineKind::Foreign, LineKind::Blank, LineKind::Damaged, LineKind::Continuation];
+        LineKind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
     }
 
     /// Append the numbers in this trace of texts.
@@ -183,7 +183,7 @@ impl<'trace> Assembler<'trace> {
 
     /// Count lines of a kind, of which this is the first.
     #[inline]
-    fn account(&mut self, kind: Kind, lines: u64, first: u32) {
+    fn account(&mut self, kind: LineKind, lines: u64, first: u32) {
         let number = kind as usize;
         self.capture.accounting[number] += lines;
         if self.capture.first_lines[number] == 0 {
@@ -191,20 +191,20 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
+    fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
         match (line.kind, line.part) {
-            (Kind::Call, _) => self.whole(line, extra, stamp_ns, at),
-            (Kind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
-            (Kind::CallEnd, _) => return self.resumed(line, extra, stamp_ns, at),
-            (Kind::Continuation, Part::Tail) => return self.tail(line, extra, stamp_ns, at),
-            (Kind::Continuation, _) => self.continued(line, extra),
-            (Kind::Notice, Part::Begun) => self.asleep(line, at),
-            (Kind::Notice, _) => self.told(extra),
-            (Kind::Signal, _) => self.signal(line, extra, stamp_ns, at),
-            (Kind::Exit | Kind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),
-            (Kind::Log, _) => self.message(line, stamp_ns, at),
-            (Kind::SummaryTable, _) => self.summary(line, extra),
-            (Kind::Dropped, _) => self.dropped(line),
+            (LineKind::Call, _) => self.whole(line, extra, stamp_ns, at),
+            (LineKind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
+            (LineKind::CallEnd, _) => return self.resumed(line, extra, stamp_ns, at),
+            (LineKind::Continuation, CallPart::Tail) => return self.tail(line, extra, stamp_ns, at),
+            (LineKind::Continuation, _) => self.continued(line, extra),
+            (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
+            (LineKind::Notice, _) => self.told(extra),
+            (LineKind::Signal, _) => self.signal(line, extra, stamp_ns, at),
+            (LineKind::Exit | LineKind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),
+            (LineKind::Log, _) => self.message(line, stamp_ns, at),
+            (LineKind::SummaryTable, _) => self.summary(line, extra),
+            (LineKind::Dropped, _) => self.dropped(line),
             _ => {}
         }
         line.kind
@@ -215,7 +215,7 @@ impl<'trace> Assembler<'trace> {
             self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
         }
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
-        let begins = matches!(line.kind, Kind::Call | Kind::CallStart);
+        let begins = matches!(line.kind, LineKind::Call | LineKind::CallStart);
         if begins && self.state(task).is_over(stamp_ns) {
             self.close_open(task);
             self.owners.ended(task, (line.pid, line.tid));
@@ -266,7 +266,7 @@ impl<'trace> Assembler<'trace> {
     fn with_target(&mut self, task: u32, line: &Line) -> Line {
         let (target, op) = (self.target_of(task, line), self.goes_on(task, line));
         let is_told = target == line.target && op == line.op;
-        Line { target, op, body: if is_told { line.body } else { 0 }, ..*line }
+        Line { target, op, cached: if is_told { line.cached } else { 0 }, ..*line }
     }
 
     /// What a call goes on with that a signal broke off. One that a second signal broke off says that it goes on with itself.
@@ -284,7 +284,7 @@ impl<'trace> Assembler<'trace> {
     /// A call without a printed duration lasts at most until the next event of its task.
     #[inline]
     fn date(&mut self, task: u32, stamp_ns: i64) {
-        if self.facts.has_durations || self.facts.stamp != Stamp::Start || stamp_ns == NO_NS {
+        if self.facts.has_durations || self.facts.stamp != StampMoment::Start || stamp_ns == NO_NS {
             return;
         }
         let row = std::mem::take(&mut self.state(task).undated);
@@ -310,7 +310,7 @@ impl<'trace> Assembler<'trace> {
     /// of the trace: it says nothing.
     fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
         let facts = self.facts;
-        if facts.stamp != Stamp::End || stamp_ns == NO_NS {
+        if facts.stamp != StampMoment::End || stamp_ns == NO_NS {
             let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
             let is_first = self.trace.tasks[task as usize].calls == 0;
             let says_nothing = is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
@@ -348,7 +348,7 @@ impl<'trace> Assembler<'trace> {
     fn shape_of(&mut self, line: &Line) -> u32 {
         let events = &mut self.trace.events;
         let mut new = || events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
-        let Some((at, known)) = (line.body as usize).checked_sub(1).zip(self.body_shapes.get_mut(self.reader)) else {
+        let Some((at, known)) = (line.cached as usize).checked_sub(1).zip(self.body_shapes.get_mut(self.reader)) else {
             return new();
         };
         if at >= known.len() {

@@ -14,7 +14,7 @@ use crate::tasks::{Program, Task};
 use crate::trace::{Capture, Trace};
 use crate::view::View;
 use crate::wakers::Wakers;
-use parsers::{Clock, DurKind, Facts, NO_NS, Outcome, Stamp, Text};
+use parsers::{CaptureFacts, Clock, DurKind, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
@@ -196,9 +196,9 @@ impl TaskPlan {
 }
 
 /// The facts of a capture whose stamps and durations are exact.
-fn facts(is_log: bool) -> Facts {
-    Facts {
-        stamp: Stamp::Start,
+fn facts(is_log: bool) -> CaptureFacts {
+    CaptureFacts {
+        stamp: StampMoment::Start,
         clock: Clock::SinceStart,
         tick_ns: 1,
         dur_kind: if is_log { DurKind::Gap } else { DurKind::Exact },
@@ -297,10 +297,10 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
         first_file: 0,
         format: "strace",
         facts: facts(is_log),
-        wrapping: parsers::Wrapping::default(),
+        envelopes: parsers::EnvelopeFacts::default(),
         bytes: 0,
-        accounting: vec![0; parsers::Kind::ALL.len()],
-        first_lines: vec![0; parsers::Kind::ALL.len()],
+        accounting: vec![0; parsers::LineKind::ALL.len()],
+        first_lines: vec![0; parsers::LineKind::ALL.len()],
         lost_events: 0,
         run: 1,
         runs: 1,

@@ -1,7 +1,7 @@
 //! Stamps as printed to one time line per capture.
 
 use parsers::format::LEAP_YEAR_NS;
-use parsers::{Clock, DurKind, Facts, NO_NS};
+use parsers::{CaptureFacts, Clock, DurKind, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 29 February, as a day of the year from 0.
@@ -42,7 +42,7 @@ pub struct FileClock {
 
 impl FileClock {
     /// A clock that has not seen a stamp.
-    pub fn new(facts: &Facts) -> FileClock {
+    pub fn new(facts: &CaptureFacts) -> FileClock {
         let onward = (facts.dur_kind == DurKind::Gap).then(Onward::default);
         FileClock {
             clock: facts.clock,
@@ -175,7 +175,7 @@ mod tests {
         let reader =
             parsers::by_name("kernel-log").map(|format| format.reader(parsers::Head { bytes: b"", complete: true }));
         let facts = reader.expect("a format").facts();
-        FileClock::new(&Facts { clock, dur_kind, ..facts })
+        FileClock::new(&CaptureFacts { clock, dur_kind, ..facts })
     }
 
     #[test]

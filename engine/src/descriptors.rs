@@ -340,11 +340,11 @@ fn copied_fd(path: &[u8]) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use parsers::Kind;
+    use parsers::LineKind;
 
     fn call(texts: &mut Interner, name: &str, fd: i32, target: &str, ret: i64) -> Line {
         let (name, target) = (texts.add(name.as_bytes()), texts.add(target.as_bytes()));
-        Line { name, fd, target, ret, ..Line::of(Kind::Call) }
+        Line { name, fd, target, ret, ..Line::of(LineKind::Call) }
     }
 
     #[test]

@@ -11,7 +11,7 @@
 
 use crate::quote;
 use crate::trace::{Capture, Trace};
-use parsers::{Clock, DurKind, NO_NS, Stamp, scan};
+use parsers::{Clock, DurKind, NO_NS, StampMoment, scan};
 use regex::bytes::Regex;
 use std::io;
 
@@ -192,7 +192,7 @@ impl<'trace> Lines<'trace> {
         let at = self.rows.partition_point(|&(known, _)| known < line);
         let next = self.rows.get(at).copied();
         match side {
-            Side::From if self.capture.facts.stamp == Stamp::End => next.map(|(_, row)| ended_ns(row)),
+            Side::From if self.capture.facts.stamp == StampMoment::End => next.map(|(_, row)| ended_ns(row)),
             Side::From => next.map(|(_, row)| events.start_ns(row)),
             Side::To => {
                 let here = next.filter(|&(known, _)| known == line);

@@ -7,7 +7,7 @@ mod group;
 
 use crate::events::NONE;
 use crate::tasks::Task;
-use parsers::{Facts, Line, NO_ID, NO_NS};
+use parsers::{CaptureFacts, Line, NO_ID, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Printed ids: process (or [`NO_ID`] where only one id is printed) and thread.
@@ -62,7 +62,7 @@ pub(crate) struct Owners {
 }
 
 impl Owners {
-    pub(crate) fn new(capture: u32, facts: &Facts) -> Owners {
+    pub(crate) fn new(capture: u32, facts: &CaptureFacts) -> Owners {
         Owners {
             capture,
             by_key: FxHashMap::default(),
@@ -226,7 +226,7 @@ impl Owners {
             // It printed no number as long as it was the only thread, and that was the first.
             return (key == (NO_ID, 1)).then(|| self.name_root(tasks, key.1));
         }
-        let resumes = line.kind == parsers::Kind::CallEnd;
+        let resumes = line.kind == parsers::LineKind::CallEnd;
         // Without messages (-q) a child speaks unannounced. But who is inside a call can only resume it: another line is
         // a child's, and a second half is nobody else's.
         if !self.hears && resumes != self.bare_is_open {

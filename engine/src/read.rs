@@ -13,7 +13,9 @@ use crate::relay::{Steps, relay};
 use crate::trace::{Capture, Cells, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::line::Ended;
-use parsers::{Bodies, Extra, Format, Head, Kind, Line, LineReader, Lines, NO_NS, Parsed, Says, Text, Told};
+use parsers::{
+    CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineKind, LineReader, LineRef, NO_NS, Parsed, Text,
+};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -111,7 +113,8 @@ pub(crate) fn reader_for(
         return Err(ReadError::Empty { path: path.to_owned() });
     }
     let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
-    parsers::reader_of(head, format).ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
+    parsers::choose_reader(head, format)
+        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
 }
 
 /// A capture of which nothing is read yet.
@@ -127,10 +130,10 @@ pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str,
         first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
         format,
         facts: reader.facts(),
-        wrapping: reader.wrapping(),
+        envelopes: reader.envelope_facts(),
         bytes: 0,
-        accounting: vec![0; Kind::ALL.len()],
-        first_lines: vec![0; Kind::ALL.len()],
+        accounting: vec![0; LineKind::ALL.len()],
+        first_lines: vec![0; LineKind::ALL.len()],
         lost_events: 0,
         tasks: tasks..tasks,
         rows: rows..rows,
@@ -162,7 +165,7 @@ fn one_file(
 struct Cell {
     number: usize,
     bytes: Vec<u8>,
-    lines: Lines,
+    lines: ChunkLines,
     /// Who read it: its texts have that one's numbers.
     worker: usize,
     failed: Option<io::Error>,
@@ -218,19 +221,19 @@ struct Known {
     /// Texts in the trace of those of the worker.
     texts: Vec<Text>,
     /// Bodies with the texts of the trace.
-    bodies: Bodies,
+    cached: CachedLines,
 }
 
 impl Known {
     /// A line with the texts of the trace.
-    fn line(&self, lines: &Lines, told: &Told) -> (Line, Option<Extra>) {
-        match told.says {
-            Says::Body(body) => {
-                let (line, extra) = self.bodies.line(told, body);
+    fn line(&self, lines: &ChunkLines, told: &LineRef) -> (Line, Option<Extra>) {
+        match told.content {
+            Content::Cached(body) => {
+                let (line, extra) = self.cached.line(told, body);
                 (Line { dur_ns: bounded_ns(line.dur_ns), ..line }, extra.cloned())
             }
-            Says::Alone(at) => {
-                let line = &lines.alone[at as usize];
+            Content::Own(at) => {
+                let line = &lines.own[at as usize];
                 in_trace(line, lines.extra(line), &self.texts)
             }
         }
@@ -292,7 +295,7 @@ impl<'trace> Run<'trace> {
             read: |worker, parsed: &mut Parsed, cell: &mut Cell| {
                 load(cell);
                 cell.worker = worker;
-                parsed.read_on(reader, &cell.bytes, &mut cell.lines);
+                parsed.read_next(reader, &cell.bytes, &mut cell.lines);
             },
             take: |cell: &Cell| {
                 self.cell(cell);
@@ -324,18 +327,18 @@ impl<'trace> Run<'trace> {
             known.texts.clear();
         }
         self.assembler.map_texts(cell.lines.texts.iter(), &mut known.texts);
-        known.bodies.hear(&cell.lines, |line, extra| in_trace(line, extra, &known.texts));
-        self.assembler.hear(cell.worker, cell.lines.forgot);
+        known.cached.add_chunk(&cell.lines, |line, extra| in_trace(line, extra, &known.texts));
+        self.assembler.hear(cell.worker, cell.lines.cache_cleared);
         // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
         let (mut lines, mut bytes) = (0, 0);
-        let mut rest = cell.lines.list.as_slice();
+        let mut rest = cell.lines.refs.as_slice();
         loop {
             let before = Place { file: self.assembler.first_file(), line: self.line };
             let plain = self.assembler.plain_lines(rest, before);
             self.line = self.line.saturating_add(plain as u32);
             let Some((told, others)) = rest[plain..].split_first() else { break };
             self.line = self.line.saturating_add(1);
-            let number = cell.lines.list.len() - others.len() - 1;
+            let number = cell.lines.refs.len() - others.len() - 1;
             rest = others;
             let (line, extra) = known.line(&cell.lines, told);
             if self.assembler.begins_run(&line, extra.as_ref()) {
@@ -396,11 +399,13 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
         Extra::End(how) => Extra::End(ended(how)),
         Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
         Extra::Program(name) => Extra::Program(text(*name)),
-        Extra::Moved(address) => Extra::Moved(text(*address)),
+        Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
         Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
-        Extra::Made(path) => Extra::Made(text(*path)),
-        Extra::Opened { made, access, syncs } => Extra::Opened { made: text(*made), access: *access, syncs: *syncs },
-        Extra::Own(address) => Extra::Own(text(*address)),
+        Extra::Created(path) => Extra::Created(text(*path)),
+        Extra::Opened { created, access, syncs } => {
+            Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
+        }
+        Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
         other => other.clone(),
     });
     (mapped, extra)

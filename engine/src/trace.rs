@@ -8,7 +8,7 @@ use crate::select::ProgramIndex;
 pub use crate::spans::{Span, Spans};
 use crate::tasks::Task;
 use crate::trust::{self, Trust};
-use parsers::{Facts, Kind, NO_NS, Wrapping};
+use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -32,14 +32,14 @@ pub struct Capture {
     /// Name of the format.
     pub format: &'static str,
     /// What its lines carry and mean.
-    pub facts: Facts,
+    pub facts: CaptureFacts,
     /// What is around its lines.
-    pub wrapping: Wrapping,
+    pub envelopes: EnvelopeFacts,
     /// Number of bytes, uncompressed.
     pub bytes: u64,
-    /// Lines of each kind, in the order of [`Kind::ALL`].
+    /// Lines of each kind, in the order of [`LineKind::ALL`].
     pub accounting: Vec<u64>,
-    /// The first line of each kind, 0 if none, in the order of [`Kind::ALL`].
+    /// The first line of each kind, 0 if none, in the order of [`LineKind::ALL`].
     pub first_lines: Vec<u64>,
     /// Events that the tracer says it lost, as far as it says how many; one for each such line that does not.
     pub lost_events: u64,
@@ -84,10 +84,10 @@ impl Capture {
         Capture {
             path: other.path.clone(),
             files: other.files.clone(),
-            wrapping: other.wrapping.clone(),
+            envelopes: other.envelopes.clone(),
             bytes: 0,
-            accounting: vec![0; Kind::ALL.len()],
-            first_lines: vec![0; Kind::ALL.len()],
+            accounting: vec![0; LineKind::ALL.len()],
+            first_lines: vec![0; LineKind::ALL.len()],
             lost_events: 0,
             tasks: 0..0,
             rows: 0..0,
@@ -123,7 +123,7 @@ impl Capture {
     }
 
     /// Lines of a kind.
-    pub fn lines_of(&self, kind: Kind) -> u64 {
+    pub fn lines_of(&self, kind: LineKind) -> u64 {
         self.accounting[kind as usize]
     }
 

@@ -11,7 +11,7 @@ use crate::trace::{Capture, Trace};
 use crate::window;
 use parsers::line::Ended;
 use parsers::syscalls::{self, Class};
-use parsers::{DurKind, Kind, NO_NS, Outcome};
+use parsers::{DurKind, LineKind, NO_NS, Outcome};
 use rayon::prelude::*;
 
 /// Calls that only look something up or note something down.
@@ -250,7 +250,8 @@ fn quick_ns(seen: &Seen) -> i64 {
 
 fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {
     let tasks = || capture.tasks.clone().filter_map(|task| trace.tasks.get(task as usize));
-    let exited = capture.lines_of(Kind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
+    let exited =
+        capture.lines_of(LineKind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
     let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
     let lacks_starts = capture.format == "strace" && seen.calls >= LEAST_CALLS && seen.starts == 0;

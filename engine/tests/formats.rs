@@ -4,7 +4,7 @@ use engine::events::{EventKind, NONE};
 use engine::trace::Trace;
 use engine::wakers::Wakers;
 use parsers::line::Ended;
-use parsers::{DurKind, Kind, NO_NS};
+use parsers::{DurKind, LineKind, NO_NS};
 use std::io::Write;
 
 fn read(lines: &[&str]) -> Trace {
@@ -164,7 +164,7 @@ fn dtruss_colon_lines_are_no_calls_and_children_are_linked_by_their_creators_ret
     ]);
     let expected = [(1, 8, None, false, 2), (7, 9, Some(0), false, 1), (2, 8, Some(0), true, 1)];
     assert_eq!(tasks(&trace), expected);
-    assert_eq!((calls(&trace, "fork").len(), trace.captures[0].lines_of(Kind::Process)), (1, 3));
+    assert_eq!((calls(&trace, "fork").len(), trace.captures[0].lines_of(LineKind::Process)), (1, 3));
 }
 
 #[test]
@@ -191,7 +191,7 @@ fn lost_events_of_dtrace_are_a_loss_and_its_table_counts_are_kept() {
         "exit                                            1",
     ]);
     let capture = &trace.captures[0];
-    assert_eq!((capture.lines_of(Kind::Dropped), capture.lines_of(Kind::SummaryTable)), (1, 3));
+    assert_eq!((capture.lines_of(LineKind::Dropped), capture.lines_of(LineKind::SummaryTable)), (1, 3));
     assert_eq!(capture.lost_events, 120);
     let counts: Vec<_> = capture.summary.iter().map(|row| (row.syscall.as_str(), row.calls)).collect();
     assert_eq!(counts, [("close", 1), ("exit", 1)]);
@@ -301,7 +301,7 @@ fn a_capture_that_went_through_a_mail_or_a_page_says_the_same() {
             let mut wrapped: Vec<&str> = wrapped.iter().map(String::as_str).collect();
             let same = |other: &Trace, foreign: u64| {
                 let (mut one, other) = (plain.captures[0].accounting.clone(), &other.captures[0].accounting);
-                one[Kind::Foreign as usize] += foreign;
+                one[LineKind::Foreign as usize] += foreign;
                 assert_eq!(&one, other, "{mark:?} {}", lines[0]);
             };
             same(&read(&wrapped), 0);
@@ -314,7 +314,7 @@ fn a_capture_that_went_through_a_mail_or_a_page_says_the_same() {
     }
     // The output of a program that quotes is none.
     let own = read(&["700 close(3) = 0", "> said the program", "700 close(4) = 0", "700 close(5) = 0"]);
-    assert_eq!(own.captures[0].lines_of(Kind::Foreign), 1);
+    assert_eq!(own.captures[0].lines_of(LineKind::Foreign), 1);
 }
 
 #[test]
@@ -343,7 +343,7 @@ fn a_child_whose_stamps_are_those_of_a_log_has_its_creator() {
         let logged = |(line, second): (&&str, i32)| format!("2026-01-02T03:04:{second:02}Z {line}");
         let logged: Vec<String> = lines.iter().zip(stamps).map(logged).collect();
         let trace = read(&logged.iter().map(String::as_str).collect::<Vec<_>>());
-        assert!(trace.captures[0].wrapping.has_clock);
+        assert!(trace.captures[0].envelopes.has_clock);
         assert_eq!(tasks(&trace), [(700, 700, None, false, 3), (701, 701, Some(0), false, 2)], "{stamps:?}");
         // What does not return took no time.
         assert!(calls(&trace, "exit_group").iter().all(|call| call.1 <= 0), "{stamps:?}");

@@ -3,7 +3,7 @@
 use engine::events::{EventKind, NONE};
 use engine::trace::Trace;
 use parsers::line::Ended;
-use parsers::{Kind, NO_NS};
+use parsers::{LineKind, NO_NS};
 use std::io::Write;
 
 fn read(text: &str) -> Trace {
@@ -54,7 +54,7 @@ fn tasks(trace: &Trace) -> Vec<String> {
     told.collect()
 }
 
-fn lines_of(trace: &Trace, kind: Kind) -> u64 {
+fn lines_of(trace: &Trace, kind: LineKind) -> u64 {
     trace.captures[0].accounting[kind as usize]
 }
 
@@ -142,7 +142,7 @@ fn kdump_without_thread_ids_ends_the_newest_open_call_of_the_name() {
         "10 getpid 700 100 exact ok",
     ];
     assert_eq!(calls(&trace), expected);
-    assert_eq!(lines_of(&trace, Kind::Mismatched), 0);
+    assert_eq!(lines_of(&trace, LineKind::Mismatched), 0);
 }
 
 #[test]
@@ -157,7 +157,7 @@ Events dropped.
 ",
     );
     assert_eq!(calls(&trace), ["100010 read 0 600 exact ok", "100011 getpid 500 200 exact ok"]);
-    assert_eq!(lines_of(&trace, Kind::Dropped), 1);
+    assert_eq!(lines_of(&trace, LineKind::Dropped), 1);
     assert!(trace.tasks[1].is_thread);
 }
 
@@ -226,7 +226,7 @@ fn ltrace_counts_calls_of_the_kernel_alone() {
     ];
     assert_eq!(calls(&trace), expected);
     assert_eq!(tasks(&trace), ["10/10 - process 3 ", "10/11 10 thread 0 "]);
-    assert_eq!(lines_of(&trace, Kind::Notice), 4);
+    assert_eq!(lines_of(&trace, LineKind::Notice), 4);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use engine::events::NONE;
 use engine::trace::Trace;
-use parsers::Kind;
+use parsers::LineKind;
 use std::path::Path;
 
 fn write(folder: &Path, files: &[(i32, String)]) -> Vec<String> {
@@ -109,7 +109,7 @@ fn a_file_of_one_line_is_read_as_those_beside_it() {
     let numbered = leader.replace("00 execve(", "00 [  59] execve(").replace("00 clone3", "00 [ 435] clone3");
     let numbered = numbered.replace("00 +++", "00 [  59] +++").replace("00 <...", "00 [  59] <...");
     let trace = read(&[(700, numbered.replace("00 exit_group", "00 [ 231] exit_group")), (701, thread.to_owned())]);
-    assert_eq!(trace.captures[0].lines_of(Kind::Foreign), 0);
+    assert_eq!(trace.captures[0].lines_of(LineKind::Foreign), 0);
     assert_eq!(trace.tasks.iter().filter(|task| task.creator == NONE).count(), 1);
 }
 

@@ -3,7 +3,7 @@
 //! `cargo bench -p tracealyze-parsers` reads the texts in `benches/texts`, each repeated to some MB;
 //! with `-- FILE…` those files instead.
 
-use parsers::{Head, Kind, Line, LineReader, Lines, Parsed, recognise};
+use parsers::{ChunkLines, Head, Line, LineKind, LineReader, Parsed, recognise};
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -17,7 +17,7 @@ const HEAD_BYTES: usize = 1 << 18;
 /// A small text is repeated to this size.
 const TEXT_BYTES: usize = 8 << 20;
 /// Of a large file as much is read.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 fn main() {
     let named: Vec<PathBuf> =
@@ -93,14 +93,14 @@ fn best(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool) -> Round {
 }
 
 fn round(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool, parsed: &mut Parsed) -> Round {
-    let (begin, mut told) = (Clock::now(), Lines::default());
+    let (begin, mut read) = (Clock::now(), ChunkLines::default());
     let (mut lines, mut strange, mut bytes, mut seconds) = (0, 0, 0, 0.0);
     while seconds < ROUND_S {
         for cell in cells {
             let of_kind = if remembers {
-                parsed.read_on(reader, cell, &mut told);
-                lines += told.list.len();
-                &told.alone
+                parsed.read_next(reader, cell, &mut read);
+                lines += read.refs.len();
+                &read.own
             } else {
                 parsed.read(reader, cell);
                 lines += parsed.lines.len();
@@ -108,7 +108,7 @@ fn round(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool, parsed: &m
             };
             bytes += cell.len();
             // What is not of the format is never remembered.
-            let is_strange = |line: &&Line| matches!(line.kind, Kind::Foreign | Kind::Damaged);
+            let is_strange = |line: &&Line| matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
             strange += of_kind.iter().filter(is_strange).count();
         }
         seconds = begin.elapsed_s();
@@ -120,7 +120,7 @@ fn round(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool, parsed: &m
 
 fn beginning(file: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(file)?.take(MOST_BYTES).read_to_end(&mut bytes)?;
+    File::open(file)?.take(MAX_BYTES).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 

@@ -4,7 +4,7 @@
 //! `cargo run --release --example lines -- FILE [--events | --table]`
 
 use parsers::{Extra, Outcome};
-use parsers::{Head, Kind, Parsed, recognise};
+use parsers::{Head, LineKind, Parsed, recognise};
 use std::collections::BTreeMap;
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ fn main() {
     };
     let reader = format.reader(head);
     println!("{}: {:?}", format.name(), reader.facts());
-    let (mut counts, mut lines, mut parsed) = (vec![0u64; Kind::ALL.len()], 0u64, Parsed::default());
+    let (mut counts, mut lines, mut parsed) = (vec![0u64; LineKind::ALL.len()], 0u64, Parsed::default());
     let start = Instant::now();
     let mut rest = &bytes[..];
     while !rest.is_empty() {
@@ -49,7 +49,7 @@ fn main() {
         took_ns / lines.max(1) as f64,
         bytes.len() as f64 * 1e3 / took_ns
     );
-    for (kind, count) in Kind::ALL.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
+    for (kind, count) in LineKind::ALL.iter().zip(&counts).filter(|&(_, &count)| count > 0) {
         println!("{count:10} {}", kind.name());
     }
     for (name, counts) in counted.iter().filter(|(_, counts)| counts[0] != counts[2] || counts[1] != counts[3]) {
@@ -69,7 +69,7 @@ fn count(parsed: &Parsed, counted: &mut Table) {
         let fails = matches!(line.outcome, Outcome::Failed | Outcome::Interrupted);
         let name = parsed.texts.string(line.name).into_owned();
         match (line.kind, parsed.extra(line)) {
-            (Kind::Call | Kind::CallEnd, _) if returned => {
+            (LineKind::Call | LineKind::CallEnd, _) if returned => {
                 let counts = counted.entry(name).or_default();
                 (counts[0], counts[1]) = (counts[0] + 1, counts[1] + u64::from(fails));
             }

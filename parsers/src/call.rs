@@ -11,7 +11,7 @@ mod raw;
 mod value;
 
 use crate::format::Parsed;
-use crate::line::{Access, Extra, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::line::{Access, CallPart, Extra, Line, NO_ID, NO_NS, Outcome};
 use crate::syscalls::{Action, Class, Syscall, action_of};
 use crate::text::Text;
 use value::{Timeout, path_text};
@@ -20,7 +20,7 @@ pub use process::{read_siginfo, signal_number};
 pub use value::{decoration, tracer_id, unescape};
 
 /// A longer path cannot exist, even with each byte escaped.
-const MOST_PATH_BYTES: usize = 4 * 4096;
+const MAX_PATH_BYTES: usize = 4 * 4096;
 /// Stamps since 1970 are above this, times of other clocks below.
 const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
 
@@ -176,7 +176,7 @@ fn into(arg: &[u8], parsed: &mut Parsed) -> Option<(i32, Text)> {
 }
 
 fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
-    let inner = &inner[..inner.len().min(MOST_PATH_BYTES)];
+    let inner = &inner[..inner.len().min(MAX_PATH_BYTES)];
     let Parsed { texts, scratch, .. } = parsed;
     if memchr::memchr(b'\\', inner).is_some() {
         scratch.clear();
@@ -188,7 +188,7 @@ fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
 
 /// A path, joined with the directory it is relative to where that is printed.
 fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let Some(raw) = path_text(arg).filter(|raw| raw.len() <= MOST_PATH_BYTES) else {
+    let Some(raw) = path_text(arg).filter(|raw| raw.len() <= MAX_PATH_BYTES) else {
         return;
     };
     let absolute = value::is_absolute(raw);
@@ -344,26 +344,26 @@ fn futex_clock(op: &[u8]) -> Option<Until> {
 
 fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.extra == 0 && seen.moved.is_some() {
-        line.extra = parsed.keep(Extra::Moved(seen.moved));
+        line.extra = parsed.keep(Extra::RequeuedTo(seen.moved));
     }
     if line.extra == 0 && line.outcome != Outcome::Failed {
         match seen.access {
             None | Some(Access::Reads) if !seen.made.is_some() => {}
-            None => line.extra = parsed.keep(Extra::Made(seen.made)),
-            Some(access) => line.extra = parsed.keep(Extra::Opened { made: seen.made, access, syncs: seen.syncs }),
+            None => line.extra = parsed.keep(Extra::Created(seen.made)),
+            Some(access) => line.extra = parsed.keep(Extra::Opened { created: seen.made, access, syncs: seen.syncs }),
         }
     }
     if let Some((fd, target)) = seen.into.filter(|_| line.extra == 0 && line.outcome != Outcome::Failed) {
         line.extra = parsed.keep(Extra::Into { fd, target });
     }
     if line.extra == 0 && seen.own.is_some() {
-        line.extra = parsed.keep(Extra::Own(seen.own));
+        line.extra = parsed.keep(Extra::OwnAddress(seen.own));
     }
     if line.extra != 0 {
         return;
     }
     if let Some(until_ns) = seen.until_ns {
-        line.extra = parsed.keep(Extra::Until(until_ns));
+        line.extra = parsed.keep(Extra::Deadline(until_ns));
         return;
     }
     if seen.timeout.is_none() && seen.fds.is_empty() {
@@ -372,14 +372,14 @@ fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
         }
         return;
     }
-    let asked_ns = seen.timeout.map(|timeout| match timeout {
+    let timeout_ns = seen.timeout.map(|timeout| match timeout {
         Timeout::Never => NO_NS,
         Timeout::After(ns) => ns,
     });
     let fds = seen.fds.into_boxed_slice();
-    line.extra = parsed.keep(match asked_ns {
-        Some(asked_ns) if !fds.is_empty() || seen.lists == Lists::Empty => Extra::Polled { fds, asked_ns },
-        Some(asked_ns) => Extra::Asked(asked_ns),
+    line.extra = parsed.keep(match timeout_ns {
+        Some(timeout_ns) if !fds.is_empty() || seen.lists == Lists::Empty => Extra::Polled { fds, timeout_ns },
+        Some(timeout_ns) => Extra::Timeout(timeout_ns),
         None => Extra::Fds(fds),
     });
 }
@@ -399,7 +399,7 @@ pub fn without_key(arg: &[u8]) -> &[u8] {
 /// Whether a call that creates something has done so, or may still do so.
 fn may_succeed(line: &Line) -> bool {
     match line.part {
-        Part::Begun => true,
+        CallPart::Begun => true,
         _ => line.outcome == Outcome::Ok || line.outcome == Outcome::Open,
     }
 }

@@ -14,13 +14,13 @@ mod notes;
 mod recognise;
 
 use crate::error_names;
-use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
-use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome};
-use crate::memo::Parts;
+use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
-use crate::{pasted, scan};
+use crate::{quoting, scan};
 use call::{Call, Split, Text, split, split_inside};
-use layout::{Column, Layout};
+use layout::{DtrussColumn, DtrussLayout};
 
 /// The format.
 pub struct Dtruss;
@@ -30,7 +30,7 @@ impl Format for Dtruss {
         "dtruss"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         recognise::answer(head)
     }
 
@@ -40,14 +40,14 @@ impl Format for Dtruss {
 }
 
 struct Reader {
-    layout: Layout,
+    layout: DtrussLayout,
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
-        let (stamped, measured) = (self.layout.has(Column::Relative), self.layout.has(Column::Elapsed));
-        Facts {
-            stamp: if stamped { Stamp::End } else { Stamp::None },
+    fn facts(&self) -> CaptureFacts {
+        let (stamped, measured) = (self.layout.has(DtrussColumn::Relative), self.layout.has(DtrussColumn::Elapsed));
+        CaptureFacts {
+            stamp: if stamped { StampMoment::End } else { StampMoment::None },
             clock: if stamped { Clock::PerThread } else { Clock::None },
             tick_ns: 1_000,
             dur_kind: if measured { DurKind::Exact } else { DurKind::None },
@@ -74,15 +74,15 @@ impl LineReader for Reader {
         self.other(line, &split, parsed)
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let split = split(line);
         let is_usual = split.tid != NO_ID && !split.has_colons && self.layout.shows_colons(split.count);
         // What is no call may hold a line with ids of its own.
         if !is_usual || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(Kind::Call), &split);
-        Some(Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(LineKind::Call), &split);
+        Some(LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
     }
 }
 
@@ -91,7 +91,7 @@ impl Reader {
     fn called(&self, call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
         let is_lost = split.tid == NO_ID && self.layout.has_ids && !self.layout.ids_optional;
         let line = match () {
-            () if is_lost => Line::of(Kind::NoThread),
+            () if is_lost => Line::of(LineKind::NoThread),
             () if split.has_colons || self.is_first_sight(call, split) => first_sight(call, parsed),
             () => self.read_call(call, parsed),
         };
@@ -105,7 +105,7 @@ impl Reader {
     }
 
     fn read_call(&self, call: &Call<'_>, parsed: &mut Parsed) -> Line {
-        let mut line = Line::of(Kind::Call);
+        let mut line = Line::of(LineKind::Call);
         line.name = parsed.texts.add(call.name);
         line.ret = call.ret;
         match call.error {
@@ -134,7 +134,7 @@ impl Reader {
         {
             return self.called(&call, &inside, parsed);
         }
-        if let Some(Text::Call(call)) = pasted::call_inside(line).map(scan::trim).map(call::read)
+        if let Some(Text::Call(call)) = quoting::call_inside(line).map(scan::trim).map(call::read)
             && split.tid == NO_ID
             && !self.layout.has_ids
         {
@@ -142,8 +142,8 @@ impl Reader {
         }
         let is_cut = matches!(call::read(split.body), Text::Cut(name) if known(name).is_some());
         match split.tid != NO_ID || is_cut {
-            true => self.with_columns(Line::of(Kind::Damaged), split),
-            false => Line::of(Kind::Foreign),
+            true => self.with_columns(Line::of(LineKind::Damaged), split),
+            false => Line::of(LineKind::Foreign),
         }
     }
 
@@ -152,11 +152,11 @@ impl Reader {
         for (column, number) in self.layout.columns(split.count).iter().zip(split.numbers) {
             let ns = number.saturating_mul(1_000);
             match column {
-                Column::Relative => line.stamp_ns = ns,
+                DtrussColumn::Relative => line.stamp_ns = ns,
                 // A line that is no call took no time.
                 _ if split.has_colons => {}
-                Column::Elapsed => line.dur_ns = ns,
-                Column::Cpu => line.cpu_ns = ns,
+                DtrussColumn::Elapsed => line.dur_ns = ns,
+                DtrussColumn::Cpu => line.cpu_ns = ns,
             }
         }
         line
@@ -166,9 +166,9 @@ impl Reader {
 /// The first line of a thread or process; if it shows a child, it is the parent's, and the call itself has its own line.
 fn first_sight(call: &Call<'_>, parsed: &mut Parsed) -> Line {
     if call.ret != 0 {
-        return Line::of(Kind::Notice);
+        return Line::of(LineKind::Notice);
     }
-    let mut line = Line::of(Kind::Process);
+    let mut line = Line::of(LineKind::Process);
     line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
     line
 }
@@ -179,7 +179,7 @@ fn known(name: &[u8]) -> Option<&'static Syscall> {
 }
 
 /// Larger descriptors are none: for anonymous memory mmap has a tag in that place.
-const MOST_FD: i32 = 0xff_ffff;
+const MAX_FD: i32 = 0xff_ffff;
 
 /// Descriptor, operation, target and extra, by the rules common to all formats.
 fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
@@ -187,7 +187,7 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
     let (mut args, count) = call::arguments(call.args);
     without_raw(known, &mut args, line, parsed);
     crate::call::describe(known, args.get(..count).unwrap_or(&args), line, parsed);
-    if line.fd > MOST_FD {
+    if line.fd > MAX_FD {
         line.fd = NO_ID;
     }
     // The one call behind all forks of Solaris; its first argument says which.
@@ -200,7 +200,7 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// Every number is hexadecimal: addresses of lists hold no descriptors, and ids are shown as people know them.
-fn without_raw(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS], line: &mut Line, parsed: &mut Parsed) {
+fn without_raw(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS], line: &mut Line, parsed: &mut Parsed) {
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()).filter(|(_, arg)| arg.starts_with(b"0x")) {
         match letter {
             b'l' | b'k' | b'q' | b'e' => *arg = b"",

@@ -1,10 +1,10 @@
 //! The formats: how each is recognised, what its numbers mean, and how its lines are read.
 
-use crate::bodies::{self, Body, Lines, Told};
-use crate::line::{Extra, Kind, Line, NO_ID, NO_NS};
-use crate::memo::{Front, Memo, Parts};
+use crate::cached_lines::{self, CachedLine, ChunkLines, LineRef};
+use crate::envelope::EnvelopeFacts;
+use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
+use crate::line_cache::{LineCache, LineParts, LinePrefix};
 use crate::text::Interner;
-use crate::wrapped::Wrapping;
 use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
 /// The formats, in the order in which they are asked. Adding one is its file and one line here.
@@ -22,7 +22,7 @@ pub const FORMATS: &[&dyn Format] = &[
 
 /// Is this your format?
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum Recognition {
     /// Certainly.
     Yes,
     /// This share of the lines, in percent, has the form of a line of this format; no sign decided.
@@ -51,7 +51,7 @@ impl<'a> Head<'a> {
 
 /// What moment a stamp tells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Stamp {
+pub enum StampMoment {
     /// The start of a call (on a second half: its end).
     Start,
     /// The end of a call.
@@ -114,9 +114,9 @@ impl DurKind {
 
 /// What the lines of one capture carry and mean.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Facts {
+pub struct CaptureFacts {
     /// Which moment the stamp is.
-    pub stamp: Stamp,
+    pub stamp: StampMoment,
     /// What it counts from.
     pub clock: Clock,
     /// The smallest step of the stamp.
@@ -142,7 +142,7 @@ pub trait Format: Sync {
     /// The word that users type and read.
     fn name(&self) -> &'static str;
     /// Whether the text is of this format.
-    fn recognise(&self, head: Head<'_>) -> Answer;
+    fn recognise(&self, head: Head<'_>) -> Recognition;
     /// A reader for a capture that begins with this text; the layout of its lines is decided here, once.
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader>;
 }
@@ -150,58 +150,59 @@ pub trait Format: Sync {
 /// Reads the lines of one capture. Pure: the same line gives the same answer wherever it stands.
 pub trait LineReader: Send + Sync {
     /// What the lines carry and mean.
-    fn facts(&self) -> Facts;
-    /// What is around the lines.
-    fn wrapping(&self) -> Wrapping {
-        Wrapping::default()
+    fn facts(&self) -> CaptureFacts;
+    /// The envelopes around the lines.
+    fn envelope_facts(&self) -> EnvelopeFacts {
+        EnvelopeFacts::default()
     }
     /// Read one line, without its LF. Texts and extras go to `parsed`; its `lines` are left alone.
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line;
-    /// What differs each time in a line that is repeated, and the rest, if the rest alone decides what else the line says.
-    fn parts<'a>(&self, _line: &'a [u8]) -> Option<Parts<'a>> {
+    /// Split a line into ids and times, which differ each time the line repeats, and its body. `None` if the body alone
+    /// does not decide all other fields of the line.
+    fn parts<'a>(&self, _line: &'a [u8]) -> Option<LineParts<'a>> {
         None
     }
-    /// What stands before the body of the first line of a text, if that can be told without the end of the line, and
-    /// nothing but [`LineReader::duration_first`] stands behind the body. What takes longer than looking for the body may be
-    /// left to [`LineReader::parts`].
-    fn front(&self, _text: &[u8]) -> Option<Front> {
+    /// The prefix before the body of the first line of a text, if it can be read without finding the end of the line, and
+    /// only [`LineReader::leading_duration`] can follow the body. A prefix that costs more than the lookup of the body
+    /// may be left to [`LineReader::parts`].
+    fn prefix(&self, _text: &[u8]) -> Option<LinePrefix> {
         None
     }
-    /// As [`LineReader::read`] for a line with this front.
-    fn read_behind(&self, _front: Front, line: &[u8], parsed: &mut Parsed) -> Line {
+    /// As [`LineReader::read`] for a line with this prefix.
+    fn read_after(&self, _prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
         self.read(line, parsed)
     }
-    /// As [`LineReader::parts`] for a line with this front.
-    fn parts_behind<'a>(&self, _front: Front, line: &'a [u8]) -> Option<Parts<'a>> {
+    /// As [`LineReader::parts`] for a line with this prefix.
+    fn parts_after<'a>(&self, _prefix: LinePrefix, line: &'a [u8]) -> Option<LineParts<'a>> {
         self.parts(line)
     }
-    /// The duration with which a text begins, and what follows.
-    fn duration_first<'a>(&self, _text: &'a [u8]) -> Option<(i64, &'a [u8])> {
+    /// The duration at the start of a text, and what follows it.
+    fn leading_duration<'a>(&self, _text: &'a [u8]) -> Option<(i64, &'a [u8])> {
         None
     }
-    /// Read the lines of a text as [`Parsed::read_on`] does. Here so that each reader has this loop for itself, and calls its
-    /// own functions without asking whose they are.
+    /// Read the lines of a text as [`Parsed::read_next`] does. A method of the trait, so that the compiler makes one copy of
+    /// this loop for each reader, with direct calls to its functions.
     #[doc(hidden)]
-    fn read_lines(&self, text: &[u8], parsed: &mut Parsed, into: &mut Lines) {
+    fn read_lines(&self, text: &[u8], parsed: &mut Parsed, into: &mut ChunkLines) {
         parsed.read_lines(self, text, into);
     }
 }
 
-/// Texts that are kept from chunk to chunk take no more memory than this.
-const MOST_TEXT_BYTES: usize = 1 << 22;
+/// Once the texts that are shared by all chunks of a capture exceed this, they start again from none.
+const MAX_TEXT_BYTES: usize = 1 << 22;
 
-/// A chunk of a capture, read.
+/// The lines of one chunk, and what the reader carries from chunk to chunk: texts and the line cache.
 #[derive(Default)]
 pub struct Parsed {
     /// One entry per physical line.
     pub lines: Vec<Line>,
-    /// What few lines say beside the common things.
+    /// The extras of lines that have one.
     pub extras: Vec<Extra>,
     /// The texts of this chunk.
     pub texts: Interner,
-    /// Room in which readers put texts together; says nothing between lines.
+    /// A buffer in which readers assemble texts; its content has no meaning between lines.
     pub(crate) scratch: Vec<u8>,
-    memo: Memo,
+    cache: LineCache,
 }
 
 impl Parsed {
@@ -210,7 +211,7 @@ impl Parsed {
         self.lines.clear();
         self.extras.clear();
         self.texts.clear();
-        self.memo.forget();
+        self.cache.clear();
         while !bytes.is_empty() {
             let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
             let line = reader.read(&bytes[..end], self);
@@ -219,16 +220,16 @@ impl Parsed {
         }
     }
 
-    /// Read a further chunk of the same capture: texts keep the numbers that they have, and lines that are repeated are
-    /// known. What the chunk says goes to `into`; the lines say the same as by [`Parsed::read`].
-    pub fn read_on(&mut self, reader: &dyn LineReader, bytes: &[u8], into: &mut Lines) {
-        if self.texts.size_bytes() > MOST_TEXT_BYTES {
+    /// Read the next chunk of the same capture into `into`. Texts keep their numbers, and repeated lines come from the
+    /// cache. The lines are the same as those of [`Parsed::read`].
+    pub fn read_next(&mut self, reader: &dyn LineReader, bytes: &[u8], into: &mut ChunkLines) {
+        if self.texts.size_bytes() > MAX_TEXT_BYTES {
             self.texts.clear();
-            self.memo.forget();
+            self.cache.clear();
         }
         let texts = self.texts.added_len();
         into.clear();
-        into.forgot = self.memo.begin();
+        into.cache_cleared = self.cache.begin_chunk();
         std::mem::swap(&mut self.extras, &mut into.extras);
         self.extras.clear();
         reader.read_lines(bytes, self, into);
@@ -236,61 +237,67 @@ impl Parsed {
         self.texts.copy_new(texts, &mut into.texts);
     }
 
-    fn read_lines<R: LineReader + ?Sized>(&mut self, reader: &R, mut text: &[u8], into: &mut Lines) {
+    fn read_lines<R: LineReader + ?Sized>(&mut self, reader: &R, mut text: &[u8], into: &mut ChunkLines) {
         while !text.is_empty() {
-            let front = reader.front(text);
-            if let Some((told, rest)) = front.and_then(|front| self.expected(reader, front, text)) {
-                into.list.push(told);
+            let prefix = reader.prefix(text);
+            if let Some((line, rest)) = prefix.and_then(|prefix| self.read_expected(reader, prefix, text)) {
+                into.refs.push(line);
                 text = rest;
                 continue;
             }
-            let begin = front.map_or(0, |front| front.len);
+            let begin = prefix.map_or(0, |prefix| prefix.len);
             let end = memchr::memchr(b'\n', &text[begin..]).map_or(text.len(), |lf| begin + lf);
-            self.read_once(reader, front, &text[..end], into);
+            self.read_line(reader, prefix, &text[..end], into);
             text = text.get(end + 1..).unwrap_or(b"");
         }
     }
 
-    /// The first line of a text, if its body is the one that came next before; and the text behind it.
+    /// The first line of a text, if its body is the one that the cache expects next; and the text after the line.
     #[inline]
-    fn expected<'a, R: LineReader + ?Sized>(
+    fn read_expected<'a, R: LineReader + ?Sized>(
         &mut self,
         reader: &R,
-        front: Front,
+        prefix: LinePrefix,
         text: &'a [u8],
-    ) -> Option<(Told, &'a [u8])> {
-        let (at, body, has_dur) = self.memo.expected()?;
-        let rest = text[front.len..].strip_prefix(body)?;
-        let (dur_ns, rest) = if has_dur { reader.duration_first(rest)? } else { (NO_NS, rest) };
+    ) -> Option<(LineRef, &'a [u8])> {
+        let (number, body, has_dur) = self.cache.expected()?;
+        let rest = text[prefix.len..].strip_prefix(body)?;
+        let (dur_ns, rest) = if has_dur { reader.leading_duration(rest)? } else { (NO_NS, rest) };
         let rest = rest.strip_prefix(b"\n")?;
-        let told = Told::again(&front.parts(body, dur_ns), at);
-        self.memo.came(at);
-        Some((told, rest))
+        let line = LineRef::cached(&prefix.parts(body, dur_ns), number);
+        self.cache.found_expected(number);
+        Some((line, rest))
     }
 
-    /// Read a line, or recall what it says.
-    fn read_once<R: LineReader + ?Sized>(&mut self, reader: &R, front: Option<Front>, text: &[u8], into: &mut Lines) {
-        let parts = match front {
-            Some(front) => reader.parts_behind(front, text),
+    /// Look a line up in the cache; read it if it is not there.
+    fn read_line<R: LineReader + ?Sized>(
+        &mut self,
+        reader: &R,
+        prefix: Option<LinePrefix>,
+        text: &[u8],
+        into: &mut ChunkLines,
+    ) {
+        let parts = match prefix {
+            Some(prefix) => reader.parts_after(prefix, text),
             None => reader.parts(text),
         };
-        let asked = parts.filter(|parts| self.memo.takes(parts)).map(|parts| (parts, self.memo.find(&parts)));
-        if let Some((parts, Ok(body))) = asked {
-            return into.list.push(Told::again(&parts, body));
+        let looked_up = parts.filter(|parts| self.cache.accepts(parts)).map(|parts| (parts, self.cache.find(&parts)));
+        if let Some((parts, Ok(number))) = looked_up {
+            return into.refs.push(LineRef::cached(&parts, number));
         }
-        let line = match front {
-            Some(front) => reader.read_behind(front, text, self),
+        let line = match prefix {
+            Some(prefix) => reader.read_after(prefix, text, self),
             None => reader.read(text, self),
         };
-        if let Some((parts, Err(hash))) = asked
-            && let Some(body) = self.memo.keep(&parts, hash, &line, bodies::extra(&self.extras, line.extra))
+        if let Some((parts, Err(hash))) = looked_up
+            && let Some(number) = self.cache.insert(&parts, hash, &line, cached_lines::extra(&self.extras, line.extra))
         {
-            into.bodies.push(Body::of(&line));
-            return into.list.push(Told::again(&parts, body));
+            into.cached.push(CachedLine::of(&line));
+            return into.refs.push(LineRef::cached(&parts, number));
         }
-        self.memo.came_alone();
-        into.list.push(Told::alone(into.alone.len() as u32));
-        into.alone.push(line);
+        self.cache.found_none();
+        into.refs.push(LineRef::own(into.own.len() as u32));
+        into.own.push(line);
     }
 
     /// Keep an extra; the answer is for [`Line::extra`].
@@ -311,7 +318,7 @@ impl Parsed {
 
     /// The extra of a line.
     pub fn extra(&self, line: &Line) -> Option<&Extra> {
-        bodies::extra(&self.extras, line.extra)
+        cached_lines::extra(&self.extras, line.extra)
     }
 }
 
@@ -326,9 +333,9 @@ pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
     let mut shares: Vec<(u8, &'static dyn Format)> = Vec::new();
     for &format in FORMATS {
         match format.recognise(head) {
-            Answer::Yes => return Some(format),
-            Answer::Maybe(share) => shares.push((share, format)),
-            Answer::No | Answer::NeedMore => {}
+            Recognition::Yes => return Some(format),
+            Recognition::Maybe(share) => shares.push((share, format)),
+            Recognition::No | Recognition::NeedMore => {}
         }
     }
     shares.sort_by_key(|&(share, _)| std::cmp::Reverse(share));
@@ -339,5 +346,5 @@ pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
 
 /// A line that is blank, or `None`.
 pub fn blank(line: &[u8]) -> Option<Line> {
-    line.iter().all(u8::is_ascii_whitespace).then(|| Line::of(Kind::Blank))
+    line.iter().all(u8::is_ascii_whitespace).then(|| Line::of(LineKind::Blank))
 }

@@ -17,14 +17,14 @@ mod head;
 mod records;
 
 use crate::error_names::{self, System};
-use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
-use crate::line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::scan;
-use crate::strace::arguments::{self, Arguments};
+use crate::strace::arguments::{self, ArgumentList};
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use crate::{call, line::Ended};
-use head::{Layout, Record};
+use head::{KdumpLayout, KdumpRecord};
 
 /// The format.
 pub struct Kdump;
@@ -34,34 +34,34 @@ impl Format for Kdump {
         "kdump"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut lines, mut records) = (0usize, 0usize);
         for line in head.lines().filter(|line| !is_data(line) && blank(line).is_none()) {
             lines += 1;
             records += usize::from(head::record(line, false).is_some());
         }
         match (records, lines) {
-            (0, 0) if !head.complete => Answer::NeedMore,
-            (0, _) => Answer::No,
-            _ if records * 2 > lines => Answer::Yes,
-            _ => Answer::Maybe((records * 100 / lines) as u8),
+            (0, 0) if !head.complete => Recognition::NeedMore,
+            (0, _) => Recognition::No,
+            _ if records * 2 > lines => Recognition::Yes,
+            _ => Recognition::Maybe((records * 100 / lines) as u8),
         }
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: Layout::of(head) })
+        Box::new(Reader { layout: KdumpLayout::of(head) })
     }
 }
 
 struct Reader {
-    layout: Layout,
+    layout: KdumpLayout,
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> CaptureFacts {
         let timed = self.layout.clock != Clock::None;
-        Facts {
-            stamp: if timed { Stamp::Start } else { Stamp::None },
+        CaptureFacts {
+            stamp: if timed { StampMoment::Start } else { StampMoment::None },
             clock: self.layout.clock,
             tick_ns: scan::tick_ns(self.layout.digits),
             dur_kind: if timed { DurKind::Exact } else { DurKind::None },
@@ -99,21 +99,21 @@ fn apart(line: &[u8]) -> Line {
     let text = scan::skip_blanks(line);
     let is_item = text.starts_with(b"[") && memchr::memmem::find(text, b"] = \"").is_some();
     Line::of(match text {
-        b"Events dropped." => Kind::Dropped,
-        _ if is_data(line) || text.starts_with(b"\"") || is_item => Kind::Continuation,
-        _ if head::begins(text) => Kind::Damaged,
-        _ if line.starts_with(b" ") => Kind::Continuation,
-        _ if text.starts_with(b"kdump: ") => Kind::Notice,
-        _ => Kind::Foreign,
+        b"Events dropped." => LineKind::Dropped,
+        _ if is_data(line) || text.starts_with(b"\"") || is_item => LineKind::Continuation,
+        _ if head::begins(text) => LineKind::Damaged,
+        _ if line.starts_with(b" ") => LineKind::Continuation,
+        _ if text.starts_with(b"kdump: ") => LineKind::Notice,
+        _ => LineKind::Foreign,
     })
 }
 
 impl Reader {
-    fn record(&self, record: &Record<'_>, parsed: &mut Parsed) -> Line {
+    fn record(&self, record: &KdumpRecord<'_>, parsed: &mut Parsed) -> Line {
         if matches!(record.kind, b"CALL" | b"RET") && name(record.text).0.is_empty() {
-            return Line::of(Kind::Damaged);
+            return Line::of(LineKind::Damaged);
         }
-        let mut line = Line::of(Kind::Notice);
+        let mut line = Line::of(LineKind::Notice);
         line.pid = record.pid;
         line.tid = if record.tid == NO_ID { record.pid } else { record.tid };
         line.stamp_ns = record.stamps().first().map_or(NO_NS, |&(time_ns, _)| time_ns);
@@ -122,19 +122,19 @@ impl Reader {
             b"RET" => returned(record, &mut line, parsed),
             _ => records::other(record, &mut line, parsed),
         }
-        if line.extra == 0 && matches!(line.kind, Kind::Call | Kind::CallStart) {
+        if line.extra == 0 && matches!(line.kind, LineKind::Call | LineKind::CallStart) {
             let program = parsed.texts.add(record.comm);
             line.extra = parsed.keep(Extra::Program(program));
         }
         line
     }
 
-    fn entered(&self, record: &Record<'_>, line: &mut Line, parsed: &mut Parsed) {
+    fn entered(&self, record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
         let (name, rest) = name(record.text);
         let name = canonical(name);
-        (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+        (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
         line.name = parsed.texts.add(name);
-        let mut args = Arguments::default();
+        let mut args = ArgumentList::default();
         let inner = rest.strip_prefix(b"(").unwrap_or(b"");
         arguments::split(inner.strip_suffix(b")").unwrap_or(inner), &mut args);
         if let Some(call) = syscalls::by_text(line.name) {
@@ -153,7 +153,7 @@ impl Reader {
 
     /// A call that never returns: that of a thread ends a task only where threads are told apart.
     fn leaves(&self, args: &[&[u8]], is_process: bool, line: &mut Line, parsed: &mut Parsed) {
-        (line.kind, line.part, line.outcome) = (Kind::Call, Part::Whole, Outcome::NoReturn);
+        (line.kind, line.part, line.outcome) = (LineKind::Call, CallPart::Whole, Outcome::NoReturn);
         if !is_process {
             line.extra = if self.layout.has_tids { parsed.keep(Extra::ThreadEnd) } else { 0 };
         } else {
@@ -164,8 +164,8 @@ impl Reader {
 }
 
 /// Ids are printed in hexadecimal, -1 as `0xffffffff`; elsewhere they are decimal.
-fn with_decimal_id<'a>(call: &Syscall, args: &Arguments<'a>, id: &'a mut String) -> Arguments<'a> {
-    let mut plain = Arguments::default();
+fn with_decimal_id<'a>(call: &Syscall, args: &ArgumentList<'a>, id: &'a mut String) -> ArgumentList<'a> {
+    let mut plain = ArgumentList::default();
     let value = args.list().first().filter(|arg| call.args.starts_with('i') && arg.starts_with(b"0x"));
     match value.and_then(|arg| scan::value(arg)) {
         Some((value, b"")) => {
@@ -210,11 +210,11 @@ fn unversioned(name: &[u8]) -> &[u8] {
 }
 
 /// `fork 4712/0x1268`, `open -1 errno 2 No such file or directory`, `execve JUSTRETURN`, `pipe 3, 4`.
-fn returned(record: &Record<'_>, line: &mut Line, parsed: &mut Parsed) {
+fn returned(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
     let (name, rest) = name(record.text);
     let name = canonical(name);
     let rest = scan::skip_blanks(rest);
-    (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
+    (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
     line.name = parsed.texts.add(name);
     match scan::value(rest) {
         Some((value, rest)) => {

@@ -13,23 +13,23 @@ mod message;
 pub(crate) mod programs;
 pub(crate) mod stamp;
 
-use crate::format::{Answer, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp as Moment, blank};
-use crate::line::{Extra, Kind, Line, NO_NS};
+use crate::format::{CaptureFacts, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
-use stamp::{BASES, Base, Front, MINUTE_NS, front};
+use stamp::{BASES, Base, LogPrefix, MINUTE_NS, front};
 
 /// The format.
 pub struct KernelLog;
 
 /// Longest message kept, in bytes.
-const MOST_MESSAGE_BYTES: usize = 400;
+const MAX_MESSAGE_BYTES: usize = 400;
 
 impl Format for KernelLog {
     fn name(&self) -> &'static str {
         "kernel-log"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut lines, mut stamped, mut sure, mut calls) = (0usize, 0usize, 0usize, 0usize);
         for line in head.lines().filter(|line| blank(line).is_none()) {
             lines += 1;
@@ -39,12 +39,12 @@ impl Format for KernelLog {
             calls += usize::from(is_call(front.text));
         }
         match lines {
-            0 if head.complete => Answer::No,
-            0 => Answer::NeedMore,
+            0 if head.complete => Recognition::No,
+            0 => Recognition::NeedMore,
             // Tracers can put the time in front as well. But a log may quote one or two calls.
-            _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => Answer::No,
-            _ if sure * 2 >= lines => Answer::Yes,
-            _ => Answer::Maybe((stamped * 100 / lines) as u8),
+            _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => Recognition::No,
+            _ if sure * 2 >= lines => Recognition::Yes,
+            _ => Recognition::Maybe((stamped * 100 / lines) as u8),
         }
     }
 
@@ -90,7 +90,7 @@ fn clock(head: Head<'_>) -> (Base, usize) {
 }
 
 /// Whether the time since the line before is told to a minute only.
-fn tells_minute(front: &Front<'_>) -> bool {
+fn tells_minute(front: &LogPrefix<'_>) -> bool {
     front.at(Base::Previous).is_some_and(|stamp| stamp.ns < 0)
 }
 
@@ -100,9 +100,9 @@ struct Reader {
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
-        Facts {
-            stamp: Moment::Start,
+    fn facts(&self) -> CaptureFacts {
+        CaptureFacts {
+            stamp: StampMoment::Start,
             clock: self.base.clock(),
             tick_ns: self.tick_ns,
             dur_kind: DurKind::Gap,
@@ -127,8 +127,8 @@ impl LineReader for Reader {
 }
 
 impl Reader {
-    fn message(&self, front: &Front<'_>, parsed: &mut Parsed) -> Line {
-        let mut line = Line::of(Kind::Log);
+    fn message(&self, front: &LogPrefix<'_>, parsed: &mut Parsed) -> Line {
+        let mut line = Line::of(LineKind::Log);
         if let Some(stamp) = front.at(self.base) {
             line.stamp_ns = stamp.ns;
         }
@@ -140,10 +140,10 @@ impl Reader {
         let Parsed { texts, scratch, .. } = parsed;
         let mut text = |bytes: &[u8]| {
             if !bytes.contains(&b'\x1b') {
-                return texts.add(bytes.get(..MOST_MESSAGE_BYTES).unwrap_or(bytes));
+                return texts.add(bytes.get(..MAX_MESSAGE_BYTES).unwrap_or(bytes));
             }
             scratch.clear();
-            message::without_colour(bytes, MOST_MESSAGE_BYTES, scratch);
+            message::without_colour(bytes, MAX_MESSAGE_BYTES, scratch);
             texts.add(scratch)
         };
         line.name = text(name);
@@ -164,23 +164,23 @@ fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
 /// What a line without a stamp is among others that have one.
 fn without_stamp(line: &[u8], parsed: &mut Parsed) -> Line {
     let mut read = Line::of(kind_without_stamp(line));
-    if read.kind == Kind::Notice && (line.starts_with(b"-- Boot ") || line.starts_with(b"-- Reboot --")) {
+    if read.kind == LineKind::Notice && (line.starts_with(b"-- Boot ") || line.starts_with(b"-- Reboot --")) {
         read.extra = parsed.keep(BOOT);
     }
     read
 }
 
-fn kind_without_stamp(line: &[u8]) -> Kind {
+fn kind_without_stamp(line: &[u8]) -> LineKind {
     if line.starts_with(b"-- ") && scan::trim_end(line).ends_with(b"--") || line.starts_with(b"-- Journal begins") {
-        return Kind::Notice;
+        return LineKind::Notice;
     }
     if line.first().is_some_and(|byte| matches!(byte, b' ' | b'\t')) {
-        return Kind::Continuation;
+        return LineKind::Continuation;
     }
     // `[    1.4862[    1.486300] text`: two writers on the console.
     let inside = line.strip_prefix(b"[").map(scan::skip_blanks);
     match inside.and_then(scan::seconds) {
-        Some((_, digits, _)) if digits > 0 => Kind::Damaged,
-        _ => Kind::Foreign,
+        Some((_, digits, _)) if digits > 0 => LineKind::Damaged,
+        _ => LineKind::Foreign,
     }
 }

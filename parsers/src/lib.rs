@@ -7,19 +7,20 @@
 //! reused ids) is the work of the assembler in the engine. So chunks can be read on all cores in any order.
 #![deny(missing_docs)]
 
-pub mod bodies;
+pub mod cached_lines;
 pub mod call;
 pub mod dtruss;
+mod envelope;
 pub mod error_names;
 pub mod format;
 pub mod input;
 pub mod kdump;
 pub mod kernel_log;
 pub mod line;
+pub mod line_cache;
 pub mod ltrace;
-pub mod memo;
-mod pasted;
 pub mod perf_trace;
+mod quoting;
 pub mod scan;
 pub mod strace;
 pub mod syscalls;
@@ -27,11 +28,13 @@ pub mod text;
 pub mod truss_aix;
 pub mod truss_freebsd;
 pub mod truss_solaris;
-mod wrapped;
 
-pub use bodies::{Bodies, Lines, Says, Told};
-pub use format::{Answer, Clock, DurKind, FORMATS, Facts, Format, Head, LineReader, Parsed, Stamp, by_name, recognise};
-pub use line::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
-pub use memo::Parts;
+pub use cached_lines::{CachedLines, ChunkLines, Content, LineRef};
+pub use envelope::{EnvelopeFacts, choose_reader};
+pub use format::{
+    CaptureFacts, Clock, DurKind, FORMATS, Format, Head, LineReader, Parsed, Recognition, StampMoment, by_name,
+    recognise,
+};
+pub use line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+pub use line_cache::LineParts;
 pub use text::{Interner, NewTexts, Text};
-pub use wrapped::{Wrapping, reader_of};

@@ -12,20 +12,20 @@ macro_rules! kinds {
         /// What a physical line is. Every line has exactly one kind; the last ones are losses.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[repr(u8)]
-        pub enum Kind { $($(#[doc = $doc])* $variant,)* }
+        pub enum LineKind { $($(#[doc = $doc])* $variant,)* }
 
-        impl Kind {
+        impl LineKind {
             /// All kinds, in the order in which they are reported.
-            pub const ALL: &'static [Kind] = &[$(Kind::$variant,)*];
+            pub const ALL: &'static [LineKind] = &[$(LineKind::$variant,)*];
 
             /// The name in reports and JSON.
             pub fn name(self) -> &'static str {
-                match self { $(Kind::$variant => $name,)* }
+                match self { $(LineKind::$variant => $name,)* }
             }
 
             /// For a loss: how to capture so that it does not happen again.
             pub fn remedy(self) -> Option<&'static str> {
-                match self { $(Kind::$variant => $remedy,)* }
+                match self { $(LineKind::$variant => $remedy,)* }
             }
         }
     };
@@ -69,7 +69,7 @@ kinds! {
 /// Which part of a call a line holds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 #[repr(u8)]
-pub enum Part {
+pub enum CallPart {
     /// All of it.
     #[default]
     Whole,
@@ -131,9 +131,9 @@ pub struct Line {
     /// if none.
     pub ret: i64,
     /// What kind of line.
-    pub kind: Kind,
+    pub kind: LineKind,
     /// Which part of a call.
-    pub part: Part,
+    pub part: CallPart,
     /// How the call ended.
     pub outcome: Outcome,
     /// Thread id; [`NO_ID`] if not printed.
@@ -153,20 +153,20 @@ pub struct Line {
     /// Number of the line's [`Extra`] in [`crate::Parsed::extras`] plus 1, or 0.
     pub extra: u32,
     /// Number of the line's body among those that its reader remembers plus 1, or 0. Equal numbers of one reader, up to
-    /// where it forgot them ([`crate::Lines::forgot`]), say the same.
-    pub body: u32,
+    /// where it forgot them ([`crate::ChunkLines::forgot`]), say the same.
+    pub cached: u32,
 }
 
 impl Line {
     /// A line that says nothing but its kind.
-    pub fn of(kind: Kind) -> Line {
+    pub fn of(kind: LineKind) -> Line {
         Line {
             stamp_ns: NO_NS,
             dur_ns: NO_NS,
             cpu_ns: NO_NS,
             ret: NO_NS,
             kind,
-            part: Part::Whole,
+            part: CallPart::Whole,
             outcome: Outcome::Ok,
             tid: NO_ID,
             pid: NO_ID,
@@ -176,7 +176,7 @@ impl Line {
             target: Text::NONE,
             errno: Text::NONE,
             extra: 0,
-            body: 0,
+            cached: 0,
         }
     }
 }
@@ -237,11 +237,11 @@ pub enum Extra {
         ended: Option<Ended>,
     },
     /// A time that the call was asked to take at most: sleep, time-out of a poll; [`NO_NS`] for "for ever".
-    Asked(i64),
+    Timeout(i64),
     /// The same as a moment of the monotonic clock, which stamps do not have.
-    Until(i64),
+    Deadline(i64),
     /// The address of the socket itself that the call works on.
-    Own(Text),
+    OwnAddress(Text),
     /// A signal and who sent it.
     Signal {
         /// Sender, or the child that a SIGCHLD tells of; [`NO_ID`] if unknown.
@@ -274,11 +274,11 @@ pub enum Extra {
         threads: u32,
     },
     /// The path that the call makes, if it succeeds: of a rename, a link.
-    Made(Text),
+    Created(Text),
     /// What an open asks for, unless that is only to read what is there.
     Opened {
         /// The path, if it is made where there is none (O_CREAT), else [`Text::NONE`].
-        made: Text,
+        created: Text,
         /// For what it is opened.
         access: Access,
         /// Whether each write to it waits until it is on the disk (O_SYNC, O_DSYNC).
@@ -307,7 +307,7 @@ pub enum Extra {
         tid: i32,
     },
     /// The address to which a futex moves those that wait at its own, or at which the call itself waits in the end.
-    Moved(Text),
+    RequeuedTo(Text),
     /// The descriptor into which a call moves what it takes from another one, and its name where that is printed.
     Into {
         /// Its number.
@@ -323,8 +323,8 @@ pub enum Extra {
     Polled {
         /// The descriptors; empty if it is known that there are none, so that it waits for nothing but time.
         fds: Box<[i32]>,
-        /// As [`Extra::Asked`].
-        asked_ns: i64,
+        /// As [`Extra::Timeout`].
+        timeout_ns: i64,
     },
     /// A row of a summary table; the name is in the line.
     SummaryRow {

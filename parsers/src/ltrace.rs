@@ -16,12 +16,12 @@ mod names;
 
 use crate::call;
 use crate::error_names::{self, System};
-use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
-use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
-use crate::memo::Parts;
+use crate::format::{CaptureFacts, Format, Head, LineReader, Parsed, Recognition, blank};
+use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::line_cache::LineParts;
 use crate::scan;
-use crate::strace::arguments::{self, Arguments};
-use crate::strace::layout::{Layout, Prefix};
+use crate::strace::arguments::{self, ArgumentList};
+use crate::strace::layout::{StraceLayout, StracePrefix};
 use crate::strace::{events, result, resumed_name, table};
 use crate::syscalls;
 use memchr::memmem::Finder;
@@ -38,16 +38,16 @@ impl Format for Ltrace {
         "ltrace"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut own, mut other) = (0usize, 0usize);
         for line in head.lines() {
             own += usize::from(is_sign(line));
             other += usize::from(is_other(line));
         }
         match () {
-            () if own > other => Answer::Yes,
-            () if head.bytes.trim_ascii().is_empty() && !head.complete => Answer::NeedMore,
-            () => Answer::No,
+            () if own > other => Recognition::Yes,
+            () if head.bytes.trim_ascii().is_empty() && !head.complete => Recognition::NeedMore,
+            () => Recognition::No,
         }
     }
 
@@ -56,12 +56,12 @@ impl Format for Ltrace {
         for line in head.lines() {
             without_marks(line, &mut plain);
         }
-        Box::new(Reader { layout: Layout::of(Head { bytes: &plain, complete: head.complete }) })
+        Box::new(Reader { layout: StraceLayout::of(Head { bytes: &plain, complete: head.complete }) })
     }
 }
 
 struct Reader {
-    layout: Layout,
+    layout: StraceLayout,
 }
 
 /// Where the text begins that is behind ids, clocks and an instruction pointer: the last word before the parenthesis.
@@ -117,7 +117,7 @@ fn without_pointer(front: &[u8]) -> &[u8] {
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> CaptureFacts {
         self.layout.facts()
     }
 
@@ -127,35 +127,35 @@ impl LineReader for Reader {
             return found;
         }
         let Some(prefix) = self.layout.prefix(line) else {
-            return Line::of(Kind::Foreign);
+            return Line::of(LineKind::Foreign);
         };
         let body = behind_pointer(prefix.body);
-        let mut read = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Call) };
+        let mut read = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Call) };
         if event(body, &mut read, parsed) {
             return read;
         }
         self.unusable(&prefix, line)
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let Prefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
         let body = behind_pointer(body);
         // Whether a line is a row of a table does not follow from its body alone.
         if memchr::memchr(b'(', body).is_none() || body.ends_with(b" total") {
             return None;
         }
         let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
-        Some(Parts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
+        Some(LineParts { tid, stamp_ns, dur_ns, body, pid: NO_ID, cpu_ns: NO_NS })
     }
 }
 
 impl Reader {
-    fn unusable(&self, prefix: &Prefix<'_>, line: &[u8]) -> Line {
+    fn unusable(&self, prefix: &StracePrefix<'_>, line: &[u8]) -> Line {
         let has_front = prefix.body.len() < line.len();
         match has_front {
-            true => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Damaged) },
-            false => Line::of(Kind::Foreign),
+            true => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Damaged) },
+            false => Line::of(LineKind::Foreign),
         }
     }
 }
@@ -170,7 +170,7 @@ fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let is_head = line.starts_with(b"% time") && line.ends_with(b"function");
     let is_total = line.starts_with(b"100.00 ") && line.ends_with(b" total");
     if is_head || is_total {
-        return Some(Line::of(Kind::SummaryTable));
+        return Some(Line::of(LineKind::SummaryTable));
     }
     // Nearly all lines are none, and have parentheses.
     if memchr::memchr2(b'(', b')', line).is_some() {
@@ -180,7 +180,7 @@ fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let name = line.rsplit(|&byte| byte == b' ').next().unwrap_or(b"");
     match names::of_row(name, &mut parsed.scratch) {
         true => row.name = parsed.texts.add(&parsed.scratch),
-        false => row = Line::of(Kind::SummaryTable),
+        false => row = Line::of(LineKind::SummaryTable),
     }
     Some(row)
 }
@@ -193,7 +193,7 @@ fn event(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
         _ => match names::of_call(body) {
             Some((name, rest)) => called(name, rest, line, parsed),
             None => {
-                line.kind = Kind::Notice;
+                line.kind = LineKind::Notice;
                 is_library_call(body)
             }
         },
@@ -212,7 +212,7 @@ fn is_library_call(body: &[u8]) -> bool {
 /// `--- SIGCHLD (Child exited) ---`, `--- Called exec() ---`.
 fn told(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     if body == b"--- Called exec() ---" {
-        line.kind = Kind::Notice;
+        line.kind = LineKind::Notice;
         return true;
     }
     events::signal(body, line, parsed)
@@ -224,7 +224,7 @@ fn ended(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let Some((status, _)) = status.filter(|_| body.ends_with(b" +++")) else {
         return events::end(body, line, parsed);
     };
-    line.kind = Kind::Exit;
+    line.kind = LineKind::Exit;
     line.extra = parsed.keep(Extra::End(Ended::Exited(status as i32)));
     true
 }
@@ -232,7 +232,7 @@ fn ended(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 /// A call from its name on: whole, its first half, or one that does not come back.
 fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     set_name(name, line, parsed);
-    let mut args = Arguments::default();
+    let mut args = ArgumentList::default();
     let gone = rest.strip_suffix(b"<no return ...>");
     let cut = gone.or_else(|| rest.strip_suffix(b"<unfinished ...>"));
     let result = match cut {
@@ -254,12 +254,12 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
             }
         }
         (None, None) if cut.is_some() => {
-            (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+            (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
         }
         _ => return false,
     }
     if let Some(call) = syscalls::by_text(line.name) {
-        let mut plain = Arguments::default();
+        let mut plain = ArgumentList::default();
         for (at, arg) in args.list().iter().enumerate() {
             plain.push(if at == 1 && name == b"futex" { names::futex_op(arg) } else { arg });
         }
@@ -271,12 +271,12 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
 fn resumed(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let Some((name, rest)) = resumed_name(body) else { return false };
     let Some(name) = names::of_system(name) else {
-        line.kind = Kind::Notice;
+        line.kind = LineKind::Notice;
         return true;
     };
     set_name(name, line, parsed);
-    (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
-    let mut args = Arguments::default();
+    (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
+    let mut args = ArgumentList::default();
     let Some(result) = arguments::split(rest, &mut args) else { return false };
     if !value(result, line, parsed) {
         return false;
@@ -294,7 +294,7 @@ fn set_name(name: &[u8], line: &mut Line, parsed: &mut Parsed) {
 
 /// Read a result; the kernel's negative numbers are errors.
 fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    if result::read(text, line, parsed) == result::Read::Cut {
+    if result::read(text, line, parsed) == result::ReadResult::Cut {
         return false;
     }
     if line.ret == NO_NS || !(LOWEST_ERROR..0).contains(&line.ret) {

@@ -16,17 +16,17 @@ mod front;
 mod table;
 
 use crate::call;
-use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
-use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
-use crate::memo::Parts;
+use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::line_cache::LineParts;
 use crate::scan;
 use crate::strace::arguments as list;
 use crate::strace::layout::without_colours;
 use crate::strace::result;
 use crate::syscalls;
 use crate::text::Text;
-use arguments::Named;
-use front::{Body, Front, front};
+use arguments::NamedArguments;
+use front::{PerfBody, PerfPrefix, front};
 
 /// The format.
 pub struct PerfTrace;
@@ -36,22 +36,22 @@ impl Format for PerfTrace {
         "perf-trace"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut lines, mut fits) = (0usize, 0usize);
         for line in head.lines().filter(|line| blank(line).is_none() && !is_chain(line)) {
             let line = without_colours(line);
             if table::is_title(&line) {
-                return Answer::Yes;
+                return Recognition::Yes;
             }
             lines += 1;
             fits += usize::from(front(&line).is_some());
         }
         match (fits, lines) {
-            (0, 0) if !head.complete => Answer::NeedMore,
-            (0, _) => Answer::No,
+            (0, 0) if !head.complete => Recognition::NeedMore,
+            (0, _) => Recognition::No,
             // The traced program may write among the lines.
-            _ if fits * 4 >= lines => Answer::Yes,
-            _ => Answer::Maybe((fits * 100 / lines) as u8),
+            _ if fits * 4 >= lines => Recognition::Yes,
+            _ => Recognition::Maybe((fits * 100 / lines) as u8),
         }
     }
 
@@ -68,9 +68,9 @@ struct Reader {
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
-        Facts {
-            stamp: if self.is_timed { Stamp::Start } else { Stamp::None },
+    fn facts(&self) -> CaptureFacts {
+        CaptureFacts {
+            stamp: if self.is_timed { StampMoment::Start } else { StampMoment::None },
             clock: if self.is_timed { Clock::SinceStart } else { Clock::None },
             tick_ns: 1_000,
             dur_kind: if self.is_timed { DurKind::Exact } else { DurKind::None },
@@ -91,15 +91,15 @@ impl LineReader for Reader {
         }
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         if memchr::memchr(0x1b, line).is_some() {
             return None;
         }
-        let Front { tid, start_ns, dur_ns, rest, body, .. } = front(line)?;
+        let PerfPrefix { tid, start_ns, dur_ns, rest, body, .. } = front(line)?;
         // Of a second half the stamp is the end.
-        let is_call = matches!(body, Body::Call(..));
-        is_call.then_some(Parts { tid, stamp_ns: start_ns, dur_ns, body: rest, pid: NO_ID, cpu_ns: NO_NS })
+        let is_call = matches!(body, PerfBody::Call(..));
+        is_call.then_some(LineParts { tid, stamp_ns: start_ns, dur_ns, body: rest, pid: NO_ID, cpu_ns: NO_NS })
     }
 }
 
@@ -116,43 +116,43 @@ fn apart(line: &[u8], parsed: &mut Parsed) -> Line {
     let text = scan::skip_blanks(line);
     if let Some(lost) = text.strip_prefix(b"LOST ").and_then(|rest| rest.strip_suffix(b" events!")) {
         let events = scan::number(lost).map_or(NO_NS, |(events, _)| events);
-        return Line { ret: events, ..Line::of(Kind::Dropped) };
+        return Line { ret: events, ..Line::of(LineKind::Dropped) };
     }
     Line::of(match () {
-        () if is_chain(line) => Kind::Continuation,
-        () if front::begins(line) => Kind::Damaged,
-        () if text.starts_with(b"[ perf ") || text.starts_with(b"perf: ") => Kind::Notice,
-        () => Kind::Foreign,
+        () if is_chain(line) => LineKind::Continuation,
+        () if front::begins(line) => LineKind::Damaged,
+        () if text.starts_with(b"[ perf ") || text.starts_with(b"perf: ") => LineKind::Notice,
+        () => LineKind::Foreign,
     })
 }
 
-fn event(front: &Front<'_>, parsed: &mut Parsed) -> Line {
-    let mut line = Line::of(Kind::Call);
+fn event(front: &PerfPrefix<'_>, parsed: &mut Parsed) -> Line {
+    let mut line = Line::of(LineKind::Call);
     (line.tid, line.stamp_ns) = (front.tid, front.start_ns);
     let understood = match front.body {
-        Body::Continued(name, rest) => {
-            (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
+        PerfBody::Continued(name, rest) => {
+            (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
             line.stamp_ns = end_ns(front);
             returned(name, rest, front, &mut line, parsed)
         }
-        Body::Call(name, rest) => called(name, rest, front, &mut line, parsed),
-        Body::Other(name) => {
-            line.kind = Kind::Process;
+        PerfBody::Call(name, rest) => called(name, rest, front, &mut line, parsed),
+        PerfBody::Other(name) => {
+            line.kind = LineKind::Process;
             line.name = parsed.texts.add(name);
             true
         }
     };
     if !understood {
-        return Line { tid: line.tid, stamp_ns: front.start_ns, ..Line::of(Kind::Damaged) };
+        return Line { tid: line.tid, stamp_ns: front.start_ns, ..Line::of(LineKind::Damaged) };
     }
-    if line.extra == 0 && line.kind != Kind::Process && !front.comm.is_empty() {
+    if line.extra == 0 && line.kind != LineKind::Process && !front.comm.is_empty() {
         let program = parsed.texts.add(front.comm);
         line.extra = parsed.keep(Extra::Program(program));
     }
     line
 }
 
-fn end_ns(front: &Front<'_>) -> i64 {
+fn end_ns(front: &PerfPrefix<'_>) -> i64 {
     match (front.start_ns, front.dur_ns) {
         (NO_NS, _) => NO_NS,
         (start_ns, NO_NS) => start_ns,
@@ -161,22 +161,22 @@ fn end_ns(front: &Front<'_>) -> i64 {
 }
 
 /// A call from its name on: whole, or interrupted by another thread's line.
-fn called(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+fn called(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
     line.name = parsed.texts.add(name);
-    let mut found = list::Arguments::default();
+    let mut found = list::ArgumentList::default();
     let is_whole = match list::split(rest, &mut found) {
         Some(result) => value(result, line, parsed),
         None => {
             let Some(before) = scan::trim_end(rest).strip_suffix(b"...") else { return false };
             let before = scan::trim_end(before);
-            found = list::Arguments::default();
+            found = list::ArgumentList::default();
             list::split(before.strip_suffix(b")").unwrap_or(before), &mut found);
-            (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+            (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
             true
         }
     };
     line.dur_ns = front.dur_ns;
-    let named = Named::of(found.list());
+    let named = NamedArguments::of(found.list());
     if let Some(call) = syscalls::by_text(line.name) {
         named.before(name, call, line, parsed);
         let mut scratch = Vec::new();
@@ -191,7 +191,7 @@ fn called(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed: 
 }
 
 /// The end of a process or of a thread. Arguments that hide behind an address do not tell which of the two a clone3 made.
-fn leaves(name: &[u8], named: &Named<'_>, line: &mut Line, parsed: &mut Parsed) {
+fn leaves(name: &[u8], named: &NamedArguments<'_>, line: &mut Line, parsed: &mut Parsed) {
     match name {
         b"exit_group" => {
             let status = named.get(b"error_code").and_then(scan::value).map_or(0, |(status, _)| status);
@@ -203,10 +203,10 @@ fn leaves(name: &[u8], named: &Named<'_>, line: &mut Line, parsed: &mut Parsed) 
 }
 
 /// The second half: `execve())   = 0`.
-fn returned(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+fn returned(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
     line.name = parsed.texts.add(name);
     line.dur_ns = front.dur_ns;
-    let mut found = list::Arguments::default();
+    let mut found = list::ArgumentList::default();
     let Some(result) = list::split(rest, &mut found) else { return false };
     if !value(result, line, parsed) {
         return false;
@@ -221,12 +221,12 @@ fn returned(name: &[u8], rest: &[u8], front: &Front<'_>, line: &mut Line, parsed
 /// Read what follows `= `; nothing at all is what a child gets from its creation.
 fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let text = scan::trim(text);
-    text.is_empty() || matches!(result::read(text, line, parsed), result::Read::Whole(_))
+    text.is_empty() || matches!(result::read(text, line, parsed), result::ReadResult::Whole(_))
 }
 
 /// What a call that went well did to its task.
-fn succeeded(name: &[u8], front: &Front<'_>, line: &mut Line, parsed: &mut Parsed) {
-    if line.outcome != Outcome::Ok || line.part == Part::Begun {
+fn succeeded(name: &[u8], front: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) {
+    if line.outcome != Outcome::Ok || line.part == CallPart::Begun {
         return;
     }
     let has_path = matches!(parsed.extra(line), Some(Extra::Exec { .. }));

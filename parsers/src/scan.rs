@@ -239,7 +239,7 @@ pub fn string_end(inner: &[u8]) -> usize {
 }
 
 /// Most arguments that anybody looks at.
-pub const MOST_ARGS: usize = 8;
+pub const MAX_ARGS: usize = 8;
 
 /// The texts between the commas outside of brackets, trimmed, and how many there are.
 ///
@@ -249,14 +249,14 @@ pub fn arguments<'a>(
     args: &'a [u8],
     nests: (&[u8], &[u8]),
     string: impl Fn(&'a [u8], bool) -> usize,
-) -> ([&'a [u8]; MOST_ARGS], usize) {
-    let (mut found, mut count): ([&[u8]; MOST_ARGS], usize) = ([b""; MOST_ARGS], 0);
+) -> ([&'a [u8]; MAX_ARGS], usize) {
+    let (mut found, mut count): ([&[u8]; MAX_ARGS], usize) = ([b""; MAX_ARGS], 0);
     let (mut start, mut at, mut depth) = (0, 0, 0i32);
     while let Some(&byte) = args.get(at) {
         at += 1;
         match byte {
             b'"' => at += string(args.get(at..).unwrap_or(b""), depth > 0),
-            b',' if depth <= 0 && count + 1 < MOST_ARGS => {
+            b',' if depth <= 0 && count + 1 < MAX_ARGS => {
                 found[count] = trim(args.get(start..at - 1).unwrap_or(b""));
                 count += 1;
                 start = at;

@@ -14,15 +14,15 @@ pub(crate) mod result;
 pub(crate) mod table;
 
 use crate::call;
-use crate::format::{Answer, Facts, Format, Head, LineReader, Parsed, blank};
-use crate::line::{Extra, Kind, Line, NO_NS, Outcome, Part};
-use crate::memo::{Front, Parts};
+use crate::format::{CaptureFacts, Format, Head, LineReader, Parsed, Recognition, blank};
+use crate::line::{CallPart, Extra, Line, LineKind, NO_NS, Outcome};
+use crate::line_cache::{LineParts, LinePrefix};
 use crate::scan;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
-use arguments::Arguments;
-use layout::{Ids, Layout, Prefix, WallClock};
-use table::Columns;
+use arguments::ArgumentList;
+use layout::{StraceIds, StraceLayout, StracePrefix, WallClock};
+use table::SummaryColumns;
 
 /// What some editors put before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
@@ -35,25 +35,25 @@ impl Format for Strace {
         "strace"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         recognise::recognise(head)
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        let layout = Layout::of(head);
-        Box::new(Reader { is_common: layout.is_common() && !layout.colours, layout, columns: Columns::of(head) })
+        let layout = StraceLayout::of(head);
+        Box::new(Reader { is_common: layout.is_common() && !layout.colours, layout, columns: SummaryColumns::of(head) })
     }
 }
 
 struct Reader {
-    layout: Layout,
+    layout: StraceLayout,
     /// Lines begin in the commonest way, which is read at once.
     is_common: bool,
-    columns: Option<Columns>,
+    columns: Option<SummaryColumns>,
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> CaptureFacts {
         self.layout.facts()
     }
 
@@ -65,43 +65,43 @@ impl LineReader for Reader {
         self.read_plain(line, parsed)
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         if self.layout.colours {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let Prefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
-        Some(parts(Front { tid, stamp_ns, len: line.len() - body.len() }, body))
+        let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
+        Some(parts(LinePrefix { tid, stamp_ns, len: line.len() - body.len() }, body))
     }
 
     #[inline]
-    fn parts_behind<'a>(&self, front: Front, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts_after<'a>(&self, prefix: LinePrefix, line: &'a [u8]) -> Option<LineParts<'a>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        line.get(front.len..).map(|body| parts(front, body))
+        line.get(prefix.len..).map(|body| parts(prefix, body))
     }
 
-    fn read_behind(&self, front: Front, line: &[u8], parsed: &mut Parsed) -> Line {
+    fn read_after(&self, prefix: LinePrefix, line: &[u8], parsed: &mut Parsed) -> Line {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
-        let Front { tid, stamp_ns, len } = front;
-        self.read_from(line, line.get(len..).map(|body| Prefix { tid, stamp_ns, body }), parsed)
+        let LinePrefix { tid, stamp_ns, len } = prefix;
+        self.read_from(line, line.get(len..).map(|body| StracePrefix { tid, stamp_ns, body }), parsed)
     }
 
     #[inline]
-    fn front(&self, text: &[u8]) -> Option<Front> {
-        if self.is_common { layout::common_front(text) } else { None }
+    fn prefix(&self, text: &[u8]) -> Option<LinePrefix> {
+        if self.is_common { layout::common_prefix(text) } else { None }
     }
 
     #[inline]
-    fn duration_first<'a>(&self, text: &'a [u8]) -> Option<(i64, &'a [u8])> {
-        result::duration_first(text)
+    fn leading_duration<'a>(&self, text: &'a [u8]) -> Option<(i64, &'a [u8])> {
+        result::leading_duration(text)
     }
 }
 
 /// A line behind its front taken apart.
 #[inline]
-fn parts(front: Front, body: &[u8]) -> Parts<'_> {
+fn parts(prefix: LinePrefix, body: &[u8]) -> LineParts<'_> {
     let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
-    front.parts(body, dur_ns)
+    prefix.parts(body, dur_ns)
 }
 
 impl Reader {
@@ -110,7 +110,7 @@ impl Reader {
     }
 
     /// Read a line with this prefix, if it has one.
-    fn read_from(&self, line: &[u8], prefix: Option<Prefix<'_>>, parsed: &mut Parsed) -> Line {
+    fn read_from(&self, line: &[u8], prefix: Option<StracePrefix<'_>>, parsed: &mut Parsed) -> Line {
         if let Some(read) = prefix.as_ref().and_then(|prefix| body(prefix, parsed)) {
             return read;
         }
@@ -121,7 +121,7 @@ impl Reader {
             return self.read_plain(rest, parsed);
         }
         match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
-            Some(prefix) => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Damaged) },
+            Some(prefix) => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Damaged) },
             None => tail(line, parsed).unwrap_or_else(|| self.unusable(line)),
         }
     }
@@ -132,19 +132,19 @@ impl Reader {
             return Some(blank);
         }
         if events::is_auxiliary(line) {
-            return Some(Line::of(Kind::Continuation));
+            return Some(Line::of(LineKind::Continuation));
         }
         events::message(line, parsed).or_else(|| table::read(line, self.columns.as_ref(), parsed))
     }
 
     /// A line that fits nowhere: a call without the id that the others have, a prefix that is cut, or not strace's.
     fn unusable(&self, line: &[u8]) -> Line {
-        let lacks_id = self.layout.ids == Ids::Column && self.layout.clock != WallClock::None;
+        let lacks_id = self.layout.ids == StraceIds::Column && self.layout.clock != WallClock::None;
         if lacks_id && self.layout.without_ids().prefix(line).is_some_and(|prefix| is_body(prefix.body)) {
-            return Line::of(Kind::NoThread);
+            return Line::of(LineKind::NoThread);
         }
         let only_prefix = line.iter().all(|byte| byte.is_ascii_digit() || b" .:[]pid(+".contains(byte));
-        Line::of(if only_prefix && self.layout.has_prefix() { Kind::Damaged } else { Kind::Foreign })
+        Line::of(if only_prefix && self.layout.has_prefix() { LineKind::Damaged } else { LineKind::Foreign })
     }
 }
 
@@ -183,15 +183,15 @@ fn known(name: Text, printed: &[u8]) -> Option<&'static Syscall> {
     })
 }
 
-fn body(prefix: &Prefix<'_>, parsed: &mut Parsed) -> Option<Line> {
-    let mut line = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(Kind::Call) };
+fn body(prefix: &StracePrefix<'_>, parsed: &mut Parsed) -> Option<Line> {
+    let mut line = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Call) };
     let text = prefix.body;
     let understood = match text.first()? {
         b'<' => resumed(text, &mut line, parsed),
         b'-' => events::signal(text, &mut line, parsed),
         b'+' => events::end(text, &mut line, parsed),
         b'[' => {
-            line.kind = Kind::Process;
+            line.kind = LineKind::Process;
             text.starts_with(b"[ Process PID=")
         }
         _ => entered(text, &mut line, parsed),
@@ -205,12 +205,12 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
         return false;
     };
     line.name = parsed.texts.add(name);
-    let mut args = Arguments::default();
+    let mut args = ArgumentList::default();
     let result = arguments::split(rest, &mut args);
-    let read = result.map_or(result::Read::Cut, |result| result::read(result, line, parsed));
+    let read = result.map_or(result::ReadResult::Cut, |result| result::read(result, line, parsed));
     let call = known(line.name, name);
     match read {
-        result::Read::Whole(id) => {
+        result::ReadResult::Whole(id) => {
             not_a_failure(name, line);
             if line.outcome == Outcome::NoReturn {
                 let (before, _) = cut(args.last());
@@ -222,14 +222,20 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
                 }
             });
         }
-        result::Read::Cut => begun(call, result.is_none(), &mut args, line, parsed),
+        result::ReadResult::Cut => begun(call, result.is_none(), &mut args, line, parsed),
     }
     true
 }
 
 /// A first half, with what is printed where it was cut.
-fn begun(call: Option<&'static Syscall>, open: bool, args: &mut Arguments<'_>, line: &mut Line, parsed: &mut Parsed) {
-    (line.kind, line.part, line.outcome) = (Kind::CallStart, Part::Begun, Outcome::Open);
+fn begun(
+    call: Option<&'static Syscall>,
+    open: bool,
+    args: &mut ArgumentList<'_>,
+    line: &mut Line,
+    parsed: &mut Parsed,
+) {
+    (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
     let said = if open { take_cut(args) } else { None };
     if let Some(call) = call {
         call::describe(call, args.list(), line, parsed);
@@ -242,12 +248,12 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let Some((name, rest)) = resumed_name(text) else {
         return false;
     };
-    (line.kind, line.part) = (Kind::CallEnd, Part::Resumed);
+    (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
     line.name = parsed.texts.add(name);
-    let mut args = Arguments::default();
+    let mut args = ArgumentList::default();
     let result = arguments::split(rest, &mut args);
-    match result.map_or(result::Read::Cut, |result| result::read(result, line, parsed)) {
-        result::Read::Whole(id) => {
+    match result.map_or(result::ReadResult::Cut, |result| result::read(result, line, parsed)) {
+        result::ReadResult::Whole(id) => {
             not_a_failure(name, line);
             with_tracer_id(id, line, |line| {
                 if let Some(call) = known(line.name, name) {
@@ -255,7 +261,7 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
                 }
             });
         }
-        result::Read::Cut => {
+        result::ReadResult::Cut => {
             line.outcome = Outcome::Open;
             let said = take_cut(&mut args);
             keep_cut(said, line, parsed);
@@ -281,15 +287,15 @@ pub(crate) fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// The end of a call whose beginning is on an earlier line.
 fn tail(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    let mut line = Line { part: Part::Tail, ..Line::of(Kind::Continuation) };
-    let mut args = Arguments::default();
+    let mut line = Line { part: CallPart::Tail, ..Line::of(LineKind::Continuation) };
+    let mut args = ArgumentList::default();
     match arguments::split(text, &mut args) {
         Some(result) => match result::read(result, &mut line, parsed) {
-            result::Read::Whole(id) => {
+            result::ReadResult::Whole(id) => {
                 with_tracer_id(id, &mut line, |line| call::describe_tail(text, line, parsed));
                 Some(line)
             }
-            result::Read::Cut => None,
+            result::ReadResult::Cut => None,
         },
         None => {
             let said = take_cut(&mut args)?;
@@ -354,7 +360,7 @@ fn cut(text: &[u8]) -> (&[u8], Option<Cut>) {
     if plain { (&text[..at], Some(Cut::Plain)) } else { (text, None) }
 }
 
-fn take_cut(args: &mut Arguments<'_>) -> Option<Cut> {
+fn take_cut(args: &mut ArgumentList<'_>) -> Option<Cut> {
     let (before, said) = cut(args.last());
     args.replace_last(scan::trim_end(before));
     said

@@ -10,7 +10,7 @@
 //! Which moment of a call the -d stamp means is not documented; it is taken for the return, as on Solaris, so starts are
 //! as uncertain as the durations, which are upper bounds.
 
-use crate::format::{Answer, Format, Head, LineReader};
+use crate::format::{Format, Head, LineReader, Recognition};
 use crate::truss_solaris::{self, recognise};
 
 /// The format.
@@ -21,19 +21,19 @@ impl Format for TrussAix {
         "truss-aix"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut own, mut is_empty) = (false, true);
         for line in head.lines().filter(|line| !line.trim_ascii().is_empty()) {
             if recognise::is_foreign_sign(line) {
-                return Answer::No;
+                return Recognition::No;
             }
             own |= recognise::is_aix(line);
             is_empty = false;
         }
         match () {
-            () if own => Answer::Yes,
-            () if is_empty && !head.complete => Answer::NeedMore,
-            () => Answer::No,
+            () if own => Recognition::Yes,
+            () if is_empty && !head.complete => Recognition::NeedMore,
+            () => Recognition::No,
         }
     }
 

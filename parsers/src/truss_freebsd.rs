@@ -15,13 +15,13 @@ mod split;
 mod table;
 
 use crate::error_names::{self, System};
-use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
-use crate::line::{Ended, Extra, Kind, Line, NO_ID, Outcome};
-use crate::memo::Parts;
+use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::line::{Ended, Extra, Line, LineKind, NO_ID, Outcome};
+use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
-use crate::{pasted, scan};
+use crate::{quoting, scan};
 use call::{Call, End, Text, plain_name};
-use layout::{Ids, Layout};
+use layout::{FreebsdIds, FreebsdLayout};
 use split::{Split, split, split_inside};
 
 /// The format.
@@ -32,7 +32,7 @@ impl Format for TrussFreebsd {
         "truss-freebsd"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         recognise::answer(head)
     }
 
@@ -42,14 +42,14 @@ impl Format for TrussFreebsd {
 }
 
 struct Reader {
-    layout: Layout,
+    layout: FreebsdLayout,
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
+    fn facts(&self) -> CaptureFacts {
         let (stamped, measured) = (self.layout.has_stamps, self.layout.has_durations());
-        Facts {
-            stamp: if stamped { Stamp::End } else { Stamp::None },
+        CaptureFacts {
+            stamp: if stamped { StampMoment::End } else { StampMoment::None },
             clock: if stamped { Clock::SinceStart } else { Clock::None },
             tick_ns: 1,
             dur_kind: match (measured || self.layout.is_table, stamped) {
@@ -58,9 +58,9 @@ impl LineReader for Reader {
                 (false, false) => DurKind::None,
             },
             has_durations: measured,
-            has_ids: self.layout.ids != Ids::None,
+            has_ids: self.layout.ids != FreebsdIds::None,
             // Signals of old versions have no id.
-            ids_optional: self.layout.is_old && self.layout.ids != Ids::None,
+            ids_optional: self.layout.is_old && self.layout.ids != FreebsdIds::None,
             mixes_threads: false,
             one_process: false,
             base_ns: 0,
@@ -76,23 +76,23 @@ impl LineReader for Reader {
         }
         let split = split(line, self.layout.columns);
         match self.event(&split, parsed) {
-            Some(found) if split.prefixed() || self.layout.ids == Ids::None => self.with_columns(found, &split),
+            Some(found) if split.prefixed() || self.layout.ids == FreebsdIds::None => self.with_columns(found, &split),
             Some(found) => self.unowned(found, &split),
             None => self.other(line, &split, parsed),
         }
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let split = split(line, self.layout.columns);
-        let has_ids = self.layout.ids != Ids::None;
+        let has_ids = self.layout.ids != FreebsdIds::None;
         let is_whole = split.prefixed() == has_ids && split.columns == self.layout.columns;
         let has_front = has_ids || self.layout.columns > 0;
         // What is no call may hold a line with ids of its own.
         if self.layout.is_table || !is_whole || !has_front || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(Kind::Call), &split);
-        Some(Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(LineKind::Call), &split);
+        Some(LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
     }
 }
 
@@ -112,16 +112,16 @@ impl Reader {
     /// An event without an id among others that have one.
     fn unowned(&self, found: Line, split: &Split<'_>) -> Line {
         match found.kind {
-            Kind::Call => self.with_columns(Line::of(Kind::NoThread), split),
+            LineKind::Call => self.with_columns(Line::of(LineKind::NoThread), split),
             // Whose end or birth this is cannot be known; of old versions it is that of the only process, if there is one.
-            Kind::Exit | Kind::Process if !self.layout.is_old => Line::of(Kind::Notice),
+            LineKind::Exit | LineKind::Process if !self.layout.is_old => Line::of(LineKind::Notice),
             _ => self.with_columns(found, split),
         }
     }
 
     /// What is no event from its beginning on.
     fn other(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
-        for inside in split_inside(line, self.layout.columns).filter(|_| self.layout.ids != Ids::None) {
+        for inside in split_inside(line, self.layout.columns).filter(|_| self.layout.ids != FreebsdIds::None) {
             if let Some(found) = self.event(&inside, parsed) {
                 return self.with_columns(found, &inside);
             }
@@ -130,8 +130,8 @@ impl Reader {
             let found = notes::line(note, split, &self.layout, parsed);
             return self.with_columns(found, split);
         }
-        let alone = self.layout.ids == Ids::None && self.layout.columns == 0;
-        if let Some(Text::Call(call)) = pasted::call_inside(line).filter(|_| alone).map(scan::trim).map(call::read)
+        let alone = self.layout.ids == FreebsdIds::None && self.layout.columns == 0;
+        if let Some(Text::Call(call)) = quoting::call_inside(line).filter(|_| alone).map(scan::trim).map(call::read)
             && call.end != End::Nothing
         {
             return read_call(&call, parsed);
@@ -142,15 +142,15 @@ impl Reader {
             Text::Other => false,
         };
         match has_columns || is_cut {
-            true => self.with_columns(Line::of(Kind::Damaged), split),
-            false => Line::of(Kind::Foreign),
+            true => self.with_columns(Line::of(LineKind::Damaged), split),
+            false => Line::of(LineKind::Foreign),
         }
     }
 
     fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
         (line.pid, line.tid) = match (self.layout.ids, split.second) {
-            (Ids::None, _) => (NO_ID, NO_ID),
-            (Ids::Thread, NO_ID) => (NO_ID, split.first),
+            (FreebsdIds::None, _) => (NO_ID, NO_ID),
+            (FreebsdIds::Thread, NO_ID) => (NO_ID, split.first),
             (_, NO_ID) => (split.first, split.first),
             (_, second) => (split.first, second),
         };
@@ -178,7 +178,7 @@ fn is_one_way(name: &[u8]) -> bool {
 }
 
 fn read_call(call: &Call<'_>, parsed: &mut Parsed) -> Line {
-    let mut line = Line::of(Kind::Call);
+    let mut line = Line::of(LineKind::Call);
     line.name = parsed.texts.add(call.name);
     match call.end {
         End::Value(value) => line.ret = value,
@@ -219,7 +219,7 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// An address where a list of descriptors is expected holds none.
-fn without_pointers(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS]) {
+fn without_pointers(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS]) {
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
         if matches!(letter, b'l' | b'k' | b'q' | b'e') && arg.starts_with(b"0x") {
             *arg = b"";

@@ -15,13 +15,13 @@ pub(crate) mod recognise;
 mod split;
 mod table;
 
-use crate::format::{Answer, Clock, DurKind, Facts, Format, Head, LineReader, Parsed, Stamp, blank};
-use crate::line::{Ended, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part};
-use crate::memo::Parts;
+use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
 use call::{Call, End};
-use layout::{Column, Layout};
+use layout::{SolarisColumn, SolarisLayout};
 use split::{Split, split, split_inside};
 
 /// The format.
@@ -32,7 +32,7 @@ impl Format for TrussSolaris {
         "truss-solaris"
     }
 
-    fn recognise(&self, head: Head<'_>) -> Answer {
+    fn recognise(&self, head: Head<'_>) -> Recognition {
         recognise::answer(head)
     }
 
@@ -47,14 +47,14 @@ pub(crate) fn reader(head: Head<'_>) -> Box<dyn LineReader> {
 }
 
 struct Reader {
-    layout: Layout,
+    layout: SolarisLayout,
 }
 
 impl LineReader for Reader {
-    fn facts(&self) -> Facts {
-        let (stamped, measured) = (self.layout.has(Column::End), self.layout.has(Column::Since));
-        Facts {
-            stamp: if stamped { Stamp::End } else { Stamp::None },
+    fn facts(&self) -> CaptureFacts {
+        let (stamped, measured) = (self.layout.has(SolarisColumn::End), self.layout.has(SolarisColumn::Since));
+        CaptureFacts {
+            stamp: if stamped { StampMoment::End } else { StampMoment::None },
             clock: if stamped { Clock::SinceStart } else { Clock::None },
             tick_ns: 100_000,
             dur_kind: if stamped || measured { DurKind::UpperBound } else { DurKind::None },
@@ -81,14 +81,14 @@ impl LineReader for Reader {
         self.unplaced(line, &split, parsed)
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let split = split(line, self.layout.count);
         let has_ids = self.layout.has_pids || self.layout.has_lwps;
         if self.layout.is_table || split.columns != self.layout.count || split.prefixed != has_ids {
             return None;
         }
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(Kind::Call), &split);
-        Some(Parts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(LineKind::Call), &split);
+        Some(LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
     }
 }
 
@@ -115,10 +115,10 @@ impl Reader {
             call::Text::Call(Call { end: End::Value(..) | End::Error(..) | End::Exec, .. })
                 if split.columns == self.layout.count =>
             {
-                self.with_columns(Line::of(Kind::NoThread), split)
+                self.with_columns(Line::of(LineKind::NoThread), split)
             }
-            _ if split.columns > 0 && split.columns == self.layout.count => Line::of(Kind::Damaged),
-            _ => Line::of(Kind::Foreign),
+            _ if split.columns > 0 && split.columns == self.layout.count => Line::of(LineKind::Damaged),
+            _ => Line::of(LineKind::Foreign),
         }
     }
 
@@ -143,17 +143,17 @@ impl Reader {
             return line;
         }
         if body.is_empty() && split.columns == 0 {
-            return Line::of(Kind::Continuation);
+            return Line::of(LineKind::Continuation);
         }
         let kind = match call::read(body) {
-            _ if split.columns > 0 => Kind::Damaged,
+            _ if split.columns > 0 => LineKind::Damaged,
             call::Text::Cut(name) if !split.indented || split.prefixed => match syscalls::by_name(name) {
-                Some(_) => Kind::Damaged,
-                None if split.prefixed => Kind::Continuation,
-                None => Kind::Foreign,
+                Some(_) => LineKind::Damaged,
+                None if split.prefixed => LineKind::Continuation,
+                None => LineKind::Foreign,
             },
-            _ if split.prefixed || split.indented => Kind::Continuation,
-            _ => Kind::Foreign,
+            _ if split.prefixed || split.indented => LineKind::Continuation,
+            _ => LineKind::Foreign,
         };
         Line::of(kind)
     }
@@ -166,9 +166,9 @@ impl Reader {
         }
         for (column, time_ns) in self.layout.columns().iter().zip(split.times_ns) {
             match column {
-                Column::End => line.stamp_ns = time_ns,
-                Column::Since => line.dur_ns = time_ns,
-                Column::Cpu => line.cpu_ns = time_ns,
+                SolarisColumn::End => line.stamp_ns = time_ns,
+                SolarisColumn::Since => line.dur_ns = time_ns,
+                SolarisColumn::Cpu => line.cpu_ns = time_ns,
             }
         }
         if self.stamps_entry(split.body) {
@@ -180,7 +180,7 @@ impl Reader {
     /// Whether the stamp of a call is its entry, so that what lies before is the program's own: it does not return. With
     /// `-E` truss prints such a call only at the next stop, and the stamp is that one's.
     fn stamps_entry(&self, body: &[u8]) -> bool {
-        let is_late = self.layout.has(Column::Cpu) || !self.layout.has(Column::End);
+        let is_late = self.layout.has(SolarisColumn::Cpu) || !self.layout.has(SolarisColumn::End);
         let name = || body.split(|&byte| byte == b'(').next().unwrap_or(body);
         !is_late && body.last() == Some(&b')') && is_one_way(name())
     }
@@ -203,7 +203,7 @@ fn is_one_way(name: &[u8]) -> bool {
 }
 
 fn read_call(call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
-    let mut line = Line::of(Kind::Call);
+    let mut line = Line::of(LineKind::Call);
     line.name = parsed.texts.add(call.name);
     match call.end {
         End::Value(value, _) => line.ret = value,
@@ -220,7 +220,7 @@ fn read_call(call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
         }
         End::Exec | End::NewLwp => line.ret = 0,
         End::Child(parent) => line.ret = parent,
-        End::Sleeping => (line.kind, line.part, line.outcome) = (Kind::Notice, Part::Begun, Outcome::Open),
+        End::Sleeping => (line.kind, line.part, line.outcome) = (LineKind::Notice, CallPart::Begun, Outcome::Open),
         End::Nothing if matches!(call.name, b"_exit" | b"exit" | b"lwp_exit") => line.outcome = Outcome::NoReturn,
         End::Nothing if is_one_way(call.name) => {}
         End::Nothing => line.outcome = Outcome::Unavailable,
@@ -245,7 +245,7 @@ fn describe(call: &Call<'_>, split: &Split<'_>, line: &mut Line, parsed: &mut Pa
 }
 
 /// As the common rules want them: NULL is shown as zeros here, lists of descriptors as addresses, no flags as 0.
-fn plain(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS]) {
+fn plain(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS]) {
     let of_anybody = args[0] == b"P_ALL";
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
         match letter {
@@ -260,7 +260,7 @@ fn plain(known: &Syscall, args: &mut [&[u8]; crate::scan::MOST_ARGS]) {
 
 fn extra(
     call: &Call<'_>,
-    args: &[&[u8]; crate::scan::MOST_ARGS],
+    args: &[&[u8]; crate::scan::MAX_ARGS],
     split: &Split<'_>,
     line: &Line,
     parsed: &mut Parsed,

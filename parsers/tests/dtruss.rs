@@ -1,7 +1,7 @@
 //! Lines of dtruss, one case a line in `dtruss.cases`.
 
 use parsers::dtruss::Dtruss;
-use parsers::{Answer, Clock, DurKind, Format, Head, Kind, LineReader, NO_NS, Parsed};
+use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition};
 use proptest::prelude::*;
 
 mod shown;
@@ -50,7 +50,7 @@ fn the_header_or_else_the_numbers_tell_the_columns() {
         let reader = reader(head);
         let mut parsed = Parsed::default();
         parsed.read(reader.as_ref(), head.as_bytes());
-        let line = parsed.lines.iter().find(|line| line.kind == Kind::Call).expect("a call");
+        let line = parsed.lines.iter().find(|line| line.kind == LineKind::Call).expect("a call");
         let us = |ns: i64| if ns == NO_NS { -1 } else { ns / 1_000 };
         assert_eq!([us(line.stamp_ns), us(line.dur_ns), us(line.cpu_ns)], expected, "{head}");
         let facts = reader.facts();
@@ -91,16 +91,16 @@ fn look_alikes_are_told_apart() {
     ];
     let head = |text: &'static str| Head { bytes: text.as_bytes(), complete: true };
     for text in yes {
-        assert_eq!(Dtruss.recognise(head(text)), Answer::Yes, "{text}");
+        assert_eq!(Dtruss.recognise(head(text)), Recognition::Yes, "{text}");
     }
     for text in maybe {
-        assert_eq!(Dtruss.recognise(head(text)), Answer::Maybe(100), "{text}");
+        assert_eq!(Dtruss.recognise(head(text)), Recognition::Maybe(100), "{text}");
     }
     for text in yes.into_iter().chain(maybe) {
         assert_eq!(parsers::recognise(head(text)).map(Format::name), Some("dtruss"), "{text}");
     }
     for text in no {
-        assert_eq!(Dtruss.recognise(head(text)), Answer::No, "{text}");
+        assert_eq!(Dtruss.recognise(head(text)), Recognition::No, "{text}");
     }
 }
 
@@ -112,7 +112,7 @@ fn public_samples_are_read_without_a_loss() {
         parsed.read(reader(&text).as_ref(), text.as_bytes());
         assert_eq!(parsed.lines.len(), text.lines().count());
         for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-            let expected = if raw.contains("SYSCALL(args)") { Kind::Notice } else { Kind::Call };
+            let expected = if raw.contains("SYSCALL(args)") { LineKind::Notice } else { LineKind::Call };
             assert_eq!(line.kind, expected, "{name}: {raw}");
         }
     }

@@ -1,7 +1,7 @@
 //! Records of kdump, one case a line in `kdump.cases`.
 
 use parsers::kdump::Kdump;
-use parsers::{Clock, DurKind, Format, Head, Kind, LineReader, Parsed, Stamp};
+use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, StampMoment};
 use proptest::prelude::*;
 
 mod shown;
@@ -59,7 +59,7 @@ fn the_clock_is_told_by_the_numbers() {
     let both = "  2769 sh       0.000000 0.000000 CALL  getpid\n  2769 sh       0.000050 0.000050 RET   getpid 2769\n";
     assert_eq!(facts(both), (Clock::SinceStart, 1_000, true));
     let timed = reader(LAYOUTS[1].1).facts();
-    assert_eq!((timed.stamp, timed.dur_kind), (Stamp::Start, DurKind::Exact));
+    assert_eq!((timed.stamp, timed.dur_kind), (StampMoment::Start, DurKind::Exact));
 }
 
 #[test]
@@ -83,7 +83,11 @@ fn the_public_sample_is_read_without_a_loss() {
     parsed.read(Kdump.reader(head).as_ref(), text.as_bytes());
     assert_eq!(parsed.lines.len(), text.lines().count());
     for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-        assert!(!matches!(line.kind, Kind::Foreign | Kind::Damaged | Kind::Notice), "{:?}: {raw}", line.kind);
+        assert!(
+            !matches!(line.kind, LineKind::Foreign | LineKind::Damaged | LineKind::Notice),
+            "{:?}: {raw}",
+            line.kind
+        );
     }
 }
 

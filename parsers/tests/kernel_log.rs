@@ -3,7 +3,7 @@
 mod shown;
 
 use parsers::kernel_log::KernelLog;
-use parsers::{Answer, Clock, DurKind, Format, Head, Kind, LineReader, NO_NS, Parsed, Stamp};
+use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -22,7 +22,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
     KernelLog.reader(Head { bytes: head.as_bytes(), complete: true })
 }
 
-fn answer(text: &str) -> Answer {
+fn answer(text: &str) -> Recognition {
     KernelLog.recognise(Head { bytes: text.as_bytes(), complete: true })
 }
 
@@ -36,7 +36,7 @@ fn every_case_is_read_as_it_says() {
 fn the_clock_is_told_by_most_lines() {
     for (name, head, clock) in CLOCKS {
         let facts = reader(head).facts();
-        assert_eq!((facts.clock, facts.stamp, facts.dur_kind), (*clock, Stamp::Start, DurKind::Gap), "{name}");
+        assert_eq!((facts.clock, facts.stamp, facts.dur_kind), (*clock, StampMoment::Start, DurKind::Gap), "{name}");
         assert!(!facts.has_ids && !facts.has_durations, "{name}");
     }
     assert_eq!(reader(CLOCKS[0].1).facts().tick_ns, 1000);
@@ -74,13 +74,13 @@ fn logs_are_recognised_and_traces_are_not() {
         "",
     ];
     for text in yes {
-        assert_eq!(answer(text), Answer::Yes, "{text}");
+        assert_eq!(answer(text), Recognition::Yes, "{text}");
     }
     for text in no {
-        assert_eq!(answer(text), Answer::No, "{text}");
+        assert_eq!(answer(text), Recognition::No, "{text}");
     }
-    assert_eq!(answer("2009-03-05 19:43:34 one\n2009-03-05 19:43:35 two"), Answer::Maybe(100));
-    assert_eq!(KernelLog.recognise(Head { bytes: b"\n", complete: false }), Answer::NeedMore);
+    assert_eq!(answer("2009-03-05 19:43:34 one\n2009-03-05 19:43:35 two"), Recognition::Maybe(100));
+    assert_eq!(KernelLog.recognise(Head { bytes: b"\n", complete: false }), Recognition::NeedMore);
 }
 
 #[test]
@@ -92,14 +92,14 @@ fn every_line_of_the_samples_is_a_message_with_a_time() {
         std::fs::read_to_string(sample).ok(),
     ];
     for text in texts.into_iter().flatten() {
-        assert_eq!(answer(&text), Answer::Yes);
+        assert_eq!(answer(&text), Recognition::Yes);
         let found = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
         assert_eq!(found.map(Format::name), Some("kernel-log"));
         let mut parsed = Parsed::default();
         parsed.read(reader(&text).as_ref(), text.as_bytes());
         assert_eq!(parsed.lines.len(), text.lines().count());
         for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-            assert!(line.kind == Kind::Log && line.stamp_ns != NO_NS && line.target.is_some(), "{raw}");
+            assert!(line.kind == LineKind::Log && line.stamp_ns != NO_NS && line.target.is_some(), "{raw}");
         }
     }
 }

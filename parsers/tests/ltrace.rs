@@ -1,7 +1,7 @@
 //! Lines of ltrace with system calls, one case a line in `ltrace.cases`.
 
 use parsers::ltrace::Ltrace;
-use parsers::{Clock, DurKind, Format, Head, Kind, LineReader, Parsed};
+use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed};
 use proptest::prelude::*;
 
 mod shown;
@@ -70,8 +70,8 @@ fn calls_of_libraries_are_not_calls() {
     let mut parsed = Parsed::default();
     let text = "puts(\"hi\" <unfinished ...>\nSYS_write(1, \"hi\\n\", 3) = 3\n<... puts resumed> ) = 3\n";
     parsed.read(reader(LAYOUTS[0].1).as_ref(), text.as_bytes());
-    let kinds: Vec<Kind> = parsed.lines.iter().map(|line| line.kind).collect();
-    assert_eq!(kinds, [Kind::Notice, Kind::Call, Kind::Notice]);
+    let kinds: Vec<LineKind> = parsed.lines.iter().map(|line| line.kind).collect();
+    assert_eq!(kinds, [LineKind::Notice, LineKind::Call, LineKind::Notice]);
 }
 
 proptest! {

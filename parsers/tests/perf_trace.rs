@@ -1,7 +1,7 @@
 //! Lines of perf trace, one case a line in `perf_trace.cases`.
 
 use parsers::perf_trace::PerfTrace;
-use parsers::{Clock, DurKind, Format, Head, Kind, LineReader, Parsed, Stamp};
+use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, StampMoment};
 use proptest::prelude::*;
 
 mod shown;
@@ -31,8 +31,8 @@ fn times_are_exact_unless_there_is_only_a_table() {
         let facts = reader(head).facts();
         (facts.stamp, facts.clock, facts.dur_kind, facts.has_ids)
     };
-    let exact = |has_ids| (Stamp::Start, Clock::SinceStart, DurKind::Exact, has_ids);
-    let none = (Stamp::None, Clock::None, DurKind::None, false);
+    let exact = |has_ids| (StampMoment::Start, Clock::SinceStart, DurKind::Exact, has_ids);
+    let none = (StampMoment::None, Clock::None, DurKind::None, false);
     let expected = [exact(true), exact(true), exact(false), none];
     assert_eq!(LAYOUTS.iter().map(|(_, head)| facts(head)).collect::<Vec<_>>(), expected);
 }
@@ -57,8 +57,8 @@ fn the_public_sample_is_read_without_a_loss() {
     assert_eq!(parsers::recognise(head).map(Format::name), Some("perf-trace"));
     let mut parsed = Parsed::default();
     parsed.read(PerfTrace.reader(head).as_ref(), text.as_bytes());
-    let kinds: Vec<Kind> = parsed.lines.iter().map(|line| line.kind).collect();
-    assert_eq!(kinds, [Kind::CallEnd, Kind::Call, Kind::Call]);
+    let kinds: Vec<LineKind> = parsed.lines.iter().map(|line| line.kind).collect();
+    assert_eq!(kinds, [LineKind::CallEnd, LineKind::Call, LineKind::Call]);
 }
 
 proptest! {

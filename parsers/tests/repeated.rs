@@ -1,17 +1,17 @@
 //! Lines that are repeated are not read again: what they say must be what reading them says.
 
-use parsers::{Bodies, Head, Lines, Parsed, by_name, recognise};
+use parsers::{CachedLines, ChunkLines, Head, Parsed, by_name, recognise};
 use proptest::prelude::*;
 
 /// What the lines of a text say, each as words: read piece by piece with a memory, or one by one without.
 fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: bool) -> Vec<String> {
     let reader = format.reader(Head { bytes: head, complete: true });
-    let (mut parsed, mut lines, mut bodies) = (Parsed::default(), Lines::default(), Bodies::default());
+    let (mut parsed, mut lines, mut bodies) = (Parsed::default(), ChunkLines::default(), CachedLines::default());
     let mut words = Vec::new();
     for piece in pieces {
         let full = if remembers {
-            parsed.read_on(reader.as_ref(), piece, &mut lines);
-            bodies.in_full(&lines)
+            parsed.read_next(reader.as_ref(), piece, &mut lines);
+            bodies.resolve_all(&lines)
         } else {
             parsed.read(reader.as_ref(), piece);
             parsed.lines.iter().map(|line| (*line, parsed.extra(line).cloned())).collect()
@@ -20,7 +20,7 @@ fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: 
             let texts =
                 [line.name, line.op, line.target, line.errno].map(|text| parsed.texts.string(text).into_owned());
             let extra = spelt(&format!("{extra:?}"), &parsed);
-            let plain = parsers::Line { extra: 0, body: 0, ..line };
+            let plain = parsers::Line { extra: 0, cached: 0, ..line };
             words.push(format!("{} {texts:?} {extra}", spelt(&format!("{plain:?}"), &parsed)));
         }
     }

@@ -1,7 +1,8 @@
 //! The strace reader: cases as data, and what must hold for any bytes.
 
 use parsers::{
-    Answer, Clock, DurKind, Extra, Head, Kind, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part, Text, by_name,
+    CallPart, Clock, DurKind, Extra, Head, Line, LineKind, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition,
+    Text, by_name,
 };
 use proptest::prelude::*;
 use std::fmt::Write;
@@ -30,7 +31,7 @@ fn words(line: &Line, parsed: &Parsed) -> String {
     for (name, text) in texts.iter().filter(|(_, text)| text.is_some()) {
         let _ = write!(out, " {name}={:?}", parsed.texts.string(*text));
     }
-    if line.part != Part::Whole {
+    if line.part != CallPart::Whole {
         let _ = write!(out, " {:?}", line.part);
     }
     if line.outcome != Outcome::Ok {
@@ -110,9 +111,9 @@ fn bless() {
 fn is_strace(text: &str) -> bool {
     let format = by_name("strace").expect("the format is listed");
     match format.recognise(Head { bytes: text.as_bytes(), complete: true }) {
-        Answer::Yes => true,
-        Answer::Maybe(share) => share >= 30,
-        Answer::No | Answer::NeedMore => false,
+        Recognition::Yes => true,
+        Recognition::Maybe(share) => share >= 30,
+        Recognition::No | Recognition::NeedMore => false,
     }
 }
 
@@ -180,7 +181,7 @@ fn zeros_of_a_file_that_was_emptied_do_not_hide_the_line_behind_them() {
     let [plain, behind] = [line.to_owned(), "\0".repeat(4096) + line]
         .map(|text| reader(&format!("{line}\n")).read(text.as_bytes(), &mut parsed));
     assert_eq!(plain, behind);
-    assert_eq!(plain.kind, Kind::Call);
+    assert_eq!(plain.kind, LineKind::Call);
 }
 
 #[test]
@@ -203,8 +204,8 @@ fn columns_of_a_table_are_those_of_its_head() {
 #[test]
 fn an_empty_beginning_says_nothing_yet() {
     let format = by_name("strace").expect("the format is listed");
-    assert_eq!(format.recognise(Head { bytes: b"\n\n", complete: false }), Answer::NeedMore);
-    assert_eq!(format.recognise(Head { bytes: b"", complete: true }), Answer::No);
+    assert_eq!(format.recognise(Head { bytes: b"\n\n", complete: false }), Recognition::NeedMore);
+    assert_eq!(format.recognise(Head { bytes: b"", complete: true }), Recognition::No);
 }
 
 /// Bytes that look like lines of a trace often enough to reach the corners.
@@ -282,6 +283,6 @@ proptest! {
         let line = "12 1795224170.658193 openat(AT_FDCWD</srv>, \"a b\", O_RDONLY) = 3</srv/a b> <0.000012>";
         let mut parsed = Parsed::default();
         let read = reader(line).read(&line.as_bytes()[..cut.min(line.len())], &mut parsed);
-        prop_assert!(matches!(read.kind, Kind::Call | Kind::CallStart | Kind::Damaged | Kind::Blank | Kind::Foreign));
+        prop_assert!(matches!(read.kind, LineKind::Call | LineKind::CallStart | LineKind::Damaged | LineKind::Blank | LineKind::Foreign));
     }
 }

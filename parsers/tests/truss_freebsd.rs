@@ -1,7 +1,7 @@
 //! Lines of FreeBSD truss, one case a line in `truss_freebsd.cases`.
 
 use parsers::truss_freebsd::TrussFreebsd;
-use parsers::{Answer, Clock, DurKind, Format, Head, Kind, LineReader, Parsed, Stamp};
+use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 
 mod shown;
@@ -37,10 +37,10 @@ fn every_case_is_read_as_it_says() {
 
 #[test]
 fn the_columns_are_told_by_their_numbers() {
-    let exact = (Stamp::End, Clock::SinceStart, DurKind::Exact, true);
-    let ends = (Stamp::End, Clock::SinceStart, DurKind::UpperBound, false);
-    let lengths = (Stamp::None, Clock::None, DurKind::Exact, true);
-    let nothing = (Stamp::None, Clock::None, DurKind::None, false);
+    let exact = (StampMoment::End, Clock::SinceStart, DurKind::Exact, true);
+    let ends = (StampMoment::End, Clock::SinceStart, DurKind::UpperBound, false);
+    let lengths = (StampMoment::None, Clock::None, DurKind::Exact, true);
+    let nothing = (StampMoment::None, Clock::None, DurKind::None, false);
     let cases = [
         ("0.000020000 0.000010000 close(3) = 0 (0x0)\n", exact),
         ("0.000020000 close(3) = 0 (0x0)\n0.000030000 close(4) = 0 (0x0)\n1.5 x\n", ends),
@@ -83,14 +83,14 @@ fn look_alikes_are_told_apart() {
     ];
     let answer = |text: &str| TrussFreebsd.recognise(Head { bytes: text.as_bytes(), complete: true });
     for text in yes {
-        assert_eq!(answer(text), Answer::Yes, "{text}");
+        assert_eq!(answer(text), Recognition::Yes, "{text}");
         let format = parsers::recognise(Head { bytes: text.as_bytes(), complete: true });
         assert_eq!(format.map(Format::name), Some("truss-freebsd"), "{text}");
     }
     for text in no {
-        assert_eq!(answer(text), Answer::No, "{text}");
+        assert_eq!(answer(text), Recognition::No, "{text}");
     }
-    assert_eq!(TrussFreebsd.recognise(Head { bytes: b"", complete: false }), Answer::NeedMore);
+    assert_eq!(TrussFreebsd.recognise(Head { bytes: b"", complete: false }), Recognition::NeedMore);
 }
 
 #[test]
@@ -101,7 +101,7 @@ fn the_public_sample_is_read_without_a_loss() {
     parsed.read(reader.as_ref(), text.as_bytes());
     assert_eq!(parsed.lines.len(), text.lines().count());
     for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-        assert_eq!(line.kind, Kind::Call, "{raw}");
+        assert_eq!(line.kind, LineKind::Call, "{raw}");
     }
 }
 

@@ -3,7 +3,7 @@
 mod shown;
 
 use parsers::truss_solaris::TrussSolaris;
-use parsers::{Answer, DurKind, Format, Head, Kind, LineReader, NO_NS, Parsed, Stamp};
+use parsers::{DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 use std::path::Path;
 
@@ -48,7 +48,7 @@ fn the_columns_are_told_by_their_numbers() {
     for (head, stamped, measured, cpu) in cases {
         let reader = reader(head);
         let facts = reader.facts();
-        assert_eq!((facts.stamp == Stamp::End, facts.has_durations), (stamped, measured), "{head}");
+        assert_eq!((facts.stamp == StampMoment::End, facts.has_durations), (stamped, measured), "{head}");
         let line = reader.read(head.lines().next().unwrap_or("").as_bytes(), &mut Parsed::default());
         assert_eq!(line.cpu_ns != NO_NS, cpu, "{head}");
         assert_eq!(facts.dur_kind == DurKind::UpperBound, stamped || measured, "{head}");
@@ -95,13 +95,13 @@ fn look_alikes_are_told_apart() {
     ];
     let answer = |text: &str| TrussSolaris.recognise(Head { bytes: text.as_bytes(), complete: true });
     for text in yes {
-        assert_eq!(answer(text), Answer::Yes, "{text}");
+        assert_eq!(answer(text), Recognition::Yes, "{text}");
     }
     for text in no {
-        assert_eq!(answer(text), Answer::No, "{text}");
+        assert_eq!(answer(text), Recognition::No, "{text}");
     }
-    assert_eq!(answer("12345:\tclose(3)\t\t\t\t= 0\n"), Answer::Maybe(100));
-    assert_eq!(answer("close(3) = 0\nmmap(0x00000000, 56, 7, 258, 4, 0) = 0x08046790\n"), Answer::Maybe(100));
+    assert_eq!(answer("12345:\tclose(3)\t\t\t\t= 0\n"), Recognition::Maybe(100));
+    assert_eq!(answer("close(3) = 0\nmmap(0x00000000, 56, 7, 258, 4, 0) = 0x08046790\n"), Recognition::Maybe(100));
 }
 
 #[test]
@@ -114,14 +114,15 @@ fn public_samples_are_read_without_a_loss() {
     ];
     for text in texts.into_iter().flatten() {
         let head = Head { bytes: text.as_bytes(), complete: true };
-        assert_eq!(TrussSolaris.recognise(head), Answer::Yes);
+        assert_eq!(TrussSolaris.recognise(head), Recognition::Yes);
         assert_eq!(parsers::recognise(head).map(Format::name), Some("truss-solaris"));
         let reader = TrussSolaris.reader(head);
         let mut parsed = Parsed::default();
         parsed.read(reader.as_ref(), text.as_bytes());
         assert_eq!(parsed.lines.len(), text.lines().count());
         for (line, raw) in parsed.lines.iter().zip(text.lines()) {
-            let used = !matches!(line.kind, Kind::Foreign | Kind::Damaged | Kind::NoThread | Kind::Blank);
+            let used =
+                !matches!(line.kind, LineKind::Foreign | LineKind::Damaged | LineKind::NoThread | LineKind::Blank);
             assert!(used, "{:?}: {raw}", line.kind);
         }
     }

@@ -3,7 +3,7 @@
 use super::{Assembler, Open, Place};
 use crate::events::{Ending, Event, NONE};
 use crate::owners::Birth;
-use parsers::{DurKind, Extra, Kind, Line, NO_ID, NO_NS, Outcome, Text};
+use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
     pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
@@ -34,7 +34,7 @@ impl Assembler<'_> {
     pub(super) fn take_open(&mut self, task: u32) -> Option<Open> {
         let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
         self.free.push(number);
-        let hole = Open { row: NONE, half: NONE, line: Line::of(Kind::Blank), extra: None };
+        let hole = Open { row: NONE, half: NONE, line: Line::of(LineKind::Blank), extra: None };
         Some(std::mem::replace(&mut self.open[number as usize], hole))
     }
 
@@ -46,7 +46,7 @@ impl Assembler<'_> {
             return;
         }
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
-            let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
+            let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
             self.asks(open.row, open.extra.as_ref());
             self.count(task, Outcome::Open);
@@ -56,10 +56,10 @@ impl Assembler<'_> {
     /// How long a call that has not returned was asked to take.
     fn asks(&mut self, row: u32, extra: Option<&Extra>) {
         match extra {
-            Some(&Extra::Asked(asked_ns) | &Extra::Polled { asked_ns, .. }) => {
+            Some(&Extra::Timeout(asked_ns) | &Extra::Polled { timeout_ns: asked_ns, .. }) => {
                 self.trace.events.asked.push((row, asked_ns));
             }
-            Some(&Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
+            Some(&Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
             _ => {}
         }
     }
@@ -113,26 +113,26 @@ impl Assembler<'_> {
         events.end(row, &Ending { shape, ret, outcome, target, dur_ns, dur_kind, cpu_ns });
     }
 
-    pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
+    pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
             self.unpark(task, line.name);
         }
         let Some(open) = self.take_open(task) else {
             self.end_without_start(task, line, extra, stamp_ns, at);
-            return Kind::CallEnd;
+            return LineKind::CallEnd;
         };
         if !self.same_call(open.line.name, line.name) {
             self.hold_open(task, open);
-            return Kind::Mismatched;
+            return LineKind::Mismatched;
         }
         if line.outcome == Outcome::Open {
             // Broken off again before its end: the call is still the one that began first.
             self.hold_open(task, open);
-            return Kind::CallEnd;
+            return LineKind::CallEnd;
         }
         self.join(task, open, line, extra, stamp_ns, at);
-        Kind::CallEnd
+        LineKind::CallEnd
     }
 
     /// Make this the open call of a task.
@@ -200,16 +200,16 @@ impl Assembler<'_> {
     }
 
     /// The tail of a call that a message or a bug of the tracer cut: no prefix, no name.
-    pub(super) fn tail(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> Kind {
+    pub(super) fn tail(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
         let task = self.last_open[(at.file - self.capture.first_file) as usize];
         if task == NONE || line.outcome == Outcome::Open {
-            return Kind::Continuation;
+            return LineKind::Continuation;
         }
         match self.take_open(task) {
             Some(open) => self.join(task, open, line, extra, stamp_ns, at),
-            None => return Kind::Foreign,
+            None => return LineKind::Foreign,
         }
-        Kind::Continuation
+        LineKind::Continuation
     }
 
     /// truss says once that a call sleeps; the call comes again, in full, when it returns. If it never does, it is open.
@@ -235,7 +235,7 @@ impl Assembler<'_> {
             let start_ns = self.trace.events.start_ns(open.row);
             self.never_told(Birth { creator: task, row: open.row, thread, vfork, start_ns, line: 0 });
         }
-        let line = Line { outcome: Outcome::Open, body: 0, ..open.line };
+        let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
         if open.row == NONE {
             let at = Place { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
@@ -260,7 +260,7 @@ pub(super) fn joined(begun: &Line, ended: &Line) -> Line {
         target: first(ended.target, begun.target),
         op: first(begun.op, ended.op),
         name: first(begun.name, ended.name),
-        body: 0,
+        cached: 0,
         ..*begun
     }
 }

@@ -6,7 +6,7 @@ use crate::events::{EventKind, NONE};
 use crate::owners::{Birth, Key};
 use crate::tasks::Program;
 use parsers::line::{Access, Ended};
-use parsers::{Extra, Kind, Line, NO_ID, NO_NS, Outcome, Part, Stamp, Text};
+use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 
 /// So long after the end of their process threads may still be seen. No id is given out again so soon.
 const LAST_WORDS_NS: i64 = 100_000_000;
@@ -39,17 +39,17 @@ impl Assembler<'_> {
                 self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
             }
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
-            Some(Extra::Asked(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
-            Some(Extra::Moved(address)) => self.trace.events.moved.push((row, address)),
+            Some(Extra::Timeout(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
+            Some(Extra::RequeuedTo(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Into { fd, target }) => self.moves_into(row, task, fd, target),
-            Some(Extra::Made(path)) => self.trace.events.made.push((row, path)),
-            Some(Extra::Opened { made, access, syncs }) => self.opened(row, made, access, syncs),
-            Some(Extra::Own(address)) => self.names_socket(task, line.fd, address),
-            Some(Extra::Until(until_ns)) => self.trace.events.until.push((row, until_ns)),
+            Some(Extra::Created(path)) => self.trace.events.made.push((row, path)),
+            Some(Extra::Opened { created: made, access, syncs }) => self.opened(row, made, access, syncs),
+            Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
+            Some(Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
-            Some(Extra::Polled { fds, asked_ns }) => {
+            Some(Extra::Polled { fds, timeout_ns: asked_ns }) => {
                 self.polls(row, task, fds);
                 self.trace.events.asked.push((row, asked_ns));
             }
@@ -122,8 +122,8 @@ impl Assembler<'_> {
         let call = Passing { row, at_ns, task: task - self.first_task, end: line.target, fds };
         match line.outcome {
             Outcome::Ok if !sends => self.descriptors.received(call, &events.texts),
-            Outcome::Ok if line.part == Part::Whole => self.descriptors.sent(call, &events.texts),
-            Outcome::Open if line.part == Part::Begun && sends => self.descriptors.sent(call, &events.texts),
+            Outcome::Ok if line.part == CallPart::Whole => self.descriptors.sent(call, &events.texts),
+            Outcome::Open if line.part == CallPart::Begun && sends => self.descriptors.sent(call, &events.texts),
             Outcome::Ok | Outcome::Open => {}
             _ => self.descriptors.unsent(row),
         }
@@ -176,7 +176,7 @@ impl Assembler<'_> {
         let first_line = if self.capture.files.len() > 1 { 0 } else { self.trace.events.line(row) };
         let birth = Birth { creator: task, row, thread, vfork, start_ns, line: first_line };
         let known = self.owners.child(key);
-        self.owners.links_late |= known.is_some() && line.part == Part::Whole;
+        self.owners.links_late |= known.is_some() && line.part == CallPart::Whole;
         if known.is_none() && !thread {
             self.descriptors.forked(row, task - self.first_task);
         }
@@ -230,7 +230,7 @@ impl Assembler<'_> {
         self.state(task).exiting = true;
         self.owners.leaves(task);
         // What ends with a call has no line of its own for its end.
-        if self.facts.stamp != Stamp::None {
+        if self.facts.stamp != StampMoment::None {
             let known = &mut self.trace.tasks[task as usize];
             known.death_ns = known.last_ns;
         }
@@ -298,7 +298,7 @@ impl Assembler<'_> {
             Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
             _ => {}
         }
-        if line.kind == Kind::Exit {
+        if line.kind == LineKind::Exit {
             self.exited(task, line, extra, stamp_ns, at);
         } else {
             self.mark(task, EventKind::Process, line, stamp_ns, at);

@@ -4,11 +4,11 @@ use super::{Assembler, Place};
 use crate::events::{EventKind, NONE};
 use crate::tasks::Program;
 use crate::trace::SummaryRow;
-use parsers::{DurKind, Extra, Kind, Line, NO_NS, Text};
+use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
 
 impl Assembler<'_> {
     pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
-        if let (Kind::Continuation, Some(Extra::Signal { from, ended })) = (line.kind, &extra)
+        if let (LineKind::Continuation, Some(Extra::Signal { from, ended })) = (line.kind, &extra)
             && let Some(task) = self.speaker(line)
         {
             self.sent_by(task, *from);
@@ -30,7 +30,7 @@ impl Assembler<'_> {
                     self.trace.events.fds.push((row, fds));
                 }
             }
-            Some(Extra::Asked(asked_ns)) => {
+            Some(Extra::Timeout(asked_ns)) => {
                 if let Some(row) = self.last_row(line) {
                     self.trace.events.asked.push((row, asked_ns));
                 }

@@ -9,7 +9,10 @@ use crate::descriptors::{Descriptors, Effect};
 use crate::events::{Event, EventKind, NONE};
 use crate::trace::Trace;
 use crate::wakers::waits::RESTART;
-use parsers::{DurKind, Facts, Interner, Kind, Line, NO_ID, NO_NS, Outcome, Part, Says, Stamp, Text, Told};
+use parsers::{
+    CallPart, CaptureFacts, Content, DurKind, Interner, Line, LineKind, LineRef, NO_ID, NO_NS, Outcome, StampMoment,
+    Text,
+};
 
 /// What the body of a line says of which nothing follows but a row, and perhaps what its descriptor stands for.
 #[derive(Clone, Copy)]
@@ -23,14 +26,14 @@ pub(super) struct Plain {
     errno: Text,
     fd: i32,
     outcome: Outcome,
-    part: Part,
+    part: CallPart,
     /// What it does to descriptors.
     effect: Effect,
 }
 
 impl Plain {
     /// The line that says this, and else nothing.
-    fn line(&self, kind: Kind) -> Line {
+    fn line(&self, kind: LineKind) -> Line {
         let Plain { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
         Line { ret, name, op, target, errno, fd, outcome, part, ..Line::of(kind) }
     }
@@ -56,8 +59,8 @@ impl Plain {
 
 /// The number of a line's body, and what it says, if it is plain.
 #[inline]
-fn plain_body<'a>(known: &'a [Option<Plain>], told: &Told) -> Option<(u32, &'a Plain)> {
-    let Says::Body(body) = told.says else { return None };
+fn plain_body<'a>(known: &'a [Option<Plain>], told: &LineRef) -> Option<(u32, &'a Plain)> {
+    let Content::Cached(body) = told.content else { return None };
     known.get(body as usize)?.as_ref().map(|plain| (body, plain))
 }
 
@@ -117,16 +120,16 @@ impl Counted {
 }
 
 /// Whether calls of such a capture can be plain: start and duration are as printed, and so are ids.
-pub(super) fn can_be(facts: &Facts) -> bool {
-    facts.stamp == Stamp::Start && facts.has_durations && !facts.ids_optional && !facts.mixes_threads
+pub(super) fn can_be(facts: &CaptureFacts) -> bool {
+    facts.stamp == StampMoment::Start && facts.has_durations && !facts.ids_optional && !facts.mixes_threads
 }
 
 /// The part of a call that a line holds, if such a line can be plain.
-fn part(line: &Line) -> Option<Part> {
+fn part(line: &Line) -> Option<CallPart> {
     match (line.kind, line.part) {
-        (Kind::Call, _) => Some(Part::Whole),
-        (Kind::CallStart, Part::Begun) if line.outcome == Outcome::Open => Some(Part::Begun),
-        (Kind::CallEnd, Part::Resumed) if line.outcome != Outcome::Open => Some(Part::Resumed),
+        (LineKind::Call, _) => Some(CallPart::Whole),
+        (LineKind::CallStart, CallPart::Begun) if line.outcome == Outcome::Open => Some(CallPart::Begun),
+        (LineKind::CallEnd, CallPart::Resumed) if line.outcome != Outcome::Open => Some(CallPart::Resumed),
         _ => None,
     }
 }
@@ -141,16 +144,16 @@ impl Assembler<'_> {
     /// Remember the body of a line without an extra, if whatever it says follows from it. The shape of a whole call is known
     /// by now.
     pub(super) fn learn(&mut self, line: &Line) {
-        let Some(at) = (line.body as usize).checked_sub(1).filter(|_| self.has_plain) else { return };
+        let Some(at) = (line.cached as usize).checked_sub(1).filter(|_| self.has_plain) else { return };
         let Some(part) = part(line) else { return };
         let shape = self.body_shapes.get(self.reader).and_then(|known| known.get(at)).copied().unwrap_or(NONE);
         // What is not printed is looked up, each time anew; but not for second halves.
         let is_printed =
             || line.target.is_some() && !self.trace.events.texts.bytes(line.target).starts_with(b"socket:[");
-        let has_target = part == Part::Resumed || line.fd == NO_ID || is_printed();
+        let has_target = part == CallPart::Resumed || line.fd == NO_ID || is_printed();
         // What a call goes on with may follow from the one before.
         let goes_on = line.op.is_some() && self.trace.events.texts.bytes(line.name) == RESTART;
-        if !has_target || goes_on || (part == Part::Whole && shape == NONE) {
+        if !has_target || goes_on || (part == CallPart::Whole && shape == NONE) {
             return;
         }
         if self.reader >= self.plain.len() {
@@ -160,14 +163,14 @@ impl Assembler<'_> {
         if at >= known.len() {
             known.resize(at + 1, None);
         }
-        let effect = self.descriptors.effect(line, part != Part::Whole, &self.trace.events.texts);
+        let effect = self.descriptors.effect(line, part != CallPart::Whole, &self.trace.events.texts);
         let Line { ret, name, op, target, errno, fd, outcome, .. } = *line;
         known[at] = Some(Plain { ret, shape, name, op, target, errno, fd, outcome, part, effect });
     }
 
     /// Take in the first ones of some lines, as far as their bodies are plain and their tasks are where such lines leave
     /// them; how many those are. They stand behind this place.
-    pub(crate) fn plain_lines(&mut self, lines: &[Told], before: Place) -> usize {
+    pub(crate) fn plain_lines(&mut self, lines: &[LineRef], before: Place) -> usize {
         // Whether anybody is left does not change by such lines, nor what is known of bodies.
         let Some(known) = self.plain.get_mut(self.reader).filter(|_| !self.owners.all_gone()) else { return 0 };
         let known = std::mem::take(known);
@@ -177,12 +180,12 @@ impl Assembler<'_> {
             && let Some((task, is_open)) = self.plain_task(told)
         {
             rest = match (plain.part, is_open) {
-                (Part::Whole, false) => self.plain_calls(&known, rest, task, &mut passed),
-                (Part::Begun, false) => {
+                (CallPart::Whole, false) => self.plain_calls(&known, rest, task, &mut passed),
+                (CallPart::Begun, false) => {
                     self.plain_begun(plain, told, body, task, &mut passed);
                     others
                 }
-                (Part::Resumed, true) if self.plain_resumed(plain, told, task, &mut passed) => others,
+                (CallPart::Resumed, true) if self.plain_resumed(plain, told, task, &mut passed) => others,
                 _ => break,
             };
         }
@@ -193,7 +196,7 @@ impl Assembler<'_> {
 
     fn pass(&mut self, passed: &Passed) {
         let Passed { whole, begun, resumed, stretch_ns, .. } = passed;
-        for (kind, counted) in [(Kind::Call, whole), (Kind::CallStart, begun), (Kind::CallEnd, resumed)] {
+        for (kind, counted) in [(LineKind::Call, whole), (LineKind::CallStart, begun), (LineKind::CallEnd, resumed)] {
             if counted.lines > 0 {
                 self.account(kind, counted.lines, counted.first);
             }
@@ -205,7 +208,7 @@ impl Assembler<'_> {
 
     /// The task of a line, and whether it has a call open, if it is where plain lines leave it.
     #[inline]
-    fn plain_task(&mut self, told: &Told) -> Option<(u32, bool)> {
+    fn plain_task(&mut self, told: &LineRef) -> Option<(u32, bool)> {
         let task = self.owners.owner_now((told.pid, told.tid)).filter(|&task| task < self.inherited)?;
         let state = self.states.get((task - self.first_task) as usize)?;
         (!state.exiting && state.gone_ns == 0).then_some((task, state.open != 0))
@@ -217,10 +220,10 @@ impl Assembler<'_> {
     fn plain_calls<'a>(
         &mut self,
         known: &[Option<Plain>],
-        lines: &'a [Told],
+        lines: &'a [LineRef],
         task: u32,
         passed: &mut Passed,
-    ) -> &'a [Told] {
+    ) -> &'a [LineRef] {
         let Assembler { trace, descriptors, .. } = self;
         let Trace { events, tasks, .. } = &mut **trace;
         let (own, number, file) = (&mut tasks[task as usize], task - self.first_task, passed.at.file);
@@ -230,7 +233,7 @@ impl Assembler<'_> {
         while let Some((told, others)) = rest.split_first()
             && ids == Some((told.pid, told.tid))
             && let Some((_, plain)) = plain_body(known, told)
-            && plain.part == Part::Whole
+            && plain.part == CallPart::Whole
         {
             let line = passed.next();
             own.spoke(line);
@@ -249,7 +252,7 @@ impl Assembler<'_> {
             }
             own.called(outcome);
             if plain.effect != Effect::None {
-                plain.affect(descriptors, number, plain.fd, &mut events.texts, || plain.line(Kind::Call));
+                plain.affect(descriptors, number, plain.fd, &mut events.texts, || plain.line(LineKind::Call));
             }
             passed.whole.count(line);
             rest = others;
@@ -258,16 +261,16 @@ impl Assembler<'_> {
     }
 
     #[inline(never)]
-    fn plain_begun(&mut self, plain: &Plain, told: &Told, body: u32, task: u32, passed: &mut Passed) {
+    fn plain_begun(&mut self, plain: &Plain, told: &LineRef, body: u32, task: u32, passed: &mut Passed) {
         let (number, file) = (passed.next(), passed.at.file);
         let start_ns = self.plain_stamp(told, task, passed.at);
         let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
         if start_ns != NO_NS {
             self.plain_lived(task, (start_ns, start_ns), start_ns, passed);
         }
-        let Told { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *told;
+        let LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *told;
         let dur_ns = bounded_ns(dur_ns);
-        let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, body: body + 1, ..plain.line(Kind::CallStart) };
+        let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, cached: body + 1, ..plain.line(LineKind::CallStart) };
         let half = self.trace.events.begin_half(row);
         self.hold_open(task, Open { row, half, line, extra: None });
         self.last_open[(file - self.capture.first_file) as usize] = task;
@@ -276,7 +279,7 @@ impl Assembler<'_> {
 
     /// The second half of the call that its task has open, if that one says no more than such a line does.
     #[inline(never)]
-    fn plain_resumed(&mut self, plain: &Plain, told: &Told, task: u32, passed: &mut Passed) -> bool {
+    fn plain_resumed(&mut self, plain: &Plain, told: &LineRef, task: u32, passed: &mut Passed) -> bool {
         let Some(number) = self.state(task).open.checked_sub(1) else { return false };
         let Some(open) = self.open.get_mut(number as usize) else { return false };
         let (row, half, begun) = (open.row, open.half, open.line);
@@ -289,7 +292,7 @@ impl Assembler<'_> {
         (state.open, state.undated) = (0, 0);
         let line = passed.next();
         let (stamp_ns, dur_ns) = (self.plain_stamp(told, task, passed.at), bounded_ns(told.dur_ns));
-        let ended = Line { cpu_ns: told.cpu_ns, ..plain.line(Kind::CallEnd) };
+        let ended = Line { cpu_ns: told.cpu_ns, ..plain.line(LineKind::CallEnd) };
         let joined = super::halves::joined(&begun, &ended);
         self.rewrite(row, &joined, dur_ns, self.facts.dur_kind);
         self.trace.events.end_half(half, line);
@@ -309,7 +312,7 @@ impl Assembler<'_> {
 
     /// The stamp of a line on the time line of its capture; the line is one of this task.
     #[inline]
-    fn plain_stamp(&mut self, told: &Told, task: u32, at: Place) -> i64 {
+    fn plain_stamp(&mut self, told: &LineRef, task: u32, at: Place) -> i64 {
         self.trace.tasks[task as usize].spoke(at.line);
         self.clocks[(at.file - self.capture.first_file) as usize].place(told.stamp_ns)
     }

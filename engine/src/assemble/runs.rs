@@ -17,7 +17,7 @@ use crate::descriptors::Descriptors;
 use crate::events::NONE;
 use crate::owners::Owners;
 use crate::trace::Capture;
-use parsers::{Clock, Extra, Facts, Kind, Line, NO_NS, Outcome};
+use parsers::{CaptureFacts, Clock, Extra, Line, LineKind, NO_NS, Outcome};
 
 impl Assembler<'_> {
     /// Whether a line, as its reader read it, is the first one of another run of the tracer.
@@ -32,7 +32,7 @@ impl Assembler<'_> {
         if let Some(Extra::Restarted { .. }) = extra {
             return has_events && self.is_behind(line.stamp_ns);
         }
-        if !has_events || !matches!(line.kind, Kind::Call | Kind::CallStart) || self.clocks.len() > 1 {
+        if !has_events || !matches!(line.kind, LineKind::Call | LineKind::CallStart) || self.clocks.len() > 1 {
             return false;
         }
         let is_exec = matches!(extra, Some(Extra::Exec { .. })) && line.outcome == Outcome::Ok;
@@ -80,7 +80,7 @@ impl Assembler<'_> {
             Some(Extra::Restarted { base_ns }) if *base_ns != NO_NS => *base_ns,
             _ => self.facts.base_ns,
         };
-        self.facts = Facts { base_ns, ..self.facts };
+        self.facts = CaptureFacts { base_ns, ..self.facts };
         let (tasks, rows) = (self.trace.tasks.len() as u32, self.trace.events.len());
         self.capture = Capture {
             first_file: self.capture.first_file + self.capture.files.len() as u32,

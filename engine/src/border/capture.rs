@@ -1,7 +1,7 @@
 //! What a capture is, as Python sees it.
 
 use crate::trace::{Capture, Trace};
-use parsers::{Clock, Kind, NO_NS};
+use parsers::{Clock, LineKind, NO_NS};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
@@ -27,20 +27,20 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("runs", capture.runs)?;
     dict.set_item("first_line", capture.first_line)?;
     dict.set_item("format", capture.format)?;
-    dict.set_item("wrappers", &capture.wrapping.names)?;
-    dict.set_item("sender", &capture.wrapping.sender)?;
-    dict.set_item("is_logged_clock", capture.wrapping.has_clock)?;
-    dict.set_item("is_folded", capture.wrapping.is_folded)?;
+    dict.set_item("wrappers", &capture.envelopes.names)?;
+    dict.set_item("sender", &capture.envelopes.sender)?;
+    dict.set_item("is_logged_clock", capture.envelopes.has_clock)?;
+    dict.set_item("is_folded", capture.envelopes.is_folded)?;
     dict.set_item("lines", capture.lines())?;
     dict.set_item("bytes", capture.bytes)?;
     let (accounting, losses) = (PyDict::new(py), PyList::empty(py));
-    for &kind in Kind::ALL.iter().filter(|&&kind| capture.lines_of(kind) > 0) {
+    for &kind in LineKind::ALL.iter().filter(|&&kind| capture.lines_of(kind) > 0) {
         accounting.set_item(kind.name(), capture.lines_of(kind))?;
         if let Some(remedy) = kind.remedy() {
             let loss = PyDict::new(py);
             loss.set_item("kind", kind.name())?;
             loss.set_item("lines", capture.lines_of(kind))?;
-            if kind == Kind::Dropped {
+            if kind == LineKind::Dropped {
                 loss.set_item("events", capture.lost_events)?;
             }
             loss.set_item("first_line", capture.first_lines[kind as usize])?;
@@ -49,7 +49,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
         }
     }
     dict.set_item("accounting", accounting)?;
-    dict.set_item("first_foreign_line", capture.first_lines[Kind::Foreign as usize])?;
+    dict.set_item("first_foreign_line", capture.first_lines[LineKind::Foreign as usize])?;
     dict.set_item("losses", losses)?;
     dict.set_item("has", has(py, capture)?)?;
     dict.set_item("dur_kind", capture.facts.dur_kind.name())?;

@@ -46,7 +46,7 @@ mod _engine {
     #[pymodule_init]
     fn constants(module: &Bound<'_, PyModule>) -> PyResult<()> {
         let formats: Vec<&str> = parsers::FORMATS.iter().map(|format| format.name()).collect();
-        let kinds: Vec<&str> = parsers::Kind::ALL.iter().map(|kind| kind.name()).collect();
+        let kinds: Vec<&str> = parsers::LineKind::ALL.iter().map(|kind| kind.name()).collect();
         let schema: Vec<_> = crate::schema::COLUMNS
             .iter()
             .map(|column| (column.table, column.name, column.kind, column.unit, column.says))

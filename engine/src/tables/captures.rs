@@ -8,7 +8,7 @@ use crate::members::Members;
 use crate::sheet::{Found, Sheet};
 use crate::trace::Capture;
 use crate::view::View;
-use parsers::{Kind, NO_NS, Outcome};
+use parsers::{LineKind, NO_NS, Outcome};
 
 /// One row per capture that has events.
 pub fn found(view: &View<'_>) -> Found {
@@ -56,7 +56,7 @@ fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>)
 
 /// Lines that could not be used, and for which there is a remedy.
 fn lines_lost(capture: &Capture) -> u64 {
-    Kind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
+    LineKind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
 }
 
 /// Calls that had not ended when the capture did: the last calls of tasks.

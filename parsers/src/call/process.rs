@@ -3,14 +3,14 @@
 use super::value::{id_text, tracer_id, unescape};
 use super::{may_succeed, without_key};
 use crate::format::Parsed;
-use crate::line::{Ended, Extra, Line, NO_ID, NO_NS, Outcome, Part};
+use crate::line::{CallPart, Ended, Extra, Line, NO_ID, NO_NS, Outcome};
 use crate::scan;
 use crate::syscalls::{Action, Syscall};
 use crate::text::Text;
 use memchr::memmem;
 
 /// Arguments of a program kept, in bytes.
-const MOST_ARGV_BYTES: usize = 500;
+const MAX_ARGV_BYTES: usize = 500;
 
 /// The raw bits of clone's flags.
 const RAW_FILES: i64 = 0x400;
@@ -146,7 +146,7 @@ fn spawn(flags: Flags, line: &mut Line, parsed: &mut Parsed) {
     }
     let child = child_id(line.ret);
     // A fork that returns 0 is the child's own return; it creates nothing.
-    if child == NO_ID && line.part != Part::Begun && line.outcome == Outcome::Ok {
+    if child == NO_ID && line.part != CallPart::Begun && line.outcome == Outcome::Ok {
         return;
     }
     let Flags { thread, vfork, shares_files } = flags;
@@ -174,7 +174,7 @@ fn exec(list: Option<&[u8]>, line: &mut Line, parsed: &mut Parsed) {
 /// `["sh", "-c", "a b"]` as `sh -c 'a b'`.
 fn join_words(mut list: &[u8], out: &mut Vec<u8>) {
     while let Some(at) = memchr::memchr(b'"', list) {
-        if out.len() > MOST_ARGV_BYTES {
+        if out.len() > MAX_ARGV_BYTES {
             break;
         }
         let inner = &list[at + 1..];
@@ -191,8 +191,8 @@ fn join_words(mut list: &[u8], out: &mut Vec<u8>) {
     if memmem::find(list, b", ...").is_some() {
         out.extend_from_slice(b" ...");
     }
-    if out.len() > MOST_ARGV_BYTES {
-        out.truncate(MOST_ARGV_BYTES);
+    if out.len() > MAX_ARGV_BYTES {
+        out.truncate(MAX_ARGV_BYTES);
         out.extend_from_slice(b"...");
     }
 }

@@ -6,12 +6,12 @@ use memchr::{memchr, memmem, memrchr};
 
 const NS_PER_S: i64 = 1_000_000_000;
 /// Longest sub-operation kept; what is longer is a structure in an unexpected place.
-const MOST_OP_BYTES: usize = 120;
+const MAX_OP_BYTES: usize = 120;
 
 /// Descriptors taken from one list; a longer one is cut.
-const MOST_FDS: usize = 1024;
+const MAX_FDS: usize = 1024;
 /// Longest decoration looked for in a list: a path, each byte escaped.
-const MOST_DECORATION_BYTES: usize = 4 * 4096;
+const MAX_DECORATION_BYTES: usize = 4 * 4096;
 
 /// A time-out as printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -132,7 +132,7 @@ pub fn op_text(arg: &[u8]) -> &[u8] {
         // -X verbose: `0x5401 /* TCGETS */`.
         return comment(arg).map_or_else(|| word(arg), without_clock);
     }
-    let arg = without_clock(&arg[..arg.len().min(MOST_OP_BYTES)]);
+    let arg = without_clock(&arg[..arg.len().min(MAX_OP_BYTES)]);
     if arg.starts_with(b"FUTEX_") {
         return arg;
     }
@@ -278,7 +278,7 @@ pub fn string(text: &[u8]) -> &[u8] {
 pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [u8])) {
     let mut rest = arg;
     if polled && memmem::find(arg, b"fd=").is_some() {
-        for _ in 0..MOST_FDS {
+        for _ in 0..MAX_FDS {
             let Some(at) = memmem::find(rest, b"fd=") else {
                 return;
             };
@@ -286,7 +286,7 @@ pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [
         }
         return;
     }
-    for _ in 0..MOST_FDS {
+    for _ in 0..MAX_FDS {
         let start = rest.iter().position(|byte| !matches!(byte, b'[' | b']' | b'{' | b'}' | b' ' | b','));
         let Some(start) = start.filter(|&start| rest[start].is_ascii_digit()) else {
             return;
@@ -301,7 +301,7 @@ pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [
 fn item<'a>(text: &'a [u8], found: &mut impl FnMut(i32, &'a [u8])) -> &'a [u8] {
     let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let decoration = &text[digits..];
-    let end = digits + scan::decoration_len(&decoration[..decoration.len().min(MOST_DECORATION_BYTES)]);
+    let end = digits + scan::decoration_len(&decoration[..decoration.len().min(MAX_DECORATION_BYTES)]);
     if let Some(fd) = scan::number(&text[..digits]).and_then(|(number, _)| i32::try_from(number).ok()) {
         found(fd, &text[..end]);
     }

@@ -1,10 +1,10 @@
 //! The text of one line: ids, numbers, and the call with its two results.
 
 use crate::line::NO_ID;
-use crate::{pasted, scan};
+use crate::{quoting, scan};
 
 /// Most numbers in front of a call.
-pub(super) const MOST_NUMBERS: usize = 3;
+pub(super) const MAX_NUMBERS: usize = 3;
 
 /// A line cut into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,7 +16,7 @@ pub(super) struct Split<'a> {
     /// Whether the thread id is hexadecimal, as on macOS.
     pub is_hex: bool,
     /// The numbers, as many as [`Split::count`] says.
-    pub numbers: [i64; MOST_NUMBERS],
+    pub numbers: [i64; MAX_NUMBERS],
     /// How many numbers there are.
     pub count: usize,
     /// The numbers have colons: the line tells that a thread was seen first.
@@ -27,7 +27,7 @@ pub(super) struct Split<'a> {
 
 /// Cut a line.
 pub(super) fn split(line: &[u8]) -> Split<'_> {
-    let text = scan::skip_blanks(pasted::unquoted(line));
+    let text = scan::skip_blanks(quoting::unquoted(line));
     match id(text) {
         Some((pid, tid, is_hex, rest)) => behind((pid, tid, is_hex), rest),
         None => behind((NO_ID, NO_ID, false), text),
@@ -46,7 +46,7 @@ pub(super) fn split_inside(line: &[u8]) -> Option<Split<'_>> {
 }
 
 fn behind((pid, tid, is_hex): (i32, i32, bool), text: &[u8]) -> Split<'_> {
-    let mut split = Split { pid, tid, is_hex, numbers: [0; MOST_NUMBERS], count: 0, has_colons: false, body: text };
+    let mut split = Split { pid, tid, is_hex, numbers: [0; MAX_NUMBERS], count: 0, has_colons: false, body: text };
     while let Some((value, rest)) = scan::number(scan::skip_blanks(split.body)) {
         let (colon, rest) = match rest.strip_prefix(b":") {
             Some(rest) => (true, rest),
@@ -146,6 +146,6 @@ fn last_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
 }
 
 /// The texts between the commas, and how many there are.
-pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MOST_ARGS], usize) {
+pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MAX_ARGS], usize) {
     scan::arguments(args, (b"[", b"]"), |text, _| scan::string_end(text) + 1)
 }

@@ -3,7 +3,7 @@
 //! The header names them. Without one their number must do: three are all; of two, RELATIVE never falls within a
 //! thread, and CPU is never more than the step of it.
 
-use super::call::{self, MOST_NUMBERS, Split, Text, split};
+use super::call::{self, MAX_NUMBERS, Split, Text, split};
 use super::notes;
 use crate::error_names::System;
 use crate::format::Head;
@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 /// What a number is, in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Column {
+pub(super) enum DtrussColumn {
     /// CPU time of the thread since tracing began for it.
     Relative,
     /// Wall time of the call.
@@ -21,13 +21,13 @@ pub(super) enum Column {
     Cpu,
 }
 
-use Column::{Cpu, Elapsed, Relative};
+use DtrussColumn::{Cpu, Elapsed, Relative};
 
 /// The layout of a capture.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Layout {
+pub(super) struct DtrussLayout {
     /// What the numbers of a line are, by how many there are: several runs in one file may have other columns.
-    by_count: [Vec<Column>; MOST_NUMBERS + 1],
+    by_count: [Vec<DtrussColumn>; MAX_NUMBERS + 1],
     /// Whether most lines have ids.
     pub has_ids: bool,
     /// Whether some run has none.
@@ -36,14 +36,14 @@ pub(super) struct Layout {
     pub system: System,
 }
 
-impl Layout {
+impl DtrussLayout {
     /// The columns of a line with so many numbers.
-    pub fn columns(&self, count: usize) -> &[Column] {
+    pub fn columns(&self, count: usize) -> &[DtrussColumn] {
         self.by_count.get(count).map_or(&[], Vec::as_slice)
     }
 
     /// Whether any line has this column.
-    pub fn has(&self, column: Column) -> bool {
+    pub fn has(&self, column: DtrussColumn) -> bool {
         self.by_count.iter().any(|columns| columns.contains(&column))
     }
 
@@ -54,7 +54,7 @@ impl Layout {
 }
 
 /// A header: its columns, and whether it has ids.
-fn header(line: &[u8]) -> (Vec<Column>, bool) {
+fn header(line: &[u8]) -> (Vec<DtrussColumn>, bool) {
     let has = |word: &[u8]| memmem::find(line, word).is_some();
     let named = [(&b"RELATIVE"[..], Relative), (b"ELAPSD", Elapsed), (b"CPU", Cpu)];
     let columns = named.into_iter().filter(|(word, _)| has(word)).map(|(_, column)| column).collect();
@@ -62,8 +62,8 @@ fn header(line: &[u8]) -> (Vec<Column>, bool) {
 }
 
 /// Decide.
-pub(super) fn of(head: Head<'_>) -> Layout {
-    let mut by_count: [Vec<Column>; MOST_NUMBERS + 1] = Default::default();
+pub(super) fn of(head: Head<'_>) -> DtrussLayout {
+    let mut by_count: [Vec<DtrussColumn>; MAX_NUMBERS + 1] = Default::default();
     let (mut lines, mut headers): (Vec<Split<'_>>, Vec<bool>) = (Vec::new(), Vec::new());
     let (mut lwp, mut thread) = (false, false);
     for line in head.lines() {
@@ -90,11 +90,11 @@ pub(super) fn of(head: Head<'_>) -> Layout {
     let has_ids = if lines.is_empty() { headers.contains(&true) } else { with_ids > 0 };
     let ids_optional = has_ids && headers.contains(&false);
     let system = system(lwp, thread, &lines);
-    Layout { by_count, has_ids, ids_optional, system }
+    DtrussLayout { by_count, has_ids, ids_optional, system }
 }
 
 /// What so many numbers are, by what they do.
-fn guessed(count: usize, lines: &[Split<'_>]) -> Vec<Column> {
+fn guessed(count: usize, lines: &[Split<'_>]) -> Vec<DtrussColumn> {
     let lines: Vec<&Split<'_>> = lines.iter().filter(|line| line.count == count && !line.has_colons).collect();
     match count {
         _ if lines.is_empty() || count == 0 => Vec::new(),
@@ -107,7 +107,7 @@ fn guessed(count: usize, lines: &[Split<'_>]) -> Vec<Column> {
 }
 
 /// What stands behind RELATIVE: CPU time never exceeds the step of the thread's CPU clock, wall time may.
-fn second(lines: &[&Split<'_>]) -> Column {
+fn second(lines: &[&Split<'_>]) -> DtrussColumn {
     let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
     for line in lines {
         let [relative, second, _] = line.numbers;

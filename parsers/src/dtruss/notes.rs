@@ -1,13 +1,13 @@
 //! Lines that are no calls: headers, messages of dtrace, stacks, the table of counts.
 
 use crate::format::Parsed;
-use crate::line::{Extra, Kind, Line, NO_NS};
-use crate::{pasted, scan, syscalls};
+use crate::line::{Extra, Line, LineKind, NO_NS};
+use crate::{quoting, scan, syscalls};
 use memchr::memmem;
 
 /// The header: it begins a run.
 pub(super) fn is_header(line: &[u8]) -> bool {
-    let text = scan::trim(pasted::unquoted(line));
+    let text = scan::trim(quoting::unquoted(line));
     let starts: [&[u8]; 5] = [b"PID/", b"RELATIVE", b"ELAPSD", b"CPU", b"SYSCALL(args)"];
     let Some(at) = memmem::find(text, b"SYSCALL(args)") else { return false };
     let tail = text.get(at + 13..).unwrap_or(b"");
@@ -29,9 +29,9 @@ fn lost(text: &[u8]) -> Option<i64> {
 
 /// What the line is, if it is one of these.
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    let text = scan::trim(pasted::unquoted(line));
+    let text = scan::trim(quoting::unquoted(line));
     if is_header(line) {
-        let mut line = Line::of(Kind::Notice);
+        let mut line = Line::of(LineKind::Notice);
         line.extra = parsed.keep(Extra::Restarted { base_ns: NO_NS });
         return Some(line);
     }
@@ -39,14 +39,14 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return Some(self::message(message, parsed));
     }
     if is_stack(line, text) {
-        return Some(Line::of(Kind::Continuation));
+        return Some(Line::of(LineKind::Continuation));
     }
     count(line, text, parsed)
 }
 
 /// A lost event: as name its call, as value how many were lost.
 fn message(text: &[u8], parsed: &mut Parsed) -> Line {
-    let mut line = Line::of(Kind::Dropped);
+    let mut line = Line::of(LineKind::Dropped);
     if text.starts_with(b"error on enabled probe") {
         line.ret = 1;
         let probe = memmem::find(text, b"syscall::").and_then(|at| text.get(at + 9..));
@@ -54,7 +54,7 @@ fn message(text: &[u8], parsed: &mut Parsed) -> Line {
     } else if let Some(count) = lost(text) {
         line.ret = count;
     } else {
-        line.kind = Kind::Notice;
+        line.kind = LineKind::Notice;
     }
     line
 }
@@ -69,7 +69,7 @@ fn is_stack(line: &[u8], text: &[u8]) -> bool {
 
 /// The header of the table of counts, wide or with its blanks folded.
 pub(super) fn is_count_header(line: &[u8]) -> bool {
-    let rest = scan::trim(pasted::unquoted(line)).strip_prefix(b"CALL").filter(|rest| rest.starts_with(b" "));
+    let rest = scan::trim(quoting::unquoted(line)).strip_prefix(b"CALL").filter(|rest| rest.starts_with(b" "));
     rest.map(scan::skip_blanks) == Some(b"COUNT")
 }
 
@@ -81,7 +81,7 @@ fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return None;
     }
     if is_count_header(text) {
-        return Some(Line::of(Kind::SummaryTable));
+        return Some(Line::of(LineKind::SummaryTable));
     }
     let (calls, rest) = scan::number(number)?;
     // The name fills 32 places and the number 16; only of known calls less is believed.
@@ -89,7 +89,7 @@ fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if !rest.is_empty() || !is_row {
         return None;
     }
-    let mut row = Line::of(Kind::SummaryTable);
+    let mut row = Line::of(LineKind::SummaryTable);
     row.name = parsed.texts.add(name);
     row.extra = parsed.keep(Extra::SummaryRow { calls: calls as u64, failed: 0, total_ns: NO_NS });
     Some(row)

@@ -2,16 +2,16 @@
 
 use super::call::{self, Text, split};
 use super::notes;
-use crate::format::{Answer, Head};
+use crate::format::{Head, Recognition};
 use crate::scan;
 
 /// Lines looked at.
-const MOST_LINES: usize = 2000;
+const MAX_LINES: usize = 2000;
 
 /// Decide from the head: by a header or a lost event, else by results of two fields, which no other tracer prints.
-pub(super) fn answer(head: Head<'_>) -> Answer {
+pub(super) fn answer(head: Head<'_>) -> Recognition {
     let (mut lines, mut signs, mut fits, mut others) = (0usize, 0usize, 0usize, 0usize);
-    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MOST_LINES) {
+    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MAX_LINES) {
         lines += 1;
         let is_sign = notes::is_header(line) || notes::is_count_header(line);
         if is_sign || notes::is_loss(scan::skip_blanks(line)) {
@@ -26,13 +26,13 @@ pub(super) fn answer(head: Head<'_>) -> Answer {
             _ => {}
         }
     }
-    let answer = |share: usize| Answer::Maybe((share * 100 / lines.max(1)).min(100) as u8);
+    let answer = |share: usize| Recognition::Maybe((share * 100 / lines.max(1)).min(100) as u8);
     match lines {
-        0 if !head.complete => Answer::NeedMore,
+        0 if !head.complete => Recognition::NeedMore,
         // The program under another tracer may print lines of this one.
-        _ if signs > 0 && signs + fits >= others => Answer::Yes,
+        _ if signs > 0 && signs + fits >= others => Recognition::Yes,
         _ if signs + fits > 0 => answer(signs + fits),
-        _ => Answer::No,
+        _ => Recognition::No,
     }
 }
 

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::io::{self, BufRead, BufReader, Read};
 
 /// The largest dictionary (xz) and window (zstd) that their own tools write.
-const MOST_MEMORY_BYTES: u64 = 2 << 30;
+const MAX_MEMORY_BYTES: u64 = 2 << 30;
 
 /// A reader of the text in compressed data: all members, streams and frames of it.
 pub(super) fn text_of<'source>(compression: Compression, source: impl Read + 'source) -> Box<dyn Read + 'source> {
@@ -48,7 +48,7 @@ struct Xz<R> {
 
 impl<R> Xz<R> {
     fn new(source: R) -> Xz<R> {
-        Xz { source, stream: XzStream::new_mem_limit(true, (MOST_MEMORY_BYTES >> 10) as u32) }
+        Xz { source, stream: XzStream::new_mem_limit(true, (MAX_MEMORY_BYTES >> 10) as u32) }
     }
 }
 
@@ -87,7 +87,7 @@ enum At {
 impl<R: BufRead> Zstd<R> {
     fn new(source: R) -> Zstd<R> {
         let mut decoder = FrameDecoder::new();
-        decoder.set_max_window_size(MOST_MEMORY_BYTES);
+        decoder.set_max_window_size(MAX_MEMORY_BYTES);
         Zstd { source, decoder, at: At::Between }
     }
 

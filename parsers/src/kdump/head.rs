@@ -15,14 +15,14 @@ const TYPES: [&[u8]; 29] = [
     b"PDTOR", b"EERR", b"STRA",
 ];
 /// A head is never longer than this many bytes: ids, a name, three times, a number.
-const MOST_HEAD_BYTES: usize = 140;
+const MAX_HEAD_BYTES: usize = 140;
 /// Words of a head that are looked at.
-const MOST_WORDS: usize = 16;
+const MAX_WORDS: usize = 16;
 /// Seconds from here on are a date, not an age.
 const FIRST_EPOCH_NS: i64 = 100_000_000_000_000_000;
 
 /// A record cut into its columns.
-pub(super) struct Record<'a> {
+pub(super) struct KdumpRecord<'a> {
     /// Process id.
     pub pid: i32,
     /// Thread id, [`NO_ID`] if not printed.
@@ -38,7 +38,7 @@ pub(super) struct Record<'a> {
     pub text: &'a [u8],
 }
 
-impl Record<'_> {
+impl KdumpRecord<'_> {
     /// The times printed.
     pub fn stamps(&self) -> &[(i64, usize)] {
         self.times.get(..self.columns).unwrap_or(&self.times)
@@ -46,7 +46,7 @@ impl Record<'_> {
 }
 
 /// Cut a line that is a record; a number behind the process id is the thread's only if `has_tids` says so.
-pub(super) fn record(line: &[u8], has_tids: bool) -> Option<Record<'_>> {
+pub(super) fn record(line: &[u8], has_tids: bool) -> Option<KdumpRecord<'_>> {
     let (pid, slashed, rest) = ids(scan::skip_blanks(line))?;
     let (between, kind, text) = cut_at_type(rest)?;
     let mut words = between;
@@ -74,7 +74,7 @@ pub(super) fn record(line: &[u8], has_tids: bool) -> Option<Record<'_>> {
         words = front;
     }
     times[..columns].reverse();
-    Some(Record { pid, tid, comm: words, times, columns, kind, text })
+    Some(KdumpRecord { pid, tid, comm: words, times, columns, kind, text })
 }
 
 /// Whether a text begins as a record does, wherever it was cut.
@@ -100,9 +100,9 @@ fn id(text: &[u8]) -> Option<(i32, &[u8])> {
 /// What is between the process id and the type; the type; what follows it. There is a name before each type.
 fn cut_at_type(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let mut at = word_end(rest, 0);
-    for _ in 0..MOST_WORDS {
+    for _ in 0..MAX_WORDS {
         let start = at + blanks(rest.get(at..)?);
-        if start >= rest.len() || start > MOST_HEAD_BYTES {
+        if start >= rest.len() || start > MAX_HEAD_BYTES {
             return None;
         }
         at = word_end(rest, start);
@@ -129,7 +129,7 @@ fn blanks(text: &[u8]) -> usize {
 
 fn word_end(text: &[u8], start: usize) -> usize {
     let rest = text.get(start..).unwrap_or(b"");
-    start + rest.iter().take(MOST_HEAD_BYTES).position(is_blank).unwrap_or(rest.len())
+    start + rest.iter().take(MAX_HEAD_BYTES).position(is_blank).unwrap_or(rest.len())
 }
 
 /// The last word, and what is before it without blanks at the end.
@@ -148,7 +148,7 @@ fn time(word: &[u8]) -> Option<(i64, usize)> {
 }
 
 /// The layout of a capture.
-pub(super) struct Layout {
+pub(super) struct KdumpLayout {
     /// Whether a thread id follows the process id.
     pub has_tids: bool,
     /// What the first time column counts from.
@@ -157,9 +157,9 @@ pub(super) struct Layout {
     pub digits: usize,
 }
 
-impl Layout {
+impl KdumpLayout {
     /// Decide.
-    pub fn of(head: Head<'_>) -> Layout {
+    pub fn of(head: Head<'_>) -> KdumpLayout {
         let (mut records, mut threads, mut digits, mut columns) = (0usize, 0usize, 0, [0usize; 4]);
         let mut stamps_ns = Vec::new();
         for record in head.lines().filter(|line| !super::is_data(line)).filter_map(|line| record(line, false)) {
@@ -173,7 +173,7 @@ impl Layout {
             }
         }
         let several = columns[2] + columns[3] > columns[1];
-        Layout { has_tids: threads * 2 > records, clock: clock(&stamps_ns, several), digits }
+        KdumpLayout { has_tids: threads * 2 > records, clock: clock(&stamps_ns, several), digits }
     }
 }
 

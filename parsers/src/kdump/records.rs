@@ -1,13 +1,13 @@
 //! Records that are no calls: paths, data, signals, switches.
 
-use super::head::Record;
+use super::head::KdumpRecord;
 use crate::format::Parsed;
-use crate::line::{Ended, Extra, Kind, Line, NO_ID};
+use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
 use memchr::memmem;
 
 /// Longest path, peer or wait channel kept, in bytes.
-const MOST_TARGET_BYTES: usize = 4096;
+const MAX_TARGET_BYTES: usize = 4096;
 
 /// Errors whose numbers differ between the BSDs, by the beginning of their texts.
 const BY_TEXT: [(&[u8], &str); 16] = [
@@ -35,31 +35,31 @@ pub(super) fn error_by_text(text: &[u8]) -> Option<&'static str> {
 }
 
 /// A record that is no call and no return.
-pub(super) fn other(record: &Record<'_>, line: &mut Line, parsed: &mut Parsed) {
+pub(super) fn other(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
     let text = scan::trim(record.text);
     match record.kind {
         b"NAMI" | b"SCTL" => {
-            line.kind = Kind::Continuation;
+            line.kind = LineKind::Continuation;
             line.target = target(quoted(text), parsed);
         }
         b"STRU" => {
-            line.kind = Kind::Continuation;
+            line.kind = LineKind::Continuation;
             line.target = target(peer(text), parsed);
         }
         b"PSIG" => signal(text, line, parsed),
         b"CSW" => switch(text, line, parsed),
         b"PFLT" => {
-            line.kind = Kind::Process;
+            line.kind = LineKind::Process;
             line.name = parsed.texts.add(b"page-fault");
         }
         // utrace of libraries, changes of the system's face, what pledge and capabilities refuse.
         b"USER" | b"EMUL" | b"PLDG" | b"PINS" | b"CAP" | b"PCTOR" | b"PDTOR" => {}
-        _ => line.kind = Kind::Continuation,
+        _ => line.kind = LineKind::Continuation,
     }
 }
 
 fn target(text: &[u8], parsed: &mut Parsed) -> crate::text::Text {
-    parsed.texts.add(text.get(..MOST_TARGET_BYTES).unwrap_or(text))
+    parsed.texts.add(text.get(..MAX_TARGET_BYTES).unwrap_or(text))
 }
 
 fn quoted(text: &[u8]) -> &[u8] {
@@ -78,7 +78,7 @@ fn peer(text: &[u8]) -> &[u8] {
 /// `SIGINT caught handler=0x… mask=0x0 code=SI_USER`, `SIGTERM SIG_DFL`. The default is recorded only where it kills.
 fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let mut words = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
-    line.kind = Kind::Signal;
+    line.kind = LineKind::Signal;
     line.name = parsed.texts.add(words.next().unwrap_or(b""));
     let action = words.next().unwrap_or(b"");
     line.op = parsed.texts.add(action);
@@ -95,7 +95,7 @@ fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
 /// `stop kernel "select"`, `resume user`.
 fn switch(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let (what, rest) = scan::name(text).unwrap_or((b"", text));
-    line.kind = Kind::Process;
+    line.kind = LineKind::Process;
     line.name = parsed.texts.add(b"switch");
     line.op = parsed.texts.add(what);
     let channel = memchr::memchr(b'"', rest).and_then(|at| rest.get(at..)).unwrap_or(b"");

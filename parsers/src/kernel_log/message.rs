@@ -1,13 +1,13 @@
 //! What a line says behind its stamps: who speaks, and the message.
 
-use super::stamp::{Form, Front, skip_colour};
+use super::stamp::{Form, LogPrefix, skip_colour};
 use crate::scan;
 
 /// Longest name of a subsystem; what is longer is a sentence with a colon.
-const MOST_NAME_BYTES: usize = 40;
+const MAX_NAME_BYTES: usize = 40;
 
 /// The subsystem or program, empty if none is named, and the message.
-pub(super) fn read<'a>(front: &Front<'a>) -> (&'a [u8], &'a [u8]) {
+pub(super) fn read<'a>(front: &LogPrefix<'a>) -> (&'a [u8], &'a [u8]) {
     match front.form {
         Form::Plain => plain(front.text),
         Form::Syslog => without_host(front.text, is_tag).unwrap_or_else(|| plain(front.text)),
@@ -18,7 +18,7 @@ pub(super) fn read<'a>(front: &Front<'a>) -> (&'a [u8], &'a [u8]) {
 
 /// `md: stopping all md devices.` is said by `md`.
 fn plain(text: &[u8]) -> (&[u8], &[u8]) {
-    let end = memchr::memchr_iter(b':', text.get(..MOST_NAME_BYTES).unwrap_or(text))
+    let end = memchr::memchr_iter(b':', text.get(..MAX_NAME_BYTES).unwrap_or(text))
         .find(|&at| matches!(text.get(at + 1), None | Some(b' ' | b'\t')));
     // `[413]: Unmounting` names a process, but not which.
     let name = end.and_then(|end| text.get(..end)).filter(|name| !name.starts_with(b"[")).unwrap_or(b"");

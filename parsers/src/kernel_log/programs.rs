@@ -12,17 +12,17 @@
 //! What stands before the time is a fixed form or one short word, so that a date inside a sentence is none of its line.
 
 use super::date;
-use super::stamp::{Base, Form, Front, bare, one};
+use super::stamp::{Base, Form, LogPrefix, bare, one};
 use crate::scan;
 use memchr::{memchr, memmem};
 
 /// So far into a line the time of an access log is looked for: addresses and users may be before it.
-const MOST_FRONT_BYTES: usize = 160;
+const MAX_FRONT_BYTES: usize = 160;
 /// Longest name of a container before a bar.
-const MOST_NAME_BYTES: usize = 64;
+const MAX_NAME_BYTES: usize = 64;
 
 /// The front of a line that does not begin with its time.
-pub(super) fn front(text: &[u8]) -> Option<Front<'_>> {
+pub(super) fn front(text: &[u8]) -> Option<LogPrefix<'_>> {
     match text.first()? {
         b'{' => json(text),
         b't' => logfmt(text),
@@ -33,7 +33,7 @@ pub(super) fn front(text: &[u8]) -> Option<Front<'_>> {
 }
 
 /// `I0305` or `I20210305`, the time, the number of the thread, and where in the source.
-fn klog(text: &[u8]) -> Option<Front<'_>> {
+fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (number, rest) = scan::number(text.get(1..)?)?;
     let digits = text.len() - rest.len() - 1;
     let (year, month, day) = (number / 10_000, number / 100 % 100, number % 100);
@@ -49,7 +49,7 @@ fn klog(text: &[u8]) -> Option<Front<'_>> {
 }
 
 /// Month and day, the time, and mostly process, thread and level.
-fn logcat(text: &[u8]) -> Option<Front<'_>> {
+fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (month, rest) = scan::number(text)?;
     let (day, rest) = scan::number(rest.strip_prefix(b"-")?)?;
     let (time_ns, count, rest) = date::time(rest.strip_prefix(b" ")?).filter(|found| found.1 >= 3)?;
@@ -64,16 +64,16 @@ fn logcat(text: &[u8]) -> Option<Front<'_>> {
 }
 
 /// The time in brackets behind address and user.
-fn access(text: &[u8]) -> Option<Front<'_>> {
-    let at = memchr(b'[', text.get(..MOST_FRONT_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
+fn access(text: &[u8]) -> Option<LogPrefix<'_>> {
+    let at = memchr(b'[', text.get(..MAX_FRONT_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
     let (ns, count, rest) = date::day_month_year(&text[at + 1..])?;
     let text = rest.strip_prefix(b"] ")?;
     Some(one(Base::Epoch, (ns, count), Form::Plain, true, text))
 }
 
 /// One word, then a date with its year.
-fn labelled(text: &[u8]) -> Option<Front<'_>> {
-    if let Some(bar) = memmem::find(text.get(..MOST_NAME_BYTES).unwrap_or(text), b"| ") {
+fn labelled(text: &[u8]) -> Option<LogPrefix<'_>> {
+    if let Some(bar) = memmem::find(text.get(..MAX_NAME_BYTES).unwrap_or(text), b"| ") {
         let name = scan::trim_end(&text[..bar]);
         let is_name = !name.is_empty() && name.len() < bar && !name.contains(&b' ');
         return bare(&text[bar + 2..]).filter(|_| is_name);
@@ -102,7 +102,7 @@ fn is_role(label: &[u8]) -> bool {
     role.is_some_and(|role| matches!(role, [b'A'..=b'Z']))
 }
 
-fn logfmt(text: &[u8]) -> Option<Front<'_>> {
+fn logfmt(text: &[u8]) -> Option<LogPrefix<'_>> {
     let value = [&b"time="[..], b"ts=", b"t=", b"timestamp="].iter().find_map(|key| text.strip_prefix(*key))?;
     let value = value.strip_prefix(b"\"").unwrap_or(value);
     let (ns, count, rest) = moment(value)?;
@@ -112,7 +112,7 @@ fn logfmt(text: &[u8]) -> Option<Front<'_>> {
     Some(one(Base::Epoch, (ns, count), Form::Plain, false, message.unwrap_or(rest)))
 }
 
-fn json(text: &[u8]) -> Option<Front<'_>> {
+fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
     const TIMES: [&[u8]; 8] = [
         b"\"time\":",
         b"\"ts\":",

@@ -45,7 +45,7 @@ pub(super) const BASES: [Base; 5] = [Base::Boot, Base::Epoch, Base::Year, Base::
 
 /// One stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Stamp {
+pub(crate) struct LogStamp {
     /// What it counts from.
     pub base: Base,
     /// How much.
@@ -69,9 +69,9 @@ pub(crate) enum Form {
 
 /// The front of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Front<'a> {
+pub(crate) struct LogPrefix<'a> {
     /// The stamps, the outer one first.
-    pub stamps: [Option<Stamp>; 3],
+    pub stamps: [Option<LogStamp>; 3],
     /// How the text is made.
     pub form: Form,
     /// What stands behind the stamps.
@@ -80,13 +80,13 @@ pub(crate) struct Front<'a> {
     pub is_sure: bool,
 }
 
-impl Front<'_> {
+impl LogPrefix<'_> {
     /// The stamp that counts from this.
-    pub fn at(&self, base: Base) -> Option<Stamp> {
+    pub fn at(&self, base: Base) -> Option<LogStamp> {
         self.stamps.iter().flatten().copied().find(|stamp| stamp.base == base)
     }
 
-    fn add(&mut self, stamp: Stamp) {
+    fn add(&mut self, stamp: LogStamp) {
         if let Some(free) = self.stamps.iter_mut().find(|place| place.is_none()) {
             *free = Some(stamp);
         }
@@ -94,7 +94,7 @@ impl Front<'_> {
 }
 
 /// The front of a line; `None` without a stamp.
-pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
+pub(super) fn front(line: &[u8]) -> Option<LogPrefix<'_>> {
     let text = scan::trim_end(skip_colour(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
     let (text, is_structured) = skip_level(text);
     if let Some(front) = raw(text) {
@@ -119,7 +119,7 @@ pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
 }
 
 /// `kernel: [    1.486287] text` inside syslog: the kernel's own time.
-fn inner(front: &mut Front<'_>) {
+fn inner(front: &mut LogPrefix<'_>) {
     let Some(at) = memchr::memmem::find(front.text.get(..80).unwrap_or(front.text), b"kernel: [") else { return };
     let Some(text) = front.text.get(at + 8..) else { return };
     if let Some(found) = bracketed(text)
@@ -132,17 +132,17 @@ fn inner(front: &mut Front<'_>) {
 }
 
 /// The first stamp of a line and what stands behind it; none if it does not begin with one.
-pub(crate) fn first(line: &[u8]) -> Option<Front<'_>> {
+pub(crate) fn first(line: &[u8]) -> Option<LogPrefix<'_>> {
     if line.first() == Some(&b'[') { bracketed(line) } else { bare(line) }
 }
 
-pub(super) fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> Front<'_> {
-    let stamp = Stamp { base, ns: taken.0, digits: taken.1 };
-    Front { stamps: [Some(stamp), None, None], form, text, is_sure }
+pub(super) fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> LogPrefix<'_> {
+    let stamp = LogStamp { base, ns: taken.0, digits: taken.1 };
+    LogPrefix { stamps: [Some(stamp), None, None], form, text, is_sure }
 }
 
 /// A stamp in brackets: of the kernel, of dmesg, or of anybody.
-fn bracketed(text: &[u8]) -> Option<Front<'_>> {
+fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
     let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
     let mut front = in_brackets(inside)?;
     let rest = scan::skip_blanks(front.text);
@@ -155,7 +155,7 @@ fn bracketed(text: &[u8]) -> Option<Front<'_>> {
     Some(front)
 }
 
-fn in_brackets(text: &[u8]) -> Option<Front<'_>> {
+fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
     if let Some(delta) = text.strip_prefix(b"+") {
         let (ns, digits, rest) = scan::seconds(delta)?;
         return Some(one(Base::Previous, (ns, digits), Form::Plain, digits == 6, rest));
@@ -173,7 +173,7 @@ fn in_brackets(text: &[u8]) -> Option<Front<'_>> {
     }
     if let Some((ns, digits, rest)) = scan::seconds(text).filter(|found| found.1 > 0) {
         // No machine runs for thirty years.
-        let base = if ns >= LEAST_EPOCH_NS { Base::Epoch } else { Base::Boot };
+        let base = if ns >= MIN_EPOCH_NS { Base::Epoch } else { Base::Boot };
         // Monotonic stamps of the journal are followed by host and tag.
         let form = if base == Base::Boot { Form::Unsure } else { Form::Plain };
         return Some(one(base, (ns, digits), form, digits == 6, rest));
@@ -186,7 +186,7 @@ fn in_brackets(text: &[u8]) -> Option<Front<'_>> {
 }
 
 /// Seconds from here on (late 1985) are taken as since 1970.
-const LEAST_EPOCH_NS: i64 = 500_000_000_000_000_000;
+const MIN_EPOCH_NS: i64 = 500_000_000_000_000_000;
 
 /// `Mar  5 19:43:34 2009`, the weekday already taken.
 fn ctime(text: &[u8]) -> Option<date::Taken<'_>> {
@@ -212,7 +212,7 @@ fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// A stamp without brackets, with something behind it that ends it.
-pub(super) fn bare(text: &[u8]) -> Option<Front<'_>> {
+pub(super) fn bare(text: &[u8]) -> Option<LogPrefix<'_>> {
     let mut front = dated(text).or_else(|| {
         let (ns, digits, rest) = date::time(text)?;
         Some(one(Base::Day, (ns, digits), Form::Plain, false, rest))
@@ -226,7 +226,7 @@ pub(super) fn bare(text: &[u8]) -> Option<Front<'_>> {
     Some(front)
 }
 
-fn dated(text: &[u8]) -> Option<Front<'_>> {
+fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
     if let Some((ns, digits, rest)) = date::iso(text) {
         // dmesg writes a comma, and no host.
         let is_syslog = text.get(10) == Some(&b'T') && text.get(19) != Some(&b',');
@@ -260,7 +260,7 @@ fn dated(text: &[u8]) -> Option<Front<'_>> {
     }
     // `- 1131566461 …`: logs of clusters mark lines without an alert so.
     let number = text.strip_prefix(b"- ").unwrap_or(text);
-    let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= LEAST_EPOCH_NS)?;
+    let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= MIN_EPOCH_NS)?;
     Some(one(Base::Epoch, (ns, digits), Form::Unsure, false, rest))
 }
 
@@ -275,7 +275,7 @@ fn skip_zone(text: &[u8]) -> &[u8] {
 }
 
 /// `6,339,5140900,-;text`, as the kernel's own device gives it: level, number, microseconds, flags.
-fn raw(text: &[u8]) -> Option<Front<'_>> {
+fn raw(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (_, rest) = scan::number(text)?;
     let (_, rest) = scan::number(rest.strip_prefix(b",")?)?;
     let (micros, rest) = scan::number(rest.strip_prefix(b",")?)?;

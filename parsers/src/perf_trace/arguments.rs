@@ -12,19 +12,19 @@ use crate::syscalls::Syscall;
 use memchr::memmem;
 
 /// Arguments that are looked at.
-const MOST: usize = 8;
+const MAX_ARGS: usize = 8;
 
 /// The arguments of a line.
-pub(super) struct Named<'a> {
-    list: [(&'a [u8], &'a [u8]); MOST],
+pub(super) struct NamedArguments<'a> {
+    list: [(&'a [u8], &'a [u8]); MAX_ARGS],
     count: usize,
 }
 
-impl<'a> Named<'a> {
+impl<'a> NamedArguments<'a> {
     /// Split names from values.
-    pub fn of(printed: &[&'a [u8]]) -> Named<'a> {
-        let mut named = Named { list: [(b"", b""); MOST], count: 0 };
-        for &arg in printed.iter().take(MOST) {
+    pub fn of(printed: &[&'a [u8]]) -> NamedArguments<'a> {
+        let mut named = NamedArguments { list: [(b"", b""); MAX_ARGS], count: 0 };
+        for &arg in printed.iter().take(MAX_ARGS) {
             let (key, value) = match scan::name(arg) {
                 Some((key, rest)) if rest.starts_with(b": ") => (key, rest.get(2..).unwrap_or(b"")),
                 _ => (&b""[..], arg),
@@ -45,13 +45,13 @@ impl<'a> Named<'a> {
     }
 
     /// The values in the order of the call's parameters, empty where nothing is known; `scratch` holds what is rewritten.
-    pub fn in_order<'b>(&self, name: &[u8], call: &Syscall, scratch: &'b mut Vec<u8>) -> [&'b [u8]; MOST]
+    pub fn in_order<'b>(&self, name: &[u8], call: &Syscall, scratch: &'b mut Vec<u8>) -> [&'b [u8]; MAX_ARGS]
     where
         'a: 'b,
     {
-        let (mut found, mut used): ([&'b [u8]; MOST], [bool; MOST]) = ([b""; MOST], [false; MOST]);
+        let (mut found, mut used): ([&'b [u8]; MAX_ARGS], [bool; MAX_ARGS]) = ([b""; MAX_ARGS], [false; MAX_ARGS]);
         let mut op = None;
-        for (place, letter) in call.args.bytes().enumerate().take(MOST) {
+        for (place, letter) in call.args.bytes().enumerate().take(MAX_ARGS) {
             let printed = (0..self.count).find(|&at| !used[at] && fits(letter, self.list[at].0));
             if let Some(at) = printed {
                 used[at] = true;

@@ -4,10 +4,10 @@ use crate::line::{NO_ID, NO_NS};
 use crate::scan;
 
 /// The kernel keeps 15 bytes of a name; those of its own threads are longer.
-const MOST_COMM_BYTES: usize = 64;
+const MAX_COMM_BYTES: usize = 64;
 
 /// A line cut into its columns.
-pub(super) struct Front<'a> {
+pub(super) struct PerfPrefix<'a> {
     /// Entry of the call, [`NO_NS`] for `?`.
     pub start_ns: i64,
     /// Duration, [`NO_NS`] while unknown.
@@ -19,12 +19,12 @@ pub(super) struct Front<'a> {
     /// What follows the time columns.
     pub rest: &'a [u8],
     /// The rest behind the thread.
-    pub body: Body<'a>,
+    pub body: PerfBody<'a>,
 }
 
 /// What a line tells.
 #[derive(Clone, Copy)]
-pub(super) enum Body<'a> {
+pub(super) enum PerfBody<'a> {
     /// A call: its name and what follows the parenthesis.
     Call(&'a [u8], &'a [u8]),
     /// The end of a call that was interrupted.
@@ -34,14 +34,21 @@ pub(super) enum Body<'a> {
 }
 
 /// Cut a line; `None` if it has not the form.
-pub(super) fn front(line: &[u8]) -> Option<Front<'_>> {
+pub(super) fn front(line: &[u8]) -> Option<PerfPrefix<'_>> {
     let (start_ns, rest) = time(scan::skip_blanks(line))?;
     let rest = rest.strip_prefix(b" ")?;
     let inside = rest.strip_prefix(b"(");
     // Tracepoints alone have no column for the duration.
     let (dur_ns, rest) = inside.map_or(Some((NO_NS, rest)), duration)?;
     let (comm, tid, body) = thread(rest)?;
-    (inside.is_some() || matches!(body, Body::Other(_))).then_some(Front { start_ns, dur_ns, comm, tid, rest, body })
+    (inside.is_some() || matches!(body, PerfBody::Other(_))).then_some(PerfPrefix {
+        start_ns,
+        dur_ns,
+        comm,
+        tid,
+        rest,
+        body,
+    })
 }
 
 /// Whether a text begins as a line does, wherever it was cut.
@@ -78,8 +85,8 @@ fn duration(inside: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// `sh/28645 `, `28645 ` or nothing. A name may hold blanks and slashes, so what follows decides.
-fn thread(text: &[u8]) -> Option<(&[u8], i32, Body<'_>)> {
-    let near = text.get(..MOST_COMM_BYTES).unwrap_or(text);
+fn thread(text: &[u8]) -> Option<(&[u8], i32, PerfBody<'_>)> {
+    let near = text.get(..MAX_COMM_BYTES).unwrap_or(text);
     let named = memchr::memchr_iter(b'/', near).find_map(|slash| {
         let (tid, body) = id(text.get(slash + 1..)?)?;
         Some((text.get(..slash)?, tid, body))
@@ -93,25 +100,25 @@ fn thread(text: &[u8]) -> Option<(&[u8], i32, Body<'_>)> {
     }
 }
 
-fn id(text: &[u8]) -> Option<(i32, Body<'_>)> {
+fn id(text: &[u8]) -> Option<(i32, PerfBody<'_>)> {
     let (tid, rest) = scan::number(text)?;
     Some((i32::try_from(tid).ok()?, body(rest.strip_prefix(b" ")?)?))
 }
 
-fn body(text: &[u8]) -> Option<Body<'_>> {
+fn body(text: &[u8]) -> Option<PerfBody<'_>> {
     if let Some(rest) = text.strip_prefix(b" ... [continued]: ").or_else(|| text.strip_prefix(b"... [continued]: ")) {
         let (name, rest) = scan::name(rest)?;
-        return Some(Body::Continued(name, rest.strip_prefix(b"(")?));
+        return Some(PerfBody::Continued(name, rest.strip_prefix(b"(")?));
     }
     let (name, rest) = scan::name(text)?;
     if let Some(rest) = rest.strip_prefix(b"(") {
-        return Some(Body::Call(name, rest));
+        return Some(PerfBody::Call(name, rest));
     }
     if matches!(name, b"minfault" | b"majfault") {
-        return rest.starts_with(b" [").then_some(Body::Other(name));
+        return rest.starts_with(b" [").then_some(PerfBody::Other(name));
     }
     // `sched:sched_switch(…)`, and `sched:sched_switch:…` of old versions.
     let (event, after) = scan::name(rest.strip_prefix(b":")?)?;
     let whole = text.get(..name.len() + 1 + event.len())?;
-    after.first().is_some_and(|byte| matches!(byte, b'(' | b':')).then_some(Body::Other(whole))
+    after.first().is_some_and(|byte| matches!(byte, b'(' | b':')).then_some(PerfBody::Other(whole))
 }

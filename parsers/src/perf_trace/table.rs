@@ -4,7 +4,7 @@
 //! Out:  clone3, 2 calls, 1 failed, total 178000 ns
 
 use crate::format::Parsed;
-use crate::line::{Extra, Kind, Line};
+use crate::line::{Extra, Line, LineKind};
 use crate::scan;
 
 /// The line in front of the tables.
@@ -21,7 +21,7 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let is_head = text.starts_with(b"syscall ") && text.ends_with(b"stddev")
         || text.starts_with(b"(msec)")
         || text.starts_with(b"--------");
-    (is_head || is_title(line) || is_thread(text) || is_error(line)).then(|| Line::of(Kind::SummaryTable))
+    (is_head || is_title(line) || is_thread(text) || is_error(line)).then(|| Line::of(LineKind::SummaryTable))
 }
 
 /// ` t (28663), 98 events, 62.8%`
@@ -49,7 +49,7 @@ fn row(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if !text.ends_with(b"%") || fields.count() != 4 {
         return None;
     }
-    let mut line = Line::of(Kind::SummaryTable);
+    let mut line = Line::of(LineKind::SummaryTable);
     line.name = parsed.texts.add(name);
     line.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
     Some(line)

@@ -4,20 +4,20 @@ use crate::scan;
 use memchr::memchr;
 
 /// Arguments of which the place is kept.
-const MOST: usize = 8;
+const MAX_ARGS: usize = 8;
 /// Decorations and comments without an end that are looked for, each up to the end of the line, before giving up.
 const PATIENCE: u32 = 16;
 
 /// The arguments found, the first eight of them.
 #[derive(Default)]
-pub struct Arguments<'a> {
-    list: [&'a [u8]; MOST],
+pub struct ArgumentList<'a> {
+    list: [&'a [u8]; MAX_ARGS],
     len: usize,
     /// The last one, whatever its number; in a line that is cut it holds the cut.
     last: &'a [u8],
 }
 
-impl<'a> Arguments<'a> {
+impl<'a> ArgumentList<'a> {
     /// The arguments.
     pub fn list(&self) -> &[&'a [u8]] {
         &self.list[..self.len]
@@ -64,7 +64,7 @@ static STOPS: [bool; 256] = {
 ///
 /// Open brackets are bits of a stack, 1 for a parenthesis, the call's own at the bottom. Old tracers print brackets that
 /// do not match: a stray closer is ignored, a parenthesis closes what is open inside it.
-pub fn split<'a>(text: &'a [u8], found: &mut Arguments<'a>) -> Option<&'a [u8]> {
+pub fn split<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) -> Option<&'a [u8]> {
     let (mut at, mut start, mut stack, mut patience) = (0, 0, 1u64, PATIENCE);
     loop {
         let next = text.get(at..)?.iter().position(|&byte| STOPS[byte as usize]);
@@ -107,7 +107,7 @@ pub fn split<'a>(text: &'a [u8], found: &mut Arguments<'a>) -> Option<&'a [u8]> 
 }
 
 /// An empty list has no argument.
-fn push_last<'a>(text: &'a [u8], found: &mut Arguments<'a>) {
+fn push_last<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) {
     if !text.is_empty() || found.len > 0 {
         found.push(text);
     }

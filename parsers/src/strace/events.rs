@@ -2,7 +2,7 @@
 
 use crate::call::{read_siginfo, signal_number};
 use crate::format::Parsed;
-use crate::line::{Ended, Extra, Kind, Line, NO_ID};
+use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
 use memchr::memmem;
 
@@ -12,7 +12,7 @@ pub fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
         return false;
     };
     if let Some(name) = inner.strip_prefix(b"stopped by ") {
-        line.kind = Kind::Process;
+        line.kind = LineKind::Process;
         line.name = parsed.texts.add(scan::trim(name));
         line.extra = parsed.keep(Extra::Stopped(true));
         return true;
@@ -28,7 +28,7 @@ pub fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     if name.is_empty() && !inner.starts_with(b"{") {
         return false;
     }
-    line.kind = Kind::Signal;
+    line.kind = LineKind::Signal;
     line.name = parsed.texts.add(name);
     let (from, ended) = read_siginfo(inner, parsed);
     line.extra = parsed.keep(Extra::Signal { from, ended });
@@ -49,7 +49,7 @@ pub fn end(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     } else {
         return false;
     };
-    line.kind = if matches!(extra, Extra::End(_)) { Kind::Exit } else { Kind::Process };
+    line.kind = if matches!(extra, Extra::End(_)) { LineKind::Exit } else { LineKind::Process };
     line.extra = parsed.keep(extra);
     true
 }
@@ -58,16 +58,16 @@ pub fn end(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 pub fn message(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let text = text.strip_prefix(b"^C").unwrap_or(text);
     if text.starts_with(b"[ Process PID=") && text.ends_with(b" mode. ]") {
-        return Some(Line::of(Kind::Process));
+        return Some(Line::of(LineKind::Process));
     }
     if text.starts_with(b"Process ") {
         return about_process(text, parsed);
     }
     let said = own_words(text)?;
     if said.starts_with(b"[ Process PID=") {
-        return Some(Line::of(Kind::Process));
+        return Some(Line::of(LineKind::Process));
     }
-    about_process(said, parsed).or_else(|| Some(Line::of(Kind::Notice)))
+    about_process(said, parsed).or_else(|| Some(Line::of(LineKind::Notice)))
 }
 
 /// What follows `strace: `, with or without the path strace was started by.
@@ -88,10 +88,12 @@ fn about_process(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let attached = match rest {
         _ if rest.starts_with(b" attached") => true,
         _ if rest.starts_with(b" detached") => false,
-        _ if rest.starts_with(b" suspended") || rest.starts_with(b" resumed") => return Some(Line::of(Kind::Notice)),
+        _ if rest.starts_with(b" suspended") || rest.starts_with(b" resumed") => {
+            return Some(Line::of(LineKind::Notice));
+        }
         _ => return None,
     };
-    let mut line = Line::of(Kind::Process);
+    let mut line = Line::of(LineKind::Process);
     let threads = rest.strip_prefix(b" attached with ").and_then(scan::number);
     line.extra = parsed.keep(match threads.and_then(|(threads, _)| u32::try_from(threads).ok()) {
         Some(threads) => Extra::AttachedAll { pid: id, threads },

@@ -1,17 +1,17 @@
 //! What stands before the body of a line: ids, clocks, numbers. Decided once, on the head of a capture.
 
-use crate::format::{Clock, DurKind, Facts, Head, Stamp};
+use crate::format::{CaptureFacts, Clock, DurKind, Head, StampMoment};
 use crate::line::{NO_ID, NO_NS};
-use crate::memo::Front;
+use crate::line_cache::LinePrefix;
 use crate::scan;
 use std::borrow::Cow;
 
 /// Ids are below this on every Linux; a larger lone integer is a time.
-const MOST_ID: i64 = 4_194_304;
+const MAX_ID: i64 = 4_194_304;
 
 /// Where the thread id is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum Ids {
+pub enum StraceIds {
     /// Nowhere.
     #[default]
     None,
@@ -47,9 +47,9 @@ pub enum Relative {
 
 /// What stands before the body of each line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Layout {
+pub struct StraceLayout {
     /// Where the id is.
-    pub ids: Ids,
+    pub ids: StraceIds,
     /// `[context]` of SELinux.
     pub context: bool,
     /// The wall clock.
@@ -69,7 +69,7 @@ pub struct Layout {
 }
 
 /// The prefix of one line, read.
-pub struct Prefix<'a> {
+pub struct StracePrefix<'a> {
     /// Thread id or [`NO_ID`].
     pub tid: i32,
     /// Stamp or [`NO_NS`].
@@ -78,39 +78,39 @@ pub struct Prefix<'a> {
     pub body: &'a [u8],
 }
 
-impl Layout {
+impl StraceLayout {
     /// The layout that most lines of the head have.
-    pub fn of(head: Head<'_>) -> Layout {
-        let mut votes: Vec<(Layout, usize)> = Vec::new();
+    pub fn of(head: Head<'_>) -> StraceLayout {
+        let mut votes: Vec<(StraceLayout, usize)> = Vec::new();
         let mut ids = [0usize; 3];
         let mut durations = false;
         for line in head.lines() {
             let line = without_colours(line.strip_prefix(super::BYTE_ORDER_MARK).unwrap_or(line));
-            let Some(guess) = Layout::guess(&line) else {
+            let Some(guess) = StraceLayout::guess(&line) else {
                 continue;
             };
             ids[guess.ids as usize] += 1;
             durations |= guess.durations;
-            let shape = Layout { ids: Ids::None, durations: false, ..guess };
+            let shape = StraceLayout { ids: StraceIds::None, durations: false, ..guess };
             match votes.iter_mut().find(|(layout, _)| *layout == shape) {
                 Some((_, count)) => *count += 1,
                 None => votes.push((shape, 1)),
             }
         }
-        let most = votes.iter().max_by_key(|(_, count)| *count).map_or(Layout::default(), |&(layout, _)| layout);
+        let most = votes.iter().max_by_key(|(_, count)| *count).map_or(StraceLayout::default(), |&(layout, _)| layout);
         let [bare, column, bracket] = ids;
         let ids = if column > bare + bracket {
-            Ids::Column
+            StraceIds::Column
         } else if bracket > 0 {
-            Ids::Bracket
+            StraceIds::Bracket
         } else {
-            Ids::None
+            StraceIds::None
         };
-        Layout { ids, durations, colours: memchr::memchr(0x1b, head.bytes).is_some(), ..most }
+        StraceLayout { ids, durations, colours: memchr::memchr(0x1b, head.bytes).is_some(), ..most }
     }
 
     /// What the lines carry and mean.
-    pub fn facts(&self) -> Facts {
+    pub fn facts(&self) -> CaptureFacts {
         let clock = match (self.clock, self.relative) {
             (WallClock::Epoch, _) => Clock::Epoch,
             (WallClock::TimeOfDay, _) => Clock::TimeOfDay,
@@ -122,14 +122,14 @@ impl Layout {
             (false, Clock::None) => DurKind::None,
             (false, _) => DurKind::UpperBound,
         };
-        Facts {
-            stamp: if clock == Clock::None { Stamp::None } else { Stamp::Start },
+        CaptureFacts {
+            stamp: if clock == Clock::None { StampMoment::None } else { StampMoment::Start },
             clock,
             tick_ns: scan::tick_ns(self.digits),
             dur_kind,
             has_durations: self.durations,
-            has_ids: self.ids != Ids::None,
-            ids_optional: self.ids != Ids::Column,
+            has_ids: self.ids != StraceIds::None,
+            ids_optional: self.ids != StraceIds::Column,
             mixes_threads: false,
             one_process: false,
             base_ns: NO_NS,
@@ -138,22 +138,25 @@ impl Layout {
 
     /// Whether a line of this capture begins with something.
     pub fn has_prefix(&self) -> bool {
-        self.ids == Ids::Column || self.clock != WallClock::None || self.relative != Relative::None || self.context
+        self.ids == StraceIds::Column
+            || self.clock != WallClock::None
+            || self.relative != Relative::None
+            || self.context
     }
 
     /// The layout of one line, if it can be a line of strace; its body may be any.
-    pub fn guess(line: &[u8]) -> Option<Layout> {
-        let mut layout = Layout::default();
+    pub fn guess(line: &[u8]) -> Option<StraceLayout> {
+        let mut layout = StraceLayout::default();
         let mut rest = line;
         if let Some((_, after)) = bracket_id(rest) {
-            layout.ids = Ids::Bracket;
+            layout.ids = StraceIds::Bracket;
             rest = after;
-        } else if let Some((id, after)) = column_id(rest).filter(|&(id, _)| id <= MOST_ID) {
+        } else if let Some((id, after)) = column_id(rest).filter(|&(id, _)| id <= MAX_ID) {
             let _ = id;
-            layout.ids = Ids::Column;
+            layout.ids = StraceIds::Column;
             rest = after;
         }
-        let indented = rest.first() == Some(&b' ') || layout.ids == Ids::Column;
+        let indented = rest.first() == Some(&b' ') || layout.ids == StraceIds::Column;
         if let Some(after) = context(rest) {
             layout.context = true;
             rest = after;
@@ -177,14 +180,14 @@ impl Layout {
             (self.clock, self.digits) = (WallClock::TimeOfDay, digits);
             rest = after.strip_prefix(b" ")?;
         } else if let Some((ns, digits, after)) = scan::seconds(rest) {
-            if ns > MOST_ID * 1_000_000_000 {
+            if ns > MAX_ID * 1_000_000_000 {
                 self.clock = WallClock::Epoch;
-            } else if digits > 0 || indented && (self.ids == Ids::Column || is_whole_seconds(text, after)) {
+            } else if digits > 0 || indented && (self.ids == StraceIds::Column || is_whole_seconds(text, after)) {
                 self.relative = Relative::Alone;
             }
             self.digits = digits;
             rest = after.strip_prefix(b" ")?;
-        } else if rest.len() != text.len() && self.ids == Ids::None {
+        } else if rest.len() != text.len() && self.ids == StraceIds::None {
             return None;
         }
         match beside(rest) {
@@ -199,13 +202,13 @@ impl Layout {
     /// Whether lines have an id and a moment since 1970 and nothing else, as with `-f -o FILE -ttt`.
     pub fn is_common(&self) -> bool {
         let plain = !self.context && !self.number && !self.pointer && self.relative == Relative::None;
-        plain && self.ids == Ids::Column && self.clock == WallClock::Epoch
+        plain && self.ids == StraceIds::Column && self.clock == WallClock::Epoch
     }
 
     /// Read the prefix of a line; `None` if the line does not have it.
-    pub fn prefix<'a>(&self, line: &'a [u8]) -> Option<Prefix<'a>> {
+    pub fn prefix<'a>(&self, line: &'a [u8]) -> Option<StracePrefix<'a>> {
         let (tid, mut rest) = match self.ids {
-            Ids::Column => column_id(line).map(|(id, rest)| (id as i32, rest))?,
+            StraceIds::Column => column_id(line).map(|(id, rest)| (id as i32, rest))?,
             _ => bracket_id(line).unwrap_or((NO_ID, line)),
         };
         let mut stamp_ns = NO_NS;
@@ -234,12 +237,12 @@ impl Layout {
         if self.pointer {
             rest = pointer(rest)?;
         }
-        Some(Prefix { tid, stamp_ns, body: rest })
+        Some(StracePrefix { tid, stamp_ns, body: rest })
     }
 
     /// This layout for a line that lacks the id.
-    pub fn without_ids(&self) -> Layout {
-        Layout { ids: Ids::None, ..*self }
+    pub fn without_ids(&self) -> StraceLayout {
+        StraceLayout { ids: StraceIds::None, ..*self }
     }
 }
 
@@ -303,10 +306,10 @@ fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((value.checked_mul(scan::tick_ns(digits))?, &text[at + 1..]))
 }
 
-/// What stands before the body of a line with the commonest prefix, which [`Layout::prefix`] reads too: an id, one or two
+/// What stands before the body of a line with the commonest prefix, which [`StraceLayout::prefix`] reads too: an id, one or two
 /// blanks, and microseconds since 1970.
 #[inline]
-pub(crate) fn common_front(text: &[u8]) -> Option<Front> {
+pub(crate) fn common_prefix(text: &[u8]) -> Option<LinePrefix> {
     // No such prefix is longer; few lines are shorter, and those only at the end of a text.
     let text: &[u8; 32] = text.first_chunk()?;
     let (tid, digits) = scan::short_number(*text.first_chunk()?)?;
@@ -315,7 +318,7 @@ pub(crate) fn common_front(text: &[u8]) -> Option<Front> {
     }
     let begin = digits + 1 + usize::from(text[digits + 1] == b' ');
     let (micros, stamp_len) = micros_since_1970(text.get(begin..)?)?;
-    Some(Front { tid, stamp_ns: micros.checked_mul(1000)?, len: begin + stamp_len })
+    Some(LinePrefix { tid, stamp_ns: micros.checked_mul(1000)?, len: begin + stamp_len })
 }
 
 /// Microseconds since 1970 of ten digits, the point and six more, which it is until the year 2286 with `-ttt`, and the

@@ -1,14 +1,14 @@
 //! Is it strace? One line that only strace prints is enough, unless another tracer's sign is there as well.
 
-use super::layout::{Layout, without_colours};
+use super::layout::{StraceLayout, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
-use crate::format::{Answer, Head};
+use crate::format::{Head, Recognition};
 use crate::scan;
 use memchr::memmem;
 use std::sync::LazyLock;
 
 /// Lines looked at.
-const MOST_LINES: usize = 2000;
+const MAX_LINES: usize = 2000;
 
 /// What a line tells about the format.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -28,9 +28,9 @@ enum Sign {
 }
 
 /// The answer for a head.
-pub fn recognise(head: Head<'_>) -> Answer {
+pub fn recognise(head: Head<'_>) -> Recognition {
     let (mut own, mut other, mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize, 0usize, 0usize);
-    for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MOST_LINES) {
+    for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MAX_LINES) {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
         match sign(&line) {
             Sign::Own => own += 1,
@@ -44,11 +44,11 @@ pub fn recognise(head: Head<'_>) -> Answer {
     }
     match () {
         // The program under strace may print a word of another tracer.
-        () if other > own => Answer::No,
-        () if own + sure > 0 => Answer::Yes,
-        () if fits > 0 => Answer::Maybe((fits * 100 / lines).min(100) as u8),
-        () if lines == 0 && !head.complete => Answer::NeedMore,
-        () => Answer::No,
+        () if other > own => Recognition::No,
+        () if own + sure > 0 => Recognition::Yes,
+        () if fits > 0 => Recognition::Maybe((fits * 100 / lines).min(100) as u8),
+        () if lines == 0 && !head.complete => Recognition::NeedMore,
+        () => Recognition::No,
     }
 }
 
@@ -62,7 +62,7 @@ fn sign(line: &[u8]) -> Sign {
     if table::is_head(line) {
         return Sign::Sure;
     }
-    match Layout::guess(line) {
+    match StraceLayout::guess(line) {
         Some(_) => body_of(line).map_or(Sign::Unlike, body_sign),
         None if memmem::find(line, b"strace: Process ").is_some() => Sign::Own,
         None => Sign::Unlike,
@@ -96,7 +96,7 @@ fn word_before_parenthesis(line: &[u8]) -> Option<&[u8]> {
 
 /// What follows the prefix, whatever the prefix is.
 fn body_of(line: &[u8]) -> Option<&[u8]> {
-    Layout::guess(line)?.prefix(line).map(|prefix| prefix.body)
+    StraceLayout::guess(line)?.prefix(line).map(|prefix| prefix.body)
 }
 
 fn body_sign(body: &[u8]) -> Sign {
@@ -115,7 +115,7 @@ fn call_sign(body: &[u8]) -> Sign {
     let Some((_, rest)) = call_name(body) else {
         return Sign::Unlike;
     };
-    let mut args = arguments::Arguments::default();
+    let mut args = arguments::ArgumentList::default();
     let Some(result) = arguments::split(rest, &mut args) else {
         let cut = body.ends_with(b" <unfinished ...>") || body.ends_with(b" <detached ...>");
         return if cut { Sign::Sure } else { Sign::Unlike };

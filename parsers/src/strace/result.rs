@@ -10,7 +10,7 @@ const LONGEST_TIME: usize = 48;
 
 /// What a result says beside what goes into the line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Read {
+pub enum ReadResult {
     /// Read; with the value in the tracer's own numbering of processes, where that is printed too.
     Whole(Option<i32>),
     /// Cut off, or no result at all.
@@ -36,7 +36,7 @@ fn short_duration(text: &[u8]) -> Option<(i64, &[u8])> {
 
 /// The same at the front of a text, and what follows.
 #[inline]
-pub(crate) fn duration_first(text: &[u8]) -> Option<(i64, &[u8])> {
+pub(crate) fn leading_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let (short, after) = text.split_first_chunk()?;
     Some((short_ns(short)?, after))
 }
@@ -64,7 +64,7 @@ fn any_duration(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// Read a result into the line.
-pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> Read {
+pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> ReadResult {
     let text = match duration(text) {
         Some((ns, before)) => {
             line.dur_ns = ns;
@@ -74,19 +74,19 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> Read {
     };
     if let Some(rest) = text.strip_prefix(b"?") {
         unknown(rest, line, parsed);
-        return Read::Whole(None);
+        return ReadResult::Whole(None);
     }
     let Some((value, rest)) = small(text).or_else(|| scan::value(text)) else {
-        return Read::Cut;
+        return ReadResult::Cut;
     };
     line.ret = value;
     if rest.is_empty() {
-        return Read::Whole(None);
+        return ReadResult::Whole(None);
     }
     if value == -1 {
         failure(rest, line, parsed);
     }
-    Read::Whole(if rest.ends_with(b" */") { call::tracer_id(rest) } else { None })
+    ReadResult::Whole(if rest.ends_with(b" */") { call::tracer_id(rest) } else { None })
 }
 
 /// A short decimal number, which most results are.

@@ -1,12 +1,12 @@
 //! The tables of `-c` and `-C`.
 
 use crate::format::{Head, Parsed};
-use crate::line::{Extra, Kind, Line, NO_NS};
+use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
 use memchr::memmem;
 
 /// Where the cells of a table are: `-U` chooses and orders them.
-pub struct Columns {
+pub struct SummaryColumns {
     name: Span,
     calls: Span,
     errors: Option<Span>,
@@ -16,20 +16,20 @@ pub struct Columns {
 /// First byte and end of a column; no end for the last one.
 type Span = (usize, Option<usize>);
 
-impl Columns {
+impl SummaryColumns {
     /// Of the first table in a head, cut at the dashes of its second line.
-    pub fn of(head: Head<'_>) -> Option<Columns> {
+    pub fn of(head: Head<'_>) -> Option<SummaryColumns> {
         let mut title: &[u8] = b"";
         for line in head.lines() {
             if is_rule(line) && is_head(title) {
-                return Columns::read(title, line);
+                return SummaryColumns::read(title, line);
             }
             title = line;
         }
         None
     }
 
-    fn read(title: &[u8], rule: &[u8]) -> Option<Columns> {
+    fn read(title: &[u8], rule: &[u8]) -> Option<SummaryColumns> {
         let (mut name, mut calls, mut errors, mut seconds) = (None, None, None, None);
         let mut start = 0;
         for dashes in rule.split(|&byte| byte == b' ') {
@@ -44,7 +44,7 @@ impl Columns {
             }
             start = end + 1;
         }
-        Some(Columns { name: name?, calls: calls?, errors, seconds })
+        Some(SummaryColumns { name: name?, calls: calls?, errors, seconds })
     }
 
     fn row<'a>(&self, line: &'a [u8]) -> Option<Row<'a>> {
@@ -76,12 +76,12 @@ fn whole_number(text: &[u8]) -> Option<u64> {
 }
 
 /// A line of the table of `-c`; rows carry their numbers.
-pub fn read(line: &[u8], columns: Option<&Columns>, parsed: &mut Parsed) -> Option<Line> {
+pub fn read(line: &[u8], columns: Option<&SummaryColumns>, parsed: &mut Parsed) -> Option<Line> {
     if is_head(line) || is_rule(line) {
-        return Some(Line::of(Kind::SummaryTable));
+        return Some(Line::of(LineKind::SummaryTable));
     }
     let row = columns.and_then(|columns| columns.row(line)).or_else(|| Row::usual(line))?;
-    let mut read = Line::of(Kind::SummaryTable);
+    let mut read = Line::of(LineKind::SummaryTable);
     if row.name != b"total" {
         read.name = parsed.texts.add(row.name);
         let (calls, failed, total_ns) = (row.calls, row.failed, row.total_ns);

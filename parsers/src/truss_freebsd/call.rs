@@ -103,7 +103,7 @@ fn arguments_before(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// The texts between the bare commas, and how many there are.
-pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MOST_ARGS], usize) {
+pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MAX_ARGS], usize) {
     scan::arguments(args, (b"([{", b")]}"), string)
 }
 

@@ -16,7 +16,7 @@ const FIRST_THREAD: i32 = 100_000;
 
 /// What the ids in front of a line are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Ids {
+pub(super) enum FreebsdIds {
     /// There are none.
     None,
     /// `-f`.
@@ -29,9 +29,9 @@ pub(super) enum Ids {
 
 /// The layout of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Layout {
+pub(super) struct FreebsdLayout {
     /// What the ids are.
-    pub ids: Ids,
+    pub ids: FreebsdIds,
     /// Number of time columns.
     pub columns: usize,
     /// The first of them is the time of the return.
@@ -44,7 +44,7 @@ pub(super) struct Layout {
     pub is_table: bool,
 }
 
-impl Layout {
+impl FreebsdLayout {
     /// Whether the last time column is the duration.
     pub fn has_durations(&self) -> bool {
         self.columns == 2 || (self.columns == 1 && !self.has_stamps)
@@ -52,12 +52,12 @@ impl Layout {
 
     /// Whether lines have thread ids.
     pub fn has_tids(&self) -> bool {
-        matches!(self.ids, Ids::Thread | Ids::Both)
+        matches!(self.ids, FreebsdIds::Thread | FreebsdIds::Both)
     }
 }
 
 /// Decide.
-pub(super) fn of(head: Head<'_>) -> Layout {
+pub(super) fn of(head: Head<'_>) -> FreebsdLayout {
     let (mut events, mut age): (Vec<Split<'_>>, Age) = (Vec::new(), Age::default());
     let mut with_times = [0usize; 3];
     for line in head.lines() {
@@ -74,7 +74,7 @@ pub(super) fn of(head: Head<'_>) -> Layout {
     let is_table = events.is_empty() && head.lines().any(table::is_row);
     events.retain(|event| event.columns == columns);
     let has_stamps = columns == 2 || (columns == 1 && never_falls(&events));
-    Layout { ids, columns, has_stamps, is_old: age.old, is_raw: age.is_raw(), is_table }
+    FreebsdLayout { ids, columns, has_stamps, is_old: age.old, is_raw: age.is_raw(), is_table }
 }
 
 fn is_event(body: &[u8]) -> bool {
@@ -83,15 +83,15 @@ fn is_event(body: &[u8]) -> bool {
     matches!(call::read(body), Text::Call(_)) || is_note()
 }
 
-fn ids(events: &[Split<'_>]) -> Ids {
+fn ids(events: &[Split<'_>]) -> FreebsdIds {
     let prefixed = events.iter().filter(|event| event.prefixed()).count();
     let both = events.iter().filter(|event| event.second >= 0).count();
     let threads = events.iter().filter(|event| event.first >= FIRST_THREAD).count();
     match prefixed {
-        _ if prefixed * 2 <= events.len() => Ids::None,
-        _ if both * 2 > prefixed => Ids::Both,
-        _ if threads == prefixed => Ids::Thread,
-        _ => Ids::Process,
+        _ if prefixed * 2 <= events.len() => FreebsdIds::None,
+        _ if both * 2 > prefixed => FreebsdIds::Both,
+        _ if threads == prefixed => FreebsdIds::Thread,
+        _ => FreebsdIds::Process,
     }
 }
 

@@ -1,9 +1,9 @@
 //! What truss says beside calls: signals, births, ends, messages.
 
-use super::layout::Layout;
+use super::layout::FreebsdLayout;
 use super::split::Split;
 use crate::format::Parsed;
-use crate::line::{Ended, Extra, Kind, Line, NO_ID};
+use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
 use crate::text::Text;
 
@@ -128,17 +128,19 @@ fn signal(body: &[u8]) -> Option<Note<'_>> {
 }
 
 /// The line of a note.
-pub(super) fn line(note: Note<'_>, split: &Split<'_>, layout: &Layout, parsed: &mut Parsed) -> Line {
+pub(super) fn line(note: Note<'_>, split: &Split<'_>, layout: &FreebsdLayout, parsed: &mut Parsed) -> Line {
     let (kind, extra) = match note {
         Note::Signal(number, rest) => return signal_line(number, rest, parsed),
-        Note::NewProcess => (Kind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: false })),
-        Note::Exit(status) => (Kind::Exit, Some(Extra::GroupEnd(exit_status(status, layout, parsed)))),
-        Note::Killed(signal) => (Kind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(signal, parsed))))),
+        Note::NewProcess => (LineKind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: false })),
+        Note::Exit(status) => (LineKind::Exit, Some(Extra::GroupEnd(exit_status(status, layout, parsed)))),
+        Note::Killed(signal) => (LineKind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(signal, parsed))))),
         // Where lines have no thread ids, the threads of a process are one task: it neither begins nor ends here.
-        Note::NewThread(_) | Note::ThreadEnded(_) if !layout.has_tids() || !split.prefixed() => (Kind::Process, None),
-        Note::NewThread(_) => (Kind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: true })),
-        Note::ThreadEnded(_) => (Kind::Exit, Some(Extra::End(Ended::Exited(0)))),
-        Note::Unknown | Note::OldStop | Note::Message => (Kind::Notice, None),
+        Note::NewThread(_) | Note::ThreadEnded(_) if !layout.has_tids() || !split.prefixed() => {
+            (LineKind::Process, None)
+        }
+        Note::NewThread(_) => (LineKind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: true })),
+        Note::ThreadEnded(_) => (LineKind::Exit, Some(Extra::End(Ended::Exited(0)))),
+        Note::Unknown | Note::OldStop | Note::Message => (LineKind::Notice, None),
     };
     let mut line = Line::of(kind);
     if let Some(extra) = extra {
@@ -148,7 +150,7 @@ pub(super) fn line(note: Note<'_>, split: &Split<'_>, layout: &Layout, parsed: &
 }
 
 fn signal_line(number: i64, rest: &[u8], parsed: &mut Parsed) -> Line {
-    let mut line = Line::of(Kind::Signal);
+    let mut line = Line::of(LineKind::Signal);
     let named = rest.strip_prefix(b" (").and_then(|text| text.get(..memchr::memchr(b')', text)?));
     line.name = match named {
         Some(name) => parsed.texts.add(name),
@@ -175,7 +177,7 @@ fn signal_line(number: i64, rest: &[u8], parsed: &mut Parsed) -> Line {
 }
 
 /// The status of a process; versions of old print it as wait gives it: 139 is signal 11 with a core, 256 is status 1.
-fn exit_status(status: i64, layout: &Layout, parsed: &mut Parsed) -> Ended {
+fn exit_status(status: i64, layout: &FreebsdLayout, parsed: &mut Parsed) -> Ended {
     let (signal, has_core) = (status & 0x7f, status & 0x80 != 0);
     match status {
         256.. if signal == 0 => Ended::Exited((status >> 8 & 0xff) as i32),

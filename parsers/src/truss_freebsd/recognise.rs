@@ -3,14 +3,14 @@
 use super::call::{self, Call, End, Text};
 use super::split::split;
 use super::{notes, table};
-use crate::format::{Answer, Head};
+use crate::format::{Head, Recognition};
 use crate::scan;
 
 /// Lines looked at.
-const MOST_LINES: usize = 2000;
+const MAX_LINES: usize = 2000;
 
 /// What one line says about the question.
-enum Says {
+enum Sign {
     /// Only this truss writes so.
     Yes,
     /// A call as another tracer writes it.
@@ -20,37 +20,37 @@ enum Says {
 }
 
 /// Decide from the head.
-pub(super) fn answer(head: Head<'_>) -> Answer {
+pub(super) fn answer(head: Head<'_>) -> Recognition {
     let (mut lines, mut signs, mut others) = (0usize, 0usize, 0usize);
     let (mut has_header, mut has_row) = (false, false);
-    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MOST_LINES) {
+    for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MAX_LINES) {
         lines += 1;
         has_header |= table::is_header(line);
         has_row |= table::is_row(line);
         match says(line) {
-            Says::Yes => signs += 1,
-            Says::Other => others += 1,
-            Says::Nothing => {}
+            Sign::Yes => signs += 1,
+            Sign::Other => others += 1,
+            Sign::Nothing => {}
         }
     }
     match lines {
-        0 if !head.complete => Answer::NeedMore,
+        0 if !head.complete => Recognition::NeedMore,
         // The program under another tracer may print lines of this one.
-        _ if signs > 0 && signs >= others || has_header && has_row && others == 0 => Answer::Yes,
-        _ if signs > 0 => Answer::Maybe((signs * 100 / lines).min(100) as u8),
-        _ => Answer::No,
+        _ if signs > 0 && signs >= others || has_header && has_row && others == 0 => Recognition::Yes,
+        _ if signs > 0 => Recognition::Maybe((signs * 100 / lines).min(100) as u8),
+        _ => Recognition::No,
     }
 }
 
-fn says(line: &[u8]) -> Says {
+fn says(line: &[u8]) -> Sign {
     let split = split(line, 2);
     match call::read(split.body) {
-        Text::Call(Call { end: End::Value(_) | End::Error(_), args, .. }) if !has_blank_comma(args) => Says::Yes,
-        Text::Call(Call { end: End::Nothing, .. }) => Says::Nothing,
-        Text::Call(_) | Text::Cut(_) => Says::Other,
-        Text::Other if notes::read(split.body).is_some_and(|note| note.is_sign()) => Says::Yes,
-        Text::Other if split.body.ends_with(b"<unfinished ...>") || split.body.starts_with(b"+++ ") => Says::Other,
-        Text::Other => Says::Nothing,
+        Text::Call(Call { end: End::Value(_) | End::Error(_), args, .. }) if !has_blank_comma(args) => Sign::Yes,
+        Text::Call(Call { end: End::Nothing, .. }) => Sign::Nothing,
+        Text::Call(_) | Text::Cut(_) => Sign::Other,
+        Text::Other if notes::read(split.body).is_some_and(|note| note.is_sign()) => Sign::Yes,
+        Text::Other if split.body.ends_with(b"<unfinished ...>") || split.body.starts_with(b"+++ ") => Sign::Other,
+        Text::Other => Sign::Nothing,
     }
 }
 

@@ -1,7 +1,7 @@
 //! What stands in front of a line's body: ids and time columns.
 
 use crate::line::NO_ID;
-use crate::{pasted, scan};
+use crate::{quoting, scan};
 
 /// A line cut into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,7 +27,7 @@ impl Split<'_> {
 
 /// Cut a line that has at most `columns` time columns.
 pub(super) fn split(line: &[u8], columns: usize) -> Split<'_> {
-    let text = scan::skip_blanks(pasted::unquoted(line));
+    let text = scan::skip_blanks(quoting::unquoted(line));
     let (first, second, rest) = prefix(text).unwrap_or((NO_ID, NO_ID, text));
     behind(first, second, rest, columns)
 }

@@ -4,7 +4,7 @@
 //! Out:  open, 12 calls, 3 failed, total 101200 ns
 
 use crate::format::Parsed;
-use crate::line::{Extra, Kind, Line};
+use crate::line::{Extra, Line, LineKind};
 use crate::scan;
 
 /// The header of the table.
@@ -26,12 +26,12 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let [first, second, third, fourth, _] = fields(line);
     let is_rule = first.starts_with(b"---") && line.iter().all(|byte| matches!(byte, b'-' | b' ' | b'\t' | b'\r'));
     if is_header(line) || is_rule {
-        return Line::of(Kind::SummaryTable);
+        return Line::of(LineKind::SummaryTable);
     }
     if !is_row(line) {
-        return Line::of(if line.starts_with(b"truss: ") { Kind::Notice } else { Kind::Foreign });
+        return Line::of(if line.starts_with(b"truss: ") { LineKind::Notice } else { LineKind::Foreign });
     }
-    let mut row = Line::of(Kind::SummaryTable);
+    let mut row = Line::of(LineKind::SummaryTable);
     if let (Some(total_ns), Some(calls), Some(failed)) = (seconds(second), count(third), count(fourth)) {
         row.name = parsed.texts.add(first);
         row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });

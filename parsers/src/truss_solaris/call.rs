@@ -152,7 +152,7 @@ fn shows_buffer(name: &[u8]) -> bool {
 }
 
 /// The texts between the commas, and how many there are.
-pub(super) fn arguments<'a>(name: &[u8], args: &'a [u8]) -> ([&'a [u8]; scan::MOST_ARGS], usize) {
+pub(super) fn arguments<'a>(name: &[u8], args: &'a [u8]) -> ([&'a [u8]; scan::MAX_ARGS], usize) {
     let buffers = shows_buffer(name);
     scan::arguments(args, (b"([{", b")]}"), |text, _| string(text, buffers))
 }

@@ -12,7 +12,7 @@ use rustc_hash::FxHashMap;
 
 /// What a time column is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Column {
+pub(super) enum SolarisColumn {
     /// `-d`: end of the call since the base.
     End,
     /// `-D`: since the LWP's previous event.
@@ -23,9 +23,9 @@ pub(super) enum Column {
 
 /// The layout of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Layout {
-    /// The time columns, as many as [`Layout::count`] says.
-    pub columns: [Column; 3],
+pub(super) struct SolarisLayout {
+    /// The time columns, as many as [`SolarisLayout::count`] says.
+    pub columns: [SolarisColumn; 3],
     /// Number of time columns.
     pub count: usize,
     /// Whether events have a process id in front.
@@ -38,20 +38,20 @@ pub(super) struct Layout {
     pub base_ns: Option<i64>,
 }
 
-impl Layout {
+impl SolarisLayout {
     /// The time columns there are.
-    pub fn columns(&self) -> &[Column] {
+    pub fn columns(&self) -> &[SolarisColumn] {
         self.columns.get(..self.count).unwrap_or(&self.columns)
     }
 
     /// Whether there is this one.
-    pub fn has(&self, column: Column) -> bool {
+    pub fn has(&self, column: SolarisColumn) -> bool {
         self.columns().contains(&column)
     }
 }
 
 /// Decide.
-pub(super) fn of(head: Head<'_>) -> Layout {
+pub(super) fn of(head: Head<'_>) -> SolarisLayout {
     let base_ns = head.lines().find_map(base_ns);
     let mut events: Vec<Split<'_>> = Vec::new();
     let mut with_times = [0usize; 4];
@@ -69,7 +69,7 @@ pub(super) fn of(head: Head<'_>) -> Layout {
     let is_table = events.is_empty() && head.lines().any(table::is_sign);
     events.retain(|event| event.columns == count);
     let columns = columns(count, base_ns.is_some(), &events);
-    Layout { columns, count, has_pids, has_lwps, is_table, base_ns }
+    SolarisLayout { columns, count, has_pids, has_lwps, is_table, base_ns }
 }
 
 fn is_event(body: &[u8]) -> bool {
@@ -86,8 +86,8 @@ pub(super) fn base_ns(line: &[u8]) -> Option<i64> {
     Some(scan::seconds(scan::skip_blanks(rest))?.0)
 }
 
-fn columns(count: usize, has_base: bool, events: &[Split<'_>]) -> [Column; 3] {
-    use Column::{Cpu, End, Since};
+fn columns(count: usize, has_base: bool, events: &[Split<'_>]) -> [SolarisColumn; 3] {
+    use SolarisColumn::{Cpu, End, Since};
     match count {
         1 if has_base || never_falls(events) => [End, Since, Cpu],
         1 if is_cpu(events) => [Cpu, End, Since],

@@ -3,7 +3,7 @@
 use super::layout;
 use super::split::Split;
 use crate::format::Parsed;
-use crate::line::{Ended, Extra, Kind, Line, NO_ID};
+use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
 use crate::text::Text;
 
@@ -95,7 +95,7 @@ const HARMLESS: [&str; 18] = [
 /// A line that is an event of its own but no call.
 pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if let Some(rest) = body.strip_prefix(b"Received signal #") {
-        let mut line = signal(rest, Kind::Signal, parsed)?;
+        let mut line = signal(rest, LineKind::Signal, parsed)?;
         let kills = rest.ends_with(b"[default]") && !HARMLESS.contains(&&*parsed.texts.string(line.name));
         line.extra = parsed.keep(match kills {
             true => Extra::GroupEnd(Ended::Killed(line.name)),
@@ -104,21 +104,21 @@ pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return Some(line);
     }
     if let Some(rest) = body.strip_prefix(b"Stopped by signal #") {
-        let mut line = signal(rest, Kind::Process, parsed)?;
+        let mut line = signal(rest, LineKind::Process, parsed)?;
         line.extra = parsed.keep(Extra::Stopped(true));
         return Some(line);
     }
     if let Some(rest) = body.strip_prefix(b"Continued with signal #") {
-        let mut line = signal(rest, Kind::Process, parsed)?;
+        let mut line = signal(rest, LineKind::Process, parsed)?;
         line.extra = parsed.keep(Extra::Stopped(false));
         return Some(line);
     }
     // Not counted as a signal: the signal that a fault brings has its own line.
-    signal(body.strip_prefix(b"Incurred fault #")?, Kind::Process, parsed)
+    signal(body.strip_prefix(b"Incurred fault #")?, LineKind::Process, parsed)
 }
 
 /// `2, SIGINT, in pollsys() [default]`: the name, as operation what becomes of it, as target the call that it broke.
-fn signal(text: &[u8], kind: Kind, parsed: &mut Parsed) -> Option<Line> {
+fn signal(text: &[u8], kind: LineKind, parsed: &mut Parsed) -> Option<Line> {
     let (_, rest) = scan::number(text)?;
     let rest = scan::skip_blanks(rest.strip_prefix(b",")?);
     let end = rest.iter().position(|byte| matches!(byte, b',' | b' ' | b'\t' | b'[')).unwrap_or(rest.len());
@@ -134,7 +134,7 @@ fn signal(text: &[u8], kind: Kind, parsed: &mut Parsed) -> Option<Line> {
 
 /// A line that belongs to the event before it, if its words say so whatever the capture's layout.
 pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
-    let mut line = Line::of(Kind::Continuation);
+    let mut line = Line::of(LineKind::Continuation);
     if let Some(rest) = body.strip_prefix(b"siginfo: ") {
         siginfo(rest, &mut line, parsed);
         return Some(line);
@@ -155,7 +155,7 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     for words in [&b"timeout: "[..], b"tmout: "] {
         if let Some((time_ns, _, rest)) = body.strip_prefix(words).and_then(scan::seconds) {
             if scan::trim(rest) == b"sec" {
-                line.extra = parsed.keep(Extra::Asked(time_ns));
+                line.extra = parsed.keep(Extra::Timeout(time_ns));
             }
             return Some(line);
         }
@@ -204,20 +204,20 @@ fn siginfo(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
 pub(super) fn message(split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
     let body = split.body;
     if body == b"*** process killed ***" {
-        return Some(Line::of(Kind::Exit));
+        return Some(Line::of(LineKind::Exit));
     }
     if body.starts_with(b"*** lost control of process") || body.starts_with(b"*** cannot trace across exec()") {
-        let mut line = Line::of(Kind::Process);
+        let mut line = Line::of(LineKind::Process);
         line.extra = parsed.keep(Extra::Attached(split.pid, false));
         return Some(line);
     }
     if let Some(base_ns) = layout::base_ns(body) {
-        let mut line = Line::of(Kind::Notice);
+        let mut line = Line::of(LineKind::Notice);
         line.extra = parsed.keep(Extra::Restarted { base_ns });
         return Some(line);
     }
     let is_notice = (body.starts_with(b"*** ") && body.ends_with(b"***"))
         || body.starts_with(b"(Warning: no matching active LWPs")
         || body.starts_with(b"truss: ");
-    is_notice.then(|| Line::of(Kind::Notice))
+    is_notice.then(|| Line::of(LineKind::Notice))
 }

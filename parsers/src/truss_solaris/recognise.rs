@@ -3,11 +3,11 @@
 use super::call::{self, Call, End, Text};
 use super::split::split;
 use super::{notes, table};
-use crate::format::{Answer, Head, Parsed};
+use crate::format::{Head, Parsed, Recognition};
 use crate::scan;
 
 /// What one line says about the question.
-enum Says {
+enum Sign {
     /// Only this truss writes so.
     Yes,
     /// Another tracer writes so.
@@ -21,61 +21,61 @@ enum Says {
 }
 
 /// Decide from the head.
-pub(super) fn answer(head: Head<'_>) -> Answer {
+pub(super) fn answer(head: Head<'_>) -> Recognition {
     let (mut lines, mut fits, mut weak, mut has_sign) = (0usize, 0usize, 0usize, false);
     for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()) {
         lines += 1;
         match says(line) {
-            Says::No => return Answer::No,
-            Says::Yes => has_sign = true,
-            Says::Fits => fits += 1,
-            Says::Weak => weak += 1,
-            Says::Nothing => {}
+            Sign::No => return Recognition::No,
+            Sign::Yes => has_sign = true,
+            Sign::Fits => fits += 1,
+            Sign::Weak => weak += 1,
+            Sign::Nothing => {}
         }
     }
     if has_sign {
-        return Answer::Yes;
+        return Recognition::Yes;
     }
     if lines == 0 && !head.complete {
-        return Answer::NeedMore;
+        return Recognition::NeedMore;
     }
     match (fits, lines) {
-        (0, _) | (_, 0) => Answer::No,
-        _ => Answer::Maybe(((fits + weak) * 100 / lines).min(100) as u8),
+        (0, _) | (_, 0) => Recognition::No,
+        _ => Recognition::Maybe(((fits + weak) * 100 / lines).min(100) as u8),
     }
 }
 
-fn says(line: &[u8]) -> Says {
+fn says(line: &[u8]) -> Sign {
     if is_foreign_sign(line) {
-        return Says::No;
+        return Sign::No;
     }
     let split = split(line, 3);
     if line.starts_with(b"Base time stamp:") || table_of_three_decimals(line) {
-        return Says::Yes;
+        return Sign::Yes;
     }
     if split.body.starts_with(b"Received signal #") && notes::event(split.body, &mut Parsed::default()).is_some() {
-        return Says::Yes;
+        return Sign::Yes;
     }
     match call::read(split.body) {
         Text::Call(call) => says_call(&call, line, split.prefixed || split.columns > 0),
-        _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => Says::Weak,
-        _ if split.prefixed => Says::Weak,
-        _ => Says::Nothing,
+        _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => Sign::Weak,
+        _ if split.prefixed => Sign::Weak,
+        _ => Sign::Nothing,
     }
 }
 
-fn says_call(call: &Call<'_>, line: &[u8], has_columns: bool) -> Says {
+fn says_call(call: &Call<'_>, line: &[u8], has_columns: bool) -> Sign {
     // ltrace marks system calls.
     if call.name.starts_with(b"SYS_") || is_aix_call(call, line) {
-        return Says::No;
+        return Sign::No;
     }
     match call.end {
-        End::Error(_, name) if !name.is_empty() => Says::Yes,
-        End::Exec | End::Sleeping | End::Child(_) | End::NewLwp => Says::Yes,
-        End::Error(..) => Says::Nothing,
-        End::Value(..) | End::Nothing if has_columns || has_wide_hex(line) || has_tab_before_result(line) => Says::Fits,
-        End::Value(..) => Says::Weak,
-        End::Nothing => Says::Nothing,
+        End::Error(_, name) if !name.is_empty() => Sign::Yes,
+        End::Exec | End::Sleeping | End::Child(_) | End::NewLwp => Sign::Yes,
+        End::Error(..) => Sign::Nothing,
+        End::Value(..) | End::Nothing if has_columns || has_wide_hex(line) || has_tab_before_result(line) => Sign::Fits,
+        End::Value(..) => Sign::Weak,
+        End::Nothing => Sign::Nothing,
     }
 }
 

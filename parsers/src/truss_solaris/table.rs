@@ -4,7 +4,7 @@
 //! Out:  open, 12 calls, 3 failed, total 3000000 ns (CPU time)
 
 use crate::format::Parsed;
-use crate::line::{Extra, Kind, Line};
+use crate::line::{Extra, Line, LineKind};
 use crate::scan;
 
 /// A line of the table that cannot be anything else.
@@ -29,16 +29,16 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let text = scan::trim(line);
     let [first, second, third, fourth, fifth] = fields(text);
     if is_sign(line) {
-        return Line::of(Kind::SummaryTable);
+        return Line::of(LineKind::SummaryTable);
     }
     if !fifth.is_empty() {
-        return Line::of(Kind::Foreign);
+        return Line::of(LineKind::Foreign);
     }
     if let (Some(total_ns), Some(calls)) = (seconds(second), count(third))
         && scan::name(first).is_some_and(|(_, rest)| rest.is_empty())
         && let Some(failed) = if fourth.is_empty() { Some(0) } else { count(fourth) }
     {
-        let mut row = Line::of(Kind::SummaryTable);
+        let mut row = Line::of(LineKind::SummaryTable);
         row.name = parsed.texts.add(first);
         row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
         return row;
@@ -46,7 +46,7 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let is_rule = text.ends_with(b"----");
     let is_total = [&b"total:"[..], b"elapsed:", b"Library:"].iter().any(|word| text.starts_with(word));
     let is_count = third.is_empty() && !first.ends_with(b":") && count(second).is_some();
-    Line::of(if is_rule || is_total || is_count { Kind::SummaryTable } else { Kind::Foreign })
+    Line::of(if is_rule || is_total || is_count { LineKind::SummaryTable } else { LineKind::Foreign })
 }
 
 /// The first fields; empty where there is none. The last says only whether there are more.

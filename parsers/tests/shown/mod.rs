@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use parsers::line::Ended;
-use parsers::{Answer, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Part};
+use parsers::{CallPart, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -38,7 +38,7 @@ pub fn shown(line: &Line, parsed: &Parsed) -> String {
     if line.outcome != Outcome::Ok {
         put("outcome", line.outcome.name().to_owned());
     }
-    if line.part != Part::Whole {
+    if line.part != CallPart::Whole {
         put("part", format!("{:?}", line.part));
     }
     if let Some(extra) = parsed.extra(line) {
@@ -62,10 +62,10 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
         Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
         Extra::Program(name) => format!("program({})", parsed.texts.string(*name)),
-        Extra::Opened { made, access, syncs } => {
+        Extra::Opened { created: made, access, syncs } => {
             format!("opened({}|{access:?}{})", parsed.texts.string(*made), if *syncs { "|syncs" } else { "" })
         }
-        Extra::Asked(NO_NS) => "asked(for ever)".to_owned(),
+        Extra::Timeout(NO_NS) => "timeout(forever)".to_owned(),
         Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
         Extra::Restarted { base_ns } => format!("restarted({base_ns})"),
         other => format!("{other:?}"),
@@ -75,7 +75,7 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
 /// Compare all cases; with TRACEALYZE_BLESS=1 write them anew. An arrow stands for a tab, ␛ for the escape character.
 pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str) -> Box<dyn LineReader>) {
     let mut head = "";
-    let mut told = String::new();
+    let mut shown = String::new();
     for case in cases.lines() {
         if let Some(name) = case.strip_prefix("[").and_then(|case| case.strip_suffix("]")) {
             head = layouts.iter().find(|(layout, _)| *layout == name).expect("a known layout").1;
@@ -83,17 +83,17 @@ pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str)
         match case.split_once("  =>") {
             Some((input, _)) if !case.starts_with('#') => {
                 let found = one(reader(head).as_ref(), input.replace('→', "\t").replace('␛', "\x1b").as_bytes());
-                writeln!(told, "{input}  => {found}").unwrap_or_default();
+                writeln!(shown, "{input}  => {found}").unwrap_or_default();
             }
-            _ => writeln!(told, "{case}").unwrap_or_default(),
+            _ => writeln!(shown, "{case}").unwrap_or_default(),
         }
     }
     if std::env::var_os("TRACEALYZE_BLESS").is_some() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests").join(file);
-        std::fs::write(path, &told).expect("the cases can be written");
+        std::fs::write(path, &shown).expect("the cases can be written");
         return;
     }
-    for (found, expected) in told.lines().zip(cases.lines()) {
+    for (found, expected) in shown.lines().zip(cases.lines()) {
         assert_eq!(found, expected);
     }
 }
@@ -105,9 +105,9 @@ pub fn told_apart(format: &dyn Format, own: &[&str], others: &[&str]) {
         assert_eq!(parsers::recognise(head(text)).map(Format::name), Some(format.name()), "{text}");
     }
     for text in others {
-        assert_eq!(format.recognise(head(text)), Answer::No, "{text}");
+        assert_eq!(format.recognise(head(text)), Recognition::No, "{text}");
     }
-    assert_eq!(format.recognise(Head { bytes: b"", complete: false }), Answer::NeedMore);
+    assert_eq!(format.recognise(Head { bytes: b"", complete: false }), Recognition::NeedMore);
 }
 
 /// The public samples lie beside the checkout, if at all.

@@ -1,13 +1,13 @@
 //! Blanks behind each line, as terminals and tables put them there that are copied from.
 
-use super::{Inner, Wrapper, filled_lines, without_cr};
+use super::{Envelope, Inner, filled_lines, without_cr};
 use crate::scan;
 use std::sync::Arc;
 
 struct Padding;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
-    is_there(head).then(|| Arc::new(Padding) as Arc<dyn Wrapper>)
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
+    is_there(head).then(|| Arc::new(Padding) as Arc<dyn Envelope>)
 }
 
 /// Whether nearly all of the first lines end with blanks.
@@ -21,7 +21,7 @@ pub(super) fn is_there(head: &[u8]) -> bool {
     padded > 2 && padded * 10 >= all * 9
 }
 
-impl Wrapper for Padding {
+impl Envelope for Padding {
     fn name(&self) -> &'static str {
         "padding"
     }

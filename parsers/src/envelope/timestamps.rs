@@ -9,7 +9,7 @@
 //! 12.345678 read(3, "x", 1) = 1
 //! ```
 
-use super::{Inner, Wrapper};
+use super::{Envelope, Inner};
 use crate::kernel_log::stamp;
 use crate::scan;
 use std::borrow::Cow;
@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 struct Timestamps;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Timestamps)
 }
 
-impl Wrapper for Timestamps {
+impl Envelope for Timestamps {
     fn name(&self) -> &'static str {
         "timestamps"
     }
@@ -29,7 +29,7 @@ impl Wrapper for Timestamps {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let Some(front) = stamp::first(line) else {
             let (ns, digits, text) = elapsed(line)?;
-            let stamp = Some(stamp::Stamp { base: stamp::Base::Boot, ns, digits });
+            let stamp = Some(stamp::LogStamp { base: stamp::Base::Boot, ns, digits });
             return Some(Inner { stamp, ..Inner::of(text) });
         };
         let text = without_stream(front.text).unwrap_or(front.text);

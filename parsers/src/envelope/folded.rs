@@ -6,28 +6,28 @@
 //!  3 <0.000010>
 //! ```
 
-use crate::line::{Kind, Line};
+use crate::line::{Line, LineKind};
 
 /// No page is wider.
-const MOST_WIDTH: usize = 260;
+const MAX_WIDTH: usize = 260;
 /// A word that did not fit is shorter than this.
 const LONGEST_WORD: usize = 40;
-const LEAST_LINES: usize = 4;
+const MIN_LINES: usize = 4;
 
 /// Whether many calls of strace end within their line, as the lines of a text were read, and all where the widest lines do. A program that writes to the same
 /// terminal cuts lines anywhere.
 pub(super) fn is_folded(lines: &[Line], text: &[u8]) -> bool {
     let texts = || text.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
     let width = texts().map(<[u8]>::len).max().unwrap_or(0);
-    if width > MOST_WIDTH {
+    if width > MAX_WIDTH {
         return false;
     }
-    let is_cut = |kind: Kind, text: &[u8]| kind == Kind::CallStart && !text.ends_with(b"...>");
+    let is_cut = |kind: LineKind, text: &[u8]| kind == LineKind::CallStart && !text.ends_with(b"...>");
     let cut = lines.iter().zip(texts()).filter(|(line, text)| is_cut(line.kind, text));
     let (mut all, mut wide) = (0, 0);
     for (_, text) in cut {
         all += 1;
         wide += usize::from(text.len() + LONGEST_WORD.min(width / 2) > width);
     }
-    all >= LEAST_LINES && all * 20 >= lines.len() && wide * 10 >= all * 9
+    all >= MIN_LINES && all * 20 >= lines.len() && wide * 10 >= all * 9
 }

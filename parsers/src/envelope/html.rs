@@ -3,7 +3,7 @@
 //! A program that works with pages has such words in its strings as well. But then the marks around strings are plain ones,
 //! and so are the brackets with which the lines of a tracer end.
 
-use super::{Inner, Wrapper, without_cr};
+use super::{Envelope, Inner, without_cr};
 use memchr::memmem;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -21,8 +21,8 @@ const ENTITIES: [(&[u8], u8); 8] = [
 
 struct Html;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
-    is_escaped(head).then(|| Arc::new(Html) as Arc<dyn Wrapper>)
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
+    is_escaped(head).then(|| Arc::new(Html) as Arc<dyn Envelope>)
 }
 
 /// Whether no line has the plain characters where tracers have them.
@@ -35,7 +35,7 @@ pub(super) fn is_escaped(head: &[u8]) -> bool {
     are_quotes() || are_brackets()
 }
 
-impl Wrapper for Html {
+impl Envelope for Html {
     fn name(&self) -> &'static str {
         "html"
     }

@@ -1,26 +1,26 @@
 //! The same word before each line, whatever it says: `a.log:` of grep -H, `+` of a diff, `- ` of a list, the host of pdsh,
 //! pod and container of stern (one after the other).
 
-use super::{Inner, Wrapper, filled_lines};
+use super::{Envelope, Inner, filled_lines};
 use std::sync::Arc;
 
 /// The word with the blank, colon or mark that ends it.
 struct Prefix(Vec<u8>);
 
-const MOST_BYTES: usize = 80;
+const MAX_BYTES: usize = 80;
 const LOOKED_AT: usize = 200;
 
 /// Before nine of ten of the first lines. A number is none: it may be the tracer's own.
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let lines = || filled_lines(head).take(LOOKED_AT);
     // The first line may be a title.
     let word = lines().nth(1).and_then(word)?;
     let (all, having) = (lines().count(), lines().filter(|line| line.starts_with(word)).count());
-    (having > 2 && having * 10 >= all * 9).then(|| Arc::new(Prefix(word.to_vec())) as Arc<dyn Wrapper>)
+    (having > 2 && having * 10 >= all * 9).then(|| Arc::new(Prefix(word.to_vec())) as Arc<dyn Envelope>)
 }
 
 fn word(line: &[u8]) -> Option<&[u8]> {
-    let front = line.get(..MOST_BYTES).unwrap_or(line);
+    let front = line.get(..MAX_BYTES).unwrap_or(line);
     let is_mark = |byte: &u8| b"+-*|>:]".contains(byte);
     let (mark, rest) = match front.iter().position(|byte| matches!(byte, b' ' | b'\t' | b':' | b'|' | b'>' | b']')) {
         // A mark at the very front stands for itself.
@@ -32,7 +32,7 @@ fn word(line: &[u8]) -> Option<&[u8]> {
     line.get(..mark + blank)
 }
 
-impl Wrapper for Prefix {
+impl Envelope for Prefix {
     fn name(&self) -> &'static str {
         "prefix"
     }

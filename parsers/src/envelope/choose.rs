@@ -8,28 +8,31 @@
 //! ```
 //! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
 
-use super::{Layer, WRAPPERS, Wrapped, filled_lines, folded, html, numbers, opened, padding, timestamps};
+use super::{ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, numbers, opened, padding, timestamps};
 use crate::format::{self, Clock, Format, Head, LineReader, Parsed};
-use crate::line::{Kind, Line, Outcome};
+use crate::line::{Line, LineKind, Outcome};
 use crate::syscalls;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
 /// Wrappers around each other.
-const MOST_LAYERS: usize = 3;
+const MAX_LAYERS: usize = 3;
 /// Of a log with many senders those with the most lines are looked at.
-const MOST_SENDERS: usize = 6;
+const MAX_SENDERS: usize = 6;
 /// Whatever is around a capture, no more readings of its head are tried, nor more bytes read in them.
-const MOST_TRIED: usize = 48;
-const MOST_BYTES: usize = 1 << 26;
+const MAX_TRIED: usize = 48;
+const MAX_BYTES: usize = 1 << 26;
 /// A capture whose first lines can nearly all be read as they are is not looked into.
 const FIRST_LINES: usize = 16;
 /// So many calls, and one line in so many, tell a trace from a log that speaks of calls.
-const LEAST_CALLS: usize = 3;
-const LEAST_SHARE: usize = 10;
+const MIN_CALLS: usize = 3;
+const MIN_SHARE: usize = 10;
 
 /// The name of the format of a capture that begins so, or that a user names, and a reader of its lines.
-pub fn reader_of(head: Head<'_>, format: Option<&'static dyn Format>) -> Option<(&'static str, Box<dyn LineReader>)> {
+pub fn choose_reader(
+    head: Head<'_>,
+    format: Option<&'static dyn Format>,
+) -> Option<(&'static str, Box<dyn LineReader>)> {
     let as_is = Choice::of(head, format, Vec::new());
     let certain = [numbers::are_counted, html::is_escaped, padding::is_there];
     let is_plain = || !certain.iter().any(|is_there| is_there(head.bytes));
@@ -93,7 +96,7 @@ impl Choice {
     }
 
     fn wrapped(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
-        (self.format.name(), Box::new(Wrapped::new(self.layers, self.reader, head, self.is_folded)))
+        (self.format.name(), Box::new(EnvelopeReader::new(self.layers, self.reader, head, self.is_folded)))
     }
 
     fn is_by_hand(&self) -> bool {
@@ -131,18 +134,18 @@ impl Search {
     /// known what it must be.
     fn is_trace(&self, choice: &Choice, is_complete: bool) -> bool {
         let is_all = is_complete && choice.calls == self.lines && choice.calls > usize::from(self.format.is_none());
-        let are_enough = choice.calls >= LEAST_CALLS && choice.calls * LEAST_SHARE >= self.lines;
+        let are_enough = choice.calls >= MIN_CALLS && choice.calls * MIN_SHARE >= self.lines;
         !choice.is_log() && (are_enough || is_all)
     }
 
     /// Take each wrapper off that may be around a text, and look at what is inside.
     fn look_inside(&mut self, head: Head<'_>, outer: &[Layer]) {
-        for wrapper in WRAPPERS.iter().filter_map(|around| around(head.bytes)) {
+        for wrapper in ENVELOPES.iter().filter_map(|detect| detect(head.bytes)) {
             for sender in senders(head, wrapper.as_ref()) {
                 let layer = Layer { wrapper: wrapper.clone(), sender };
                 let inside = inside(head, &layer);
                 (self.tried, self.bytes) = (self.tried + 1, self.bytes + inside.len());
-                if self.tried > MOST_TRIED || self.bytes > MOST_BYTES {
+                if self.tried > MAX_TRIED || self.bytes > MAX_BYTES {
                     return;
                 }
                 let layers = [outer, &[layer]].concat();
@@ -151,7 +154,7 @@ impl Search {
                 if let Some(choice) = choice.filter(|choice| self.is_better(choice, head.complete)) {
                     self.best = Some(choice);
                 }
-                if layers.len() < MOST_LAYERS {
+                if layers.len() < MAX_LAYERS {
                     self.look_inside(inner, &layers);
                 }
             }
@@ -160,7 +163,7 @@ impl Search {
 }
 
 /// The senders with the most lines, the busiest first, those that speak first among equals.
-fn senders(head: Head<'_>, wrapper: &dyn super::Wrapper) -> Vec<Vec<u8>> {
+fn senders(head: Head<'_>, wrapper: &dyn super::Envelope) -> Vec<Vec<u8>> {
     let mut numbers: FxHashMap<&[u8], usize> = FxHashMap::default();
     let mut senders: Vec<(&[u8], usize)> = Vec::new();
     for sender in head.lines().filter_map(|line| wrapper.open(line).map(|inner| inner.sender)) {
@@ -171,7 +174,7 @@ fn senders(head: Head<'_>, wrapper: &dyn super::Wrapper) -> Vec<Vec<u8>> {
         senders[number].1 += 1;
     }
     senders.sort_by_key(|&(_, lines)| Reverse(lines));
-    senders.into_iter().take(MOST_SENDERS).map(|(sender, _)| sender.to_vec()).collect()
+    senders.into_iter().take(MAX_SENDERS).map(|(sender, _)| sender.to_vec()).collect()
 }
 
 /// The beginning of a capture without a layer.
@@ -197,7 +200,8 @@ fn lines_of(reader: &dyn LineReader, text: &[u8]) -> Vec<Line> {
 /// How many of these lines are of use.
 fn used(lines: &[Line]) -> usize {
     let is_used = |line: &&Line| {
-        !matches!(line.kind, Kind::Foreign | Kind::Blank | Kind::Continuation) && line.kind.remedy().is_none()
+        !matches!(line.kind, LineKind::Foreign | LineKind::Blank | LineKind::Continuation)
+            && line.kind.remedy().is_none()
     };
     lines.iter().filter(is_used).count()
 }
@@ -206,10 +210,10 @@ fn used(lines: &[Line]) -> usize {
 fn is_call(line: &Line, text: &[u8]) -> bool {
     let is_known = || syscalls::by_text(line.name).is_some();
     match line.kind {
-        Kind::Call => line.outcome != Outcome::Open && is_known(),
-        Kind::CallEnd => is_known(),
-        Kind::CallStart => text.trim_ascii_end().ends_with(b"<unfinished ...>") && is_known(),
-        Kind::Signal | Kind::Exit => true,
+        LineKind::Call => line.outcome != Outcome::Open && is_known(),
+        LineKind::CallEnd => is_known(),
+        LineKind::CallStart => text.trim_ascii_end().ends_with(b"<unfinished ...>") && is_known(),
+        LineKind::Signal | LineKind::Exit => true,
         _ => false,
     }
 }

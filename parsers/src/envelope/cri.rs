@@ -5,18 +5,18 @@
 //! 2026-01-02T03:04:05.123456790Z stderr F  one"], 0x7f) = 0          a line of more than 16 KiB comes in parts
 //! ```
 
-use super::{Inner, Wrapper};
+use super::{Envelope, Inner};
 use crate::kernel_log::{date, stamp};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 struct Cri;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Cri)
 }
 
-impl Wrapper for Cri {
+impl Envelope for Cri {
     fn name(&self) -> &'static str {
         "cri"
     }
@@ -39,7 +39,7 @@ impl Wrapper for Cri {
             [b' ', text @ ..] => text,
             _ => return None,
         };
-        let stamp = Some(stamp::Stamp { base: stamp::Base::Epoch, ns, digits });
+        let stamp = Some(stamp::LogStamp { base: stamp::Base::Epoch, ns, digits });
         matches!(tags, b'F' | b'P').then_some(Inner { sender, stamp, text: Cow::Borrowed(text) })
     }
 }

@@ -1,26 +1,26 @@
 //! Job, step and time of a build, as of `gh run view --log`: `build→Run tests→2026-01-02T03:04:05.1234567Z close(3) = 0`. Each
 //! step is a sender of its own.
 
-use super::{Inner, Wrapper, plain_start};
+use super::{Envelope, Inner, plain_start};
 use crate::kernel_log::stamp;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const MOST_NAME_BYTES: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 struct Steps;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Steps)
 }
 
-impl Wrapper for Steps {
+impl Envelope for Steps {
     fn name(&self) -> &'static str {
         "steps"
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let names = line.get(..MOST_NAME_BYTES).unwrap_or(line);
+        let names = line.get(..MAX_NAME_BYTES).unwrap_or(line);
         let end = memchr::memchr_iter(b'\t', names).nth(1)?;
         let rest = &line[end + 1..];
         let front = stamp::first(plain_start(rest))?;

@@ -7,7 +7,7 @@
 //! What is around is decided once, from the head. The reader of the format then gets each line without it; where the lines
 //! have no clock of their own, it is that of the log. Several may be around each other: `docker compose logs -t`.
 
-mod choice;
+mod choose;
 mod colours;
 mod compose;
 mod cri;
@@ -25,41 +25,41 @@ mod steps;
 mod syslog;
 mod timestamps;
 
-pub use choice::reader_of;
+pub use choose::choose_reader;
 
-use crate::format::{self, Clock, DurKind, Facts, Head, LineReader, Parsed, Stamp as Moment};
-use crate::kernel_log::stamp::{Base, Stamp};
-use crate::line::{Kind, Line, NO_NS};
-use crate::memo::Parts;
+use crate::format::{self, CaptureFacts, Clock, DurKind, Head, LineReader, Parsed, StampMoment};
+use crate::kernel_log::stamp::{Base, LogStamp};
+use crate::line::{Line, LineKind, NO_NS};
+use crate::line_cache::LineParts;
 use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 /// The wrapper as it is around the lines of a capture that begins so.
-type Around = fn(&[u8]) -> Option<Arc<dyn Wrapper>>;
+type Detect = fn(&[u8]) -> Option<Arc<dyn Envelope>>;
 
 /// Each says whether it may be around the lines of a capture that begins so. The order decides where they explain as many
 /// lines. Adding one is its file and one line here.
-const WRAPPERS: &[Around] = &[
-    quotes::around,
-    indent::around,
-    padding::around,
-    html::around,
-    colours::around,
-    json::around,
-    logfmt::around,
-    cri::around,
-    timestamps::around,
-    syslog::around,
-    compose::around,
-    kubectl::around,
-    steps::around,
-    numbers::around,
-    prefix::around,
+const ENVELOPES: &[Detect] = &[
+    quotes::detect,
+    indent::detect,
+    padding::detect,
+    html::detect,
+    colours::detect,
+    json::detect,
+    logfmt::detect,
+    cri::detect,
+    timestamps::detect,
+    syslog::detect,
+    compose::detect,
+    kubectl::detect,
+    steps::detect,
+    numbers::detect,
+    prefix::detect,
 ];
 
 /// One thing that is put around lines.
-trait Wrapper: Send + Sync {
+trait Envelope: Send + Sync {
     /// The word for it.
     fn name(&self) -> &'static str;
     /// What is inside a line; `None` if nothing is around it.
@@ -83,7 +83,7 @@ struct Inner<'a> {
     /// The program, container or file that the line is from; empty if that is not told.
     sender: &'a [u8],
     /// When it was logged.
-    stamp: Option<Stamp>,
+    stamp: Option<LogStamp>,
     /// The line itself.
     text: Cow<'a, [u8]>,
 }
@@ -96,7 +96,7 @@ impl<'a> Inner<'a> {
 
 /// What is around the lines of a capture, for who wants to know.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Wrapping {
+pub struct EnvelopeFacts {
     /// The words for it, the outermost first.
     pub names: Vec<&'static str>,
     /// Whose lines are read, where several write: a program, a container, a file.
@@ -110,7 +110,7 @@ pub struct Wrapping {
 /// One wrapper, and whose lines count.
 #[derive(Clone)]
 struct Layer {
-    wrapper: Arc<dyn Wrapper>,
+    wrapper: Arc<dyn Envelope>,
     sender: Vec<u8>,
 }
 
@@ -124,7 +124,7 @@ impl Layer {
 struct Opened<'a> {
     text: Cow<'a, [u8]>,
     /// The innermost one.
-    stamp: Option<Stamp>,
+    stamp: Option<LogStamp>,
 }
 
 /// `None` if one of the layers is missing, or the line is another one's.
@@ -141,49 +141,49 @@ fn opened<'a>(layers: &[Layer], line: &'a [u8]) -> Option<Opened<'a>> {
 }
 
 /// Reads what is inside.
-struct Wrapped {
+struct EnvelopeReader {
     layers: Vec<Layer>,
     inner: Box<dyn LineReader>,
-    facts: Facts,
+    facts: CaptureFacts,
     /// What the stamps of the log count from, if they are the clock.
     base: Option<Base>,
     is_folded: bool,
 }
 
-impl Wrapped {
-    fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>, is_folded: bool) -> Wrapped {
+impl EnvelopeReader {
+    fn new(layers: Vec<Layer>, inner: Box<dyn LineReader>, head: Head<'_>, is_folded: bool) -> EnvelopeReader {
         let facts = inner.facts();
-        let has_clock = facts.clock != Clock::None || facts.stamp != Moment::None;
+        let has_clock = facts.clock != Clock::None || facts.stamp != StampMoment::None;
         let clock = clock(&layers, head).filter(|_| !has_clock);
         let base = clock.map(|(base, _)| base);
         let facts = clock.map_or(facts, |(base, digits)| logged(facts, base, digits));
-        Wrapped { layers, inner, facts, base, is_folded }
+        EnvelopeReader { layers, inner, facts, base, is_folded }
     }
 
     /// Whether a line is logged by the clock that counts, and when.
-    fn stamp_ns(&self, stamp: Option<Stamp>) -> Option<i64> {
+    fn stamp_ns(&self, stamp: Option<LogStamp>) -> Option<i64> {
         let base = self.base?;
         Some(stamp.filter(|stamp| stamp.base == base).map_or(NO_NS, |stamp| stamp.ns))
     }
 
     fn plain(&self, text: &[u8], parsed: &mut Parsed) -> Line {
         let line = self.inner.read(text, parsed);
-        let is_unread = matches!(line.kind, Kind::Foreign | Kind::Damaged);
+        let is_unread = matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
         let rest =
             if is_unread && self.layers.iter().any(|layer| layer.wrapper.cuts()) { end_of_call(text) } else { None };
         let rest = rest.map(|rest| self.inner.read(rest, parsed));
-        rest.filter(|rest| rest.kind == Kind::Continuation).unwrap_or(line)
+        rest.filter(|rest| rest.kind == LineKind::Continuation).unwrap_or(line)
     }
 }
 
-impl LineReader for Wrapped {
-    fn facts(&self) -> Facts {
+impl LineReader for EnvelopeReader {
+    fn facts(&self) -> CaptureFacts {
         self.facts
     }
 
-    fn wrapping(&self) -> Wrapping {
+    fn envelope_facts(&self) -> EnvelopeFacts {
         let sender = self.layers.iter().rev().map(|layer| &layer.sender).find(|sender| !sender.is_empty());
-        Wrapping {
+        EnvelopeFacts {
             names: self.layers.iter().map(|layer| layer.wrapper.name()).collect(),
             sender: sender.map(|sender| String::from_utf8_lossy(sender).into_owned()),
             has_clock: self.base.is_some(),
@@ -193,7 +193,7 @@ impl LineReader for Wrapped {
 
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
         let Some(opened) = opened(&self.layers, line) else {
-            return format::blank(line).unwrap_or_else(|| Line::of(Kind::Foreign));
+            return format::blank(line).unwrap_or_else(|| Line::of(LineKind::Foreign));
         };
         let read = self.plain(&opened.text, parsed);
         match self.stamp_ns(opened.stamp) {
@@ -202,16 +202,16 @@ impl LineReader for Wrapped {
         }
     }
 
-    fn parts<'a>(&self, line: &'a [u8]) -> Option<Parts<'a>> {
+    fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let Opened { text: Cow::Borrowed(text), stamp } = opened(&self.layers, line)? else { return None };
         let parts = self.inner.parts(text)?;
-        Some(Parts { stamp_ns: self.stamp_ns(stamp).unwrap_or(parts.stamp_ns), ..parts })
+        Some(LineParts { stamp_ns: self.stamp_ns(stamp).unwrap_or(parts.stamp_ns), ..parts })
     }
 }
 
 /// Whether a line of this kind is the tracer's word about a moment.
-fn is_told(kind: Kind) -> bool {
-    !matches!(kind, Kind::Foreign | Kind::Blank | Kind::Notice | Kind::SummaryTable)
+fn is_told(kind: LineKind) -> bool {
+    !matches!(kind, LineKind::Foreign | LineKind::Blank | LineKind::Notice | LineKind::SummaryTable)
 }
 
 /// What the stamps of most lines count from, and how many digits they have.
@@ -230,10 +230,10 @@ fn clock(layers: &[Layer], head: Head<'_>) -> Option<(Base, usize)> {
 const FINEST_TICK_NS: i64 = 1_000;
 
 /// A line is logged when it is complete: at the end of its call.
-fn logged(facts: Facts, base: Base, digits: usize) -> Facts {
+fn logged(facts: CaptureFacts, base: Base, digits: usize) -> CaptureFacts {
     let dur_kind = if facts.has_durations { facts.dur_kind } else { DurKind::UpperBound };
     let tick_ns = scan::tick_ns(digits).max(FINEST_TICK_NS);
-    Facts { stamp: Moment::End, clock: base.clock(), tick_ns, dur_kind, ..facts }
+    CaptureFacts { stamp: StampMoment::End, clock: base.clock(), tick_ns, dur_kind, ..facts }
 }
 
 /// Where the end of a call begins in the rest of a line that was cut anywhere, also inside a string.
@@ -243,14 +243,14 @@ fn end_of_call(text: &[u8]) -> Option<&[u8]> {
 }
 
 /// A wrapper that opens at least half of the first lines.
-fn most_of(head: &[u8], wrapper: impl Wrapper + 'static) -> Option<Arc<dyn Wrapper>> {
+fn most_of(head: &[u8], wrapper: impl Envelope + 'static) -> Option<Arc<dyn Envelope>> {
     const LOOKED_AT: usize = 200;
     let (mut all, mut opened) = (0, 0);
     for line in filled_lines(head).take(LOOKED_AT) {
         all += 1;
         opened += usize::from(wrapper.open(without_cr(line)).is_some());
     }
-    (opened > 0 && opened * 2 >= all).then(|| Arc::new(wrapper) as Arc<dyn Wrapper>)
+    (opened > 0 && opened * 2 >= all).then(|| Arc::new(wrapper) as Arc<dyn Envelope>)
 }
 
 /// The lines of a text that have something in them.

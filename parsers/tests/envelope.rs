@@ -1,11 +1,11 @@
-//! What is around the lines of a capture is taken off, and they say the same; a log stays a log. Cases in `wrapped.cases`.
+//! What is around the lines of a capture is taken off, and they say the same; a log stays a log. Cases in `envelope.cases`.
 
 mod shown;
 
-use parsers::{Clock, DurKind, Head, Kind, Line, LineReader, Parsed, Stamp, by_name};
+use parsers::{Clock, DurKind, Head, Line, LineKind, LineReader, Parsed, StampMoment, by_name};
 use proptest::prelude::*;
 
-const CASES: &str = include_str!("wrapped.cases");
+const CASES: &str = include_str!("envelope.cases");
 const LOGS: &str = include_str!("logs.cases");
 
 const STRACE: &str = r#"700 1700000000.000100 execve("/bin/x", ["x", "a: b"], 0x7f /* 1 var */) = 0 <0.000100>
@@ -31,7 +31,7 @@ const SOLARIS: &str = "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t=
 
 fn chosen(text: &str) -> (&'static str, Box<dyn LineReader>) {
     let head = Head { bytes: text.as_bytes(), complete: true };
-    parsers::reader_of(head, None).unwrap_or_else(|| panic!("not recognised: {text}"))
+    parsers::choose_reader(head, None).unwrap_or_else(|| panic!("not recognised: {text}"))
 }
 
 fn shown_lines(reader: &dyn LineReader, text: &str) -> Vec<String> {
@@ -68,7 +68,7 @@ fn lines_say_the_same_with_something_around_them() {
         for (names, sender, form) in forms() {
             let around = wrapped(&form, text);
             let (found, reader) = chosen(&around);
-            let wrapping = reader.wrapping();
+            let wrapping = reader.envelope_facts();
             assert_eq!(found, format, "{around}");
             // Who reads indented lines as they are need not be told.
             if names != "indent" || !wrapping.names.is_empty() {
@@ -116,17 +116,17 @@ fn the_time_of_the_log_is_the_clock_of_lines_that_have_none() {
         let around = wrapped(form, BARE);
         let (_, reader) = chosen(&around);
         let facts = reader.facts();
-        assert!(reader.wrapping().has_clock, "{form}");
+        assert!(reader.envelope_facts().has_clock, "{form}");
         assert_eq!(
             (facts.clock, facts.tick_ns, facts.stamp, facts.dur_kind),
-            (clock, tick_ns, Stamp::End, DurKind::Exact)
+            (clock, tick_ns, StampMoment::End, DurKind::Exact)
         );
         let mut parsed = Parsed::default();
         parsed.read(reader.as_ref(), around.as_bytes());
         assert!(parsed.lines.iter().all(|line: &Line| line.stamp_ns == stamp_ns), "{form}");
     }
     let around = wrapped("web-1  | %s", BARE);
-    assert!(!chosen(&around).1.wrapping().has_clock);
+    assert!(!chosen(&around).1.envelope_facts().has_clock);
 }
 
 #[test]
@@ -137,19 +137,19 @@ fn what_a_page_writes_for_brackets_and_quotes_is_read_as_these() {
         let expected = shown_lines(chosen(text).1.as_ref(), text);
         for escaped in [escape(text), all(text)] {
             let (_, reader) = chosen(&escaped);
-            assert_eq!(reader.wrapping().names, ["html"]);
+            assert_eq!(reader.envelope_facts().names, ["html"]);
             assert_eq!(shown_lines(reader.as_ref(), &escaped), expected);
         }
     }
     let own = STRACE.replace("a: b", "&lt;b&gt;");
-    assert!(chosen(&own).1.wrapping().names.is_empty());
+    assert!(chosen(&own).1.envelope_facts().names.is_empty());
 }
 
 #[test]
 fn seconds_since_the_start_are_not_added_up() {
     let text: String = (0..20).map(|at| format!("{}.{:06} close({at}) = 0\n", at / 9, at * 1000)).collect();
     let (_, reader) = chosen(&text);
-    assert_eq!((reader.facts().clock, reader.wrapping().has_clock), (Clock::SinceStart, true));
+    assert_eq!((reader.facts().clock, reader.envelope_facts().has_clock), (Clock::SinceStart, true));
     let relative = text.replace("2.", "0.");
     assert_eq!(chosen(&relative).1.facts().clock, Clock::SincePrevious);
 }
@@ -160,7 +160,7 @@ fn folded_lines_are_known_for_it_and_lines_that_a_program_cut_are_not() {
         let pieces =
             |line: &str| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n").collect();
         let text: String = text.lines().map(|line| -> String { pieces(line) }).collect();
-        chosen(&text).1.wrapping().is_folded
+        chosen(&text).1.envelope_facts().is_folded
     };
     let text = STRACE.repeat(4);
     assert!(folded(&text, 60));
@@ -168,7 +168,7 @@ fn folded_lines_are_known_for_it_and_lines_that_a_program_cut_are_not() {
     let lines =
         ["write(1, \"x\\n\", 2x", ") = 2", "openat(AT_FDCWD, \"/usr/lib/x86_64-linux-gnu/libc.so.6\", O_RDONLY) = 3"];
     let chatty = (lines.join("\n") + "\n").repeat(8);
-    assert!(!chosen(&chatty).1.wrapping().is_folded);
+    assert!(!chosen(&chatty).1.envelope_facts().is_folded);
 }
 
 #[test]
@@ -176,7 +176,7 @@ fn blanks_behind_lines_are_none_of_them() {
     for text in [STRACE, BARE] {
         let padded = text.replace('\n', "    \n");
         let (_, reader) = chosen(&padded);
-        assert_eq!(reader.wrapping().names, ["padding"]);
+        assert_eq!(reader.envelope_facts().names, ["padding"]);
         assert_eq!(shown_lines(reader.as_ref(), &padded), shown_lines(chosen(text).1.as_ref(), text));
     }
 }
@@ -191,11 +191,11 @@ fn lines_of_others_stay_other_output() {
     lines.extend(std::iter::repeat_n("Jan 02 03:04:05 host other[9]: close(3) = 0".to_owned(), 3));
     let text = lines.join("\n");
     let (format, reader) = chosen(&text);
-    let wrapping = reader.wrapping();
+    let wrapping = reader.envelope_facts();
     assert_eq!((format, wrapping.sender.as_deref()), ("strace", Some("strace")));
     let mut parsed = Parsed::default();
     parsed.read(reader.as_ref(), text.as_bytes());
-    let foreign = parsed.lines.iter().filter(|line| line.kind == Kind::Foreign).count();
+    let foreign = parsed.lines.iter().filter(|line| line.kind == LineKind::Foreign).count();
     assert_eq!((parsed.lines.len(), foreign), (lines.len(), 1 + 7 + 3 + 1));
 }
 
@@ -228,7 +228,7 @@ fn logs_stay_logs_whatever_they_speak_of() {
     for log in LOGS.split("\n\n").skip(1) {
         let lines: Vec<&str> = log.lines().filter(|line| !line.starts_with('#')).collect();
         let (format, reader) = chosen(&lines.join("\n"));
-        assert_eq!((format, reader.wrapping().names.as_slice()), ("kernel-log", &[][..]), "{log}");
+        assert_eq!((format, reader.envelope_facts().names.as_slice()), ("kernel-log", &[][..]), "{log}");
     }
 }
 
@@ -236,12 +236,13 @@ fn logs_stay_logs_whatever_they_speak_of() {
 fn a_user_who_names_the_format_gets_it() {
     let around = wrapped("Jan 02 03:04:05 host strace[12]: %s", STRACE);
     let head = Head { bytes: around.as_bytes(), complete: true };
-    let named = |name| parsers::reader_of(head, by_name(name)).map(|(name, reader)| (name, reader.wrapping().names));
+    let named =
+        |name| parsers::choose_reader(head, by_name(name)).map(|(name, reader)| (name, reader.envelope_facts().names));
     assert_eq!(named("kernel-log"), Some(("kernel-log", vec![])));
     assert_eq!(named("strace"), Some(("strace", vec!["syslog"])));
     // One line is enough if it is known what it must be: a file of a thread.
     let one = Head { bytes: b"2026-01-02T03:04:05Z +++ exited with 0 +++\n", complete: true };
-    let found = parsers::reader_of(one, by_name("strace")).map(|(_, reader)| reader.wrapping().names);
+    let found = parsers::choose_reader(one, by_name("strace")).map(|(_, reader)| reader.envelope_facts().names);
     assert_eq!(found, Some(vec!["timestamps"]));
 }
 
@@ -255,7 +256,7 @@ fn what_is_as_it_should_be_is_not_looked_into() {
         "1 read(3, \"x\", 1) = 1\n2 close(3) = 0\n3 close(4) = 0\n",
     ];
     for text in cases {
-        assert_eq!(chosen(text).1.wrapping().names, Vec::<&str>::new(), "{text}");
+        assert_eq!(chosen(text).1.envelope_facts().names, Vec::<&str>::new(), "{text}");
     }
 }
 
@@ -274,7 +275,7 @@ proptest! {
             bytes[at] = value;
         }
         let lines = bytes.split(|&byte| byte == b'\n').count() - usize::from(bytes.ends_with(b"\n"));
-        let anew = parsers::reader_of(Head { bytes: &bytes, complete: true }, None);
+        let anew = parsers::choose_reader(Head { bytes: &bytes, complete: true }, None);
         for reader in std::iter::once(reader).chain(anew.map(|(_, reader)| reader)) {
             let mut parsed = Parsed::default();
             parsed.read(reader.as_ref(), &bytes);
@@ -296,7 +297,7 @@ proptest! {
         let text = words.concat();
         let head = Head { bytes: text.as_bytes(), complete: true };
         let lines = text.lines().count();
-        if let Some((_, reader)) = parsers::reader_of(head, None) {
+        if let Some((_, reader)) = parsers::choose_reader(head, None) {
             let mut parsed = Parsed::default();
             parsed.read(reader.as_ref(), text.as_bytes());
             prop_assert_eq!(parsed.lines.len(), lines);

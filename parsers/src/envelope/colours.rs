@@ -1,6 +1,6 @@
 //! Escape sequences of a terminal anywhere in a line: `ESC[32mopen(…) = 3ESC[0m`, `ESC[K`, titles of windows.
 
-use super::{Inner, Wrapper};
+use super::{Envelope, Inner};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -8,11 +8,11 @@ const ESC: u8 = 0x1b;
 
 struct Colours;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
-    memchr::memchr(ESC, head).map(|_| Arc::new(Colours) as Arc<dyn Wrapper>)
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
+    memchr::memchr(ESC, head).map(|_| Arc::new(Colours) as Arc<dyn Envelope>)
 }
 
-impl Wrapper for Colours {
+impl Envelope for Colours {
     fn name(&self) -> &'static str {
         "colours"
     }

@@ -1,17 +1,17 @@
 //! Words with values, as logrus and others write: `time="2026-01-02T03:04:05Z" level=info msg="read(3, \"x\", 1) = 1"`.
 
-use super::{Inner, Wrapper, json};
+use super::{Envelope, Inner, json};
 use crate::kernel_log::{programs, stamp};
 use crate::scan;
 use std::sync::Arc;
 
 struct Logfmt;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Logfmt)
 }
 
-impl Wrapper for Logfmt {
+impl Envelope for Logfmt {
     fn name(&self) -> &'static str {
         "logfmt"
     }
@@ -28,7 +28,7 @@ impl Wrapper for Logfmt {
             rest = after;
         }
         let text = json::unescaped(json::without_line_end(json::inside(text?)));
-        let stamp = time.map(|(ns, digits, _)| stamp::Stamp { base: stamp::Base::Epoch, ns, digits });
+        let stamp = time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::Base::Epoch, ns, digits });
         Some(Inner { sender: b"", stamp, text })
     }
 }

@@ -7,7 +7,7 @@
 //! ```
 //! Numbers that go up by one from line to line are those of lines, whatever follows them.
 
-use super::{Inner, Wrapper, behind_blank, filled_lines};
+use super::{Envelope, Inner, behind_blank, filled_lines};
 use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use std::sync::Arc;
 /// So many lines in a row are enough to know that they are counted, and so few are not.
 const ENOUGH: usize = 32;
 const TOO_FEW: usize = 8;
-const MOST_NAME_BYTES: usize = 256;
+const MAX_NAME_BYTES: usize = 256;
 
 struct Numbers {
     /// They count the lines.
     are_counted: bool,
 }
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let are_counted = are_counted(head);
     if are_counted || do_rise(head) { super::most_of(head, Numbers { are_counted }) } else { None }
 }
 
-impl Wrapper for Numbers {
+impl Envelope for Numbers {
     fn name(&self) -> &'static str {
         "numbers"
     }
@@ -68,7 +68,7 @@ fn numbered(line: &[u8]) -> Option<(i64, Inner<'_>)> {
         };
         return Some((number, Inner::of(text)));
     }
-    let name = memchr::memchr(b':', line.get(..MOST_NAME_BYTES).unwrap_or(line)).filter(|&end| end > 0)?;
+    let name = memchr::memchr(b':', line.get(..MAX_NAME_BYTES).unwrap_or(line)).filter(|&end| end > 0)?;
     let (number, rest) = scan::number(&line[name + 1..])?;
     let text = rest.strip_prefix(b":")?;
     Some((number, Inner { sender: &line[..name], stamp: None, text: Cow::Borrowed(text) }))

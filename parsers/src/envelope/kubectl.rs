@@ -1,16 +1,16 @@
 //! Pod and container, as of `kubectl logs --prefix`: `[pod/web-5d/app] read(3, "x", 1) = 1`.
 
-use super::{Inner, Wrapper, behind_blank};
+use super::{Envelope, Inner, behind_blank};
 use std::borrow::Cow;
 use std::sync::Arc;
 
 struct Kubectl;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Kubectl)
 }
 
-impl Wrapper for Kubectl {
+impl Envelope for Kubectl {
     fn name(&self) -> &'static str {
         "kubectl"
     }

@@ -1,17 +1,17 @@
 //! Marks of a quoted mail: `> `, `>`, `> > `. Lines without one are text of the mail.
 
-use super::{Inner, Wrapper, behind_blank, plain_start};
+use super::{Envelope, Inner, behind_blank, plain_start};
 use std::sync::Arc;
 
 struct Quotes;
 
 /// Of a mail with text around the capture few lines may have marks.
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let mut lines = head.split(|&byte| byte == b'\n');
-    lines.any(|line| Quotes.open(line).is_some()).then(|| Arc::new(Quotes) as Arc<dyn Wrapper>)
+    lines.any(|line| Quotes.open(line).is_some()).then(|| Arc::new(Quotes) as Arc<dyn Envelope>)
 }
 
-impl Wrapper for Quotes {
+impl Envelope for Quotes {
     fn name(&self) -> &'static str {
         "quotes"
     }

@@ -7,18 +7,18 @@
 //! ```
 //! Each program is a sender of its own. Its process is not: that of who wrote the line may differ from line to line.
 
-use super::{Inner, Wrapper, behind_blank};
+use super::{Envelope, Inner, behind_blank};
 use crate::kernel_log::stamp;
 use std::borrow::Cow;
 use std::sync::Arc;
 
 struct Syslog;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Syslog)
 }
 
-impl Wrapper for Syslog {
+impl Envelope for Syslog {
     fn name(&self) -> &'static str {
         "syslog"
     }

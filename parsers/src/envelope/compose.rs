@@ -1,25 +1,25 @@
 //! The name of a container, padded, and a bar: `web-1  | read(3, "x", 1) = 1`. Also of swarms, foreman and honcho.
 
-use super::{Inner, Wrapper, behind_blank};
+use super::{Envelope, Inner, behind_blank};
 use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-const MOST_NAME_BYTES: usize = 128;
+const MAX_NAME_BYTES: usize = 128;
 
 struct Compose;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Compose)
 }
 
-impl Wrapper for Compose {
+impl Envelope for Compose {
     fn name(&self) -> &'static str {
         "compose"
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let bar = memchr::memchr(b'|', line.get(..MOST_NAME_BYTES).unwrap_or(line))?;
+        let bar = memchr::memchr(b'|', line.get(..MAX_NAME_BYTES).unwrap_or(line))?;
         let sender = scan::trim_end(&line[..bar]);
         let is_name = sender.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-@".contains(byte));
         let fits = is_name && !sender.is_empty() && sender.len() < bar;

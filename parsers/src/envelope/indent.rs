@@ -1,12 +1,12 @@
 //! Blanks or tabs that all lines have in common: a code block of a page.
 
-use super::{Inner, Wrapper, plain_start};
+use super::{Envelope, Inner, plain_start};
 use std::sync::Arc;
 
 /// So many bytes of it.
 struct Indent(usize);
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     let mut lines = head.split(|&byte| byte == b'\n').map(plain_start).filter(|line| !line.trim_ascii().is_empty());
     let first = lines.next()?;
     let mut indent = first.len() - first.trim_ascii_start().len();
@@ -16,10 +16,10 @@ pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
         }
         indent = first.iter().zip(line).take(indent).take_while(|(one, other)| one == other).count();
     }
-    (indent > 0).then(|| Arc::new(Indent(indent)) as Arc<dyn Wrapper>)
+    (indent > 0).then(|| Arc::new(Indent(indent)) as Arc<dyn Envelope>)
 }
 
-impl Wrapper for Indent {
+impl Envelope for Indent {
     fn name(&self) -> &'static str {
         "indent"
     }

@@ -5,7 +5,7 @@
 //! ```
 //! docker cuts lines of more than 16 KiB: only the last part has the line end inside.
 
-use super::{Inner, Wrapper};
+use super::{Envelope, Inner};
 use crate::kernel_log::{programs, stamp};
 use crate::scan;
 use std::borrow::Cow;
@@ -18,11 +18,11 @@ const SENDERS: [&[u8]; 3] = [b"container_name", b"SYSLOG_IDENTIFIER", b"stream"]
 
 struct Json;
 
-pub(super) fn around(head: &[u8]) -> Option<Arc<dyn Wrapper>> {
+pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     super::most_of(head, Json)
 }
 
-impl Wrapper for Json {
+impl Envelope for Json {
     fn name(&self) -> &'static str {
         "json"
     }
@@ -35,14 +35,14 @@ impl Wrapper for Json {
         let (mut text, mut time, mut sender) = (Best::new(&MESSAGES), Best::new(&TIMES), Best::new(&SENDERS));
         let mut rest = scan::skip_blanks(line).strip_prefix(b"{")?;
         while let Some((key, value, after)) = field(rest) {
-            [&mut text, &mut time, &mut sender].into_iter().for_each(|best| best.hear(key, value));
+            [&mut text, &mut time, &mut sender].into_iter().for_each(|best| best.add_chunk(key, value));
             rest = after;
         }
         let text = text.value.filter(|value| value.starts_with(b"\""))?;
         let time = time.value.and_then(|value| programs::moment(inside(value)));
         Some(Inner {
             sender: sender.value.map_or(b"", inside),
-            stamp: time.map(|(ns, digits, _)| stamp::Stamp { base: stamp::Base::Epoch, ns, digits }),
+            stamp: time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::Base::Epoch, ns, digits }),
             text: unescaped(without_line_end(inside(text))),
         })
     }
@@ -59,7 +59,7 @@ impl<'a> Best<'a> {
         Best { keys, value: None }
     }
 
-    fn hear(&mut self, key: &[u8], value: &'a [u8]) {
+    fn add_chunk(&mut self, key: &[u8], value: &'a [u8]) {
         if let Some(at) = self.keys.iter().position(|known| *known == key) {
             // Only keys before this one are better from now on.
             (self.keys, self.value) = (&self.keys[..at], Some(value));
