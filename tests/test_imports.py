@@ -1,4 +1,4 @@
-"""Imports point one way, and starting up does not pay for what is not used."""
+"""Imports point one way, no files import each other in a circle, and starting does not load what is not used."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -15,17 +16,18 @@ from tracealyze.findings.rule_set import rules
 
 PACKAGE = ROOT / "tracealyze"
 
-# A module may import those in layers below its own, and those of its own layer.
+# Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
 LAYERS = [
-    ["_engine", "errors", "sanitize", "schema"],
+    ["_engine", "errors", "sanitize", "schema", "program_names"],
     ["units", "config"],
     ["capture_input"],
     ["engine_errors"],
     ["expression"],
-    ["table", "selection"],
-    ["trace"],
+    ["table", "selection", "claims"],
+    ["trace_tables"],
     ["findings"],
     ["summary"],
+    ["trace"],
     ["syscall_families"],
     ["compare"],
     ["render"],
@@ -35,38 +37,57 @@ LAYERS = [
 ]
 LEVELS = {name: level for level, names in enumerate(LAYERS) for name in names}
 
-# The trace is the face of the package: three of its members are made by layers above it, imported when asked for.
-UPWARD = {("trace", "findings"), ("trace", "summary")}
-
-MODULES = [file for file in sorted(PACKAGE.rglob("*.py")) if file != PACKAGE / "__init__.py"]
+FILES = [file for file in sorted(PACKAGE.rglob("*.py")) if file != PACKAGE / "__init__.py"]
 
 
-def imported(file: Path) -> Iterator[str]:
-    """Names below `tracealyze` that a module imports, anywhere in it."""
+def name_of(file: Path) -> str:
+    return ".".join(file.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+MODULES = {name_of(file): file for file in FILES}
+
+
+@cache
+def imported(file: Path) -> frozenset[str]:
+    """The modules that a file imports, anywhere in it, for types too."""
+    return frozenset(_imported(file))
+
+
+def _imported(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.module == "tracealyze":
-            yield from (f"tracealyze.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield node.module
+            assert node.level == 0, f"{file}: import by the full name"
+            members = {f"{node.module}.{alias.name}" for alias in node.names}
+            # `from package import module` needs the module; any other name is defined in, or imported by, the package.
+            yield from (name if name in MODULES or name == "tracealyze._engine" else node.module for name in members)
 
 
 def layer(module: str) -> str:
     return module.split(".")[1]
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_imports_point_downward(file: Path) -> None:
-    here = file.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    there = {layer(name) for name in imported(file) if name.startswith("tracealyze.")}
-    upward = {name for name in there if LEVELS[name] > LEVELS[here] and (here, name) not in UPWARD}
-    assert not upward
+@pytest.mark.parametrize("name", MODULES)
+def test_imports_point_downward(name: str) -> None:
+    used = {layer(other) for other in imported(MODULES[name]) if other.startswith("tracealyze.")}
+    assert not {other for other in used if LEVELS[other] > LEVELS[layer(name)]}
 
 
-@pytest.mark.parametrize("file", MODULES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_neither_rules_nor_parsers_are_imported(file: Path) -> None:
-    assert not {"rules", "parsers"} & {name.split(".")[0] for name in imported(file)}
+def test_no_layer_is_listed_that_does_not_exist() -> None:
+    assert {layer(name) for name in MODULES} | {"_engine"} == set(LEVELS)
+
+
+def test_no_files_import_each_other_in_a_circle() -> None:
+    left = {name: {other for other in imported(file) if other in MODULES} - {name} for name, file in MODULES.items()}
+    while free := {name for name in left if not left[name] or not any(name in needed for needed in left.values())}:
+        left = {name: needed - free for name, needed in left.items() if name not in free}
+    assert not left
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_neither_rules_nor_parsers_are_imported(name: str) -> None:
+    assert not {"rules", "parsers"} & {other.split(".")[0] for other in imported(MODULES[name])}
 
 
 def test_summarize_does_not_load_what_it_does_not_use() -> None:

@@ -81,8 +81,8 @@ def test_what_a_scope_has_and_what_is_apart_from_it_are_the_whole(scope: Scope, 
 
 def test_small_groups_and_further_ones_are_left_out(trace: tracealyze.Trace) -> None:
     costs = trace.partition_by(["syscall"]).column("exclusive_ns")
-    assert trace.partition_by(["syscall"], at_least_ns=costs[2]).column("exclusive_ns") == costs[:3]
-    assert trace.partition_by(["syscall"], most=2).column("exclusive_ns") == costs[:2]
+    assert trace.partition_by(["syscall"], min_ns=costs[2]).column("exclusive_ns") == costs[:3]
+    assert trace.partition_by(["syscall"], limit=2).column("exclusive_ns") == costs[:2]
 
 
 def test_a_misspelt_key_is_told_with_the_right_one(trace: tracealyze.Trace) -> None:

@@ -165,11 +165,11 @@ def test_a_process_that_is_not_there_is_still_an_error(run: Run) -> None:
 def test_arguments_cannot_be_asked_of_what_cannot_be_read_again(run: Run, strace: Callable[[str], Path]) -> None:
     done = run("events", "-", "--where", 'args ~ "O_CLOEXEC"', stdin=TWO)
     assert done.returncode == 2
-    assert "standard input is none; keep the capture in a file." in done.stderr
+    assert "standard input is not a regular file. Save the capture to one." in done.stderr
     file = strace(TWO)
     trace = tracealyze.read(file)
     file.unlink()
-    with pytest.raises(WrongUsage, match="args are read from the file once more"):
+    with pytest.raises(WrongUsage, match="args are read from the capture file again"):
         trace.select(where='args ~ "x"')
 
 

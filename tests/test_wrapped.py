@@ -11,7 +11,6 @@ import pytest
 
 import tracealyze
 from tracealyze.render import capture_notes
-from tracealyze.summary import summary
 
 SAMPLES = Path(__file__).parents[1] / "samples"
 TRACES = ("ssh-login/ssh-login.truss", "shutdown/after.strace.xz", "jail-start/after.strace.xz")
@@ -45,7 +44,7 @@ def wrapped(sample: str, form: str, into: Path) -> Path:
 
 
 def document(path: Path) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(json.dumps(summary(tracealyze.read(path)).document()))
+    found: dict[str, Any] = json.loads(json.dumps(tracealyze.read(path).summary().document()))
     for capture in found["captures"]:
         for name in OWN:
             del capture[name]

@@ -27,7 +27,7 @@ def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
     return f"{name}: cannot be read: {reason}."
 
 
-def answered(engine: Callable[[], _Answer]) -> _Answer:
+def translated(engine: Callable[[], _Answer]) -> _Answer:
     """What the engine answers; its errors in the words of this package."""
     try:
         return engine()

@@ -1,4 +1,4 @@
-"""The columns of all tables that rules may ask: those of the engine, and those about several captures."""
+"""The columns of all tables that rules may use: those of the engine, and those that span several captures."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ _SCALING = (
     ("predicted_share", "f64", "share", "Part of all calls that are to be expected at the target size."),
 )
 
-ACROSS = ("scaling",)
-"""Tables that are made of several captures; of one alone their rules say nothing."""
+MULTI_CAPTURE = ("scaling",)
+"""Tables that span several captures. Their rules do not apply to a single one."""
 
 SCHEMA = [*_engine.SCHEMA, *(("scaling", *column) for column in _SCALING)]
-"""Table, column, type, unit, and what it is."""
+"""(table, column, type, unit, description) of every column."""

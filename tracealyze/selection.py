@@ -1,4 +1,4 @@
-"""Selections: which events count, which pieces of the partition are meant, and from where on rows matter."""
+"""Selections of events, scopes of the partition, and thresholds of path time."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Selection:
-    """Which events count. What is empty or None does not restrict; several conditions must all hold."""
+    """Which events count. Empty or None does not restrict; several restrictions must all hold."""
 
     pids: tuple[int, ...] = ()
     programs: tuple[str, ...] = ()
@@ -23,12 +23,12 @@ class Selection:
     root: int | None = None
     syscalls: tuple[str, ...] = ()
     where: Expression | None = None
-    """A condition on events."""
+    """A condition on the columns of events."""
     capture: int | None = None
-    """Number of the only capture that counts."""
+    """Number of the only capture to use."""
 
     def for_engine(self) -> _engine.Selection:
-        """The same, as the engine takes it."""
+        """The selection as an engine object."""
         return _engine.Selection(
             pids=self.pids,
             programs=self.programs,
@@ -42,22 +42,26 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class Floor:
-    """Time on the path from which on rows matter: alone, or with all of one process, one program or one capture."""
+class Threshold:
+    """Minimum path time of a row, or of all rows of one process, program or capture together."""
 
     within: str
     """row, process, program, or capture."""
-    least_ns: tuple[int, ...]
+    min_ns: tuple[int, ...]
     """By number of the capture."""
+
+    def for_engine(self) -> tuple[str, tuple[int, ...]]:
+        """The threshold as the engine's tuple."""
+        return self.within, self.min_ns
 
 
 @dataclass(frozen=True)
 class Scope:
-    """Some pieces of the partition: those that have one of these values for each key, and none of the others."""
+    """Pieces of the partition with one of the values in `only` for each of its keys, and none of those in `without`."""
 
     only: Mapping[str, Sequence[object]] = field(default_factory=dict)
     without: Mapping[str, Sequence[object]] = field(default_factory=dict)
 
     def for_engine(self) -> tuple[list[tuple[str, Sequence[object]]], list[tuple[str, Sequence[object]]]]:
-        """The same, as the engine takes it."""
+        """The scope as the engine's tuples."""
         return list(self.only.items()), list(self.without.items())

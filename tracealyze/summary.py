@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture, Window
+    from tracealyze.findings.diagnosis import Diagnosis
     from tracealyze.findings.finding import Finding
     from tracealyze.table import Row, Table
-    from tracealyze.trace import Trace
+    from tracealyze.trace_tables import TraceTables
 
 SCHEMA = "tracealyze.summary/1"
 
@@ -53,7 +54,7 @@ class Rows:
 class Summary:
     """What a trace says, in parts. Rows have the keys of the document and a few more."""
 
-    trace: Trace
+    trace: TraceTables
     captures: tuple[Capture, ...]
     windows: tuple[Window, ...]
     window: Window
@@ -108,7 +109,7 @@ class Summary:
         } | ({"windows": [asdict(each) for each in self.windows]} if several else {})
 
 
-def summary(trace: Trace) -> Summary:
+def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:
     """What a trace says."""
     return Summary(
         trace=trace,
@@ -116,13 +117,13 @@ def summary(trace: Trace) -> Summary:
         windows=trace.windows,
         window=trace.window,
         totals=trace.totals,
-        findings=trace.findings,
-        unexplained_ns=trace.diagnosis.unexplained_ns,
-        unexplained=trace.diagnosis.unexplained,
+        findings=diagnosis.findings,
+        unexplained_ns=diagnosis.unexplained_ns,
+        unexplained=diagnosis.unexplained,
     )
 
 
-def syscalls(trace: Trace) -> list[Row]:
+def syscalls(trace: TraceTables) -> list[Row]:
     """One row per syscall with its errors; where a capture is only a tracer's summary table, the rows of that."""
     rows = [dict(row) for row in trace.calls(by=["syscall"])]
     if not rows and trace.is_summary_only:
@@ -136,7 +137,7 @@ def syscalls(trace: Trace) -> list[Row]:
     return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"], row["syscall"] or ""))
 
 
-def _of_tables(trace: Trace) -> list[Row]:
+def _of_tables(trace: TraceTables) -> list[Row]:
     sums: dict[str, dict[str, Any]] = {}
     only = trace.selection.capture
     for row in (row for row in trace.summary_rows if only in (None, row["capture"])):

@@ -1,4 +1,4 @@
-"""Tables of the engine: columns for programs, rows for what is small."""
+"""Tables of the engine: whole columns through Arrow, and rows as mappings for small results."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze import _engine
-from tracealyze.engine_errors import answered
+from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.sanitize import HIDDEN_RANGES, shown
 from tracealyze.schema import SCHEMA
@@ -21,29 +21,32 @@ if TYPE_CHECKING:
 Row: TypeAlias = Mapping[str, Any]
 
 _ROWS_SHOWN = 20
-_ROWS_AT_ONCE = 1 << 14
+_CHUNK_ROWS = 1 << 14
 _INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
 
 @dataclass(frozen=True)
-class Reaching:
-    """Rows above 0 in a column, of which those that agree in some others, or each alone, reach so much there."""
+class MinCost:
+    """Rows above 0 in a cost column whose group, or which alone without a group, reach a minimum cost."""
 
-    cost: str
+    column: str
     group: Sequence[str] = ()
-    least: Sequence[int] = ()
-    """By number of the capture."""
+    by_capture: Sequence[int] = ()
+    """The minimum, by number of the capture; none if empty."""
 
 
 class Table:
-    """A table of the engine. pyarrow, polars and DuckDB take it as it is, through the Arrow PyCapsule protocol."""
+    """A table of the engine. pyarrow, polars and DuckDB read it directly, through the Arrow PyCapsule protocol.
+
+    Columns ending in `_ns` are nanoseconds, in `_bytes` bytes, in `_share` fractions from 0 to 1. A missing value is
+    None."""
 
     def __init__(self, source: _engine.Table) -> None:
         self._source = source
 
     @property
     def name(self) -> str:
-        """What it is a table of."""
+        """The name of the table, as in `tracealyze rules --columns`."""
         return self._source.name
 
     @property
@@ -61,19 +64,19 @@ class Table:
         return (dict(zip(columns, row, strict=True)) for row in self._source.rows())
 
     def head(self, number: int) -> list[Row]:
-        """The first rows, at most so many."""
+        """Up to `number` first rows."""
         if number < 0:
-            raise WrongUsage(f"head: there cannot be {number} rows.")
+            raise WrongUsage(f"head: {number} rows is not a valid number; give 0 or more.")
         columns = self._source.columns
         return [dict(zip(columns, row, strict=True)) for row in self._source.rows(number)]
 
     def pick(self, numbers: Sequence[int]) -> list[Row]:
-        """The rows with these numbers, in that order. Not of events."""
+        """The rows with these numbers, in that order. Not available for events."""
         columns = self._source.columns
         return [dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers)]
 
     def column(self, name: str) -> list[Any]:
-        """The values of one column."""
+        """The values of one column. Raises `WrongUsage` if there is no such column."""
         if name not in self._source.columns:
             known = ", ".join(self._source.columns)
             hint = did_you_mean(name, self._source.columns)
@@ -82,7 +85,7 @@ class Table:
 
     @property
     def knows_events(self) -> bool:
-        """Whether rows know the events behind them, so that they can claim time on the path."""
+        """Whether each row knows its events, so that it can claim path time."""
         return self._source.knows_events
 
     @property
@@ -90,35 +93,35 @@ class Table:
         """Units of the columns: ns, bytes, share, count, or empty."""
         return _units_of(self.name)
 
-    def where(self, condition: str | Form = "", *, reaching: Reaching | None = None) -> Iterator[tuple[int, Row]]:
-        """Rows that meet a condition, with their numbers; of these only those that cost enough."""
+    def where(self, condition: str | Form = "", *, min_cost: MinCost | None = None) -> Iterator[tuple[int, Row]]:
+        """The rows that meet a condition and a minimum cost, with their numbers. Not available for events."""
         if self.name == "events":
-            raise WrongUsage("events are chosen with trace.select(where=…); their table is not kept.")
+            raise WrongUsage("filter events with trace.select(where=…); their table is not held in memory.")
         numbers: Iterable[int] = range(len(self))
         if isinstance(condition, str) and condition:
             from tracealyze import expression
 
             condition = expression.parse(condition, self.name, kind="condition").for_engine()
         if condition:
-            numbers = answered(lambda: self._source.where(condition))
+            numbers = translated(lambda: self._source.where(condition))
         numbers = list(numbers)
-        if reaching:
-            numbers = self._source.reaching(numbers, reaching.cost, reaching.group, reaching.least)
+        if min_cost:
+            numbers = self._source.reaching(numbers, min_cost.column, min_cost.group, min_cost.by_capture)
         return zip(numbers, self.pick(numbers), strict=True)
 
     def dicts(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows with these columns only; of a long table, few are in memory at a time. Not of events."""
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            rows = self._source.part_of(columns, start, start + _ROWS_AT_ONCE)
+        """The rows with these columns only, a chunk in memory at a time. Not available for events."""
+        for start in range(0, len(self), _CHUNK_ROWS):
+            rows = self._source.part_of(columns, start, start + _CHUNK_ROWS)
             yield from (dict(zip(columns, row, strict=True)) for row in rows)
 
     def json(self, columns: Sequence[str]) -> Iterator[str]:
-        """The rows as JSON objects with these members, in pieces. Not of events."""
-        for start in range(0, len(self), _ROWS_AT_ONCE):
-            yield self._source.json(columns, HIDDEN_RANGES, start, start + _ROWS_AT_ONCE)
+        """The rows as JSON objects with these members, in chunks of text. Not available for events."""
+        for start in range(0, len(self), _CHUNK_ROWS):
+            yield self._source.json(columns, HIDDEN_RANGES, start, start + _CHUNK_ROWS)
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame. Integers may be missing and stay integers: a float would round times."""
+        """The table as a DataFrame. Integer columns are nullable integers: floats would round times."""
         import pandas
         import pyarrow
 

@@ -262,7 +262,7 @@ def _must_match(choice: Choice, trace: Trace) -> None:
         return
     everything = trace.select().processes
     if choice.programs and not rootless:
-        from tracealyze.findings.messages import short
+        from tracealyze.program_names import short
 
         known = sorted({short(name) for name in everything.column("program") if name})
         wanted = choice.programs[0]

@@ -15,7 +15,7 @@ from typing import Any
 from tracealyze import syscall_families
 from tracealyze.compare.metrics import Run, Work
 from tracealyze.compare.name_patterns import Key, families, without_numbers
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 from tracealyze.selection import Scope
 from tracealyze.units import MS
 

@@ -18,7 +18,7 @@ from tracealyze import syscall_families as families
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.findings.matching import file_of
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding

@@ -16,7 +16,7 @@ from tracealyze.compare.metrics import Run
 from tracealyze.compare.name_patterns import families
 from tracealyze.errors import WrongUsage
 from tracealyze.findings import multi_capture
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import units
+from tracealyze.program_names import short, subject
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
     from tracealyze.findings.matching import Match
-    from tracealyze.table import Row
 
 _ROUND_WITHIN = 0.01
 # Seconds that people choose: each up to ten, then each fifth.
@@ -19,11 +19,6 @@ _EACH_UP_TO = 10
 _BEYOND = 5
 _UNKNOWN = "unknown"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
-
-
-def short(program: str | None) -> str:
-    """The last part of a path, which is the same on machines that differ."""
-    return str(program).rsplit("/", 1)[-1] if program else ""
 
 
 class Windows(Protocol):
@@ -123,15 +118,6 @@ def _facts(match: Match, trace: Windows) -> dict[str, Any]:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")
     return {**row, **derived, "program": short(name) if name else "the process"}
-
-
-def subject(row: Row) -> str:
-    """Who it is about."""
-    pid, program = row.get("pid"), row.get("program")
-    return (
-        " ".join(part for part in (f"pid {pid}" if pid is not None else "", program or "") if part)
-        or "the traced process"
-    )
 
 
 def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:

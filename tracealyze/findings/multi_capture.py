@@ -1,4 +1,4 @@
-"""What rules say about tables that are made of several captures: without a window in common, and so without claims."""
+"""Rules about tables that span several captures. These have no common window, so their matches claim no time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracealyze.expression.evaluation import evaluate, evaluate_group
 from tracealyze.findings import messages
 from tracealyze.findings.finding import Severity
-from tracealyze.findings.matching import Match, together
+from tracealyze.findings.matching import Match, merged
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
@@ -31,7 +31,7 @@ def findings(
 ) -> list[tuple[Row, dict[str, str]]]:
     """The rows that rules over this table speak of, each with what is said: in the order of the rows."""
     said = [
-        (rows.index(members[0]), together(members, units), rule)
+        (rows.index(members[0]), merged(members, units), rule)
         for rule in chosen
         if rule.table == table
         for members in _matches(rule, rows)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.partition import name_of
 from tracealyze.sanitize import shown

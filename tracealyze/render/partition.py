@@ -115,7 +115,7 @@ def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) 
         known["processes"] += count
     told = sorted(sums.values(), key=lambda row: -row["exclusive_ns"])[: top - len(large)]
     # All that is told of programs comes from two passes over the pieces, for these may be millions.
-    calls, targets = _by_call(trace, apart), _by_call(trace, apart, "target", at_least_ns=_least_ns(trace))
+    calls, targets = _by_call(trace, apart), _by_call(trace, apart, "target", min_ns=_least_ns(trace))
     names = {part.row["program"] for part in large}
     groups = [
         _Group(trace, row, calls[row["program"]], targets.get(row["program"], []), row["program"] in names)
@@ -124,10 +124,10 @@ def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) 
     return sorted([*large, *groups], key=lambda part: -part.exclusive_ns)
 
 
-def _by_call(trace: Trace, apart: Sequence[Scope], *more: str, at_least_ns: int = 0) -> dict[str | None, list[Row]]:
+def _by_call(trace: Trace, apart: Sequence[Scope], *more: str, min_ns: int = 0) -> dict[str | None, list[Row]]:
     """The calls of each program, the largest first."""
     found: dict[str | None, list[Row]] = {}
-    for row in trace.partition_by(["program", *_CALL, *more], apart_from=apart, at_least_ns=at_least_ns):
+    for row in trace.partition_by(["program", *_CALL, *more], apart_from=apart, min_ns=min_ns):
         found.setdefault(row["program"], []).append(row)
     return found
 
@@ -189,7 +189,7 @@ class _Part:
     def _targets(self, call: Row) -> Iterable[Row]:
         """The largest targets of one of its calls."""
         here = Scope(self.only | {key: [call[key]] for key in _CALL})
-        return self.trace.partition_by(["target"], here, at_least_ns=self.least_ns, most=_TARGETS_PER_CALL)
+        return self.trace.partition_by(["target"], here, min_ns=self.least_ns, limit=_TARGETS_PER_CALL)
 
     def _call(self, row: Row, depth: int) -> Iterator[Piece]:
         piece = _piece(self.trace, depth, name_of(row), row["exclusive_ns"])

@@ -8,7 +8,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 from tracealyze.render import stages
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracealyze.compare.gate.baseline import Baseline, Known, baseline_of
+from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.judgement import Judgement, Outcome, Trust, amount, compared, trust, unlike
+from tracealyze.compare.gate.known_finding import KnownFinding
 from tracealyze.compare.metrics import Class, Name
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class Update:
 
     baseline: Baseline
     worse: tuple[Judgement, ...]
-    findings: tuple[Known, ...]
+    findings: tuple[KnownFinding, ...]
     grown: tuple[Judgement, ...]
     """Worse by less than the limit: taken over, but never unseen, since many small steps make a large one."""
     better: tuple[Judgement, ...]
@@ -47,7 +48,7 @@ class Update:
         return [f"{each.metric} {_change(each)}" for each in self.better]
 
 
-def described(known: Known) -> str:
+def described(known: KnownFinding) -> str:
     """What a finding is about: `sleep clock_nanosleep, error`."""
     place = " ".join(part for part in (known.program, known.syscall) if part)
     return ", ".join(part for part in (place, known.severity) if part)

@@ -9,41 +9,13 @@ from typing import TYPE_CHECKING
 from tracealyze import syscall_families as families
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.causes import Causes
+from tracealyze.compare.gate.known_finding import KnownFinding
 from tracealyze.compare.gate.stats import Series, series_of
 from tracealyze.compare.gate.work import Amounts, Place, largest, places
 from tracealyze.compare.metrics import Name
-from tracealyze.findings.messages import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run
-    from tracealyze.findings.finding import Finding
-
-
-@dataclass(frozen=True)
-class Known:
-    """A finding that was accepted."""
-
-    name: str
-    code: str
-    severity: str
-    program: str | None
-    syscall: str | None
-    number: int
-    target: str = ""
-
-    @classmethod
-    def of(cls, findings: Sequence[Finding]) -> Known:
-        """Of findings with one cause."""
-        one = findings[0]
-        return cls(
-            one.name,
-            one.code,
-            str(one.severity),
-            short(one.program) or None,
-            one.syscall,
-            len(findings),
-            one.target or "",
-        )
 
 
 @dataclass(frozen=True)
@@ -53,7 +25,7 @@ class Baseline:
     captured: HowCaptured
     runs: int
     metrics: Mapping[str, Series]
-    findings: Mapping[str, Known]
+    findings: Mapping[str, KnownFinding]
     places: Mapping[Place, Amounts]
     places_left_out: int = 0
     pace_ns: int | None = None
@@ -80,11 +52,11 @@ def causes_of(baseline: Baseline | None) -> Causes:
     return Causes(baseline.findings, {program for program, _ in baseline.places}) if baseline else Causes({})
 
 
-def _known(runs: Sequence[Run], causes: Causes) -> dict[str, Known]:
-    known: dict[str, Known] = {}
+def _known(runs: Sequence[Run], causes: Causes) -> dict[str, KnownFinding]:
+    known: dict[str, KnownFinding] = {}
     for run in runs:
         for cause, findings in causes.of(run).items():
-            mine = Known.of(findings)
+            mine = KnownFinding.of(findings)
             before = known.get(cause)
             known[cause] = mine if before is None else replace(before, number=max(before.number, mine.number))
     return known

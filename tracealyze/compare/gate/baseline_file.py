@@ -8,8 +8,9 @@ from dataclasses import MISSING, asdict, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tracealyze.compare.gate.baseline import Baseline, Known
+from tracealyze.compare.gate.baseline import Baseline
 from tracealyze.compare.gate.captured import HowCaptured
+from tracealyze.compare.gate.known_finding import KnownFinding
 from tracealyze.compare.gate.stats import Series, Stats
 from tracealyze.compare.gate.work import Amounts, Place
 from tracealyze.compare.metrics import Class, Name
@@ -110,7 +111,9 @@ def _baseline(said: Mapping[str, Any]) -> Baseline:
         captured=_made(HowCaptured, _part(said, "captured", dict), "captured"),
         runs=_part(said, "runs", int),
         metrics={name: _series(name, each) for name, each in _part(said, "metrics", dict).items()},
-        findings={key: _made(Known, each, f"findings, {key}") for key, each in _part(said, "findings", dict).items()},
+        findings={
+            key: _made(KnownFinding, each, f"findings, {key}") for key, each in _part(said, "findings", dict).items()
+        },
         places={
             (program, shape): _made(Amounts, amounts, f"work, {program}, {shape}")
             for program in _part(said, "work", dict)

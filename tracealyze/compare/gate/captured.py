@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze.compare.name_patterns import differ_in_made_up_names
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.compare.gate.baseline import Known
+    from tracealyze.compare.gate.known_finding import KnownFinding
     from tracealyze.compare.metrics import Run
     from tracealyze.findings.finding import Finding
 
@@ -20,7 +20,7 @@ _About: TypeAlias = "tuple[str, str | None, str | None]"
 class Causes:
     """The causes that are known, by the fingerprint of the first finding of each."""
 
-    def __init__(self, known: Mapping[str, Known], programs: Iterable[str] = ()) -> None:
+    def __init__(self, known: Mapping[str, KnownFinding], programs: Iterable[str] = ()) -> None:
         self._programs = frozenset(programs)
         """All programs that ran when these were found."""
         self._targets: dict[_About, dict[str, str]] = {}

@@ -14,7 +14,7 @@ from tracealyze.compare import name_patterns
 from tracealyze.compare.gate.work import Place, Places, alike_named, places, weighed
 from tracealyze.compare.metrics import Name, Weigh, Work, weigh
 from tracealyze.findings.matching import file_of
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run

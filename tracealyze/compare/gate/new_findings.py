@@ -14,7 +14,7 @@ from tracealyze.compare.gate.stats import RUNS_FOR_CLOCKS, exceeds
 from tracealyze.compare.gate.work import places
 from tracealyze.compare.metrics import Class
 from tracealyze.findings.finding import Severity, severity
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.compare.metrics import Weigh, Work
 from tracealyze.compare.name_patterns import without_made_up_names
-from tracealyze.findings.messages import short
+from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run

@@ -1,0 +1,154 @@
+"""The diagnosis: matches of all rules, with overlapping path time divided among them, as findings.
+
+Each match claims path time; the rule with the higher precedence takes what several claim. A match that keeps too
+little of its time is not reported by itself: the finding that took most of it lists its rule under `also`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from tracealyze.expression.evaluation import evaluate
+from tracealyze.findings import messages
+from tracealyze.findings.finding import Finding, Severity, severity
+from tracealyze.findings.matching import Match, matches, tables_of, tick_ns
+from tracealyze.findings.rule_set import Rule
+from tracealyze.schema import MULTI_CAPTURE
+
+if TYPE_CHECKING:
+    from tracealyze.claims import ClaimShare, TakenShare
+    from tracealyze.expression import Form
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+# A match is a finding of its own if it keeps at least this share of its time.
+_MIN_OWN_SHARE = 0.5
+_MAX_UNEXPLAINED = 3
+_INFERRED = "inferred"
+# A cost of fewer clock ticks than this is an estimate rather than a measurement.
+_MIN_MEASURED_TICKS = 10
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """All findings of a trace, and the time that none of them explains."""
+
+    findings: list[Finding]
+    unexplained_ns: int
+    """Time of the window that no finding covers."""
+    unexplained: list[Row]
+    """The largest pieces of it."""
+
+
+def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
+    """What these rules find, by severity and then by impact."""
+    single = [rule for rule in rules if rule.table not in MULTI_CAPTURE]
+    tables = tables_of(trace, single)
+    found = [match for rule in single for match in matches(trace, rule, tables)]
+    found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
+    settled = trace.claims([match.claims for match in found], _MAX_UNEXPLAINED)
+    claimed = [_ClaimedMatch(match, share) for match, share in zip(found, settled.shares, strict=True)]
+    for each in claimed:
+        if not each.is_finding:
+            owner = _owner(claimed, each)
+            owner.also.append(each.match.rule.name)
+            owner.inherited_ns += each.ceded_ns
+    findings = [_finding(trace, each) for each in claimed if each.is_finding]
+    findings.sort(key=_order)
+    return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))
+
+
+@dataclass
+class _ClaimedMatch:
+    """A match with its share of the path time that it claims."""
+
+    match: Match
+    share: ClaimShare
+    also: list[str] = field(default_factory=list)
+    inherited_ns: int = 0
+    """Impact of other matches that are reported as part of this one."""
+
+    @property
+    def is_finding(self) -> bool:
+        """Whether it is reported by itself."""
+        if not self.match.rule.cost or not self.share.taken:
+            return True
+        return self._keeps_most and not self._cost_is_mostly_taken
+
+    @property
+    def _keeps_most(self) -> bool:
+        """Whether no other match has most of its path time."""
+        return self.share.own_ns >= _MIN_OWN_SHARE * self.share.total_ns
+
+    @property
+    def _cost_is_mostly_taken(self) -> bool:
+        """Whether others have most of its cost: of a loop, only the time between the calls may be left."""
+        return sum(each.dur_ns for each in self.share.taken) >= _MIN_OWN_SHARE * self.match.cost_ns
+
+    @property
+    def ceded_ns(self) -> int:
+        """The impact of its own time where the time of its calls is taken: without calls, no time between them."""
+        return self.impact_ns[1] if self._cost_is_mostly_taken and self._keeps_most else 0
+
+    @property
+    def impact_ns(self) -> tuple[int, int]:
+        """Bounds of the time that could be freed: up to its own time without tracing overhead."""
+        max_ns = self.share.own_ns - self.share.tracing_ns
+        low, high = (
+            max(0, min(round(_impact(self.match, bound)), max_ns)) for bound in self.match.rule.forms["impact"]
+        )
+        return min(low, high), high
+
+
+def _owner(claimed: Sequence[_ClaimedMatch], match: _ClaimedMatch) -> _ClaimedMatch:
+    """The finding that covers this match, through the largest takers. These come earlier in the order, so it ends."""
+    while not match.is_finding and match.share.taken:
+        match = claimed[_largest(match.share.taken).claim]
+    return match
+
+
+def _largest(taken: Sequence[TakenShare]) -> TakenShare:
+    return max(taken, key=lambda each: each.dur_ns)
+
+
+def _order(finding: Finding) -> tuple[object, ...]:
+    return (list(Severity).index(finding.severity), -finding.impact_ns[1], finding.code, finding.lines)
+
+
+def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
+    match, rule = claimed.match, claimed.match.rule
+    wall_ns = trace.wall_ns_of(match.capture)
+    low, high = claimed.impact_ns
+    high += claimed.inherited_ns
+    row = match.row
+    return Finding(
+        code=rule.code,
+        name=rule.name,
+        severity=Severity(rule.severity) if rule.severity else severity(high, high / wall_ns if wall_ns else 0.0),
+        confidence=_INFERRED if _is_estimate(trace, match) else rule.confidence,
+        message=messages.message(rule.message, match, trace),
+        pid=row.get("pid"),
+        program=row.get("program"),
+        syscall=row.get("syscall"),
+        op=row.get("op"),
+        target=row.get("target"),
+        calls=row.get("calls") or 0,
+        impact_ns=(low, high),
+        share=match.cost_ns / wall_ns if wall_ns else 0.0,
+        lines=tuple(line for _, line in match.lines),
+        files=tuple(file for file, _ in match.lines if file is not None),
+        advice=messages.message(rule.advice, match, trace),
+        capture=match.capture,
+        also=tuple(dict.fromkeys(name for name in claimed.also if name != rule.name)),
+        tracing_ns=claimed.share.tracing_ns,
+    )
+
+
+def _is_estimate(trace: TraceTables, match: Match) -> bool:
+    return 0 < match.cost_ns < _MIN_MEASURED_TICKS * tick_ns(trace, match)
+
+
+def _impact(match: Match, bound: Form) -> float:
+    return match.cost_ns * bound if isinstance(bound, int | float) else float(evaluate(bound, match.row) or 0)

@@ -1,0 +1,20 @@
+"""Names of programs and processes as people read them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+
+def short(program: str | None) -> str:
+    """The last part of a program's path, which is the same on machines with different folders; empty if unknown."""
+    return str(program).rsplit("/", 1)[-1] if program else ""
+
+
+def subject(row: Mapping[str, Any]) -> str:
+    """The process that a row is about: `pid 12 /bin/sh`."""
+    pid, program = row.get("pid"), row.get("program")
+    return (
+        " ".join(part for part in (f"pid {pid}" if pid is not None else "", program or "") if part)
+        or "the traced process"
+    )

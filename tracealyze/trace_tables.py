@@ -1,0 +1,344 @@
+"""Captures in memory and the tables made from them. Tables are lazy; times are integers of nanoseconds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from os.path import isfile
+from typing import TYPE_CHECKING, Self
+
+from tracealyze import _engine, units
+from tracealyze.capture_input import capture_files
+from tracealyze.capture_input.capture_info import Accounting, Capture, Window
+from tracealyze.claims import Claim, ClaimShare, ClaimShares, TakenShare
+from tracealyze.engine_errors import translated
+from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.sanitize import shown
+from tracealyze.schema import SCHEMA
+from tracealyze.selection import Scope, Selection, Threshold
+from tracealyze.table import Table
+
+if TYPE_CHECKING:
+    from tracealyze.expression import Expression
+
+
+class TraceTables:
+    """One or more captures in memory, or a selection of their events: everything that needs no rules.
+
+    Methods raise `WrongUsage` for unknown names and `UnusableInput` for time bounds that no line matches."""
+
+    def __init__(self, source: _engine.Trace, selection: Selection | None = None) -> None:
+        self._source = source
+        self.selection = selection or Selection()
+        self._selected = self.selection.for_engine()
+        self._calls: dict[tuple[tuple[str, ...], bool], Table] = {}
+        self._tables: dict[str, Table] = {}
+
+    def _with_selection(self, selection: Selection) -> Self:
+        """The same captures with another selection."""
+        return type(self)(self._source, selection)
+
+    def select(
+        self,
+        *,
+        pids: Iterable[int] | int = (),
+        programs: Iterable[str] | str = (),
+        start: str | None = None,
+        end: str | None = None,
+        root: int | None = None,
+        syscalls: Iterable[str] | str = (),
+        where: str | Expression | None = None,
+    ) -> Self:
+        """The same captures, restricted to these events; replaces an earlier selection.
+
+        `pids`, `programs` and `syscalls` are one value or several. `start` and `end` are time bounds as `--from` and
+        `--to` take them. `where` is a condition such as `dur_ns >= 10ms`."""
+        if isinstance(where, str):
+            from tracealyze import expression
+
+            where = expression.parse(where, "events", kind="condition", origin="where")
+        if where and "args" in where.columns:
+            self._must_be_readable_again()
+        numbers = (pids,) if isinstance(pids, int) else tuple(pids)
+        selection = Selection(numbers, _as_tuple(programs), start, end, root, _as_tuple(syscalls), where)
+        return self._with_selection(selection)
+
+    def _must_be_readable_again(self) -> None:
+        """Arguments are not held in memory."""
+        gone = [file for each in self.captures for file in each.files if not isfile(file)]
+        if gone:
+            name = "standard input" if gone[0] == capture_files.STDIN else gone[0]
+            raise WrongUsage(
+                f"args are read from the capture file again, and {name} is not a regular file. Save the capture to one."
+            )
+
+    def of_capture(self, number: int) -> Self:
+        """The same selection within one capture: one of several files, or one run of a tracer that appended."""
+        return self._with_selection(replace(self.selection, capture=number))
+
+    def narrowed(self, *, pids: Iterable[int] = (), syscalls: Iterable[str] = ()) -> Self:
+        """The current selection, further restricted to these processes and calls."""
+        selection = self.selection
+        return self._with_selection(
+            replace(selection, pids=tuple(pids) or selection.pids, syscalls=tuple(syscalls) or selection.syscalls)
+        )
+
+    @cached_property
+    def captures(self) -> tuple[Capture, ...]:
+        """The selected captures."""
+        only = self.selection.capture
+        return self._all_captures if only is None else self._all_captures[only : only + 1]
+
+    @cached_property
+    def _all_captures(self) -> tuple[Capture, ...]:
+        return tuple(Capture.of(fields) for fields in self._source.captures())
+
+    def capture_of(self, number: int) -> Capture | None:
+        """The capture with this number, selected or not."""
+        return self._all_captures[number] if 0 <= number < len(self._all_captures) else None
+
+    @property
+    def accounting(self) -> Accounting:
+        """Number of lines of each kind, over all captures. They sum to the number of lines."""
+        total: Counter[str] = Counter()
+        for each in self.captures:
+            total.update(each.accounting)
+        return Accounting(total)
+
+    @property
+    def tick_ns(self) -> int:
+        """Timestamp resolution; the coarsest one, if captures differ."""
+        return max((each.tick_ns for each in self.captures if each.clock != "none"), default=units.US)
+
+    @property
+    def first_ns(self) -> int:
+        """Start of the first event of all captures; 0 without a clock."""
+        return min((each.first_ns for each in self.captures if each.first_ns is not None), default=0)
+
+    @property
+    def dur_tick_ns(self) -> int:
+        """Resolution of call durations, which may be finer than that of timestamps."""
+        steps = (each.dur_tick_ns or each.tick_ns for each in self.captures if each.clock != "none" or each.dur_tick_ns)
+        return max(steps, default=units.US)
+
+    @cached_property
+    def totals(self) -> dict[str, int]:
+        """Counts of processes, threads, calls, failed, interrupted, open and signals."""
+        return translated(lambda: self._source.totals(self._selected))
+
+    @cached_property
+    def windows(self) -> tuple[Window, ...]:
+        """The wall time to account for, one window per capture."""
+        return tuple(Window(**fields) for fields in translated(lambda: self._source.windows_of(self._selected)))
+
+    @cached_property
+    def walls_ns(self) -> tuple[int, ...]:
+        """Length of each capture's window, by number of the capture; 0 if it has none."""
+        known = {each.capture: each.wall_ns for each in self.windows}
+        return tuple(known.get(number, 0) for number in range(len(self._all_captures)))
+
+    def wall_ns_of(self, capture: int) -> int:
+        """Length of a capture's window; 0 if it has none."""
+        return self.walls_ns[capture] if 0 <= capture < len(self.walls_ns) else 0
+
+    @property
+    def window(self) -> Window:
+        """The wall time to account for; over several captures, the sum of their windows."""
+        if len(self.windows) == 1:
+            return self.windows[0]
+        reasons = [each.reason for each in self.windows]
+        return Window(
+            wall_ns=sum(each.wall_ns for each in self.windows),
+            left_out_ns=sum(each.left_out_ns for each in self.windows),
+            reason=None if None in reasons else next(iter(reasons), "empty"),
+            capture=None,
+            outlived=sum(each.outlived for each in self.windows),
+            cut_calls=sum(each.cut_calls for each in self.windows),
+            outside_ns=sum(each.outside_ns for each in self.windows),
+            root_ended=all(each.root_ended for each in self.windows),
+        )
+
+    @property
+    def events(self) -> Table:
+        """One row per event."""
+        return self.events_of()
+
+    def events_of(self, columns: Sequence[str] | None = None, limit: int | None = None) -> Table:
+        """The first `limit` events with these columns; all columns but `args`, which is read from the file, if None."""
+        known = [name for table, name, *_ in SCHEMA if table == "events"]
+        for column in columns or ():
+            if column not in known:
+                raise WrongUsage(
+                    f'there is no column "{column}" in table events ({", ".join(known)}).{did_you_mean(column, known)}'
+                )
+        return self._table(lambda: self._source.events(self._selected, columns, limit))
+
+    def calls(self, by: Sequence[str] | str = ("syscall",), *, quantiles: bool = True) -> Table:
+        """Counts and times of calls, one row per combination of these keys.
+
+        Without `quantiles`, p50_ns, p90_ns and p99_ns are left out, which takes half the time."""
+        keys = tuple(dict.fromkeys(_as_tuple(by)))
+        if (keys, quantiles) not in self._calls:
+            self._calls[keys, quantiles] = self._table(lambda: self._source.calls(keys, self._selected, quantiles))
+        return self._calls[keys, quantiles]
+
+    @cached_property
+    def tasks(self) -> Table:
+        """One row per task: creator, life, exit status, programs, calls, time in calls and between them."""
+        return self._table(lambda: self._source.tasks(self._selected))
+
+    @cached_property
+    def chain(self) -> Table:
+        """One row per process: inclusive time on the path, the process it waited on longest, and slack."""
+        return self._table(lambda: self._source.chain(self._selected, False))
+
+    @cached_property
+    def longest_chain(self) -> Table:
+        """The window's root process, the process it waited on longest, and so on: one row each."""
+        return self._table(lambda: self._source.chain(self._selected, True))
+
+    @cached_property
+    def processes(self) -> Table:
+        """One row per process, its threads merged."""
+        return self._table(lambda: self._source.processes(self._selected))
+
+    @cached_property
+    def partition(self) -> Table:
+        """Where the wall time of the window went. Pieces are disjoint and sum to the window exactly."""
+        return self._table(lambda: self._source.partition(self._selected))
+
+    def partition_by(
+        self,
+        by: Sequence[str] | None,
+        within: Scope | None = None,
+        *,
+        apart_from: Iterable[Scope] = (),
+        min_ns: int = 0,
+        limit: int | None = None,
+    ) -> Table:
+        """The partition grouped by some of its columns, the largest groups first; ungrouped if `by` is None.
+
+        Columns outside `by` have a value where all pieces of a group agree. `targets`, `processes` and `pieces` are
+        the numbers of distinct values in the group. Groups shorter than `min_ns` are left out, and all but the first
+        `limit`."""
+        scope = within.for_engine() if within else None
+        others = [each.for_engine() for each in apart_from]
+        return self._table(lambda: self._source.partition(self._selected, by, min_ns, limit, scope, others))
+
+    @cached_property
+    def critical_path(self) -> Table:
+        """The segments of the critical path, in order of time."""
+        return self.path_from(0)
+
+    def path_from(self, min_ns: int, limit: int | None = None) -> Table:
+        """Stretches of the critical path of at least this length; shorter segments of one task are merged.
+
+        With `limit`, the longest stretches only."""
+        return self._table(lambda: self._source.path(self._selected, min_ns, limit))
+
+    @cached_property
+    def loops(self) -> Table:
+        """Sequences of calls that a task repeats."""
+        return self.table("loops")
+
+    @property
+    def stages(self) -> Table:
+        """Log messages grouped by their text without numbers and names: the silence after them, and time per item."""
+        return self.table("stages")
+
+    @property
+    def items(self) -> Table:
+        """Items for which a log repeats the same messages, and the cost of each additional item."""
+        return self.table("items")
+
+    def table(self, name: str) -> Table:
+        """A table by its name; `tracealyze rules --columns` lists them."""
+        if name in _BY_NAME:
+            return _BY_NAME[name](self)
+        if name not in self._tables:
+            self._tables[name] = self._table(lambda: self._source.table(name, self._selected))
+        return self._tables[name]
+
+    def tables(self, thresholds: Mapping[str, Threshold | None]) -> dict[str, Table]:
+        """Several tables by name. A table with a threshold may omit rows that do not reach it.
+
+        The engine builds them on all cores and skips tables in which no row can reach the threshold."""
+        cached = {name: self.table(name) for name in thresholds if name in self._tables or name in _BY_NAME}
+        missing = {name: threshold for name, threshold in thresholds.items() if name not in cached}
+        asked = [(name, each.for_engine() if each else None) for name, each in missing.items()]
+        built = dict(
+            zip(missing, map(Table, translated(lambda: self._source.tables(self._selected, asked))), strict=True)
+        )
+        self._tables |= {name: table for name, table in built.items() if missing[name] is None}
+        return cached | built
+
+    @property
+    def gaps(self) -> Table:
+        """Spans of a task between two of its calls."""
+        return self.gaps_from(0)
+
+    def gaps_from(self, min_ns: int) -> Table:
+        """Gaps of at least this length."""
+        return self._table(lambda: self._source.gaps(self._selected, min_ns))
+
+    @property
+    def is_summary_only(self) -> bool:
+        """Whether the captures contain only summary tables that tracers printed (`strace -c`)."""
+        return bool(len(self.summary_rows)) and not any(each.has.get("events") for each in self.captures)
+
+    @cached_property
+    def summary_rows(self) -> Table:
+        """Rows of summary tables that tracers printed (`strace -c`)."""
+        return self._table(self._source.summary_rows)
+
+    def claims(self, claims: Sequence[Sequence[Claim]], limit: int) -> ClaimShares:
+        """Divide the critical path among claims, each the union of its parts. Earlier claims take precedence.
+
+        `limit` is the number of unclaimed pieces in the answer."""
+        asked = [
+            [part.for_engine() if isinstance(part, Scope) else (part.table._source, part.numbers) for part in claim]
+            for claim in claims
+        ]
+        shares, unclaimed, unclaimed_ns = translated(lambda: self._source.claims(self._selected, asked, limit))
+        return ClaimShares(
+            tuple(
+                ClaimShare(total_ns, own_ns, tracing_ns, tuple(TakenShare(*each) for each in taken))
+                for total_ns, own_ns, tracing_ns, taken in shares
+            ),
+            Table(unclaimed),
+            unclaimed_ns,
+        )
+
+    def quote(self, lines: Sequence[int], capture: int = 0, file: str | None = None) -> list[str]:
+        """The text of these lines of a capture file, unchanged; empty if the file can no longer be read.
+
+        Line numbers of a capture of several files count within each file, so `file` is required there."""
+        several = len(self.captures[capture].files) > 1 if capture < len(self.captures) else False
+        if several and not file:
+            return []
+        try:
+            return self._source.quote(capture, list(lines), file)
+        except OSError:
+            return []
+
+    def __repr__(self) -> str:
+        names = ", ".join(each.path for each in self.captures)
+        return f"<tracealyze trace of {shown(names)}>"
+
+    def _table(self, build: Callable[[], _engine.Table]) -> Table:
+        return Table(translated(build))
+
+
+def _as_tuple(names: Iterable[str] | str) -> tuple[str, ...]:
+    """One name or several: a text is one name, not its letters."""
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+_BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
+    "calls": TraceTables.calls,
+    "tasks": lambda trace: trace.tasks,
+    "processes": lambda trace: trace.processes,
+}
+"""Tables that have properties of their own, by the names that rules use."""
