@@ -47,10 +47,10 @@ class Example:
     sample: str | None = None
     n_from: str | None = None
     """Of a sample with captures of several sizes: where the size stands in their names."""
-    turns: int = 1
-    """How often lines with `{stamp}` in them are repeated, those that stand together in turn."""
+    iterations: int = 1
+    """How often consecutive lines with `{stamp}` in them are repeated, as a block."""
     step: str = "1ms"
-    """How much later each `{stamp}` is than the one before it. `{turn}` is the number of the turn, from 1."""
+    """The time from one `{stamp}` to the next. `{iteration}` is the number of the iteration, from 1."""
 
     @property
     def text(self) -> str:
@@ -59,18 +59,16 @@ class Example:
 
 
 def _written_out(example: Example) -> Iterator[str]:
-    step_ns = units.read_duration(example.step)
-    stamps = itertools.count(_FIRST_STAMP_NS, step_ns)
+    stamps = map(_seconds, itertools.count(_FIRST_STAMP_NS, units.read_duration(example.step)))
     lines = (example.trace or "").splitlines(keepends=True)
     for is_repeated, block in itertools.groupby(lines, key=lambda line: "{stamp}" in line):
-        turn = list(block)
-        for number in range(1, example.turns + 1 if is_repeated else 2):
-            for line in turn:
-                yield (
-                    line.replace("{stamp}", _seconds(next(stamps))).replace("{turn}", str(number))
-                    if is_repeated
-                    else line
-                )
+        if is_repeated:
+            body = list(block)
+            for number in range(1, example.iterations + 1):
+                for line in body:
+                    yield line.replace("{stamp}", next(stamps)).replace("{iteration}", str(number))
+        else:
+            yield from block
 
 
 def _seconds(moment_ns: int) -> str:
