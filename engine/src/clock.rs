@@ -1,6 +1,6 @@
 //! Stamps as printed to one time line per capture.
 
-use parsers::format::LEAP_YEAR_NS;
+use parsers::LEAP_YEAR_NS;
 use parsers::{CaptureFacts, Clock, DurKind, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;

@@ -297,11 +297,11 @@ impl Descriptors {
 
     fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {
         let at = name.0 as usize;
-        if name.0 >= Text::first_free() {
+        if name.0 >= Interner::first_free() {
             return None;
         }
         if self.roles.is_empty() {
-            self.roles.resize(Text::first_free() as usize, None);
+            self.roles.resize(Interner::first_free() as usize, None);
         }
         *self.roles[at].get_or_insert_with(|| role(texts.bytes(name)))
     }

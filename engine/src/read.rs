@@ -14,7 +14,8 @@ use crate::trace::{Capture, Cells, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::line::Ended;
 use parsers::{
-    CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineKind, LineReader, LineRef, NO_NS, Parsed, Text,
+    CachedLines, ChunkLines, Content, Extra, Format, Head, Interner, Line, LineKind, LineReader, LineRef, NO_NS,
+    Parsed, Text,
 };
 use std::io;
 use std::path::Path;
@@ -375,7 +376,7 @@ fn bytes_of_lines(text: &[u8], lines: usize) -> usize {
 
 /// A line and its extra with the texts of the trace.
 pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Line, Option<Extra>) {
-    let first = Text::first_free();
+    let first = Interner::first_free();
     let text = |text: Text| match text.0.checked_sub(first) {
         None => text,
         Some(at) => map.get(at as usize).copied().unwrap_or(Text::NONE),

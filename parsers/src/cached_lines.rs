@@ -6,9 +6,10 @@
 //! ```
 //! A caller that takes all chunks of a reader in order, and adds each to a [`CachedLines`], can restore every line.
 
+use crate::interner::NewTexts;
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;
-use crate::text::{NewTexts, Text};
+use crate::text::Text;
 
 /// One line of a chunk: ids and times, and where the rest is.
 #[derive(Clone, Copy, Debug)]

@@ -8,12 +8,14 @@
 
 mod process;
 mod raw;
+mod socket_address;
 mod value;
 
 use crate::format::Parsed;
 use crate::line::{Access, CallPart, Extra, Line, NO_ID, NO_NS, Outcome};
 use crate::syscalls::{Action, Class, Syscall, action_of};
 use crate::text::Text;
+use socket_address::socket_address;
 use value::{Timeout, path_text};
 
 pub use process::{read_siginfo, signal_number};
@@ -129,13 +131,13 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'i' if !line.target.is_some() => line.target = parsed.texts.add(value::id_text(arg)),
         b's' => {
             let Parsed { texts, scratch, .. } = parsed;
-            if value::socket_address(arg, scratch) {
+            if socket_address(arg, scratch) {
                 line.target = texts.add(scratch);
             }
         }
         b'w' => {
             let Parsed { texts, scratch, .. } = parsed;
-            if line.outcome == Outcome::Ok && value::socket_address(arg, scratch) {
+            if line.outcome == Outcome::Ok && socket_address(arg, scratch) {
                 seen.own = texts.add(scratch);
             }
         }

@@ -14,7 +14,8 @@ mod notes;
 mod recognise;
 
 use crate::error_names;
-use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};

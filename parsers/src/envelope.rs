@@ -27,8 +27,9 @@ mod timestamps;
 
 pub use choose::choose_reader;
 
-use crate::format::{self, CaptureFacts, Clock, DurKind, Head, LineReader, Parsed, StampMoment};
-use crate::kernel_log::stamp::{Base, LogStamp};
+use crate::facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, StampMoment};
+use crate::format::{self, Head, LineReader, Parsed};
+use crate::kernel_log::stamp::{LogStamp, StampBase};
 use crate::line::{Line, LineKind, NO_NS};
 use crate::line_cache::LineParts;
 use crate::scan;
@@ -94,19 +95,6 @@ impl<'a> Inner<'a> {
     }
 }
 
-/// What is around the lines of a capture, for who wants to know.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct EnvelopeFacts {
-    /// The words for it, the outermost first.
-    pub names: Vec<&'static str>,
-    /// Whose lines are read, where several write: a program, a container, a file.
-    pub sender: Option<String>,
-    /// Whether stamps tell when a line was logged: the lines have none of their own.
-    pub has_clock: bool,
-    /// Whether long lines were folded into several, which are read as they are.
-    pub is_folded: bool,
-}
-
 /// One wrapper, and whose lines count.
 #[derive(Clone)]
 struct Layer {
@@ -146,7 +134,7 @@ struct EnvelopeReader {
     inner: Box<dyn LineReader>,
     facts: CaptureFacts,
     /// What the stamps of the log count from, if they are the clock.
-    base: Option<Base>,
+    base: Option<StampBase>,
     is_folded: bool,
 }
 
@@ -215,8 +203,8 @@ fn is_told(kind: LineKind) -> bool {
 }
 
 /// What the stamps of most lines count from, and how many digits they have.
-fn clock(layers: &[Layer], head: Head<'_>) -> Option<(Base, usize)> {
-    let mut seen: Vec<(Base, usize, usize)> = Vec::new();
+fn clock(layers: &[Layer], head: Head<'_>) -> Option<(StampBase, usize)> {
+    let mut seen: Vec<(StampBase, usize, usize)> = Vec::new();
     for stamp in head.lines().filter_map(|line| opened(layers, line)?.stamp) {
         match seen.iter_mut().find(|(base, ..)| *base == stamp.base) {
             Some((_, digits, lines)) => (*digits, *lines) = ((*digits).max(stamp.digits), *lines + 1),
@@ -230,7 +218,7 @@ fn clock(layers: &[Layer], head: Head<'_>) -> Option<(Base, usize)> {
 const FINEST_TICK_NS: i64 = 1_000;
 
 /// A line is logged when it is complete: at the end of its call.
-fn logged(facts: CaptureFacts, base: Base, digits: usize) -> CaptureFacts {
+fn logged(facts: CaptureFacts, base: StampBase, digits: usize) -> CaptureFacts {
     let dur_kind = if facts.has_durations { facts.dur_kind } else { DurKind::UpperBound };
     let tick_ns = scan::tick_ns(digits).max(FINEST_TICK_NS);
     CaptureFacts { stamp: StampMoment::End, clock: base.clock(), tick_ns, dur_kind, ..facts }

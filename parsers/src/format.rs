@@ -1,39 +1,25 @@
-//! The formats: how each is recognised, what its numbers mean, and how its lines are read.
+//! What a format provides, and the loop that reads a chunk of lines.
 
 use crate::cached_lines::{self, CachedLine, ChunkLines, LineRef};
-use crate::envelope::EnvelopeFacts;
+use crate::facts::{CaptureFacts, EnvelopeFacts};
+use crate::interner::Interner;
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::{LineCache, LineParts, LinePrefix};
-use crate::text::Interner;
-use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
 
-/// The formats, in the order in which they are asked. Adding one is its file and one line here.
-pub const FORMATS: &[&dyn Format] = &[
-    &dtruss::Dtruss,
-    &perf_trace::PerfTrace,
-    &kdump::Kdump,
-    &ltrace::Ltrace,
-    &truss_aix::TrussAix,
-    &truss_freebsd::TrussFreebsd,
-    &strace::Strace,
-    &truss_solaris::TrussSolaris,
-    &kernel_log::KernelLog,
-];
-
-/// Is this your format?
+/// Whether a text is of a format.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Recognition {
     /// Certainly.
     Yes,
-    /// This share of the lines, in percent, has the form of a line of this format; no sign decided.
+    /// Possibly: this share of the lines, in percent, looks like this format, but no line proves it.
     Maybe(u8),
     /// Certainly not.
     No,
-    /// Not enough text to say.
+    /// There is not enough text to decide.
     NeedMore,
 }
 
-/// The beginning of a capture, on which it is recognised: at most some 2,000 lines, the last of which may be cut.
+/// The beginning of a capture, from which its format is recognised: up to about 2,000 lines. The last one may be cut.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
     /// The text.
@@ -49,107 +35,19 @@ impl<'a> Head<'a> {
     }
 }
 
-/// What moment a stamp tells.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum StampMoment {
-    /// The start of a call (on a second half: its end).
-    Start,
-    /// The end of a call.
-    End,
-    /// No stamps.
-    None,
-}
-
-/// Length of a year with a 29 February.
-pub const LEAP_YEAR_NS: i64 = 366 * 86_400_000_000_000;
-
-/// What a stamp counts from.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Clock {
-    /// Since 1970.
-    Epoch,
-    /// Since midnight, without a date.
-    TimeOfDay,
-    /// Since the start of the trace or of the machine.
-    SinceStart,
-    /// Since the first of January of a year that is not told, which counts as one with a 29 February.
-    SinceNewYear,
-    /// Since the previous line of the whole run; to be added up. In a log a negative one tells the minute: counted from the end
-    /// of a year of [`LEAP_YEAR_NS`].
-    SincePrevious,
-    /// CPU time of each thread: orders the events of a thread, says nothing about wall time.
-    PerThread,
-    /// No clock.
-    None,
-}
-
-/// What a duration is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[repr(u8)]
-pub enum DurKind {
-    /// Wall time from entry to return.
-    Exact,
-    /// At most this: user time before or after the call is in it.
-    UpperBound,
-    /// Silence until the next message.
-    Gap,
-    /// None printed, none derivable.
-    None,
-}
-
-impl DurKind {
-    /// All kinds, by number.
-    pub const ALL: [DurKind; 4] = [DurKind::Exact, DurKind::UpperBound, DurKind::Gap, DurKind::None];
-
-    /// The name in tables and JSON.
-    pub fn name(self) -> &'static str {
-        match self {
-            DurKind::Exact => "exact",
-            DurKind::UpperBound => "upper-bound",
-            DurKind::Gap => "gap",
-            DurKind::None => "none",
-        }
-    }
-}
-
-/// What the lines of one capture carry and mean.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CaptureFacts {
-    /// Which moment the stamp is.
-    pub stamp: StampMoment,
-    /// What it counts from.
-    pub clock: Clock,
-    /// The smallest step of the stamp.
-    pub tick_ns: i64,
-    /// What the durations are that the lines carry, or that can be derived.
-    pub dur_kind: DurKind,
-    /// Whether durations are printed (else the assembler derives them from stamps).
-    pub has_durations: bool,
-    /// Whether lines carry ids.
-    pub has_ids: bool,
-    /// Whether a line without an id, in a capture that has ids, belongs to the only task alive (strace on stderr).
-    pub ids_optional: bool,
-    /// Whether the ids are those of processes, so that calls of several threads can be open under one id.
-    pub mixes_threads: bool,
-    /// Whether ids that stand alone are those of threads of one process, whose own id is never printed.
-    pub one_process: bool,
-    /// Moment that the stamps count from, in ns since 1970, if the capture says it.
-    pub base_ns: i64,
-}
-
 /// One format.
 pub trait Format: Sync {
-    /// The word that users type and read.
+    /// The name in options and reports.
     fn name(&self) -> &'static str;
     /// Whether the text is of this format.
     fn recognise(&self, head: Head<'_>) -> Recognition;
-    /// A reader for a capture that begins with this text; the layout of its lines is decided here, once.
+    /// A reader for a capture that begins with this text. The layout of its lines is decided here, once.
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader>;
 }
 
-/// Reads the lines of one capture. Pure: the same line gives the same answer wherever it stands.
+/// Reads the lines of one capture. Pure: the same line gives the same result wherever it stands.
 pub trait LineReader: Send + Sync {
-    /// What the lines carry and mean.
+    /// What the lines contain and mean.
     fn facts(&self) -> CaptureFacts;
     /// The envelopes around the lines.
     fn envelope_facts(&self) -> EnvelopeFacts {
@@ -300,13 +198,13 @@ impl Parsed {
         into.own.push(line);
     }
 
-    /// Keep an extra; the answer is for [`Line::extra`].
+    /// Store an extra; returns its number for [`Line::extra`].
     pub fn keep(&mut self, extra: Extra) -> u32 {
         self.extras.push(extra);
         self.extras.len() as u32
     }
 
-    /// The tracer names the child that a line is about to make.
+    /// Set the child of a line that creates one, once the tracer names it.
     pub(crate) fn child_is(&mut self, line: &Line, id: i32) {
         let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get_mut(at as usize));
         if let Some(Extra::Spawn { child, .. }) = extra
@@ -322,29 +220,7 @@ impl Parsed {
     }
 }
 
-/// The format with this name.
-pub fn by_name(name: &str) -> Option<&'static dyn Format> {
-    FORMATS.iter().copied().find(|format| format.name() == name)
-}
-
-/// Which format a text is: the first that says yes, else the one with the largest share of fitting lines, if that is
-/// at least 30 % and half as much again as the next one's. `None` when nobody recognises it.
-pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
-    let mut shares: Vec<(u8, &'static dyn Format)> = Vec::new();
-    for &format in FORMATS {
-        match format.recognise(head) {
-            Recognition::Yes => return Some(format),
-            Recognition::Maybe(share) => shares.push((share, format)),
-            Recognition::No | Recognition::NeedMore => {}
-        }
-    }
-    shares.sort_by_key(|&(share, _)| std::cmp::Reverse(share));
-    let best = shares.first()?;
-    let next = shares.get(1).map_or(0, |&(share, _)| u32::from(share));
-    (best.0 >= 30 && u32::from(best.0) * 2 >= next * 3).then_some(best.1)
-}
-
-/// A line that is blank, or `None`.
+/// The line of a text that is blank, or `None`.
 pub fn blank(line: &[u8]) -> Option<Line> {
     line.iter().all(u8::is_ascii_whitespace).then(|| Line::of(LineKind::Blank))
 }

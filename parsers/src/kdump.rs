@@ -17,7 +17,8 @@ mod head;
 mod records;
 
 use crate::error_names::{self, System};
-use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::scan;
 use crate::strace::arguments::{self, ArgumentList};

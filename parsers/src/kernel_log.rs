@@ -10,13 +10,15 @@
 
 pub(crate) mod date;
 mod message;
+mod prefix;
 pub(crate) mod programs;
 pub(crate) mod stamp;
 
-use crate::format::{CaptureFacts, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::facts::{CaptureFacts, DurKind, StampMoment};
+use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
-use stamp::{BASES, Base, LogPrefix, MINUTE_NS, front};
+use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
 
 /// The format.
 pub struct KernelLog;
@@ -33,10 +35,10 @@ impl Format for KernelLog {
         let (mut lines, mut stamped, mut sure, mut calls) = (0usize, 0usize, 0usize, 0usize);
         for line in head.lines().filter(|line| blank(line).is_none()) {
             lines += 1;
-            let Some(front) = front(line) else { continue };
+            let Some(prefix) = prefix::read(line) else { continue };
             stamped += 1;
-            sure += usize::from(front.is_sure);
-            calls += usize::from(is_call(front.text));
+            sure += usize::from(prefix.is_sure);
+            calls += usize::from(is_call(prefix.text));
         }
         match lines {
             0 if head.complete => Recognition::No,
@@ -50,8 +52,8 @@ impl Format for KernelLog {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let (base, digits) = clock(head);
-        let minutes = || head.lines().filter_map(front).filter(tells_minute).take(2).count();
-        let is_rough = base == Base::Previous && minutes() > 1;
+        let minutes = || head.lines().filter_map(prefix::read).filter(tells_minute).take(2).count();
+        let is_rough = base == StampBase::Previous && minutes() > 1;
         Box::new(Reader { base, tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) } })
     }
 }
@@ -61,7 +63,7 @@ fn is_call(text: &[u8]) -> bool {
     let text = scan::skip_blanks(text);
     let text = text.strip_prefix(b"[pid ").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..)).unwrap_or(text);
     let text = scan::skip_blanks(scan::number(scan::skip_blanks(text)).map_or(text, |(_, rest)| rest));
-    if [&b"<... "[..], b"--- SIG", b"+++ "].iter().any(|front| text.starts_with(front)) {
+    if [&b"<... "[..], b"--- SIG", b"+++ "].iter().any(|prefix| text.starts_with(prefix)) {
         return true;
     }
     let Some((_, rest)) = scan::name(text) else { return false };
@@ -70,12 +72,12 @@ fn is_call(text: &[u8]) -> bool {
 }
 
 /// The clock of a capture, and how many digits it has: the finest that most lines have, else the commonest.
-fn clock(head: Head<'_>) -> (Base, usize) {
-    let (mut stamped, mut lines, mut digits) = (0usize, [0usize; BASES.len()], [0usize; BASES.len()]);
-    for front in head.lines().filter_map(front) {
+fn clock(head: Head<'_>) -> (StampBase, usize) {
+    let (mut stamped, mut lines, mut digits) = (0usize, [0usize; STAMP_BASES.len()], [0usize; STAMP_BASES.len()]);
+    for prefix in head.lines().filter_map(prefix::read) {
         stamped += 1;
-        for (at, &base) in BASES.iter().enumerate() {
-            if let Some(stamp) = front.at(base) {
+        for (at, &base) in STAMP_BASES.iter().enumerate() {
+            if let Some(stamp) = prefix.at(base) {
                 lines[at] += 1;
                 digits[at] = digits[at].max(stamp.digits);
             }
@@ -83,19 +85,19 @@ fn clock(head: Head<'_>) -> (Base, usize) {
     }
     let is_common = |at: &usize| lines[*at] * 5 >= stamped * 4 && lines[*at] > 0;
     // On equal terms the earlier of the bases wins, hence the reverse order.
-    let finest = (0..BASES.len()).rev().filter(is_common).max_by_key(|&at| digits[at]);
-    let commonest = || (0..BASES.len()).rev().max_by_key(|&at| lines[at]).unwrap_or(0);
+    let finest = (0..STAMP_BASES.len()).rev().filter(is_common).max_by_key(|&at| digits[at]);
+    let commonest = || (0..STAMP_BASES.len()).rev().max_by_key(|&at| lines[at]).unwrap_or(0);
     let at = finest.unwrap_or_else(commonest);
-    (BASES[at], digits[at])
+    (STAMP_BASES[at], digits[at])
 }
 
 /// Whether the time since the line before is told to a minute only.
-fn tells_minute(front: &LogPrefix<'_>) -> bool {
-    front.at(Base::Previous).is_some_and(|stamp| stamp.ns < 0)
+fn tells_minute(prefix: &LogPrefix<'_>) -> bool {
+    prefix.at(StampBase::Previous).is_some_and(|stamp| stamp.ns < 0)
 }
 
 struct Reader {
-    base: Base,
+    base: StampBase,
     tick_ns: i64,
 }
 
@@ -119,21 +121,21 @@ impl LineReader for Reader {
         if let Some(line) = blank(line) {
             return line;
         }
-        match front(line) {
-            Some(front) => self.message(&front, parsed),
+        match prefix::read(line) {
+            Some(prefix) => self.message(&prefix, parsed),
             None => without_stamp(line, parsed),
         }
     }
 }
 
 impl Reader {
-    fn message(&self, front: &LogPrefix<'_>, parsed: &mut Parsed) -> Line {
+    fn message(&self, prefix: &LogPrefix<'_>, parsed: &mut Parsed) -> Line {
         let mut line = Line::of(LineKind::Log);
-        if let Some(stamp) = front.at(self.base) {
+        if let Some(stamp) = prefix.at(self.base) {
             line.stamp_ns = stamp.ns;
         }
-        let (name, message) = message::read(front);
-        if self.base == Base::Boot && may_begin_boot(line.stamp_ns, message) {
+        let (name, message) = message::read(prefix);
+        if self.base == StampBase::Boot && may_begin_boot(line.stamp_ns, message) {
             line.extra = parsed.keep(BOOT);
         }
         line.ret = message::repeats(message).unwrap_or(NO_NS);

@@ -1,10 +1,10 @@
-//! Readers: the bytes of a capture to [`Line`]s, one per physical line.
+//! Readers: from the bytes of a capture to [`Line`]s, one per physical line.
 //!
 //! In:   the text of strace, truss, kernel logs …, in chunks of whole lines
-//! Out:  one [`Line`] per physical line, texts interned per chunk
+//! Out:  one [`Line`] per physical line, with texts interned per chunk
 //!
-//! Everything here is local to a line. What needs memory of other lines (joining halves, clocks that run over midnight,
-//! reused ids) is the work of the assembler in the engine. So chunks can be read on all cores in any order.
+//! Everything here depends on one line only. What needs other lines (joining halves, clocks that pass midnight, reused ids)
+//! is done by the assembler in the engine. So chunks can be read on all cores in any order.
 #![deny(missing_docs)]
 
 pub mod cached_lines;
@@ -12,8 +12,11 @@ pub mod call;
 pub mod dtruss;
 mod envelope;
 pub mod error_names;
+pub mod facts;
 pub mod format;
+pub mod format_list;
 pub mod input;
+pub mod interner;
 pub mod kdump;
 pub mod kernel_log;
 pub mod line;
@@ -30,11 +33,11 @@ pub mod truss_freebsd;
 pub mod truss_solaris;
 
 pub use cached_lines::{CachedLines, ChunkLines, Content, LineRef};
-pub use envelope::{EnvelopeFacts, choose_reader};
-pub use format::{
-    CaptureFacts, Clock, DurKind, FORMATS, Format, Head, LineReader, Parsed, Recognition, StampMoment, by_name,
-    recognise,
-};
+pub use envelope::choose_reader;
+pub use facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, LEAP_YEAR_NS, StampMoment};
+pub use format::{Format, Head, LineReader, Parsed, Recognition};
+pub use format_list::{FORMATS, by_name, recognise};
+pub use interner::{Interner, NewTexts};
 pub use line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 pub use line_cache::LineParts;
-pub use text::{Interner, NewTexts, Text};
+pub use text::Text;

@@ -16,7 +16,8 @@ mod front;
 mod table;
 
 use crate::call;
-use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::LineParts;
 use crate::scan;

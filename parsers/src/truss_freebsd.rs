@@ -15,7 +15,8 @@ mod split;
 mod table;
 
 use crate::error_names::{self, System};
-use crate::format::{CaptureFacts, Clock, DurKind, Format, Head, LineReader, Parsed, Recognition, StampMoment, blank};
+use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};

@@ -1,14 +1,10 @@
-//! Numbers and bytes in the place of names, as `strace -X raw` and `-e raw=…` print them.
+//! The names of sub-operations that are printed as numbers, as `strace -X raw` and `-e raw=…` do.
 //!
-//! In:   futex 0x89                                                         {sa_family=0x2, sin_port="\0P", sin_addr="\x7f\0\0\1"}
-//! Out:  FUTEX_WAIT_BITSET_PRIVATE                                          127.0.0.1:80
+//! In:   futex 0x89
+//! Out:  FUTEX_WAIT_BITSET_PRIVATE
 
-use super::value::{string, unescape};
 use crate::scan;
 use crate::syscalls::Action;
-use memchr::memmem;
-use std::io::Write;
-use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Operations of futex by number, alone and of a private one.
 const FUTEX: [[&str; 2]; 14] = [
@@ -54,28 +50,5 @@ pub fn named_op(action: Action, op: &[u8]) -> Option<&'static str> {
             _ => return None,
         }),
         _ => None,
-    }
-}
-
-/// The address of a socket, its port and host printed as bytes.
-pub fn address(arg: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let after = |key: &[u8]| memmem::find(arg, key).map(|at| &arg[at + key.len()..]);
-    let mut bytes = |text: &[u8]| {
-        out.clear();
-        unescape(string(text), out);
-        std::mem::take(out)
-    };
-    let [high, low] = bytes(after(b"_port=")?)[..] else { return None };
-    let port = u16::from_be_bytes([high, low]);
-    match (after(b"sin_addr="), after(b"sin6_addr=")) {
-        (Some(host), _) => {
-            let host = <[u8; 4]>::try_from(bytes(host)).ok()?;
-            write!(out, "{}:{port}", Ipv4Addr::from(host)).ok()
-        }
-        (None, Some(host)) => {
-            let host = <[u8; 16]>::try_from(bytes(host)).ok()?;
-            write!(out, "[{}]:{port}", Ipv6Addr::from(host)).ok()
-        }
-        (None, None) => None,
     }
 }

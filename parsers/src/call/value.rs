@@ -1,4 +1,4 @@
-//! Single arguments: descriptors, paths, sub-operations, socket addresses, times.
+//! Single arguments: descriptors, paths, sub-operations, times.
 
 use crate::line::Access;
 use crate::scan;
@@ -215,55 +215,6 @@ pub fn milliseconds(arg: &[u8]) -> Option<Timeout> {
     let value = if value > i64::from(i32::MAX) { i64::from(value as i32) } else { value };
     let ends = rest.is_empty() || rest.starts_with(b" ");
     ends.then(|| if value < 0 { Timeout::Never } else { Timeout::After(value * 1_000_000) })
-}
-
-/// A socket address as `host:port`, `[v6]:port`, path or `@name`, into `out`; false if there is none.
-pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
-    out.clear();
-    if !arg.starts_with(b"{") {
-        return false;
-    }
-    let after = |key: &[u8]| memmem::find(arg, key).map(|at| &arg[at + key.len()..]);
-    if let Some(path) = after(b"path=") {
-        let (sign, quoted) = match path.strip_prefix(b"@") {
-            Some(quoted) => (&b"@"[..], quoted),
-            None => (&b""[..], path),
-        };
-        out.extend_from_slice(sign);
-        unescape(string(quoted), out);
-        // The kernel counts the closing zero in.
-        out.truncate(out.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1));
-        return !out.is_empty();
-    }
-    let port = after(b"port=htons(")
-        .or_else(|| after(b" /* htons("))
-        .and_then(|text| memchr(b')', text).map(|end| &text[..end]));
-    if let Some(host) = after(b"inet_addr(") {
-        unescape(string(host), out);
-    } else if let Some(host) = after(b"inet_pton(AF_INET6, ") {
-        out.push(b'[');
-        unescape(string(host), out);
-        out.push(b']');
-    } else {
-        return bare_address(arg, out) || super::raw::address(arg, out).is_some();
-    }
-    if let Some(port) = port {
-        out.push(b':');
-        out.extend_from_slice(port);
-    }
-    true
-}
-
-/// `{ AF_INET 127.0.0.1:80 }`, `{ AF_UNIX "/var/run/log" }`.
-fn bare_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
-    let inner = scan::trim(arg.strip_prefix(b"{").unwrap_or(arg).strip_suffix(b"}").unwrap_or(b""));
-    let Some(blank) = memchr(b' ', inner).filter(|_| inner.starts_with(b"AF_")) else {
-        return false;
-    };
-    let address = scan::trim(&inner[blank..]);
-    let quoted = address.starts_with(b"\"");
-    unescape(if quoted { string(address) } else { address }, out);
-    !out.is_empty()
 }
 
 /// The inside of a string at the front, still escaped.

@@ -9,7 +9,9 @@
 //! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
 
 use super::{ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, numbers, opened, padding, timestamps};
-use crate::format::{self, Clock, Format, Head, LineReader, Parsed};
+use crate::facts::Clock;
+use crate::format::{Format, Head, LineReader, Parsed};
+use crate::format_list::recognise;
 use crate::line::{Line, LineKind, Outcome};
 use crate::syscalls;
 use rustc_hash::FxHashMap;
@@ -61,7 +63,7 @@ struct Choice {
 
 impl Choice {
     fn of(head: Head<'_>, format: Option<&'static dyn Format>, layers: Vec<Layer>) -> Option<Choice> {
-        let format = format.or_else(|| format::recognise(head))?;
+        let format = format.or_else(|| recognise(head))?;
         Some(Choice { format, reader: format.reader(head), layers, used: 0, calls: 0, is_folded: false })
     }
 

@@ -39,7 +39,7 @@ impl Envelope for Cri {
             [b' ', text @ ..] => text,
             _ => return None,
         };
-        let stamp = Some(stamp::LogStamp { base: stamp::Base::Epoch, ns, digits });
+        let stamp = Some(stamp::LogStamp { base: stamp::StampBase::Epoch, ns, digits });
         matches!(tags, b'F' | b'P').then_some(Inner { sender, stamp, text: Cow::Borrowed(text) })
     }
 }

@@ -42,7 +42,7 @@ impl Envelope for Json {
         let time = time.value.and_then(|value| programs::moment(inside(value)));
         Some(Inner {
             sender: sender.value.map_or(b"", inside),
-            stamp: time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::Base::Epoch, ns, digits }),
+            stamp: time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::StampBase::Epoch, ns, digits }),
             text: unescaped(without_line_end(inside(text))),
         })
     }

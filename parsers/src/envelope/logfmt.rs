@@ -28,7 +28,7 @@ impl Envelope for Logfmt {
             rest = after;
         }
         let text = json::unescaped(json::without_line_end(json::inside(text?)));
-        let stamp = time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::Base::Epoch, ns, digits });
+        let stamp = time.map(|(ns, digits, _)| stamp::LogStamp { base: stamp::StampBase::Epoch, ns, digits });
         Some(Inner { sender: b"", stamp, text })
     }
 }

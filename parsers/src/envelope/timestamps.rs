@@ -29,7 +29,7 @@ impl Envelope for Timestamps {
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
         let Some(front) = stamp::first(line) else {
             let (ns, digits, text) = elapsed(line)?;
-            let stamp = Some(stamp::LogStamp { base: stamp::Base::Boot, ns, digits });
+            let stamp = Some(stamp::LogStamp { base: stamp::StampBase::Boot, ns, digits });
             return Some(Inner { stamp, ..Inner::of(text) });
         };
         let text = without_stream(front.text).unwrap_or(front.text);

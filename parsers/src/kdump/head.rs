@@ -4,7 +4,8 @@
 //! pid [tid | /tid] comm [times] [cpu] TYPE
 //! ```
 
-use crate::format::{Clock, Head};
+use crate::facts::Clock;
+use crate::format::Head;
 use crate::line::NO_ID;
 use crate::scan;
 

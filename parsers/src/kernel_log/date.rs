@@ -8,7 +8,7 @@ const MONTHS: [&[u8]; 12] =
 const WEEKDAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
 
 /// Nanoseconds, digits behind the point, rest.
-pub(crate) type Taken<'a> = (i64, usize, &'a [u8]);
+pub(crate) type TakenTime<'a> = (i64, usize, &'a [u8]);
 
 /// `Mar`: 1 to 12.
 pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
@@ -25,8 +25,8 @@ pub(super) fn weekday(text: &[u8]) -> Option<&[u8]> {
 
 /// A number of exactly so many digits.
 fn digits(text: &[u8], count: usize) -> Option<(i64, &[u8])> {
-    let (front, rest) = text.split_at_checked(count)?;
-    let (value, left) = scan::number(front)?;
+    let (prefix, rest) = text.split_at_checked(count)?;
+    let (value, left) = scan::number(prefix)?;
     left.is_empty().then_some((value, rest))
 }
 
@@ -37,7 +37,7 @@ pub(super) fn day(text: &[u8]) -> Option<(i64, &[u8])> {
 }
 
 /// `19:43:34`, with a fraction behind a point or comma.
-pub(super) fn time(text: &[u8]) -> Option<Taken<'_>> {
+pub(super) fn time(text: &[u8]) -> Option<TakenTime<'_>> {
     // A day's last second may be a leap second, but there is no hour 24 in a log.
     let (time_ns, count, rest) = scan::time_of_day(text).filter(|found| found.0 <= 86_400 * NS_PER_S)?;
     if count > 0 {
@@ -70,7 +70,7 @@ pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> 
 }
 
 /// `2009-03-05T19:43:34.123456+01:00`, with a blank for the `T`, a comma for the point, and any zone or none.
-pub(crate) fn iso(text: &[u8]) -> Option<Taken<'_>> {
+pub(crate) fn iso(text: &[u8]) -> Option<TakenTime<'_>> {
     let (year, rest) = digits(text, 4)?;
     let separator = *rest.first().filter(|byte| matches!(byte, b'-' | b'/' | b'.'))?;
     let (month, rest) = digits(rest.get(1..)?, 2)?;
@@ -82,7 +82,7 @@ pub(crate) fn iso(text: &[u8]) -> Option<Taken<'_>> {
 }
 
 /// `05/Mar/2021:19:43:34 +0100`, `05-Mar-2021 19:43:34.123`, `05 Mar 2021 19:43:34`.
-pub(super) fn day_month_year(text: &[u8]) -> Option<Taken<'_>> {
+pub(super) fn day_month_year(text: &[u8]) -> Option<TakenTime<'_>> {
     let (day, rest) = digits(text, 2)?;
     let separator = *rest.first().filter(|byte| matches!(byte, b'/' | b'-' | b' '))?;
     let (month, rest) = month(rest.get(1..)?)?;

@@ -1,18 +1,18 @@
 //! What a line says behind its stamps: who speaks, and the message.
 
-use super::stamp::{Form, LogPrefix, skip_colour};
+use super::stamp::{LogPrefix, MessageForm, skip_colour};
 use crate::scan;
 
 /// Longest name of a subsystem; what is longer is a sentence with a colon.
 const MAX_NAME_BYTES: usize = 40;
 
 /// The subsystem or program, empty if none is named, and the message.
-pub(super) fn read<'a>(front: &LogPrefix<'a>) -> (&'a [u8], &'a [u8]) {
-    match front.form {
-        Form::Plain => plain(front.text),
-        Form::Syslog => without_host(front.text, is_tag).unwrap_or_else(|| plain(front.text)),
-        Form::Unsure => without_host(front.text, is_sure_tag).unwrap_or_else(|| plain(front.text)),
-        Form::Structured => structured(front.text).unwrap_or_else(|| plain(front.text)),
+pub(super) fn read<'a>(prefix: &LogPrefix<'a>) -> (&'a [u8], &'a [u8]) {
+    match prefix.form {
+        MessageForm::Plain => plain(prefix.text),
+        MessageForm::Syslog => without_host(prefix.text, is_tag).unwrap_or_else(|| plain(prefix.text)),
+        MessageForm::Unsure => without_host(prefix.text, is_sure_tag).unwrap_or_else(|| plain(prefix.text)),
+        MessageForm::Structured => structured(prefix.text).unwrap_or_else(|| plain(prefix.text)),
     }
 }
 

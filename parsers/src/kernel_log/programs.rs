@@ -12,17 +12,17 @@
 //! What stands before the time is a fixed form or one short word, so that a date inside a sentence is none of its line.
 
 use super::date;
-use super::stamp::{Base, Form, LogPrefix, bare, one};
+use super::stamp::{LogPrefix, MessageForm, StampBase, bare, one};
 use crate::scan;
 use memchr::{memchr, memmem};
 
 /// So far into a line the time of an access log is looked for: addresses and users may be before it.
-const MAX_FRONT_BYTES: usize = 160;
+const MAX_PREFIX_BYTES: usize = 160;
 /// Longest name of a container before a bar.
 const MAX_NAME_BYTES: usize = 64;
 
 /// The front of a line that does not begin with its time.
-pub(super) fn front(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn prefix(text: &[u8]) -> Option<LogPrefix<'_>> {
     match text.first()? {
         b'{' => json(text),
         b't' => logfmt(text),
@@ -41,11 +41,11 @@ fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (_, rest) = scan::number(scan::skip_blanks(rest))?;
     let text = rest.get(memmem::find(rest, b"] ")? + 2..)?;
     let (base, ns) = match digits {
-        4 => (Base::Year, date::since_new_year(month, day, time_ns)?),
-        8 => (Base::Epoch, date::since_epoch(year, month, day, time_ns)?),
+        4 => (StampBase::Year, date::since_new_year(month, day, time_ns)?),
+        8 => (StampBase::Epoch, date::since_epoch(year, month, day, time_ns)?),
         _ => return None,
     };
-    Some(one(base, (ns, count), Form::Plain, true, text))
+    Some(one(base, (ns, count), MessageForm::Plain, true, text))
 }
 
 /// Month and day, the time, and mostly process, thread and level.
@@ -60,15 +60,15 @@ fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
         rest.strip_prefix(b" ")?.get(1..)?.strip_prefix(b" ")
     };
     let ns = date::since_new_year(month, day, time_ns)?;
-    Some(one(Base::Year, (ns, count), Form::Plain, true, ids().unwrap_or(text)))
+    Some(one(StampBase::Year, (ns, count), MessageForm::Plain, true, ids().unwrap_or(text)))
 }
 
 /// The time in brackets behind address and user.
 fn access(text: &[u8]) -> Option<LogPrefix<'_>> {
-    let at = memchr(b'[', text.get(..MAX_FRONT_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
+    let at = memchr(b'[', text.get(..MAX_PREFIX_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
     let (ns, count, rest) = date::day_month_year(&text[at + 1..])?;
     let text = rest.strip_prefix(b"] ")?;
-    Some(one(Base::Epoch, (ns, count), Form::Plain, true, text))
+    Some(one(StampBase::Epoch, (ns, count), MessageForm::Plain, true, text))
 }
 
 /// One word, then a date with its year.
@@ -85,7 +85,7 @@ fn labelled(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (label, rest) = text.split_at_checked(label)?;
     let is_label = label.starts_with(b"[") || is_level(label) || is_role(label);
     let rest = rest.strip_prefix(b" ").filter(|_| is_label)?;
-    bare(scan::skip_blanks(rest)).filter(|front| front.at(Base::Epoch).is_some())
+    bare(scan::skip_blanks(rest)).filter(|prefix| prefix.at(StampBase::Epoch).is_some())
 }
 
 /// `INFO`, `WARNING:`.
@@ -109,7 +109,7 @@ fn logfmt(text: &[u8]) -> Option<LogPrefix<'_>> {
     let rest = rest.strip_prefix(b"\"").unwrap_or(rest).strip_prefix(b" ")?;
     let message = memmem::find(rest, b"msg=").and_then(|at| rest.get(at + 4..));
     let message = message.map(|message| quoted(message).unwrap_or(message));
-    Some(one(Base::Epoch, (ns, count), Form::Plain, false, message.unwrap_or(rest)))
+    Some(one(StampBase::Epoch, (ns, count), MessageForm::Plain, false, message.unwrap_or(rest)))
 }
 
 fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
@@ -133,16 +133,16 @@ fn json(text: &[u8]) -> Option<LogPrefix<'_>> {
     let taken = TIMES.iter().filter_map(value).find_map(time)?;
     let message = MESSAGES.iter().find_map(value).and_then(quoted).unwrap_or(text);
     let message = message.strip_suffix(b"\\n").unwrap_or(message);
-    Some(one(Base::Epoch, taken, Form::Plain, false, message))
+    Some(one(StampBase::Epoch, taken, MessageForm::Plain, false, message))
 }
 
 /// A date with a time, or a number since 1970.
-pub(crate) fn moment(text: &[u8]) -> Option<date::Taken<'_>> {
+pub(crate) fn moment(text: &[u8]) -> Option<date::TakenTime<'_>> {
     date::iso(text).or_else(|| since_1970(text))
 }
 
 /// A number since 1970, in seconds, or in thousandths, millionths or nanoseconds where it is too large for that.
-fn since_1970(text: &[u8]) -> Option<date::Taken<'_>> {
+fn since_1970(text: &[u8]) -> Option<date::TakenTime<'_>> {
     const LEAST: i64 = 500_000_000;
     let (whole, rest) = scan::number(text)?;
     if rest.starts_with(b".") {

@@ -5,8 +5,8 @@
 //! Out:  since new year 5_514_214 s; since boot 1.486287 s; text `md: stopping all md devices.`
 //! ```
 
-use super::{date, programs};
-use crate::format::{Clock, LEAP_YEAR_NS};
+use super::date;
+use crate::facts::{Clock, LEAP_YEAR_NS};
 use crate::scan;
 
 /// The step of stamps that tell the minute.
@@ -14,7 +14,7 @@ pub(super) const MINUTE_NS: i64 = 60_000_000_000;
 
 /// What a stamp counts from.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Base {
+pub(crate) enum StampBase {
     /// The kernel's start.
     Boot,
     /// 1970.
@@ -27,27 +27,28 @@ pub(crate) enum Base {
     Previous,
 }
 
-impl Base {
+impl StampBase {
     /// The clock of a capture whose stamps count from this.
     pub(crate) fn clock(self) -> Clock {
         match self {
-            Base::Boot => Clock::SinceStart,
-            Base::Year => Clock::SinceNewYear,
-            Base::Epoch => Clock::Epoch,
-            Base::Day => Clock::TimeOfDay,
-            Base::Previous => Clock::SincePrevious,
+            StampBase::Boot => Clock::SinceStart,
+            StampBase::Year => Clock::SinceNewYear,
+            StampBase::Epoch => Clock::Epoch,
+            StampBase::Day => Clock::TimeOfDay,
+            StampBase::Previous => Clock::SincePrevious,
         }
     }
 }
 
 /// All of them.
-pub(super) const BASES: [Base; 5] = [Base::Boot, Base::Epoch, Base::Year, Base::Day, Base::Previous];
+pub(super) const STAMP_BASES: [StampBase; 5] =
+    [StampBase::Boot, StampBase::Epoch, StampBase::Year, StampBase::Day, StampBase::Previous];
 
 /// One stamp.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LogStamp {
     /// What it counts from.
-    pub base: Base,
+    pub base: StampBase,
     /// How much.
     pub ns: i64,
     /// Digits behind the point.
@@ -56,7 +57,7 @@ pub(crate) struct LogStamp {
 
 /// How the text behind the stamps is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Form {
+pub(crate) enum MessageForm {
     /// A message of the kernel, or of anybody.
     Plain,
     /// Host, tag and message, as syslog writes them.
@@ -73,7 +74,7 @@ pub(crate) struct LogPrefix<'a> {
     /// The stamps, the outer one first.
     pub stamps: [Option<LogStamp>; 3],
     /// How the text is made.
-    pub form: Form,
+    pub form: MessageForm,
     /// What stands behind the stamps.
     pub text: &'a [u8],
     /// Whether only logs of a kernel or of syslog begin so.
@@ -82,52 +83,14 @@ pub(crate) struct LogPrefix<'a> {
 
 impl LogPrefix<'_> {
     /// The stamp that counts from this.
-    pub fn at(&self, base: Base) -> Option<LogStamp> {
+    pub fn at(&self, base: StampBase) -> Option<LogStamp> {
         self.stamps.iter().flatten().copied().find(|stamp| stamp.base == base)
     }
 
-    fn add(&mut self, stamp: LogStamp) {
+    pub fn add(&mut self, stamp: LogStamp) {
         if let Some(free) = self.stamps.iter_mut().find(|place| place.is_none()) {
             *free = Some(stamp);
         }
-    }
-}
-
-/// The front of a line; `None` without a stamp.
-pub(super) fn front(line: &[u8]) -> Option<LogPrefix<'_>> {
-    let text = scan::trim_end(skip_colour(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
-    let (text, is_structured) = skip_level(text);
-    if let Some(front) = raw(text) {
-        return Some(front);
-    }
-    let own = if text.first() == Some(&b'[') { bracketed(text) } else { bare(text) };
-    let mut front = own.or_else(|| programs::front(text))?;
-    if is_structured {
-        front.form = Form::Structured;
-    }
-    front.text = skip_colour(front.text);
-    // Several stamps: those with another clock are taken too; a second one of the same is part of the message.
-    while front.text.first() == Some(&b'[') {
-        let Some(more) = bracketed(front.text) else { break };
-        let Some(stamp) = more.stamps[0].filter(|stamp| front.at(stamp.base).is_none()) else { break };
-        front.add(stamp);
-        front.text = skip_colour(more.text);
-    }
-    inner(&mut front);
-    front.text = skip_caller(front.text);
-    Some(front)
-}
-
-/// `kernel: [    1.486287] text` inside syslog: the kernel's own time.
-fn inner(front: &mut LogPrefix<'_>) {
-    let Some(at) = memchr::memmem::find(front.text.get(..80).unwrap_or(front.text), b"kernel: [") else { return };
-    let Some(text) = front.text.get(at + 8..) else { return };
-    if let Some(found) = bracketed(text)
-        && let Some(stamp) = found.stamps[0].filter(|stamp| stamp.base == Base::Boot && front.at(Base::Boot).is_none())
-    {
-        front.add(stamp);
-        front.text = found.text;
-        front.form = Form::Plain;
     }
 }
 
@@ -136,60 +99,66 @@ pub(crate) fn first(line: &[u8]) -> Option<LogPrefix<'_>> {
     if line.first() == Some(&b'[') { bracketed(line) } else { bare(line) }
 }
 
-pub(super) fn one(base: Base, taken: (i64, usize), form: Form, is_sure: bool, text: &[u8]) -> LogPrefix<'_> {
+pub(super) fn one(
+    base: StampBase,
+    taken: (i64, usize),
+    form: MessageForm,
+    is_sure: bool,
+    text: &[u8],
+) -> LogPrefix<'_> {
     let stamp = LogStamp { base, ns: taken.0, digits: taken.1 };
     LogPrefix { stamps: [Some(stamp), None, None], form, text, is_sure }
 }
 
 /// A stamp in brackets: of the kernel, of dmesg, or of anybody.
-fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
     let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
-    let mut front = in_brackets(inside)?;
-    let rest = scan::skip_blanks(front.text);
+    let mut prefix = in_brackets(inside)?;
+    let rest = scan::skip_blanks(prefix.text);
     let rest = match rest.strip_prefix(b"<") {
         Some(delta) => delta.get(memchr::memchr(b'>', delta)? + 1..)?,
         None => rest,
     };
     let rest = rest.strip_prefix(b"]")?;
-    front.text = rest.strip_prefix(b" ").unwrap_or(rest);
-    Some(front)
+    prefix.text = rest.strip_prefix(b" ").unwrap_or(rest);
+    Some(prefix)
 }
 
 fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
     if let Some(delta) = text.strip_prefix(b"+") {
         let (ns, digits, rest) = scan::seconds(delta)?;
-        return Some(one(Base::Previous, (ns, digits), Form::Plain, digits == 6, rest));
+        return Some(one(StampBase::Previous, (ns, digits), MessageForm::Plain, digits == 6, rest));
     }
     if let Some(delta) = text.strip_prefix(b"<") {
         let (ns, digits, rest) = scan::seconds(scan::skip_blanks(delta))?;
         let rest = scan::skip_blanks(rest).strip_prefix(b">")?;
-        return Some(one(Base::Previous, (ns, digits), Form::Plain, digits == 6, rest));
+        return Some(one(StampBase::Previous, (ns, digits), MessageForm::Plain, digits == 6, rest));
     }
     if let Some((ns, digits, rest)) = date::iso(text) {
-        return Some(one(Base::Epoch, (ns, digits), Form::Plain, false, rest));
+        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, false, rest));
     }
     if let Some((ns, digits, rest)) = date::time(text) {
-        return Some(one(Base::Day, (ns, digits), Form::Plain, false, rest));
+        return Some(one(StampBase::Day, (ns, digits), MessageForm::Plain, false, rest));
     }
     if let Some((ns, digits, rest)) = scan::seconds(text).filter(|found| found.1 > 0) {
         // No machine runs for thirty years.
-        let base = if ns >= MIN_EPOCH_NS { Base::Epoch } else { Base::Boot };
+        let base = if ns >= MIN_EPOCH_NS { StampBase::Epoch } else { StampBase::Boot };
         // Monotonic stamps of the journal are followed by host and tag.
-        let form = if base == Base::Boot { Form::Unsure } else { Form::Plain };
+        let form = if base == StampBase::Boot { MessageForm::Unsure } else { MessageForm::Plain };
         return Some(one(base, (ns, digits), form, digits == 6, rest));
     }
     if let Some(day) = date::weekday(text) {
         let (ns, digits, rest) = ctime(day)?;
-        return Some(one(Base::Epoch, (ns, digits), Form::Plain, true, rest));
+        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, true, rest));
     }
-    minute(text).map(|(ns, rest)| one(Base::Previous, (ns, 0), Form::Plain, true, rest))
+    minute(text).map(|(ns, rest)| one(StampBase::Previous, (ns, 0), MessageForm::Plain, true, rest))
 }
 
 /// Seconds from here on (late 1985) are taken as since 1970.
 const MIN_EPOCH_NS: i64 = 500_000_000_000_000_000;
 
 /// `Mar  5 19:43:34 2009`, the weekday already taken.
-fn ctime(text: &[u8]) -> Option<date::Taken<'_>> {
+fn ctime(text: &[u8]) -> Option<date::TakenTime<'_>> {
     let (month, rest) = date::month(text)?;
     let (day, rest) = date::day(rest)?;
     let (time_ns, digits, rest) = date::time(rest.strip_prefix(b" ")?)?;
@@ -213,17 +182,17 @@ fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
 
 /// A stamp without brackets, with something behind it that ends it.
 pub(super) fn bare(text: &[u8]) -> Option<LogPrefix<'_>> {
-    let mut front = dated(text).or_else(|| {
+    let mut prefix = dated(text).or_else(|| {
         let (ns, digits, rest) = date::time(text)?;
-        Some(one(Base::Day, (ns, digits), Form::Plain, false, rest))
+        Some(one(StampBase::Day, (ns, digits), MessageForm::Plain, false, rest))
     })?;
-    front.text = match front.text.split_first() {
+    prefix.text = match prefix.text.split_first() {
         None => b"",
         Some((b' ' | b'\t', rest)) => rest,
         Some((b':' | b'|' | b';', rest)) => scan::skip_blanks(rest),
         Some(_) => return None,
     };
-    Some(front)
+    Some(prefix)
 }
 
 fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
@@ -232,36 +201,48 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
         let is_syslog = text.get(10) == Some(&b'T') && text.get(19) != Some(&b',');
         let is_dmesg = text.get(10) == Some(&b'T') && !is_syslog;
         let form = match (is_syslog, is_dmesg) {
-            (true, _) => Form::Syslog,
-            (_, true) => Form::Plain,
-            _ => Form::Unsure,
+            (true, _) => MessageForm::Syslog,
+            (_, true) => MessageForm::Plain,
+            _ => MessageForm::Unsure,
         };
-        return Some(one(Base::Epoch, (ns, digits), form, false, rest));
+        return Some(one(StampBase::Epoch, (ns, digits), form, false, rest));
     }
     if let Some((ns, digits, rest)) = date::day_month_year(text) {
-        return Some(one(Base::Epoch, (ns, digits), Form::Plain, false, rest));
+        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, false, rest));
     }
     if let Some(rest) = date::weekday(text) {
         if let Some((ns, digits, rest)) = date::iso(rest) {
-            return Some(one(Base::Epoch, (ns, digits), Form::Syslog, true, skip_zone(rest)));
+            return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Syslog, true, skip_zone(rest)));
         }
         let (ns, digits, rest) = ctime(rest)?;
-        return Some(one(Base::Epoch, (ns, digits), Form::Unsure, true, rest));
+        return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Unsure, true, rest));
     }
     if let Some((month, rest)) = date::month(text) {
         let (day, rest) = date::day(rest.strip_prefix(b" ")?)?;
         let rest = rest.strip_prefix(b" ")?;
         if let Some((ns, digits, after)) = date::time(rest) {
-            return Some(one(Base::Year, (date::since_new_year(month, day, ns)?, digits), Form::Syslog, true, after));
+            return Some(one(
+                StampBase::Year,
+                (date::since_new_year(month, day, ns)?, digits),
+                MessageForm::Syslog,
+                true,
+                after,
+            ));
         }
         let (year, rest) = scan::number(rest)?;
         let (ns, digits, rest) = date::time(rest.strip_prefix(b" ")?)?;
-        return Some(one(Base::Epoch, (date::since_epoch(year, month, day, ns)?, digits), Form::Syslog, true, rest));
+        return Some(one(
+            StampBase::Epoch,
+            (date::since_epoch(year, month, day, ns)?, digits),
+            MessageForm::Syslog,
+            true,
+            rest,
+        ));
     }
     // `- 1131566461 …`: logs of clusters mark lines without an alert so.
     let number = text.strip_prefix(b"- ").unwrap_or(text);
     let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= MIN_EPOCH_NS)?;
-    Some(one(Base::Epoch, (ns, digits), Form::Unsure, false, rest))
+    Some(one(StampBase::Epoch, (ns, digits), MessageForm::Unsure, false, rest))
 }
 
 /// Without ` CET`: such names do not tell how far a zone is from UTC. UTC itself was understood and taken before.
@@ -275,13 +256,13 @@ fn skip_zone(text: &[u8]) -> &[u8] {
 }
 
 /// `6,339,5140900,-;text`, as the kernel's own device gives it: level, number, microseconds, flags.
-fn raw(text: &[u8]) -> Option<LogPrefix<'_>> {
+pub(super) fn raw(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (_, rest) = scan::number(text)?;
     let (_, rest) = scan::number(rest.strip_prefix(b",")?)?;
     let (micros, rest) = scan::number(rest.strip_prefix(b",")?)?;
     let rest = rest.strip_prefix(b",")?;
     let text = rest.get(memchr::memchr(b';', rest)? + 1..)?;
-    Some(one(Base::Boot, (micros.checked_mul(1000)?, 6), Form::Plain, true, text))
+    Some(one(StampBase::Boot, (micros.checked_mul(1000)?, 6), MessageForm::Plain, true, text))
 }
 
 /// Without `<6>` (and whether it is the `<6>1 ` of RFC 5424) and without `kern  :info  : `.
@@ -302,16 +283,6 @@ fn decoded_level(text: &[u8]) -> Option<&[u8]> {
     let rest = scan::skip_blanks(text.get(word(text)?..)?).strip_prefix(b":")?;
     let rest = scan::skip_blanks(rest.get(word(rest)?..)?).strip_prefix(b":")?;
     Some(scan::skip_blanks(rest)).filter(|rest| rest.first() == Some(&b'['))
-}
-
-/// Without `[   T12] `, the task that spoke.
-fn skip_caller(text: &[u8]) -> &[u8] {
-    let caller = || {
-        let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
-        let id = inside.strip_prefix(b"T").or_else(|| inside.strip_prefix(b"C"))?;
-        Some(scan::skip_blanks(scan::number(id)?.1.strip_prefix(b"]")?))
-    };
-    caller().unwrap_or(text)
 }
 
 /// Without the escape sequences of a terminal at the front.

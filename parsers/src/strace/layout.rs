@@ -1,6 +1,7 @@
 //! What stands before the body of a line: ids, clocks, numbers. Decided once, on the head of a capture.
 
-use crate::format::{CaptureFacts, Clock, DurKind, Head, StampMoment};
+use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
+use crate::format::Head;
 use crate::line::{NO_ID, NO_NS};
 use crate::line_cache::LinePrefix;
 use crate::scan;

@@ -1,4 +1,4 @@
-//! The fixed words: names that every trace uses have the same number in all of them, see [`Text::first_free`].
+//! The fixed words: names that every trace uses have the same number in all of them, see [`crate::Interner::first_free`].
 
 use super::SYSCALLS;
 use crate::text::Text;

@@ -1,0 +1,43 @@
+//! The list of formats, and the choice among them.
+
+use crate::format::{Format, Head, Recognition};
+use crate::{dtruss, kdump, kernel_log, ltrace, perf_trace, strace, truss_aix, truss_freebsd, truss_solaris};
+use std::cmp::Reverse;
+
+/// The formats, in the order in which they are tried. To add one, add its file and one line here.
+pub const FORMATS: &[&dyn Format] = &[
+    &dtruss::Dtruss,
+    &perf_trace::PerfTrace,
+    &kdump::Kdump,
+    &ltrace::Ltrace,
+    &truss_aix::TrussAix,
+    &truss_freebsd::TrussFreebsd,
+    &strace::Strace,
+    &truss_solaris::TrussSolaris,
+    &kernel_log::KernelLog,
+];
+
+/// Without a certain format, the best one must explain this share of the lines, in percent.
+const MIN_SHARE: u8 = 30;
+
+/// The format with this name.
+pub fn by_name(name: &str) -> Option<&'static dyn Format> {
+    FORMATS.iter().copied().find(|format| format.name() == name)
+}
+
+/// The format of a text: the first that is certain, else the one with the largest share of matching lines. That share
+/// must be at least 30 %, and 1.5 times that of the next format. `None` if no format qualifies.
+pub fn recognise(head: Head<'_>) -> Option<&'static dyn Format> {
+    let mut shares: Vec<(u8, &'static dyn Format)> = Vec::new();
+    for &format in FORMATS {
+        match format.recognise(head) {
+            Recognition::Yes => return Some(format),
+            Recognition::Maybe(share) => shares.push((share, format)),
+            Recognition::No | Recognition::NeedMore => {}
+        }
+    }
+    shares.sort_by_key(|&(share, _)| Reverse(share));
+    let best = shares.first()?;
+    let next = shares.get(1).map_or(0, |&(share, _)| u32::from(share));
+    (best.0 >= MIN_SHARE && u32::from(best.0) * 2 >= next * 3).then_some(best.1)
+}
