@@ -26,7 +26,7 @@ fn measure(file: &str, rounds: usize) {
     let (mut lines, mut bytes, mut events) = (0, 0, 0);
     for _ in 0..rounds {
         let begin = Instant::now();
-        let trace = match engine::read::read(&captures, None, &mut |_, _| ()) {
+        let trace = match engine::ingest::read::read(&captures, None, &mut |_, _| ()) {
             Ok(trace) => trace,
             Err(error) => return eprintln!("{file}: {error:?}"),
         };

@@ -5,14 +5,17 @@
 //! busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N. Steps are
 //! the walk alone, without dividing the path among calls.
 
-use engine::charges::Charges;
-use engine::partition::Pieces;
-use engine::path::{self, Listen, Segment, Spell};
-use engine::select::ProgramIndex;
-use engine::trace::Trace;
-use engine::wakers::Wakers;
-use engine::window::{self, Choice, Window};
-use engine::{fold, read};
+use engine::critical_path::attribution::Charges;
+use engine::critical_path::walk;
+use engine::critical_path::walk::{Listen, Segment, Spell};
+use engine::critical_path::window;
+use engine::critical_path::window::{Choice, Window};
+use engine::ingest::read;
+use engine::partition::group_by;
+use engine::partition::pieces::Pieces;
+use engine::query::selection::ProgramIndex;
+use engine::store::trace::Trace;
+use engine::waits::wakers::Wakers;
 use std::io::{BufWriter, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -117,7 +120,7 @@ fn measured(file: &Path) -> Costs {
     let (walk_time, (windows, charges)) = timed(|| walked(&trace, &wakers));
     let walk_mib = peak_mib();
     let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &charges, &windows));
-    let (table, table_rows) = timed(|| fold::fold(&trace, &pieces, &fold::Query::default()));
+    let (table, table_rows) = timed(|| group_by::fold(&trace, &pieces, &group_by::Query::default()));
     println!("{} rows of the partition", table_rows.len());
     let peak_mib = [read_mib, wakers_mib, walk_mib, peak_mib()];
     Costs {
@@ -142,7 +145,7 @@ impl Listen for Deaf {
 
 fn steps(trace: &Trace, wakers: &Wakers) -> u64 {
     let windows = window::windows(trace, &Choice::default());
-    windows.iter().map(|window| path::walk(trace, wakers, window, &mut Deaf)).sum()
+    windows.iter().map(|window| walk::walk(trace, wakers, window, &mut Deaf)).sum()
 }
 
 fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Charges) {

@@ -1,21 +1,21 @@
 //! Captures of programs that ran already: which tasks there are, and whose they are.
 
-use engine::path::{Segment, path};
-use engine::trace::Trace;
-use engine::wakers::Wakers;
-use engine::window::{Choice, Window, windows};
+use engine::critical_path::walk::{Segment, path};
+use engine::critical_path::window::{Choice, Window, windows};
+use engine::store::trace::Trace;
+use engine::waits::wakers::Wakers;
 use std::io::Write;
 
 fn read(lines: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all((lines.trim().to_owned() + "\n").as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
 }
 
 /// Each task: its id, its process, and what it is to whom.
 fn tasks(trace: &Trace) -> Vec<String> {
-    let of = |task: &engine::tasks::Task| {
+    let of = |task: &engine::store::tasks::Task| {
         let what = if task.is_thread { "thread" } else { "child" };
         match trace.tasks.get(task.creator as usize) {
             Some(creator) => format!("{} of {}: {what} of {}", task.tid, task.pid, creator.tid),
@@ -216,6 +216,6 @@ fn a_program_begins_with_the_tick_of_a_coarse_clock_in_which_its_execve_ended() 
 "#,
     );
     let slept_ns = trace.events.start_ns(2);
-    let program = engine::tasks::program_at(&trace.tasks, 0, slept_ns).expect("a program");
+    let program = engine::store::tasks::program_at(&trace.tasks, 0, slept_ns).expect("a program");
     assert_eq!(trace.events.texts.string(program.path), "/bin/sleep");
 }

@@ -1,19 +1,20 @@
 //! Who waited on whom, and how much longer each process could have taken.
 
-use engine::build::{TaskPlan, build, task};
-use engine::chain::chain;
-use engine::charges::Charges;
-use engine::select::{self, Selection};
-use engine::table::Values;
-use engine::wakers::Wakers;
-use engine::window::{Choice, windows};
+use engine::critical_path::attribution::Charges;
+use engine::critical_path::wait_graph::chain;
+use engine::critical_path::window::{Choice, windows};
+use engine::query::selection;
+use engine::query::selection::Selection;
+use engine::store::table::Values;
+use engine::testing::{TaskPlan, build, task};
+use engine::waits::wakers::Wakers;
 
 /// Per process: inclusive time, id and time of the longest wait, slack.
 type Row = (i64, Option<i64>, Option<i64>, Option<i64>);
 
 fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
     let trace = build(plans);
-    let all = Selection::new(&trace, &select::Choice::default()).unwrap_or_else(|_| panic!("all of it"));
+    let all = Selection::new(&trace, &selection::Choice::default()).unwrap_or_else(|_| panic!("all of it"));
     let wakers = Wakers::new(&trace);
     let charges = Charges::walked(&trace, &wakers, &windows(&trace, &Choice::default()));
     let table = chain(&trace, &wakers, charges.told(), &all);

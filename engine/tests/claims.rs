@@ -2,11 +2,11 @@
 
 mod random;
 
-use engine::build::look;
-use engine::claims::claims;
-use engine::fold::{Key, Scope, Value};
-use engine::members::Members;
-use engine::partition::Pieces;
+use engine::partition::group_by::{Key, Scope, Value};
+use engine::partition::pieces::Pieces;
+use engine::table_support::claims::claims;
+use engine::table_support::provenance::Members;
+use engine::testing::look;
 use proptest::prelude::*;
 use random::{claimed, scripts};
 

@@ -1,7 +1,7 @@
 //! What is read must not depend on how many cores read it, nor on what they remember of earlier lines.
 
-use engine::read;
-use engine::trace::Trace;
+use engine::ingest::read;
+use engine::store::trace::Trace;
 use std::fmt::Write;
 
 /// A capture of several cells: lines that are repeated, lines that never are, long ones, halves, children.

@@ -3,11 +3,11 @@
 
 mod random;
 
-use engine::build::{cells, look};
-use engine::filter::reaching;
-use engine::floor::{Floor, Within};
-use engine::table::Table;
+use engine::query::filter::reaching;
+use engine::store::table::Table;
+use engine::table_support::pruning::{Floor, Within};
 use engine::tables::{TABLES, made};
+use engine::testing::{cells, look};
 use proptest::prelude::*;
 use random::{claimed, scripts};
 

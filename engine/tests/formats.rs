@@ -1,8 +1,8 @@
 //! What the lines of other systems' tracers become: tasks with their creators and ends, calls with their times.
 
-use engine::events::{EventKind, NONE};
-use engine::trace::Trace;
-use engine::wakers::Wakers;
+use engine::store::events::{EventKind, NONE};
+use engine::store::trace::Trace;
+use engine::waits::wakers::Wakers;
 use parsers::line::Ended;
 use parsers::{DurKind, LineKind, NO_NS};
 use std::io::Write;
@@ -11,7 +11,7 @@ fn read(lines: &[&str]) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
 }
 
 /// Start, duration and its kind of each call with this name, in microseconds.

@@ -2,10 +2,10 @@
 
 mod random;
 
-use engine::path::{Listen, Segment, Spell, Waited, walk_in_legs};
-use engine::trace::Trace;
-use engine::wakers::{Edge, Wakers};
-use engine::window::{Choice, Window, windows};
+use engine::critical_path::walk::{Listen, Segment, Spell, Waited, walk_in_legs};
+use engine::critical_path::window::{Choice, Window, windows};
+use engine::store::trace::Trace;
+use engine::waits::wakers::{Edge, Wakers};
 use proptest::prelude::*;
 use random::{claimed, scripts};
 

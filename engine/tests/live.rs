@@ -4,10 +4,10 @@
 //! What must happen before something else is made so by pipes, never by sleeping. What sleeps does so for a number of units
 //! (`@300`), which are milliseconds at first and grow until the work of a busy machine is small beside them.
 
-use engine::path::{Segment, Tag, path};
-use engine::trace::Trace;
-use engine::wakers::Wakers;
-use engine::window::{Choice, Window, windows};
+use engine::critical_path::walk::{Segment, Tag, path};
+use engine::critical_path::window::{Choice, Window, windows};
+use engine::store::trace::Trace;
+use engine::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -57,7 +57,9 @@ fn strace(folder: &Path, options: &[&str]) -> Command {
 
 fn walked(folder: &Path) -> Walked {
     let capture = folder.join("capture").to_string_lossy().into_owned();
-    let Ok(trace) = engine::read::read(&[vec![capture]], None, &mut |_, _| {}) else { panic!("a capture is readable") };
+    let Ok(trace) = engine::ingest::read::read(&[vec![capture]], None, &mut |_, _| {}) else {
+        panic!("a capture is readable")
+    };
     let window = windows(&trace, &Choice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
     assert_eq!(segments.iter().map(Segment::dur_ns).sum::<i64>(), window.wall_ns(), "all of the window, and no more");
@@ -394,7 +396,7 @@ fn what_a_shell_polls_for_is_charged_to_the_job_that_makes_it() {
             let tasks = &walked.trace.tasks;
             let maker = walked.segments.iter().max_by_key(|segment| segment.dur_ns()).expect("a path");
             assert_eq!((maker.class, maker.tag), (Class::Sleep, Tag::Polled), "{script}");
-            let program = engine::tasks::program_at(tasks, maker.task, maker.start_ns).expect("a program");
+            let program = engine::store::tasks::program_at(tasks, maker.task, maker.start_ns).expect("a program");
             let name = walked.trace.events.texts.string(program.path);
             assert!(name.ends_with("/sleep") && maker.dur_ns() > 300 * unit_ms * MS, "{script}: {name}");
         });

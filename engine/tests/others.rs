@@ -1,7 +1,7 @@
 //! What the lines of kdump, perf trace, ltrace and AIX truss become: calls with their times, tasks with their creators.
 
-use engine::events::{EventKind, NONE};
-use engine::trace::Trace;
+use engine::store::events::{EventKind, NONE};
+use engine::store::trace::Trace;
 use parsers::line::Ended;
 use parsers::{LineKind, NO_NS};
 use std::io::Write;
@@ -10,7 +10,7 @@ fn read(text: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all(text.as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], None, &mut |_, _| {}).expect("a format that is known")
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).expect("a format that is known")
 }
 
 /// Each call: thread, name, start and duration in microseconds, how that is known, outcome, target.

@@ -1,7 +1,7 @@
 //! Files of `strace -ff`: one trace, in the order of what happened, as far as stamps or causes tell it.
 
-use engine::events::NONE;
-use engine::trace::Trace;
+use engine::store::events::NONE;
+use engine::store::trace::Trace;
 use parsers::LineKind;
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn write(folder: &Path, files: &[(i32, String)]) -> Vec<String> {
 fn read(files: &[(i32, String)]) -> Trace {
     let folder = tempfile::tempdir().expect("a folder");
     let paths = write(folder.path(), files);
-    engine::read::read(&[paths], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {files:?}"))
+    engine::ingest::read::read(&[paths], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {files:?}"))
 }
 
 /// Thread id and name of each call, in order.

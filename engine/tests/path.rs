@@ -2,15 +2,16 @@
 
 mod random;
 
-use engine::build::{TaskPlan, build, task};
-use engine::partition::{charges, exclusive_by_task, partition};
-use engine::path::{Segment, Tag, What, path, walk};
-use engine::processes::lives;
-use engine::stays::{self, Stays};
-use engine::table::Values;
-use engine::trace::Trace;
-use engine::wakers::Wakers;
-use engine::window::{Choice, Reason, Window, windows};
+use engine::critical_path::timeline;
+use engine::critical_path::timeline::Stays;
+use engine::critical_path::walk::{Segment, Tag, What, path, walk};
+use engine::critical_path::window::{Choice, Reason, Window, windows};
+use engine::partition::pieces::{charges, exclusive_by_task, partition};
+use engine::store::table::Values;
+use engine::store::trace::Trace;
+use engine::tables::processes::lives;
+use engine::testing::{TaskPlan, build, task};
+use engine::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use proptest::prelude::*;
 use random::{claimed, root, scripts};
@@ -535,7 +536,7 @@ fn tables_and_charges_tell_the_same() {
     for at_least_ns in [0, 20, 101] {
         let mut found = Stays::new(&trace, at_least_ns);
         segments.iter().rev().for_each(|&segment| found.take(segment));
-        let table = stays::table(&trace, &found.finish());
+        let table = timeline::table(&trace, &found.finish());
         let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
         assert!(durs.iter().flatten().all(|&dur_ns| dur_ns >= at_least_ns));
         let expected = if at_least_ns > 100 { 0 } else { 100 };
@@ -572,7 +573,7 @@ fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
     let wakers = Wakers::new(&trace);
     let mut found = Stays::new(&trace, 0);
     walk(&trace, &wakers, &windows(&trace, &Choice::default())[0], &mut found);
-    let table = stays::table(&trace, &found.finish());
+    let table = timeline::table(&trace, &found.finish());
     let (Some(Values::Int(tids)), Some(Values::Int(waiters))) = (table.column("tid"), table.column("waiter_pid"))
     else {
         panic!("no ids")
@@ -709,7 +710,7 @@ proptest! {
 #[test]
 fn the_slow_login_is_the_quota_process() {
     let path_of = concat!(env!("CARGO_MANIFEST_DIR"), "/../samples/ssh-login/ssh-login.truss").to_owned();
-    let Ok(trace) = engine::read::read(&[vec![path_of]], None, &mut |_, _| {}) else {
+    let Ok(trace) = engine::ingest::read::read(&[vec![path_of]], None, &mut |_, _| {}) else {
         panic!("the sample is readable")
     };
     let wakers = Wakers::new(&trace);

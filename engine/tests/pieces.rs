@@ -1,6 +1,6 @@
 //! Every format, from the inputs of its reader's cases: read twice, read by a stream, and cut anywhere.
 
-use engine::trace::Trace;
+use engine::store::trace::Trace;
 use flate2::{Compression, write::GzEncoder};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -37,7 +37,8 @@ fn read(text: &[u8], format: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all(text).expect("the text");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], Some(format), &mut |_, _| {}).unwrap_or_else(|_| panic!("{format} is not read"))
+    engine::ingest::read::read(&[capture], Some(format), &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("{format} is not read"))
 }
 
 type Told = (u32, &'static str, String, i64);
@@ -53,7 +54,7 @@ fn told(trace: &Trace) -> Vec<Told> {
 }
 
 fn lines(trace: &Trace) -> u64 {
-    trace.captures.iter().map(engine::trace::Capture::lines).sum()
+    trace.captures.iter().map(engine::store::trace::Capture::lines).sum()
 }
 
 #[test]

@@ -1,13 +1,13 @@
 //! Files that a tracer was told to append to: each run is a capture of its own, and nothing that is one run is cut in two.
 
-use engine::trace::Trace;
+use engine::store::trace::Trace;
 use std::io::Write;
 
 fn read(text: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all(text.as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {text}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {text}"))
 }
 
 /// First line, lines, tasks, bytes of each run.
@@ -160,7 +160,7 @@ fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
     ];
     for (text, expected) in cases {
         let trace = read(&text);
-        let window = |capture: &engine::trace::Capture| {
+        let window = |capture: &engine::store::trace::Capture| {
             (capture.first_line, (capture.last_ns - capture.first_ns) / 1_000_000_000)
         };
         assert_eq!(trace.captures.iter().map(window).collect::<Vec<_>>(), expected, "{text}");
@@ -170,11 +170,13 @@ fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
 /// Seconds from each message to the next one, and the lines of both.
 fn silences(text: &str) -> Vec<(i64, i64, i64)> {
     let trace = read(text);
-    let choice = engine::select::Choice::default();
-    let all = engine::select::Selection::new(&trace, &choice).unwrap_or_else(|_| panic!("all"));
-    let table = engine::gaps::gaps(&trace, &all, 0);
+    let choice = engine::query::selection::Choice::default();
+    let all = engine::query::selection::Selection::new(&trace, &choice).unwrap_or_else(|_| panic!("all"));
+    let table = engine::tables::gaps::gaps(&trace, &all, 0);
     let column = |name| match table.column(name) {
-        Some(engine::table::Values::Int(values)) => values.iter().map(|value| value.unwrap_or(-1)).collect::<Vec<_>>(),
+        Some(engine::store::table::Values::Int(values)) => {
+            values.iter().map(|value| value.unwrap_or(-1)).collect::<Vec<_>>()
+        }
         _ => panic!("no numbers: {name}"),
     };
     let (dur_ns, line, next_line) = (column("dur_ns"), column("line"), column("next_line"));

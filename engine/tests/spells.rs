@@ -2,12 +2,12 @@
 
 mod random;
 
-use engine::build::{TaskPlan, build, task};
-use engine::charges::Charges;
-use engine::path::{Segment, What, path};
-use engine::trace::Trace;
-use engine::wakers::Wakers;
-use engine::window::{Choice, Window, windows};
+use engine::critical_path::attribution::Charges;
+use engine::critical_path::walk::{Segment, What, path};
+use engine::critical_path::window::{Choice, Window, windows};
+use engine::store::trace::Trace;
+use engine::testing::{TaskPlan, build, task};
+use engine::waits::wakers::Wakers;
 use proptest::prelude::*;
 use random::{claimed, scripts};
 use rustc_hash::FxHashMap;

@@ -1,7 +1,7 @@
 //! Copies of stderr: ids stand only where two tasks live, and strace's messages cut lines.
 
-use engine::events::EventKind;
-use engine::trace::Trace;
+use engine::store::events::EventKind;
+use engine::store::trace::Trace;
 use parsers::Outcome;
 use std::borrow::Cow;
 use std::io::Write;
@@ -10,7 +10,7 @@ fn read(lines: &[&str]) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
 }
 
 /// Thread id, name and outcome of each call.

@@ -1,7 +1,7 @@
 //! What truss's way to print time means for calls and tasks.
 
-use engine::events::EventKind;
-use engine::trace::Trace;
+use engine::store::events::EventKind;
+use engine::store::trace::Trace;
 use parsers::Outcome;
 use std::io::Write;
 
@@ -10,7 +10,7 @@ fn read(lines: &[&str]) -> Trace {
     writeln!(file, "Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]").expect("a base line");
     file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
+    engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"))
 }
 
 /// Start and end of each call with this name, in ticks of 0.1 ms.
@@ -154,7 +154,7 @@ fn lwps_without_a_process_are_threads_of_one_whose_id_nobody_knows() {
     ]);
     let unknown = parsers::NO_ID;
     assert_eq!(tasks(&trace), [(4, unknown, false, 3), (7, unknown, true, 2), (9, unknown, true, 1)]);
-    assert!(trace.tasks[1..].iter().all(|task| task.creator == 0 && task.created_by == engine::events::NONE));
+    assert!(trace.tasks[1..].iter().all(|task| task.creator == 0 && task.created_by == engine::store::events::NONE));
     let targets: Vec<_> = [1, 4].map(|row| trace.events.texts.string(trace.events.target(row))).to_vec();
     assert_eq!(targets, ["/etc/passwd", "/etc/passwd"]);
     assert_eq!(trace.captures[0].unseen_children, 1);

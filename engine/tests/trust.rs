@@ -1,13 +1,14 @@
 //! What a capture says about itself: the cost of tracing, calls that must be missing, children that were not followed.
 
-use engine::trust::{Trust, trust};
+use engine::critical_path::trust::{Trust, trust};
 use std::io::Write;
 
 fn of(lines: &[String]) -> Trust {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all((lines.join("\n") + "\n").as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    let trace = engine::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"));
+    let trace =
+        engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines:?}"));
     trust(&trace, 0).expect("a capture")
 }
 

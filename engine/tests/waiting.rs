@@ -1,7 +1,7 @@
 //! Tables about waiting, asked of captures as strace writes them. A case: its name, a table, columns, a capture, its rows.
 
-use engine::build::rows;
 use engine::tables::by_name;
+use engine::testing::rows;
 use std::io::Write;
 
 struct Case {
@@ -458,7 +458,7 @@ fn tables_have_the_rows_that_the_cases_say() {
         let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
         file.write_all(case.capture.trim_start().as_bytes()).expect("the lines");
         let capture = vec![file.path().to_string_lossy().into_owned()];
-        let Ok(trace) = engine::read::read(&[capture], Some("strace"), &mut |_, _| {}) else {
+        let Ok(trace) = engine::ingest::read::read(&[capture], Some("strace"), &mut |_, _| {}) else {
             panic!("{}: not read", case.name)
         };
         let found = rows(&trace, by_name(case.table).expect("the table"), case.columns);

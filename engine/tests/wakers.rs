@@ -6,11 +6,11 @@
 mod cases;
 
 use cases::{CASES, Case};
-use engine::events::EventKind;
-use engine::path::{Segment, Tag, path};
-use engine::trace::{Span, Trace};
-use engine::wakers::{Ender, Wakers};
-use engine::window::{Choice, windows};
+use engine::critical_path::walk::{Segment, Tag, path};
+use engine::critical_path::window::{Choice, windows};
+use engine::store::events::EventKind;
+use engine::store::trace::{Span, Trace};
+use engine::waits::wakers::{Ender, Wakers};
 use parsers::syscalls::Class;
 use std::io::Write;
 
@@ -25,7 +25,8 @@ fn read(lines: &str) -> Trace {
     });
     file.write_all(dated.collect::<String>().as_bytes()).expect("the lines");
     let capture = vec![file.path().to_string_lossy().into_owned()];
-    engine::read::read(&[capture], Some("strace"), &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
+    engine::ingest::read::read(&[capture], Some("strace"), &mut |_, _| {})
+        .unwrap_or_else(|_| panic!("not read: {lines}"))
 }
 
 fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) -> String {

@@ -1,11 +1,11 @@
 //! Adding up the path of each task: the parts that are charged together become one piece.
 
-use super::{Piece, piece_of, program_of};
-use crate::charges::{Charge, Charges};
-use crate::events::NONE;
-use crate::select::ProgramIndex;
-use crate::tasks::Program;
-use crate::trace::Trace;
+use super::pieces::{Piece, piece_of, program_of};
+use crate::critical_path::attribution::{Charge, Charges};
+use crate::query::selection::ProgramIndex;
+use crate::store::events::NONE;
+use crate::store::tasks::Program;
+use crate::store::trace::Trace;
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

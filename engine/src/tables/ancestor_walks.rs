@@ -8,11 +8,11 @@
 //! Sums are those of the repeated steps. A tree that is gone through visits each directory once and repeats none.
 
 use super::paths::{is_above, look, parts};
-use crate::few::{self, Group, Grouped};
-use crate::kinds::{Call, Kinds, costliest};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group, Grouped};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Call, Kinds, costliest};
 use parsers::{Interner, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -31,7 +31,7 @@ pub fn found(view: &View<'_>) -> Found {
     let processes = costliest(view, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "ancestor_walks");
-    for group in few::few(view, groups, |&up| up) {
+    for group in grouping::few(view, groups, |&up| up) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -155,7 +155,7 @@ fn write(view: &View<'_>, group: &Group<bool>, sheet: &mut Sheet<'_>) {
     let most = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
     sheet.whose(group);
     sheet.string("way", Some(if group.key { "up" } else { "down" }));
-    sheet.text("syscall", few::commonest(view, &group.rows));
+    sheet.text("syscall", grouping::commonest(view, &group.rows));
     sheet.text("target", most.map_or(Text::NONE, |(&path, _)| path));
     sheet.int("paths", paths.len() as i64);
     sheet.int("walks", group.counts[0]);
@@ -167,7 +167,7 @@ fn write(view: &View<'_>, group: &Group<bool>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     fn lookups(paths: &[&str]) -> Vec<String> {
         let plan = paths

@@ -4,10 +4,10 @@
 //! strace -o a.log sh x.sh          no durations, children not followed: 3 of them, and nothing of any is in the capture
 //! ```
 
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::trace::Capture;
-use crate::view::View;
+use crate::store::trace::Capture;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
 use parsers::{LineKind, NO_NS, Outcome};
 
 /// One row per capture that has events.
@@ -70,7 +70,7 @@ fn open_calls(view: &View<'_>, capture: &Capture) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{build, rows, task};
 
     #[test]
     fn a_capture_tells_what_it_has() {

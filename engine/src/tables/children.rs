@@ -4,12 +4,12 @@
 //! shell    |fork|------------ wait4 = 12 -------------|      resolved, if there are lines of 12; else the time is the wait's
 //! ```
 
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet, Sum};
-use crate::trace::Span;
-use crate::view::View;
-use crate::wakers::waits::{Wait, wait_of};
+use crate::store::trace::Span;
+use crate::table_support::builder::{Found, Sheet, Sum};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
+use crate::waits::wait_kinds::{Wait, wait_of};
 use parsers::{NO_ID, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -113,7 +113,7 @@ fn write(view: &View<'_>, task: u32, (program, resolved, shown): Key, waits: Wai
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{build, rows, task};
 
     #[test]
     fn a_child_that_is_not_in_the_trace_is_the_waiters_time() {

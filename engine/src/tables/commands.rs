@@ -11,13 +11,13 @@
 
 use super::families::{PathTimes, path_ns};
 use super::traffic::Traffic;
-use crate::events::NONE;
-use crate::members::Members;
-use crate::normalise::normalise;
-use crate::sheet::{Found, Sheet};
-use crate::spent::Unit;
-use crate::tasks::Program;
-use crate::view::View;
+use crate::critical_path::time_index::Unit;
+use crate::store::events::NONE;
+use crate::store::normalise::normalise;
+use crate::store::tasks::Program;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -161,9 +161,9 @@ fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic<'_>, command: &Co
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
-    fn child(tid: i32, program: &str, from_ns: i64, to_ns: i64) -> crate::build::TaskPlan {
+    fn child(tid: i32, program: &str, from_ns: i64, to_ns: i64) -> TaskPlan {
         task(tid).exec(from_ns, from_ns + 1, program).call("read", from_ns + 1, to_ns - 1).exit(to_ns)
     }
 

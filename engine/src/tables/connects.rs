@@ -1,10 +1,10 @@
 //! Connects: what it took to reach a peer, the poll behind a connect that did not wait included.
 
 use super::sockets::{Deed, Sockets, port};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
-use crate::wakers::waits::{Wait, timed_out};
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::waits::wait_kinds::{Wait, timed_out};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -1,10 +1,10 @@
-//! What the rows of tables have the time of, so that those which cannot matter need not be made; see [`crate::floor`].
+//! What the rows of tables have the time of, so that those which cannot matter need not be made; see [`crate::table_support::pruning`].
 //! A table that is not listed is always made as a whole: its rows have time of others, or it costs next to nothing.
 
 use super::io::{Way, way};
 use super::paths::{Look, look};
-use crate::floor::{Cost, Joins, Within};
-use crate::wakers::waits::{Wait, wait_of};
+use crate::table_support::pruning::{Cost, Joins, Within};
+use crate::waits::wait_kinds::{Wait, wait_of};
 use parsers::syscalls::Class;
 
 /// Rows of processes, each with calls of one program.

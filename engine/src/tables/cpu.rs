@@ -4,11 +4,11 @@
 //! task      |call|== own code ==|call|= own code =|call|          gaps 2, the longest, calls for each second
 //! ```
 
-use crate::fold::{Key, Scope, Value};
-use crate::kinds::processes;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::partition::group_by::{Key, Scope, Value};
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::processes;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 
@@ -120,7 +120,7 @@ fn write(view: &View<'_>, own: &Own, sheet: &mut Sheet<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{build, rows, task};
 
     #[test]
     fn time_between_calls_is_told_by_program() {

@@ -1,8 +1,8 @@
 //! What tables about processes share: time on the path of tasks, alone and with all that descend from them.
 
-use crate::events::{EventKind, NONE};
-use crate::trace::Trace;
-use crate::view::View;
+use crate::store::events::{EventKind, NONE};
+use crate::store::trace::Trace;
+use crate::table_support::context::View;
 use parsers::NO_NS;
 
 /// Creators of creators that are looked at: a claimed circle does no harm.

@@ -4,11 +4,11 @@
 //! close 3 EBADF | close 4 = 0 | close 5 EBADF | … close 1023 EBADF       a sweep of 1021 calls
 //! ```
 
-use crate::few::{self, Group};
-use crate::kinds::{Kinds, processes};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Kinds, processes};
 use parsers::{Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -41,7 +41,7 @@ pub fn found(view: &View<'_>) -> Found {
     });
     let groups = processes(view).par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "fd_sweeps");
-    for group in few::few(view, groups, |&syscall| syscall) {
+    for group in grouping::few(view, groups, |&syscall| syscall) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -104,7 +104,7 @@ fn write(view: &View<'_>, group: &Group<Text>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     fn closes(plan: TaskPlan, from: i64, count: i64, open_every: i64) -> TaskPlan {
         (0..count).fold(plan, |plan, number| {

@@ -6,13 +6,13 @@
 //! ```
 
 use super::families::{PathTimes, ends, life, overlap};
-use crate::events::NONE;
-use crate::few::median;
-use crate::kinds::processes;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet, Sum};
-use crate::tasks::Task;
-use crate::view::View;
+use crate::store::events::NONE;
+use crate::store::tasks::Task;
+use crate::table_support::builder::{Found, Sheet, Sum};
+use crate::table_support::context::View;
+use crate::table_support::grouping::median;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
 
@@ -95,7 +95,7 @@ fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, create
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{build, rows, task};
 
     #[test]
     fn processes_and_threads_are_told_apart() {

@@ -6,11 +6,11 @@
 
 use super::lengths::{SHORTEST_NS, chosen_ns};
 use super::timeouts::tick_ns;
-use crate::calls::shape_text;
-use crate::events::EventKind;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::store::events::EventKind;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::tables::calls::shape_text;
 use parsers::NO_NS;
 use std::collections::BTreeMap;
 

@@ -6,10 +6,10 @@
 //! server   |accept|send|== sleep ==|close|------ accept ------|      who was there may have waited for the close
 //! ```
 
-use crate::events::EventKind;
-use crate::trust::TRIVIAL;
-use crate::view::View;
-use crate::wakers::waits::{Wait, failed_at_once, is_signal_upkeep, never_returned, timed_out, wait_of_row};
+use crate::critical_path::trust::TRIVIAL;
+use crate::store::events::EventKind;
+use crate::table_support::context::View;
+use crate::waits::wait_kinds::{Wait, failed_at_once, is_signal_upkeep, never_returned, timed_out, wait_of_row};
 use parsers::syscalls::{self, Class};
 
 /// Calls between a sleep and the wait that are looked at.

@@ -5,12 +5,12 @@
 //! read of 2 files, each 3 times                               one row: a target with few calls tells nothing of its own
 //! ```
 
-use crate::classes::class_of;
-use crate::few::{self, Group, Grouped};
-use crate::kinds::{Kinds, processes};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::store::classes::{self, class_of};
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group, Grouped};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Kinds, processes};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -36,7 +36,7 @@ impl Way {
 /// The way of a syscall that moves bytes.
 pub(crate) fn way(syscall: &[u8]) -> Option<Way> {
     let starts = |names: &[&[u8]]| names.iter().any(|name| syscall.starts_with(name));
-    if !crate::classes::moves_bytes(syscall) || syscall == b"getrandom" {
+    if !classes::moves_bytes(syscall) || syscall == b"getrandom" {
         None
     } else if starts(&[b"sendfile", b"splice", b"tee", b"vmsplice", b"copy_file"]) {
         Some(Way::Copy)
@@ -67,7 +67,7 @@ pub fn found(view: &View<'_>) -> Found {
     let processes = processes(view);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "io");
-    for group in few::few(view, groups, |&(way, _)| (way, Text::NONE)) {
+    for group in grouping::few(view, groups, |&(way, _)| (way, Text::NONE)) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -115,8 +115,8 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let mut sizes: Vec<i64> = moved.filter_map(|&row| events.bytes(row)).filter(|&bytes| bytes > 0).collect();
     let mut durs: Vec<i64> = group.rows.iter().map(|&row| events.dur_ns(row)).filter(|&ns| ns != NO_NS).collect();
     let way = group.key.0;
-    let target = few::only_target(view, &group.rows);
-    let (sum, syscall) = (group.sum(view), few::commonest(view, &group.rows));
+    let target = grouping::only_target(view, &group.rows);
+    let (sum, syscall) = (group.sum(view), grouping::commonest(view, &group.rows));
     let any = |value: i64| (!sizes.is_empty()).then_some(value);
     let (least, most) = (any(sizes.iter().copied().min().unwrap_or(0)), any(sizes.iter().copied().max().unwrap_or(0)));
     let mean = any(sum.bytes / (sizes.len() as i64).max(1));
@@ -124,17 +124,17 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.string("way", Some(way.name()));
     sheet.text("syscall", syscall);
     sheet.text("target", target);
-    sheet.int("targets", few::targets(view, &group.rows));
+    sheet.int("targets", grouping::targets(view, &group.rows));
     let class = class_of(events.texts.bytes(syscall), events.texts.bytes(events.target(sum.first_row)));
     sheet.string("class", Some(class.name()));
     sheet.int("moved", sizes.len() as i64);
     sheet.some_int("mean_bytes", mean);
     sheet.some_int("min_bytes", least);
-    let middle = few::median(&mut sizes);
+    let middle = grouping::median(&mut sizes);
     sheet.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
     sheet.some_int("max_bytes", most);
     sheet.int("seeks", group.counts[0]);
-    let middle_ns = few::median(&mut durs);
+    let middle_ns = grouping::median(&mut durs);
     sheet.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
     sheet.sum(&sum);
     sheet.members(Members::Rows(group.rows.clone()));
@@ -143,7 +143,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     fn reads(plan: TaskPlan, target: &str, count: i64, bytes: i64) -> TaskPlan {
         let read = |plan: TaskPlan, at: i64| plan.call("read", at * 10, at * 10 + 4).on(target).returns(bytes);

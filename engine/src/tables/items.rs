@@ -1,9 +1,9 @@
 //! Items: what the same messages of a log are said of, one after the other, and what each further one costs.
 
-use crate::items::{Item, Kind, Log};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::logs::items::{Item, Kind, Log};
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
 
 /// A length of fewer steps of the clock says too little to be divided by.
 const FEWEST_TICKS: i64 = 5;

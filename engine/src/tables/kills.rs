@@ -9,11 +9,11 @@
 //! ```
 
 use super::turns::{Look, Pause, pauses, turns};
-use crate::events::NONE;
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::store::events::NONE;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 

@@ -9,13 +9,13 @@
 //! another one's end waits at an address, too, but is woken by others.
 
 use super::families::descends;
-use crate::classes::class_of;
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::trace::Span;
-use crate::view::View;
-use crate::wakers::waits::{Wait, wait_of};
+use crate::store::classes::class_of;
+use crate::store::trace::Span;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
+use crate::waits::wait_kinds::{Wait, wait_of};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -302,7 +302,7 @@ fn meanwhile(view: &View<'_>, holder: u32, wait: &Waited) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     fn jail(tid: i32, from_ns: i64, has_ns: i64, to_ns: i64) -> TaskPlan {
         let jail = task(tid).call("flock", from_ns, has_ns).op("LOCK_EX").on("/run/lock").returns(0);

@@ -10,13 +10,13 @@
 
 mod search;
 
-use self::search::{Part, Search};
 use super::paths::{Answer, answer, ending, look, parts, stem};
-use crate::few::{self, Group};
-use crate::kinds::{Call, Kinds, processes};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Call, Kinds, processes};
+use crate::tables::lookups::search::{Part, Search};
 use parsers::{Interner, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -54,7 +54,7 @@ pub fn found(view: &View<'_>) -> Found {
     let processes = processes(view);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "lookups");
-    for group in few::few(view, groups, |&(kind, _)| (kind, 0)) {
+    for group in grouping::few(view, groups, |&(kind, _)| (kind, 0)) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -233,7 +233,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
         endings.into_iter().max_by_key(|&(ending, count)| (count, ending)).map_or(&b""[..], |(ending, _)| ending);
     sheet.whose(group);
     sheet.string("kind", Some(group.key.0.name()));
-    sheet.text("syscall", few::commonest(view, &group.rows));
+    sheet.text("syscall", grouping::commonest(view, &group.rows));
     sheet.text("target", commonest(&missed));
     sheet.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
     sheet.int("searches", group.counts[0]);
@@ -269,7 +269,7 @@ fn largest(directories: FxHashMap<&[u8], u32>) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 8] = ["kind", "searches", "found", "names", "directories", "misses", "calls", "searched"];
 

@@ -6,11 +6,11 @@
 //! ```
 
 use super::paths::{Look, look};
-use crate::few::{self, Group, Grouped};
-use crate::kinds::{Kinds, costliest};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group, Grouped};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Kinds, costliest};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -60,7 +60,7 @@ pub fn found(view: &View<'_>) -> Found {
     let processes = costliest(view, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
     let mut sheet = Sheet::new(view, "metadata");
-    for group in few::few(view, groups, |&syscall| syscall) {
+    for group in grouping::few(view, groups, |&syscall| syscall) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -115,7 +115,7 @@ fn write(view: &View<'_>, group: &Group<Text>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     /// Calls as `name path`, or `name path ERRNO`, 10 apart.
     fn calls(calls: &[&str]) -> Vec<String> {

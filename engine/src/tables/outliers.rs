@@ -5,11 +5,11 @@
 //! ```
 //! A kind is what a program does by one syscall and sub-operation.
 
-use crate::few::median;
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::median;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -201,7 +201,7 @@ fn write(view: &View<'_>, key: &Key, row: u32, (durs, p50_ns): (&[i64], i64), sh
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     fn syncs(durs: &[i64]) -> TaskPlan {
         let plan = task(1).exec(0, 1, "/bin/db");

@@ -10,9 +10,9 @@
 
 use super::io::{Way, way};
 use super::paths::{Look, look};
-use crate::events::EventTable;
-use crate::kinds::{Call, Kinds};
-use crate::view::View;
+use crate::store::events::EventTable;
+use crate::table_support::context::View;
+use crate::table_support::shape_index::{Call, Kinds};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 

@@ -1,7 +1,8 @@
 //! What tables about paths share: which calls look a path up, and the parts of a path.
 
-use crate::events::Shape;
-use crate::view::View;
+use crate::store::events::Shape;
+use crate::store::paths;
+use crate::table_support::context::View;
 use parsers::Outcome;
 
 /// How a path is looked up.
@@ -54,7 +55,7 @@ pub(crate) fn answer(view: &View<'_>, shape: &Shape) -> Answer {
 /// Directory and name of a path: `/a/b` → `/a`, `b`; `b` → nothing, `b`.
 pub(crate) fn parts(path: &[u8]) -> (&[u8], &[u8]) {
     let path = if path.len() > 1 { path.strip_suffix(b"/").unwrap_or(path) } else { path };
-    crate::paths::split(path)
+    paths::split(path)
 }
 
 /// A name without its endings: `libc.so.6` → `libc`, `os.py` → `os`, `.git` → `.git`.

@@ -1,9 +1,9 @@
 //! Polls: the same look at something again and again, with pauses between or without any, until the answer changes.
 
 use super::turns::{Key, Look, Spin, Turns, spins, turns};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 

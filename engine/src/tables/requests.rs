@@ -9,11 +9,11 @@
 mod held_back;
 
 use super::sockets::{Deed, Sockets, port};
-use crate::histogram::Histogram;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
-use crate::wakers::waits::{Wait, timed_out};
+use crate::store::histogram::Histogram;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::waits::wait_kinds::{Wait, timed_out};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};

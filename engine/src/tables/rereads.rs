@@ -6,11 +6,11 @@
 //! Sums are those of all passes but the first; see [`super::passes`].
 
 use super::passes::{self, Gone};
-use crate::few::{self, Group};
-use crate::kinds::processes;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::processes;
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -40,7 +40,7 @@ pub fn found(view: &View<'_>) -> Found {
     }
     let groups = files.into_iter().filter(|(_, file)| file.opens > 1).map(|((_, target), file)| file.group(target));
     let mut sheet = Sheet::new(view, "rereads");
-    for group in few::few(view, groups.collect(), |_| (Text::NONE, 0)) {
+    for group in grouping::few(view, groups.collect(), |_| (Text::NONE, 0)) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -96,7 +96,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let (target, largest_bytes) = group.key;
     sheet.whose(group);
     sheet.text("target", target);
-    sheet.int("targets", few::targets(view, &group.rows));
+    sheet.int("targets", grouping::targets(view, &group.rows));
     sheet.int("opens", group.counts[0]);
     sheet.some_int("size_bytes", target.is_some().then_some(largest_bytes));
     sheet.bool("written", group.counts[1] > 0);
@@ -107,7 +107,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 8] = ["pid", "processes", "target", "opens", "size_bytes", "bytes", "calls", "written"];
 

@@ -6,11 +6,11 @@
 //! See [`super::passes`] for what a scan is. Sums are those of all scans but the first.
 
 use super::passes::{self, Thing};
-use crate::few::{self, Group};
-use crate::kinds::costliest;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::costliest;
 use parsers::Text;
 use rayon::prelude::*;
 
@@ -33,7 +33,7 @@ pub fn found(view: &View<'_>) -> Found {
     };
     let groups = processes.par_iter().flat_map_iter(of_process).collect();
     let mut sheet = Sheet::new(view, "rescans");
-    for group in few::few(view, groups, |&(_, kind, _)| ((Text::NONE, Text::NONE), kind, false)) {
+    for group in grouping::few(view, groups, |&(_, kind, _)| ((Text::NONE, Text::NONE), kind, false)) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -55,7 +55,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let [scans, entries] = group.counts;
     sheet.whose(group);
     sheet.string("kind", Some(kind));
-    sheet.text("syscall", few::commonest(view, &group.rows));
+    sheet.text("syscall", grouping::commonest(view, &group.rows));
     sheet.text("op", op);
     sheet.text("target", target);
     sheet.int("scans", scans);
@@ -69,7 +69,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 7] = ["kind", "target", "op", "scans", "entries", "calls", "bytes"];
 

@@ -2,9 +2,9 @@
 
 use super::polls::asked_ns;
 use super::turns::{Key, Look, turns};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
 
 /// Attempts that were repeated, each series of them a row.
 pub fn found(view: &View<'_>) -> Found {

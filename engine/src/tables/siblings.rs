@@ -9,12 +9,12 @@
 use super::families::{PathTimes, ends, life, overlap};
 use super::locks::lock_waits_ns;
 use super::traffic::Traffic;
-use crate::events::NONE;
-use crate::floor::Within;
-use crate::members::Members;
-use crate::processes::main_tasks;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::store::events::NONE;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::pruning::Within;
+use crate::tables::processes::main_tasks;
 use parsers::Text;
 use rustc_hash::FxHashMap;
 
@@ -120,9 +120,9 @@ fn commands(view: &View<'_>, group: &Siblings) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
-    fn child(tid: i32, from_ns: i64, to_ns: i64) -> crate::build::TaskPlan {
+    fn child(tid: i32, from_ns: i64, to_ns: i64) -> TaskPlan {
         task(tid).exec(from_ns, from_ns, "/bin/stop").call("read", from_ns, to_ns - 1).exit(to_ns)
     }
 

@@ -4,12 +4,12 @@
 //! read EINTR | --- SIGALRM --- | handler: write, rt_sigreturn | read …
 //! ```
 
-use crate::events::EventKind;
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
-use crate::wakers::waits::was_broken_off;
+use crate::store::events::EventKind;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
+use crate::waits::wait_kinds::was_broken_off;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -8,12 +8,12 @@
 
 use super::idle;
 use super::lengths::two_digits;
-use crate::events::{EventTable, NONE};
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet, Sum};
-use crate::view::View;
-use crate::wakers::waits::{RESTART, Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
+use crate::store::events::{EventTable, NONE};
+use crate::table_support::builder::{Found, Sheet, Sum};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
+use crate::waits::wait_kinds::{RESTART, Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -204,7 +204,7 @@ fn waiter(view: &View<'_>, task: u32, row: u32) -> Option<Text> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: &[&str] = &["pid", "syscall", "calls", "interrupted", "ran_ns", "waited_by", "exclusive_ns"];
 

@@ -8,11 +8,12 @@
 //! from the root, a directory is named as long as it has nine tenths of what is above the usual.
 
 use super::paths::is_above;
-use crate::few::{Group, few, targets};
-use crate::kinds::{Kinds, costliest};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::store::classes;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group, few, targets};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Kinds, costliest};
 use parsers::syscalls::Class;
 use parsers::{Interner, NO_NS, Text};
 use rayon::prelude::*;
@@ -45,7 +46,7 @@ type Key = (Text, Vec<u8>, &'static str, i64, i64);
 pub fn found(view: &View<'_>) -> Found {
     let texts = &view.trace.events.texts;
     let kinds = Kinds::new(view, |syscall, shape| {
-        let class = crate::classes::class_of(syscall, texts.bytes(shape.target));
+        let class = classes::class_of(syscall, texts.bytes(shape.target));
         let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
         works.then_some((shape.syscall, shape.op))
     });
@@ -144,7 +145,7 @@ impl Calls {
 fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_path = target.first() == Some(&b'/');
     let slashes = memchr::memchr_iter(b'/', target).filter(move |&at| is_path && at > 0).map(|at| &target[..at]);
-    let host = (!is_path && crate::classes::is_host_and_port(target)).then(|| memchr::memrchr(b':', target)).flatten();
+    let host = (!is_path && classes::is_host_and_port(target)).then(|| memchr::memrchr(b':', target)).flatten();
     slashes.chain(host.map(|at| &target[..at])).chain([target])
 }
 
@@ -169,7 +170,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let (_, name, scope, usual_ns, others) = &group.key;
     let sum = group.sum(view);
     sheet.whose(group);
-    sheet.text("syscall", crate::few::costliest(view, &group.rows));
+    sheet.text("syscall", grouping::costliest(view, &group.rows));
     sheet.string("target", Some(&String::from_utf8_lossy(name)));
     sheet.string("scope", Some(scope));
     sheet.int("targets", targets(view, &group.rows));
@@ -196,7 +197,7 @@ fn half_calls(view: &View<'_>, rows: &[u32]) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 6] = ["target", "scope", "calls", "exclusive_ns", "usual_ns", "others"];
 

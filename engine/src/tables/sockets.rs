@@ -1,11 +1,11 @@
 //! What calls do at sockets: connect, accept, send, receive, wait.
 
-use crate::classes::class_of;
-use crate::events::Shape;
-use crate::kinds::Kinds;
-use crate::view::View;
-use crate::wakers::accepted_at;
-use crate::wakers::waits::{Wait, wait_of};
+use crate::store::classes::class_of;
+use crate::store::events::Shape;
+use crate::table_support::context::View;
+use crate::table_support::shape_index::Kinds;
+use crate::waits::wait_kinds::{Wait, wait_of};
+use crate::waits::wakers::accepted_at;
 use parsers::syscalls::Class;
 use parsers::{Outcome, Text};
 use rayon::prelude::*;

@@ -5,10 +5,10 @@
 //! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          in the stage: until the next message about jail 2
 //! ```
 
-use crate::items::{Kind, Log, Stage};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::view::View;
+use crate::logs::items::{Kind, Log, Stage};
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
 
 /// Time that items were in a stage.
 #[derive(Default, Clone)]

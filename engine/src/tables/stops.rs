@@ -6,14 +6,14 @@
 //! ```
 
 use super::kills::sends_signal;
-use crate::events::{EventKind, NONE};
-use crate::kinds::Kinds;
-use crate::members::Members;
-use crate::sheet::{Found, Sheet};
-use crate::stops::is_stop_name;
-use crate::trace::Trace;
-use crate::view::View;
-use crate::wakers::sent_to;
+use crate::store::events::{EventKind, NONE};
+use crate::store::trace::Trace;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::Kinds;
+use crate::waits::stops::is_stop_name;
+use crate::waits::wakers::sent_to;
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -190,7 +190,7 @@ fn write(view: &View<'_>, sent: &Sent, kind: &'static str, stop: Stop, sheet: &m
 
 #[cfg(test)]
 mod tests {
-    use crate::build::{build, rows, task};
+    use crate::testing::{build, rows, task};
 
     #[test]
     fn a_stop_lasts_until_the_task_goes_on() {

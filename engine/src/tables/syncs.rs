@@ -6,11 +6,11 @@
 //! ```
 
 use super::io::{Way, way};
-use crate::few::{self, Group, Grouped};
-use crate::kinds::{Kinds, processes};
-use crate::members::Members;
-use crate::sheet::{Found, Sheet, Sum};
-use crate::view::View;
+use crate::table_support::builder::{Found, Sheet, Sum};
+use crate::table_support::context::View;
+use crate::table_support::grouping::{self, Group, Grouped};
+use crate::table_support::provenance::Members;
+use crate::table_support::shape_index::{Kinds, processes};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -56,7 +56,7 @@ pub fn found(view: &View<'_>) -> Found {
     let processes = if has_syncs { processes(view) } else { Vec::new() };
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, &synced, tasks)).collect();
     let mut sheet = Sheet::new(view, "syncs");
-    for group in few::few(view, groups, |&(syscall, _)| (syscall, Text::NONE)) {
+    for group in grouping::few(view, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         write(view, &group, &mut sheet);
     }
     sheet.finish()
@@ -136,8 +136,8 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let sum = Sum { bytes: group.counts[1], ..group.sum(view) };
     sheet.whose(group);
     sheet.text("syscall", group.key.0);
-    sheet.text("target", few::only_target(view, &group.rows));
-    sheet.int("targets", few::targets(view, &group.rows));
+    sheet.text("target", grouping::only_target(view, &group.rows));
+    sheet.int("targets", grouping::targets(view, &group.rows));
     let is_write = matches!(kind(view.trace.events.texts.bytes(group.key.0)), Some(Kind::Writes));
     sheet.bool("opened", is_write);
     sheet.int("writes", group.counts[0]);
@@ -149,7 +149,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::build::{TaskPlan, build, rows, task};
+    use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 7] = ["syscall", "target", "targets", "calls", "writes", "bytes", "each_bytes"];
 

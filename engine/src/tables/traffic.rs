@@ -1,9 +1,9 @@
 //! Traffic: what each task read and wrote, so that what depends on what others left can be told from what does not.
 
 use super::io::{Way, way};
-use crate::events::NONE;
-use crate::kinds::Kinds;
-use crate::view::View;
+use crate::store::events::NONE;
+use crate::table_support::context::View;
+use crate::table_support::shape_index::Kinds;
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 

@@ -11,15 +11,15 @@ mod looks;
 mod pauses;
 mod spins;
 
-use crate::events::NONE;
-use crate::view::View;
-use crate::wakers::waits::{Wait, wait_of_row};
-use looks::Looks;
-pub(super) use looks::{Key, Look};
+use crate::store::events::NONE;
+use crate::table_support::context::View;
+use crate::tables::turns::looks::Looks;
+pub(super) use crate::tables::turns::looks::{Key, Look};
+pub(super) use crate::tables::turns::pauses::{Pause, pauses};
+pub(super) use crate::tables::turns::spins::{Spin, spins};
+use crate::waits::wait_kinds::{Wait, wait_of_row};
 use parsers::Text;
-pub(super) use pauses::{Pause, pauses};
 use rayon::prelude::*;
-pub(super) use spins::{Spin, spins};
 
 /// Rows before the first pause, and behind the last, in which the first and the last look are searched.
 const ROWS_AROUND: usize = 64;

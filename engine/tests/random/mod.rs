@@ -1,7 +1,7 @@
 //! Random traces: whatever a capture may claim, possible or not.
 
-use engine::build::{TaskPlan, build, task};
-use engine::trace::Trace;
+use engine::store::trace::Trace;
+use engine::testing::{TaskPlan, build, task};
 use proptest::prelude::*;
 
 /// The root, started by the tracer at 0.

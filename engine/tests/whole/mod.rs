@@ -1,11 +1,15 @@
 //! What must hold for the whole engine, whatever a capture says. The fuzzer asks the same.
 
-use engine::analysis::Analysis;
-use engine::claims::claims;
-use engine::fold::{self, Query};
-use engine::members::Members;
-use engine::select::{Choice, Selection};
-use engine::{calls, chain, gaps, processes, read, stays, tables, totals};
+use engine::critical_path::{timeline, wait_graph};
+use engine::ingest::read;
+use engine::partition::group_by;
+use engine::partition::group_by::Query;
+use engine::query::selection::{Choice, Selection};
+use engine::session::Analysis;
+use engine::table_support::claims::claims;
+use engine::table_support::provenance::Members;
+use engine::tables;
+use engine::tables::{calls, gaps, processes, totals};
 use std::io::Write;
 
 /// Read these bytes as a capture, and ask all that can be asked: nothing panics, lines are counted once, and the window is
@@ -24,11 +28,11 @@ pub fn holds(bytes: &[u8]) -> bool {
     true
 }
 
-fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::moments::NoTime> {
+fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::query::time_bounds::NoTime> {
     let trace = &**analysis.trace();
     let wall_ns: i64 = analysis.windows(choice)?.iter().map(|window| window.wall_ns()).sum();
-    let (mut walked_ns, mut stretches) = (0, stays::Stays::new(trace, 0));
-    analysis.walk(choice, &mut |segment: engine::path::Segment| {
+    let (mut walked_ns, mut stretches) = (0, timeline::Stays::new(trace, 0));
+    analysis.walk(choice, &mut |segment: engine::critical_path::walk::Segment| {
         walked_ns += segment.dur_ns();
         stretches.take(segment);
     })?;
@@ -37,16 +41,16 @@ fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::moments::NoTi
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
     let selection = Selection::new(trace, choice)?;
-    stays::table(trace, &stretches.finish());
-    fold::fold(trace, &pieces, &Query::default());
-    chain::chain(trace, wakers, charges.told(), &selection);
+    timeline::table(trace, &stretches.finish());
+    group_by::fold(trace, &pieces, &Query::default());
+    wait_graph::chain(trace, wakers, charges.told(), &selection);
     processes::processes(trace, &selection, pieces.exclusive_by_task(), charges.told().slack_ns(trace, wakers));
     gaps::gaps(trace, &selection, 0);
     calls::calls(trace, &[], &selection, &charges, true);
     totals::totals(trace, choice)?;
     let claimed_ns = analysis.view(choice, |view| {
         let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(view)).collect();
-        let members = |found: &engine::sheet::Found| -> Vec<Vec<Members>> {
+        let members = |found: &engine::table_support::builder::Found| -> Vec<Vec<Members>> {
             found.members.iter().map(|each| vec![each.clone().sorted(trace)]).collect()
         };
         let divided = claims(view, &pieces, &found.iter().flat_map(members).collect::<Vec<_>>(), 3);

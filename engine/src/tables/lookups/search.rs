@@ -1,8 +1,8 @@
 //! Which lookups belong to the search for one name, told by each one and those before it.
 
-use crate::kinds::{Call, Kinds};
+use crate::table_support::context::View;
+use crate::table_support::shape_index::{Call, Kinds};
 use crate::tables::paths::{Answer, is_above, parts, stem};
-use crate::view::View;
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

@@ -6,9 +6,9 @@
 //! server   read  | read |- work 40 ms -|write|                    not so: the second write came at once
 //! ```
 
-use super::super::sockets::{Deed, Sockets};
-use crate::view::View;
-use crate::wakers::waits::Wait;
+use crate::table_support::context::View;
+use crate::tables::sockets::{Deed, Sockets};
+use crate::waits::wait_kinds::Wait;
 use std::ops::Range;
 
 /// How long acknowledgements are held back: 40 ms on Linux, 200 ms elsewhere, and a little for the way.

@@ -1,9 +1,9 @@
 //! Looks and attempts: calls that ask for the state of something, or try what others may still prevent.
 
-use super::{Looked, Pause};
-use crate::events::{EventKind, NONE, Shape};
-use crate::kinds::Kinds;
-use crate::view::View;
+use crate::store::events::{EventKind, NONE, Shape};
+use crate::table_support::context::View;
+use crate::table_support::shape_index::Kinds;
+use crate::tables::turns::{Looked, Pause};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,11 +1,11 @@
 //! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
 
-use super::super::sleeps::{sleeping, sleeps_of};
-use super::super::timeouts::is_expired;
-use crate::events::{EventKind, NONE};
-use crate::kinds::Kinds;
-use crate::view::View;
-use crate::wakers::waits::{Wait, is_signal_upkeep, wait_of, wait_of_row, was_broken_off};
+use crate::store::events::{EventKind, NONE};
+use crate::table_support::context::View;
+use crate::table_support::shape_index::Kinds;
+use crate::tables::sleeps::{sleeping, sleeps_of};
+use crate::tables::timeouts::is_expired;
+use crate::waits::wait_kinds::{Wait, is_signal_upkeep, wait_of, wait_of_row, was_broken_off};
 use parsers::NO_NS;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;

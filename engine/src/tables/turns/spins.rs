@@ -5,9 +5,9 @@
 //! ```
 
 use super::looks::{Key, Looks};
-use crate::events::{EventKind, NONE};
-use crate::view::View;
-use crate::wakers::waits::{Wait, wait_of_row};
+use crate::store::events::{EventKind, NONE};
+use crate::table_support::context::View;
+use crate::waits::wait_kinds::{Wait, wait_of_row};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 

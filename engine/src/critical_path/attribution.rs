@@ -1,0 +1,205 @@
+//! The path by event: how much wall time each call has, and each gap behind a call.
+//!
+//! ```text
+//! task       |--- read ---|   gap    |-- write --|          rows 1 and 2
+//! on path         |=======|==========|====|
+//! calls      row 1: ======            row 2: ====
+//! gaps       row 1: ==========
+//! ```
+//! Nearly all stretches are like these, so two numbers a row hold them; the others are kept as they are.
+
+mod packed;
+mod recorder;
+
+use crate::critical_path::attribution::packed::Dense;
+use crate::critical_path::time_index::Spent;
+use crate::critical_path::wait_graph::Told;
+use crate::critical_path::walk::{Segment, Tag, What};
+use crate::critical_path::window::Window;
+use crate::store::events::NONE;
+use crate::store::trace::Trace;
+use crate::waits::wakers::Wakers;
+use parsers::syscalls::Class;
+use rustc_hash::FxHashMap;
+use std::sync::OnceLock;
+
+/// The event of a stretch, and whether it is the gap behind it.
+fn place_of(what: What) -> (u32, bool) {
+    match what {
+        What::Gap(row) => (row, true),
+        what => (what.row().unwrap_or(NONE), false),
+    }
+}
+
+/// Wall time of the path by event. All of it: the sums are those of the windows.
+#[derive(Debug, Default)]
+pub struct Charges {
+    told: Told,
+    like_most: Dense,
+    others: Vec<Segment>,
+    /// Places in `others` by row, and by task.
+    others_of: FxHashMap<u32, Vec<u32>>,
+    /// A bit for each row that has some: nearly none has.
+    has_others: Vec<u64>,
+    others_of_task: FxHashMap<u32, Vec<u32>>,
+    /// The same time by task and kind of call, added up when it is first asked for.
+    spent: OnceLock<Spent>,
+}
+
+/// A part of the path: all of its time in one call or gap that is of one kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Charge {
+    /// The event; of a gap the call before it, [`NONE`] before the first.
+    pub row: u32,
+    /// Whether it is the gap behind the call.
+    pub is_gap: bool,
+    /// Place among the stretches that are unlike most, if it is one of them.
+    pub place: Option<u32>,
+    /// What the time is spent on.
+    pub class: Class,
+    /// Whether it is known what ended it.
+    pub resolved: bool,
+    /// What it has to do with a poll loop.
+    pub tag: Tag,
+    /// How long.
+    pub ns: i64,
+}
+
+impl Charge {
+    /// Class and whether it is resolved, as one number; gaps have others than calls.
+    pub(crate) fn kind(&self) -> u32 {
+        16 * self.class as u32 + 4 * self.tag as u32 + 2 * u32::from(self.is_gap) + u32::from(self.resolved)
+    }
+}
+
+impl Charges {
+    /// Nothing charged yet, for a trace of so many events.
+    fn new(rows: u32) -> Charges {
+        let rows = rows as usize;
+        let has_others = vec![0; rows.div_ceil(64)];
+        Charges { like_most: Dense::new(rows), has_others, ..Charges::default() }
+    }
+
+    /// Take a stretch of the path.
+    fn add(&mut self, segment: &Segment) {
+        if !self.like_most.takes(segment) {
+            let (row, _) = place_of(segment.what);
+            self.others_of.entry(row).or_default().push(self.others.len() as u32);
+            if let Some(bits) = self.has_others.get_mut(row as usize / 64) {
+                *bits |= 1 << (row % 64);
+            }
+            self.others_of_task.entry(segment.task).or_default().push(self.others.len() as u32);
+            self.others.push(*segment);
+        }
+    }
+
+    /// The path of windows.
+    pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Charges {
+        let charges = Charges { told: Told::new(trace), ..Charges::new(trace.events.len()) };
+        recorder::walked(charges, trace, wakers, windows)
+    }
+
+    /// The time by task, program and kind of call.
+    pub fn spent(&self, trace: &Trace) -> &Spent {
+        self.spent.get_or_init(|| Spent::new(trace, self))
+    }
+
+    /// Whether there is a call with at least so much time.
+    pub fn has_call_of(&self, at_least_ns: i64) -> bool {
+        self.like_most.has_call_of(at_least_ns)
+            || self.others_of.keys().any(|&row| row != NONE && self.in_call_ns(row) >= at_least_ns)
+    }
+
+    /// What the walk told of processes.
+    pub fn told(&self) -> &Told {
+        &self.told
+    }
+
+    /// Tell each part of the path that a task has.
+    pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+        self.each_like_most(trace, task, &mut tell);
+        self.each_other(task, tell);
+    }
+
+    /// Of these the parts that are like most: calls of the task and gaps between them, in order.
+    pub fn each_like_most(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+        for &row in trace.rows_of(task) {
+            let parts = [self.like_most.charge(row, false), self.like_most.charge(row, true)];
+            parts.iter().flatten().for_each(&mut tell);
+        }
+    }
+
+    /// Those that are unlike most. The event of one may be that of another task.
+    pub fn each_other(&self, task: u32, mut tell: impl FnMut(&Charge)) {
+        for &place in self.others_of_task.get(&task).map_or(&[][..], Vec::as_slice) {
+            let segment = &self.others[place as usize];
+            let (row, is_gap) = place_of(segment.what);
+            let Segment { class, resolved, tag, .. } = *segment;
+            tell(&Charge { row, is_gap, place: Some(place), class, resolved, tag, ns: segment.dur_ns() });
+        }
+    }
+
+    /// Whether an event has parts that are unlike most.
+    pub fn has_others(&self, row: u32) -> bool {
+        self.has_others.get(row as usize / 64).is_none_or(|bits| bits >> (row % 64) & 1 == 1)
+    }
+
+    /// A stretch that is unlike most, as it came.
+    pub fn other(&self, place: u32) -> Option<&Segment> {
+        self.others.get(place as usize)
+    }
+
+    /// How many stretches are unlike most.
+    pub fn others(&self) -> usize {
+        self.others.len()
+    }
+
+    /// Time in a call, or in the silence behind a message.
+    pub fn in_call_ns(&self, row: u32) -> i64 {
+        self.like_most.ns(row, false) + self.other_ns(row, false)
+    }
+
+    /// Time between a call and the next one of its task.
+    pub fn behind_ns(&self, row: u32) -> i64 {
+        self.like_most.ns(row, true) + self.other_ns(row, true)
+    }
+
+    /// Time in a call, and between it and the next one of its task.
+    #[inline]
+    pub fn of_row(&self, row: u32) -> (i64, i64) {
+        if self.has_others(row) {
+            return (self.in_call_ns(row), self.behind_ns(row));
+        }
+        (self.like_most.ns(row, false), self.like_most.ns(row, true))
+    }
+
+    /// The calls behind which there is a gap with at least so much time, in order.
+    pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
+        let rows = self.like_most.long_gaps(at_least_ns);
+        let others =
+            self.others_of.keys().copied().filter(|&row| row != NONE && self.other_ns(row, true) >= at_least_ns);
+        let mut rows: Vec<u32> = rows.chain(others).collect();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+
+    /// The part of the time between a call and the next one in which the task was stopped.
+    pub fn stopped_ns(&self, row: u32) -> i64 {
+        let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Stopped);
+        let others = self.others_at(row).filter(|segment| segment.class == Class::Stopped);
+        like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>()
+    }
+
+    fn other_ns(&self, row: u32, is_gap: bool) -> i64 {
+        if !self.has_others(row) {
+            return 0;
+        }
+        self.others_at(row).filter(|segment| matches!(segment.what, What::Gap(_)) == is_gap).map(Segment::dur_ns).sum()
+    }
+
+    fn others_at(&self, row: u32) -> impl Iterator<Item = &Segment> {
+        let places = self.others_of.get(&row).map_or(&[][..], Vec::as_slice);
+        places.iter().filter_map(|&at| self.others.get(at as usize))
+    }
+}

@@ -1,0 +1,12 @@
+//! The critical path: the window, the walk through it, and the time it attributes to calls and gaps.
+
+pub mod attribution;
+pub(crate) mod segment;
+pub(crate) mod slack;
+pub mod time_index;
+pub mod timeline;
+pub mod trust;
+pub mod wait_graph;
+pub mod walk;
+pub mod window;
+pub mod window_overlap;

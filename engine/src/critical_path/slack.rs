@@ -1,0 +1,176 @@
+//! Slack: how much longer each process could have gone on without moving the end of the window.
+//!
+//! ```text
+//! waiter  |- wait a -|--- work ---|----- wait b -----|-- on the path again --|
+//! a       |----------|            |~~~~~ slack ~~~~~~|       a later end of a moves the waiter's work, and that the
+//! b       |------------------------------------------|       wait for b, which takes up as much as it is long
+//! ```
+//!
+//! Slack is what the waiter's own waits take up from the moment at which it asked for the end to the next at which the path
+//! is in it; where the path never is there again, that one's own slack counts too. Children that the waiter created in
+//! between would begin later, so their slack is a limit. No slack is told of a process whose end nobody asked for, of one
+//! that others than its waiter read from or waited for on the path, and where it would depend on one of those.
+
+use crate::store::trace::Trace;
+use crate::waits::wakers::Wakers;
+use parsers::NO_NS;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A process that somebody waited for, and the moment from which the waiter may go on.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    /// Whose end it is: a main task.
+    pub(crate) process: u32,
+    /// The main task of the waiter.
+    pub(crate) waiter: u32,
+    /// The task that waits.
+    task: u32,
+    ended_ns: i64,
+    /// From when the path may be in the waiter.
+    pub(crate) from_ns: i64,
+    /// When the path is next in the waiter; [`NO_NS`] if never.
+    pub(crate) next_ns: i64,
+}
+
+/// The processes of a capture whose ends were asked for, by the moment from which their waiters may go on.
+pub(crate) fn asked(trace: &Trace, mains: &[u32], capture: u32) -> Vec<Asked> {
+    let events = &trace.events;
+    let mut by_pid: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
+    let Some(capture) = trace.captures.get(capture as usize) else { return Vec::new() };
+    for task in capture.tasks.clone().filter(|&task| !trace.tasks[task as usize].is_thread) {
+        by_pid.entry(trace.tasks[task as usize].pid).or_default().push(task);
+    }
+    let of_capture = events.waited.iter().filter(|(row, _)| capture.rows.contains(row));
+    let mut asked: Vec<Asked> = of_capture
+        .filter_map(|&(row, pid)| {
+            let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
+            let lives = by_pid.get(&pid)?.iter().copied();
+            // Of several lives under one id, the one that had begun.
+            let process = lives.filter(|&task| trace.tasks[task as usize].birth_ns <= end_ns).last()?;
+            let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
+            let task = events.task(row);
+            let waiter = *mains.get(task as usize)?;
+            Some(Asked { process, waiter, task, ended_ns, from_ns: ended_ns.max(start_ns), next_ns: NO_NS })
+        })
+        .collect();
+    // Who waits ends after those it waited for.
+    asked.sort_by_key(|asked| (asked.from_ns, asked.ended_ns));
+    asked
+}
+
+/// What is known of a waiter while its askings are gone through, the latest first.
+struct Waiter {
+    /// Its waits that others ended: when each ended, and the sum of all up to there.
+    waits: Vec<(i64, i64, i64)>,
+    /// Its children by birth; those behind `left` were looked at.
+    children: Vec<(i64, u32)>,
+    left: usize,
+    /// The least that a child limits it to, with the sum of waits up to the birth.
+    limit_ns: i64,
+    /// Birth of the earliest child looked at whose slack is not known.
+    unknown_ns: i64,
+}
+
+impl Waiter {
+    fn new(trace: &Trace, wakers: &Wakers, task: u32, children: Vec<(i64, u32)>) -> Waiter {
+        let mut sum_ns = 0;
+        let ended = wakers.outline().looked_at(trace, task).filter_map(|(at, span)| {
+            let edge = wakers.needs_waker(trace, span.row).then(|| wakers.waker(trace, task, at, span))??;
+            Some((span.start_ns, edge.at_ns.min(span.end_ns)))
+        });
+        let waits = ended.filter(|(start_ns, end_ns)| start_ns < end_ns).map(|(start_ns, end_ns)| {
+            sum_ns += end_ns - start_ns;
+            (start_ns, end_ns, sum_ns)
+        });
+        let waits = waits.collect();
+        Waiter { waits, left: children.len(), children, limit_ns: i64::MAX, unknown_ns: i64::MAX }
+    }
+
+    /// How long it waited up to a moment.
+    fn waited_ns(&self, until_ns: i64) -> i64 {
+        let after = self.waits.partition_point(|&(start_ns, ..)| start_ns < until_ns);
+        let last = after.checked_sub(1).and_then(|last| self.waits.get(last));
+        last.map_or(0, |&(_, end_ns, sum_ns)| sum_ns - (end_ns - until_ns).max(0))
+    }
+
+    /// Look at the children that were born after a moment.
+    fn look_at_children(&mut self, from_ns: i64, slacks: &FxHashMap<u32, i64>) {
+        while let Some(&(born_ns, child)) = self.left.checked_sub(1).and_then(|last| self.children.get(last)) {
+            if born_ns <= from_ns {
+                break;
+            }
+            match slacks.get(&child) {
+                Some(&slack_ns) => self.limit_ns = self.limit_ns.min(self.waited_ns(born_ns).saturating_add(slack_ns)),
+                None => self.unknown_ns = born_ns,
+            }
+            self.left -= 1;
+        }
+    }
+
+    /// How much later than at this moment it could go on.
+    fn slack_ns(&self, asked: &Asked, slacks: &FxHashMap<u32, i64>) -> Option<i64> {
+        let is_never = asked.next_ns == NO_NS;
+        let until_ns = if is_never { i64::MAX } else { asked.next_ns };
+        if self.unknown_ns < until_ns {
+            return None;
+        }
+        let own_ns = if is_never { *slacks.get(&asked.waiter)? } else { 0 };
+        let until = self.waited_ns(until_ns).saturating_add(own_ns).min(self.limit_ns);
+        Some((until - self.waited_ns(asked.from_ns)).max(0))
+    }
+}
+
+/// The slack of each process of which it can be told. `asked` is in order of `from_ns`; `waited` are pairs of processes, of
+/// which the first waited for the second on the path.
+pub(crate) fn slacks(
+    trace: &Trace,
+    wakers: &Wakers,
+    mains: &[u32],
+    asked: &[Asked],
+    waited: &FxHashSet<(u32, u32)>,
+) -> FxHashMap<u32, i64> {
+    if asked.is_empty() {
+        return FxHashMap::default();
+    }
+    let waiter_of: FxHashMap<u32, u32> = asked.iter().map(|asked| (asked.process, asked.waiter)).collect();
+    let needed = needed(trace, wakers, mains, waited, &waiter_of);
+    let mut children: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
+    for (number, task) in (0u32..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread) {
+        if let Some(&creator) = mains.get(task.creator as usize) {
+            children.entry(creator).or_default().push((task.birth_ns, number));
+        }
+    }
+    let (mut waiters, mut slacks) = (FxHashMap::<u32, Waiter>::default(), FxHashMap::default());
+    for asked in asked.iter().rev() {
+        let waiter = waiters.entry(asked.task).or_insert_with(|| {
+            let mut born = children.get(&asked.waiter).cloned().unwrap_or_default();
+            born.sort_unstable();
+            Waiter::new(trace, wakers, asked.task, born)
+        });
+        waiter.look_at_children(asked.from_ns, &slacks);
+        if let Some(slack_ns) = waiter.slack_ns(asked, &slacks).filter(|_| !needed.contains(&asked.process)) {
+            slacks.insert(asked.process, asked.from_ns - asked.ended_ns + slack_ns);
+        }
+    }
+    slacks
+}
+
+/// The processes that others than their waiters needed: these waited for them on the path, or read from them.
+fn needed(
+    trace: &Trace,
+    wakers: &Wakers,
+    mains: &[u32],
+    waited: &FxHashSet<(u32, u32)>,
+    waiter_of: &FxHashMap<u32, u32>,
+) -> FxHashSet<u32> {
+    let main = |task: u32| mains.get(task as usize).copied().unwrap_or(task);
+    let is_other = |who: u32, process: u32| who != process && waiter_of.get(&process) != Some(&who);
+    let on_path = waited.iter().filter(|&&(who, process)| is_other(who, process)).map(|&(_, process)| process);
+    let mut needed: FxHashSet<u32> = on_path.collect();
+    for (readers, users) in wakers.readers_and_users(trace) {
+        let readers: FxHashSet<u32> = readers.into_iter().map(main).collect();
+        let users: FxHashSet<u32> = users.iter().copied().map(main).collect();
+        needed.extend(users.into_iter().filter(|&user| readers.iter().any(|&reader| is_other(reader, user))));
+    }
+    needed
+}

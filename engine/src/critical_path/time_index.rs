@@ -1,0 +1,216 @@
+//! Time on the path by task, program and kind of call: what tables can have at most, known before their rows are made.
+//!
+//! ```text
+//! task 7   sh: fork 3, wait4 1, gaps 2 | gcc, from its execve on: openat 9, mmap 4, gaps 30
+//! ```
+//! The units of a task are its programs one after the other; kinds of calls are syscalls with the class of their targets.
+
+use crate::critical_path::attribution::Charges;
+use crate::store::classes::class_of;
+use crate::store::trace::Trace;
+use parsers::Text;
+use parsers::syscalls::Class;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// A kind of call.
+pub type Part = (Text, Class);
+
+/// What a task did as one program.
+#[derive(Clone, Debug)]
+pub struct Unit {
+    /// The task.
+    pub task: u32,
+    /// The program.
+    pub program: Text,
+    /// How many events.
+    pub rows: u32,
+    /// Time in calls.
+    pub calls_ns: i64,
+    /// Time behind calls.
+    pub gaps_ns: i64,
+    entries: Range<u32>,
+}
+
+/// The sums.
+#[derive(Debug, Default)]
+pub struct Spent {
+    parts: Vec<Part>,
+    /// Those of a task together and in order, tasks in order.
+    units: Vec<Unit>,
+    /// Kind of call and its time, those of a unit together.
+    entries: Vec<(u32, i64)>,
+    /// Time of each kind of call in all units, and time behind calls; see [`Spent::at_most_ns`].
+    totals_ns: Vec<i64>,
+    gaps_ns: i64,
+}
+
+/// The units of a task and their entries.
+type OfTask = (Vec<Unit>, Vec<(u32, i64)>);
+
+impl Spent {
+    /// Add up: one pass over the events.
+    pub fn new(trace: &Trace, charges: &Charges) -> Spent {
+        let (parts, of_shape) = parts(trace);
+        let scratch = || Scratch { of_shape: &of_shape, sums: vec![0; parts.len()], used: Vec::new() };
+        let tasks = 0..trace.tasks.len() as u32;
+        let each: Vec<OfTask> =
+            tasks.into_par_iter().map_init(scratch, |scratch, task| scratch.of_task(trace, charges, task)).collect();
+        let mut spent = Spent { parts, ..Spent::default() };
+        for (units, entries) in each {
+            let offset = spent.entries.len() as u32;
+            let placed = |unit: Unit| Unit { entries: unit.entries.start + offset..unit.entries.end + offset, ..unit };
+            spent.units.extend(units.into_iter().map(placed));
+            spent.entries.extend(entries);
+        }
+        spent.add_up();
+        spent
+    }
+
+    fn add_up(&mut self) {
+        let (mut totals_ns, mut gaps_ns) = (vec![0; self.parts.len()], 0);
+        for seen in self.seen() {
+            self.entries_of(seen).iter().for_each(|&(part, ns)| totals_ns[part as usize] += ns);
+            gaps_ns += seen.gaps_ns;
+        }
+        (self.totals_ns, self.gaps_ns) = (totals_ns, gaps_ns);
+    }
+
+    /// What is seen of each unit: a program of which nothing is seen but its execve has the time of that.
+    pub fn seen(&self) -> impl Iterator<Item = &Unit> {
+        self.units.iter().scan(None, |before: &mut Option<&Unit>, unit| {
+            let seen = before.filter(|before| unit.rows == 0 && before.task == unit.task).unwrap_or(unit);
+            *before = Some(seen);
+            Some(seen)
+        })
+    }
+
+    /// Time that is seen in calls of these kinds, and behind calls too if gaps count: nothing that is made of it has more.
+    pub fn at_most_ns(&self, is_such: &[bool], gaps: bool) -> i64 {
+        let such = self.totals_ns.iter().zip(is_such).filter(|&(_, &is_such)| is_such);
+        such.map(|(&ns, _)| ns).sum::<i64>() + if gaps { self.gaps_ns } else { 0 }
+    }
+
+    /// The kinds of calls, by number.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// What each task did as each of its programs.
+    pub fn units(&self) -> &[Unit] {
+        &self.units
+    }
+
+    /// What a task did as each of its programs, one for each program that the index of programs knows.
+    pub fn units_of(&self, task: u32) -> &[Unit] {
+        let first = self.units.partition_point(|unit| unit.task < task);
+        let behind = self.units.get(first..).unwrap_or(&[]);
+        &behind[..behind.partition_point(|unit| unit.task == task)]
+    }
+
+    /// Time of a unit in calls of these kinds.
+    pub fn in_calls_ns(&self, unit: &Unit, is_such: &[bool]) -> i64 {
+        self.entries_of(unit)
+            .iter()
+            .filter(|&&(part, _)| is_such.get(part as usize) == Some(&true))
+            .map(|&(_, ns)| ns)
+            .sum()
+    }
+
+    fn entries_of(&self, unit: &Unit) -> &[(u32, i64)] {
+        self.entries.get(unit.entries.start as usize..unit.entries.end as usize).unwrap_or(&[])
+    }
+
+    /// Time on the path of each task, in its calls and behind them.
+    pub fn by_task(&self, tasks: usize) -> Vec<i64> {
+        let mut sums = vec![0; tasks];
+        for unit in &self.units {
+            sums[unit.task as usize] += unit.calls_ns + unit.gaps_ns;
+        }
+        sums
+    }
+}
+
+/// The kinds of calls, and that of each shape.
+fn parts(trace: &Trace) -> (Vec<Part>, Vec<u32>) {
+    let texts = &trace.events.texts;
+    let mut numbers: FxHashMap<Part, u32> = FxHashMap::default();
+    let mut parts = Vec::new();
+    let of_shape = trace.events.shapes().iter().map(|shape| {
+        let part = (shape.syscall, class_of(texts.bytes(shape.syscall), texts.bytes(shape.target)));
+        *numbers.entry(part).or_insert_with(|| {
+            parts.push(part);
+            parts.len() as u32 - 1
+        })
+    });
+    let of_shape = of_shape.collect();
+    (parts, of_shape)
+}
+
+/// Sums of a unit while it is added up: kept between tasks, so that it is made once a thread.
+struct Scratch<'a> {
+    of_shape: &'a [u32],
+    sums: Vec<i64>,
+    used: Vec<u32>,
+}
+
+impl Scratch<'_> {
+    fn of_task(&mut self, trace: &Trace, charges: &Charges, task: u32) -> OfTask {
+        let events = &trace.events;
+        let programs = trace.program_index().of(task);
+        let new = |program| Unit { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
+        let mut unit = new(programs.first().map_or(Text::NONE, |first| first.path));
+        let (mut next, mut units, mut entries) = (1, Vec::new(), Vec::new());
+        for (&row, &shape) in trace.rows_of(task).iter().zip(trace.shapes_of(task)) {
+            while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
+                units.push(self.ended(std::mem::replace(&mut unit, new(later.path)), &mut entries));
+                next += 1;
+            }
+            let (ns, behind_ns) = charges.of_row(row);
+            unit.rows += 1;
+            unit.calls_ns += ns;
+            unit.gaps_ns += behind_ns;
+            if ns > 0 {
+                let part = self.of_shape[shape as usize];
+                if self.sums[part as usize] == 0 {
+                    self.used.push(part);
+                }
+                self.sums[part as usize] += ns;
+            }
+        }
+        units.push(self.ended(unit, &mut entries));
+        units.extend(programs.get(next..).unwrap_or(&[]).iter().map(|program| new(program.path)));
+        (units, entries)
+    }
+
+    fn ended(&mut self, unit: Unit, entries: &mut Vec<(u32, i64)>) -> Unit {
+        let first = entries.len() as u32;
+        entries.extend(self.used.drain(..).map(|part| (part, std::mem::take(&mut self.sums[part as usize]))));
+        Unit { entries: first..entries.len() as u32, ..unit }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, look, task};
+
+    #[test]
+    fn time_is_told_by_program_and_kind_of_call_and_adds_up_to_the_path() {
+        let plan = task(1).exec(0, 1, "/bin/sh").call("read", 10, 15).call("read", 20, 25);
+        let plan = plan.exec(30, 31, "/bin/gzip").call("write", 40, 70).exit(80);
+        look(&build(vec![plan]), |view| {
+            let spent = view.charges.spent(view.trace);
+            let texts = &view.trace.events.texts;
+            let is_read: Vec<bool> = spent.parts().iter().map(|part| texts.bytes(part.0) == b"read").collect();
+            let told = spent.units().iter().map(|unit| {
+                let name = texts.string(unit.program).into_owned();
+                (name, spent.in_calls_ns(unit, &is_read), unit.calls_ns, unit.gaps_ns)
+            });
+            let told: Vec<_> = told.collect();
+            assert_eq!(told[told.len() - 1], ("/bin/gzip".to_owned(), 0, 30, 10));
+            assert!(told.contains(&("/bin/sh".to_owned(), 10, 12, 28)), "{told:?}");
+            assert_eq!(spent.by_task(1), [80]);
+        });
+    }
+}

@@ -1,0 +1,264 @@
+//! How far a capture can be trusted: what tracing itself costs, and which kinds of calls it has at all.
+//!
+//! A call that does nothing (`getpid`, `umask`) takes a tenth of a microsecond. What the trace shows for it is the
+//! tracer's work, and each other call has the same on top. The tracer stops the program again behind a call, before the
+//! next one begins, so the time from the start of such a call to the start of the next call of its task counts: the least
+//! that was seen, for the program works there too.
+
+use crate::critical_path::window;
+use crate::store::events::EventKind;
+use crate::store::histogram::Histogram;
+use crate::store::trace::{Capture, Trace};
+use parsers::line::Ended;
+use parsers::syscalls::{self, Class};
+use parsers::{DurKind, LineKind, NO_NS, Outcome};
+use rayon::prelude::*;
+
+/// Calls that only look something up or note something down.
+pub(crate) const TRIVIAL: [&[u8]; 24] = [
+    b"getpid",
+    b"gettid",
+    b"getppid",
+    b"getuid",
+    b"geteuid",
+    b"getgid",
+    b"getegid",
+    b"getresuid",
+    b"getresgid",
+    b"getpgrp",
+    b"getpgid",
+    b"getsid",
+    b"issetugid",
+    b"umask",
+    b"alarm",
+    b"lseek",
+    b"fcntl",
+    b"close",
+    b"rt_sigaction",
+    b"rt_sigprocmask",
+    b"sigaction",
+    b"sigprocmask",
+    b"set_robust_list",
+    b"set_tid_address",
+];
+/// Fewer of them say little.
+const LEAST_TRIVIAL: u64 = 10;
+/// The floor: so many of the trivial calls take less. The slower ones did some work, or waited for a processor.
+const FLOOR_SHARE: f64 = 0.1;
+
+/// On Linux every program makes some of these when it starts, whatever it is linked with.
+const STARTING: [&[u8]; 6] = [b"brk", b"mprotect", b"munmap", b"arch_prctl", b"set_tid_address", b"rt_sigaction"];
+/// With fewer calls it is rather an excerpt.
+const LEAST_CALLS: u64 = 100;
+
+/// What the tracer does behind a call takes some times what it does in it; where more lies between calls, the program works.
+const MOST_BEHIND: i64 = 6;
+
+/// Kinds of calls that filters of tracers know.
+const FAMILIES: [&str; 12] = [
+    "file",
+    "descriptor",
+    "network",
+    "process",
+    "memory",
+    "signal",
+    "lock",
+    "poll",
+    "ipc",
+    "sleep",
+    "terminal",
+    "other",
+];
+const DESCRIPTOR: usize = 1;
+const MEMORY: usize = 4;
+
+/// How far a capture can be trusted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trust {
+    /// Time that tracing adds to each call; none where too little was seen.
+    pub overhead_floor_ns: Option<i64>,
+    /// The part of it in the call; the rest is behind it, before the next one.
+    pub floor_in_call_ns: i64,
+    /// What a call that does nothing usually takes: the least of the medians of such calls, by syscall; 0 if unknown.
+    pub quick_ns: i64,
+    /// The same for all calls, as part of the window.
+    pub overhead_share: Option<f64>,
+    /// Some calls are certainly missing: programs end without the call that ends them, or run without memory and files.
+    pub filtered: bool,
+    /// The kinds of calls that were seen.
+    pub families: Vec<&'static str>,
+    /// Children were created, and nothing of any of them is in the capture.
+    pub has_unfollowed_children: bool,
+}
+
+impl Trust {
+    /// Time that tracing adds at least to a call, or to the gap behind one.
+    pub fn floor_of(&self, is_gap: bool) -> i64 {
+        let behind_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
+        if is_gap { behind_ns } else { self.floor_in_call_ns }
+    }
+}
+
+/// Look at a capture: one pass over its events.
+pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
+    let capture = trace.captures.get(number as usize)?;
+    let seen = seen(trace, capture);
+    let floor = floor(capture, &seen);
+    let floor_ns = floor.map(|floor| floor.step_ns);
+    let wall_ns = window::window_of(trace, number, &window::Choice::default()).map_or(0, |window| window.wall_ns());
+    let of_window = |floor_ns: i64| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0);
+    Some(Trust {
+        overhead_floor_ns: floor_ns,
+        floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
+        quick_ns: quick_ns(&seen),
+        overhead_share: floor_ns.filter(|_| wall_ns > 0).map(of_window),
+        filtered: is_filtered(trace, capture, &seen),
+        families: (0..FAMILIES.len()).filter(|&family| seen.has(family)).map(|family| FAMILIES[family]).collect(),
+        has_unfollowed_children: capture.unseen_children > 0 && !has_children(trace, capture),
+    })
+}
+
+/// What the events of a capture have.
+#[derive(Default)]
+struct Seen {
+    calls: u64,
+    /// How long trivial calls took, by place in [`TRIVIAL`].
+    trivial: [Histogram; TRIVIAL.len()],
+    /// From the start of a trivial call to that of the next call of its task.
+    steps: Histogram,
+    families: u16,
+    /// Calls that end a thread or process.
+    exits: u64,
+    /// Calls of [`STARTING`].
+    starts: u64,
+}
+
+impl Seen {
+    fn has(&self, family: usize) -> bool {
+        self.families & 1 << family != 0
+    }
+
+    fn with(mut self, other: Seen) -> Seen {
+        self.calls += other.calls;
+        self.trivial.iter_mut().zip(&other.trivial).for_each(|(mine, more)| mine.merge(more));
+        self.steps.merge(&other.steps);
+        self.families |= other.families;
+        self.exits += other.exits;
+        self.starts += other.starts;
+        self
+    }
+}
+
+/// What a shape is to this.
+#[derive(Clone, Copy)]
+struct Role {
+    family: usize,
+    /// Place in [`TRIVIAL`].
+    trivial: Option<usize>,
+    is_exit: bool,
+    is_start: bool,
+}
+
+fn role(name: &[u8]) -> Role {
+    Role {
+        family: family(name),
+        trivial: TRIVIAL.iter().position(|&trivial| trivial == name),
+        is_exit: matches!(name, b"exit" | b"exit_group" | b"_exit" | b"thr_exit" | b"lwp_exit"),
+        is_start: STARTING.contains(&name),
+    }
+}
+
+fn family(name: &[u8]) -> usize {
+    if name.starts_with(b"rt_sig") || name.starts_with(b"sig") || matches!(name, b"kill" | b"tkill" | b"tgkill") {
+        return 5;
+    }
+    let Some(call) = syscalls::by_name(name) else { return FAMILIES.len() - 1 };
+    match call.class {
+        Class::Disk if call.args.contains(['p', 'n']) => 0,
+        Class::Disk => DESCRIPTOR,
+        Class::Network => 2,
+        Class::Process | Class::Child => 3,
+        Class::Memory => MEMORY,
+        Class::Lock => 6,
+        Class::Poll => 7,
+        Class::Ipc => 8,
+        Class::Sleep => 9,
+        Class::Terminal => 10,
+        _ => FAMILIES.len() - 1,
+    }
+}
+
+fn seen(trace: &Trace, capture: &Capture) -> Seen {
+    const PIECE_ROWS: usize = 1 << 16;
+    let events = &trace.events;
+    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events.texts.bytes(shape.syscall))).collect();
+    // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
+    let step_ns = |row: u32| {
+        let next = Some(row + 1).filter(|&next| next < capture.rows.end && events.task(next) == events.task(row))?;
+        let (from_ns, to_ns) = (events.start_ns(row), events.start_ns(next));
+        (from_ns != NO_NS && to_ns != NO_NS).then(|| to_ns - from_ns)
+    };
+    let one = |rows: std::ops::Range<u32>| {
+        let mut seen = Seen::default();
+        for row in rows.filter(|&row| events.kind(row) == EventKind::Call) {
+            let role = roles[events.shape_number(row) as usize];
+            seen.calls += 1;
+            seen.families |= 1 << role.family;
+            seen.exits += u64::from(role.is_exit);
+            seen.starts += u64::from(role.is_start);
+            let dur_ns = events.dur_ns(row);
+            let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
+            if let Some(place) = role.trivial.filter(|_| is_timed) {
+                seen.trivial[place].add(dur_ns);
+                seen.steps.add(dur_ns.max(step_ns(row).unwrap_or(dur_ns)));
+            }
+        }
+        seen
+    };
+    let (first, end) = (capture.rows.start, capture.rows.end);
+    let starts = (first..end).into_par_iter().step_by(PIECE_ROWS);
+    starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(Seen::default, Seen::with)
+}
+
+/// What tracing adds to a call at least.
+#[derive(Clone, Copy)]
+struct Floor {
+    in_call_ns: i64,
+    /// In it and behind it.
+    step_ns: i64,
+}
+
+fn floor(capture: &Capture, seen: &Seen) -> Option<Floor> {
+    let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
+    if !is_timed || seen.steps.number() < LEAST_TRIVIAL {
+        return None;
+    }
+    let mut trivial = Histogram::default();
+    seen.trivial.iter().for_each(|each| trivial.merge(each));
+    let (in_call_ns, step_ns) = (trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
+    let works_between = step_ns > in_call_ns.saturating_mul(MOST_BEHIND);
+    let floor = Floor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
+    // A clock that is too coarse says 0.
+    (floor.step_ns > 0).then_some(floor)
+}
+
+/// A median tells how a machine is that is busy, or slow now and then; and one syscall that is slow says nothing.
+fn quick_ns(seen: &Seen) -> i64 {
+    let enough = |each: &&Histogram| each.number() >= LEAST_TRIVIAL;
+    seen.trivial.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
+}
+
+fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {
+    let tasks = || capture.tasks.clone().filter_map(|task| trace.tasks.get(task as usize));
+    let exited =
+        capture.lines_of(LineKind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
+    let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
+    let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
+    let lacks_starts = capture.format == "strace" && seen.calls >= LEAST_CALLS && seen.starts == 0;
+    seen.calls > 0 && ((exited && seen.exits == 0) || ((lacks_basics || lacks_starts) && ran()))
+}
+
+fn has_children(trace: &Trace, capture: &Capture) -> bool {
+    let mut tasks = capture.tasks.clone().skip(1).filter_map(|task| trace.tasks.get(task as usize));
+    tasks.any(|task| !task.is_thread)
+}

@@ -1,0 +1,263 @@
+//! Who waited on whom, per process: what it waited for on the path, and how much longer it could have taken.
+//!
+//! ```text
+//! parent  |-- work --|------- wait -------|          inclusive: all of it; waits for the child
+//! child   |---------- work ---------------|          inclusive: what it has on the path
+//! other   |-- work --|       slack        |          ended here; the path is in who waits for it again only there
+//! ```
+//!
+//! For slack see [`crate::critical_path::slack`].
+
+use crate::critical_path::slack::{self, Asked, asked};
+use crate::critical_path::walk::{Segment, Waited};
+use crate::critical_path::window::Window;
+use crate::partition::pieces::text_column;
+use crate::query::selection::{ProgramIndex, Selection};
+use crate::store::table::{Table, ints, some_ints, texts};
+use crate::store::trace::Trace;
+use crate::tables::processes::main_tasks;
+use crate::waits::wakers::{How, Sure, Wakers};
+use parsers::{NO_ID, NO_NS, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::OnceLock;
+
+/// How it is known who ended a wait, and how sure that is.
+type Known = (How, Sure);
+/// A process, one for which it waited, and how that is known.
+type Link = (u32, u32, Known);
+
+/// For whom a process waited longest.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Longest {
+    ns: i64,
+    waker: u32,
+    /// Of most of that time.
+    known: Known,
+}
+
+/// For whom each process waited on the path, as a walk tells it.
+#[derive(Debug, Default)]
+struct Waits {
+    mains: Vec<u32>,
+    /// By who waited, for whom, and how that is known.
+    sums: FxHashMap<Link, i64>,
+    /// The processes that wait at this moment of the walk, and how often each does.
+    waiting: Vec<u32>,
+    depths: Vec<u32>,
+}
+
+impl Waits {
+    fn new(trace: &Trace) -> Waits {
+        Waits { mains: main_tasks(trace), depths: vec![0; trace.tasks.len()], ..Waits::default() }
+    }
+
+    fn begins(&mut self, waiter: u32) {
+        let process = self.main(waiter);
+        self.waiting.push(process);
+        if let Some(depth) = self.depths.get_mut(process as usize) {
+            *depth += 1;
+        }
+    }
+
+    fn ends(&mut self, waited: &Waited) {
+        let (waiter, waker) = (self.main(waited.waiter), self.main(waited.waker));
+        self.waiting.pop();
+        if let Some(depth) = self.depths.get_mut(waiter as usize) {
+            *depth = depth.saturating_sub(1);
+        }
+        // Who reaps a process is waited for by those that look whether it is gone: both wait for the process.
+        let is_between = self.waits(waiter);
+        let outer = if is_between { self.waiting.last().copied().unwrap_or(waiter) } else { waiter };
+        if outer != waker && !self.waits(waker) {
+            *self.sums.entry((outer, waker, waited.known)).or_default() += waited.dur_ns;
+        }
+    }
+
+    fn main(&self, task: u32) -> u32 {
+        self.mains.get(task as usize).copied().unwrap_or(task)
+    }
+
+    fn waits(&self, process: u32) -> bool {
+        self.depths.get(process as usize).is_some_and(|&depth| depth > 0)
+    }
+
+    /// For whom each process waited longest, how long, and how most of that is known.
+    fn longest(&self) -> FxHashMap<u32, Longest> {
+        let mut pairs: FxHashMap<(u32, u32), (i64, (i64, Known))> = FxHashMap::default();
+        for (&(waiter, waker, known), &ns) in &self.sums {
+            let (sum_ns, most) = pairs.entry((waiter, waker)).or_insert((0, (ns, known)));
+            *sum_ns += ns;
+            *most = (*most).max((ns, known));
+        }
+        let mut longest: FxHashMap<u32, Longest> = FxHashMap::default();
+        for ((waiter, waker), (ns, (_, known))) in pairs {
+            let one = Longest { ns, waker, known };
+            let best = longest.entry(waiter).or_insert(one);
+            *best = (*best).max(one);
+        }
+        longest
+    }
+}
+
+/// What the walk of a window tells of slack.
+#[derive(Debug, Default)]
+struct Heard {
+    /// In order of `from_ns`.
+    asked: Vec<Asked>,
+    /// Processes that waited on the path, each with the one that ended the wait.
+    waited: FxHashSet<(u32, u32)>,
+}
+
+/// What a walk tells of processes, by their main tasks.
+#[derive(Debug, Default)]
+pub struct Told {
+    waits: Waits,
+    /// Time on the path in each process, or while it waited.
+    inclusive_ns: Vec<i64>,
+    /// Where the latest stretch of each process seen so far begins; the walk goes back in time.
+    begins_ns: Vec<i64>,
+    /// Of the window that is walked.
+    heard: Heard,
+    /// Those asked behind this place are answered.
+    open: usize,
+    /// Of the windows before.
+    windows: Vec<Heard>,
+    slack_ns: OnceLock<FxHashMap<u32, i64>>,
+}
+
+impl Told {
+    /// Nothing is walked yet.
+    pub(crate) fn new(trace: &Trace) -> Told {
+        let (waits, none) = (Waits::new(trace), vec![NO_NS; trace.tasks.len()]);
+        Told { waits, inclusive_ns: vec![0; trace.tasks.len()], begins_ns: none, ..Told::default() }
+    }
+
+    /// The walk of a window begins.
+    pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
+        self.leave();
+        self.heard.asked = asked(trace, &self.waits.mains, window.capture);
+        self.open = self.heard.asked.partition_point(|asked| asked.from_ns <= window.end_ns);
+        self.begins_ns.fill(NO_NS);
+    }
+
+    /// The walk of the last window is over.
+    pub(crate) fn leave(&mut self) {
+        self.windows.push(std::mem::take(&mut self.heard));
+    }
+
+    /// See [`Listen::charged`](crate::critical_path::walk::Listen::charged).
+    pub(crate) fn charged(&mut self, segment: &Segment) {
+        let process = self.waits.main(segment.task);
+        self.add(process, segment.dur_ns());
+        while let Some(asked) = self.open.checked_sub(1).and_then(|last| self.heard.asked.get_mut(last)) {
+            if asked.from_ns < segment.start_ns {
+                break;
+            }
+            let here = asked.waiter == process && asked.from_ns <= segment.end_ns;
+            let later = self.begins_ns.get(asked.waiter as usize).copied().unwrap_or(NO_NS);
+            asked.next_ns = if here { asked.from_ns } else { later };
+            self.open -= 1;
+        }
+        if let Some(begins_ns) = self.begins_ns.get_mut(process as usize) {
+            *begins_ns = segment.start_ns;
+        }
+    }
+
+    /// See [`Listen::begins`](crate::critical_path::walk::Listen::begins).
+    pub(crate) fn begins(&mut self, waiter: u32) {
+        self.waits.begins(waiter);
+    }
+
+    /// See [`Listen::ends`](crate::critical_path::walk::Listen::ends).
+    pub(crate) fn ends(&mut self, waited: &Waited) {
+        self.waits.ends(waited);
+        let process = self.waits.main(waited.waiter);
+        self.heard.waited.insert((process, self.waits.main(waited.waker)));
+        self.add(process, waited.dur_ns);
+    }
+
+    /// Add time to a process, unless it waits: then it gets all of that when the wait ends.
+    fn add(&mut self, process: u32, ns: i64) {
+        if self.waits.waits(process) {
+            return;
+        }
+        if let Some(sum_ns) = self.inclusive_ns.get_mut(process as usize) {
+            *sum_ns += ns;
+        }
+    }
+
+    /// Time on the path in which other processes waited for the one of a task.
+    pub fn awaited_ns(&self, task: u32) -> i64 {
+        let process = self.waits.main(task);
+        let awaited = self.waits.sums.iter().filter(|&(&(_, waker, _), _)| waker == process);
+        awaited.map(|(_, ns)| ns).sum()
+    }
+
+    /// See [`crate::critical_path::slack`]; those of which it is not known are not here.
+    pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
+        self.slack_ns.get_or_init(|| {
+            let mains = &self.waits.mains;
+            let slacks = |heard: &Heard| slack::slacks(trace, wakers, mains, &heard.asked, &heard.waited);
+            self.windows.iter().flat_map(slacks).collect()
+        })
+    }
+}
+
+/// One row per process that the selection touches.
+pub fn chain(trace: &Trace, wakers: &Wakers, told: &Told, selection: &Selection<'_>) -> Table {
+    let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
+    let mut rows: Vec<u32> = chosen.map(|task| told.waits.main(task)).collect();
+    rows.sort_unstable();
+    rows.dedup();
+    let mut table = links_table(trace, selection.program_index, &rows, &told.waits.longest());
+    let slack_ns = told.slack_ns(trace, wakers);
+    let inclusive_ns = rows.iter().map(|&task| told.inclusive_ns.get(task as usize).copied().unwrap_or(0));
+    table.columns.push(("inclusive_ns".to_owned(), some_ints(inclusive_ns)));
+    let slack_ns = rows.iter().map(|task| slack_ns.get(task).copied().unwrap_or(NO_NS));
+    table.columns.push(("slack_ns".to_owned(), some_ints(slack_ns)));
+    table
+}
+
+/// The process at whose end the walk of a window begins, the one for which that waited longest, and so on: a row each.
+pub fn longest(trace: &Trace, Told { waits, .. }: &Told, windows: &[Window], programs: &ProgramIndex) -> Table {
+    let longest = waits.longest();
+    let roots = windows.iter().filter_map(|window| window.root);
+    let rows: Vec<u32> = roots.flat_map(|root| links(waits.main(root), &longest)).collect();
+    links_table(trace, programs, &rows, &longest)
+}
+
+/// A process, the one for which it waited longest, and so on, until one comes again.
+fn links(first: u32, longest: &FxHashMap<u32, Longest>) -> Vec<u32> {
+    const LONGEST_CHAIN: usize = 64;
+    let mut links = vec![first];
+    while let Some(&Longest { waker: next, .. }) = links.last().and_then(|last| longest.get(last)) {
+        if links.contains(&next) || links.len() == LONGEST_CHAIN {
+            break;
+        }
+        links.push(next);
+    }
+    links
+}
+
+fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &FxHashMap<u32, Longest>) -> Table {
+    let pid = |task: u32| match trace.tasks[task as usize].pid {
+        NO_ID => NO_NS,
+        pid => i64::from(pid),
+    };
+    let program = |task: u32| programs.name_of(task).map_or(Text::NONE, |program| program.path);
+    let waits: Vec<Option<&Longest>> = rows.iter().map(|task| longest.get(task)).collect();
+    let told = |tell: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, tell)));
+    let named = |name: &dyn Fn(Known) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));
+    let columns = vec![
+        ("task", ints(rows.iter().map(|&task| i64::from(task)))),
+        ("capture", ints(rows.iter().map(|&task| i64::from(trace.tasks[task as usize].capture)))),
+        ("pid", some_ints(rows.iter().map(|&task| pid(task)))),
+        ("program", text_column(trace, rows.iter().map(|&task| program(task)))),
+        ("waits_for_task", told(&|waits| i64::from(waits.waker))),
+        ("waits_for_pid", told(&|waits| pid(waits.waker))),
+        ("waits_for_ns", told(&|waits| waits.ns)),
+        ("waits_for_how", named(&|(how, _)| how.name())),
+        ("waits_for_sure", named(&|(_, sure)| sure.name())),
+    ];
+    Table::new("chain", columns)
+}

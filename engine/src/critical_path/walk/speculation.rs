@@ -1,0 +1,238 @@
+//! The walk on all cores: legs of it are walked at once, each from a guess where the walk will be at its begin.
+//!
+//! ```text
+//! time       |---------- leg 3 ---------|---------- leg 2 ---------|---------- leg 1 ---------|
+//! at once     <============== guess here <============== guess here <=========== the walk is here
+//! then        <-------------------- joins <------------------- joins <------------------------
+//! ```
+//! The walk takes over what was heard on a leg from where it is itself exactly where the leg has been: what follows depends
+//! on nothing else. Until then it goes on alone, and if it never joins a leg, that one was walked in vain.
+
+use crate::critical_path::walk::{Listen, Now, Segment, Spell, Visits, Waited, Walk};
+use crate::critical_path::window::Window;
+use crate::store::trace::Trace;
+use crate::waits::wakers::{Edge, Wakers};
+use parsers::NO_NS;
+use rayon::prelude::*;
+use std::iter::successors;
+
+/// Events of a leg: what is heard on it should stay near the core.
+const LEG_ROWS: u32 = 1 << 15;
+/// Legs of each core that are walked at once: what is heard on them is kept until they are joined.
+const LEGS_OF_CORE: usize = 2;
+/// Tasks that a guess goes through at most.
+const JUMPS: usize = 256;
+/// Steps at the begin of a leg where it can be joined in any case, and how many others at most.
+const FIRST_MARKS: usize = 8;
+const MARKS: usize = 64;
+
+/// Events of a leg; more than there are if one core has to walk alone.
+pub(super) fn rows_of_leg() -> u32 {
+    if rayon::current_num_threads() > 1 { LEG_ROWS } else { u32::MAX }
+}
+
+/// Moments inside a window at which legs of so many events begin, the last one first.
+pub(super) fn begins(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i64> {
+    let Some(capture) = trace.captures.get(window.capture as usize) else { return Vec::new() };
+    let rows = successors(capture.rows.end.checked_sub(leg_rows), |row| row.checked_sub(leg_rows));
+    let rows = rows.take_while(|row| capture.rows.contains(row));
+    let mut begins = Vec::new();
+    for at_ns in rows.map(|row| trace.events.start_ns(row)).filter(|&at_ns| at_ns != NO_NS) {
+        // Lines may be out of order.
+        if window.start_ns < at_ns && at_ns < *begins.last().unwrap_or(&window.end_ns) {
+            begins.push(at_ns);
+        }
+    }
+    begins
+}
+
+/// What a listener is told.
+enum Told {
+    Charged(Segment),
+    Worked(Spell),
+    Begins(u32, Edge),
+    Ends(Waited),
+}
+
+impl Told {
+    fn tell(self, trace: &Trace, wakers: &Wakers, listener: &mut impl Listen) {
+        match self {
+            Told::Charged(segment) => listener.charged(segment),
+            Told::Worked(spell) => listener.worked(trace, wakers, spell),
+            Told::Begins(waiter, edge) => listener.begins(waiter, &edge),
+            Told::Ends(waited) => listener.ends(&waited),
+        }
+    }
+}
+
+/// Keeps what it is told.
+#[derive(Default)]
+struct Heard(Vec<Told>);
+
+impl Listen for Heard {
+    fn charged(&mut self, segment: Segment) {
+        self.0.push(Told::Charged(segment));
+    }
+
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: Spell) {
+        self.0.push(Told::Worked(spell));
+    }
+
+    fn begins(&mut self, waiter: u32, edge: &Edge) {
+        self.0.push(Told::Begins(waiter, *edge));
+    }
+
+    fn ends(&mut self, waited: &Waited) {
+        self.0.push(Told::Ends(*waited));
+    }
+}
+
+/// Walks legs before the walk itself comes there, one after the other, ever further back.
+struct Scout<'walk> {
+    walk: Walk<'walk, Heard>,
+    /// Where it has been on its last leg.
+    marks: Vec<Mark>,
+}
+
+/// Where a scout has been, and what it had heard and how many steps it had made before.
+struct Mark {
+    now: Now,
+    heard: usize,
+    steps: u64,
+}
+
+impl Scout<'_> {
+    /// Walk from where the walk is, or from where it may be at an earlier moment, until a moment is passed.
+    fn walk(&mut self, now: &Now, from_ns: Option<i64>, until_ns: i64) {
+        self.marks.clear();
+        self.walk.be_at(now.clone());
+        if let Some(from_ns) = from_ns {
+            self.walk.jump_to(from_ns);
+        }
+        self.walk.listener.0.clear();
+        // The walk comes back to who waits for all others, whatever was guessed of those.
+        let mut least_deep = usize::MAX;
+        loop {
+            let deep = self.walk.now.stack.len();
+            if self.marks.len() < FIRST_MARKS || (deep <= least_deep && self.marks.len() < MARKS) {
+                least_deep = least_deep.min(deep);
+                self.mark();
+            }
+            if self.walk.now.at_ns <= until_ns || !self.walk.step() {
+                break;
+            }
+        }
+    }
+
+    fn mark(&mut self) {
+        let Walk { now, listener, steps, .. } = &self.walk;
+        self.marks.push(Mark { now: now.clone(), heard: listener.0.len(), steps: *steps });
+    }
+}
+
+impl<L: Listen> Walk<'_, L> {
+    /// Walk to the end, in legs that begin at these moments. The answer is how many of them the walk joined.
+    pub(super) fn in_legs(&mut self, begins: &[i64]) -> usize {
+        let (trace, wakers) = (self.trace, self.wakers);
+        let at_once = begins.len().min(LEGS_OF_CORE * rayon::current_num_threads());
+        let mut heard: Vec<Heard> = std::iter::repeat_with(Heard::default).take(at_once).collect();
+        let scout = |heard| Scout { walk: Walk::new(trace, wakers, self.now.clone(), heard), marks: Vec::new() };
+        let mut scouts: Vec<Scout<'_>> = heard.iter_mut().map(scout).collect();
+        let mut joined = 0;
+        for begins in begins.chunks(at_once.max(1)) {
+            let now = &self.now;
+            let legs = scouts.par_iter_mut().zip(begins).enumerate();
+            legs.for_each(|(at, (scout, &until_ns))| {
+                scout.walk(now, at.checked_sub(1).map(|before| begins[before]), until_ns);
+            });
+            joined += scouts.iter_mut().take(begins.len()).map(|scout| self.join(scout)).filter(|&joins| joins).count();
+        }
+        while self.step() {}
+        joined
+    }
+
+    /// Go on until the walk is where a scout has been, and to the end of the scout's leg; or past it, if it never is there.
+    fn join(&mut self, Scout { walk: ahead, marks }: &mut Scout<'_>) -> bool {
+        let Some(lowest_ns) = marks.last().map(|mark| mark.now.at_ns) else { return false };
+        while self.now.at_ns >= lowest_ns {
+            if let Some(mark) = marks.iter().find(|mark| mark.now == self.now) {
+                let heard = ahead.listener.0.drain(mark.heard..);
+                heard.for_each(|told| told.tell(self.trace, self.wakers, self.listener));
+                self.steps += ahead.steps - mark.steps;
+                self.be_at(ahead.now.clone());
+                return true;
+            }
+            if !self.step() {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// Go to where the walk may be at an earlier moment: to whom the task looked at waits for then, and so on. Who polls, or
+    /// began to wait before the call in which the wait ends, is not seen, so it is a guess.
+    fn jump_to(&mut self, at_ns: i64) {
+        for _ in 0..JUMPS {
+            if !self.jump(at_ns) {
+                break;
+            }
+        }
+        self.now.at_ns = self.now.at_ns.min(at_ns);
+        self.now.visits = Visits::default();
+    }
+
+    fn jump(&mut self, at_ns: i64) -> bool {
+        let Now { task, floor_ns, .. } = self.now;
+        let birth_ns = self.trace.tasks[task as usize].birth_ns;
+        if floor_ns >= at_ns {
+            self.now.at_ns = floor_ns;
+            return self.step();
+        }
+        if birth_ns == NO_NS || birth_ns > at_ns {
+            self.now.at_ns = if birth_ns == NO_NS { self.now.at_ns } else { self.now.at_ns.min(birth_ns) };
+            self.leave_at_birth();
+            return self.now.at_ns > at_ns;
+        }
+        let Some((at, span)) = self.lanes.before(task, at_ns + 1).filter(|(_, span)| span.end_ns > at_ns) else {
+            return false;
+        };
+        let edge = self.wakers.waker(self.trace, task, at, span);
+        let Some(edge) = edge.filter(|edge| self.leads_on(span, at_ns, edge)) else { return false };
+        self.now.at_ns = self.now.at_ns.min(span.end_ns);
+        let (began_ns, sure) = self.began(at, span, &edge);
+        self.follow(span, began_ns, Edge { sure, ..edge });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::critical_path::window::{Choice, windows};
+    use crate::testing::{TaskPlan, build, task};
+
+    /// Two that wait for each other in turns, through two pipes.
+    fn ping_pong(turns: i64) -> Trace {
+        let turn = |(one, other): (TaskPlan, TaskPlan), at: i64| {
+            let one = one.call("write", at + 1, at + 2).on("pipe:[7]").call("read", at + 3, at + 9).on("pipe:[8]");
+            (one, other.call("read", at, at + 4).on("pipe:[7]").call("write", at + 6, at + 8).on("pipe:[8]"))
+        };
+        let begin = (task(1).exec(0, 1, "/bin/ping").fork(1, 2, 2), task(2));
+        let (one, other) = (1..=turns).map(|number| 10 * number).fold(begin, turn);
+        build(vec![one.exit(10 * turns + 30), other.exit(10 * turns + 20)])
+    }
+
+    #[test]
+    fn the_walk_joins_every_leg_where_nobody_polls() {
+        let trace = ping_pong(200);
+        let (wakers, window) = (Wakers::new(&trace), windows(&trace, &Choice::default())[0]);
+        // In the midst of calls of either, and between them.
+        let begins: Vec<i64> = (1..=190).rev().map(|number| 10 * number + number % 10).collect();
+        let mut heard = Heard::default();
+        let root = window.root.expect("a root");
+        let mut walk = Walk::new(&trace, &wakers, Now::at_end(&window, root), &mut heard);
+        assert_eq!(walk.in_legs(&begins), begins.len());
+        let waits = heard.0.iter().filter(|told| matches!(told, Told::Begins(..))).count();
+        assert!(waits >= 200, "{waits} waits: one in each turn");
+    }
+}

@@ -1,0 +1,252 @@
+//! The window: which stretch of wall time is divided, and in which task the walk back through it begins.
+//!
+//! ```text
+//! started by the tracer   first |--------------- its life ---------------| last   the walk starts at its end
+//! attached                 |~~ all wait ~~|------------------------------| the task that completed the last event, and
+//!                                                                          does more than keep a rhythm
+//!                             left out     window
+//! ```
+
+use crate::store::classes::{class_of, moves_bytes};
+use crate::store::events::{EventKind, NONE};
+use crate::store::tasks::Task;
+use crate::store::trace::{Capture, Trace};
+use crate::waits::{child, wait_kinds};
+use parsers::syscalls::Class;
+use parsers::{Clock, NO_NS, Outcome};
+
+/// Why a capture has no window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reason {
+    /// Its lines carry no stamps.
+    NoClock,
+    /// Its stamps count the CPU time of each thread.
+    PerThreadClock,
+    /// It has no event.
+    Empty,
+    /// It has no process with the id asked for.
+    NoProcess,
+}
+
+impl Reason {
+    /// The name in tables; how to say it is left to those who print it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Reason::NoClock => "no_clock",
+            Reason::PerThreadClock => "per_thread_clock",
+            Reason::Empty => "empty",
+            Reason::NoProcess => "no_process",
+        }
+    }
+}
+
+/// What the user asked for instead of the rule.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Choice {
+    /// The window is the life of this process.
+    pub pid: Option<i32>,
+    /// The same, and stronger than `pid`.
+    pub root: Option<i32>,
+    /// Not before this moment.
+    pub from_ns: Option<i64>,
+    /// Not after this moment.
+    pub to_ns: Option<i64>,
+}
+
+/// A stretch of the wall time of a capture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Window {
+    /// The capture.
+    pub capture: u32,
+    /// From when; [`NO_NS`] without a window.
+    pub start_ns: i64,
+    /// To when; [`NO_NS`] without a window.
+    pub end_ns: i64,
+    /// The task at whose end the walk starts.
+    pub root: Option<u32>,
+    /// Time at the beginning of the capture in which every task only waited, and that is not in the window.
+    pub left_out_ns: i64,
+    /// Why there is no window.
+    pub reason: Option<Reason>,
+}
+
+impl Window {
+    fn none(capture: u32, reason: Reason) -> Window {
+        Window { capture, start_ns: NO_NS, end_ns: NO_NS, root: None, left_out_ns: 0, reason: Some(reason) }
+    }
+
+    /// Its length; 0 without a window.
+    pub fn wall_ns(&self) -> i64 {
+        if self.root.is_none() { 0 } else { self.end_ns.saturating_sub(self.start_ns).max(0) }
+    }
+}
+
+/// Tasks that are looked at for the one at which a walk begins, those that ended something last.
+const TASKS_AT_THE_END: usize = 64;
+/// Events of a task of which one was completed last; they are in the order of their starts.
+const ROWS_AT_THE_END: usize = 4;
+/// Calls of a task that tell whether it only keeps a rhythm, the last ones.
+const CALLS_OF_A_RHYTHM: usize = 64;
+/// Of these at least so many are waits that came to their limits.
+const BEATS: usize = 8;
+
+/// The window of each capture.
+pub fn windows(trace: &Trace, choice: &Choice) -> Vec<Window> {
+    (0..).zip(&trace.captures).map(|(number, capture)| window(trace, number, capture, choice)).collect()
+}
+
+/// The window of a capture; `None` if there is no such capture.
+pub fn window_of(trace: &Trace, number: u32, choice: &Choice) -> Option<Window> {
+    trace.captures.get(number as usize).map(|capture| window(trace, number, capture, choice))
+}
+
+fn window(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Window {
+    if let Some(reason) = no_window(capture) {
+        return Window::none(number, reason);
+    }
+    let chosen = choice.root.or(choice.pid);
+    let found = match chosen {
+        Some(pid) => process_life(trace, number, capture, pid),
+        None => started_life(trace, capture).or_else(|| whole(trace, number, capture, choice)),
+    };
+    let Some(found) = found else {
+        return Window::none(number, if chosen.is_some() { Reason::NoProcess } else { Reason::Empty });
+    };
+    clipped(Window { capture: number, ..found }, choice)
+}
+
+fn no_window(capture: &Capture) -> Option<Reason> {
+    match capture.facts.clock {
+        _ if capture.rows.is_empty() => Some(Reason::Empty),
+        Clock::PerThread => Some(Reason::PerThreadClock),
+        _ if !capture.has_wall_clock() => Some(Reason::NoClock),
+        _ => None,
+    }
+}
+
+fn clipped(window: Window, choice: &Choice) -> Window {
+    let start_ns = choice.from_ns.map_or(window.start_ns, |from_ns| from_ns.max(window.start_ns));
+    let end_ns = choice.to_ns.map_or(window.end_ns, |to_ns| to_ns.min(window.end_ns));
+    Window { start_ns, end_ns: end_ns.max(start_ns), ..window }
+}
+
+fn life(task: u32, start_ns: i64, end_ns: i64) -> Window {
+    Window { capture: 0, start_ns, end_ns, root: Some(task), left_out_ns: 0, reason: None }
+}
+
+/// The life of the process with this id: of the first one, where the id was given out again.
+fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Option<Window> {
+    let is_process = |task: &&Task| task.pid == pid && task.birth_ns != NO_NS;
+    let first = tasks_of(trace, capture).map(|(_, task)| task).filter(is_process).min_by_key(|task| task.birth_ns)?;
+    let main = tasks_of(trace, capture).find(|(_, task)| std::ptr::eq(*task, first))?.0;
+    let ender = child::ender(trace, main);
+    let end_ns = trace.tasks.get(ender as usize)?.end_ns();
+    Some(Window { capture: number, ..life(ender, first.birth_ns, end_ns) })
+}
+
+fn tasks_of<'trace>(trace: &'trace Trace, capture: &Capture) -> impl Iterator<Item = (u32, &'trace Task)> {
+    capture.tasks.clone().filter_map(|number| trace.tasks.get(number as usize).map(|task| (number, task)))
+}
+
+/// The life of the first task if the tracer started it and saw its end.
+fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
+    let dated = tasks_of(trace, capture).filter(|(_, task)| task.birth_ns != NO_NS);
+    let (first, task) = dated.min_by_key(|(_, task)| task.birth_ns)?;
+    let begins = *trace.rows_of(first).first()?;
+    let starts = trace.events.kind(begins) == EventKind::Call
+        && matches!(trace.events.texts.bytes(trace.events.shape(begins).syscall), b"execve" | b"execveat" | b"exec");
+    if !starts || task.creator != NONE || task.death_ns == NO_NS {
+        return None;
+    }
+    let ender = child::ender(trace, first);
+    Some(life(ender, task.birth_ns, trace.tasks.get(ender as usize)?.end_ns()))
+}
+
+/// From the first event to the last completed one, or to the moment asked for, without the idle time at the beginning.
+fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Option<Window> {
+    let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
+    let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number)).min();
+    let first_ns = capture.first_ns;
+    let left_out_ns = match (busy_ns, choice.from_ns) {
+        (Some(busy_ns), None) if busy_ns < end_ns => (busy_ns - first_ns).max(0),
+        _ => 0,
+    };
+    Some(Window { capture: number, left_out_ns, ..life(root, first_ns + left_out_ns, end_ns) })
+}
+
+/// The task that completed the last event, and when. At a moment asked for, it is who completes one just then; else whose call
+/// goes on then and works; else who completes one next.
+fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(u32, i64)> {
+    let events = &trace.events;
+    let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
+    let ends = || {
+        let rows = capture.rows.clone().filter(ended);
+        rows.map(|row| (events.end_ns(row).unwrap_or(events.start_ns(row)), row))
+    };
+    let next = to_ns.and_then(|to_ns| {
+        let behind = ends().filter(|&(end_ns, _)| end_ns >= to_ns);
+        let works = |row: u32| events.start_ns(row) < to_ns && !wait_kinds::may_idle(events, row);
+        behind.min_by_key(|&(end_ns, row)| (end_ns > to_ns, !works(row), end_ns, row))
+    });
+    let (end_ns, row) = next.or_else(|| ends().max())?;
+    let root = match events.task(row) {
+        last if next.is_none() && keeps_a_rhythm(trace, last) => last_that_works(trace, capture).unwrap_or(last),
+        last => last,
+    };
+    Some((root, to_ns.map_or(end_ns, |to_ns| end_ns.min(to_ns))))
+}
+
+/// ```text
+/// ticker   |- 50 ms -|- 50 ms -|- 50 ms -|- 50 ms -|-     completes the last event of nearly every capture that was cut
+/// worker   |------- read -------|- write -|--------
+/// ```
+///
+/// The task that completed an event last, but for those that only keep a rhythm: nobody asks what they waited for.
+fn last_that_works(trace: &Trace, capture: &Capture) -> Option<u32> {
+    let events = &trace.events;
+    let last = |task: u32| {
+        let rows = trace.rows_of(task).iter().rev().copied();
+        let ended = rows.filter(|&row| events.start_ns(row) != NO_NS && events.outcome(row) != Outcome::Open);
+        ended.take(ROWS_AT_THE_END).map(|row| events.end_ns(row).unwrap_or(events.start_ns(row))).max()
+    };
+    let mut tasks: Vec<_> = tasks_of(trace, capture).filter_map(|(task, _)| Some((last(task)?, task))).collect();
+    tasks.sort_unstable_by_key(|&end| std::cmp::Reverse(end));
+    tasks.into_iter().map(|(_, task)| task).take(TASKS_AT_THE_END).find(|&task| !keeps_a_rhythm(trace, task))
+}
+
+/// Whether the last calls of a task are waits that came to their limits, and nothing that moves data.
+fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
+    let events = &trace.events;
+    let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.kind(row) == EventKind::Call);
+    let mut beats = 0;
+    for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(CALLS_OF_A_RHYTHM) {
+        let wait = wait_kinds::wait_of_row(events, row);
+        let syscall = events.texts.bytes(events.shape(row).syscall);
+        let (class, moves) = (class_of(syscall, events.texts.bytes(events.target(row))), moves_bytes(syscall));
+        let lasts = events.dur_ns(row) > 0;
+        match wait {
+            Some(wait_kinds::Wait::Sleep) if lasts => beats += 1,
+            Some(_) if wait_kinds::timed_out(events, row) => beats += usize::from(lasts),
+            // It may wake others, and find that it need not wait.
+            Some(wait_kinds::Wait::Lock) | None
+                if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
+            _ => return false,
+        }
+    }
+    beats >= BEATS
+}
+
+/// When a task first does something else than wait. `None` if it never does.
+fn busy_from(trace: &Trace, task: u32) -> Option<i64> {
+    let mut idle_until_ns = trace.tasks.get(task as usize).filter(|task| task.birth_ns != NO_NS)?.birth_ns;
+    let mut rows = 0;
+    for span in trace.spans(task) {
+        rows += 1;
+        if span.start_ns > idle_until_ns || !wait_kinds::may_idle(&trace.events, span.row) {
+            return Some(idle_until_ns);
+        }
+        idle_until_ns = span.end_ns;
+    }
+    let outlives = trace.rows_of(task).len() > rows || trace.tasks[task as usize].death_ns != NO_NS;
+    outlives.then_some(idle_until_ns)
+}

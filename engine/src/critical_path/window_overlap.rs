@@ -1,0 +1,80 @@
+//! Calls that lie over an edge of a window: time on the path is cut there, but sums of calls have them whole.
+//!
+//! ```text
+//! window        |------------------|
+//! task 1    |--- read ---| |- write -|            2 calls; outside: what the read has before and the write behind
+//! ```
+
+use crate::critical_path::window::Window;
+use crate::query::selection::Selection;
+use crate::store::events::EventKind;
+use crate::store::trace::Trace;
+
+/// Rows of a task before an edge that may be signals.
+const ROWS_BEFORE: usize = 64;
+
+/// The calls over the edges of a window.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Edges {
+    /// Their number.
+    pub calls: u64,
+    /// How much of their time lies outside, over all tasks.
+    pub outside_ns: i64,
+}
+
+/// The calls that are chosen and lie over an edge of a window.
+pub fn edges(trace: &Trace, selection: &Selection<'_>, window: &Window) -> Edges {
+    let Some(capture) = trace.captures.get(window.capture as usize).filter(|_| window.root.is_some()) else {
+        return Edges::default();
+    };
+    let mut edges = Edges::default();
+    for task in capture.tasks.clone() {
+        let at_start = over(trace, task, window.start_ns);
+        let at_end = over(trace, task, window.end_ns).filter(|&row| Some(row) != at_start);
+        for row in at_start.into_iter().chain(at_end).filter(|&row| selection.has(row)) {
+            let (start_ns, end_ns) = (trace.events.start_ns(row), trace.events.end_ns(row).unwrap_or(window.end_ns));
+            let before_ns = (window.start_ns - start_ns).max(0);
+            let behind_ns = (end_ns - window.end_ns).max(0);
+            edges.calls += 1;
+            edges.outside_ns = edges.outside_ns.saturating_add(before_ns).saturating_add(behind_ns);
+        }
+    }
+    edges
+}
+
+/// The call of a task that goes on at a moment.
+fn over(trace: &Trace, task: u32, at_ns: i64) -> Option<u32> {
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    let until = rows.partition_point(|&row| events.start_ns(row) < at_ns);
+    let mut calls = rows[..until].iter().rev().take(ROWS_BEFORE).filter(|&&row| events.kind(row) == EventKind::Call);
+    calls.next().copied().filter(|&row| events.end_ns(row).is_some_and(|end_ns| end_ns > at_ns))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Edges, edges};
+    use crate::critical_path::window;
+    use crate::critical_path::window::windows;
+    use crate::query::selection::{Choice, Selection};
+    use crate::store::trace::Trace;
+    use crate::testing::{build, task};
+
+    #[test]
+    fn calls_over_an_edge_are_told_with_what_lies_outside() {
+        let waiter =
+            task(1).exec(0, 1, "/bin/x").call("read", 10, 40).call("write", 50, 60).call("read", 70, 95).exit(100);
+        let trace: Trace = build(vec![waiter, task(2).call("brk", 5, 95).exit(96)]);
+        let told = |from_ns, to_ns| {
+            let asked = window::Choice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..window::Choice::default() };
+            let selection = Selection::new(&trace, &Choice::default()).expect("a choice of everything");
+            edges(&trace, &selection, &windows(&trace, &asked)[0])
+        };
+        assert_eq!(told(30, 80), Edges { calls: 3, outside_ns: 20 + 15 + 25 + 15 });
+        assert_eq!(told(0, 100), Edges::default());
+        assert_eq!(
+            told(40, 50),
+            Edges { calls: 1, outside_ns: 35 + 45 },
+            "what ends or begins there does not lie over it"
+        );
+    }
+}

@@ -1,0 +1,464 @@
+//! Lines to events: halves joined, stamps placed, tasks born and ended, each line counted once.
+
+mod deadlines;
+mod fast_path;
+mod halves;
+mod infer_creator;
+mod infer_parent_by_exit;
+mod infer_thread_group;
+mod lives;
+mod notes;
+mod runs;
+
+use crate::ingest::clock::FileClock;
+use crate::ingest::descriptors::Descriptors;
+use crate::ingest::task_ids::Owners;
+use crate::store::events::{Event, EventKind, NONE};
+use crate::store::trace::{Capture, Cells, Trace};
+use crate::waits::wait_kinds::RESTART;
+use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
+use rustc_hash::FxHashMap;
+
+/// What is remembered of a task between its lines.
+#[derive(Clone, Copy, Default)]
+struct State {
+    /// Number in `Assembler::open` of the call that is open, plus 1.
+    open: u32,
+    /// The last call if it has no duration yet, plus 1.
+    undated: u32,
+    /// The last call, plus 1.
+    last_row: u32,
+    /// End of the last event; 0 with `seen` false.
+    last_end_ns: i64,
+    seen: bool,
+    /// It said that it exits; the next call with its id is another task's.
+    exiting: bool,
+    /// It ended by the call that ends no more than one thread.
+    left_alone: bool,
+    /// A signal came in this call, which began at this time; the call is printed behind the signal.
+    broken: Option<(Text, i64)>,
+    /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
+    gone_ns: i64,
+    /// The program's name in the first line that has one.
+    program: Text,
+    /// The call that the kernel went on with last, behind a signal.
+    goes_on: Text,
+}
+
+impl State {
+    fn is_over(&self, stamp_ns: i64) -> bool {
+        self.exiting || (self.gone_ns != 0 && stamp_ns > self.gone_ns)
+    }
+}
+
+/// The first half of a call.
+struct Open {
+    row: u32,
+    /// What [`crate::store::events::EventTable::begin_half`] told of it.
+    half: u32,
+    line: Line,
+    extra: Option<Extra>,
+}
+
+/// Where a line stands.
+#[derive(Clone, Copy)]
+pub(crate) struct Place {
+    pub file: u32,
+    pub line: u32,
+}
+
+/// Puts the lines of one capture into a trace.
+pub(crate) struct Assembler<'trace> {
+    trace: &'trace mut Trace,
+    capture: Capture,
+    facts: CaptureFacts,
+    owners: Owners,
+    clocks: Vec<FileClock>,
+    first_task: u32,
+    states: Vec<State>,
+    open: Vec<Open>,
+    free: Vec<u32>,
+    last_open: Vec<u32>,
+    /// Open calls of further threads, in the order of their starts, where lines do not tell threads apart.
+    parked: FxHashMap<u32, Vec<Open>>,
+    last_exec: u32,
+    /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
+    reader: usize,
+    body_shapes: Vec<Vec<u32>>,
+    /// Bodies of each reader that need little thought, if the capture can have such.
+    plain: Vec<Vec<Option<fast_path::Plain>>>,
+    has_plain: bool,
+    descriptors: Descriptors,
+    /// See `runs`: some task of this run was created by a call that is not in it.
+    hides_births: bool,
+    /// Tasks up to this one have their creator's descriptors, if they have a creator.
+    inherited: u32,
+    presumed: infer_creator::Presumed,
+    kin: Vec<infer_parent_by_exit::Claim>,
+    members: infer_thread_group::Members,
+}
+
+impl<'trace> Assembler<'trace> {
+    pub(crate) fn new(trace: &'trace mut Trace, capture: Capture) -> Assembler<'trace> {
+        let (facts, files) = (capture.facts, capture.files.len());
+        let number = trace.captures.len() as u32;
+        let first_task = trace.tasks.len() as u32;
+        trace.events.begin_capture();
+        Assembler {
+            capture,
+            facts,
+            owners: Owners::new(number, &facts),
+            clocks: vec![FileClock::new(&facts); files],
+            first_task,
+            states: Vec::new(),
+            open: Vec::new(),
+            free: Vec::new(),
+            last_open: vec![NONE; files],
+            parked: FxHashMap::default(),
+            last_exec: NONE,
+            reader: 0,
+            body_shapes: Vec::new(),
+            plain: Vec::new(),
+            has_plain: fast_path::can_be(&facts),
+            descriptors: Descriptors::default(),
+            hides_births: false,
+            inherited: first_task,
+            presumed: infer_creator::Presumed::default(),
+            kin: Vec::new(),
+            members: infer_thread_group::Members::default(),
+            trace,
+        }
+    }
+
+    /// Number of the capture's first file in the trace.
+    pub(crate) fn first_file(&self) -> u32 {
+        self.capture.first_file
+    }
+
+    /// Whether stamps are differences to the line before, wherever that stands.
+    pub(crate) fn counts_differences(&self) -> bool {
+        self.facts.clock == parsers::Clock::SincePrevious && self.capture.is_order_inferred
+    }
+
+    /// Keep where the lines of a file are.
+    pub(crate) fn keep_cells(&mut self, path: &str, cells: Cells) {
+        self.trace.cells.insert(path.to_owned(), cells);
+    }
+
+    /// Name of the capture's format.
+    pub(crate) fn format(&self) -> &'static str {
+        self.capture.format
+    }
+
+    /// Whether any line was what the format makes of a line of its own.
+    pub(crate) fn has_understood(&self) -> bool {
+        const STRANGE: [LineKind; 4] = [LineKind::Foreign, LineKind::Blank, LineKind::Damaged, LineKind::Continuation];
+        LineKind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
+    }
+
+    /// Append the numbers in this trace of texts.
+    pub(crate) fn map_texts<'text>(&mut self, texts: impl Iterator<Item = (&'text [u8], u32)>, map: &mut Vec<Text>) {
+        map.extend(texts.map(|(bytes, hash)| self.trace.events.texts.add_hashed(bytes, hash)));
+    }
+
+    /// The stamp of a line on the time line of its capture.
+    #[inline]
+    pub(crate) fn stamp(&mut self, file: u32, line: &Line) -> i64 {
+        self.clocks[(file - self.capture.first_file) as usize].place(line.stamp_ns)
+    }
+
+    /// Take in a line whose texts are those of the trace.
+    #[inline]
+    pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let kind = match extra {
+            Some(Extra::Program(name)) => {
+                let kind = self.take(line, None, stamp_ns, at);
+                self.runs(line, name);
+                kind
+            }
+            extra => self.take(line, extra, stamp_ns, at),
+        };
+        self.account(kind, 1, at.line);
+    }
+
+    /// Count lines of a kind, of which this is the first.
+    #[inline]
+    fn account(&mut self, kind: LineKind, lines: u64, first: u32) {
+        let number = kind as usize;
+        self.capture.accounting[number] += lines;
+        if self.capture.first_lines[number] == 0 {
+            self.capture.first_lines[number] = u64::from(first);
+        }
+    }
+
+    fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
+        match (line.kind, line.part) {
+            (LineKind::Call, _) => self.whole(line, extra, stamp_ns, at),
+            (LineKind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
+            (LineKind::CallEnd, _) => return self.resumed(line, extra, stamp_ns, at),
+            (LineKind::Continuation, CallPart::Tail) => return self.tail(line, extra, stamp_ns, at),
+            (LineKind::Continuation, _) => self.continued(line, extra),
+            (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
+            (LineKind::Notice, _) => self.told(extra),
+            (LineKind::Signal, _) => self.signal(line, extra, stamp_ns, at),
+            (LineKind::Exit | LineKind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),
+            (LineKind::Log, _) => self.message(line, stamp_ns, at),
+            (LineKind::SummaryTable, _) => self.summary(line, extra),
+            (LineKind::Dropped, _) => self.dropped(line),
+            _ => {}
+        }
+        line.kind
+    }
+
+    fn owner(&mut self, line: &Line, stamp_ns: i64, at: Place) -> u32 {
+        if self.facts.ids_optional && self.owners.bare() != NONE {
+            self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
+        }
+        let mut task = self.owners.owner(&mut self.trace.tasks, line);
+        let begins = matches!(line.kind, LineKind::Call | LineKind::CallStart);
+        if begins && self.state(task).is_over(stamp_ns) {
+            self.close_open(task);
+            self.owners.ended(task, (line.pid, line.tid));
+            task = self.owners.owner(&mut self.trace.tasks, line);
+        }
+        if self.inherited <= task {
+            self.inherit();
+        }
+        self.trace.tasks[task as usize].spoke(at.line);
+        self.date(task, stamp_ns);
+        task
+    }
+
+    #[inline]
+    fn state(&mut self, task: u32) -> &mut State {
+        let at = (task - self.first_task) as usize;
+        if at >= self.states.len() {
+            self.states.resize(at + 1, State::default());
+        }
+        &mut self.states[at]
+    }
+
+    /// New tasks get the descriptors of their creators, if those are known by now.
+    fn inherit(&mut self) {
+        for task in self.inherited..self.trace.tasks.len() as u32 {
+            let known = &self.trace.tasks[task as usize];
+            let (creator, is_thread) = (known.creator, known.is_thread);
+            let creator_moved_on = self.descriptors.take_forked(known.created_by, task - self.first_task);
+            match creator {
+                NONE => self.presume(task),
+                _ if creator_moved_on => {}
+                _ => self.descriptors.inherit(task - self.first_task, creator - self.first_task, is_thread),
+            }
+        }
+        self.inherited = self.trace.tasks.len() as u32;
+    }
+
+    /// What the descriptor of a call stands for, if the line does not say it, or not to whom a socket leads.
+    fn target_of(&self, task: u32, line: &Line) -> Text {
+        match (line.fd, line.target) {
+            (NO_ID, target) => target,
+            (fd, Text::NONE) => self.descriptors.target(task - self.first_task, fd),
+            (fd, target) => self.descriptors.peer(task - self.first_task, fd, target, &self.trace.events.texts),
+        }
+    }
+
+    /// A line with what does not follow from its text: the target that its descriptor stands for, and what goes on.
+    fn with_target(&mut self, task: u32, line: &Line) -> Line {
+        let (target, op) = (self.target_of(task, line), self.goes_on(task, line));
+        let is_told = target == line.target && op == line.op;
+        Line { target, op, cached: if is_told { line.cached } else { 0 }, ..*line }
+    }
+
+    /// What a call goes on with that a signal broke off. One that a second signal broke off says that it goes on with itself.
+    fn goes_on(&mut self, task: u32, line: &Line) -> Text {
+        if !line.op.is_some() || self.trace.events.texts.bytes(line.name) != RESTART {
+            return line.op;
+        }
+        let state = self.state(task);
+        if line.op != line.name || !state.goes_on.is_some() {
+            state.goes_on = line.op;
+        }
+        state.goes_on
+    }
+
+    /// A call without a printed duration lasts at most until the next event of its task.
+    #[inline]
+    fn date(&mut self, task: u32, stamp_ns: i64) {
+        if self.facts.has_durations || self.facts.stamp != StampMoment::Start || stamp_ns == NO_NS {
+            return;
+        }
+        let row = std::mem::take(&mut self.state(task).undated);
+        if row != 0 {
+            let start_ns = self.trace.events.start_ns(row - 1);
+            self.trace.events.set_dur(row - 1, stamp_ns.saturating_sub(start_ns).max(0), DurKind::UpperBound);
+        }
+    }
+
+    fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let task = self.owner(line, stamp_ns, at);
+        self.close_open(task);
+        let line = &self.with_target(task, line);
+        let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
+        let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        if extra.is_none() {
+            self.learn(line);
+        }
+        self.completed(row, task, line, extra);
+    }
+
+    /// Start, duration and its kind of a call printed whole. A task's first "since its previous event" counts from the start
+    /// of the trace: it says nothing.
+    fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
+        let facts = self.facts;
+        if facts.stamp != StampMoment::End || stamp_ns == NO_NS {
+            let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
+            let is_first = self.trace.tasks[task as usize].calls == 0;
+            let says_nothing = is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
+            return (stamp_ns, if says_nothing { 0 } else { line.dur_ns }, kind);
+        }
+        let state = *self.state(task);
+        self.state(task).broken = None;
+        // In an excerpt that is out of order, a task's first difference is not in its first line.
+        let may_be_first = !state.seen || state.last_end_ns != 0;
+        let dur_ns = match (state.broken.filter(|&(call, _)| call == line.name), line.dur_ns) {
+            (Some((_, start_ns)), _) => stamp_ns.saturating_sub(start_ns).max(0),
+            // What does not return has none.
+            (None, NO_NS) if facts.has_durations => 0,
+            (None, NO_NS) if state.seen => stamp_ns.saturating_sub(state.last_end_ns).max(0),
+            (None, NO_NS) => 0,
+            (None, dur_ns) if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,
+            (None, dur_ns) => dur_ns,
+        };
+        (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
+    }
+
+    /// The lines that follow were read by this one, who may number the bodies of lines anew.
+    pub(crate) fn hear(&mut self, reader: usize, forgot: bool) {
+        if reader >= self.body_shapes.len() {
+            self.body_shapes.resize(reader + 1, Vec::new());
+        }
+        self.reader = reader;
+        if forgot {
+            self.body_shapes[reader].clear();
+            self.plain.get_mut(reader).into_iter().for_each(Vec::clear);
+        }
+    }
+
+    /// The shape of a call; looked up once for each body of a line.
+    fn shape_of(&mut self, line: &Line) -> u32 {
+        let events = &mut self.trace.events;
+        let mut new = || events.shape_of(line.name, line.op, line.target, line.errno, line.outcome);
+        let Some((at, known)) = (line.cached as usize).checked_sub(1).zip(self.body_shapes.get_mut(self.reader)) else {
+            return new();
+        };
+        if at >= known.len() {
+            known.resize(at + 1, NONE);
+        }
+        if known[at] == NONE {
+            known[at] = new();
+        }
+        known[at]
+    }
+
+    fn push(&mut self, task: u32, line: &Line, at: Place, start_ns: i64, dur_ns: i64, dur_kind: DurKind) -> u32 {
+        let shape = self.shape_of(line);
+        let events = &mut self.trace.events;
+        let event = Event {
+            start_ns,
+            dur_ns,
+            cpu_ns: line.cpu_ns,
+            ret: line.ret,
+            line: at.line,
+            file: at.file,
+            task,
+            shape,
+            target: line.target,
+            kind: EventKind::Call,
+            outcome: line.outcome,
+            dur_kind,
+        };
+        let row = events.push(&event);
+        self.lived(task, start_ns, dur_ns);
+        self.state(task).last_row = row + 1;
+        row
+    }
+
+    /// Widen what is known of a task's and the capture's life by a stretch of time.
+    #[inline]
+    fn lived(&mut self, task: u32, start_ns: i64, dur_ns: i64) {
+        if start_ns != NO_NS {
+            let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+            self.lived_until(task, start_ns, end_ns, end_ns);
+        }
+    }
+
+    /// The same of two stretches, the second of which ended at this time.
+    #[inline]
+    fn lived_until(&mut self, task: u32, from_ns: i64, to_ns: i64, end_ns: i64) {
+        self.trace.tasks[task as usize].lived(from_ns, to_ns);
+        self.capture.lived(from_ns, to_ns);
+        let state = self.state(task);
+        (state.last_end_ns, state.seen) = (end_ns, true);
+    }
+
+    #[inline]
+    fn count(&mut self, task: u32, outcome: Outcome) {
+        self.trace.tasks[task as usize].called(outcome);
+    }
+
+    fn mark(&mut self, task: u32, kind: EventKind, line: &Line, stamp_ns: i64, at: Place) {
+        let events = &mut self.trace.events;
+        let shape = events.shape_of(line.name, line.op, line.target, line.errno, Outcome::Ok);
+        events.push(&Event {
+            start_ns: stamp_ns,
+            dur_ns: NO_NS,
+            cpu_ns: NO_NS,
+            ret: line.ret,
+            line: at.line,
+            file: at.file,
+            task,
+            shape,
+            target: line.target,
+            kind,
+            outcome: Outcome::Ok,
+            dur_kind: DurKind::None,
+        });
+        self.lived(task, stamp_ns, NO_NS);
+    }
+
+    /// The end of the file, and with it of the last capture in it, which had so many bytes.
+    pub(crate) fn finish(mut self, cut: bool, bytes: u64) {
+        self.close(cut, bytes);
+        let runs = self.capture.run;
+        let before = self.trace.captures.len() - runs as usize;
+        self.trace.captures.iter_mut().skip(before).for_each(|capture| capture.runs = runs);
+    }
+
+    /// The end of the capture.
+    fn close(&mut self, cut: bool, bytes: u64) {
+        for task in self.first_task..self.trace.tasks.len() as u32 {
+            if self.state(task).open != 0 {
+                self.never_returned(task);
+                // It is still in the call when the capture ends.
+                let known = &mut self.trace.tasks[task as usize];
+                if known.death_ns == NO_NS {
+                    known.last_ns = known.last_ns.max(self.capture.last_ns);
+                }
+            }
+            self.leave_parked(task);
+            self.name_program(task);
+            self.began(task);
+        }
+        self.settle_presumed();
+        self.settle_kin();
+        self.settle_groups();
+        self.compare_clocks();
+        self.capture.cut |= cut;
+        self.capture.bytes = bytes;
+        self.capture.unseen_children = self.owners.unseen();
+        self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
+        self.capture.tasks.end = self.trace.tasks.len() as u32;
+        self.capture.rows.end = self.trace.events.len();
+        self.trace.captures.push(self.capture.clone());
+    }
+}

@@ -1,0 +1,31 @@
+//! Deadlines on the monotonic clock, told as lengths.
+//!
+//! ```text
+//! start             deadline on its clock + offset      the offset is how far the clock of stamps is ahead
+//!   |------ sleep ------|--| return                     a wait never ends before its deadline, so the earliest return shows it
+//! ```
+
+use crate::ingest::assemble::Assembler;
+use parsers::{NO_NS, Outcome};
+
+impl Assembler<'_> {
+    /// How long calls were asked to take that wait until a moment, if one of them reached its moment.
+    pub(super) fn compare_clocks(&mut self) {
+        let events = &mut self.trace.events;
+        let until = std::mem::take(&mut events.until);
+        let reached = until.iter().filter(|&&(row, _)| {
+            events.outcome(row) == Outcome::Ok || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
+        });
+        let is_sleep = |row: u32| events.texts.bytes(events.shape(row).syscall).starts_with(b"clock_nanosleep");
+        let reached = reached.filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(row));
+        let offsets = reached.filter_map(|&(row, until_ns)| events.end_ns(row)?.checked_sub(until_ns));
+        let Some(offset_ns) = offsets.min() else { return };
+        for (row, until_ns) in until {
+            let start_ns = events.start_ns(row);
+            if start_ns != NO_NS {
+                let asked_ns = until_ns.saturating_add(offset_ns).saturating_sub(start_ns).max(0);
+                events.asked.push((row, asked_ns));
+            }
+        }
+    }
+}

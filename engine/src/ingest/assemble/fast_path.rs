@@ -1,0 +1,328 @@
+//! Calls and halves of calls whose body came before: most lines of most captures, taken in without asking what else a line
+//! could be.
+//!
+//! This does with such a line what [`Assembler::line`] does, and nothing else; a test takes both ways.
+
+use crate::ingest::assemble::{Assembler, Open, Place};
+use crate::ingest::clock::bounded_ns;
+use crate::ingest::descriptors::{Descriptors, Effect};
+use crate::store::events::{Event, EventKind, NONE};
+use crate::store::trace::Trace;
+use crate::waits::wait_kinds::RESTART;
+use parsers::{
+    CallPart, CaptureFacts, Content, DurKind, Interner, Line, LineKind, LineRef, NO_ID, NO_NS, Outcome, StampMoment,
+    Text,
+};
+
+/// What the body of a line says of which nothing follows but a row, and perhaps what its descriptor stands for.
+#[derive(Clone, Copy)]
+pub(super) struct Plain {
+    ret: i64,
+    /// Of a whole call; that of two halves is known when they are joined.
+    shape: u32,
+    name: Text,
+    op: Text,
+    target: Text,
+    errno: Text,
+    fd: i32,
+    outcome: Outcome,
+    part: CallPart,
+    /// What it does to descriptors.
+    effect: Effect,
+}
+
+impl Plain {
+    /// The line that says this, and else nothing.
+    fn line(&self, kind: LineKind) -> Line {
+        let Plain { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
+        Line { ret, name, op, target, errno, fd, outcome, part, ..Line::of(kind) }
+    }
+
+    /// What the call does to the descriptors of its task, of which it works on this one.
+    #[inline]
+    fn affect(
+        &self,
+        descriptors: &mut Descriptors,
+        task: u32,
+        fd: i32,
+        texts: &mut Interner,
+        line: impl FnOnce() -> Line,
+    ) {
+        match self.effect {
+            Effect::None => {}
+            Effect::Closes => descriptors.close(task, fd),
+            Effect::Opens => descriptors.open(task, self.ret, self.target),
+            Effect::Other => descriptors.completed(task, &line(), None, texts),
+        }
+    }
+}
+
+/// The number of a line's body, and what it says, if it is plain.
+#[inline]
+fn plain_body<'a>(known: &'a [Option<Plain>], told: &LineRef) -> Option<(u32, &'a Plain)> {
+    let Content::Cached(body) = told.content else { return None };
+    known.get(body as usize)?.as_ref().map(|plain| (body, plain))
+}
+
+/// Any stretch of time joined with this one is itself.
+const NEVER_NS: (i64, i64) = (i64::MAX, i64::MIN);
+
+/// Lines taken in one behind the other: where the last one stands, and what they do to the capture.
+struct Passed {
+    at: Place,
+    whole: Counted,
+    begun: Counted,
+    resumed: Counted,
+    /// From when to when something happened in them.
+    stretch_ns: (i64, i64),
+}
+
+impl Passed {
+    /// None yet; the first one stands behind this place.
+    fn new(at: Place) -> Passed {
+        Passed {
+            at,
+            whole: Counted::default(),
+            begun: Counted::default(),
+            resumed: Counted::default(),
+            stretch_ns: NEVER_NS,
+        }
+    }
+
+    /// One more; the number of its line.
+    #[inline]
+    fn next(&mut self) -> u32 {
+        self.at.line = self.at.line.saturating_add(1);
+        self.at.line
+    }
+
+    #[inline]
+    fn lived(&mut self, from_ns: i64, to_ns: i64) {
+        self.stretch_ns = (self.stretch_ns.0.min(from_ns), self.stretch_ns.1.max(to_ns));
+    }
+}
+
+/// How many lines of a kind, and the first one's number.
+#[derive(Default)]
+struct Counted {
+    lines: u64,
+    first: u32,
+}
+
+impl Counted {
+    #[inline]
+    fn count(&mut self, line: u32) {
+        if self.lines == 0 {
+            self.first = line;
+        }
+        self.lines += 1;
+    }
+}
+
+/// Whether calls of such a capture can be plain: start and duration are as printed, and so are ids.
+pub(super) fn can_be(facts: &CaptureFacts) -> bool {
+    facts.stamp == StampMoment::Start && facts.has_durations && !facts.ids_optional && !facts.mixes_threads
+}
+
+/// The part of a call that a line holds, if such a line can be plain.
+fn part(line: &Line) -> Option<CallPart> {
+    match (line.kind, line.part) {
+        (LineKind::Call, _) => Some(CallPart::Whole),
+        (LineKind::CallStart, CallPart::Begun) if line.outcome == Outcome::Open => Some(CallPart::Begun),
+        (LineKind::CallEnd, CallPart::Resumed) if line.outcome != Outcome::Open => Some(CallPart::Resumed),
+        _ => None,
+    }
+}
+
+impl Assembler<'_> {
+    /// The same that takes each line in as if its body had not come before.
+    #[cfg(test)]
+    pub(crate) fn without_plain(self) -> Self {
+        Assembler { has_plain: false, ..self }
+    }
+
+    /// Remember the body of a line without an extra, if whatever it says follows from it. The shape of a whole call is known
+    /// by now.
+    pub(super) fn learn(&mut self, line: &Line) {
+        let Some(at) = (line.cached as usize).checked_sub(1).filter(|_| self.has_plain) else { return };
+        let Some(part) = part(line) else { return };
+        let shape = self.body_shapes.get(self.reader).and_then(|known| known.get(at)).copied().unwrap_or(NONE);
+        // What is not printed is looked up, each time anew; but not for second halves.
+        let is_printed =
+            || line.target.is_some() && !self.trace.events.texts.bytes(line.target).starts_with(b"socket:[");
+        let has_target = part == CallPart::Resumed || line.fd == NO_ID || is_printed();
+        // What a call goes on with may follow from the one before.
+        let goes_on = line.op.is_some() && self.trace.events.texts.bytes(line.name) == RESTART;
+        if !has_target || goes_on || (part == CallPart::Whole && shape == NONE) {
+            return;
+        }
+        if self.reader >= self.plain.len() {
+            self.plain.resize_with(self.reader + 1, Vec::new);
+        }
+        let known = &mut self.plain[self.reader];
+        if at >= known.len() {
+            known.resize(at + 1, None);
+        }
+        let effect = self.descriptors.effect(line, part != CallPart::Whole, &self.trace.events.texts);
+        let Line { ret, name, op, target, errno, fd, outcome, .. } = *line;
+        known[at] = Some(Plain { ret, shape, name, op, target, errno, fd, outcome, part, effect });
+    }
+
+    /// Take in the first ones of some lines, as far as their bodies are plain and their tasks are where such lines leave
+    /// them; how many those are. They stand behind this place.
+    pub(crate) fn plain_lines(&mut self, lines: &[LineRef], before: Place) -> usize {
+        // Whether anybody is left does not change by such lines, nor what is known of bodies.
+        let Some(known) = self.plain.get_mut(self.reader).filter(|_| !self.owners.all_gone()) else { return 0 };
+        let known = std::mem::take(known);
+        let (mut passed, mut rest) = (Passed::new(before), lines);
+        while let Some((told, others)) = rest.split_first()
+            && let Some((body, plain)) = plain_body(&known, told)
+            && let Some((task, is_open)) = self.plain_task(told)
+        {
+            rest = match (plain.part, is_open) {
+                (CallPart::Whole, false) => self.plain_calls(&known, rest, task, &mut passed),
+                (CallPart::Begun, false) => {
+                    self.plain_begun(plain, told, body, task, &mut passed);
+                    others
+                }
+                (CallPart::Resumed, true) if self.plain_resumed(plain, told, task, &mut passed) => others,
+                _ => break,
+            };
+        }
+        self.plain[self.reader] = known;
+        self.pass(&passed);
+        lines.len() - rest.len()
+    }
+
+    fn pass(&mut self, passed: &Passed) {
+        let Passed { whole, begun, resumed, stretch_ns, .. } = passed;
+        for (kind, counted) in [(LineKind::Call, whole), (LineKind::CallStart, begun), (LineKind::CallEnd, resumed)] {
+            if counted.lines > 0 {
+                self.account(kind, counted.lines, counted.first);
+            }
+        }
+        if *stretch_ns != NEVER_NS {
+            self.capture.lived(stretch_ns.0, stretch_ns.1);
+        }
+    }
+
+    /// The task of a line, and whether it has a call open, if it is where plain lines leave it.
+    #[inline]
+    fn plain_task(&mut self, told: &LineRef) -> Option<(u32, bool)> {
+        let task = self.owners.owner_now((told.pid, told.tid)).filter(|&task| task < self.inherited)?;
+        let state = self.states.get((task - self.first_task) as usize)?;
+        (!state.exiting && state.gone_ns == 0).then_some((task, state.open != 0))
+    }
+
+    /// Take in the first ones of some lines, as far as they are whole calls of this task, which has none open; gives the
+    /// others.
+    #[inline(never)]
+    fn plain_calls<'a>(
+        &mut self,
+        known: &[Option<Plain>],
+        lines: &'a [LineRef],
+        task: u32,
+        passed: &mut Passed,
+    ) -> &'a [LineRef] {
+        let Assembler { trace, descriptors, .. } = self;
+        let Trace { events, tasks, .. } = &mut **trace;
+        let (own, number, file) = (&mut tasks[task as usize], task - self.first_task, passed.at.file);
+        let state = &mut self.states[number as usize];
+        let clock = &mut self.clocks[(file - self.capture.first_file) as usize];
+        let (mut rest, ids) = (lines, lines.first().map(|told| (told.pid, told.tid)));
+        while let Some((told, others)) = rest.split_first()
+            && ids == Some((told.pid, told.tid))
+            && let Some((_, plain)) = plain_body(known, told)
+            && plain.part == CallPart::Whole
+        {
+            let line = passed.next();
+            own.spoke(line);
+            let (start_ns, dur_ns, cpu_ns) = (clock.place(told.stamp_ns), bounded_ns(told.dur_ns), told.cpu_ns);
+            let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
+            let &Plain { ret, shape, target, outcome, .. } = plain;
+            let kind = EventKind::Call;
+            let event =
+                Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind };
+            (state.last_row, state.undated) = (events.push(&event) + 1, 0);
+            if start_ns != NO_NS {
+                let end_ns = if dur_ns == NO_NS { start_ns } else { start_ns.saturating_add(dur_ns) };
+                own.lived(start_ns, end_ns);
+                passed.lived(start_ns, end_ns);
+                (state.last_end_ns, state.seen) = (end_ns, true);
+            }
+            own.called(outcome);
+            if plain.effect != Effect::None {
+                plain.affect(descriptors, number, plain.fd, &mut events.texts, || plain.line(LineKind::Call));
+            }
+            passed.whole.count(line);
+            rest = others;
+        }
+        rest
+    }
+
+    #[inline(never)]
+    fn plain_begun(&mut self, plain: &Plain, told: &LineRef, body: u32, task: u32, passed: &mut Passed) {
+        let (number, file) = (passed.next(), passed.at.file);
+        let start_ns = self.plain_stamp(told, task, passed.at);
+        let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
+        if start_ns != NO_NS {
+            self.plain_lived(task, (start_ns, start_ns), start_ns, passed);
+        }
+        let LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *told;
+        let dur_ns = bounded_ns(dur_ns);
+        let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, cached: body + 1, ..plain.line(LineKind::CallStart) };
+        let half = self.trace.events.begin_half(row);
+        self.hold_open(task, Open { row, half, line, extra: None });
+        self.last_open[(file - self.capture.first_file) as usize] = task;
+        passed.begun.count(number);
+    }
+
+    /// The second half of the call that its task has open, if that one says no more than such a line does.
+    #[inline(never)]
+    fn plain_resumed(&mut self, plain: &Plain, told: &LineRef, task: u32, passed: &mut Passed) -> bool {
+        let Some(number) = self.state(task).open.checked_sub(1) else { return false };
+        let Some(open) = self.open.get_mut(number as usize) else { return false };
+        let (row, half, begun) = (open.row, open.half, open.line);
+        if row == NONE || open.extra.is_some() || begun.name != plain.name || told.dur_ns == NO_NS {
+            return false;
+        }
+        open.row = NONE;
+        self.free.push(number);
+        let state = self.state(task);
+        (state.open, state.undated) = (0, 0);
+        let line = passed.next();
+        let (stamp_ns, dur_ns) = (self.plain_stamp(told, task, passed.at), bounded_ns(told.dur_ns));
+        let ended = Line { cpu_ns: told.cpu_ns, ..plain.line(LineKind::CallEnd) };
+        let joined = super::halves::joined(&begun, &ended);
+        self.rewrite(row, &joined, dur_ns, self.facts.dur_kind);
+        self.trace.events.end_half(half, line);
+        let start_ns = self.trace.events.start_ns(row);
+        if start_ns == NO_NS || stamp_ns == NO_NS {
+            self.lived(task, start_ns, dur_ns);
+        } else {
+            let to_ns = start_ns.saturating_add(dur_ns).max(stamp_ns);
+            self.plain_lived(task, (start_ns.min(stamp_ns), to_ns), stamp_ns, passed);
+        }
+        self.count(task, plain.outcome);
+        let texts = &mut self.trace.events.texts;
+        plain.affect(&mut self.descriptors, task - self.first_task, begun.fd, texts, || joined);
+        passed.resumed.count(line);
+        true
+    }
+
+    /// The stamp of a line on the time line of its capture; the line is one of this task.
+    #[inline]
+    fn plain_stamp(&mut self, told: &LineRef, task: u32, at: Place) -> i64 {
+        self.trace.tasks[task as usize].spoke(at.line);
+        self.clocks[(at.file - self.capture.first_file) as usize].place(told.stamp_ns)
+    }
+
+    /// As [`Assembler::lived_until`].
+    #[inline]
+    fn plain_lived(&mut self, task: u32, (from_ns, to_ns): (i64, i64), end_ns: i64, passed: &mut Passed) {
+        self.trace.tasks[task as usize].lived(from_ns, to_ns);
+        passed.lived(from_ns, to_ns);
+        let state = self.state(task);
+        (state.last_end_ns, state.seen) = (end_ns, true);
+    }
+}

@@ -1,0 +1,148 @@
+//! Whose thread or child a task was, told by its end, where the capture does not show its birth (strace -p).
+//!
+//! ```text
+//! 500  |---- futex(0x7f1d, WAIT, 501) ----|       glibc joins where the id of the thread lies, which the kernel clears
+//! 501    |----------- work ----------|exit        when that ends: 501 is a thread of 500
+//!
+//! 600  |-- read --| SIGCHLD of 601, wait4 = 601   nobody but the parent is told: 601 is a child of 600
+//! 601    |- work -|exit_group
+//! ```
+//!
+//! All of it is settled when everything was read: files of `strace -ff` tell of a wait before what ended it. A parent may only
+//! have inherited the child, so who was seen creating a task stays its creator.
+
+use crate::ingest::assemble::Assembler;
+use crate::store::events::NONE;
+use crate::store::tasks::Task;
+use crate::waits::wakers::{EXIT_TOLERANCE_NS, creators};
+use parsers::{Line, NO_ID, NO_NS, Outcome};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// A task is said to be kin of another one, by its id.
+pub(super) struct Claim {
+    by: u32,
+    id: i32,
+    tells: Tells,
+    /// When it was seen; [`NO_NS`] if that is not told.
+    at_ns: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Tells {
+    Child,
+    /// A thread that ended after this moment.
+    Thread(i64),
+}
+
+impl Assembler<'_> {
+    /// A task waited as one does for the end of the thread with this id.
+    pub(super) fn joins(&mut self, row: u32, task: u32, line: &Line, id: i32) {
+        self.trace.events.joins.push((row, id));
+        let start_ns = self.trace.events.start_ns(row);
+        let end_ns = self.trace.events.end_ns(row).filter(|_| line.outcome == Outcome::Ok && line.pid == NO_ID);
+        if let Some(at_ns) = end_ns {
+            self.kin.push(Claim { by: task, id, tells: Tells::Thread(start_ns), at_ns });
+        }
+    }
+
+    /// A task was told what only the parent of a process is.
+    pub(super) fn is_parent(&mut self, task: u32, child: i32, at_ns: i64) {
+        let is_told = |&child: &u32| self.trace.tasks[child as usize].created_by != NONE;
+        if child > 0 && self.owners.process(child).filter(is_told).is_none() {
+            self.kin.push(Claim { by: task, id: child, tells: Tells::Child, at_ns });
+        }
+    }
+
+    /// At the end of the capture: link whom these claims name.
+    pub(super) fn settle_kin(&mut self) {
+        let claims = std::mem::take(&mut self.kin);
+        if claims.is_empty() {
+            return;
+        }
+        let named: FxHashSet<i32> = claims.iter().map(|claim| claim.id).collect();
+        let mut lives: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
+        for number in self.first_task..self.trace.tasks.len() as u32 {
+            let &Task { tid, pid, .. } = &self.trace.tasks[number as usize];
+            if named.contains(&tid) && pid != NO_ID {
+                lives.entry(tid).or_default().push(number);
+            }
+        }
+        lives.values_mut().for_each(|lives| lives.sort_by_key(|&number| self.trace.tasks[number as usize].birth_ns));
+        let (children, threads): (Vec<Claim>, Vec<Claim>) =
+            claims.into_iter().partition(|claim| claim.tells == Tells::Child);
+        let children: Vec<(u32, u32)> =
+            children.iter().filter_map(|claim| Some((claim.by, self.meant(claim, &lives)?))).collect();
+        let are_children: FxHashSet<u32> = children.iter().map(|&(_, child)| child).collect();
+        let mut has_threads = false;
+        for claim in &threads {
+            if let Some(thread) = self.meant(claim, &lives).filter(|thread| !are_children.contains(thread)) {
+                has_threads |= self.settle_thread(claim, thread);
+            }
+        }
+        for (parent, child) in children {
+            self.adopt(child, self.main(parent), false);
+        }
+        if has_threads {
+            self.settle_processes();
+        }
+    }
+
+    /// The task that had the id of a claim at its moment: the one that began last, and was not seen later. `lives` are in order
+    /// of their births: an id may have had many.
+    fn meant(&self, claim: &Claim, lives: &FxHashMap<i32, Vec<u32>>) -> Option<u32> {
+        let lives = lives.get(&claim.id)?;
+        let task = |number: u32| &self.trace.tasks[number as usize];
+        if claim.at_ns == NO_NS {
+            return lives.first().copied().filter(|_| lives.len() == 1);
+        }
+        let until_ns = claim.at_ns.saturating_add(EXIT_TOLERANCE_NS);
+        let began = lives.partition_point(|&number| task(number).birth_ns <= claim.at_ns);
+        let last = lives.get(began.checked_sub(1)?)?;
+        Some(*last).filter(|&last| task(last).last_ns <= until_ns)
+    }
+
+    /// It ended alone, and so that the wait for it could end.
+    fn settle_thread(&mut self, claim: &Claim, thread: u32) -> bool {
+        let Tells::Thread(start_ns) = claim.tells else { return false };
+        let known = &self.trace.tasks[thread as usize];
+        let until_ns = claim.at_ns.saturating_add(EXIT_TOLERANCE_NS);
+        let ends_inside = known.death_ns > start_ns && known.death_ns <= until_ns;
+        let left_alone = self.states.get((thread - self.first_task) as usize).is_some_and(|state| state.left_alone);
+        let is_joined = ends_inside && left_alone && known.programs.is_empty();
+        is_joined && self.adopt(thread, self.main(claim.by), true)
+    }
+
+    pub(super) fn adopt(&mut self, task: u32, creator: u32, is_thread: bool) -> bool {
+        let is_circle = creators(self.trace, creator).any(|above| above == task);
+        let known = &mut self.trace.tasks[task as usize];
+        // That it is a thread was only the best guess until somebody was told of it as of a child.
+        let is_guess = known.is_thread && known.adopted && !is_thread;
+        let is_orphan = (known.creator == NONE || is_guess) && known.created_by == NONE && !is_circle;
+        if is_orphan {
+            if is_guess {
+                known.pid = known.tid;
+            }
+            (known.creator, known.is_thread, known.adopted) = (creator, is_thread, true);
+        }
+        is_orphan
+    }
+
+    /// The first thread of the process of a task.
+    pub(super) fn main(&self, task: u32) -> u32 {
+        let is_main = |&task: &u32| {
+            let known: &Task = &self.trace.tasks[task as usize];
+            !known.is_thread || known.creator == NONE
+        };
+        creators(self.trace, task).find(is_main).unwrap_or(task)
+    }
+
+    /// Threads that are known as such only now are of the processes of their creators.
+    pub(super) fn settle_processes(&mut self) {
+        for number in self.first_task..self.trace.tasks.len() as u32 {
+            if self.trace.tasks[number as usize].is_thread {
+                let pid = self.trace.tasks[self.main(number) as usize].pid;
+                self.trace.tasks[number as usize].pid = pid;
+            }
+        }
+    }
+}

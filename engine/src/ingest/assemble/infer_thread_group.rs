@@ -1,0 +1,146 @@
+//! Whose thread a task is that ran before the capture, told by what only threads of one process have in common.
+//!
+//! ```text
+//! 501  getpid() = 500                         501 is a thread of 500
+//! 501  tgkill(500, 502, SIGURG) = 0           and so is whom this reaches
+//!
+//! 500  |------- read -------|exited with 3    went first, or last: the main thread is told of when all others are gone
+//! 501  |futex|exit_group(3)  exited with 3
+//! 502  |------ futex ------|exited with 3     made no call that exits: 501 took it along
+//! ```
+//!
+//! Settled at the end of the capture, like the kin of tasks.
+
+use crate::ingest::assemble::Assembler;
+use crate::store::events::{self, NONE};
+use crate::store::tasks::Task;
+use parsers::line::Ended;
+use parsers::{Line, NO_ID, NO_NS, Outcome};
+use rustc_hash::FxHashMap;
+
+/// So long after the call that ends a process its last thread is told of.
+const LAST_END_NS: i64 = 100_000_000;
+
+/// Ids of processes and of threads in them, each with the moment at which that was told first.
+pub(super) type Members = FxHashMap<(i32, i32), i64>;
+
+/// A task that ends its process.
+#[derive(Clone, Copy)]
+struct Ends {
+    task: u32,
+    at_ns: i64,
+}
+
+impl Assembler<'_> {
+    /// A signal was sent to this thread of this process.
+    pub(super) fn is_member(&mut self, row: u32, line: &Line, pid: i32, tid: i32) {
+        if line.pid == NO_ID && pid != tid {
+            self.members.entry((pid, tid)).or_insert(self.trace.events.start_ns(row));
+        }
+    }
+
+    /// At the end of the capture: find the processes of threads that nobody was seen creating.
+    pub(super) fn settle_groups(&mut self) {
+        let strays: Vec<u32> = self.own_tasks().filter(|&task| is_stray(self.task(task))).collect();
+        if strays.len() < 2 {
+            return;
+        }
+        let mut by_id: FxHashMap<i32, Option<u32>> = FxHashMap::default();
+        for &task in &strays {
+            by_id.entry(self.task(task).tid).and_modify(|only| *only = None).or_insert(Some(task));
+        }
+        let pids = self.told_pids();
+        let mut has_threads = false;
+        for ((pid, tid), at_ns) in pids.into_iter().chain(std::mem::take(&mut self.members)) {
+            let found = self.stray(&by_id, tid, at_ns).zip(self.stray(&by_id, pid, at_ns));
+            if let Some((thread, main)) = found.filter(|(thread, main)| thread != main) {
+                has_threads |= self.adopt(thread, self.main(main), true);
+            }
+        }
+        has_threads |= self.settle_taken_along(&strays);
+        if has_threads {
+            self.settle_processes();
+        }
+    }
+
+    fn own_tasks(&self) -> std::ops::Range<u32> {
+        self.first_task..self.trace.tasks.len() as u32
+    }
+
+    fn task(&self, task: u32) -> &Task {
+        &self.trace.tasks[task as usize]
+    }
+
+    /// The task that has this id, if only one does and it was not gone at this moment.
+    fn stray(&self, by_id: &FxHashMap<i32, Option<u32>>, id: i32, at_ns: i64) -> Option<u32> {
+        let only = by_id.get(&id).copied().flatten()?;
+        let death_ns = self.task(only).death_ns;
+        (death_ns == NO_NS || at_ns == NO_NS || death_ns >= at_ns).then_some(only)
+    }
+
+    /// What `getpid` told others than main threads.
+    fn told_pids(&self) -> Members {
+        let mut told = Members::default();
+        for (row, task) in self.rows_of_syscall(b"getpid", Outcome::Ok) {
+            let tid = self.task(task).tid_at(self.trace.events.line(row));
+            let pid = i32::try_from(self.trace.events.ret(row)).unwrap_or(NO_ID);
+            if pid > 0 && pid != tid {
+                told.entry((pid, tid)).or_insert(self.trace.events.start_ns(row));
+            }
+        }
+        told
+    }
+
+    /// The calls of this capture with this name that ended so, each with its task.
+    fn rows_of_syscall(&self, name: &[u8], outcome: Outcome) -> Vec<(u32, u32)> {
+        let events = &self.trace.events;
+        let is_it = |shape: &events::Shape| events.texts.bytes(shape.syscall) == name && shape.outcome == outcome;
+        let is_asked: Vec<bool> = events.shapes().iter().map(is_it).collect();
+        let rows = events.calls_of_shapes_from(self.capture.rows.start, &is_asked).into_iter().flatten();
+        rows.map(|(row, _)| (row, events.task(row))).collect()
+    }
+
+    /// Who ended with a status without a call of its own did so because another thread of its process made that call.
+    fn settle_taken_along(&mut self, strays: &[u32]) -> bool {
+        let start_ns = |row: u32| self.trace.events.start_ns(row);
+        let calls = self.rows_of_syscall(b"exit_group", Outcome::NoReturn);
+        let ends: Vec<Ends> = calls.into_iter().map(|(row, task)| Ends { task, at_ns: start_ns(row) }).collect();
+        let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for &task in strays.iter().filter(|&&task| is_stray(self.task(task)) && self.was_taken_along(task)) {
+            let mut by = ends.iter().filter(|end| self.may_take_along(end, task)).map(|end| end.task);
+            if let Some(only) = by.next().filter(|_| by.next().is_none()) {
+                groups.entry(only).or_default().push(task);
+            }
+        }
+        let mut has_threads = false;
+        for (by, taken) in groups {
+            let known = self.main(by);
+            let all = || taken.iter().copied().chain([by]);
+            let is_known = self.task(by).is_thread;
+            let main = if is_known { known } else { all().max_by_key(|&task| self.task(task).last_line).unwrap_or(by) };
+            for thread in all().filter(|&task| task != main) {
+                has_threads |= self.adopt(thread, main, true);
+            }
+        }
+        has_threads
+    }
+
+    fn was_taken_along(&self, task: u32) -> bool {
+        let state = self.states.get((task - self.first_task) as usize);
+        let known = self.task(task);
+        let has_end = known.death_ns != NO_NS && matches!(known.ended, Some(Ended::Exited(_)));
+        has_end && state.is_some_and(|state| !state.exiting)
+    }
+
+    fn may_take_along(&self, end: &Ends, task: u32) -> bool {
+        let (by, known) = (self.task(end.task), self.task(task));
+        let until_ns = by.end_ns().saturating_add(LAST_END_NS);
+        end.task != task && by.ended == known.ended && (end.at_ns..=until_ns).contains(&known.death_ns)
+    }
+}
+
+/// Nobody is known to have created it, its lines do not tell its process, and it did not become a program by itself.
+fn is_stray(task: &Task) -> bool {
+    let is_orphan = task.creator == NONE && task.created_by == NONE && !task.born;
+    is_orphan && !task.is_thread && task.pid == task.tid && task.programs.is_empty()
+}

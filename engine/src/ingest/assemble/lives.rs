@@ -1,0 +1,363 @@
+//! Births, programs, waits and ends: what a line does to tasks.
+
+use crate::ingest::assemble::{Assembler, Place};
+use crate::ingest::descriptors::Passing;
+use crate::ingest::task_ids::{Birth, Key};
+use crate::store::events::{EventKind, NONE};
+use crate::store::tasks::{self, Program};
+use parsers::line::{Access, Ended};
+use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
+
+/// So long after the end of their process threads may still be seen. No id is given out again so soon.
+const LAST_WORDS_NS: i64 = 100_000_000;
+
+/// A task that was let go speaks before this time is over, unless the capture leaves out what it does first.
+const LATE_NS: i64 = 10_000_000;
+
+impl Assembler<'_> {
+    fn names_socket(&mut self, task: u32, fd: i32, address: Text) {
+        self.descriptors.named(task - self.first_task, fd, address, &self.trace.events.texts);
+    }
+
+    /// What follows from a completed call.
+    pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
+        self.count(task, line.outcome);
+        let pair = match &extra {
+            Some(Extra::Fds(fds)) => Some(fds.as_ref()),
+            _ => None,
+        };
+        self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
+        // Where durations are printed nobody asks for it.
+        let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
+        let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
+        self.state(task).undated = if undated { row + 1 } else { 0 };
+        match extra {
+            None => {}
+            Some(Extra::Exec { path, argv }) => self.ran(row, task, line, path, argv),
+            Some(Extra::Spawn { child, thread, vfork, .. }) => self.spawned(row, task, line, child, thread, vfork),
+            Some(Extra::Born { creator_pid, thread }) => {
+                self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
+            }
+            Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
+            Some(Extra::Timeout(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
+            Some(Extra::RequeuedTo(address)) => self.trace.events.moved.push((row, address)),
+            Some(Extra::Into { fd, target }) => self.moves_into(row, task, fd, target),
+            Some(Extra::Created(path)) => self.trace.events.made.push((row, path)),
+            Some(Extra::Opened { created: made, access, syncs }) => self.opened(row, made, access, syncs),
+            Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
+            Some(Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
+            Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
+            Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
+            Some(Extra::Fds(fds)) => self.polls(row, task, fds),
+            Some(Extra::Polled { fds, timeout_ns: asked_ns }) => {
+                self.polls(row, task, fds);
+                self.trace.events.asked.push((row, asked_ns));
+            }
+            Some(Extra::End(ended)) => {
+                self.exits(task, ended);
+                self.state(task).left_alone = true;
+            }
+            Some(Extra::Joins(id)) => self.joins(row, task, line, id),
+            Some(Extra::Member { pid, tid }) => self.is_member(row, line, pid, tid),
+            Some(Extra::GroupEnd(ended)) => {
+                self.exits(task, ended);
+                let at_ns = self.trace.events.end_ns(row).unwrap_or(self.trace.events.start_ns(row));
+                self.siblings_end(task, ended, at_ns);
+            }
+            Some(Extra::ThreadEnd) => {
+                self.was_thread(task);
+                self.exits(task, Ended::Exited(0));
+            }
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
+            Some(_) => {}
+        }
+    }
+
+    /// ```text
+    /// creator  |- clone = 2 -|
+    /// task 2                 ^          |--call--|      a filter left out what it did here, or it only computed
+    /// ```
+    ///
+    /// A task that speaks late lives from the end of the call that created it.
+    pub(super) fn began(&mut self, task: u32) {
+        let (events, known) = (&self.trace.events, &mut self.trace.tasks[task as usize]);
+        if known.vfork || known.created_by >= events.len() || known.birth_ns == NO_NS {
+            return;
+        }
+        let created_ns = events.end_ns(known.created_by);
+        if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > LATE_NS) {
+            known.birth_ns = created_ns;
+        }
+    }
+
+    /// A call moved something from one descriptor into another.
+    fn moves_into(&mut self, row: u32, task: u32, fd: i32, printed: Text) {
+        let (task, texts) = (task - self.first_task, &self.trace.events.texts);
+        let sink = match printed {
+            Text::NONE => self.descriptors.target(task, fd),
+            printed => self.descriptors.peer(task, fd, printed, texts),
+        };
+        if sink.is_some() {
+            self.trace.events.sinks.push((row, sink));
+        }
+    }
+
+    fn opened(&mut self, row: u32, made: Text, access: Access, syncs: bool) {
+        if made.is_some() {
+            self.trace.events.made.push((row, made));
+        }
+        if access != Access::Reads {
+            self.trace.events.accesses.push((row, access));
+        }
+        if syncs {
+            self.trace.events.synced.push(row);
+        }
+    }
+
+    /// A call sent or received descriptors. What a call sends that is printed in halves is on its way from the first on.
+    pub(super) fn passed(&mut self, row: u32, task: u32, line: &Line, fds: &[i32]) {
+        let events = &self.trace.events;
+        let sends = events.texts.bytes(line.name).starts_with(b"send");
+        let at_ns = if sends { events.start_ns(row) } else { events.end_ns(row).unwrap_or(i64::MAX) };
+        let call = Passing { row, at_ns, task: task - self.first_task, end: line.target, fds };
+        match line.outcome {
+            Outcome::Ok if !sends => self.descriptors.received(call, &events.texts),
+            Outcome::Ok if line.part == CallPart::Whole => self.descriptors.sent(call, &events.texts),
+            Outcome::Open if line.part == CallPart::Begun && sends => self.descriptors.sent(call, &events.texts),
+            Outcome::Ok | Outcome::Open => {}
+            _ => self.descriptors.unsent(row),
+        }
+    }
+
+    fn polls(&mut self, row: u32, task: u32, fds: Box<[i32]>) {
+        let targets = fds.iter().map(|&fd| self.descriptors.target(task - self.first_task, fd));
+        let targets: Box<[Text]> = targets.filter(|target| target.is_some()).collect();
+        if !targets.is_empty() {
+            self.trace.events.fd_targets.push((row, targets));
+        }
+        self.trace.events.fds.push((row, fds));
+    }
+
+    pub(super) fn ran(&mut self, row: u32, task: u32, line: &Line, path: Text, argv: Text) {
+        if line.outcome != Outcome::Ok {
+            return;
+        }
+        self.is_no_thread(task);
+        let first = self.trace.tasks[task as usize].programs.is_empty() && !self.trace.tasks[task as usize].born;
+        let started = first && self.trace.tasks[task as usize].calls == 1;
+        let start_ns = self.trace.events.start_ns(row);
+        let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
+        // The calls of a program are stamped no finer than the tick that the one before them ended in.
+        let from_ns =
+            if started { start_ns } else { end_ns.saturating_sub(end_ns.rem_euclid(self.facts.tick_ns.max(1))) };
+        let known = &mut self.trace.tasks[task as usize];
+        known.programs.push(Program { from_ns, path, argv });
+        // Its first event is the start of its first program: the tracer started it.
+        known.born |= started;
+        self.last_exec = task;
+    }
+
+    /// It runs a program under its own id, which a thread does under that of its process.
+    fn is_no_thread(&mut self, task: u32) {
+        let known = &mut self.trace.tasks[task as usize];
+        if known.is_thread && known.adopted && known.renamed.is_empty() {
+            (known.is_thread, known.adopted, known.creator, known.pid) = (false, false, NONE, known.tid);
+        }
+    }
+
+    pub(super) fn spawned(&mut self, row: u32, task: u32, line: &Line, child: i32, thread: bool, vfork: bool) {
+        let child = if child > 0 { i64::from(child) } else { line.ret };
+        let Ok(child) = i32::try_from(child) else { return };
+        if line.outcome != Outcome::Ok || child <= 0 {
+            return;
+        }
+        let start_ns = self.trace.events.start_ns(row);
+        let key = child_key(line, &self.trace.tasks[task as usize], child, thread, self.facts.one_process);
+        let first_line = if self.capture.files.len() > 1 { 0 } else { self.trace.events.line(row) };
+        let birth = Birth { creator: task, row, thread, vfork, start_ns, line: first_line };
+        let known = self.owners.child(key);
+        self.owners.links_late |= known.is_some() && line.part == CallPart::Whole;
+        if known.is_none() && !thread {
+            self.descriptors.forked(row, task - self.first_task);
+        }
+        self.owners.spawned(&mut self.trace.tasks, key, birth);
+        let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) else {
+            return self.created(&birth, key);
+        };
+        // The child spoke before this call returned. Where that was not to be expected of it, only now is it known whose
+        // descriptors it has.
+        let was_presumed = self.presumed.confirm(child, row);
+        if was_presumed == Some(false) {
+            self.descriptors.forget(child - self.first_task);
+        }
+        if was_presumed != Some(true) {
+            self.descriptors.inherit(child - self.first_task, task - self.first_task, thread);
+        }
+    }
+
+    pub(super) fn waited(&mut self, row: u32, task: u32, child: i32, ended: Option<Ended>) {
+        if child < 0 {
+            return;
+        }
+        self.trace.events.waited.push((row, child));
+        if child == 0 {
+            return;
+        }
+        let end_ns = self.trace.events.end_ns(row).unwrap_or(NO_NS);
+        self.is_parent(task, child, end_ns);
+        let known = self.owners.process(child);
+        let (Some(ended), Some(child_task)) = (ended, known.filter(|&child| child != task)) else { return };
+        self.ended(child_task, ended, end_ns);
+        // Where files are merged by the starts of calls, the wait comes before the last calls of the child.
+        if !self.capture.is_order_inferred {
+            self.state(child_task).gone_ns = end_ns.max(0);
+        }
+    }
+
+    /// It left as threads do, alone: where the flags of the call that made it are hidden, this tells that it is one.
+    fn was_thread(&mut self, task: u32) {
+        let known = &self.trace.tasks[task as usize];
+        let Some(creator) = self.trace.tasks.get(known.creator as usize).filter(|_| known.programs.is_empty()) else {
+            return;
+        };
+        let pid = creator.pid;
+        let known = &mut self.trace.tasks[task as usize];
+        (known.is_thread, known.pid) = (true, pid);
+    }
+
+    pub(super) fn exits(&mut self, task: u32, ended: Ended) {
+        self.trace.tasks[task as usize].ended = Some(ended);
+        self.state(task).exiting = true;
+        self.owners.leaves(task);
+        // What ends with a call has no line of its own for its end.
+        if self.facts.stamp != StampMoment::None {
+            let known = &mut self.trace.tasks[task as usize];
+            known.death_ns = known.last_ns;
+        }
+    }
+
+    /// A task is known to have ended at this time at the latest.
+    pub(super) fn ended(&mut self, task: u32, ended: Ended, at_ns: i64) {
+        let known = &mut self.trace.tasks[task as usize];
+        known.ended.get_or_insert(ended);
+        if known.death_ns == NO_NS && at_ns != NO_NS {
+            known.death_ns = at_ns.max(known.last_ns);
+        }
+    }
+
+    pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        let task = self.owner(line, stamp_ns, at);
+        self.trace.tasks[task as usize].signals += 1;
+        let asleep = self.asleep_in(task);
+        let state = self.state(task);
+        // The time since the last event is printed with the signal, but was spent in the call that it broke.
+        let broken = if line.target.is_some() { Some(line.target) } else { asleep };
+        if state.seen && state.broken.is_none() {
+            state.broken = broken.map(|call| (call, state.last_end_ns));
+        }
+        self.mark(task, EventKind::Signal, line, stamp_ns, at);
+        match extra {
+            Some(Extra::Signal { from, ref ended }) => {
+                self.sent_by(task, from);
+                if ended.is_some() {
+                    self.is_parent(task, from, stamp_ns);
+                }
+                self.continued(line, extra);
+            }
+            // Its default action, which killed: no line of its own tells the end.
+            Some(Extra::GroupEnd(ended)) => {
+                self.never_returned(task);
+                self.exits(task, ended);
+                self.siblings_end(task, ended, stamp_ns);
+            }
+            _ => {}
+        }
+    }
+
+    /// The signal that a task got last is from this process.
+    pub(super) fn sent_by(&mut self, task: u32, from: i32) {
+        let events = &mut self.trace.events;
+        let last = events.len().checked_sub(1).filter(|_| from > 0);
+        if let Some(row) = last.filter(|&row| events.kind(row) == EventKind::Signal && events.task(row) == task) {
+            events.senders.push((row, from));
+        }
+    }
+
+    pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        match (&extra, line.tid) {
+            (Some(Extra::Attached(tid, begins)), NO_ID) => return self.owners.attach(*tid, *begins),
+            (Some(Extra::AttachedAll { pid, threads }), _) => return self.owners.attach_all(*pid, *threads),
+            _ => {}
+        }
+        let task = self.owner(line, stamp_ns, at);
+        match extra {
+            Some(Extra::Superseded { by }) => return self.superseded(task, by, line, stamp_ns, at),
+            Some(Extra::Born { creator_pid, thread }) => {
+                self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
+            }
+            Some(Extra::Attached(tid, begins)) => self.owners.attach(tid, begins),
+            _ => {}
+        }
+        if line.kind == LineKind::Exit {
+            self.exited(task, line, extra, stamp_ns, at);
+        } else {
+            self.mark(task, EventKind::Process, line, stamp_ns, at);
+        }
+    }
+
+    pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+        self.never_returned(task);
+        self.mark(task, EventKind::Exit, line, stamp_ns, at);
+        if let Some(Extra::End(ended) | Extra::GroupEnd(ended)) = extra {
+            self.trace.tasks[task as usize].ended = Some(ended);
+        }
+        let known = &mut self.trace.tasks[task as usize];
+        if stamp_ns != NO_NS {
+            known.death_ns = stamp_ns.max(known.last_ns);
+        }
+        self.owners.ended(task, (line.pid, line.tid));
+        if let Some(Extra::GroupEnd(ended)) = extra {
+            self.siblings_end(task, ended, stamp_ns);
+        }
+    }
+
+    /// The other threads of a task's process end with it. Their last lines may still come; later ones are those of other
+    /// tasks with the same ids.
+    fn siblings_end(&mut self, task: u32, ended: Ended, at_ns: i64) {
+        for sibling in self.owners.end_group(&self.trace.tasks, task) {
+            self.ended(sibling, ended, at_ns);
+            if at_ns != NO_NS {
+                self.state(sibling).gone_ns = at_ns.max(0).saturating_add(LAST_WORDS_NS);
+            }
+        }
+    }
+
+    pub(super) fn superseded(&mut self, leader: u32, by: i32, line: &Line, stamp_ns: i64, at: Place) {
+        self.close_open(leader);
+        self.mark(leader, EventKind::Process, line, stamp_ns, at);
+        let known = &mut self.trace.tasks[leader as usize];
+        known.superseded = true;
+        known.death_ns = known.last_ns;
+        // Beside messages the id may be missing on this very line: it is the leader's all the same.
+        let tid = if line.tid == NO_ID { known.tid } else { line.tid };
+        let (from, to): (Key, Key) = ((line.pid, by), (line.pid, tid));
+        match self.owners.known(from) {
+            Some(thread) if thread != leader => {
+                self.trace.tasks[thread as usize].renamed.push((at.line, tid));
+                self.owners.take_over(thread, from, to);
+            }
+            _ => self.owners.ended(leader, to),
+        }
+    }
+}
+
+/// Ids under which a child will speak.
+fn child_key(line: &Line, creator: &tasks::Task, child: i32, thread: bool, one_process: bool) -> Key {
+    match (line.pid, thread) {
+        // What stands alone are numbers of threads.
+        (NO_ID, false) if one_process => (child, child),
+        (NO_ID, _) => (NO_ID, child),
+        (_, true) => (creator.pid, child),
+        (_, false) => (child, child),
+    }
+}

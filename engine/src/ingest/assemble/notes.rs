@@ -1,0 +1,118 @@
+//! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
+
+use crate::ingest::assemble::{Assembler, Place};
+use crate::store::events::{EventKind, NONE};
+use crate::store::tasks::Program;
+use crate::store::trace::SummaryRow;
+use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
+
+impl Assembler<'_> {
+    pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
+        if let (LineKind::Continuation, Some(Extra::Signal { from, ended })) = (line.kind, &extra)
+            && let Some(task) = self.speaker(line)
+        {
+            self.sent_by(task, *from);
+            if ended.is_some() {
+                self.is_parent(task, *from, NO_NS);
+            }
+        }
+        match extra {
+            Some(Extra::Exec { path, argv }) if path.is_some() => self.was_running(line, path, argv),
+            Some(Extra::Exec { argv, .. }) => {
+                let task = self.speaker(line).unwrap_or(self.last_exec);
+                let program = self.trace.tasks.get_mut(task as usize).and_then(|task| task.programs.last_mut());
+                if let Some(program) = program.filter(|program| !program.argv.is_some()) {
+                    program.argv = argv;
+                }
+            }
+            Some(Extra::Fds(fds)) => {
+                if let Some(row) = self.last_row(line) {
+                    self.trace.events.fds.push((row, fds));
+                }
+            }
+            Some(Extra::Timeout(asked_ns)) => {
+                if let Some(row) = self.last_row(line) {
+                    self.trace.events.asked.push((row, asked_ns));
+                }
+            }
+            Some(Extra::Signal { from, ended: Some(ended) } | Extra::Waited { child: from, ended: Some(ended) }) => {
+                if let Some(task) = self.owners.process(from).filter(|_| from != line.pid) {
+                    self.ended(task, ended, NO_NS);
+                }
+            }
+            _ if line.target.is_some() => self.named(line),
+            _ => {}
+        }
+    }
+
+    /// The task that the ids of a line name, if it is known.
+    pub(super) fn speaker(&self, line: &Line) -> Option<u32> {
+        self.owners.known((line.pid, line.tid))
+    }
+
+    /// The event that a further line of a task is about.
+    fn last_row(&mut self, line: &Line) -> Option<u32> {
+        let task = self.speaker(line)?;
+        self.state(task).last_row.checked_sub(1)
+    }
+
+    /// The tracer says what a process that it attached to is running.
+    pub(super) fn was_running(&mut self, line: &Line, path: Text, argv: Text) {
+        let task = self.owners.owner(&mut self.trace.tasks, line);
+        let programs = &mut self.trace.tasks[task as usize].programs;
+        if programs.is_empty() {
+            programs.push(Program { from_ns: NO_NS, path, argv });
+        }
+    }
+
+    /// Each line of a task has the name of its program; the first one counts.
+    pub(super) fn runs(&mut self, line: &Line, name: Text) {
+        let Some(task) = self.speaker(line) else { return };
+        let state = self.state(task);
+        if !state.program.is_some() {
+            state.program = name;
+        }
+    }
+
+    /// A task that was running before the capture has only that name for a program.
+    pub(super) fn name_program(&mut self, task: u32) {
+        let path = self.state(task).program;
+        let known = &mut self.trace.tasks[task as usize];
+        if path.is_some() && known.programs.is_empty() && known.creator == NONE {
+            known.programs.push(Program { from_ns: NO_NS, path, argv: Text::NONE });
+        }
+    }
+
+    pub(super) fn told(&mut self, extra: Option<Extra>) {
+        if let Some(Extra::Attached(tid, begins)) = extra {
+            self.owners.attach(tid, begins);
+        }
+    }
+
+    /// A message of a log: the silence behind it is its duration. None is known before a line that stands for several.
+    pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: Place) {
+        let task = self.owner(line, NO_NS, at);
+        let undated = std::mem::take(&mut self.state(task).undated);
+        if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS {
+            // Behind a line that was written late it was silent only from the latest one on.
+            let since_ns = self.trace.events.start_ns(undated - 1).max(self.capture.last_ns);
+            self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(since_ns).max(0), DurKind::Gap);
+        }
+        let row = self.trace.events.len();
+        self.mark(task, EventKind::Log, line, stamp_ns, at);
+        self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
+    }
+
+    /// The tracer lost events here, and mostly says how many.
+    pub(super) fn dropped(&mut self, line: &Line) {
+        let events = u64::try_from(line.ret).unwrap_or(1);
+        self.capture.lost_events = self.capture.lost_events.saturating_add(events);
+    }
+
+    pub(super) fn summary(&mut self, line: &Line, extra: Option<Extra>) {
+        if let Some(Extra::SummaryRow { calls, failed, total_ns }) = extra {
+            let syscall = self.trace.events.texts.string(line.name).into_owned();
+            self.capture.summary.push(SummaryRow { syscall, calls, failed, total_ns });
+        }
+    }
+}

@@ -1,0 +1,425 @@
+//! What descriptors stand for, where the tracer does not print it (strace without `-y`, truss).
+//!
+//! ```text
+//! openat("/dev/zfs") = 3      3 → /dev/zfs
+//! fork() = 12200              the child has a copy, a thread shares it
+//! ioctl(3, …)                 target /dev/zfs
+//! ```
+//! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
+//! that execve closes are left in: nothing uses them before they are opened again.
+
+mod passed;
+
+pub(crate) use crate::ingest::descriptors::passed::Passing;
+use crate::store::classes::is_host_and_port;
+use parsers::{Interner, Line, NO_ID, Outcome, Text};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// Higher descriptors are not followed, so that a hostile trace costs no memory.
+const MOST: usize = 1 << 16;
+
+/// What a call does to descriptors.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// Returns one for its target.
+    Opens,
+    /// Returns a socket whose peer is not known yet, or something without a name.
+    Makes(&'static str),
+    /// Gives the descriptor it works on a peer.
+    Connects,
+    /// Gives the descriptor it works on an address.
+    Binds,
+    /// Returns one for a peer.
+    Accepts,
+    /// Returns one for a process.
+    Watches,
+    /// Makes two, which belong together.
+    Pairs(&'static str),
+    /// Returns another one for the same thing.
+    Copies,
+    /// Ends one.
+    Closes,
+    /// fcntl: copies if its sub-operation says so.
+    Controls,
+    /// Begins a program. The first one of a capture was begun by the tracer, with what that had been given.
+    Begins,
+}
+
+/// What a call does to descriptors, as far as that can be said once for all calls that say the same.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Effect {
+    /// Nothing.
+    None,
+    /// It ends the one that it works on.
+    Closes,
+    /// It returns one for its target.
+    Opens,
+    /// See [`Descriptors::completed`].
+    Other,
+}
+
+/// Behind the address of a listener: a connection that was accepted there from a peer whose address is not printed.
+pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
+/// Before the id of the process that a descriptor stands for.
+pub(crate) const PROCESS: &[u8] = b"pid:";
+
+/// What the first three descriptors are called that a program is given.
+const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
+
+fn role(name: &[u8]) -> Option<Role> {
+    // macOS has each call that can be cancelled twice.
+    let name = name.strip_suffix(b"_nocancel").unwrap_or(name);
+    Some(match name {
+        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"mq_open" | b"creat" | b"kopen" => Role::Opens,
+        b"socket" | b"so_socket" => Role::Makes("socket:[]"),
+        b"epoll_create" | b"epoll_create1" => Role::Makes("anon_inode:[eventpoll]"),
+        b"eventfd" | b"eventfd2" => Role::Makes("anon_inode:[eventfd]"),
+        b"timerfd_create" => Role::Makes("anon_inode:[timerfd]"),
+        b"signalfd" | b"signalfd4" => Role::Makes("anon_inode:[signalfd]"),
+        b"inotify_init" | b"inotify_init1" => Role::Makes("anon_inode:inotify"),
+        b"fanotify_init" => Role::Makes("anon_inode:[fanotify]"),
+        b"connect" => Role::Connects,
+        b"bind" => Role::Binds,
+        b"accept" | b"accept4" => Role::Accepts,
+        b"pidfd_open" => Role::Watches,
+        b"pipe" | b"pipe2" => Role::Pairs("pipe"),
+        b"socketpair" | b"so_socketpair" => Role::Pairs("UNIX"),
+        b"dup" | b"dup2" | b"dup3" => Role::Copies,
+        b"close" => Role::Closes,
+        b"fcntl" | b"kfcntl" => Role::Controls,
+        b"execve" => Role::Begins,
+        _ => return None,
+    })
+}
+
+type Files = Arc<Vec<Text>>;
+
+/// The descriptors of all tasks of a capture.
+#[derive(Default)]
+pub(crate) struct Descriptors {
+    /// Number of the table of each task, by its place in the capture, plus 1.
+    of_task: Vec<u32>,
+    tables: Vec<Files>,
+    roles: Vec<Option<Option<Role>>>,
+    pairs: u32,
+    /// What children of which no line was seen yet got, by the call that created them: their creators go on closing.
+    forked: FxHashMap<u32, Files>,
+    /// Those on their way from one task to another.
+    passed: passed::Passed,
+}
+
+impl Descriptors {
+    fn table(&mut self, task: u32) -> &mut Files {
+        let at = task as usize;
+        if at >= self.of_task.len() {
+            self.of_task.resize(at + 1, 0);
+        }
+        if self.of_task[at] == 0 {
+            self.tables.push(Files::default());
+            self.of_task[at] = self.tables.len() as u32;
+        }
+        &mut self.tables[self.of_task[at] as usize - 1]
+    }
+
+    /// A task was created: it has a copy of its creator's descriptors, or shares them.
+    ///
+    /// A child that spoke before its creator's call returned keeps what it opened itself.
+    pub(crate) fn inherit(&mut self, task: u32, creator: u32, shares: bool) {
+        let of_creator = Arc::clone(self.table(creator));
+        let number = self.of_task[creator as usize];
+        let known = self.of_task.get(task as usize).copied().unwrap_or(0);
+        if known != 0 {
+            let own = Arc::clone(self.table(task));
+            let mut joined = of_creator.as_ref().clone();
+            joined.resize(joined.len().max(own.len()), Text::NONE);
+            own.iter().enumerate().filter(|(_, text)| text.is_some()).for_each(|(fd, &text)| joined[fd] = text);
+            *self.table(task) = Arc::new(joined);
+        } else if shares {
+            self.of_task.resize(self.of_task.len().max(task as usize + 1), 0);
+            self.of_task[task as usize] = number;
+        } else {
+            *self.table(task) = of_creator;
+        }
+    }
+
+    /// A task does not have the descriptors that it was believed to have.
+    pub(crate) fn forget(&mut self, task: u32) {
+        if let Some(number) = self.of_task.get_mut(task as usize) {
+            *number = 0;
+        }
+    }
+
+    /// A call created a child that has not spoken yet: it has what its creator has now.
+    pub(crate) fn forked(&mut self, call: u32, creator: u32) {
+        let files = Arc::clone(self.table(creator));
+        self.forked.insert(call, files);
+    }
+
+    /// Give the child that this call created what was kept for it; `false` if nothing was.
+    pub(crate) fn take_forked(&mut self, call: u32, child: u32) -> bool {
+        let Some(files) = (!self.forked.is_empty()).then(|| self.forked.remove(&call)).flatten() else { return false };
+        *self.table(child) = files;
+        true
+    }
+
+    /// What the descriptor of a call stands for.
+    pub(crate) fn target(&self, task: u32, fd: i32) -> Text {
+        let table = self.of_task.get(task as usize).and_then(|&number| number.checked_sub(1));
+        let files = table.and_then(|number| self.tables.get(number as usize));
+        let at = usize::try_from(fd).unwrap_or(usize::MAX);
+        files.and_then(|files| files.get(at)).copied().unwrap_or(Text::NONE)
+    }
+
+    /// What the descriptor of a call stands for, where the line tells only the number of a socket.
+    pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
+        if !is_bare(texts.bytes(printed)) {
+            return printed;
+        }
+        let known = self.target(task, fd);
+        if known.is_some() && !is_bare(texts.bytes(known)) { known } else { printed }
+    }
+
+    /// A socket has this address, as it told who asked; what it is connected to says more.
+    pub(crate) fn named(&mut self, task: u32, fd: i32, address: Text, texts: &Interner) {
+        let known = self.target(task, fd);
+        if (!known.is_some() || is_bare(texts.bytes(known))) && is_address(texts.bytes(address)) {
+            self.set(task, i64::from(fd), address);
+        }
+    }
+
+    fn set(&mut self, task: u32, fd: i64, target: Text) {
+        let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MOST) else { return };
+        if self.target(task, fd as i32) == target {
+            return;
+        }
+        let files = Arc::make_mut(self.table(task));
+        if at >= files.len() {
+            files.resize(at + 1, Text::NONE);
+        }
+        files[at] = target;
+    }
+
+    /// What a completed call did to the descriptors of its task. The target of the line is the one that
+    /// [`Descriptors::target`] told if the line had none. `pair` are those that it made, if it made two.
+    pub(crate) fn completed(&mut self, task: u32, line: &Line, pair: Option<&[i32]>, texts: &mut Interner) {
+        let Some(role) = self.role(line.name, texts) else { return };
+        let connecting = role == Role::Connects && line.target.is_some() && line.fd != NO_ID;
+        if connecting {
+            // EINPROGRESS is a failure only in name.
+            return self.set(task, i64::from(line.fd), line.target);
+        }
+        if line.outcome != Outcome::Ok {
+            return;
+        }
+        match role {
+            Role::Opens => {
+                let copied = copied_fd(texts.bytes(line.target)).map_or(Text::NONE, |fd| self.target(task, fd));
+                self.set(task, line.ret, if copied.is_some() { copied } else { line.target });
+            }
+            Role::Binds if is_address(texts.bytes(line.target)) => self.set(task, i64::from(line.fd), line.target),
+            Role::Accepts => {
+                let peer = self.accepted(task, line, texts);
+                self.set(task, line.ret, peer);
+            }
+            Role::Watches => {
+                let process = [PROCESS, texts.bytes(line.target)].concat();
+                let process = texts.add(&process);
+                self.set(task, line.ret, process);
+            }
+            Role::Makes(what) => {
+                let what = texts.add(what.as_bytes());
+                self.set(task, line.ret, what);
+            }
+            Role::Copies => self.set(task, line.ret, line.target),
+            Role::Controls if is_dup(texts.bytes(line.op)) => self.set(task, line.ret, line.target),
+            Role::Closes => self.close(task, line.fd),
+            Role::Pairs("pipe") if line.target.is_some() => {
+                pair.unwrap_or(&[]).iter().take(2).for_each(|&fd| self.set(task, i64::from(fd), line.target));
+            }
+            Role::Pairs(what) => self.pair(task, what, pair.unwrap_or(&[]), texts),
+            Role::Begins if self.tables.is_empty() && task == 0 => {
+                let names = GIVEN.map(|name| texts.add(name.as_bytes()));
+                (0..).zip(names).for_each(|(fd, name)| self.set(task, fd, name));
+            }
+            Role::Begins | Role::Controls | Role::Connects | Role::Binds => {}
+        }
+    }
+
+    /// What an accept returned: the peer, or where its address is not printed, what was accepted at the address of the listener.
+    fn accepted(&self, task: u32, line: &Line, texts: &mut Interner) -> Text {
+        let listener = texts.bytes(line.target);
+        if line.fd == NO_ID || self.target(task, line.fd) != line.target || !is_address(listener) {
+            return line.target;
+        }
+        let name = [listener, ACCEPTED].concat();
+        texts.add(&name)
+    }
+
+    /// Both ends of a pipe have one name, which no other pair has; those of a socket name each other.
+    fn pair(&mut self, task: u32, what: &str, fds: &[i32], texts: &mut Interner) {
+        self.pairs += 1;
+        let (one, other) = (self.pairs * 2 - 1, self.pairs * 2);
+        let names = match what {
+            "pipe" => [format!("pipe:[#{}]", self.pairs), format!("pipe:[#{}]", self.pairs)],
+            _ => [format!("{what}:[#{one}->#{other}]"), format!("{what}:[#{other}->#{one}]")],
+        };
+        for (&fd, name) in fds.iter().zip(names) {
+            let name = texts.add(name.as_bytes());
+            self.set(task, i64::from(fd), name);
+        }
+    }
+
+    /// What a call does that says this; of a second half, if the first one is not known.
+    pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> Effect {
+        match self.role(line.name, texts) {
+            None => Effect::None,
+            Some(Role::Connects) => Effect::Other,
+            Some(_) if line.outcome != Outcome::Ok => Effect::None,
+            Some(Role::Closes) => Effect::Closes,
+            Some(Role::Opens) if !is_half && copied_fd(texts.bytes(line.target)).is_none() => Effect::Opens,
+            Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => Effect::None,
+            Some(_) => Effect::Other,
+        }
+    }
+
+    /// A call closed this one.
+    #[inline]
+    pub(crate) fn close(&mut self, task: u32, fd: i32) {
+        self.set(task, i64::from(fd), Text::NONE);
+    }
+
+    /// A call returned this one for its target.
+    #[inline]
+    pub(crate) fn open(&mut self, task: u32, fd: i64, target: Text) {
+        self.set(task, fd, target);
+    }
+
+    fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {
+        let at = name.0 as usize;
+        if name.0 >= Interner::first_free() {
+            return None;
+        }
+        if self.roles.is_empty() {
+            self.roles.resize(Interner::first_free() as usize, None);
+        }
+        *self.roles[at].get_or_insert_with(|| role(texts.bytes(name)))
+    }
+}
+
+/// Whether a name tells no more than what kind of thing it is, or its number.
+fn is_bare(target: &[u8]) -> bool {
+    target.starts_with(b"socket:[") || target == b"anon_inode:[pidfd]"
+}
+
+/// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may be
+/// relative.
+fn is_address(target: &[u8]) -> bool {
+    let is_path = || memchr::memchr(b':', target).is_none() && !GIVEN.iter().any(|given| given.as_bytes() == target);
+    match target.first() {
+        None => false,
+        Some(b'/' | b'@') => true,
+        Some(_) if is_host_and_port(target) => !target.ends_with(b":0"),
+        Some(_) => is_path(),
+    }
+}
+
+fn is_dup(command: &[u8]) -> bool {
+    command.starts_with(b"F_DUP")
+}
+
+/// The descriptor of which an open of this path makes a copy, as shells do for the pipes of `<(…)`.
+fn copied_fd(path: &[u8]) -> Option<i32> {
+    let number = path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/"))?;
+    match parsers::scan::number(number)? {
+        (fd, []) => i32::try_from(fd).ok(),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use parsers::LineKind;
+
+    fn call(texts: &mut Interner, name: &str, fd: i32, target: &str, ret: i64) -> Line {
+        let (name, target) = (texts.add(name.as_bytes()), texts.add(target.as_bytes()));
+        Line { name, fd, target, ret, ..Line::of(LineKind::Call) }
+    }
+
+    #[test]
+    fn a_child_has_a_copy_and_a_thread_shares() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let open = call(&mut texts, "openat", NO_ID, "/dev/zfs", 3);
+        files.completed(0, &open, None, &mut texts);
+        files.inherit(1, 0, false);
+        files.inherit(2, 0, true);
+        let close = call(&mut texts, "close", 3, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        assert_eq!(files.target(1, 3), open.target);
+        assert_eq!(files.target(2, 3), Text::NONE);
+        assert_eq!(files.target(0, -1), Text::NONE);
+    }
+
+    #[test]
+    fn a_child_has_what_its_creator_had_when_it_was_created() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let pair = call(&mut texts, "socketpair", NO_ID, "", 0);
+        files.completed(0, &pair, Some(&[3, 4]), &mut texts);
+        files.forked(7, 0);
+        let close = call(&mut texts, "close", 4, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        assert!(files.take_forked(7, 1) && !files.take_forked(7, 2));
+        assert_eq!(texts.bytes(files.target(1, 3)), b"UNIX:[#1->#2]");
+        assert_eq!(texts.bytes(files.target(1, 4)), b"UNIX:[#2->#1]");
+        assert_eq!(files.target(0, 4), Text::NONE);
+    }
+
+    #[test]
+    fn calls_that_cannot_be_cancelled_are_followed_like_the_others() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let open = call(&mut texts, "open_nocancel", NO_ID, "/etc/hosts", 3);
+        files.completed(0, &open, None, &mut texts);
+        assert_eq!(files.target(0, 3), open.target);
+        let close = call(&mut texts, "close_nocancel", 3, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        assert_eq!(files.target(0, 3), Text::NONE);
+    }
+
+    #[test]
+    fn the_first_program_is_given_three_and_no_other_one() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let exec = call(&mut texts, "execve", NO_ID, "/bin/sh", 0);
+        files.completed(0, &exec, None, &mut texts);
+        assert_eq!(texts.bytes(files.target(0, 0)), b"stdin");
+        let close = call(&mut texts, "close", 0, "", 0);
+        files.completed(0, &close, None, &mut texts);
+        files.completed(0, &exec, None, &mut texts);
+        files.completed(1, &exec, None, &mut texts);
+        assert_eq!((files.target(0, 0), files.target(1, 0)), (Text::NONE, Text::NONE));
+    }
+
+    #[test]
+    fn an_open_of_a_descriptor_by_its_path_is_a_copy() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
+        files.completed(0, &pipe, Some(&[3, 63]), &mut texts);
+        let copy = call(&mut texts, "openat", NO_ID, "/dev/fd/63", 5);
+        files.completed(0, &copy, None, &mut texts);
+        let unknown = call(&mut texts, "openat", NO_ID, "/dev/fd/70", 6);
+        files.completed(0, &unknown, None, &mut texts);
+        assert_eq!(files.target(0, 5), files.target(0, 3));
+        assert_eq!(files.target(0, 6), unknown.target);
+    }
+
+    #[test]
+    fn both_ends_of_a_pipe_and_their_copies_have_one_name() {
+        let (mut files, mut texts) = (Descriptors::default(), Interner::default());
+        let pipe = call(&mut texts, "pipe2", NO_ID, "", 0);
+        files.completed(0, &pipe, Some(&[3, 4]), &mut texts);
+        let dup = Line { target: files.target(0, 4), ..call(&mut texts, "dup2", 4, "", 1) };
+        files.completed(0, &dup, None, &mut texts);
+        assert!(files.target(0, 3).is_some());
+        assert_eq!(files.target(0, 3), files.target(0, 1));
+    }
+}

@@ -1,0 +1,9 @@
+//! From bytes to a trace: files are read, lines joined to events, ids to tasks.
+
+pub(crate) mod assemble;
+pub(crate) mod clock;
+pub(crate) mod descriptors;
+pub mod merge;
+pub(crate) mod pipeline;
+pub mod read;
+pub(crate) mod task_ids;

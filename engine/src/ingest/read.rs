@@ -1,0 +1,413 @@
+//! Captures to a trace: cells of a file are read on all cores, and put together in order while the next ones are read.
+//!
+//! ```text
+//! cells of the file   |0|1|2|3|4|5|6|7|…      read on all cores: bytes → lines, texts as each core numbers them
+//! trace               |0|1|2|3|…              assembled, one line after the other: halves joined, ids to tasks
+//! ```
+//! So the result does not depend on the number of threads. Who does what when, see `relay.rs`.
+
+use crate::ingest::assemble::{Assembler, Place};
+use crate::ingest::clock::bounded_ns;
+use crate::ingest::merge;
+use crate::ingest::pipeline::{Steps, relay};
+use crate::store::trace::{Capture, Cells, Trace};
+use parsers::input::{self, Seekable, Source, Stream};
+use parsers::line::Ended;
+use parsers::{
+    CachedLines, ChunkLines, Content, Extra, Format, Head, Interner, Line, LineKind, LineReader, LineRef, NO_NS,
+    Parsed, Text,
+};
+use std::io;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+#[cfg(test)]
+mod tests;
+
+/// Why a capture cannot be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    Unreadable {
+        /// As the user named it.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No format fits.
+    Unrecognised {
+        /// As the user named it.
+        path: String,
+        /// The formats that were tried.
+        tried: Vec<&'static str>,
+    },
+    /// Nothing but blanks in it.
+    Empty {
+        /// As the user named it.
+        path: String,
+    },
+    /// The user asked for a format that does not exist.
+    UnknownFormat {
+        /// The name.
+        name: String,
+        /// Those that do.
+        known: Vec<&'static str>,
+    },
+}
+
+/// Told now and then: bytes read, and bytes in all, 0 if unknown.
+pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
+
+/// As much of a capture as is looked at to recognise it.
+const HEAD_BYTES: usize = 1 << 18;
+/// The same if its first line is longer.
+const LONG_HEAD_BYTES: usize = 1 << 24;
+/// A cell: what is read of it, and what it says, stay near the core.
+const CELL_BYTES: u64 = 1 << 17;
+/// Progress is told after so many bytes.
+const TOLD_BYTES: u64 = 1 << 22;
+
+/// Read captures, each a list of files that belong together.
+///
+/// # Errors
+/// See [`ReadError`]. A bad line is never an error.
+pub fn read(captures: &[Vec<String>], format: Option<&str>, progress: Progress<'_>) -> Result<Trace, ReadError> {
+    let format = format.map(known_format).transpose()?;
+    let mut trace = Trace::default();
+    for files in captures {
+        match files.as_slice() {
+            [] => {}
+            [path] => one_file(&mut trace, path, format, progress)?,
+            files => merge::files(&mut trace, files, format, progress)?,
+        }
+    }
+    trace.index();
+    Ok(trace)
+}
+
+fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
+    parsers::by_name(name).ok_or_else(|| ReadError::UnknownFormat {
+        name: name.to_owned(),
+        known: parsers::FORMATS.iter().map(|format| format.name()).collect(),
+    })
+}
+
+/// An error of the system, with the path it is about.
+pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
+    move |source| ReadError::Unreadable { path: path.to_owned(), source }
+}
+
+/// What is looked at of the first lines of a capture: a whole one at least, unless that is far too long.
+fn head_of(bytes: &[u8]) -> &[u8] {
+    let first_line = memchr::memchr(b'\n', bytes.get(..LONG_HEAD_BYTES).unwrap_or(bytes));
+    let whole = first_line.map_or(LONG_HEAD_BYTES, |lf| lf + 1);
+    &bytes[..bytes.len().min(whole.max(HEAD_BYTES))]
+}
+
+/// The format of a capture that begins with this text, and its reader.
+pub(crate) fn reader_for(
+    path: &str,
+    head: Head<'_>,
+    format: Option<&'static dyn Format>,
+) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
+    if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ReadError::Empty { path: path.to_owned() });
+    }
+    let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
+    parsers::choose_reader(head, format)
+        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
+}
+
+/// A capture of which nothing is read yet.
+pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str, reader: &dyn LineReader) -> Capture {
+    let tasks = trace.tasks.len() as u32;
+    let rows = trace.events.len();
+    Capture {
+        path: files.first().cloned().unwrap_or_default(),
+        files: files.to_vec(),
+        run: 1,
+        runs: 1,
+        first_line: 1,
+        first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
+        format,
+        facts: reader.facts(),
+        envelopes: reader.envelope_facts(),
+        bytes: 0,
+        accounting: vec![0; LineKind::ALL.len()],
+        first_lines: vec![0; LineKind::ALL.len()],
+        lost_events: 0,
+        tasks: tasks..tasks,
+        rows: rows..rows,
+        first_ns: NO_NS,
+        last_ns: NO_NS,
+        cut: false,
+        backward_steps: 0,
+        unseen_children: 0,
+        presumed_children: 0,
+        is_order_inferred: false,
+        summary: Vec::new(),
+    }
+}
+
+fn one_file(
+    trace: &mut Trace,
+    path: &str,
+    format: Option<&'static dyn Format>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    match input::open(Path::new(path)).map_err(unreadable(path))? {
+        Source::File(file) => from_cells(trace, path, file, format, progress),
+        Source::Stream(stream) => from_stream(trace, path, stream, format, progress),
+    }
+}
+
+/// A cell, read.
+#[derive(Default)]
+struct Cell {
+    number: usize,
+    bytes: Vec<u8>,
+    lines: ChunkLines,
+    /// Who read it: its texts have that one's numbers.
+    worker: usize,
+    failed: Option<io::Error>,
+}
+
+fn from_cells(
+    trace: &mut Trace,
+    path: &str,
+    file: Seekable,
+    format: Option<&'static dyn Format>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    // Not the first cell: a line may be as long as the file.
+    let first = file.beginning(HEAD_BYTES, LONG_HEAD_BYTES).map_err(unreadable(path))?;
+    let complete = first.len() as u64 >= file.len();
+    let (name, reader) = reader_for(path, Head { bytes: head_of(&first), complete }, format)?;
+    drop(first);
+    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
+    let run = Run::new(Assembler::new(trace, capture));
+    run.file(path, reader.as_ref(), &file.with_cell_bytes(CELL_BYTES), progress)
+}
+
+fn from_stream(
+    trace: &mut Trace,
+    path: &str,
+    mut stream: Stream,
+    format: Option<&'static dyn Format>,
+    progress: Progress<'_>,
+) -> Result<(), ReadError> {
+    let mut first = stream.next_chunk().map_err(unreadable(path))?;
+    let complete = first.as_ref().is_none_or(|chunk| chunk.last);
+    let bytes = first.as_ref().map_or(&b""[..], |chunk| &chunk.bytes);
+    let head = head_of(bytes);
+    let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
+    let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
+    let mut run = Run::new(Assembler::new(trace, capture));
+    let claim = |cell: &mut Cell| match first.take().map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk))) {
+        Ok(chunk) => chunk.map(|chunk| cell.bytes = chunk.bytes).is_some(),
+        Err(error) => {
+            cell.bytes.clear();
+            cell.failed = Some(error);
+            true
+        }
+    };
+    run.all(reader.as_ref(), claim, |_| (), &mut |bytes| progress(bytes, 0));
+    let cut = stream.is_cut();
+    run.finish(path, cut)
+}
+
+/// What numbers of a worker mean.
+#[derive(Default)]
+struct Known {
+    /// Texts in the trace of those of the worker.
+    texts: Vec<Text>,
+    /// Bodies with the texts of the trace.
+    cached: CachedLines,
+}
+
+impl Known {
+    /// A line with the texts of the trace.
+    fn line(&self, lines: &ChunkLines, told: &LineRef) -> (Line, Option<Extra>) {
+        match told.content {
+            Content::Cached(body) => {
+                let (line, extra) = self.cached.line(told, body);
+                (Line { dur_ns: bounded_ns(line.dur_ns), ..line }, extra.cloned())
+            }
+            Content::Own(at) => {
+                let line = &lines.own[at as usize];
+                in_trace(line, lines.extra(line), &self.texts)
+            }
+        }
+    }
+}
+
+/// Assembling, cell by cell.
+struct Run<'trace> {
+    assembler: Assembler<'trace>,
+    /// What each worker said before.
+    known: Vec<Known>,
+    line: u32,
+    /// The lines before each cell.
+    lines_before: Vec<u32>,
+    bytes: u64,
+    /// Where the tracer's present run begins.
+    run_start: u64,
+    last_byte: u8,
+    failed: Option<io::Error>,
+}
+
+impl<'trace> Run<'trace> {
+    fn new(assembler: Assembler<'trace>) -> Run<'trace> {
+        let (known, lines_before) = (Vec::new(), Vec::new());
+        Run { assembler, known, line: 0, lines_before, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
+    }
+
+    /// Take in a file.
+    fn file(
+        mut self,
+        path: &str,
+        reader: &dyn LineReader,
+        file: &Seekable,
+        progress: Progress<'_>,
+    ) -> Result<(), ReadError> {
+        let mut numbers = 0..file.cells();
+        let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
+        let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
+        self.all(reader, claim, load, &mut |bytes| progress(bytes, file.len()));
+        let lines_before = std::mem::take(&mut self.lines_before);
+        self.assembler.keep_cells(path, Cells { cell_bytes: file.cell_bytes(), lines_before });
+        self.finish(path, false)
+    }
+
+    /// Take in all cells that can be claimed, each loaded and read by some core, and tell how many bytes those had.
+    fn all(
+        &mut self,
+        reader: &dyn LineReader,
+        claim: impl FnMut(&mut Cell) -> bool + Send,
+        load: impl Fn(&mut Cell) + Sync,
+        tell: &mut dyn FnMut(u64),
+    ) {
+        // Each core remembers what it read before.
+        let mut memories = Vec::new();
+        memories.resize_with(rayon::current_num_threads(), Parsed::default);
+        let (done, mut told) = (AtomicU64::new(0), 0);
+        let steps = Steps {
+            claim,
+            read: |worker, parsed: &mut Parsed, cell: &mut Cell| {
+                load(cell);
+                cell.worker = worker;
+                parsed.read_next(reader, &cell.bytes, &mut cell.lines);
+            },
+            take: |cell: &Cell| {
+                self.cell(cell);
+                done.store(self.bytes, Ordering::Relaxed);
+            },
+            watch: || {
+                let bytes = done.load(Ordering::Relaxed);
+                if bytes >= told + TOLD_BYTES {
+                    told = bytes;
+                    tell(bytes);
+                }
+            },
+        };
+        relay(&mut memories, steps);
+        tell(self.bytes);
+    }
+
+    fn cell(&mut self, cell: &Cell) {
+        if let Some(error) = &cell.failed {
+            self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
+        }
+        self.lines_before.push(self.line);
+        self.last_byte = cell.bytes.last().copied().unwrap_or(self.last_byte);
+        if cell.worker >= self.known.len() {
+            self.known.resize_with(cell.worker + 1, Known::default);
+        }
+        let known = &mut self.known[cell.worker];
+        if cell.lines.texts.afresh {
+            known.texts.clear();
+        }
+        self.assembler.map_texts(cell.lines.texts.iter(), &mut known.texts);
+        known.cached.add_chunk(&cell.lines, |line, extra| in_trace(line, extra, &known.texts));
+        self.assembler.hear(cell.worker, cell.lines.cache_cleared);
+        // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
+        let (mut lines, mut bytes) = (0, 0);
+        let mut rest = cell.lines.refs.as_slice();
+        loop {
+            let before = Place { file: self.assembler.first_file(), line: self.line };
+            let plain = self.assembler.plain_lines(rest, before);
+            self.line = self.line.saturating_add(plain as u32);
+            let Some((told, others)) = rest[plain..].split_first() else { break };
+            self.line = self.line.saturating_add(1);
+            let number = cell.lines.refs.len() - others.len() - 1;
+            rest = others;
+            let (line, extra) = known.line(&cell.lines, told);
+            if self.assembler.begins_run(&line, extra.as_ref()) {
+                bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
+                lines = number;
+                let before = self.bytes + bytes as u64;
+                self.assembler.next_run(extra.as_ref(), self.line, before - self.run_start);
+                self.run_start = before;
+            }
+            let at = Place { file: self.assembler.first_file(), line: self.line };
+            let stamp_ns = self.assembler.stamp(at.file, &line);
+            self.assembler.line(&line, extra, stamp_ns, at);
+        }
+        self.bytes += cell.bytes.len() as u64;
+    }
+
+    fn finish(self, path: &str, cut: bool) -> Result<(), ReadError> {
+        if let Some(error) = self.failed {
+            return Err(unreadable(path)(error));
+        }
+        if !self.assembler.has_understood() {
+            return Err(ReadError::Unrecognised { path: path.to_owned(), tried: vec![self.assembler.format()] });
+        }
+        self.assembler.finish(cut || self.last_byte != b'\n', self.bytes - self.run_start);
+        Ok(())
+    }
+}
+
+/// Length of the first lines of a text.
+fn bytes_of_lines(text: &[u8], lines: usize) -> usize {
+    let last = lines.checked_sub(1).and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
+    last.map_or(0, |lf| lf + 1)
+}
+
+/// A line and its extra with the texts of the trace.
+pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Line, Option<Extra>) {
+    let first = Interner::first_free();
+    let text = |text: Text| match text.0.checked_sub(first) {
+        None => text,
+        Some(at) => map.get(at as usize).copied().unwrap_or(Text::NONE),
+    };
+    let mapped = Line {
+        dur_ns: bounded_ns(line.dur_ns),
+        name: text(line.name),
+        op: text(line.op),
+        target: text(line.target),
+        errno: text(line.errno),
+        ..*line
+    };
+    let ended = |ended: &Ended| match *ended {
+        Ended::Killed(signal) => Ended::Killed(text(signal)),
+        exited => exited,
+    };
+    let extra = extra.map(|extra| match extra {
+        Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
+        Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
+        Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
+        Extra::End(how) => Extra::End(ended(how)),
+        Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
+        Extra::Program(name) => Extra::Program(text(*name)),
+        Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
+        Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
+        Extra::Created(path) => Extra::Created(text(*path)),
+        Extra::Opened { created, access, syncs } => {
+            Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
+        }
+        Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
+        other => other.clone(),
+    });
+    (mapped, extra)
+}

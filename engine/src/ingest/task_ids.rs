@@ -1,0 +1,445 @@
+//! Whose line is it: printed ids to tasks.
+//!
+//! An id is a task only for a time: it is born (created, attached, or first seen), it ends, and it may be given out again.
+//! Children often speak before the call that made them returns, so a link can come from either side.
+
+mod attached;
+
+use crate::store::events::NONE;
+use crate::store::tasks::Task;
+use parsers::{CaptureFacts, Line, NO_ID, NO_NS};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Printed ids: process (or [`NO_ID`] where only one id is printed) and thread.
+pub(crate) type Key = (i32, i32);
+
+/// A child that its creator's call returned, before its first line.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Birth {
+    pub creator: u32,
+    pub row: u32,
+    pub thread: bool,
+    pub vfork: bool,
+    pub start_ns: i64,
+    /// The line with which the call begins; 0 if lines of others cannot be compared with it.
+    pub line: u32,
+}
+
+/// The tasks that ids name at this point of a capture.
+pub(crate) struct Owners {
+    capture: u32,
+    by_key: FxHashMap<Key, u32>,
+    announced: FxHashMap<Key, Birth>,
+    attached: Vec<i32>,
+    /// The process that the tracer attached to with all its threads, and how many of these have not spoken; none if there are
+    /// several such processes.
+    group: Option<(i32, u32)>,
+    has_groups: bool,
+    alive: FxHashSet<u32>,
+    /// Said that they exit, but their ends are not told yet (or never, with `-qq`).
+    leaving: FxHashSet<u32>,
+    /// The last task that had these ids.
+    past: FxHashMap<Key, u32>,
+    /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
+    pub(crate) bare_is_open: bool,
+    /// Whether the tracer says whom it attaches to.
+    hears: bool,
+    /// The first task of all.
+    first: u32,
+    bare: u32,
+    last: (Key, u32),
+    ids_optional: bool,
+    /// Ids that stand alone are those of threads of one process, whose own id is never printed.
+    one_process: bool,
+    /// First task of each process, where lines print process and thread.
+    leaders: FxHashMap<i32, u32>,
+    /// Further threads of each process.
+    threads: FxHashMap<i32, Vec<u32>>,
+    /// Some call was seen to create some task.
+    has_linked: bool,
+    /// Some such call was printed, whole, behind lines of the task that it created (strace -z).
+    pub(crate) links_late: bool,
+}
+
+impl Owners {
+    pub(crate) fn new(capture: u32, facts: &CaptureFacts) -> Owners {
+        Owners {
+            capture,
+            by_key: FxHashMap::default(),
+            announced: FxHashMap::default(),
+            attached: Vec::new(),
+            group: None,
+            has_groups: false,
+            alive: FxHashSet::default(),
+            leaving: FxHashSet::default(),
+            past: FxHashMap::default(),
+            bare_is_open: false,
+            hears: false,
+            first: NONE,
+            bare: NONE,
+            last: ((NO_ID, NO_ID), NONE),
+            ids_optional: facts.ids_optional,
+            one_process: facts.one_process,
+            leaders: FxHashMap::default(),
+            threads: FxHashMap::default(),
+            has_linked: false,
+            links_late: false,
+        }
+    }
+
+    /// The task of a line, made if its ids name none.
+    #[inline]
+    pub(crate) fn owner(&mut self, tasks: &mut Vec<Task>, line: &Line) -> u32 {
+        let key = (line.pid, line.tid);
+        if self.last.0 == key && self.last.1 != NONE { self.last.1 } else { self.other_owner(tasks, line, key) }
+    }
+
+    fn other_owner(&mut self, tasks: &mut Vec<Task>, line: &Line, key: Key) -> u32 {
+        let task = match line.tid {
+            NO_ID => self.unnamed(tasks),
+            _ => self.named(tasks, key, line),
+        };
+        // A line without ids belongs to whoever is alone at that moment, which the next line may change.
+        self.last = if line.tid == NO_ID && self.ids_optional { ((NO_ID, NO_ID), NONE) } else { (key, task) };
+        task
+    }
+
+    /// The task of a line with these ids, if they are printed and it is known, where ids are on all lines.
+    #[inline]
+    pub(crate) fn owner_now(&mut self, key: Key) -> Option<u32> {
+        if self.last.0 == key && self.last.1 != NONE {
+            return Some(self.last.1);
+        }
+        let task = self.known(key).filter(|_| key.1 != NO_ID)?;
+        self.last = (key, task);
+        Some(task)
+    }
+
+    /// The task that these ids name now.
+    pub(crate) fn known(&self, key: Key) -> Option<u32> {
+        self.by_key.get(&key).copied()
+    }
+
+    /// The task that is meant by the id of a process: its first thread, whatever that one's own id is.
+    pub(crate) fn process(&self, pid: i32) -> Option<u32> {
+        let keys = [(NO_ID, pid), (pid, pid), (pid, 1)];
+        let keys = if self.one_process { &keys[1..] } else { &keys };
+        keys.iter().find_map(|&key| self.known(key)).or_else(|| self.leaders.get(&pid).copied())
+    }
+
+    /// The task that these ids of a child name now, where a new process may have spoken under the id of its thread.
+    pub(crate) fn child(&self, key: Key) -> Option<u32> {
+        let leader = || self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1);
+        self.known(key).or_else(leader)
+    }
+
+    /// Whether all tasks that were seen have ended or were let go.
+    pub(crate) fn all_gone(&self) -> bool {
+        self.alive.is_empty() && self.attached.is_empty()
+    }
+
+    /// Whether the tracer let the task with these ids go, which it does not take up again.
+    pub(crate) fn was_let_go(&self, key: Key) -> bool {
+        key.1 != NO_ID
+            && self.known(key).is_some_and(|task| !self.alive.contains(&task) && !self.leaving.contains(&task))
+    }
+
+    /// Whether children were created of which nothing was seen yet.
+    pub(crate) fn expects_more(&self) -> bool {
+        !self.announced.is_empty()
+    }
+
+    /// Whether nothing was said of these ids so far.
+    pub(crate) fn is_unheard_of(&self, key: Key) -> bool {
+        let is_new = !self.by_key.contains_key(&key) && !self.announced.contains_key(&key);
+        key.1 != NO_ID && is_new && !self.attached.contains(&key.1)
+    }
+
+    /// Whether the calls that create tasks come before the first lines of those.
+    pub(crate) fn shows_births(&self) -> bool {
+        self.has_linked && !self.links_late
+    }
+
+    /// Whether nobody spoke yet under the ids of the child that this call returned.
+    pub(crate) fn is_announced(&self, child: Key, row: u32) -> bool {
+        self.announced.get(&child).is_some_and(|birth| birth.row == row)
+    }
+
+    /// Take tasks for the children of these calls, where those were returned under ids that nobody spoke under.
+    pub(crate) fn adopt(&mut self, tasks: &mut [Task], calls: &FxHashMap<u32, u32>) -> u64 {
+        let announced = self.announced.iter().map(|(&key, birth)| (birth.row, (key, *birth)));
+        let announced: FxHashMap<u32, (Key, Birth)> =
+            if calls.is_empty() { FxHashMap::default() } else { announced.collect() };
+        let orphans = calls.iter().filter(|(child, _)| tasks[**child as usize].creator == NONE);
+        let mut orphans: Vec<(u32, Key, Birth)> =
+            orphans.filter_map(|(&child, row)| announced.get(row).map(|&(key, birth)| (child, key, birth))).collect();
+        // Creators first: a thread is of its creator's process.
+        orphans.sort_unstable_by_key(|&(child, ..)| child);
+        for &(child, key, birth) in &orphans {
+            self.announced.remove(&key);
+            self.link(tasks, child, birth);
+            tasks[child as usize].known_as = key.1;
+        }
+        orphans.len() as u64
+    }
+
+    /// Children that were made but never spoke.
+    pub(crate) fn unseen(&self) -> u64 {
+        self.announced.len() as u64
+    }
+
+    fn named(&mut self, tasks: &mut Vec<Task>, key: Key, line: &Line) -> u32 {
+        if let Some(&task) = self.by_key.get(&key) {
+            return task;
+        }
+        if let Some(task) = self.same_process(tasks, key).or_else(|| self.root_learns_its_id(tasks, key, line)) {
+            self.by_key.insert(key, task);
+            return task;
+        }
+        match self.leader_of_group(tasks, key) {
+            None => self.make(tasks, key),
+            Some(leader) => self.make_thread(tasks, key, leader),
+        }
+    }
+
+    /// truss prints lwp numbers only while a process has several: `4711` and `4711/1` are the same first thread.
+    fn same_process(&self, tasks: &[Task], key: Key) -> Option<u32> {
+        let (pid, tid) = key;
+        let other = match tid {
+            1 if pid == NO_ID && !self.ids_optional => (NO_ID, NO_ID),
+            _ if pid == NO_ID => return None,
+            1 => (pid, pid),
+            _ if tid == pid => (pid, 1),
+            _ => return None,
+        };
+        self.known(other).filter(|&task| tasks[task as usize].death_ns == NO_NS)
+    }
+
+    /// strace on a terminal prints no id while one task lives; the first id that nobody announced is that task's,
+    /// unless it is a child speaking before the call that makes it returns.
+    fn root_learns_its_id(&mut self, tasks: &mut [Task], key: Key, line: &Line) -> Option<u32> {
+        let unnamed = self.ids_optional && self.bare != NONE && tasks[self.bare as usize].tid == NO_ID;
+        if !unnamed || self.attached.contains(&key.1) || self.announced.contains_key(&key) {
+            return None;
+        }
+        if self.one_process {
+            // It printed no number as long as it was the only thread, and that was the first.
+            return (key == (NO_ID, 1)).then(|| self.name_root(tasks, key.1));
+        }
+        let resumes = line.kind == parsers::LineKind::CallEnd;
+        // Without messages (-q) a child speaks unannounced. But who is inside a call can only resume it: another line is
+        // a child's, and a second half is nobody else's.
+        if !self.hears && resumes != self.bare_is_open {
+            return None;
+        }
+        if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
+            return None;
+        }
+        Some(self.name_root(tasks, key.1))
+    }
+
+    fn name_root(&mut self, tasks: &mut [Task], tid: i32) -> u32 {
+        let root = &mut tasks[self.bare as usize];
+        root.tid = tid;
+        if self.one_process {
+            return self.bare;
+        }
+        root.pid = tid;
+        // Its threads learn with it whose they are.
+        for thread in tasks.iter_mut().filter(|task| task.is_thread && task.creator == self.bare) {
+            thread.pid = tid;
+        }
+        if let Some(threads) = self.threads.remove(&NO_ID) {
+            self.threads.insert(tid, threads);
+        }
+        self.bare
+    }
+
+    fn unnamed(&mut self, tasks: &mut Vec<Task>) -> u32 {
+        if let Some(only) = self.only_one() {
+            return only;
+        }
+        if self.ids_optional && self.alive.is_empty() && self.attached.len() == 1 {
+            let tid = self.attached[0];
+            return self.make(tasks, (NO_ID, tid));
+        }
+        let ended = |task: u32| tasks.get(task as usize).is_none_or(|task| task.death_ns != NO_NS);
+        if self.bare == NONE || (!self.ids_optional && ended(self.bare)) {
+            self.bare = self.make(tasks, (NO_ID, NO_ID));
+        }
+        self.bare
+    }
+
+    /// The task that is alone at this moment, if lines without an id are its.
+    fn only_one(&self) -> Option<u32> {
+        let alive = if self.alive.is_empty() && self.attached.is_empty() { &self.leaving } else { &self.alive };
+        (self.ids_optional && alive.len() == 1 && self.attached.is_empty())
+            .then(|| alive.iter().next().copied())
+            .flatten()
+    }
+
+    /// The task without an id, or [`NONE`].
+    pub(crate) fn bare(&self) -> u32 {
+        self.bare
+    }
+
+    /// The task said that it exits.
+    pub(crate) fn leaves(&mut self, task: u32) {
+        if self.alive.remove(&task) {
+            self.leaving.insert(task);
+        }
+    }
+
+    fn make(&mut self, tasks: &mut Vec<Task>, key: Key) -> u32 {
+        let number = tasks.len() as u32;
+        self.first = self.first.min(number);
+        let pid = if key.0 == NO_ID && !self.one_process { key.1 } else { key.0 };
+        tasks.push(Task::new(key.1, pid, self.capture));
+        self.by_key.insert(key, number);
+        self.alive.insert(number);
+        self.join_process(tasks, number, key.0);
+        self.attached.retain(|&tid| tid != key.1);
+        // A fork returns the process; the child may speak under the ids of process and thread.
+        if let Some(birth) = self.announced.remove(&key).or_else(|| self.announced.remove(&(key.0, key.0))) {
+            self.link(tasks, number, birth);
+        }
+        number
+    }
+
+    /// Where lines print the process, a further thread of it is known as one at once.
+    fn join_process(&mut self, tasks: &mut [Task], number: u32, pid: i32) {
+        if pid == NO_ID && !self.one_process {
+            return;
+        }
+        let leader = *self.leaders.entry(pid).or_insert(number);
+        let goes_on = pid == NO_ID || tasks[leader as usize].death_ns == NO_NS;
+        if leader != number && goes_on {
+            let task = &mut tasks[number as usize];
+            (task.is_thread, task.creator) = (true, leader);
+            self.threads.entry(pid).or_default().push(number);
+        } else {
+            self.leaders.insert(pid, number);
+        }
+    }
+
+    /// A message tells that an id is traced from now on, or no more.
+    pub(crate) fn attach(&mut self, tid: i32, begins: bool) {
+        self.hears = true;
+        if !begins {
+            self.attached.retain(|&other| other != tid);
+            if let Some(task) = self.known((NO_ID, tid)) {
+                self.alive.remove(&task);
+            }
+        } else if self.known((NO_ID, tid)).is_none() && !self.attached.contains(&tid) {
+            self.attached.push(tid);
+        }
+    }
+
+    /// A call returned a child: link it if it spoke since the call began, else remember it.
+    pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: Key, birth: Birth) {
+        let known = self.child(child).filter(|&task| {
+            let task = &tasks[task as usize];
+            let told = task.creator == birth.creator;
+            // What it said so far may have had no stamp.
+            let is_new = task.birth_ns >= birth.start_ns || task.birth_ns == NO_NS || birth.start_ns == NO_NS;
+            // A log is late with its stamp, by what the line before took.
+            let is_behind = birth.line > 0 && task.first_line > birth.line;
+            task.created_by == NONE && (told || is_new || is_behind)
+        });
+        let known = known.or_else(|| self.ended_before(tasks, child, &birth));
+        match known {
+            Some(task) if task != birth.creator => self.link(tasks, task, birth),
+            _ => {
+                self.forget(child);
+                self.announced.insert(child, birth);
+            }
+        }
+    }
+
+    /// A child that was born and ended while the call that made it went on.
+    fn ended_before(&self, tasks: &[Task], child: Key, birth: &Birth) -> Option<u32> {
+        self.past.get(&child).copied().filter(|&task| {
+            let task = &tasks[task as usize];
+            let unlinked = task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
+            unlinked && (task.birth_ns >= birth.start_ns || birth.start_ns == NO_NS)
+        })
+    }
+
+    /// The child's own first line tells its creator.
+    pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
+        let pid = tasks[task as usize].pid;
+        let creator_pid = if thread { pid } else { creator_pid };
+        let keys = [(creator_pid, creator_pid), (creator_pid, 1), (NO_ID, creator_pid)];
+        let named = keys.iter().filter(|_| creator_pid != NO_ID).find_map(|&key| self.known(key));
+        let leader = || match tasks[task as usize].tid {
+            _ if !thread => None,
+            // Where only threads have ids, they are all of one process.
+            tid if tid == pid => Some(self.first),
+            _ => self.leaders.get(&pid).copied(),
+        };
+        let creator = named.filter(|&named| named != task).or_else(leader);
+        let Some(creator) = creator.filter(|&creator| creator != task && tasks[task as usize].created_by == NONE)
+        else {
+            tasks[task as usize].born = true;
+            return;
+        };
+        let birth = Birth { creator, row: NONE, thread, vfork: false, start_ns: NO_NS, line: 0 };
+        self.link(tasks, task, birth);
+    }
+
+    /// The task has ended: its ids are free for another one.
+    pub(crate) fn ended(&mut self, task: u32, key: Key) {
+        self.past.insert(key, task);
+        self.leaving.remove(&task);
+        self.forget(key);
+        self.alive.remove(&task);
+        self.last.1 = NONE;
+    }
+
+    /// Another line with these ids will be another task's.
+    pub(crate) fn forget(&mut self, key: Key) {
+        self.by_key.remove(&key);
+        self.last.1 = NONE;
+    }
+
+    /// execve by a thread: it goes on under the id of its process, whose main thread is gone.
+    pub(crate) fn take_over(&mut self, task: u32, from: Key, to: Key) {
+        let leader = self.by_key.insert(to, task);
+        if let Some(leader) = leader {
+            self.alive.remove(&leader);
+        }
+        if Some(self.bare) == leader {
+            self.bare = task;
+        }
+        self.forget(from);
+    }
+
+    pub(crate) fn link(&mut self, tasks: &mut [Task], child: u32, birth: Birth) {
+        self.has_linked |= birth.row != NONE;
+        let creator_pid = tasks[birth.creator as usize].pid;
+        let task = &mut tasks[child as usize];
+        if task.adopted && !birth.thread {
+            task.pid = task.tid;
+        }
+        (task.creator, task.created_by, task.adopted) = (birth.creator, birth.row, false);
+        (task.is_thread, task.vfork, task.born) = (birth.thread, birth.vfork, true);
+        if birth.thread {
+            task.pid = creator_pid;
+            self.threads.entry(creator_pid).or_default().push(child);
+        }
+    }
+
+    /// The process of a task ends: all other tasks of it that have not ended yet.
+    pub(crate) fn end_group(&mut self, tasks: &[Task], task: u32) -> Vec<u32> {
+        let pid = tasks[task as usize].pid;
+        let mut group = self.threads.remove(&pid).unwrap_or_default();
+        if tasks[task as usize].is_thread {
+            group.extend(self.process(pid));
+        }
+        group.retain(|&other| {
+            other != task && tasks[other as usize].pid == pid && tasks[other as usize].ended.is_none()
+        });
+        group.iter().for_each(|&other| self.leaves(other));
+        group
+    }
+}

@@ -1,0 +1,178 @@
+//! Cells: what pieces of the partition have together that only differ in their tasks and targets. They are few, however many
+//! pieces there are: what holds for a cell, and in which group it belongs, is found out once for all of its pieces.
+//!
+//! ```text
+//! pieces     7 cc1 read a | 7 cc1 user | 8 cc1 read b | 9 ld read a        of tasks 7, 8 and 9
+//! cells      cc1 read 0, cc1 user 1, ld read 2
+//! of pieces  0            | 1          | 0            | 2
+//! ```
+
+use crate::critical_path::walk::Tag;
+use crate::partition::group_by::{Filter, Key, Query};
+use crate::partition::pieces::{Piece, Pieces};
+use crate::store::trace::Trace;
+use parsers::Text;
+use parsers::syscalls::Class;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Pieces that are looked at by one core at a time.
+const AT_ONCE: usize = 1 << 14;
+
+/// What a cell is told by: all but task and target.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub(crate) struct Place {
+    capture: u32,
+    program: Text,
+    class: Class,
+    name: (Text, Text),
+    resolved: bool,
+    tag: Tag,
+}
+
+/// The pieces of a cell.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Cell {
+    /// One of them.
+    pub piece: Piece,
+    pub exclusive_ns: i64,
+}
+
+/// The cells of a partition.
+#[derive(Debug, Default)]
+pub(crate) struct Cells {
+    all: Vec<Cell>,
+    of_pieces: Vec<u32>,
+}
+
+/// The cells of some pieces.
+#[derive(Default)]
+struct Chunk {
+    places: FxHashMap<Place, u32>,
+    cells: Vec<Cell>,
+}
+
+pub(crate) fn place(trace: &Trace, piece: &Piece) -> Place {
+    let capture = trace.tasks[piece.task as usize].capture;
+    let Piece { program, class, resolved, tag, .. } = *piece;
+    Place { capture, program, class, name: piece.name(trace), resolved, tag }
+}
+
+/// Whether pieces of one cell may have different values of a key.
+pub(crate) fn differs_within_cells(key: Key) -> bool {
+    matches!(key, Key::Pid | Key::Tid | Key::Target)
+}
+
+impl Chunk {
+    /// Number the cells of these pieces by themselves.
+    fn new(trace: &Trace, pieces: &[Piece], numbers: &mut [u32]) -> Chunk {
+        let mut chunk = Chunk::default();
+        for (piece, number) in pieces.iter().zip(numbers) {
+            *number = chunk.number(place(trace, piece), piece);
+            chunk.cells[*number as usize].exclusive_ns += piece.exclusive_ns;
+        }
+        chunk
+    }
+
+    fn number(&mut self, place: Place, piece: &Piece) -> u32 {
+        *self.places.entry(place).or_insert_with(|| {
+            self.cells.push(Cell { piece: *piece, exclusive_ns: 0 });
+            self.cells.len() as u32 - 1
+        })
+    }
+}
+
+impl Cells {
+    /// Number them, in the order of their first pieces, and add up.
+    pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Cells {
+        let mut of_pieces = vec![0; pieces.len()];
+        let parts = pieces.par_chunks(AT_ONCE).zip(of_pieces.par_chunks_mut(AT_ONCE));
+        let chunks: Vec<Chunk> = parts.map(|(some, numbers)| Chunk::new(trace, some, numbers)).collect();
+        let mut all = Chunk::default();
+        let numbers = chunks.iter().map(|chunk| {
+            let number = |cell: &Cell| {
+                let number = all.number(place(trace, &cell.piece), &cell.piece);
+                all.cells[number as usize].exclusive_ns += cell.exclusive_ns;
+                number
+            };
+            chunk.cells.iter().map(number).collect()
+        });
+        let numbers: Vec<Vec<u32>> = numbers.collect();
+        let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
+        parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));
+        Cells { all: all.cells, of_pieces }
+    }
+
+    /// All of them.
+    pub(crate) fn all(&self) -> &[Cell] {
+        &self.all
+    }
+
+    /// The number of the cell of a piece.
+    #[inline]
+    pub(crate) fn of(&self, piece: u32) -> u32 {
+        self.of_pieces[piece as usize]
+    }
+
+    /// Of each cell whether its pieces may be part of a group that is large enough, by what is asked.
+    fn reaching(&self, trace: &Trace, query: &Query, within: &Filter) -> Vec<bool> {
+        let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_cells(key));
+        let group = |cell: &Cell| keys().map(|key| key.of(trace, &cell.piece)).collect::<Vec<u32>>();
+        let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
+        let is_chosen = |cell: &Cell| within.may_have(trace, &cell.piece, differs_within_cells);
+        for cell in self.all.iter().filter(|cell| is_chosen(cell)) {
+            *groups.entry(group(cell)).or_insert(0) += cell.exclusive_ns;
+        }
+        let reaches = |cell: &Cell| groups.get(&group(cell)).is_some_and(|&ns| ns >= query.at_least_ns);
+        self.all.iter().map(|cell| is_chosen(cell) && reaches(cell)).collect()
+    }
+}
+
+/// Tasks of which a piece may be part of a group that is large enough.
+fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
+    let keys: Vec<Key> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
+    let all = 0..trace.tasks.len() as u32;
+    if !keys.iter().any(|key| matches!(key, Key::Pid | Key::Tid)) {
+        return all.collect();
+    }
+    let group = |task: u32| Key::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
+    let mut groups: FxHashMap<[u32; Key::OF_TASK.len()], i64> = FxHashMap::default();
+    for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
+        *groups.entry(group(task)).or_insert(0) += ns;
+    }
+    all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
+}
+
+/// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
+pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &Filter) -> i64 {
+    let of_classes = |classes: &[u32]| -> i64 {
+        let named = |(class, _): &(u32, &i64)| classes.contains(class);
+        (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
+    };
+    let of_syscalls = |syscalls: &[u32]| -> i64 {
+        let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
+        shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
+    };
+    let classes_ns = within.only(Key::Class).map_or(i64::MAX, of_classes);
+    // What lies between calls has none.
+    let syscalls = within.only(Key::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
+    classes_ns.min(syscalls.map_or(i64::MAX, of_syscalls))
+}
+
+/// Places of the pieces, in order, that may be part of a group that is large enough.
+pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &Query, within: &Filter) -> Vec<u32> {
+    if most_ns(trace, pieces, within) < query.at_least_ns {
+        return Vec::new();
+    }
+    let tasks = tasks_reaching(trace, pieces, query);
+    if tasks.is_empty() {
+        return Vec::new();
+    }
+    let cells = pieces.cells(trace);
+    let reach = cells.reaching(trace, query, within);
+    if !reach.contains(&true) {
+        return Vec::new();
+    }
+    let of_task = |task| pieces.of_task(task).filter(|&at| reach[cells.of(at) as usize]);
+    tasks.into_par_iter().flat_map_iter(of_task).collect()
+}

@@ -1,0 +1,151 @@
+//! Pieces of one group taken together.
+//!
+//! Most keys are those of the cell of a piece, so they are compared only where the next piece is of another one. What was
+//! counted already is marked, in a list as long as there are targets and processes: sets would take most of the time.
+
+use crate::partition::buckets::{Cells, differs_within_cells};
+use crate::partition::pieces::{Piece, Pieces};
+use crate::partition::scope::{KEYS, Key};
+use crate::store::events::NONE;
+use crate::store::trace::Trace;
+use crate::tables::processes::main_tasks;
+use std::mem::replace;
+
+/// Pieces taken together.
+pub(super) struct Folded {
+    pub first: u32,
+    pub exclusive_ns: i64,
+    pub calls: i64,
+    pub first_row: u32,
+    pub last_row: u32,
+    pub targets: i64,
+    pub processes: i64,
+    pub pieces: i64,
+    /// Bits of the keys in which all pieces agree.
+    common: u16,
+}
+
+impl Folded {
+    fn new(first: u32) -> Folded {
+        Folded {
+            first,
+            exclusive_ns: 0,
+            calls: 0,
+            first_row: NONE,
+            last_row: 0,
+            targets: 1,
+            processes: 1,
+            pieces: 0,
+            common: (1 << KEYS) - 1,
+        }
+    }
+
+    /// A piece as it is.
+    pub(super) fn alone(pieces: &Pieces, at: u32) -> Folded {
+        let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
+        Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
+    }
+
+    fn add(&mut self, piece: &Piece) {
+        self.exclusive_ns += piece.exclusive_ns;
+        self.calls += i64::from(piece.calls);
+        self.first_row = self.first_row.min(piece.first_row);
+        self.last_row = self.last_row.max(piece.last_row);
+        self.pieces += 1;
+    }
+
+    /// Whether all pieces agree in a key.
+    pub(super) fn shares(&self, key: Key) -> bool {
+        self.common >> (key as u16) & 1 == 1
+    }
+
+    /// Take notice that another piece is not known to agree with the first one in these keys.
+    fn compare(&mut self, keys: &[Key], differ: impl Fn(Key) -> bool) {
+        for &key in keys {
+            if self.shares(key) && differ(key) {
+                self.common &= !(1 << key as u16);
+            }
+        }
+    }
+}
+
+/// Takes the pieces of groups together.
+pub(super) struct Folding<'all> {
+    trace: &'all Trace,
+    pieces: &'all Pieces,
+    cells: &'all Cells,
+    /// The main task of the process of each task.
+    mains: Vec<u32>,
+    /// The keys in which pieces of a group need not agree: those of cells, and those of tasks.
+    of_cells: Vec<Key>,
+    of_tasks: Vec<Key>,
+}
+
+impl<'all> Folding<'all> {
+    /// `keys` are those by which groups are made.
+    pub(super) fn new(trace: &'all Trace, pieces: &'all Pieces, keys: &[Key]) -> Folding<'all> {
+        let may_differ = |key: &Key| !keys.contains(key) && (*key != Key::Capture || trace.captures.len() > 1);
+        let may_differ = || Key::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
+        let of_cells = may_differ().filter(|&key| !differs_within_cells(key)).collect();
+        let of_tasks = may_differ().filter(|key| matches!(key, Key::Pid | Key::Tid)).collect();
+        Folding { trace, pieces, cells: pieces.cells(trace), mains: main_tasks(trace), of_cells, of_tasks }
+    }
+
+    /// Nothing counted yet.
+    pub(super) fn seen(&self) -> Seen {
+        let (targets, processes) = (self.trace.events.texts.len(), self.trace.tasks.len());
+        Seen { group: 0, targets: vec![0; targets], processes: vec![0; processes] }
+    }
+
+    /// Pieces of one group, in order.
+    pub(super) fn folded(&self, numbers: impl Iterator<Item = u32>, seen: &mut Seen) -> Folded {
+        let mut numbers = numbers.peekable();
+        let mut folded = Folded::new(numbers.peek().copied().unwrap_or(NONE));
+        let first = &self.pieces.all[folded.first as usize];
+        let (mut cell, mut task) = (self.cells.of(folded.first), first.task);
+        seen.begin_group();
+        seen.is_new_target(first);
+        seen.is_new_process(self.mains[task as usize]);
+        for at in numbers {
+            let piece = &self.pieces.all[at as usize];
+            folded.add(piece);
+            if piece.target != first.target {
+                folded.compare(&[Key::Target], |_| true);
+                folded.targets += i64::from(seen.is_new_target(piece));
+            }
+            if replace(&mut cell, self.cells.of(at)) != cell {
+                folded.compare(&self.of_cells, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+            }
+            if replace(&mut task, piece.task) != task {
+                folded.processes += i64::from(seen.is_new_process(self.mains[task as usize]));
+                folded.compare(&self.of_tasks, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+            }
+        }
+        folded
+    }
+}
+
+/// Marks of what was counted: the number of the group for which it was last.
+pub(super) struct Seen {
+    group: u32,
+    targets: Vec<u32>,
+    processes: Vec<u32>,
+}
+
+impl Seen {
+    fn begin_group(&mut self) {
+        self.group = self.group.checked_add(1).unwrap_or_else(|| {
+            self.targets.fill(0);
+            self.processes.fill(0);
+            1
+        });
+    }
+
+    fn is_new_target(&mut self, piece: &Piece) -> bool {
+        replace(&mut self.targets[piece.target.0 as usize], self.group) != self.group
+    }
+
+    fn is_new_process(&mut self, main: u32) -> bool {
+        replace(&mut self.processes[main as usize], self.group) != self.group
+    }
+}

@@ -1,0 +1,7 @@
+//! The partition: wall time summed by task, program, class and call, and grouped for rules and reports.
+
+pub(crate) mod buckets;
+pub mod group_by;
+pub mod pieces;
+pub(crate) mod scope;
+pub(crate) mod sums;

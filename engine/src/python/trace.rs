@@ -1,0 +1,322 @@
+//! Reading, and a trace as Python sees it.
+
+use super::capture::described;
+use super::requests::{AskedScope, AskedTable, Claimant, Shared, asked_floor, fold_key, key, scope, table};
+use super::selection::PySelection;
+use super::table::{Events, Finest, PyTable};
+use crate::critical_path::timeline::{self, Stays};
+use crate::critical_path::walk::{Listen, Segment, Waited};
+use crate::critical_path::window_overlap::{Edges, edges};
+use crate::critical_path::{wait_graph, window};
+use crate::ingest::merge;
+use crate::partition::group_by::{self, Query};
+use crate::query::selection::Selection;
+use crate::query::source_lines;
+use crate::query::time_bounds::NoTime;
+use crate::session::Analysis;
+use crate::store::table::{self, Table, ints, texts};
+use crate::table_support::builder::Found;
+use crate::table_support::claims;
+use crate::table_support::provenance::Members;
+use crate::tables::{self, calls, gaps, processes, totals};
+use crate::waits::wakers::Edge;
+use parsers::NO_NS;
+use pyo3::exceptions::PyOSError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// Captures in memory.
+#[pyclass(name = "Trace", module = "tracealyze._engine", frozen)]
+pub struct PyTrace(Analysis);
+
+/// Read captures.
+#[pyfunction]
+#[pyo3(signature = (captures, input_format = None, progress = None))]
+pub fn read(
+    py: Python<'_>,
+    captures: Vec<Vec<String>>,
+    input_format: Option<String>,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<PyTrace> {
+    let mut stopped: Option<PyErr> = None;
+    let read = py.detach(|| {
+        let mut tell = |done: u64, all: u64| {
+            let Some(progress) = progress.as_ref().filter(|_| stopped.is_none()) else { return };
+            stopped = Python::attach(|py| progress.call1(py, (done, all)).err());
+        };
+        crate::ingest::read::read(&captures, input_format.as_deref(), &mut tell)
+    });
+    match stopped {
+        Some(error) => Err(error),
+        None => Ok(PyTrace(Analysis::new(read?))),
+    }
+}
+
+/// Whether files whose names end in numbers are parts of one capture.
+#[pyfunction]
+pub fn are_parts(py: Python<'_>, files: Vec<String>) -> bool {
+    py.detach(|| merge::are_parts(&files))
+}
+
+#[pymethods]
+impl PyTrace {
+    fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
+        let numbers = 0..self.0.trace().captures.len() as u32;
+        let captures = numbers.map(|number| described(py, self.0.trace(), number));
+        PyList::new(py, captures.collect::<PyResult<Vec<_>>>()?)
+    }
+
+    fn totals<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyDict>> {
+        let totals = py.detach(|| totals::totals(self.0.trace(), &selection.0))?;
+        let dict = PyDict::new(py);
+        for (name, number) in totals {
+            dict.set_item(name, number)?;
+        }
+        Ok(dict)
+    }
+
+    /// One dictionary per capture.
+    fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
+        let (windows, edges) = py.detach(|| -> Result<_, NoTime> {
+            let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
+            // Whole lives have none but those of tasks that outlive them, which is told.
+            let is_cut = choice.from.is_some() || choice.to.is_some();
+            let chosen = is_cut.then(|| Selection::new(self.0.trace(), choice)).transpose()?;
+            let of = |window| chosen.as_ref().map_or(Edges::default(), |chosen| edges(self.0.trace(), chosen, window));
+            let edges: Vec<Edges> = windows.iter().map(of).collect();
+            Ok((windows, edges))
+        })?;
+        let index = self.0.trace().program_index();
+        let all = PyList::empty(py);
+        for (window, edges) in windows.iter().zip(edges) {
+            let dict = PyDict::new(py);
+            let some = |ns: i64| (ns != NO_NS).then_some(ns);
+            let root = window.root.and_then(|root| self.0.trace().tasks.get(root as usize));
+            let program = window.root.and_then(|root| index.name_of(root));
+            let program = program.map(|program| self.0.trace().events.texts.string(program.path).into_owned());
+            dict.set_item("capture", window.capture)?;
+            dict.set_item("start_ns", some(window.start_ns))?;
+            dict.set_item("end_ns", some(window.end_ns))?;
+            dict.set_item("wall_ns", window.wall_ns())?;
+            dict.set_item("root_pid", root.map(|root| root.pid).filter(|&pid| pid != parsers::NO_ID))?;
+            dict.set_item("root_program", program)?;
+            dict.set_item("reason", window.reason.map(window::Reason::name))?;
+            dict.set_item("left_out_ns", window.left_out_ns)?;
+            dict.set_item("root_ended", root.is_some_and(|root| root.death_ns != NO_NS))?;
+            dict.set_item("cut_calls", edges.calls)?;
+            dict.set_item("outside_ns", edges.outside_ns)?;
+            dict.set_item("outlived", processes::outliving(self.0.trace(), window))?;
+            all.append(dict)?;
+        }
+        Ok(all)
+    }
+
+    /// The partition as it is, or folded by some of its columns.
+    #[expect(clippy::too_many_arguments, reason = "Python says them by name")]
+    #[pyo3(signature = (selection, by = None, at_least_ns = 0, most = None, within = None, apart_from = Vec::new()))]
+    fn partition(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        by: Option<Vec<String>>,
+        at_least_ns: i64,
+        most: Option<usize>,
+        within: Option<AskedScope>,
+        apart_from: Vec<AskedScope>,
+    ) -> PyResult<PyTable> {
+        let query = Query {
+            by: by.map(|names| names.iter().map(|name| fold_key(name)).collect()).transpose()?,
+            at_least_ns,
+            most,
+            within: within.map(scope).transpose()?.unwrap_or_default(),
+            apart_from: apart_from.into_iter().map(scope).collect::<PyResult<_>>()?,
+        };
+        py.detach(|| -> Result<PyTable, NoTime> {
+            let pieces = self.0.pieces(&selection.0)?;
+            if query.by.is_some() {
+                return Ok(group_by::fold(self.0.trace(), &pieces, &query).into());
+            }
+            let order = Arc::new(group_by::finest(self.0.trace(), &pieces, &query));
+            Ok(Finest { trace: Arc::clone(self.0.trace()), pieces, order }.into())
+        })
+        .map_err(PyErr::from)
+    }
+
+    /// The path in order of time. With `at_least_ns`, shorter segments of one task that follow each other are taken
+    /// together, and what is still shorter is left out; with `most`, all but the so many longest ones instead.
+    #[pyo3(signature = (selection, at_least_ns = 0, most = None))]
+    fn path(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        at_least_ns: i64,
+        most: Option<usize>,
+    ) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let stays = Stays::new(self.0.trace(), at_least_ns);
+            let mut stays = if let Some(most) = most { stays.longest(most) } else { stays };
+            let matched = selection.0.condition.as_ref().map(|condition| condition.matched(self.0.trace()));
+            let is_chosen = |segment: &Segment| {
+                matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
+            };
+            self.0.walk(&selection.0, &mut Chosen { stays: &mut stays, is_chosen })?;
+            Ok(timeline::table(self.0.trace(), &stays.finish()))
+        })?;
+        Ok(table.into())
+    }
+
+    fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let pieces = self.0.pieces(&selection.0)?;
+            let exclusive_ns = pieces.exclusive_by_task();
+            Ok(processes::tasks(self.0.trace(), &Selection::new(self.0.trace(), &selection.0)?, exclusive_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            let (charges, windows) = (self.0.charges(&selection.0)?, self.0.windows(&selection.0)?);
+            Ok(match longest {
+                true => wait_graph::longest(self.0.trace(), charges.told(), &windows, chosen.program_index),
+                false => wait_graph::chain(self.0.trace(), self.0.wakers(), charges.told(), &chosen),
+            })
+        })?;
+        Ok(table.into())
+    }
+
+    fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let pieces = self.0.pieces(&selection.0)?;
+            let exclusive_ns = pieces.exclusive_by_task();
+            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            let charges = self.0.charges(&selection.0)?;
+            let slack_ns = charges.told().slack_ns(self.0.trace(), self.0.wakers());
+            Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn calls(&self, py: Python<'_>, by: Vec<String>, selection: &PySelection, quantiles: bool) -> PyResult<PyTable> {
+        let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            let charges = self.0.charges(&selection.0)?;
+            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            Ok(calls::calls(self.0.trace(), &keys, &chosen, &charges, quantiles))
+        })?;
+        Ok(table.into())
+    }
+
+    #[pyo3(signature = (selection, columns = None, limit = None))]
+    fn events(&self, selection: &PySelection, columns: Option<Vec<String>>, limit: Option<usize>) -> PyResult<PyTable> {
+        Selection::new(self.0.trace(), &selection.0)?;
+        let (trace, choice) = (Arc::clone(self.0.trace()), selection.0.clone());
+        Ok(Events { trace, choice, columns, limit }.into())
+    }
+
+    /// A table by its name.
+    fn table(&self, py: Python<'_>, name: &str, selection: &PySelection) -> PyResult<PyTable> {
+        let table = table(name)?;
+        let found = py.detach(|| self.0.view(&selection.0, |view| tables::made(view, table, None)))?;
+        Ok(found.into())
+    }
+
+    /// Several tables, each by its name; where a floor is given, only rows that may reach it need be there.
+    fn tables(&self, py: Python<'_>, selection: &PySelection, asked: Vec<AskedTable>) -> PyResult<Vec<PyTable>> {
+        let named = |(name, floor): AskedTable| Ok((table(&name)?, floor.map(asked_floor).transpose()?));
+        let asked = asked.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
+        let found: Vec<Found> = py.detach(|| {
+            self.0.view(&selection.0, |view| {
+                // Before the tables, which are made on all cores: who waits for it could not help with it.
+                view.charges.spent(view.trace);
+                asked.par_iter().map(|(table, floor)| tables::made(view, *table, floor.as_ref())).collect()
+            })
+        })?;
+        Ok(found.into_iter().map(PyTable::from).collect())
+    }
+
+    /// Divide the path among claims, each a list of claimants; an earlier claim goes first. The answer is what each gets,
+    /// and the `most` largest pieces of what nobody claims, with their number and sum.
+    fn claims(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        claims: Vec<Vec<Claimant<'_>>>,
+        most: usize,
+    ) -> PyResult<(Vec<Shared>, PyTable, i64)> {
+        let members = |claimants: Vec<Claimant<'_>>| {
+            claimants.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>().map(|each| each.concat())
+        };
+        let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
+        let answer = py.detach(|| {
+            let pieces = self.0.pieces(&selection.0)?;
+            self.0.view(&selection.0, |view| {
+                let sorted = |members: Vec<Members>| members.into_iter().map(|each| each.sorted(view.trace)).collect();
+                let claims: Vec<Vec<Members>> = claims.into_iter().map(sorted).collect();
+                let divided = claims::claims(view, &pieces, &claims, most);
+                let query = Query { most: Some(most), ..Query::default() };
+                (divided.shares, group_by::fold(view.trace, &divided.rest, &query), divided.rest_ns)
+            })
+        })?;
+        let shares =
+            answer.0.into_iter().map(|share| (share.total_ns, share.own_ns, share.tracing_ns, share.taken)).collect();
+        Ok((shares, answer.1.into(), answer.2))
+    }
+
+    #[pyo3(signature = (selection, at_least_ns = 0))]
+    fn gaps(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
+        let table = py.detach(|| -> Result<Table, NoTime> {
+            Ok(gaps::gaps(self.0.trace(), &Selection::new(self.0.trace(), &selection.0)?, at_least_ns))
+        })?;
+        Ok(table.into())
+    }
+
+    fn summary_rows(&self) -> PyTable {
+        let captures = || (0i64..).zip(&self.0.trace().captures);
+        let rows: Vec<_> =
+            captures().flat_map(|(at, capture)| capture.summary.iter().map(move |row| (at, row))).collect();
+        let columns = vec![
+            ("capture", ints(rows.iter().map(|&(at, _)| at))),
+            ("syscall", texts(rows.iter().map(|(_, row)| Some(row.syscall.as_str())))),
+            ("calls", ints(rows.iter().map(|(_, row)| row.calls as i64))),
+            ("failed", ints(rows.iter().map(|(_, row)| row.failed as i64))),
+            ("total_ns", table::some_ints(rows.iter().map(|(_, row)| row.total_ns))),
+        ];
+        Table::new("summary_rows", columns).into()
+    }
+
+    /// The text of lines of a capture; of its first file unless `file` says another.
+    #[pyo3(signature = (capture, lines, file = None))]
+    fn quote(&self, py: Python<'_>, capture: usize, lines: Vec<u64>, file: Option<String>) -> PyResult<Vec<String>> {
+        let path =
+            file.or_else(|| self.0.trace().captures.get(capture).and_then(|capture| capture.files.first().cloned()));
+        let path = path.unwrap_or_default();
+        let cells = self.0.trace().cells(&path);
+        py.detach(|| source_lines::quote(&path, &lines, cells)).map_err(|error| PyOSError::new_err(error.to_string()))
+    }
+}
+
+/// Keeps the stretches of the path that are chosen.
+struct Chosen<'stays, 'trace, F: Fn(&Segment) -> bool> {
+    stays: &'stays mut Stays<'trace>,
+    is_chosen: F,
+}
+
+impl<F: Fn(&Segment) -> bool> Listen for Chosen<'_, '_, F> {
+    fn charged(&mut self, segment: Segment) {
+        if (self.is_chosen)(&segment) {
+            self.stays.take(segment);
+        }
+    }
+
+    fn begins(&mut self, waiter: u32, edge: &Edge) {
+        self.stays.begins(waiter, edge);
+    }
+
+    fn ends(&mut self, waited: &Waited) {
+        self.stays.ends(waited);
+    }
+}

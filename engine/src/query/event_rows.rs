@@ -1,0 +1,122 @@
+//! The event table as columns for people and for Arrow, a piece at a time.
+
+use crate::query::selection::Selection;
+use crate::query::source_lines::{Lines, args_of};
+use crate::store::events::{self, EventKind, SEGMENT_ROWS};
+use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::trace::Trace;
+use crate::tables::calls::{self, push_text};
+use parsers::{NO_ID, NO_NS, Outcome, Text};
+use std::ops::Range;
+
+/// The rows of an event table as pieces of at most [`SEGMENT_ROWS`].
+pub fn pieces(trace: &Trace) -> impl Iterator<Item = Range<u32>> + use<> {
+    let rows = trace.events.len();
+    (0..rows).step_by(SEGMENT_ROWS).map(move |from| from..rows.min(from.saturating_add(SEGMENT_ROWS as u32)))
+}
+
+/// The chosen rows of a piece, all columns but the arguments.
+pub fn events(trace: &Trace, selection: &Selection<'_>, piece: Range<u32>) -> Table {
+    let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).collect();
+    of_rows(trace, selection, &rows)
+}
+
+/// These rows as a table.
+pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table {
+    let events = &trace.events;
+    let of = |value: &dyn Fn(u32) -> i64| some_ints(rows.iter().map(|&row| value(row)).collect::<Vec<_>>());
+    let word = |value: &dyn Fn(u32) -> &'static str| {
+        let mut column = TextColumn::default();
+        rows.iter().for_each(|&row| column.push(Some(value(row))));
+        column.finish()
+    };
+    let column = |text: &dyn Fn(u32) -> Text| {
+        let mut column = TextColumn::default();
+        rows.iter().for_each(|&row| push_text(&mut column, events, text(row)));
+        column.finish()
+    };
+    let task = |row: u32| &trace.tasks[events.task(row) as usize];
+    let id = |id: i32| if id == NO_ID { NO_NS } else { i64::from(id) };
+    let program = |row: u32| selection.program_index.at(events.task(row), events.start_ns(row));
+    let columns = vec![
+        ("line", ints(rows.iter().map(|&row| i64::from(events.line(row))))),
+        ("file", file_column(trace, rows)),
+        ("tid", of(&|row| id(task(row).tid_at(events.line(row))))),
+        ("pid", of(&|row| id(task(row).pid))),
+        ("task", of(&|row| i64::from(events.task(row)))),
+        ("program", column(&|row| program(row).map_or(Text::NONE, |program| program.path))),
+        ("start_ns", of(&|row| events.start_ns(row))),
+        ("end_ns", of(&|row| events.end_ns(row).unwrap_or(NO_NS))),
+        ("dur_ns", of(&|row| events.dur_ns(row))),
+        ("cpu_ns", of(&|row| events.event(row).cpu_ns)),
+        ("requested_ns", of(&|row| events.requested_ns(row).unwrap_or(NO_NS))),
+        ("kind", word(&|row| events.kind(row).name())),
+        ("syscall", column(&|row| events.shape(row).syscall)),
+        ("op", column(&|row| events.shape(row).op)),
+        ("target", column(&|row| events.target(row))),
+        ("shape", shape_column(trace, rows)),
+        ("ret", of(&|row| events.ret(row))),
+        ("errno", column(&|row| events.shape(row).errno)),
+        ("bytes", of(&|row| events.bytes(row).unwrap_or(NO_NS))),
+        ("outcome", outcome_column(trace, rows)),
+        ("dur_kind", word(&|row| events.dur_kind(row).name())),
+    ];
+    Table::new("events", columns)
+}
+
+fn file_column(trace: &Trace, rows: &[u32]) -> Values {
+    let words = trace.captures.iter().flat_map(|capture| capture.files.iter().cloned()).collect();
+    Values::Text { keys: rows.iter().map(|&row| trace.events.event(row).file).collect(), words }
+}
+
+fn outcome_column(trace: &Trace, rows: &[u32]) -> Values {
+    let outcome = |&row: &u32| match trace.events.kind(row) {
+        EventKind::Call => trace.events.outcome(row) as u32,
+        _ => events::NONE,
+    };
+    let words = Outcome::ALL.iter().map(|outcome| outcome.name().to_owned()).collect();
+    Values::Text { keys: rows.iter().map(outcome).collect(), words }
+}
+
+fn shape_column(trace: &Trace, rows: &[u32]) -> Values {
+    let mut column = TextColumn::default();
+    let mut numbers: Vec<u32> = rows.iter().map(|&row| trace.events.shape_number(row)).collect();
+    let places = numbers.clone();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let names: Vec<String> = numbers.iter().map(|&number| calls::shape_text(&trace.events, number)).collect();
+    for number in places {
+        let at = numbers.binary_search(&number).unwrap_or(0);
+        column.push(names.get(at).map(String::as_str));
+    }
+    column.finish()
+}
+
+/// The arguments of events as their files have them; read again, in one pass where rows are in the order of their lines.
+#[derive(Default)]
+pub struct Arguments {
+    files: rustc_hash::FxHashMap<u32, Option<Lines>>,
+}
+
+impl Arguments {
+    /// The arguments of these rows; missing for what is no call, or where the file cannot be read again.
+    pub fn column(&mut self, trace: &Trace, rows: &[u32]) -> Values {
+        let mut column = TextColumn::default();
+        for &row in rows {
+            column.push(self.of_row(trace, row).as_deref());
+        }
+        column.finish()
+    }
+
+    /// The arguments of one row.
+    pub fn of_row(&mut self, trace: &Trace, row: u32) -> Option<String> {
+        let event = trace.events.event(row);
+        if event.kind != EventKind::Call {
+            return None;
+        }
+        let path = || trace.captures.iter().flat_map(|capture| &capture.files).nth(event.file as usize);
+        let lines = self.files.entry(event.file).or_insert_with(|| path().and_then(|path| Lines::open(path).ok()));
+        let line = lines.as_mut()?.line(u64::from(event.line)).ok()?;
+        Some(args_of(&line, &trace.events.texts.string(trace.events.shape(row).syscall)).to_owned())
+    }
+}

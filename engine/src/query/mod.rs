@@ -1,0 +1,7 @@
+//! Which events a request selects, and the source lines of a capture.
+
+pub mod event_rows;
+pub mod filter;
+pub mod selection;
+pub mod source_lines;
+pub mod time_bounds;

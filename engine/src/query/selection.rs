@@ -1,0 +1,182 @@
+//! Which events count: by process, program, syscall, time, and any condition on their columns.
+
+use crate::query::filter::{EventFilter, Matched};
+use crate::query::time_bounds::NoTime;
+use crate::store::events;
+use crate::store::tasks::{self, Program, program_at};
+use crate::store::trace::Trace;
+use parsers::{NO_NS, Text};
+use std::sync::Arc;
+
+/// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Choice {
+    /// Number of a capture.
+    pub capture: Option<u32>,
+    /// Ids of processes; a thread's id names the thread.
+    pub pids: Vec<i32>,
+    /// Programs, by path or by the last part of it.
+    pub programs: Vec<String>,
+    /// From when on: seconds as the capture prints them, `+SECONDS` since its start, `HH:MM:SS`, `line:N`, or the first line
+    /// that fits a regular expression, `/…/`.
+    pub from: Option<String>,
+    /// To when.
+    pub to: Option<String>,
+    /// The process whose life is the window.
+    pub root: Option<i32>,
+    /// Names of syscalls.
+    pub syscalls: Vec<String>,
+    /// A condition on events.
+    pub condition: Option<EventFilter>,
+}
+
+/// A choice made ready for one trace.
+pub struct Selection<'trace> {
+    trace: &'trace Trace,
+    tasks: Option<Vec<bool>>,
+    programs: Option<Vec<Text>>,
+    syscalls: Option<Vec<Text>>,
+    times: Option<Vec<(i64, i64)>>,
+    matched: Option<Arc<Matched>>,
+    /// The programs of each task over time.
+    pub program_index: &'trace ProgramIndex,
+}
+
+impl<'trace> Selection<'trace> {
+    /// Make a choice ready.
+    ///
+    /// # Errors
+    /// [`NoTime`] if `from` or `to` names no moment.
+    pub fn new(trace: &'trace Trace, choice: &Choice) -> Result<Selection<'trace>, NoTime> {
+        let tasks = (!choice.pids.is_empty() || choice.capture.is_some()).then(|| {
+            let named = |id: i32| choice.pids.is_empty() || choice.pids.contains(&id);
+            let chosen = |task: &tasks::Task| {
+                choice.capture.is_none_or(|capture| task.capture == capture) && (named(task.pid) || named(task.tid))
+            };
+            trace.tasks.iter().map(chosen).collect()
+        });
+        let timed = choice.from.is_some() || choice.to.is_some();
+        let times = timed.then(|| trace.bounds(&(choice.from.clone(), choice.to.clone()))).transpose()?;
+        let texts = &trace.events.texts;
+        let syscalls = (!choice.syscalls.is_empty())
+            .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
+        let program_index = trace.program_index();
+        let programs = (!choice.programs.is_empty()).then(|| program_index.matching(trace, &choice.programs));
+        let matched = choice.condition.as_ref().map(|condition| condition.matched(trace));
+        Ok(Selection { trace, tasks, programs, syscalls, times, matched, program_index })
+    }
+
+    /// Whether everything counts.
+    #[inline]
+    pub fn is_all(&self) -> bool {
+        self.tasks.is_none()
+            && self.programs.is_none()
+            && self.times.is_none()
+            && self.syscalls.is_none()
+            && self.matched.is_none()
+    }
+
+    /// Whether a task counts, whatever the program and the time.
+    pub fn has_task(&self, task: u32) -> bool {
+        self.tasks.as_ref().is_none_or(|tasks| tasks[task as usize])
+    }
+
+    /// Whether some time of a task counts: for tables with a row per task.
+    pub fn touches_task(&self, task: u32) -> bool {
+        let ran =
+            |programs: &Vec<Text>| self.program_index.of(task).iter().any(|program| programs.contains(&program.path));
+        let known = &self.trace.tasks[task as usize];
+        let overlaps = |times: &Vec<(i64, i64)>| {
+            let (from_ns, to_ns) = times[known.capture as usize];
+            known.birth_ns == NO_NS || (known.birth_ns <= to_ns && known.end_ns() >= from_ns)
+        };
+        self.has_task(task)
+            && self.programs.as_ref().is_none_or(ran)
+            && self.times.as_ref().is_none_or(overlaps)
+            && self.matched.as_ref().is_none_or(|matched| matched.has_task(task))
+    }
+
+    /// Whether a row counts. A call counts if it ends in the chosen time.
+    #[inline]
+    pub fn has(&self, row: u32) -> bool {
+        self.is_all() || self.chooses(row)
+    }
+
+    fn chooses(&self, row: u32) -> bool {
+        let events = &self.trace.events;
+        let task = events.task(row);
+        self.has_task(task)
+            && self.matched.as_ref().is_none_or(|matched| matched.has(row))
+            && self.syscalls.as_ref().is_none_or(|names| names.contains(&events.shape(row).syscall))
+            && self.times.as_ref().is_none_or(|times| {
+                let (from_ns, to_ns) = times[self.trace.tasks[task as usize].capture as usize];
+                let start_ns = events.start_ns(row);
+                let end_ns = events.end_ns(row).unwrap_or(start_ns);
+                end_ns >= from_ns && start_ns <= to_ns
+            })
+            && self.programs.as_ref().is_none_or(|programs| {
+                let program = self.program_index.at(task, events.start_ns(row));
+                program.is_some_and(|program| programs.contains(&program.path))
+            })
+    }
+
+    /// The chosen time of a capture.
+    pub fn times_of(&self, capture: u32) -> Option<(i64, i64)> {
+        self.times.as_ref().map(|times| times[capture as usize])
+    }
+}
+
+/// The programs of each task over time, those it had from its creator included.
+#[derive(Debug, Default)]
+pub struct ProgramIndex {
+    programs: Vec<Vec<Program>>,
+}
+
+impl ProgramIndex {
+    /// Work it out for all tasks.
+    pub fn new(trace: &Trace) -> ProgramIndex {
+        let all = 0..trace.tasks.len() as u32;
+        let programs = all.map(|number| {
+            let task = &trace.tasks[number as usize];
+            let may_inherit = task.creator != events::NONE && (task.is_thread || !task.adopted);
+            let inherited = may_inherit
+                .then(|| program_at(&trace.tasks, task.creator, task.birth_ns))
+                .flatten()
+                .map(|program| Program { from_ns: task.birth_ns, ..program });
+            inherited.into_iter().chain(task.programs.iter().copied()).collect()
+        });
+        ProgramIndex { programs: programs.collect() }
+    }
+
+    /// The programs of a task, in order.
+    pub fn of(&self, task: u32) -> &[Program] {
+        self.programs.get(task as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// The program of a task at a moment; the last one without a clock.
+    pub fn at(&self, task: u32, at_ns: i64) -> Option<Program> {
+        let programs = self.of(task);
+        if at_ns == NO_NS {
+            return programs.last().copied();
+        }
+        programs.iter().rev().find(|program| program.from_ns <= at_ns).copied()
+    }
+
+    /// The program that a process is named by: its last own one, else the one it had from its creator.
+    pub fn name_of(&self, task: u32) -> Option<Program> {
+        self.of(task).last().copied()
+    }
+
+    fn matching(&self, trace: &Trace, wanted: &[String]) -> Vec<Text> {
+        let texts = &trace.events.texts;
+        let fits = |path: &str| {
+            let name = path.rsplit('/').next().unwrap_or(path);
+            wanted.iter().any(|wanted| wanted == path || wanted == name)
+        };
+        let mut found: Vec<Text> = self.programs.iter().flatten().map(|program| program.path).collect();
+        found.sort_unstable();
+        found.dedup();
+        found.retain(|&path| fits(&texts.string(path)));
+        found
+    }
+}

@@ -1,0 +1,103 @@
+//! What is known of a call by its name and its target: what its time is spent on, and whether it moves bytes.
+
+use crate::ingest::descriptors::ACCEPTED;
+use parsers::syscalls::Class;
+
+/// Whether a syscall returns the number of bytes it moved.
+pub fn moves_bytes(syscall: &[u8]) -> bool {
+    let syscall = syscall.strip_suffix(b"_nocancel").unwrap_or(syscall);
+    matches!(
+        syscall,
+        b"read"
+            | b"write"
+            | b"readv"
+            | b"writev"
+            | b"pread"
+            | b"pwrite"
+            | b"pread64"
+            | b"pwrite64"
+            | b"preadv"
+            | b"pwritev"
+            | b"preadv2"
+            | b"pwritev2"
+            | b"recv"
+            | b"recvfrom"
+            | b"recvmsg"
+            | b"send"
+            | b"sendto"
+            | b"sendmsg"
+            | b"sendfile"
+            | b"sendfile64"
+            | b"sendfilev"
+            | b"splice"
+            | b"tee"
+            | b"vmsplice"
+            | b"copy_file_range"
+            | b"kread"
+            | b"kwrite"
+            | b"getdents"
+            | b"getdents64"
+            | b"getrandom"
+            | b"process_vm_readv"
+            | b"process_vm_writev"
+            | b"mq_timedreceive"
+    )
+}
+
+/// What the time of a call is spent on: that of its target where this is known, else that of its syscall.
+pub fn class_of(syscall: &[u8], target: &[u8]) -> Class {
+    let class = parsers::syscalls::by_name(syscall).map_or(Class::Other, |call| call.class);
+    match class {
+        Class::Disk if works_on_anything(syscall) => class_of_target(target).unwrap_or(Class::Other),
+        Class::Disk | Class::Network | Class::Ipc | Class::Other => class_of_target(target).unwrap_or(class),
+        _ => class,
+    }
+}
+
+/// Whether only its descriptor tells what a call waits for.
+fn works_on_anything(syscall: &[u8]) -> bool {
+    const CALLS: [&[u8]; 9] =
+        [b"read", b"write", b"readv", b"writev", b"ioctl", b"fcntl", b"close", b"kread", b"kwrite"];
+    CALLS.contains(&syscall)
+}
+
+/// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as it is known from connect or accept.
+pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
+    let (host, port) = (&target[..colon], &target[colon + 1..]);
+    !host.is_empty()
+        && !host.starts_with(b"/")
+        && !port.is_empty()
+        && (port == b"N" || port.iter().all(u8::is_ascii_digit))
+}
+
+fn class_of_target(target: &[u8]) -> Option<Class> {
+    let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|prefix| target.starts_with(prefix));
+    if starts(&[
+        b"pipe:",
+        b"UNIX",
+        b"anon_inode:[eventfd]",
+        b"{eventfd",
+        b"anon_inode:inotify",
+        b"anon_inode:[fanotify]",
+        b"unix:",
+        b"@",
+    ]) {
+        Some(Class::Ipc)
+    } else if starts(&[b"TCP", b"UDP", b"RAW", b"socket:", b"NETLINK", b"PING", b"SCTP", b"PACKET"]) {
+        Some(Class::Network)
+    } else if starts(&[b"/dev/tty", b"/dev/pts/", b"/dev/ptmx", b"/dev/console", b"/dev/pty"]) {
+        Some(Class::Terminal)
+    } else if target == b"stdin" {
+        // Whatever the tracer was given to read from: nobody in the capture fills it.
+        Some(Class::External)
+    } else if let Some(listener) = target.strip_suffix(ACCEPTED) {
+        Some(if is_host_and_port(listener) { Class::Network } else { Class::Ipc })
+    } else if is_host_and_port(target) {
+        Some(Class::Network)
+    } else if target.starts_with(b"/") {
+        Some(Class::Disk)
+    } else {
+        None
+    }
+}

@@ -1,0 +1,460 @@
+//! The event table: one row per event, in columns; see `segment.rs`.
+//!
+//! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
+//! the second half of its call comes.
+
+mod recent;
+
+use crate::store::classes::moves_bytes;
+use crate::store::events::recent::RecentShapes;
+use crate::store::normalise;
+use crate::store::segment::{Calls, Endings, Segment};
+use parsers::line::Access;
+use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
+use rayon::prelude::*;
+
+/// Rows of a full segment.
+pub const SEGMENT_ROWS: usize = 1 << 16;
+/// No row, no task.
+pub const NONE: u32 = u32::MAX;
+
+/// What an event is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
+#[repr(u8)]
+pub enum EventKind {
+    /// A system call.
+    Call,
+    /// A signal that was delivered.
+    Signal,
+    /// The end of a task.
+    Exit,
+    /// Stopped, continued, attached, superseded.
+    Process,
+    /// A message of a log.
+    Log,
+}
+
+impl EventKind {
+    /// All kinds, by number.
+    pub const ALL: [EventKind; 5] =
+        [EventKind::Call, EventKind::Signal, EventKind::Exit, EventKind::Process, EventKind::Log];
+
+    /// The name in tables.
+    pub fn name(self) -> &'static str {
+        ["call", "signal", "exit", "process", "log"][self as usize]
+    }
+}
+
+/// One row, as it is put in and taken out.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Event {
+    /// When it began; [`NO_NS`] without a clock.
+    pub start_ns: i64,
+    /// How long it took; [`NO_NS`] if unknown.
+    pub dur_ns: i64,
+    /// CPU time of the call; [`NO_NS`] if unknown.
+    pub cpu_ns: i64,
+    /// Value returned; [`NO_NS`] if none.
+    pub ret: i64,
+    /// Line in its file, from 1.
+    pub line: u32,
+    /// Number of the file in the trace.
+    pub file: u32,
+    /// Number of the task.
+    pub task: u32,
+    /// Number of the shape.
+    pub shape: u32,
+    /// What it works on, as printed.
+    pub target: Text,
+    /// What it is.
+    pub kind: EventKind,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// What `dur_ns` is.
+    pub dur_kind: DurKind,
+}
+
+impl Event {
+    /// A call of which only the beginning is known.
+    #[inline]
+    pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: u32, target: Text) -> Event {
+        let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
+        let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, 0);
+        Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind }
+    }
+}
+
+/// What is known of a call at its end: all but when it began, whose it is and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ending {
+    pub dur_ns: i64,
+    pub cpu_ns: i64,
+    pub ret: i64,
+    pub shape: u32,
+    pub target: Text,
+    pub outcome: Outcome,
+    pub dur_kind: DurKind,
+}
+
+/// What a call does, without what differs from one turn to the next.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Shape {
+    /// Name of the syscall, or of the signal; for a log message, the subsystem.
+    pub syscall: Text,
+    /// Sub-operation.
+    pub op: Text,
+    /// Normalised target.
+    pub target: Text,
+    /// Name of the error.
+    pub errno: Text,
+    /// How it ended.
+    pub outcome: Outcome,
+}
+
+/// All events of a trace, in the order of their first lines (of their stamps where files were merged).
+#[derive(Default)]
+pub struct EventTable {
+    segments: Vec<Segment>,
+    /// The texts that shapes and targets name.
+    pub texts: Interner,
+    shapes: Vec<Shape>,
+    shape_numbers: hashbrown::HashMap<Shape, u32, rustc_hash::FxBuildHasher>,
+    recent: RecentShapes,
+    /// Normalised target of each text, by number; 0xFFFF_FFFF where not yet worked out.
+    normalised: Vec<Text>,
+    /// Requested times, by row: sleeps and time-outs; [`NO_NS`] for ever.
+    pub asked: Vec<(u32, i64)>,
+    /// Moments of the monotonic clock until which calls wait, by row; see [`EventTable::asked`] for the lengths.
+    pub until: Vec<(u32, i64)>,
+    /// Children that waits returned, by row; 0 where it is told that there was none.
+    pub waited: Vec<(u32, i32)>,
+    /// Who sent signals, or of which child they tell, by row, where that is printed.
+    pub senders: Vec<(u32, i32)>,
+    /// Descriptors of polls, by row; none where it is known that there is none.
+    pub fds: Vec<(u32, Box<[i32]>)>,
+    /// What the descriptors of polls stand for, by row, as far as that is known.
+    pub fd_targets: Vec<(u32, Box<[Text]>)>,
+    /// Addresses to which calls move those that wait, or at which they wait in the end, by row.
+    pub moved: Vec<(u32, Text)>,
+    /// What a row moved something into that it took from its target, in order of the rows.
+    pub sinks: Vec<(u32, Text)>,
+    /// Values that waits expect at their addresses, by row, where they may be ids of threads.
+    pub joins: Vec<(u32, i32)>,
+    /// Paths that calls make, by row: opens with O_CREAT, renames, links.
+    pub made: Vec<(u32, Text)>,
+    /// How much of a file from where on is mapped to be shared, by row.
+    pub shared: Vec<(u32, (u64, u64))>,
+    /// For what opens open, by row, unless only to read.
+    pub accesses: Vec<(u32, Access)>,
+    /// Rows of opens of files to which each write waits until it is on the disk.
+    pub synced: Vec<u32>,
+    /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
+    pub ends: Vec<(u32, u32)>,
+    /// When the last row began.
+    last_start_ns: i64,
+    /// Some row began before the one above it, of the same capture.
+    has_steps_back: bool,
+}
+
+impl EventTable {
+    /// Number of rows.
+    #[inline]
+    pub fn len(&self) -> u32 {
+        self.segments.last().map_or(0, |last| ((self.segments.len() - 1) * SEGMENT_ROWS + last.len()) as u32)
+    }
+
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.segments.is_empty()
+    }
+
+    /// Add a row, get its number. Where most lines are taken in, all that a row has is in registers.
+    #[inline(always)]
+    pub fn push(&mut self, event: &Event) -> u32 {
+        self.has_steps_back |= event.start_ns < self.last_start_ns;
+        self.last_start_ns = event.start_ns;
+        if self.segments.last().is_none_or(|last| last.len() >= SEGMENT_ROWS) {
+            self.begin_segment();
+        }
+        let number = self.segments.len() - 1;
+        let last = &mut self.segments[number];
+        last.push(event);
+        (number * SEGMENT_ROWS + last.len() - 1) as u32
+    }
+
+    /// The rows that follow are of another capture.
+    pub(crate) fn begin_capture(&mut self) {
+        self.last_start_ns = i64::MIN;
+    }
+
+    /// Whether the rows of each capture are in the order of their starts.
+    pub(crate) fn is_in_order(&self) -> bool {
+        !self.has_steps_back
+    }
+
+    /// Add an empty segment. Of what fills one segment, most fills the next ones.
+    #[cold]
+    fn begin_segment(&mut self) {
+        self.segments.push(Segment::new(!self.segments.is_empty()));
+    }
+
+    #[inline]
+    fn place(&self, row: u32) -> (&Segment, usize) {
+        (&self.segments[row as usize / SEGMENT_ROWS], row as usize % SEGMENT_ROWS)
+    }
+
+    /// A whole row.
+    pub fn event(&self, row: u32) -> Event {
+        let (segment, at) = self.place(row);
+        segment.event(at)
+    }
+
+    /// Complete a row, when the second half of its call or its end is known.
+    #[inline]
+    pub(crate) fn end(&mut self, row: u32, ending: &Ending) {
+        self.segments[row as usize / SEGMENT_ROWS].end(row as usize % SEGMENT_ROWS, ending);
+    }
+
+    /// The row is a first half; gives what to name when the second one comes. So the list is in order without being sorted.
+    #[inline]
+    pub(crate) fn begin_half(&mut self, row: u32) -> u32 {
+        self.ends.push((row, 0));
+        (self.ends.len() - 1) as u32
+    }
+
+    /// The second half came, in this line.
+    #[inline]
+    pub(crate) fn end_half(&mut self, half: u32, line: u32) {
+        if let Some(end) = self.ends.get_mut(half as usize) {
+            end.1 = line;
+        }
+    }
+
+    /// Put what is known of few rows in order of the rows: a call that ends late was added late.
+    pub(crate) fn order_lists(&mut self) {
+        fn order<T: Send>(list: &mut [(u32, T)]) {
+            if !list.is_sorted_by_key(|(row, _)| *row) {
+                list.par_sort_by_key(|(row, _)| *row);
+            }
+        }
+        order(&mut self.asked);
+        order(&mut self.waited);
+        order(&mut self.senders);
+        order(&mut self.fds);
+        order(&mut self.fd_targets);
+        order(&mut self.moved);
+        order(&mut self.sinks);
+        order(&mut self.joins);
+        order(&mut self.made);
+        order(&mut self.accesses);
+        order(&mut self.shared);
+        self.ends.retain(|&(_, line)| line != 0);
+    }
+
+    /// Set how long a row took.
+    pub fn set_dur(&mut self, row: u32, dur_ns: i64, dur_kind: DurKind) {
+        self.segments[row as usize / SEGMENT_ROWS].set_dur(row as usize % SEGMENT_ROWS, dur_ns, dur_kind);
+    }
+
+    /// When a row began; [`NO_NS`] without a clock.
+    #[inline]
+    pub fn start_ns(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.start_ns(at)
+    }
+
+    /// How long a row took; [`NO_NS`] if unknown.
+    #[inline]
+    pub fn dur_ns(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.dur_ns(at)
+    }
+
+    /// When a row ended, if start and duration are known.
+    #[inline]
+    pub fn end_ns(&self, row: u32) -> Option<i64> {
+        let (start_ns, dur_ns) = (self.start_ns(row), self.dur_ns(row));
+        (start_ns != NO_NS && dur_ns != NO_NS).then(|| start_ns.saturating_add(dur_ns))
+    }
+
+    /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
+    #[inline]
+    pub(crate) fn call_ns(&self, row: u32) -> Option<(i64, i64)> {
+        let (segment, at) = self.place(row);
+        segment.calls().call_ns(at)
+    }
+
+    /// The same for all rows of a segment.
+    #[inline]
+    pub(crate) fn calls_of_segment(&self, number: u32) -> Calls<'_> {
+        self.segments[number as usize].calls()
+    }
+
+    /// Value returned; [`NO_NS`] if none.
+    #[inline]
+    pub fn ret(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.ret(at)
+    }
+
+    /// Whether a message of a log says that another one was repeated since the one before it: it was not silent until then.
+    pub fn is_repeat(&self, row: u32) -> bool {
+        self.kind(row) == EventKind::Log && self.ret(row) != NO_NS
+    }
+
+    /// Line of a row in its file.
+    #[inline]
+    pub fn line(&self, row: u32) -> u32 {
+        let (segment, at) = self.place(row);
+        segment.line(at)
+    }
+
+    /// Task of a row.
+    #[inline]
+    pub fn task(&self, row: u32) -> u32 {
+        let (segment, at) = self.place(row);
+        segment.task(at)
+    }
+
+    /// Number of a row's shape.
+    #[inline]
+    pub fn shape_number(&self, row: u32) -> u32 {
+        let (segment, at) = self.place(row);
+        segment.shape(at)
+    }
+
+    /// Numbers of the tasks as they lie in memory, piece by piece.
+    pub(crate) fn task_pieces(&self) -> Vec<&[u32]> {
+        self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
+    }
+
+    /// How many of the rows that count are of each kind and ended in each way.
+    pub(crate) fn endings(&self, counts: impl Fn(u32) -> bool + Sync) -> Endings {
+        let merged = |a: Endings, b: Endings| Endings(std::array::from_fn(|at| a.0[at] + b.0[at]));
+        let of_segment = |(number, segment): (usize, &Segment)| {
+            let first_row = (number * SEGMENT_ROWS) as u32;
+            segment.endings(|at| counts(first_row + at as u32))
+        };
+        self.segments.par_iter().enumerate().map(of_segment).reduce(Endings::default, merged)
+    }
+
+    /// The calls of those shapes that are asked for, by number, each with the number of its shape: in order, piece by piece,
+    /// found on all cores.
+    pub(crate) fn calls_of_shapes(&self, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
+        self.calls_of_shapes_from(0, is_asked)
+    }
+
+    /// The same of the rows from this one on.
+    pub(crate) fn calls_of_shapes_from(&self, first: u32, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
+        if !is_asked.contains(&true) {
+            return Vec::new();
+        }
+        let of_segment = |(number, segment): (usize, &Segment)| {
+            let rows = ((number * SEGMENT_ROWS) as u32..).zip(segment.shapes_and_tasks().0.iter().copied());
+            let asked = rows.filter(|&(_, shape)| is_asked.get(shape as usize) == Some(&true));
+            asked.filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call).collect()
+        };
+        self.segments.par_iter().enumerate().skip(first as usize / SEGMENT_ROWS).map(of_segment).collect()
+    }
+
+    /// Shape of a row.
+    #[inline]
+    pub fn shape(&self, row: u32) -> Shape {
+        self.shapes[self.shape_number(row) as usize]
+    }
+
+    /// All shapes, by number.
+    pub fn shapes(&self) -> &[Shape] {
+        &self.shapes
+    }
+
+    /// What a row works on, as printed.
+    #[inline]
+    pub fn target(&self, row: u32) -> Text {
+        let (segment, at) = self.place(row);
+        segment.target(at)
+    }
+
+    /// What a row is.
+    #[inline]
+    pub fn kind(&self, row: u32) -> EventKind {
+        let (segment, at) = self.place(row);
+        segment.kind(at)
+    }
+
+    /// How a row ended.
+    #[inline]
+    pub fn outcome(&self, row: u32) -> Outcome {
+        let (segment, at) = self.place(row);
+        segment.outcome(at)
+    }
+
+    /// What a row's duration is.
+    #[inline]
+    pub fn dur_kind(&self, row: u32) -> DurKind {
+        let (segment, at) = self.place(row);
+        segment.dur_kind(at)
+    }
+
+    /// What a row moved something into that it took from its target.
+    pub fn sink(&self, row: u32) -> Text {
+        self.sinks.binary_search_by_key(&row, |&(row, _)| row).map_or(Text::NONE, |at| self.sinks[at].1)
+    }
+
+    /// Bytes that a row moved, where its syscall returns that.
+    pub fn bytes(&self, row: u32) -> Option<i64> {
+        let ret = self.ret(row);
+        let moves =
+            ret >= 0 && self.outcome(row) == Outcome::Ok && moves_bytes(self.texts.bytes(self.shape(row).syscall));
+        moves.then_some(ret)
+    }
+
+    /// How long a row was asked to take at most, if it was and that is known: a sleep, a wait with a limit.
+    pub fn requested_ns(&self, row: u32) -> Option<i64> {
+        let end = self.asked.partition_point(|&(asked, _)| asked <= row);
+        let &(asked, ns) = self.asked.get(end.checked_sub(1)?)?;
+        (asked == row && ns != NO_NS).then_some(ns)
+    }
+
+    /// Whether a row polls no descriptor: it waits for nothing but time.
+    pub fn polls_nothing(&self, row: u32) -> bool {
+        self.fds.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| self.fds[at].1.is_empty())
+    }
+
+    /// Whether a row that polls is a sleep: it polls nothing, and has a limit. Without one it waits for a signal.
+    pub fn only_sleeps(&self, row: u32) -> bool {
+        self.polls_nothing(row) && self.requested_ns(row).is_some()
+    }
+
+    /// Number of a shape, new or known.
+    pub fn shape_of(&mut self, syscall: Text, op: Text, target: Text, errno: Text, outcome: Outcome) -> u32 {
+        let printed = Shape { syscall, op, target, errno, outcome };
+        if let Some(number) = self.recent.find(&printed) {
+            return number;
+        }
+        let shape = Shape { target: self.normal(target), ..printed };
+        let number = *self.shape_numbers.entry(shape).or_insert_with(|| {
+            self.shapes.push(shape);
+            (self.shapes.len() - 1) as u32
+        });
+        self.recent.keep(&printed, number);
+        number
+    }
+
+    /// The normalised form of a target.
+    pub fn normal(&mut self, target: Text) -> Text {
+        const UNKNOWN: Text = Text(u32::MAX);
+        let at = target.0 as usize;
+        if at >= self.normalised.len() {
+            self.normalised.resize(at + 1, UNKNOWN);
+        }
+        if self.normalised[at] == UNKNOWN {
+            let text = normalise::normalise(self.texts.bytes(target));
+            self.normalised[at] = match text {
+                Some(changed) => self.texts.add(&changed),
+                None => target,
+            };
+        }
+        self.normalised[at]
+    }
+}

@@ -1,0 +1,342 @@
+//! Rows that came one after the other, in columns, near 29 bytes a row.
+//!
+//! Most numbers of a capture are small: durations below a second, values returned below a thousand million, stamps near
+//! those of the rows before. Those take four bytes; the few others lie in a list beside the column.
+
+use crate::store::columns_mmap::{Columns, Room};
+use crate::store::events::{Ending, Event, EventKind, SEGMENT_ROWS};
+use parsers::{DurKind, NO_NS, Outcome, Text};
+
+/// The large numbers of a column, most of whose numbers are small.
+#[derive(Default)]
+struct Large(Vec<i64>);
+
+impl Large {
+    /// Numbers from minus this to below this are small.
+    const SMALL: i64 = 1 << 30;
+    /// The code of a large number is its place in the list with this bit.
+    const LARGE: u32 = 1 << 31;
+    const NONE: u32 = u32::MAX;
+
+    #[inline]
+    fn small_code(value: i64) -> Option<u32> {
+        match value {
+            NO_NS => Some(Large::NONE),
+            value if (-Large::SMALL..Large::SMALL).contains(&value) => Some((value + Large::SMALL) as u32),
+            _ => None,
+        }
+    }
+
+    /// What stands in the column for a number.
+    #[inline]
+    fn code(&mut self, value: i64) -> u32 {
+        Large::small_code(value).unwrap_or_else(|| self.add(value))
+    }
+
+    #[cold]
+    fn add(&mut self, value: i64) -> u32 {
+        self.0.push(value);
+        (self.0.len() - 1) as u32 | Large::LARGE
+    }
+
+    /// The same for a number that takes the place of one with this code.
+    #[inline]
+    fn recode(&mut self, before: u32, value: i64) -> u32 {
+        match Large::small_code(value) {
+            Some(code) => code,
+            None if before & Large::LARGE != 0 && before != Large::NONE => {
+                self.0[(before & !Large::LARGE) as usize] = value;
+                before
+            }
+            None => self.add(value),
+        }
+    }
+
+    #[inline]
+    fn value(&self, code: u32) -> i64 {
+        match code {
+            Large::NONE => NO_NS,
+            code if code & Large::LARGE == 0 => i64::from(code) - Large::SMALL,
+            code => self.0[(code & !Large::LARGE) as usize],
+        }
+    }
+}
+
+/// Stamps are kept as differences to the first one of so many rows.
+const STAMP_ROWS: usize = 64;
+
+/// The rows.
+pub(crate) struct Segment {
+    len: usize,
+    room: Room,
+    firsts_ns: Vec<i64>,
+    large_since_ns: Large,
+    large_dur_ns: Large,
+    large_ret: Large,
+    /// Empty unless some row has a CPU time.
+    cpu_ns: Vec<i64>,
+    /// Empty while all rows are from file 0.
+    file: Vec<u32>,
+}
+
+impl Segment {
+    /// Whether it will be full tells how its memory is asked for.
+    pub(crate) fn new(fills: bool) -> Segment {
+        Segment {
+            len: 0,
+            room: Room::new(fills),
+            firsts_ns: Vec::with_capacity(SEGMENT_ROWS / STAMP_ROWS),
+            large_since_ns: Large::default(),
+            large_dur_ns: Large::default(),
+            large_ret: Large::default(),
+            cpu_ns: Vec::new(),
+            file: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Add a row, where there is room for one.
+    #[inline(always)]
+    pub(crate) fn push(&mut self, event: &Event) {
+        let at = self.len;
+        assert!(at < SEGMENT_ROWS, "a full segment");
+        self.len += 1;
+        let since_ns = self.since_first_ns(at, event.start_ns);
+        let columns = self.room.columns_mut();
+        columns.since_ns[at] = self.large_since_ns.code(since_ns);
+        columns.dur_ns[at] = self.large_dur_ns.code(event.dur_ns);
+        columns.ret[at] = self.large_ret.code(event.ret);
+        columns.line[at] = event.line;
+        columns.task[at] = event.task;
+        columns.shape[at] = event.shape;
+        columns.target[at] = event.target.0;
+        columns.flags[at] = flags(event.kind, event.outcome, event.dur_kind);
+        if event.cpu_ns != NO_NS {
+            self.set_cpu(at, event.cpu_ns);
+        }
+        if event.file != 0 || !self.file.is_empty() {
+            self.file.resize(at, 0);
+            self.file.push(event.file);
+        }
+    }
+
+    /// A stamp of the row behind the last one as it is kept. Stamps are bounded where they enter, so that no difference is
+    /// [`NO_NS`].
+    #[inline]
+    fn since_first_ns(&mut self, at: usize, stamp_ns: i64) -> i64 {
+        if at.is_multiple_of(STAMP_ROWS) {
+            let last_ns = self.firsts_ns.last().copied().unwrap_or(0);
+            self.firsts_ns.push(if stamp_ns == NO_NS { last_ns } else { stamp_ns });
+        }
+        if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]) }
+    }
+
+    /// How many of the rows that count are of each kind and ended in each way.
+    pub(crate) fn endings(&self, counts: impl Fn(usize) -> bool) -> Endings {
+        let mut endings = Endings::default();
+        let flags = self.room.columns().flags[..self.len].iter().enumerate().filter(|&(at, _)| counts(at));
+        flags.for_each(|(_, flags)| endings.0[usize::from(flags & 0x3f)] += 1);
+        endings
+    }
+
+    /// Numbers of the shapes and of the tasks.
+    #[inline]
+    pub(crate) fn shapes_and_tasks(&self) -> (&[u32], &[u32]) {
+        let columns = self.room.columns();
+        (&columns.shape[..self.len], &columns.task[..self.len])
+    }
+
+    /// Complete a row.
+    #[inline]
+    pub(crate) fn end(&mut self, at: usize, ending: &Ending) {
+        let kind = self.kind(at);
+        let columns = self.room.columns_mut();
+        columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], ending.dur_ns);
+        columns.ret[at] = self.large_ret.recode(columns.ret[at], ending.ret);
+        columns.shape[at] = ending.shape;
+        columns.target[at] = ending.target.0;
+        columns.flags[at] = flags(kind, ending.outcome, ending.dur_kind);
+        self.set_cpu(at, ending.cpu_ns);
+    }
+
+    pub(crate) fn set_dur(&mut self, at: usize, dur_ns: i64, dur_kind: DurKind) {
+        let columns = self.room.columns_mut();
+        columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], dur_ns);
+        columns.flags[at] = columns.flags[at] & 0x3f | (dur_kind as u8) << 6;
+    }
+
+    fn set_cpu(&mut self, at: usize, cpu_ns: i64) {
+        if cpu_ns == NO_NS && self.cpu_ns.len() <= at {
+            return;
+        }
+        if self.cpu_ns.len() <= at {
+            self.cpu_ns.reserve_exact(SEGMENT_ROWS - self.cpu_ns.len());
+            self.cpu_ns.resize(at + 1, NO_NS);
+        }
+        self.cpu_ns[at] = cpu_ns;
+    }
+
+    pub(crate) fn event(&self, at: usize) -> Event {
+        Event {
+            start_ns: self.start_ns(at),
+            dur_ns: self.dur_ns(at),
+            cpu_ns: self.cpu_ns.get(at).copied().unwrap_or(NO_NS),
+            ret: self.ret(at),
+            line: self.line(at),
+            file: self.file.get(at).copied().unwrap_or(0),
+            task: self.task(at),
+            shape: self.shape(at),
+            target: self.target(at),
+            kind: self.kind(at),
+            outcome: self.outcome(at),
+            dur_kind: self.dur_kind(at),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn start_ns(&self, at: usize) -> i64 {
+        match self.large_since_ns.value(self.room.columns().since_ns[at]) {
+            NO_NS => NO_NS,
+            since_ns => since_ns.wrapping_add(self.firsts_ns[at / STAMP_ROWS]),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn dur_ns(&self, at: usize) -> i64 {
+        self.large_dur_ns.value(self.room.columns().dur_ns[at])
+    }
+
+    /// Begin and length of all rows.
+    #[inline]
+    pub(crate) fn calls(&self) -> Calls<'_> {
+        Calls { columns: self.room.columns(), segment: self }
+    }
+
+    #[inline]
+    pub(crate) fn ret(&self, at: usize) -> i64 {
+        self.large_ret.value(self.room.columns().ret[at])
+    }
+
+    #[inline]
+    pub(crate) fn line(&self, at: usize) -> u32 {
+        self.room.columns().line[at]
+    }
+
+    #[inline]
+    pub(crate) fn task(&self, at: usize) -> u32 {
+        self.room.columns().task[at]
+    }
+
+    #[inline]
+    pub(crate) fn shape(&self, at: usize) -> u32 {
+        self.room.columns().shape[at]
+    }
+
+    #[inline]
+    pub(crate) fn target(&self, at: usize) -> Text {
+        Text(self.room.columns().target[at])
+    }
+
+    #[inline]
+    pub(crate) fn kind(&self, at: usize) -> EventKind {
+        EventKind::ALL[(self.room.columns().flags[at] & 7) as usize]
+    }
+
+    #[inline]
+    pub(crate) fn outcome(&self, at: usize) -> Outcome {
+        Outcome::ALL[(self.room.columns().flags[at] >> 3 & 7) as usize]
+    }
+
+    #[inline]
+    pub(crate) fn dur_kind(&self, at: usize) -> DurKind {
+        DurKind::ALL[(self.room.columns().flags[at] >> 6) as usize]
+    }
+}
+
+/// Begin and length of rows, for who asks for those of many.
+pub(crate) struct Calls<'segment> {
+    columns: &'segment Columns,
+    segment: &'segment Segment,
+}
+
+impl Calls<'_> {
+    /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
+    #[inline]
+    pub(crate) fn call_ns(&self, at: usize) -> Option<(i64, i64)> {
+        let (since, dur) = (self.columns.since_ns[at], self.columns.dur_ns[at]);
+        let is_call = self.columns.flags[at] & 7 == EventKind::Call as u8;
+        if (since | dur) & Large::LARGE != 0 || !is_call {
+            return if is_call { self.large_call_ns(at) } else { None };
+        }
+        let first_ns = self.segment.firsts_ns[at / STAMP_ROWS];
+        Some(((i64::from(since) - Large::SMALL).wrapping_add(first_ns), i64::from(dur) - Large::SMALL))
+    }
+
+    #[cold]
+    fn large_call_ns(&self, at: usize) -> Option<(i64, i64)> {
+        let since_ns = self.segment.large_since_ns.value(self.columns.since_ns[at]);
+        let start_ns = since_ns.wrapping_add(self.segment.firsts_ns[at / STAMP_ROWS]);
+        (since_ns != NO_NS).then(|| (start_ns, self.segment.large_dur_ns.value(self.columns.dur_ns[at])))
+    }
+}
+
+/// How many rows are of each kind and ended in each way.
+pub(crate) struct Endings(pub [u64; 64]);
+
+impl Default for Endings {
+    fn default() -> Endings {
+        Endings([0; 64])
+    }
+}
+
+impl Endings {
+    /// How many of a kind ended so.
+    pub(crate) fn of(&self, kind: EventKind, outcome: Outcome) -> u64 {
+        self.0[usize::from(flags(kind, outcome, DurKind::ALL[0]) & 0x3f)]
+    }
+
+    /// How many are of a kind.
+    pub(crate) fn of_kind(&self, kind: EventKind) -> u64 {
+        Outcome::ALL.iter().map(|&outcome| self.of(kind, outcome)).sum()
+    }
+}
+
+#[inline]
+fn flags(kind: EventKind, outcome: Outcome, dur_kind: DurKind) -> u8 {
+    kind as u8 | (outcome as u8) << 3 | (dur_kind as u8) << 6
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FURTHEST_NS: i64 = (1 << 62) - 1;
+
+    #[test]
+    fn numbers_of_any_size_come_back_also_when_written_anew() {
+        let values = [0, 1, -1, NO_NS, i64::MAX, i64::MIN + 1, (1 << 30) - 1, 1 << 30, -(1 << 30), -(1 << 30) - 1];
+        let mut large = Large::default();
+        let mut codes = values.map(|value| large.code(value));
+        assert_eq!(codes.map(|code| large.value(code)), values);
+        for value in values {
+            codes = codes.map(|code| large.recode(code, value));
+            assert_eq!(codes.map(|code| large.value(code)), [value; 10]);
+        }
+        assert_eq!(large.0.len(), 4 + 3 * 10, "a large number takes the place of another one");
+    }
+
+    #[test]
+    fn stamps_come_back_whatever_their_neighbours_are() {
+        let stamps = [NO_NS, 0, FURTHEST_NS, -FURTHEST_NS, 1_795_224_170_658_193_000, 5, NO_NS];
+        for fills in [false, true] {
+            let mut segment = Segment::new(fills);
+            let nth = |at: usize| stamps[at * 31 % stamps.len()];
+            (0..1000).for_each(|at| segment.push(&Event::begun(nth(at), at as u32, 0, 7, Text::NONE)));
+            assert!((0..1000).all(|at| segment.start_ns(at) == nth(at) && segment.line(at) == at as u32));
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! The calls of a task as spans: in order, not overlapping.
+//!
+//! ```text
+//! printed   |---- read ----|              spans   |---- read ----|
+//!                      |--- write ---|                           |- write -|
+//!                                 |close|                                  |c|
+//! ```
+//! Whoever walks the path or divides it goes over most calls of a trace, so this reads no more of a row than it needs, and
+//! looks for a segment of rows only where the next one begins.
+
+use crate::store::events::SEGMENT_ROWS;
+use crate::store::tasks::Task;
+use crate::store::trace::Trace;
+use parsers::{NO_NS, Outcome};
+use std::ops::Range;
+
+/// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Span {
+    /// The event.
+    pub row: u32,
+    /// From when.
+    pub start_ns: i64,
+    /// To when, at least `start_ns`.
+    pub end_ns: i64,
+}
+
+/// Spans of a task, each with its place among the task's rows; see [`Trace::spans_of`].
+pub struct Spans<'trace> {
+    trace: &'trace Trace,
+    task: u32,
+    rows: &'trace [u32],
+    next: usize,
+    to: usize,
+    /// When the last one ended.
+    floor_ns: i64,
+}
+
+impl<'trace> Spans<'trace> {
+    #[inline]
+    pub(crate) fn new(trace: &'trace Trace, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'trace> {
+        let rows = trace.rows_of(task);
+        let to = at.end.min(rows.len());
+        Spans { trace, task, rows, next: at.start.min(to), to, floor_ns }
+    }
+
+    /// Tell all of them, with whether each is cut: it begins before the one before it ended.
+    #[inline]
+    pub(crate) fn each(mut self, mut tell: impl FnMut(usize, Span, bool)) {
+        while let Some(&row) = self.rows[..self.to].get(self.next) {
+            let number = row / SEGMENT_ROWS as u32;
+            let calls = self.trace.events.calls_of_segment(number);
+            let first_row = number * SEGMENT_ROWS as u32;
+            while self.next < self.to {
+                let (at, row) = (self.next, self.rows[self.next]);
+                let place = row.wrapping_sub(first_row) as usize;
+                if place >= SEGMENT_ROWS {
+                    break;
+                }
+                self.next += 1;
+                if let Some((begun_ns, dur_ns)) = calls.call_ns(place) {
+                    let is_cut = begun_ns < self.floor_ns;
+                    tell(at, self.span(row, begun_ns, dur_ns), is_cut);
+                }
+            }
+        }
+    }
+
+    /// The call that was read last, cut.
+    #[inline]
+    fn span(&mut self, row: u32, begun_ns: i64, dur_ns: i64) -> Span {
+        let end_ns = match dur_ns {
+            NO_NS => open_end_ns(self.trace, self.task, self.rows.get(self.next), row),
+            dur_ns => begun_ns.saturating_add(dur_ns),
+        };
+        let start_ns = begun_ns.max(self.floor_ns);
+        self.floor_ns = end_ns.max(start_ns);
+        Span { row, start_ns, end_ns: self.floor_ns }
+    }
+}
+
+impl Iterator for Spans<'_> {
+    type Item = (usize, Span);
+
+    #[inline]
+    fn next(&mut self) -> Option<(usize, Span)> {
+        while self.next < self.to {
+            let (at, row) = (self.next, self.rows[self.next]);
+            self.next += 1;
+            if let Some((begun_ns, dur_ns)) = self.trace.events.call_ns(row) {
+                return Some((at, self.span(row, begun_ns, dur_ns)));
+            }
+        }
+        None
+    }
+}
+
+/// To when a call without a duration lasted.
+#[cold]
+fn open_end_ns(trace: &Trace, task: u32, next: Option<&u32>, row: u32) -> i64 {
+    let owner: &Task = &trace.tasks[task as usize];
+    let next_ns = next.map(|&next| trace.events.start_ns(next)).filter(|&start_ns| start_ns != NO_NS);
+    let capture_ns = || trace.captures.get(owner.capture as usize).map_or(NO_NS, |capture| capture.last_ns);
+    let ends = owner.death_ns == NO_NS && trace.events.outcome(row) == Outcome::Open;
+    next_ns.unwrap_or_else(|| if ends { capture_ns() } else { owner.end_ns() })
+}

@@ -1,0 +1,160 @@
+//! Tasks: one thread of execution each, from birth to death, with the programs it ran.
+
+use crate::store::events::NONE;
+use parsers::line::Ended;
+use parsers::{NO_ID, NO_NS, Outcome, Text};
+
+/// A program that a process ran from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Program {
+    /// From when on; the tick of the clock in which the execve ended.
+    pub from_ns: i64,
+    /// Path.
+    pub path: Text,
+    /// Arguments as one text, or [`Text::NONE`].
+    pub argv: Text,
+}
+
+/// One thread of execution. A reused id is another task.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Thread id at birth; [`NO_ID`] in a capture without ids.
+    pub tid: i32,
+    /// Id of its process (thread group).
+    pub pid: i32,
+    /// The capture it is from.
+    pub capture: u32,
+    /// The task that created it, or [`NONE`].
+    pub creator: u32,
+    /// The call that created it (row), or [`NONE`].
+    pub created_by: u32,
+    /// The id that the creator's call returned, if it is another one than that of its lines (a pid namespace); else
+    /// [`NO_ID`].
+    pub known_as: i32,
+    /// A thread beside the main one.
+    pub is_thread: bool,
+    /// The creator waited until this task ran a program or ended (vfork).
+    pub vfork: bool,
+    /// Its birth is in the capture: it was created or started there, not attached to.
+    pub born: bool,
+    /// Who its creator is follows from what was seen later, not from its birth: it lived before the capture, or the call that
+    /// made it is hidden.
+    pub adopted: bool,
+    /// Start of its first event; the end of the call that created it, if it speaks late.
+    pub birth_ns: i64,
+    /// Its end; [`NO_NS`] if it is not in the capture.
+    pub death_ns: i64,
+    /// End of its last event.
+    pub last_ns: i64,
+    /// How it ended, if that is known.
+    pub ended: Option<Ended>,
+    /// Its id was taken by another thread's execve.
+    pub superseded: bool,
+    /// Programs it ran itself, in order; before the first one, its creator's at birth.
+    pub programs: Vec<Program>,
+    /// Ids that it took over, with the line from which on (execve by a thread).
+    pub renamed: Vec<(u32, i32)>,
+    /// Its first and last line.
+    pub first_line: u32,
+    /// See `first_line`.
+    pub last_line: u32,
+    /// Calls, whatever their outcome.
+    pub calls: u64,
+    /// Calls that failed.
+    pub failed: u64,
+    /// Signals delivered.
+    pub signals: u64,
+}
+
+impl Task {
+    /// A task of which only the ids are known.
+    pub fn new(tid: i32, pid: i32, capture: u32) -> Task {
+        Task {
+            tid,
+            pid,
+            capture,
+            creator: NONE,
+            created_by: NONE,
+            known_as: NO_ID,
+            is_thread: false,
+            vfork: false,
+            born: false,
+            adopted: false,
+            birth_ns: NO_NS,
+            death_ns: NO_NS,
+            last_ns: NO_NS,
+            ended: None,
+            superseded: false,
+            programs: Vec::new(),
+            renamed: Vec::new(),
+            first_line: 0,
+            last_line: 0,
+            calls: 0,
+            failed: 0,
+            signals: 0,
+        }
+    }
+
+    /// This line is its.
+    #[inline]
+    pub(crate) fn spoke(&mut self, line: u32) {
+        if self.first_line == 0 {
+            self.first_line = line;
+        }
+        self.last_line = line;
+    }
+
+    /// Something happened in it between these moments.
+    #[inline]
+    pub(crate) fn lived(&mut self, from_ns: i64, to_ns: i64) {
+        if self.birth_ns == NO_NS || from_ns < self.birth_ns {
+            self.birth_ns = from_ns;
+        }
+        self.last_ns = self.last_ns.max(to_ns);
+    }
+
+    /// It made a call that ended so.
+    #[inline]
+    pub(crate) fn called(&mut self, outcome: Outcome) {
+        self.calls += 1;
+        self.failed += u64::from(outcome == Outcome::Failed);
+    }
+
+    /// Its thread id at a line.
+    pub fn tid_at(&self, line: u32) -> i32 {
+        self.renamed.iter().rev().find(|&&(from, _)| from <= line).map_or(self.tid, |&(_, tid)| tid)
+    }
+
+    /// Whether ids are known at all.
+    pub fn has_id(&self) -> bool {
+        self.tid != NO_ID
+    }
+
+    /// End of its life as far as the capture shows it: death, else the end of its last event.
+    pub fn end_ns(&self) -> i64 {
+        if self.death_ns == NO_NS { self.last_ns } else { self.death_ns.max(self.last_ns) }
+    }
+}
+
+/// The program a task ran at a moment: its own last one, else that of its main thread or creator at its birth. A process
+/// whose birth is unknown may have run another one by then.
+///
+/// The number of steps is bounded, so a trace that claims a circle of creators does no harm.
+pub fn program_at(tasks: &[Task], task: u32, at_ns: i64) -> Option<Program> {
+    let (mut task, mut at_ns) = (task, at_ns);
+    for _ in 0..tasks.len().min(10_000) {
+        let here = tasks.get(task as usize)?;
+        let known = here.programs.iter().rev().find(|program| program.from_ns <= at_ns || at_ns == NO_NS);
+        if let Some(&program) = known {
+            return Some(program);
+        }
+        if !here.is_thread {
+            if here.adopted {
+                return None;
+            }
+            at_ns = at_ns.min(here.birth_ns);
+        }
+        task = here.creator;
+    }
+    None
+}

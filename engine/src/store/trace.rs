@@ -1,0 +1,265 @@
+//! A trace: captures in memory, as events and tasks.
+
+use crate::critical_path::trust::{self, Trust};
+use crate::query::filter::{EventFilter, Matched};
+use crate::query::selection::ProgramIndex;
+use crate::query::time_bounds::{self, Bounds, Named, NoTime};
+use crate::store::by_task;
+use crate::store::events::EventTable;
+pub use crate::store::spans::{Span, Spans};
+use crate::store::tasks::Task;
+use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// One capture: a file, or several that belong together.
+#[derive(Clone, Debug)]
+pub struct Capture {
+    /// As the user named it.
+    pub path: String,
+    /// Its files, in the order of their numbers, which begin at `first_file`.
+    pub files: Vec<String>,
+    /// Number of the first file in the trace.
+    pub first_file: u32,
+    /// Number of the tracer's run in the file, from 1: a file may have been appended to.
+    pub run: u32,
+    /// Number of runs in the file.
+    pub runs: u32,
+    /// Line of the file with which it begins.
+    pub first_line: u64,
+    /// Name of the format.
+    pub format: &'static str,
+    /// What its lines carry and mean.
+    pub facts: CaptureFacts,
+    /// What is around its lines.
+    pub envelopes: EnvelopeFacts,
+    /// Number of bytes, uncompressed.
+    pub bytes: u64,
+    /// Lines of each kind, in the order of [`LineKind::ALL`].
+    pub accounting: Vec<u64>,
+    /// The first line of each kind, 0 if none, in the order of [`LineKind::ALL`].
+    pub first_lines: Vec<u64>,
+    /// Events that the tracer says it lost, as far as it says how many; one for each such line that does not.
+    pub lost_events: u64,
+    /// Its tasks.
+    pub tasks: Range<u32>,
+    /// Its events.
+    pub rows: Range<u32>,
+    /// Start of its first event; [`NO_NS`] without a clock.
+    pub first_ns: i64,
+    /// End of its last event.
+    pub last_ns: i64,
+    /// Whether the last line is cut or the compressed file ends early.
+    pub cut: bool,
+    /// Lines whose stamp lies before that of an earlier line of the same file.
+    pub backward_steps: u64,
+    /// Children that were created but of which no line is in the capture.
+    pub unseen_children: u64,
+    /// Children that speak under other ids than their creators got, joined with them because no others can be meant.
+    pub presumed_children: u64,
+    /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
+    pub is_order_inferred: bool,
+    /// Rows of summary tables.
+    pub summary: Vec<SummaryRow>,
+}
+
+/// A row of a summary table.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SummaryRow {
+    /// Name of the syscall.
+    pub syscall: String,
+    /// Number of calls.
+    pub calls: u64,
+    /// Number of failed calls.
+    pub failed: u64,
+    /// Total as printed.
+    pub total_ns: i64,
+}
+
+impl Capture {
+    /// One like this of which nothing is read yet.
+    pub(crate) fn unread(other: &Capture) -> Capture {
+        Capture {
+            path: other.path.clone(),
+            files: other.files.clone(),
+            envelopes: other.envelopes.clone(),
+            bytes: 0,
+            accounting: vec![0; LineKind::ALL.len()],
+            first_lines: vec![0; LineKind::ALL.len()],
+            lost_events: 0,
+            tasks: 0..0,
+            rows: 0..0,
+            first_ns: NO_NS,
+            last_ns: NO_NS,
+            cut: false,
+            backward_steps: 0,
+            unseen_children: 0,
+            presumed_children: 0,
+            is_order_inferred: false,
+            summary: Vec::new(),
+            ..*other
+        }
+    }
+
+    /// Number of lines.
+    pub fn lines(&self) -> u64 {
+        self.accounting.iter().sum()
+    }
+
+    /// Line of the file with which it ends.
+    pub fn last_line(&self) -> u64 {
+        (self.first_line + self.lines()).saturating_sub(1)
+    }
+
+    /// Something happened in it between these moments.
+    #[inline]
+    pub(crate) fn lived(&mut self, from_ns: i64, to_ns: i64) {
+        if self.first_ns == NO_NS || from_ns < self.first_ns {
+            self.first_ns = from_ns;
+        }
+        self.last_ns = self.last_ns.max(to_ns);
+    }
+
+    /// Lines of a kind.
+    pub fn lines_of(&self, kind: LineKind) -> u64 {
+        self.accounting[kind as usize]
+    }
+
+    /// Whether events have a place on one wall clock.
+    pub fn has_wall_clock(&self) -> bool {
+        use parsers::Clock;
+        !matches!(self.facts.clock, Clock::PerThread | Clock::None) && self.first_ns != NO_NS
+    }
+}
+
+/// Captures in memory.
+#[derive(Default)]
+pub struct Trace {
+    /// All events; those of a capture are one range.
+    pub events: EventTable,
+    /// All tasks; those of a capture are one range.
+    pub tasks: Vec<Task>,
+    /// The captures.
+    pub captures: Vec<Capture>,
+    /// Rows of each task in order of time; see [`Trace::rows_of`].
+    pub(crate) task_rows: Vec<u32>,
+    pub(crate) task_offsets: Vec<u32>,
+    /// The condition on events that was asked for last, and those that meet it.
+    pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
+    /// The moments that were named last, and where they lie: finding them may cost reading the lines again.
+    named: Mutex<Option<(Named, Bounds)>>,
+    /// Of each file that was read in cells.
+    pub(crate) cells: FxHashMap<String, Cells>,
+    /// The programs of each task, worked out when they are first asked for.
+    programs: OnceLock<ProgramIndex>,
+    /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
+    task_shapes: OnceLock<Vec<u32>>,
+    /// How far each capture can be trusted, worked out when it is first asked.
+    trust: OnceLock<Vec<Option<Trust>>>,
+}
+
+/// Where the lines of a file are.
+pub struct Cells {
+    /// Length of a cell.
+    pub cell_bytes: u64,
+    /// How many lines lie before each.
+    pub lines_before: Vec<u32>,
+}
+
+impl Trace {
+    /// The programs of each task over time. Not before everything is read.
+    pub fn program_index(&self) -> &ProgramIndex {
+        self.programs.get_or_init(|| ProgramIndex::new(self))
+    }
+
+    /// The cells of a file, if it was read in cells.
+    pub fn cells(&self, path: &str) -> Option<&Cells> {
+        self.cells.get(path)
+    }
+
+    /// How far a capture can be trusted. Not before everything is read.
+    pub fn trust(&self, capture: u32) -> Option<&Trust> {
+        let all = || (0..self.captures.len() as u32).map(|number| trust::trust(self, number)).collect();
+        self.trust.get_or_init(all).get(capture as usize)?.as_ref()
+    }
+
+    /// Rows of a task in order of their starts.
+    #[inline]
+    pub fn rows_of(&self, task: u32) -> &[u32] {
+        self.task_rows.get(self.places_of(task)).unwrap_or(&[])
+    }
+
+    /// Numbers of the shapes of these rows, in the same order. Most tables look at few shapes and find their rows here,
+    /// where those of a task lie side by side. Not before everything is read.
+    pub fn shapes_of(&self, task: u32) -> &[u32] {
+        let shapes = || self.task_rows.par_iter().map(|&row| self.events.shape_number(row)).collect();
+        self.task_shapes.get_or_init(shapes).get(self.places_of(task)).unwrap_or(&[])
+    }
+
+    /// Where the rows of a task are in the list of all.
+    #[inline]
+    fn places_of(&self, task: u32) -> Range<usize> {
+        let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));
+        bounds.map_or(0..0, |(&from, &to)| from as usize..to as usize)
+    }
+
+    /// Rows of a task from one of them on, in order of their starts.
+    pub fn rows_from(&self, task: u32, row: u32) -> &[u32] {
+        let rows = self.rows_of(task);
+        // Without a clock they are in the order of their lines.
+        let at = self.place_of(task, row).unwrap_or_else(|| rows.partition_point(|&other| other < row));
+        rows.get(at..).unwrap_or(&[])
+    }
+
+    /// The place of a row among those of its task, which are in order of their starts.
+    pub(crate) fn place_of(&self, task: u32, row: u32) -> Option<usize> {
+        let rows = self.rows_of(task);
+        let start_ns = self.events.start_ns(row);
+        let from = rows.partition_point(|&other| self.events.start_ns(other) < start_ns);
+        rows[from..].iter().position(|&other| other == row).map(|at| from + at)
+    }
+
+    /// A call as its lines say, whatever was before it; one without a duration ends where it begins.
+    pub(crate) fn printed_span(&self, row: u32) -> Span {
+        let start_ns = self.events.start_ns(row);
+        Span { row, start_ns, end_ns: self.events.end_ns(row).unwrap_or(start_ns) }
+    }
+
+    /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
+    ///
+    /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
+    /// or to the task's end, or to the end of the capture.
+    pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
+        let birth_ns = self.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
+        self.spans_of(task, 0..usize::MAX, birth_ns).map(|(_, span)| span)
+    }
+
+    /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
+    /// `floor_ns`.
+    #[inline]
+    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
+        Spans::new(self, task, at, floor_ns)
+    }
+
+    /// The stretch of each capture between two moments that a user names.
+    ///
+    /// # Errors
+    /// If one of them names none.
+    pub fn bounds(&self, named: &Named) -> Result<Bounds, NoTime> {
+        let mut known = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, bounds)) = known.as_ref().filter(|(last, _)| last == named) {
+            return Ok(bounds.clone());
+        }
+        let bounds = time_bounds::bounds(self, named)?;
+        *known = Some((named.clone(), bounds.clone()));
+        Ok(bounds)
+    }
+
+    /// Work out the order of each task's rows. Called once, when everything is read.
+    pub(crate) fn index(&mut self) {
+        self.events.order_lists();
+        (self.task_offsets, self.task_rows) = by_task::rows(&self.events, self.tasks.len());
+    }
+}

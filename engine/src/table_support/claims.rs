@@ -1,0 +1,413 @@
+//! Whose the time on the path is when several rows of tables speak of it: each moment belongs to the first claim that has it.
+//!
+//! ```text
+//! path        |==a==|==b==|==c==|==d==|
+//! claim 0     |-----|-----|                     total 2, own 2
+//! claim 1           |-----|-----|               total 2, own 1, taken by claim 0: 1
+//! nobody                        |-----|         the rest
+//! ```
+//! Tasks are looked at on all cores, each by itself, and nothing is kept of a task but sums: a row for each event would be
+//! as large as the event table.
+
+use crate::critical_path::attribution::Charge;
+use crate::partition::group_by::Filter;
+use crate::partition::pieces::{self, Piece, Pieces, Sums, piece_of};
+use crate::store::events::NONE;
+use crate::store::trace::Trace;
+use crate::table_support::context::View;
+use crate::table_support::provenance::{Members, OfTask};
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+
+/// Tasks in which the largest of the rest is looked for before it is asked whether others can have larger ones.
+const TASKS_AT_ONCE: usize = 256;
+
+/// What somebody who claims time of the path gets.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Share {
+    /// Time on the path of all members.
+    pub total_ns: i64,
+    /// The part of it that no earlier claim has.
+    pub own_ns: i64,
+    /// The part of that which tracing itself costs at least.
+    pub tracing_ns: i64,
+    /// The parts that earlier claims have, by their numbers.
+    pub taken: Vec<(u32, i64)>,
+}
+
+impl Share {
+    fn take(&mut self, first: u32, is_own: bool, ns: i64) {
+        self.total_ns += ns;
+        if is_own {
+            self.own_ns += ns;
+        } else {
+            self.add_taken(first, ns);
+        }
+    }
+
+    fn add_taken(&mut self, first: u32, ns: i64) {
+        match self.taken.iter_mut().find(|(known, _)| *known == first) {
+            Some(taken) => taken.1 += ns,
+            None => self.taken.push((first, ns)),
+        }
+    }
+}
+
+/// Claims on the path.
+pub struct Claims {
+    /// What each claim gets.
+    pub shares: Vec<Share>,
+    /// The sum of what nobody claims.
+    pub rest_ns: i64,
+    /// Its largest pieces.
+    pub rest: Pieces,
+}
+
+/// Divide the path, of which all pieces are known, among claims, the first of which goes first. A claim may have several
+/// members. Of what nobody claims, as many of the largest pieces are told as are asked for.
+pub fn claims(view: &View<'_>, pieces: &Pieces, claims: &[Vec<Members>], most: usize) -> Claims {
+    let asked = Asked::new(view, pieces, claims);
+    let tasks = 0..view.trace.tasks.len() as u32;
+    let new = || (Divided::new(claims.len()), Marks::default());
+    let each = tasks.into_par_iter().fold(new, |(mut divided, mut marks), task| {
+        asked.divide(task, &mut marks, &mut divided);
+        (divided, marks)
+    });
+    let mut divided = each.map(|(divided, _)| divided).reduce(|| Divided::new(claims.len()), Divided::and);
+    let others = asked.divide_others(&mut divided);
+    let rest = asked.largest(&divided.rest_ns, &others, most);
+    Claims { rest_ns: divided.rest_ns.iter().map(|&(_, ns)| ns).sum(), shares: divided.shares, rest }
+}
+
+/// What is known of some tasks.
+struct Divided {
+    shares: Vec<Share>,
+    /// What nobody claims, by task, in order.
+    rest_ns: Vec<(u32, i64)>,
+    /// Who has an event, and whether the gap behind it, of which the path has parts that are unlike most.
+    owners: FxHashMap<(u32, bool), u32>,
+}
+
+impl Divided {
+    fn new(claims: usize) -> Divided {
+        Divided { shares: vec![Share::default(); claims], rest_ns: Vec::new(), owners: FxHashMap::default() }
+    }
+
+    fn take(&mut self, number: u32, first: u32, ns: i64) {
+        if let Some(share) = self.shares.get_mut(number as usize).filter(|_| ns > 0) {
+            share.take(first, number == first, ns);
+        }
+    }
+
+    /// Both together; the other one's tasks come behind.
+    fn and(mut self, other: Divided) -> Divided {
+        for (share, more) in self.shares.iter_mut().zip(other.shares) {
+            share.total_ns += more.total_ns;
+            share.own_ns += more.own_ns;
+            share.tracing_ns += more.tracing_ns;
+            more.taken.into_iter().for_each(|(first, ns)| share.add_taken(first, ns));
+        }
+        self.rest_ns.extend(other.rest_ns);
+        self.owners.extend(other.owners);
+        self
+    }
+}
+
+/// The calls and gaps of a task by their first claim; 0 is nobody. Kept between tasks, so that it is made once a thread.
+#[derive(Default)]
+struct Marks {
+    calls: Vec<u32>,
+    gaps: Vec<u32>,
+    /// Claims on what an earlier one has: number, place among the rows of the task, whether it is the gap behind it.
+    contested: Vec<(u32, u32, bool)>,
+    /// Claims on pieces.
+    scopes: FxHashMap<Like, Vec<u32>>,
+}
+
+impl Marks {
+    fn owner(&self, at: usize, is_gap: bool) -> u32 {
+        let owners = if is_gap { &self.gaps } else { &self.calls };
+        owners.get(at).map_or(NONE, |owner| owner.checked_sub(1).unwrap_or(NONE))
+    }
+
+    fn mark(&mut self, number: u32, at: usize, is_gap: bool) {
+        let owners = if is_gap { &mut self.gaps } else { &mut self.calls };
+        match owners.get_mut(at) {
+            Some(owner @ 0) => *owner = number + 1,
+            Some(&mut owner) if owner != number + 1 => self.contested.push((number, at as u32, is_gap)),
+            _ => {}
+        }
+    }
+}
+
+/// Where rows are among those of a task. They are mostly asked for in order.
+struct Places<'a> {
+    rows: &'a [u32],
+    is_sorted: bool,
+    next: usize,
+}
+
+impl<'a> Places<'a> {
+    fn new(rows: &'a [u32]) -> Places<'a> {
+        Places { rows, is_sorted: rows.is_sorted(), next: 0 }
+    }
+
+    fn of(&mut self, row: u32) -> Option<usize> {
+        let near = (self.next.saturating_sub(1)..=self.next).find(|&at| self.rows.get(at) == Some(&row));
+        let place = near.or_else(|| {
+            let search = || self.rows.iter().position(|&other| other == row);
+            if self.is_sorted { self.rows.binary_search(&row).ok() } else { search() }
+        });
+        self.next = place.map_or(self.next, |at| at + 1);
+        place
+    }
+}
+
+/// The claims, by task.
+struct Asked<'a> {
+    view: &'a View<'a>,
+    pieces: &'a Pieces,
+    /// Those of a task together, in order of their numbers.
+    listed: Vec<(u32, u32, OfTask<'a>)>,
+    scopes: Scopes,
+}
+
+impl<'a> Asked<'a> {
+    fn new(view: &'a View<'a>, pieces: &'a Pieces, claims: &'a [Vec<Members>]) -> Asked<'a> {
+        let mut listed = Vec::new();
+        for (number, members) in (0u32..).zip(claims) {
+            for each in members {
+                each.by_task(view.trace, |task, part| listed.push((task, number, part)));
+            }
+        }
+        listed.sort_by_key(|&(task, ..)| task);
+        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims) }
+    }
+
+    /// The claims on events of a task.
+    fn listed(&self, task: u32) -> &[(u32, u32, OfTask<'a>)] {
+        let first = self.listed.partition_point(|&(other, ..)| other < task);
+        let behind = &self.listed[first..];
+        &behind[..behind.partition_point(|&(other, ..)| other == task)]
+    }
+
+    /// Whether nobody claims anything of a task, but for events of others that it has a part in.
+    fn is_free(&self, task: u32) -> bool {
+        self.scopes.filters.is_empty() && self.listed(task).is_empty()
+    }
+
+    /// All that a task has, but for what is unlike most.
+    fn like_most_ns(&self, task: u32) -> i64 {
+        let mut ns = self.pieces.exclusive_by_task()[task as usize];
+        self.view.charges.each_other(task, |charge| ns -= charge.ns);
+        ns
+    }
+
+    /// Give each event of a task to the first claim that lists it.
+    fn mark(&self, task: u32, marks: &mut Marks) {
+        let trace = self.view.trace;
+        let rows = trace.rows_of(task);
+        for owners in [&mut marks.calls, &mut marks.gaps] {
+            owners.clear();
+            owners.resize(rows.len(), 0);
+        }
+        marks.contested.clear();
+        marks.scopes.clear();
+        let mut places = Places::new(rows);
+        for &(_, number, part) in self.listed(task) {
+            part.each(trace, task, |row, is_gap| {
+                if let Some(at) = places.of(row) {
+                    marks.mark(number, at, is_gap);
+                }
+            });
+        }
+        // The same event may be listed twice by one claim.
+        marks.contested.sort_unstable();
+        marks.contested.dedup();
+    }
+
+    /// Divide a task among the claims, but for what is unlike most.
+    fn divide(&self, task: u32, marks: &mut Marks, divided: &mut Divided) {
+        let (trace, charges) = (self.view.trace, self.view.charges);
+        if self.is_free(task) {
+            return divided.rest_ns.push((task, self.like_most_ns(task)));
+        }
+        self.mark(task, marks);
+        let rows = trace.rows_of(task);
+        let (mut places, mut rest_ns) = (Places::new(rows), 0);
+        charges.each_like_most(trace, task, |charge| {
+            let owner = places.of(charge.row).map_or(NONE, |at| marks.owner(at, charge.is_gap));
+            if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
+                rest_ns += charge.ns;
+            }
+        });
+        divided.rest_ns.push((task, rest_ns));
+        for &(number, at, is_gap) in &marks.contested {
+            let row = rows[at as usize];
+            let ns = if is_gap { charges.behind_ns(row) } else { charges.in_call_ns(row) };
+            divided.take(number, marks.owner(at as usize, is_gap), ns);
+        }
+        for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| charges.has_others(row)) {
+            let owners = [false, true].map(|is_gap| ((row, is_gap), marks.owner(at, is_gap)));
+            divided.owners.extend(owners.into_iter().filter(|&(_, owner)| owner != NONE));
+        }
+    }
+
+    /// Divide what is unlike most; the answer is which of it is claimed.
+    fn divide_others(&self, divided: &mut Divided) -> Vec<bool> {
+        let charges = self.view.charges;
+        let mut claimed = vec![false; charges.others()];
+        let mut known = FxHashMap::default();
+        for task in 0..self.view.trace.tasks.len() as u32 {
+            known.clear();
+            charges.each_other(task, |charge| {
+                let owner = divided.owners.get(&(charge.row, charge.is_gap)).copied().unwrap_or(NONE);
+                let first = self.give(task, charge, owner, &mut known, divided);
+                if first == NONE {
+                    divided.rest_ns[task as usize].1 += charge.ns;
+                } else if let Some(claimed) = charge.place.and_then(|place| claimed.get_mut(place as usize)) {
+                    *claimed = true;
+                }
+            });
+        }
+        claimed
+    }
+
+    /// Give a part of the path to whom it belongs, and tell all others that claim it. The answer is who has it.
+    fn give(
+        &self,
+        task: u32,
+        charge: &Charge,
+        owner: u32,
+        known: &mut FxHashMap<Like, Vec<u32>>,
+        divided: &mut Divided,
+    ) -> u32 {
+        let has = self.scopes.of(self.view, task, charge, known);
+        let first = has.first().map_or(owner, |&number| number.min(owner));
+        for &number in has.iter().filter(|&&number| number != owner).chain([&owner]) {
+            divided.take(number, first, charge.ns);
+        }
+        if let Some(share) = divided.shares.get_mut(first as usize) {
+            share.tracing_ns += self.tracing_ns(task, charge);
+        }
+        first
+    }
+
+    /// What tracing costs at least in a part of the path. What is unlike most is a part of a call, or of no call.
+    fn tracing_ns(&self, task: u32, charge: &Charge) -> i64 {
+        let floor_ns = self.view.trust_of(task).map_or(0, |trust| trust.floor_of(charge.is_gap));
+        if charge.place.is_none() { floor_ns.min(charge.ns) } else { 0 }
+    }
+
+    /// The largest pieces of what nobody claims.
+    fn largest(&self, rest_ns: &[(u32, i64)], others: &[bool], most: usize) -> Pieces {
+        let view = self.view;
+        let mut tasks: Vec<(u32, i64)> = rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
+        tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
+        let mut each: Vec<Vec<Piece>> = vec![Vec::new(); view.trace.tasks.len()];
+        let mut largest: Vec<i64> = Vec::new();
+        let twins = pieces::twins(view.trace);
+        for tasks in tasks.chunks(TASKS_AT_ONCE) {
+            // No piece is larger than all of its task.
+            if largest.len() == most && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
+                break;
+            }
+            let new = || (Sums::new(&twins), Marks::default());
+            let of_task = |(sums, marks): &mut (Sums<'_>, Marks), &(task, _): &(u32, i64)| {
+                (task, self.rest_of(task, others, most, sums, marks))
+            };
+            for (task, pieces) in tasks.par_iter().map_init(new, of_task).collect::<Vec<_>>() {
+                largest.extend(pieces.iter().map(|piece| piece.exclusive_ns));
+                each[task as usize] = pieces;
+            }
+            largest.sort_unstable_by_key(|&ns| Reverse(ns));
+            largest.truncate(most);
+        }
+        Pieces::of_tasks(&each, view.windows)
+    }
+
+    /// The largest pieces of what nobody claims of a task, in the order of the task.
+    fn rest_of(&self, task: u32, others: &[bool], most: usize, sums: &mut Sums<'_>, marks: &mut Marks) -> Vec<Piece> {
+        let (view, trace) = (self.view, self.view.trace);
+        let mut is_all = self.is_free(task);
+        view.charges.each_other(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
+        if is_all {
+            return largest(pieces::without_targets(trace, self.pieces.of(task)), most);
+        }
+        self.mark(task, marks);
+        let mut places = Places::new(trace.rows_of(task));
+        let is_rest = |charge: &Charge| match charge.place {
+            Some(place) => others.get(place as usize) == Some(&false),
+            None => {
+                let owner = places.of(charge.row).map_or(NONE, |at| marks.owner(at, charge.is_gap));
+                owner == NONE && self.scopes.of(view, task, charge, &mut marks.scopes).is_empty()
+            }
+        };
+        let pieces = sums.of_task(trace, trace.program_index(), view.charges, task, is_rest);
+        largest(pieces::without_targets(trace, &pieces), most)
+    }
+}
+
+/// So many of the largest pieces, and those that are as large as the last of these, in their order.
+fn largest(mut pieces: Vec<Piece>, most: usize) -> Vec<Piece> {
+    let mut sizes: Vec<i64> = pieces.iter().map(|piece| piece.exclusive_ns).collect();
+    sizes.sort_unstable_by_key(|&ns| Reverse(ns));
+    if let Some(&least_ns) = most.checked_sub(1).and_then(|last| sizes.get(last)) {
+        pieces.retain(|piece| piece.exclusive_ns >= least_ns);
+    }
+    pieces
+}
+
+/// Program, shape, target and kind: parts of the path of a task that agree in these are of the same claims on pieces.
+type Like = (Text, u32, Text, u32);
+
+/// The claims on pieces of the partition.
+struct Scopes {
+    /// In order of their claims.
+    filters: Vec<(u32, Filter)>,
+    /// Whether one of them asks for targets: then calls of one shape may differ.
+    has_targets: bool,
+}
+
+impl Scopes {
+    fn new(trace: &Trace, claims: &[Vec<Members>]) -> Scopes {
+        let each = (0u32..).zip(claims).flat_map(|(number, members)| members.iter().map(move |each| (number, each)));
+        let filter = |(number, each): (u32, &Members)| match each {
+            Members::Pieces(scope) => Some((number, Filter::new(trace, scope))),
+            _ => None,
+        };
+        let filters: Vec<_> = each.filter_map(filter).collect();
+        let has_targets = filters.iter().any(|(_, filter)| filter.asks_for_targets());
+        Scopes { filters, has_targets }
+    }
+
+    /// The claims on pieces that have a part of the path, in order; what is known already of a task is looked up.
+    fn of<'k>(
+        &self,
+        view: &View<'_>,
+        task: u32,
+        charge: &Charge,
+        known: &'k mut FxHashMap<Like, Vec<u32>>,
+    ) -> &'k [u32] {
+        if self.filters.is_empty() {
+            return &[];
+        }
+        let trace = view.trace;
+        let program = pieces::program_of(trace, trace.program_index(), view.charges, task, charge);
+        let is_call = !charge.is_gap && charge.row != NONE;
+        let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
+        let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };
+        known.entry((program, shape, target, charge.kind())).or_insert_with(|| {
+            let piece = piece_of(trace, task, program, charge);
+            // Pieces of several targets are known by what these have in common.
+            let common = piece.of_several_targets(trace);
+            let matches = |filter: &Filter| filter.has(trace, &piece) || filter.has(trace, &common);
+            let mut has: Vec<u32> =
+                self.filters.iter().filter(|(_, filter)| matches(filter)).map(|&(number, _)| number).collect();
+            has.dedup();
+            has
+        })
+    }
+}

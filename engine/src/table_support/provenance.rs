@@ -1,0 +1,147 @@
+//! What a row of a table is about, event by event.
+
+use crate::partition::group_by::Scope;
+use crate::store::trace::Trace;
+
+/// The events behind a row of a table.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Members {
+    /// These calls, in any order.
+    Rows(Vec<u32>),
+    /// The calls of these tasks with these shapes (numbers of [`crate::store::events::EventTable::shape`], in order), from one
+    /// row to another: for what would be too many to list.
+    Shapes {
+        /// The tasks.
+        tasks: Vec<u32>,
+        /// Sorted.
+        shapes: Vec<u32>,
+        /// First row that may be one of them.
+        first_row: u32,
+        /// Last row that may be one of them.
+        last_row: u32,
+    },
+    /// All calls of a task that start from one call to another, both included, and the gaps behind all but the last.
+    Stretch {
+        /// The task.
+        task: u32,
+        /// Its first call.
+        first_row: u32,
+        /// Its last call.
+        last_row: u32,
+    },
+    /// Several of them: task, first call, last call.
+    Stretches(Vec<(u32, u32, u32)>),
+    /// The gaps behind these calls.
+    Gaps(Vec<u32>),
+    /// All that begins in a capture between these moments, which are in order and apart: whoever worked then.
+    Times {
+        /// The capture.
+        capture: u32,
+        /// From, to.
+        times: Vec<(i64, i64)>,
+    },
+    /// Pieces of the partition.
+    Pieces(Scope),
+}
+
+/// The part of members that one task has.
+#[derive(Clone, Copy)]
+pub(crate) enum OfTask<'a> {
+    /// These calls.
+    Rows(&'a [u32]),
+    /// The gaps behind these calls.
+    Gaps(&'a [u32]),
+    /// Its calls with these shapes, from one row to another.
+    Shapes(&'a [u32], u32, u32),
+    /// From one call to another.
+    Stretch(u32, u32),
+    /// What begins at these times.
+    Times(&'a [(i64, i64)]),
+}
+
+impl Members {
+    /// The same with the rows of each task together.
+    pub fn sorted(self, trace: &Trace) -> Members {
+        let sorted = |mut rows: Vec<u32>| {
+            rows.sort_unstable_by_key(|&row| (trace.events.task(row), row));
+            rows
+        };
+        match self {
+            Members::Rows(rows) => Members::Rows(sorted(rows)),
+            Members::Gaps(rows) => Members::Gaps(sorted(rows)),
+            others => others,
+        }
+    }
+
+    /// The part of each task, where rows are sorted. Pieces are not known by their events.
+    pub(crate) fn by_task<'a>(&'a self, trace: &Trace, mut tell: impl FnMut(u32, OfTask<'a>)) {
+        let same_task = |one: &u32, other: &u32| trace.events.task(*one) == trace.events.task(*other);
+        match self {
+            Members::Rows(rows) => {
+                rows.chunk_by(same_task).for_each(|rows| tell(trace.events.task(rows[0]), OfTask::Rows(rows)));
+            }
+            Members::Gaps(rows) => {
+                rows.chunk_by(same_task).for_each(|rows| tell(trace.events.task(rows[0]), OfTask::Gaps(rows)));
+            }
+            Members::Shapes { tasks, shapes, first_row, last_row } => {
+                tasks.iter().for_each(|&task| tell(task, OfTask::Shapes(shapes, *first_row, *last_row)));
+            }
+            &Members::Stretch { task, first_row, last_row } => tell(task, OfTask::Stretch(first_row, last_row)),
+            Members::Stretches(all) => {
+                all.iter().for_each(|&(task, first_row, last_row)| tell(task, OfTask::Stretch(first_row, last_row)));
+            }
+            Members::Times { capture, times } => {
+                let tasks = trace.captures.get(*capture as usize).map(|capture| capture.tasks.clone());
+                tasks.into_iter().flatten().for_each(|task| tell(task, OfTask::Times(times)));
+            }
+            Members::Pieces(_) => {}
+        }
+    }
+}
+
+impl OfTask<'_> {
+    /// Each call, and each gap by the call before it.
+    pub(crate) fn each(self, trace: &Trace, task: u32, mut tell: impl FnMut(u32, bool)) {
+        match self {
+            OfTask::Rows(rows) => rows.iter().for_each(|&row| tell(row, false)),
+            OfTask::Gaps(rows) => rows.iter().for_each(|&row| tell(row, true)),
+            OfTask::Shapes(shapes, first_row, last_row) => {
+                for &row in trace.rows_of(task).iter().filter(|row| (first_row..=last_row).contains(row)) {
+                    if shapes.binary_search(&trace.events.shape_number(row)).is_ok() {
+                        tell(row, false);
+                    }
+                }
+            }
+            OfTask::Stretch(first_row, last_row) => stretch(trace, (task, first_row, last_row), &mut tell),
+            OfTask::Times(times) => within(trace, task, times, &mut tell),
+        }
+    }
+}
+
+fn stretch(trace: &Trace, (task, first_row, last_row): (u32, u32, u32), tell: &mut impl FnMut(u32, bool)) {
+    for &row in trace.rows_from(task, first_row) {
+        tell(row, false);
+        if row == last_row {
+            break;
+        }
+        tell(row, true);
+    }
+}
+
+/// Calls that begin, and gaps that begin, at these times.
+fn within(trace: &Trace, task: u32, times: &[(i64, i64)], tell: &mut impl FnMut(u32, bool)) {
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    for &(from_ns, to_ns) in times {
+        // One call that began earlier may have its gap inside.
+        let first = rows.partition_point(|&row| events.start_ns(row) < from_ns).saturating_sub(1);
+        for &row in rows[first..].iter().take_while(|&&row| events.start_ns(row) < to_ns) {
+            let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
+            if events.start_ns(row) >= from_ns {
+                tell(row, false);
+            }
+            if (from_ns..to_ns).contains(&end_ns) {
+                tell(row, true);
+            }
+        }
+    }
+}

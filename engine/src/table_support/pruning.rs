@@ -1,0 +1,243 @@
+//! Floors: from how much time on the path on rows of a table matter to who asks.
+//!
+//! ```text
+//! rule            reads by process, from 5 % of the window on: 500 ms
+//! time in reads   pid 7: 2 s | pid 8: 10 ms | … | 9000 others: 1 ms each      only the rows of pid 7 are made
+//! ```
+//! What rows can have at most is known from [`crate::critical_path::time_index`] before they are made. A row that is left out has less than
+//! the floor, with all that may be taken together with it, so nobody misses it; each row that reaches the floor is as it
+//! would be without one.
+
+use crate::critical_path::time_index::{Spent, Unit};
+use crate::store::classes;
+use crate::table_support::context::View;
+use crate::table_support::grouping::MOST;
+use crate::table_support::shape_index::{Kinds, MOST_PROCESSES};
+use parsers::Text;
+use parsers::syscalls::Class;
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cmp::Reverse;
+
+/// What a row has the time of, or rows that are taken together, from the least to the most.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Within {
+    /// One call.
+    Call,
+    /// Calls on one target.
+    Target,
+    /// One task.
+    Task,
+    /// The tasks of one process.
+    Process,
+    /// All that ran one program.
+    Program,
+    /// A capture.
+    Capture,
+}
+
+impl Within {
+    /// By the name that rules are given in: rows alone, or taken together by process, by program, or anyhow.
+    pub fn by_name(name: &str) -> Option<Within> {
+        Some(match name {
+            "row" => Within::Call,
+            "process" => Within::Process,
+            "program" => Within::Program,
+            "capture" => Within::Capture,
+            _ => return None,
+        })
+    }
+}
+
+/// What is asked for: rows that reach so much, alone or with those that they are taken together with.
+#[derive(Clone, Debug)]
+pub struct Floor {
+    /// Which rows may be taken together.
+    pub within: Within,
+    /// By number of the capture.
+    pub least_ns: Vec<i64>,
+}
+
+impl Floor {
+    /// Of a capture.
+    pub fn least_of(&self, capture: u32) -> i64 {
+        self.least_ns.get(capture as usize).copied().unwrap_or(0)
+    }
+
+    /// Of the capture where it is lowest.
+    pub fn least(&self) -> i64 {
+        self.least_ns.iter().copied().min().unwrap_or(0)
+    }
+
+    /// Which of these reach the floor, with all that may be taken together with them: each is given by its capture, its
+    /// program and its time. What is smaller than a program is not told apart.
+    pub fn reaching(&self, rows: &[(u32, Text, i64)]) -> Vec<bool> {
+        let place = |&(capture, program, _): &(u32, Text, i64)| {
+            (capture, if self.within == Within::Capture { Text::NONE } else { program })
+        };
+        let mut sums: FxHashMap<(u32, Text), i64> = FxHashMap::default();
+        rows.iter().for_each(|row| *sums.entry(place(row)).or_insert(0) += row.2);
+        rows.iter().map(|row| sums.get(&place(row)).is_some_and(|&ns| ns >= self.least_of(row.0))).collect()
+    }
+}
+
+/// How rows of processes become one row where they are many; see [`crate::table_support::grouping`].
+#[derive(Clone, Copy)]
+pub enum Joins {
+    /// They do not.
+    Never,
+    /// Those of one program do.
+    Few,
+    /// Those of one program do, but only the costliest processes have rows: each program of theirs at most so many, or else
+    /// one for each syscall.
+    Costliest(Option<usize>),
+}
+
+/// What rows of a table have the time of.
+#[derive(Clone, Copy)]
+pub struct Cost {
+    /// Of which calls, by syscall and class.
+    pub calls: fn(&[u8], Class) -> bool,
+    /// Whether of gaps too.
+    pub gaps: bool,
+    /// Of what one row is at most.
+    pub of: Within,
+    /// How rows become few.
+    pub joins: Joins,
+    /// Whether a row that is told by its program has only calls of that program.
+    pub of_program: bool,
+    /// Whether rows do not depend on what other tasks do.
+    pub apart: bool,
+}
+
+/// What reaches a floor.
+pub enum Reached {
+    /// Maybe everything.
+    All,
+    /// No row does.
+    Nothing,
+    /// Only rows of these tasks do.
+    Tasks(Vec<bool>),
+}
+
+/// What may reach the floor in a table.
+pub fn reached(view: &View<'_>, cost: &Cost, floor: &Floor) -> Reached {
+    let spent = view.charges.spent(view.trace);
+    let texts = &view.trace.events.texts;
+    let is_such: Vec<bool> =
+        spent.parts().iter().map(|&(name, class)| (cost.calls)(texts.bytes(name), class)).collect();
+    let least_ns = floor.least().max(1);
+    if spent.at_most_ns(&is_such, cost.gaps) < least_ns {
+        return Reached::Nothing;
+    }
+    let (within, may_narrow) = within(view, spent, cost, floor, &is_such);
+    let found = match within {
+        Within::Call => view.charges.has_call_of(least_ns),
+        Within::Target => most_of_a_target(view, cost) >= least_ns,
+        _ => {
+            let tasks = by_unit(view, spent, cost, floor, (within, &is_such));
+            match (tasks.contains(&true), may_narrow) {
+                (true, true) => return Reached::Tasks(tasks),
+                (found, _) => found,
+            }
+        }
+    };
+    if found { Reached::All } else { Reached::Nothing }
+}
+
+/// What is compared with the floor, and whether tasks may be left out one by one.
+fn within(view: &View<'_>, spent: &Spent, cost: &Cost, floor: &Floor, is_such: &[bool]) -> (Within, bool) {
+    let mut within = cost.of.max(floor.within);
+    let mut may_narrow = cost.apart;
+    match cost.joins {
+        Joins::Never => {}
+        // Which rows of a program are taken together depends on those of others, but not what they have together.
+        Joins::Few => {
+            may_narrow &= floor.within >= Within::Program;
+            within = within.max(Within::Program);
+        }
+        Joins::Costliest(rows) => {
+            if most_rows(view, spent, rows.unwrap_or_else(|| syscalls(spent, is_such))) > MOST {
+                within = within.max(Within::Program);
+            }
+            may_narrow &= within < Within::Program;
+        }
+    }
+    if within == Within::Program && !cost.of_program {
+        within = Within::Capture;
+    }
+    (within, may_narrow)
+}
+
+/// How many different syscalls there are among these kinds of calls.
+fn syscalls(spent: &Spent, is_such: &[bool]) -> usize {
+    let such = spent.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such);
+    such.map(|(part, _)| part.0).collect::<FxHashSet<Text>>().len()
+}
+
+/// How many rows the costliest processes have at most, if each of their programs has so many.
+fn most_rows(view: &View<'_>, spent: &Spent, of_program: usize) -> usize {
+    let mut programs: FxHashMap<(u32, i32), usize> = FxHashMap::default();
+    for unit in spent.units() {
+        *programs.entry(process_of(view, unit)).or_insert(0) += 1;
+    }
+    let mut programs: Vec<usize> = programs.into_values().collect();
+    programs.sort_unstable_by_key(|&number| Reverse(number));
+    programs.iter().take(MOST_PROCESSES).sum::<usize>() * of_program
+}
+
+/// Capture and pid: a reused pid is another process, but rules do not tell them apart.
+fn process_of(view: &View<'_>, unit: &Unit) -> (u32, i32) {
+    let task = &view.trace.tasks[unit.task as usize];
+    (task.capture, task.pid)
+}
+
+/// The tasks of which a row, with what is taken together with it, may reach the floor.
+fn by_unit(
+    view: &View<'_>,
+    spent: &Spent,
+    cost: &Cost,
+    floor: &Floor,
+    (within, is_such): (Within, &[bool]),
+) -> Vec<bool> {
+    let captures = |unit: &Unit| view.trace.tasks[unit.task as usize].capture;
+    let key = |unit: &Unit| match within {
+        Within::Call | Within::Target | Within::Task => (captures(unit), unit.task, 0),
+        Within::Process => (captures(unit), process_of(view, unit).1 as u32, 1),
+        Within::Program => (captures(unit), unit.program.0, 2),
+        Within::Capture => (captures(unit), 0, 3),
+    };
+    let mut sums: FxHashMap<(u32, u32, u8), i64> = FxHashMap::default();
+    for (unit, seen) in spent.units().iter().zip(spent.seen()) {
+        let gaps_ns = if cost.gaps { seen.gaps_ns } else { 0 };
+        *sums.entry(key(unit)).or_insert(0) += spent.in_calls_ns(seen, is_such) + gaps_ns;
+    }
+    let mut tasks = vec![false; view.trace.tasks.len()];
+    for unit in spent.units() {
+        let least_ns = floor.least_of(captures(unit)).max(1);
+        tasks[unit.task as usize] |= sums.get(&key(unit)).is_some_and(|&ns| ns >= least_ns);
+    }
+    tasks
+}
+
+/// Time of the normalised target that has most in such calls.
+fn most_of_a_target(view: &View<'_>, cost: &Cost) -> i64 {
+    let events = &view.trace.events;
+    let such = Kinds::new(view, |syscall, shape| {
+        let class = classes::class_of(syscall, events.texts.bytes(shape.target));
+        (cost.calls)(syscall, class).then_some(shape.target)
+    });
+    let add = |mut sums: FxHashMap<Text, i64>, (target, ns): (Text, i64)| {
+        *sums.entry(target).or_insert(0) += ns;
+        sums
+    };
+    let of_task = |sums: FxHashMap<Text, i64>, task: u32| {
+        let rows = view.trace.rows_of(task).iter().zip(view.trace.shapes_of(task));
+        let such = rows.filter_map(|(&row, &shape)| Some((such.of_shape(shape)?, view.exclusive_ns(row))));
+        such.fold(sums, add)
+    };
+    let tasks = (0..view.trace.tasks.len() as u32).into_par_iter();
+    let of_target = tasks.fold(FxHashMap::default, of_task);
+    let of_target = of_target.reduce(FxHashMap::default, |one, other| other.into_iter().fold(one, add));
+    of_target.into_values().max().unwrap_or(0)
+}

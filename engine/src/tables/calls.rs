@@ -1,0 +1,369 @@
+//! Calls, grouped by any key: how many, how many failed, how long.
+
+use crate::critical_path::attribution::Charges;
+use crate::query::selection::Selection;
+use crate::store::classes;
+use crate::store::events::{EventKind, EventTable, NONE, SEGMENT_ROWS, Shape};
+use crate::store::histogram::Histogram;
+use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::trace::Trace;
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// What calls can be grouped by.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Key {
+    /// Name of the syscall.
+    Syscall,
+    /// Sub-operation.
+    Op,
+    /// Syscall, sub-operation, normalised target and outcome together.
+    Shape,
+    /// Target as printed.
+    Target,
+    /// Name of the error.
+    Errno,
+    /// How it ended.
+    Outcome,
+    /// Program at that moment.
+    Program,
+    /// Process id.
+    Pid,
+    /// Thread id.
+    Tid,
+    /// Number of the task.
+    Task,
+}
+
+impl Key {
+    /// All keys with their names.
+    pub const ALL: [(&'static str, Key); 10] = [
+        ("syscall", Key::Syscall),
+        ("op", Key::Op),
+        ("shape", Key::Shape),
+        ("target", Key::Target),
+        ("errno", Key::Errno),
+        ("outcome", Key::Outcome),
+        ("program", Key::Program),
+        ("pid", Key::Pid),
+        ("tid", Key::Tid),
+        ("task", Key::Task),
+    ];
+
+    /// The key of this name.
+    pub fn by_name(name: &str) -> Option<Key> {
+        Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+    }
+
+    /// What calls of a shape have in common, if it is that.
+    fn of_shape(self, number: u32, shape: &Shape) -> Option<u32> {
+        match self {
+            Key::Syscall => Some(shape.syscall.0),
+            Key::Op => Some(shape.op.0),
+            Key::Shape => Some(number),
+            Key::Errno => Some(shape.errno.0),
+            _ => None,
+        }
+    }
+}
+
+const MOST_KEYS: usize = Key::ALL.len();
+type Group = [u32; MOST_KEYS];
+
+#[derive(Clone)]
+struct Sums {
+    calls: u64,
+    failed: u64,
+    timed: u64,
+    total_ns: i64,
+    min_ns: i64,
+    max_ns: i64,
+    bytes: i64,
+    first_row: u32,
+    last_row: u32,
+    exclusive_ns: i64,
+    durations: Histogram,
+}
+
+impl Sums {
+    fn new(row: u32) -> Sums {
+        Sums {
+            calls: 0,
+            failed: 0,
+            timed: 0,
+            total_ns: 0,
+            min_ns: i64::MAX,
+            max_ns: 0,
+            bytes: 0,
+            first_row: row,
+            last_row: row,
+            exclusive_ns: 0,
+            durations: Histogram::default(),
+        }
+    }
+
+    fn add(&mut self, events: &EventTable, row: u32, moves: bool, quantiles: bool) {
+        let outcome = events.outcome(row);
+        self.calls += 1;
+        self.failed += u64::from(outcome == Outcome::Failed);
+        self.last_row = self.last_row.max(row);
+        self.first_row = self.first_row.min(row);
+        if moves && outcome == Outcome::Ok {
+            self.bytes = self.bytes.saturating_add(events.ret(row).max(0));
+        }
+        let dur_ns = events.dur_ns(row);
+        if dur_ns != NO_NS {
+            self.timed += 1;
+            self.total_ns = self.total_ns.saturating_add(dur_ns);
+            self.min_ns = self.min_ns.min(dur_ns);
+            self.max_ns = self.max_ns.max(dur_ns);
+            if quantiles {
+                self.durations.add(dur_ns);
+            }
+        }
+    }
+
+    fn merge(&mut self, other: &Sums) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.timed += other.timed;
+        self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.min_ns = self.min_ns.min(other.min_ns);
+        self.max_ns = self.max_ns.max(other.max_ns);
+        self.bytes = self.bytes.saturating_add(other.bytes);
+        self.exclusive_ns = self.exclusive_ns.saturating_add(other.exclusive_ns);
+        self.first_row = self.first_row.min(other.first_row);
+        self.last_row = self.last_row.max(other.last_row);
+        self.durations.merge(&other.durations);
+    }
+}
+
+type Groups = FxHashMap<Group, Sums>;
+
+/// Calls grouped by `keys`, the largest total first.
+///
+/// Totals are sums over tasks: they may exceed the wall time. `quantiles` of durations take more time than all else.
+pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &Charges, quantiles: bool) -> Table {
+    let keys = &keys[..keys.len().min(MOST_KEYS)];
+    let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
+    let add = |sums: &mut Sums, row: u32| {
+        sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize], quantiles);
+        sums.exclusive_ns += charges.in_call_ns(row);
+    };
+    let groups = grouped(trace, keys, selection, add);
+    let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
+    sorted.sort_unstable_by_key(|(_, sums)| {
+        (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)
+    });
+    table(trace, keys, &sorted, quantiles)
+}
+
+fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
+    classes::moves_bytes(trace.events.texts.bytes(syscall))
+}
+
+fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {
+    let events = &trace.events;
+    let known = KnownGroups::new(trace, keys);
+    let one = |segment: usize| {
+        let mut groups = Numbered::default();
+        let mut of_shapes: Vec<Option<Box<Sums>>> = vec![None; known.groups.len()];
+        let mut recent = Recent::new(trace, keys);
+        let from = (segment * SEGMENT_ROWS) as u32;
+        let to = events.len().min(from + SEGMENT_ROWS as u32);
+        for row in (from..to).filter(|&row| events.kind(row) == EventKind::Call && selection.has(row)) {
+            let shape = events.shape_number(row) as usize;
+            let sums = match known.of_shape.get(shape).and_then(|&at| of_shapes.get_mut(at as usize)) {
+                Some(sums) => sums.get_or_insert_with(|| Box::new(Sums::new(row))),
+                None => {
+                    let number = || groups.number(group_of(trace, keys, selection, row), row);
+                    let number = recent.number(shape, events.target(row), number);
+                    &mut groups.sums[number as usize].1
+                }
+            };
+            add(sums, row);
+        }
+        let mut groups: Groups = groups.sums.into_iter().collect();
+        groups.extend(known.groups.iter().zip(of_shapes).filter_map(|(&group, sums)| Some((group, *sums?))));
+        groups
+    };
+    let segments = (events.len() as usize).div_ceil(SEGMENT_ROWS);
+    (0..segments).into_par_iter().map(one).reduce(Groups::default, merged)
+}
+
+/// Groups with their numbers.
+#[derive(Default)]
+struct Numbered {
+    numbers: FxHashMap<Group, u32>,
+    sums: Vec<(Group, Sums)>,
+}
+
+impl Numbered {
+    fn number(&mut self, group: Group, row: u32) -> u32 {
+        *self.numbers.entry(group).or_insert_with(|| {
+            self.sums.push((group, Sums::new(row)));
+            self.sums.len() as u32 - 1
+        })
+    }
+}
+
+/// The target and the group of the last call of each shape: mostly the next one has the same. Nothing, if more than these
+/// tell the group.
+struct Recent(Vec<(Text, u32)>);
+
+impl Recent {
+    fn new(trace: &Trace, keys: &[Key]) -> Recent {
+        let tells = |key: &Key| matches!(key, Key::Syscall | Key::Op | Key::Shape | Key::Errno | Key::Target);
+        let shapes = if keys.iter().all(tells) { trace.events.shapes().len() } else { 0 };
+        Recent(vec![(Text::NONE, NONE); shapes])
+    }
+
+    fn number(&mut self, shape: usize, target: Text, number: impl FnOnce() -> u32) -> u32 {
+        match self.0.get_mut(shape) {
+            Some(&mut (same, number)) if same == target && number != NONE => number,
+            Some(last) => {
+                *last = (target, number());
+                last.1
+            }
+            None => number(),
+        }
+    }
+}
+
+/// The groups, where the shape of a call tells in which it is, and they are few.
+#[derive(Default)]
+struct KnownGroups {
+    groups: Vec<Group>,
+    of_shape: Vec<u32>,
+}
+
+impl KnownGroups {
+    fn new(trace: &Trace, keys: &[Key]) -> KnownGroups {
+        const MOST: usize = 1 << 12;
+        let mut known = KnownGroups::default();
+        let mut places: FxHashMap<Group, u32> = FxHashMap::default();
+        for (number, shape) in (0..).zip(trace.events.shapes()) {
+            let mut group = [0; MOST_KEYS];
+            for (place, key) in group.iter_mut().zip(keys) {
+                let Some(value) = key.of_shape(number, shape) else { return KnownGroups::default() };
+                *place = value;
+            }
+            known.of_shape.push(*places.entry(group).or_insert_with(|| {
+                known.groups.push(group);
+                known.groups.len() as u32 - 1
+            }));
+            if known.groups.len() > MOST {
+                return KnownGroups::default();
+            }
+        }
+        known
+    }
+}
+
+fn merged(mut into: Groups, mut from: Groups) -> Groups {
+    if from.len() > into.len() {
+        std::mem::swap(&mut into, &mut from);
+    }
+    for (group, sums) in from {
+        match into.get_mut(&group) {
+            Some(known) => known.merge(&sums),
+            None => {
+                into.insert(group, sums);
+            }
+        }
+    }
+    into
+}
+
+fn group_of(trace: &Trace, keys: &[Key], selection: &Selection<'_>, row: u32) -> Group {
+    let events = &trace.events;
+    let mut group = [0; MOST_KEYS];
+    for (place, key) in group.iter_mut().zip(keys) {
+        let task = events.task(row);
+        *place = match key {
+            Key::Target => events.target(row).0,
+            Key::Outcome => events.outcome(row) as u32,
+            Key::Program => selection.program_index.at(task, events.start_ns(row)).map_or(0, |program| program.path.0),
+            Key::Pid => trace.tasks[task as usize].pid as u32,
+            Key::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
+            Key::Task => task,
+            Key::Syscall | Key::Op | Key::Shape | Key::Errno => {
+                let number = events.shape_number(row);
+                key.of_shape(number, &events.shape(row)).unwrap_or(NONE)
+            }
+        };
+    }
+    group
+}
+
+fn table(trace: &Trace, keys: &[Key], groups: &[(Group, Sums)], quantiles: bool) -> Table {
+    let mut columns: Vec<(&str, Values)> = Vec::new();
+    for (at, key) in keys.iter().enumerate() {
+        let name = Key::ALL.iter().find(|(_, known)| known == key).map_or("", |&(name, _)| name);
+        columns.push((name, key_column(trace, *key, groups.iter().map(|(group, _)| group[at]))));
+    }
+    let of = |value: fn(&Sums) -> i64| ints(groups.iter().map(move |(_, sums)| value(sums)));
+    let timed = |value: fn(&Sums) -> i64| {
+        some_ints(groups.iter().map(move |(_, sums)| if sums.timed == 0 { NO_NS } else { value(sums) }))
+    };
+    let line =
+        |row: fn(&Sums) -> u32| ints(groups.iter().map(move |(_, sums)| i64::from(trace.events.line(row(sums)))));
+    columns.extend([
+        ("calls", of(|sums| sums.calls as i64)),
+        ("failed", of(|sums| sums.failed as i64)),
+        ("total_ns", of(|sums| sums.total_ns)),
+        ("exclusive_ns", of(|sums| sums.exclusive_ns)),
+        ("min_ns", timed(|sums| sums.min_ns)),
+        ("mean_ns", timed(|sums| sums.total_ns / sums.timed as i64)),
+    ]);
+    if quantiles {
+        columns.extend([
+            ("p50_ns", timed(|sums| sums.durations.quantile(0.50).clamp(sums.min_ns, sums.max_ns))),
+            ("p90_ns", timed(|sums| sums.durations.quantile(0.90).clamp(sums.min_ns, sums.max_ns))),
+            ("p99_ns", timed(|sums| sums.durations.quantile(0.99).clamp(sums.min_ns, sums.max_ns))),
+        ]);
+    }
+    columns.extend([
+        ("max_ns", timed(|sums| sums.max_ns)),
+        ("bytes", of(|sums| sums.bytes)),
+        ("first_line", line(|sums| sums.first_row)),
+        ("last_line", line(|sums| sums.last_row)),
+    ]);
+    Table::new("calls", columns)
+}
+
+fn key_column(trace: &Trace, key: Key, values: impl Iterator<Item = u32>) -> Values {
+    let events = &trace.events;
+    if matches!(key, Key::Pid | Key::Tid | Key::Task) {
+        return Values::Int(values.map(|value| (value != NONE).then_some(i64::from(value))).collect());
+    }
+    let mut column = TextColumn::default();
+    for value in values {
+        match key {
+            Key::Shape => column.push(Some(&shape_text(events, value))),
+            Key::Outcome => column.push(Some(Outcome::ALL[value as usize].name())),
+            _ => push_text(&mut column, events, Text(value)),
+        }
+    }
+    column.finish()
+}
+
+/// Add a text of the trace to a column; no text is missing.
+pub fn push_text(column: &mut TextColumn, events: &EventTable, text: Text) {
+    let string = events.texts.string(text);
+    column.push(text.is_some().then_some(&*string));
+}
+
+/// A shape for people: `ioctl(ZFS_IOC_USERSPACE_ONE) ENOTSUP`, `openat(/etc/passwd)`.
+pub fn shape_text(events: &EventTable, number: u32) -> String {
+    let Some(shape) = events.shapes().get(number as usize) else { return String::new() };
+    let text = |text: Text| events.texts.string(text);
+    let within: Vec<_> = [shape.op, shape.target].into_iter().filter(|text| text.is_some()).map(text).collect();
+    let call = format!("{}({})", text(shape.syscall), within.join(", "));
+    match shape.outcome {
+        Outcome::Ok => call,
+        Outcome::Failed if shape.errno.is_some() => format!("{call} {}", text(shape.errno)),
+        outcome => format!("{call} {}", outcome.name()),
+    }
+}

@@ -1,0 +1,290 @@
+//! Loops: a task does the same few calls again and again.
+//!
+//! `turns` finds stretches in which a sequence comes again and again, `nests` decides which loop of a nest is shown, and here it is
+//! measured what a loop costs.
+
+mod nests;
+mod turns;
+
+use crate::query::selection::Selection;
+use crate::store::classes::moves_bytes;
+use crate::store::events::{EventKind, EventTable};
+use crate::store::trace::Trace;
+use crate::table_support::builder::{Found, Sheet};
+use crate::table_support::context::View;
+use crate::table_support::grouping;
+use crate::table_support::provenance::Members;
+pub use crate::tables::loops::nests::Around;
+use crate::tables::loops::nests::Nest;
+use parsers::syscalls::{self, Class};
+use parsers::{NO_NS, Outcome, Text};
+use rayon::prelude::*;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::ops::Range;
+
+/// The longest loops that are kept: of one task, and of all.
+const MOST: (usize, usize) = (256, 20_000);
+
+/// A repeated sequence of calls.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Loop {
+    /// The task that runs it.
+    pub task: u32,
+    /// How often it went round.
+    pub turns: u64,
+    /// Calls of the commonest turn, as numbers of [`Shapes`].
+    pub body: Vec<u32>,
+    /// From the start of the first turn to the end of the last; [`NO_NS`] without a clock or durations.
+    pub total_ns: i64,
+    /// The call that costs most, its time and number.
+    pub dominant: u32,
+    /// Time in the dominant call.
+    pub dominant_ns: i64,
+    /// How often the dominant call was made.
+    pub dominant_calls: u64,
+    /// The median of its times; [`NO_NS`] without durations.
+    pub dominant_p50_ns: i64,
+    /// A call of the body that never succeeded.
+    pub failing: Option<u32>,
+    /// Whether the last turns were longer than the first ones.
+    pub trend: nests::Trend,
+    /// The loop around it, if there is one that costs little itself.
+    pub around: Option<Around>,
+    /// Different targets of the dominant call.
+    pub distinct_targets: u64,
+    /// Bytes that its calls moved.
+    pub bytes: i64,
+    /// First and last event.
+    pub first_row: u32,
+    /// See `first_row`.
+    pub last_row: u32,
+}
+
+/// Shapes without their targets: what a loop is made of.
+pub struct Shapes {
+    of_shape: Vec<u32>,
+    parts: Vec<(Text, Text, Text, Outcome)>,
+    /// Whether a part returns the number of bytes that it moved.
+    moves: Vec<bool>,
+}
+
+impl Shapes {
+    /// Number the shapes of a trace.
+    pub fn new(events: &EventTable) -> Shapes {
+        let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
+        let mut parts = Vec::new();
+        let of_shape = events.shapes().iter().map(|shape| {
+            let part = (shape.syscall, shape.op, shape.errno, shape.outcome);
+            *numbers.entry(part).or_insert_with(|| {
+                parts.push(part);
+                (parts.len() - 1) as u32
+            })
+        });
+        let of_shape = of_shape.collect();
+        let is_moving =
+            |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && moves_bytes(events.texts.bytes(part.0));
+        let moves = parts.iter().map(is_moving).collect();
+        Shapes { of_shape, parts, moves }
+    }
+
+    fn of(&self, events: &EventTable, row: u32) -> u32 {
+        self.of_shape[events.shape_number(row) as usize]
+    }
+
+    fn text(&self, events: &EventTable, number: u32) -> String {
+        let (syscall, op, errno, outcome) = self.parts[number as usize];
+        let text = |text: Text| events.texts.string(text);
+        let mut name = text(syscall).into_owned();
+        if op.is_some() {
+            name = format!("{name} {}", text(op));
+        }
+        match outcome {
+            Outcome::Failed => format!("{name} {}", text(errno)),
+            _ => name,
+        }
+    }
+
+    fn class(&self, events: &EventTable, number: u32) -> Class {
+        syscalls::by_name(events.texts.bytes(self.parts[number as usize].0)).map_or(Class::Other, |call| call.class)
+    }
+
+    /// Whether a call fails, and none of these others is the same call that does not.
+    fn never_succeeds<'a>(&self, number: u32, mut others: impl Iterator<Item = &'a u32>) -> bool {
+        let (syscall, op, _, outcome) = self.parts[number as usize];
+        outcome == Outcome::Failed
+            && others.all(|&other| {
+                let other = self.parts[other as usize];
+                (other.0, other.1) != (syscall, op) || other.3 == Outcome::Failed
+            })
+    }
+
+    fn texts(&self, events: &EventTable, numbers: &[u32]) -> Vec<String> {
+        numbers.iter().map(|&number| self.text(events, number)).collect()
+    }
+}
+
+/// The loops of all chosen tasks, the longest first; of nested ones the one that explains the cost.
+pub fn loops(view: &View<'_>) -> (Shapes, Vec<Loop>) {
+    let (trace, selection) = (view.trace, view.selection);
+    let shapes = Shapes::new(&trace.events);
+    let tasks: Vec<u32> = view.tasks().collect();
+    let found = tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
+    (shapes, longest(found, MOST.1))
+}
+
+fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &Shapes, task: u32) -> Vec<Loop> {
+    let events = &trace.events;
+    let is_call = |&row: &u32| events.kind(row) == EventKind::Call && selection.has(row);
+    let rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_call).collect();
+    if rows.len() < turns::FEWEST_TURNS {
+        return Vec::new();
+    }
+    let of_rows: Vec<u32> = rows.iter().map(|&row| shapes.of(events, row)).collect();
+    let calls = Calls { events, shapes, task, rows: &rows, of_rows: &of_rows };
+    let (cost_ns, time_ns) = (|at: usize| events.dur_ns(rows[at]).max(0), |range| calls.time_ns(range));
+    let (of_rows, kinds) = (&of_rows[..], shapes.parts.len());
+    let found = nests::nests(&nests::Calls { shapes: of_rows, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
+    let found: Vec<Loop> = found.into_iter().map(|nest| calls.measured(nest)).collect();
+    longest(found, MOST.0)
+}
+
+/// The longest loops, the longest first.
+fn longest(mut found: Vec<Loop>, most: usize) -> Vec<Loop> {
+    found.sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.turns), found.first_row));
+    found.truncate(most);
+    found
+}
+
+/// The calls of one task.
+struct Calls<'a> {
+    events: &'a EventTable,
+    shapes: &'a Shapes,
+    task: u32,
+    rows: &'a [u32],
+    of_rows: &'a [u32],
+}
+
+impl Calls<'_> {
+    /// From the start of a call to that of another, or to the end of the last one; without a clock the time in them.
+    fn time_ns(&self, range: Range<usize>) -> i64 {
+        let start_ns = |at: usize| self.rows.get(at).map(|&row| self.events.start_ns(row)).filter(|&ns| ns != NO_NS);
+        let last_ns = || self.rows.last().and_then(|&row| self.events.end_ns(row).or(Some(self.events.start_ns(row))));
+        let end_ns = if range.end < self.rows.len() { start_ns(range.end) } else { last_ns() };
+        match start_ns(range.start).zip(end_ns) {
+            Some((start_ns, end_ns)) => (end_ns - start_ns).max(0),
+            None => self.rows[range].iter().map(|&row| self.events.dur_ns(row).max(0)).sum(),
+        }
+    }
+
+    fn measured(&self, nest: Nest) -> Loop {
+        let range = nest.range.start..nest.last + 1;
+        let (rows, of_rows) = (&self.rows[range.clone()], &self.of_rows[range]);
+        let (first_row, last_row) = (rows[0], rows[rows.len() - 1]);
+        let events = self.events;
+        let mut sums: FxHashMap<u32, (i64, u64)> = FxHashMap::default();
+        for (&row, &shape) in rows.iter().zip(of_rows) {
+            let sum = sums.entry(shape).or_default();
+            *sum = (sum.0.saturating_add(events.dur_ns(row).max(0)), sum.1 + 1);
+        }
+        let of_body =
+            nest.body.iter().filter_map(|&shape| sums.get(&shape).map(|&sum| (sum, std::cmp::Reverse(shape))));
+        let dominant = of_body.max().map_or(0, |(_, std::cmp::Reverse(shape))| shape);
+        let of_dominant = rows.iter().zip(of_rows).filter(|&(_, &shape)| shape == dominant);
+        let dominant_rows: Vec<u32> = of_dominant.map(|(&row, _)| row).collect();
+        let targets: FxHashSet<Text> = dominant_rows.iter().map(|&row| events.target(row)).collect();
+        let moving = rows.iter().zip(of_rows).filter(|&(_, &shape)| self.shapes.moves[shape as usize]);
+        let bytes = moving.map(|(&row, _)| events.ret(row).max(0)).fold(0, i64::saturating_add);
+        let wall_ns = events.end_ns(last_row).filter(|_| events.start_ns(first_row) != NO_NS);
+        let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
+        Loop {
+            task: self.task,
+            turns: nest.turns,
+            total_ns: wall_ns.map_or(in_calls_ns, |end_ns| end_ns - events.start_ns(first_row)),
+            dominant,
+            dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
+            dominant_calls: sums.get(&dominant).map_or(0, |sum| sum.1),
+            dominant_p50_ns: median(dominant_rows.iter().map(|&row| events.dur_ns(row))),
+            failing: nest.body.iter().copied().find(|&shape| self.shapes.never_succeeds(shape, sums.keys())),
+            trend: nest.trend,
+            around: nest.around,
+            body: nest.body,
+            distinct_targets: targets.len() as u64,
+            bytes,
+            first_row,
+            last_row,
+        }
+    }
+}
+
+fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
+    let mut durs_ns: Vec<i64> = durs_ns.filter(|&ns| ns != NO_NS).collect();
+    if durs_ns.is_empty() { NO_NS } else { grouping::median(&mut durs_ns) }
+}
+
+/// The loops as a table.
+pub fn found(view: &View<'_>) -> Found {
+    let (shapes, found) = loops(view);
+    let events = &view.trace.events;
+    let mut sheet = Sheet::new(view, "loops");
+    for one in &found {
+        sheet.who(one.task, one.first_row);
+        sheet.int("turns", one.turns as i64);
+        sheet.int("period", one.body.len() as i64);
+        sheet.list("body", shapes.texts(events, &one.body));
+        sheet.ns("total_ns", one.total_ns);
+        let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
+        sheet.ns("per_turn_ns", per_turn_ns);
+        sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
+        sheet.string("class", Some(shapes.class(events, one.dominant).name()));
+        sheet.ns("dominant_ns", one.dominant_ns);
+        sheet.int("dominant_calls", one.dominant_calls as i64);
+        sheet.ns("dominant_p50_ns", one.dominant_p50_ns);
+        sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
+        sheet.int("distinct_targets", one.distinct_targets as i64);
+        sheet.int("bytes", one.bytes);
+        sheet.float("trend", one.trend.time);
+        sheet.float("calls_trend", one.trend.calls);
+        let around = one.around.as_ref();
+        sheet.some_int("outer_turns", around.map(|around| around.turns as i64));
+        sheet.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
+        let outer = around.map(|around| around.trend).unwrap_or_default();
+        sheet.float("outer_trend", outer.time);
+        sheet.float("outer_calls_trend", outer.calls);
+        let (all_ns, dominant_ns) = on_path(view, &shapes, one);
+        sheet.path_ns(all_ns);
+        sheet.int("dominant_exclusive_ns", dominant_ns);
+        sheet.int("freeable_ns", freeable_ns(view, one, all_ns));
+        sheet.lines(one.first_row, one.last_row);
+        let Loop { task, first_row, last_row, .. } = *one;
+        sheet.members(Members::Stretch { task, first_row, last_row });
+    }
+    sheet.finish()
+}
+
+/// What could be freed of a loop at most. Calls that take as long as ones that do nothing are only many: what they and the
+/// gaps between them take is the tracer's.
+fn freeable_ns(view: &View<'_>, one: &Loop, all_ns: i64) -> i64 {
+    let quick_ns = view.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
+    if one.dominant_p50_ns <= 0 {
+        return all_ns;
+    }
+    let tracers = i128::from(all_ns) * i128::from(quick_ns) / i128::from(one.dominant_p50_ns);
+    all_ns - (tracers.min(i128::from(all_ns)) as i64)
+}
+
+/// Time on the path of a loop, and of its dominant call.
+fn on_path(view: &View<'_>, shapes: &Shapes, one: &Loop) -> (i64, i64) {
+    let (mut all_ns, mut dominant_ns) = (0, 0);
+    for &row in view.trace.rows_from(one.task, one.first_row) {
+        let ns = view.exclusive_ns(row);
+        all_ns += ns;
+        if shapes.of(&view.trace.events, row) == one.dominant {
+            dominant_ns += ns;
+        }
+        if row == one.last_row {
+            break;
+        }
+        all_ns += view.charges.behind_ns(row);
+    }
+    (all_ns, dominant_ns)
+}

@@ -1,0 +1,441 @@
+//! Turns: stretches of a line of symbols in which a sequence comes again and again.
+//!
+//! ```text
+//! symbols  … A b c d A b c d A b c c d A b e c d A b c d x y …
+//! anchor     ^       ^       ^         ^         ^              a costly symbol
+//! turns      |-------|-------|---------|-- dev --|-------       from one anchor to the next
+//! ```
+//! A turn conforms if it has the same kinds of symbols as most turns, in any number, and most follow each other as there. A stretch goes on as long as nine in ten
+//! of its turns conform; a turn that is much longer is work between two loops and ends it.
+
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+
+/// Longest turn, in symbols.
+const LONGEST_PERIOD: usize = 64;
+/// Fewer turns are a coincidence.
+pub(super) const FEWEST_TURNS: usize = 4;
+/// Turns of a loop that may deviate: one in this many.
+pub(super) const DEVIATING: usize = 10;
+/// How many symbols are tried as anchors at most. Each is one look at all symbols.
+const ANCHORS: usize = 16;
+/// How often one symbol is.
+const TRIES: u8 = 3;
+/// How many turns are looked at to find out what most are like.
+const TURNS_SAMPLED: usize = 1024;
+/// A symbol that comes this often at most for each anchor may be one that comes once where the anchor comes twice.
+const RARER: f64 = 0.6;
+const NO_BIT: u8 = u8::MAX;
+
+/// A stretch of turns.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Turned {
+    /// The symbols from the first anchor to the end of the last turn.
+    pub range: Range<usize>,
+    /// The last anchor.
+    pub last: usize,
+    /// How many turns.
+    pub turns: u64,
+    /// The commonest turn.
+    pub body: Vec<u32>,
+    /// Where each eighth of the turns begins, and the first of its turns; the last is the end of all.
+    pub eighths: [(usize, usize); 9],
+}
+
+/// Symbols, of which there are `kinds`, and what each costs.
+pub(super) struct Line<'a> {
+    pub symbols: &'a [u32],
+    pub kinds: usize,
+    /// The first symbol that turns may be counted by.
+    pub first_anchor: u32,
+    pub cost: &'a dyn Fn(usize) -> i64,
+}
+
+/// What is known while stretches are looked for.
+struct Search<'a> {
+    line: &'a Line<'a>,
+    covered: Vec<bool>,
+    /// Places of the symbols, those of each symbol together and in order, and where they begin.
+    places: Vec<u32>,
+    offsets: Vec<u32>,
+    /// Cost and number of the symbols that are not covered, by symbol.
+    sums: Vec<(i64, usize)>,
+    /// The place of each symbol of the body at hand among the bits of a mask.
+    bits: Vec<u8>,
+    /// What may follow each of these symbols.
+    followers: [u64; 64],
+}
+
+/// All stretches of turns, disjoint, in order.
+pub(super) fn turned(line: &Line<'_>) -> Vec<Turned> {
+    let mut search = Search::new(line);
+    // An anchor that was of use may be so again: other turns begin with the same symbol.
+    let mut tries = vec![0u8; line.kinds];
+    let mut found: Vec<Turned> = Vec::new();
+    for _ in 0..ANCHORS {
+        let Some(anchor) = search.costliest(&tries) else { break };
+        let here = search.with_anchor(anchor);
+        tries[anchor as usize] += if here.is_empty() { TRIES } else { 1 };
+        found.extend(here);
+    }
+    found.sort_by_key(|one| one.range.start);
+    found
+}
+
+fn placed(line: &Line<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
+    let mut offsets = vec![0u32; line.kinds + 1];
+    for (symbol, sum) in sums.iter().enumerate() {
+        offsets[symbol + 1] = offsets[symbol] + sum.1 as u32;
+    }
+    let mut next = offsets.clone();
+    let mut places = vec![0u32; line.symbols.len()];
+    for (at, &symbol) in line.symbols.iter().enumerate() {
+        let place = &mut next[symbol as usize];
+        places[*place as usize] = at as u32;
+        *place += 1;
+    }
+    (places, offsets)
+}
+
+impl<'a> Search<'a> {
+    fn new(line: &'a Line<'a>) -> Search<'a> {
+        let mut sums = vec![(0i64, 0usize); line.kinds];
+        for (at, &symbol) in line.symbols.iter().enumerate() {
+            let sum = &mut sums[symbol as usize];
+            *sum = (sum.0.saturating_add((line.cost)(at)), sum.1 + 1);
+        }
+        let (places, offsets) = placed(line, &sums);
+        Search {
+            line,
+            covered: vec![false; line.symbols.len()],
+            places,
+            offsets,
+            sums,
+            bits: vec![NO_BIT; line.kinds],
+            followers: [0; 64],
+        }
+    }
+
+    /// Places of a symbol in a range.
+    fn places(&self, symbol: u32, range: Range<usize>) -> &[u32] {
+        let symbol = symbol as usize;
+        let all = &self.places[self.offsets[symbol] as usize..self.offsets[symbol + 1] as usize];
+        let bound = |at: usize| all.partition_point(|&place| (place as usize) < at);
+        &all[bound(range.start)..bound(range.end)]
+    }
+
+    /// The symbol that costs most among those not covered; by number where nothing has a cost.
+    fn costliest(&self, tries: &[u8]) -> Option<u32> {
+        let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < TRIES;
+        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= FEWEST_TURNS && allowed(symbol));
+        often.max_by_key(|&(symbol, sum)| (*sum, std::cmp::Reverse(symbol))).map(|(symbol, _)| symbol)
+    }
+
+    fn cover(&mut self, range: Range<usize>) {
+        for at in range {
+            self.covered[at] = true;
+            let sum = &mut self.sums[self.line.symbols[at] as usize];
+            *sum = (sum.0.saturating_sub((self.line.cost)(at)), sum.1.saturating_sub(1));
+        }
+    }
+
+    fn with_anchor(&mut self, anchor: u32) -> Vec<Turned> {
+        let mut found = Vec::new();
+        for run in self.runs(0..self.line.symbols.len(), anchor) {
+            if self.covered[run[0] as usize..run[run.len() - 1] as usize].contains(&true) {
+                continue;
+            }
+            let mut here = self.stretches(&run);
+            if here.is_empty() {
+                let rarer = self.rarer(&run);
+                let near =
+                    (run[0] as usize).saturating_sub(LONGEST_PERIOD)..run[run.len() - 1] as usize + LONGEST_PERIOD;
+                let near = near.start..near.end.min(self.line.symbols.len());
+                let runs = rarer.map(|rarer| self.runs(near, rarer));
+                here = runs.into_iter().flatten().flat_map(|run| self.stretches(&run)).collect();
+            }
+            here.iter().for_each(|one| self.cover(one.range.clone()));
+            found.extend(here);
+        }
+        found
+    }
+
+    /// Places of the anchor, cut where two are further apart than a turn may be, and at what is covered.
+    fn runs(&self, range: Range<usize>, anchor: u32) -> Vec<Vec<u32>> {
+        let mut runs: Vec<Vec<u32>> = Vec::new();
+        let places = self.places(anchor, range).iter().map(|&place| place as usize);
+        for place in places.filter(|&place| !self.covered[place]) {
+            let goes_on = |last: usize| place - last <= LONGEST_PERIOD && !self.covered[last..place].contains(&true);
+            match runs.last_mut().filter(|run| run.last().is_some_and(|&last| goes_on(last as usize))) {
+                Some(run) => run.push(place as u32),
+                None => {
+                    // What was too short is not kept: there may be very many.
+                    runs.pop_if(|run| run.len() < FEWEST_TURNS);
+                    runs.push(vec![place as u32]);
+                }
+            }
+        }
+        runs.pop_if(|run| run.len() < FEWEST_TURNS);
+        runs
+    }
+
+    /// The commonest symbol that comes clearly less often than the anchor: where the anchor comes twice in a turn, this one
+    /// may come once.
+    fn rarer(&self, run: &[u32]) -> Option<u32> {
+        let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
+        for &symbol in &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize] {
+            *counts.entry(symbol).or_default() += 1;
+        }
+        let at_most = (run.len() as f64 * RARER) as usize;
+        let fits = |&(_, count): &(u32, usize)| (FEWEST_TURNS..=at_most).contains(&count);
+        counts
+            .into_iter()
+            .filter(fits)
+            .max_by_key(|&(symbol, count)| (count, std::cmp::Reverse(symbol)))
+            .map(|(s, _)| s)
+    }
+
+    /// The stretches of a run of anchors.
+    fn stretches(&mut self, run: &[u32]) -> Vec<Turned> {
+        let Some(body) = self.commonest(run) else { return Vec::new() };
+        let mut kinds = body.clone();
+        kinds.sort_unstable();
+        kinds.dedup();
+        for (bit, &symbol) in kinds.iter().enumerate() {
+            self.bits[symbol as usize] = bit as u8;
+        }
+        self.followers = [0; 64];
+        for pair in body.windows(2) {
+            let (one, other) = (self.bits[pair[0] as usize] & 63, self.bits[pair[1] as usize] & 63);
+            self.followers[usize::from(one)] |= 1 << other;
+        }
+        let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
+        let judged = |at: usize| self.judged(run[at]..run[at + 1], all, body.len());
+        let mut ranges = ranges((0..run.len() - 1).map(judged));
+        if ranges.iter().any(|turns| self.others_cost(run[turns.start]..run[turns.end])) {
+            // What costs is not passed over as a deviation: it is work between loops, or what a loop around them is about.
+            let strictly = |at: usize| if judged(at) == Turn::Conforms { Turn::Conforms } else { Turn::OtherWork };
+            ranges = self::ranges((0..run.len() - 1).map(strictly));
+        }
+        let long_enough = |turns: &Range<usize>| turns.len() + 1 >= FEWEST_TURNS;
+        let ranges = ranges.into_iter().filter(long_enough);
+        let found = ranges.map(|turns| one(run, &turns, &body, self.last_turn(run, &turns, all, body.len())));
+        let found = found.filter(|one| one.turns >= FEWEST_TURNS as u64).collect();
+        kinds.iter().for_each(|&symbol| self.bits[symbol as usize] = NO_BIT);
+        found
+    }
+
+    /// How many symbols the turn has that the last anchor opens, if it does open one: what comes behind it, with what came
+    /// before the first anchor, is a turn.
+    fn last_turn(&self, run: &[u32], turns: &Range<usize>, all: u64, period: usize) -> Option<usize> {
+        let (first, last) = (run[turns.start] as usize, run[turns.end] as usize);
+        let bit = |at: usize| self.bits.get(self.line.symbols[at] as usize).filter(|&&bit| bit != NO_BIT).copied();
+        let anchor = self.line.symbols[last];
+        let goes_on = |at: &usize| !self.covered[*at] && (*at == last || self.line.symbols[*at] != anchor);
+        let behind = || (last..self.line.symbols.len()).take(period).take_while(goes_on).map_while(bit);
+        let before = (0..first).rev().take(period - 1).map_while(bit);
+        let mask = behind().chain(before).fold(0u64, |mask, bit| mask | 1 << bit);
+        (mask == all).then(|| behind().count())
+    }
+
+    /// What most turns are like: of those with the commonest kinds of symbols the commonest.
+    fn commonest(&self, run: &[u32]) -> Option<Vec<u32>> {
+        let step = (run.len() - 1).div_ceil(TURNS_SAMPLED).max(1);
+        let turns = || run.windows(2).step_by(step).map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
+        let kinds = |turn: &[u32]| {
+            let mut kinds = turn.to_vec();
+            kinds.sort_unstable();
+            kinds.dedup();
+            kinds
+        };
+        // Turns are many and mostly alike: what they consist of is looked up once for each different one.
+        let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
+        turns().for_each(|turn| *counts.entry(turn).or_default() += 1);
+        let counts: Vec<_> = counts.into_iter().map(|(turn, count)| (kinds(turn), turn, count)).collect();
+        let mut by_kinds: FxHashMap<&[u32], usize> = FxHashMap::default();
+        counts.iter().for_each(|(kinds, _, count)| *by_kinds.entry(kinds).or_default() += count);
+        let common = by_kinds.into_iter().filter(|&(_, count)| count > 1);
+        let (common, _) = common.max_by_key(|&(kinds, count)| (count, std::cmp::Reverse(kinds)))?;
+        let alike = counts.iter().filter(|(kinds, ..)| kinds == common);
+        let best = alike.max_by_key(|&&(_, turn, count)| (count, std::cmp::Reverse((turn.len(), turn))));
+        best.map(|(_, turn, _)| turn.to_vec())
+    }
+
+    /// Whether symbols that are not of the body have a tenth of the cost.
+    fn others_cost(&self, range: Range<u32>) -> bool {
+        let (mut others, mut all) = (0i64, 0i64);
+        for at in range.start as usize..range.end as usize {
+            let cost = (self.line.cost)(at);
+            all = all.saturating_add(cost);
+            if self.bits[self.line.symbols[at] as usize] == NO_BIT {
+                others = others.saturating_add(cost);
+            }
+        }
+        others > all / DEVIATING as i64
+    }
+
+    fn judged(&self, turn: Range<u32>, all: u64, period: usize) -> Turn {
+        let turn = &self.line.symbols[turn.start as usize..turn.end as usize];
+        let (mut mask, mut others, mut unlike, mut before) = (0u64, 0usize, 0usize, NO_BIT);
+        for &symbol in turn {
+            let bit = self.bits[symbol as usize];
+            if bit == NO_BIT {
+                others += 1;
+            } else {
+                mask |= 1 << bit;
+                let known = before == NO_BIT || before == bit || self.followers[usize::from(before)] & 1 << bit != 0;
+                unlike += usize::from(!known);
+            }
+            before = bit;
+        }
+        // Long turns of few kinds all have the same ones; they are alike if most symbols follow each other as they should.
+        if others == 0 && mask == all && 2 * unlike <= turn.len() {
+            Turn::Conforms
+        } else if turn.len() > 2 * period + 1 {
+            Turn::OtherWork
+        } else {
+            Turn::Deviates(others.div_ceil(period).max(1))
+        }
+    }
+}
+
+/// What a turn is beside the commonest one.
+#[derive(Clone, Copy, PartialEq)]
+enum Turn {
+    Conforms,
+    /// With so many times what a turn consists of in other symbols.
+    Deviates(usize),
+    OtherWork,
+}
+
+/// Stretches of turns of which nine in ten conform, each from a turn that does to another.
+fn ranges(turns: impl Iterator<Item = Turn>) -> Vec<Range<usize>> {
+    // (first, behind the last that conforms, deviations up to there, whether other work lies before it)
+    let mut found: Vec<(Range<usize>, usize, bool)> = Vec::new();
+    let mut open: Option<(Range<usize>, usize, usize)> = None;
+    let mut apart = true;
+    for (at, turn) in turns.enumerate() {
+        match (turn, &mut open) {
+            (Turn::Conforms, None) => open = Some((at..at + 1, 0, 0)),
+            (Turn::Conforms, Some((range, inside, since))) => {
+                *inside += std::mem::take(since);
+                range.end = at + 1;
+            }
+            (Turn::Deviates(weight), Some((range, inside, since))) => {
+                *since += weight;
+                if (*inside + *since) * (DEVIATING - 1) > range.len() {
+                    found.push((range.clone(), *inside, std::mem::replace(&mut apart, false)));
+                    open = None;
+                }
+            }
+            (Turn::OtherWork, _) => {
+                found.extend(open.take().map(|(range, inside, _)| (range, inside, apart)));
+                apart = true;
+            }
+            (Turn::Deviates(_), None) => {}
+        }
+    }
+    found.extend(open.map(|(range, inside, _)| (range, inside, apart)));
+    joined(found)
+}
+
+/// Stretches that together have one deviating turn in ten at most are one: a deviation near the begin weighs no more than later.
+fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
+    let mut found: Vec<(Range<usize>, usize)> = Vec::new();
+    for (range, inside, apart) in parts {
+        let mut now = (range, inside);
+        while let Some((before, deviating)) = found.last().filter(|_| !apart) {
+            let all = (before.start..now.0.end, deviating + now.1 + now.0.start - before.end);
+            if all.1 * DEVIATING > all.0.len() {
+                break;
+            }
+            found.pop();
+            now = all;
+        }
+        found.push(now);
+    }
+    found.into_iter().map(|(range, _)| range).collect()
+}
+
+fn one(run: &[u32], turns: &Range<usize>, body: &[u32], last_turn: Option<usize>) -> Turned {
+    let place = |at: usize| run[at] as usize;
+    Turned {
+        range: place(turns.start)..place(turns.end) + last_turn.unwrap_or(0),
+        last: if last_turn.is_some() { place(turns.end) } else { place(turns.end) - 1 },
+        turns: turns.len() as u64 + u64::from(last_turn.is_some()),
+        body: body.to_vec(),
+        eighths: std::array::from_fn(|part| {
+            let turn = part * turns.len() / 8;
+            (place(turns.start + turn), turn)
+        }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::nests;
+    use super::*;
+
+    /// Bodies of the stretches with their turns: `ab*5`.
+    fn stretches(text: &str) -> Vec<String> {
+        let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
+        let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
+        let line = Line { symbols: &symbols, kinds: 128, first_anchor: 0, cost: &cost };
+        let body = |one: &Turned| one.body.iter().map(|&symbol| symbol as u8 as char).collect::<String>();
+        turned(&line).iter().map(|one| format!("{}*{}", body(one), one.turns)).collect()
+    }
+
+    #[test]
+    fn turns_are_found_whatever_their_length() {
+        let long: String = (b'!'..b'!' + 60).map(char::from).collect();
+        assert_eq!(stretches("xyAbcAbcAbcAbcAbz"), ["Abc*4"]);
+        assert_eq!(stretches("aaaaaaa"), ["a*7"]);
+        assert_eq!(stretches(&long.repeat(6)).len(), 1);
+        assert_eq!(stretches("AbcAbcAbc"), Vec::<String>::new());
+        assert_eq!(stretches("abcdefghijklmnopqrstuvwxyzacegikmoqs"), Vec::<String>::new());
+    }
+
+    #[test]
+    fn stretches_never_overlap_whatever_the_symbols() {
+        let mut random = 1u64;
+        for kinds in 1..200 {
+            let mut next = || {
+                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (random >> 33) % (1 + kinds % 7)
+            };
+            let symbols: Vec<u32> = (0..300).map(|_| next() as u32).collect();
+            let cost = |at: usize| i64::from(symbols[at] * symbols[at]);
+            let found = turned(&Line { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
+            assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
+            assert!(found.iter().all(|one| one.range.contains(&one.last) && one.range.end <= symbols.len()));
+            let all = |range: Range<usize>| range.map(cost).sum();
+            let calls = nests::Calls { shapes: &symbols, kinds: 8, cost_ns: &cost, time_ns: &all };
+            let nests = nests::nests(&calls);
+            assert!(nests.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
+        }
+    }
+
+    #[test]
+    fn bodies_that_take_turns_are_one_loop() {
+        assert_eq!(stretches(&"AbAc".repeat(6)), ["bAcA*6"]);
+        assert_eq!(stretches(&"abAbac".repeat(9)), ["Abacab*9"]);
+    }
+
+    #[test]
+    fn one_deviating_turn_in_ten_does_not_end_a_loop() {
+        let begin_is_odd = format!("AbAxb{}", "Ab".repeat(30));
+        assert_eq!(stretches(&begin_is_odd), ["Ab*32"]);
+        assert_eq!(stretches(&format!("{0}Axb{0}", "Ab".repeat(12))), ["Ab*25"]);
+        assert_eq!(stretches(&"AbAxb".repeat(10)), ["xbAbA*10"]);
+    }
+
+    #[test]
+    fn much_other_work_ends_a_loop() {
+        assert_eq!(stretches(&format!("{0}uvwxyz{0}", "Ab".repeat(8))), ["Ab*8", "Ab*8"]);
+    }
+
+    #[test]
+    fn one_loop_after_another_on_the_same_anchor_are_two() {
+        assert_eq!(stretches(&("Ab".repeat(20) + &"Acd".repeat(10))), ["Ab*20", "Acd*10"]);
+    }
+}

@@ -1,0 +1,253 @@
+//! Processes and tasks as tables: lives, programs, and how each life divides into calls and what lies between.
+
+use crate::critical_path::window;
+use crate::query::selection::Selection;
+use crate::store::events::NONE;
+use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::tasks::Task;
+use crate::store::trace::Trace;
+use crate::tables::calls::push_text;
+use crate::waits::stops::{may_stop, stopped_ns};
+use parsers::line::Ended;
+use parsers::{NO_ID, NO_NS, Text};
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// The main task of the process of each task.
+pub fn main_tasks(trace: &Trace) -> Vec<u32> {
+    (0..trace.tasks.len() as u32).map(|task| main_task(trace, task)).collect()
+}
+
+/// The main task of the process of a task.
+pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
+    let mut at = number;
+    for _ in 0..64 {
+        let task = &trace.tasks[at as usize];
+        if !task.is_thread || task.creator == NONE || task.creator == at {
+            break;
+        }
+        at = task.creator;
+    }
+    at
+}
+
+/// How a task's life divides. Without a clock only the calls are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Life {
+    /// Time in calls.
+    pub in_call_ns: i64,
+    /// Time between calls; with that in calls it is the whole life, exactly.
+    pub gap_ns: i64,
+    /// The part of `gap_ns` in which the task was stopped.
+    pub stopped_ns: i64,
+}
+
+/// How the life of each task divides.
+pub fn lives(trace: &Trace) -> Vec<Life> {
+    let may_stop = may_stop(trace);
+    let life = |number: u32| {
+        let task = &trace.tasks[number as usize];
+        if task.birth_ns == NO_NS {
+            let durations = trace.rows_of(number).iter().map(|&row| trace.events.dur_ns(row));
+            let in_call_ns = durations.filter(|&dur_ns| dur_ns != NO_NS).sum();
+            return Life { in_call_ns, gap_ns: NO_NS, stopped_ns: NO_NS };
+        }
+        let mut in_call_ns = 0;
+        trace
+            .spans_of(number, 0..usize::MAX, task.birth_ns)
+            .each(|_, span, _| in_call_ns += span.end_ns - span.start_ns);
+        let gap_ns = (task.end_ns() - task.birth_ns - in_call_ns).max(0);
+        let stopped_ns = if may_stop { stopped_ns(trace, number).clamp(0, gap_ns) } else { 0 };
+        Life { in_call_ns, gap_ns, stopped_ns }
+    };
+    (0..trace.tasks.len() as u32).into_par_iter().map(life).collect()
+}
+
+fn id(id: i32) -> i64 {
+    if id == NO_ID { NO_NS } else { i64::from(id) }
+}
+
+fn exit_code(task: &Task) -> i64 {
+    match task.ended {
+        Some(Ended::Exited(code)) => i64::from(code),
+        _ => NO_NS,
+    }
+}
+
+fn exit_signal(task: &Task) -> Text {
+    match task.ended {
+        Some(Ended::Killed(signal)) => signal,
+        _ => Text::NONE,
+    }
+}
+
+/// One row per task; `exclusive_ns` is the time on the path charged to each task.
+pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
+    let lives = lives(trace);
+    let chosen: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
+    let events = &trace.events;
+    let task = |number: u32| &trace.tasks[number as usize];
+    let of = |value: &dyn Fn(u32) -> i64| some_ints(chosen.iter().map(|&number| value(number)).collect::<Vec<_>>());
+    let flag = |value: &dyn Fn(u32) -> bool| Values::Bool(chosen.iter().map(|&number| Some(value(number))).collect());
+    let column = |text: &dyn Fn(u32) -> Text| {
+        let mut column = TextColumn::default();
+        chosen.iter().for_each(|&number| push_text(&mut column, events, text(number)));
+        column.finish()
+    };
+    let creator = |number: u32| trace.tasks.get(task(number).creator as usize);
+    let program = |number: u32| selection.program_index.name_of(number);
+    let columns = vec![
+        ("task", ints(chosen.iter().map(|&number| i64::from(number)))),
+        ("capture", of(&|number| i64::from(task(number).capture))),
+        ("tid", of(&|number| id(task(number).tid))),
+        ("pid", of(&|number| id(task(number).pid))),
+        ("creator", of(&|number| creator(number).map_or(NO_NS, |_| i64::from(task(number).creator)))),
+        ("creator_pid", of(&|number| creator(number).map_or(NO_NS, |creator| id(creator.pid)))),
+        ("created_by", column(&|number| created_by(trace, task(number)))),
+        ("is_thread", flag(&|number| task(number).is_thread)),
+        ("birth_ns", of(&|number| task(number).birth_ns)),
+        ("death_ns", of(&|number| task(number).death_ns)),
+        ("exit_code", of(&|number| exit_code(task(number)))),
+        ("exit_signal", column(&|number| exit_signal(task(number)))),
+        ("superseded", flag(&|number| task(number).superseded)),
+        ("program", column(&|number| program(number).map_or(Text::NONE, |program| program.path))),
+        ("argv", column(&|number| program(number).map_or(Text::NONE, |program| program.argv))),
+        ("calls", of(&|number| task(number).calls as i64)),
+        ("failed", of(&|number| task(number).failed as i64)),
+        ("signals", of(&|number| task(number).signals as i64)),
+        ("in_call_ns", of(&|number| lives[number as usize].in_call_ns)),
+        ("gap_ns", of(&|number| lives[number as usize].gap_ns)),
+        ("stopped_ns", of(&|number| lives[number as usize].stopped_ns)),
+        ("exclusive_ns", of(&|number| exclusive_ns.get(number as usize).copied().unwrap_or(0))),
+        ("first_line", of(&|number| i64::from(task(number).first_line))),
+        ("last_line", of(&|number| i64::from(task(number).last_line))),
+    ];
+    Table::new("tasks", columns)
+}
+
+fn created_by(trace: &Trace, task: &Task) -> Text {
+    if task.created_by == NONE { Text::NONE } else { trace.events.shape(task.created_by).syscall }
+}
+
+/// A process: its main task, and sums over all of its tasks.
+struct Process {
+    main: u32,
+    /// The task that tells how it ended: the main one, or the thread that took its id.
+    last: u32,
+    birth_ns: i64,
+    end_ns: i64,
+    dead: bool,
+    threads: i64,
+    calls: u64,
+    failed: u64,
+    in_call_ns: i64,
+    gap_ns: i64,
+    stopped_ns: i64,
+    exclusive_ns: i64,
+}
+
+fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Vec<Process> {
+    let (mains, lives) = (main_tasks(trace), lives(trace));
+    let mut places = vec![NONE; trace.tasks.len()];
+    let mut processes: Vec<Process> = Vec::new();
+    for number in (0..trace.tasks.len() as u32).filter(|&number| selection.touches_task(number)) {
+        let main = mains[number as usize];
+        if places[main as usize] == NONE {
+            places[main as usize] = processes.len() as u32;
+            processes.push(Process::new(main));
+        }
+        let process = &mut processes[places[main as usize] as usize];
+        process.add(number, &trace.tasks[number as usize], lives[number as usize]);
+        process.exclusive_ns += exclusive_ns.get(number as usize).copied().unwrap_or(0);
+    }
+    processes
+}
+
+impl Process {
+    fn new(main: u32) -> Process {
+        Process {
+            main,
+            last: main,
+            birth_ns: NO_NS,
+            end_ns: NO_NS,
+            dead: true,
+            threads: 0,
+            calls: 0,
+            failed: 0,
+            in_call_ns: 0,
+            gap_ns: 0,
+            stopped_ns: 0,
+            exclusive_ns: 0,
+        }
+    }
+
+    fn add(&mut self, number: u32, task: &Task, life: Life) {
+        self.threads += 1;
+        self.calls += task.calls;
+        self.failed += task.failed;
+        self.in_call_ns += life.in_call_ns;
+        self.gap_ns += life.gap_ns.max(0);
+        self.stopped_ns += life.stopped_ns.max(0);
+        if task.birth_ns != NO_NS {
+            self.birth_ns = if self.birth_ns == NO_NS { task.birth_ns } else { self.birth_ns.min(task.birth_ns) };
+            self.end_ns = self.end_ns.max(task.end_ns());
+        }
+        if !task.renamed.is_empty() {
+            self.last = number;
+        }
+        self.dead &= task.death_ns != NO_NS || task.is_thread;
+    }
+}
+
+/// Processes that live on after a window has ended.
+pub fn outliving(trace: &Trace, window: &window::Window) -> usize {
+    let lives_on = |task: &&Task| {
+        task.capture == window.capture && !task.is_thread && task.birth_ns != NO_NS && task.end_ns() > window.end_ns
+    };
+    if window.end_ns == NO_NS { 0 } else { trace.tasks.iter().filter(lives_on).count() }
+}
+
+/// One row per process; see [`tasks`]. `slack_ns` is what is known of that, by the main tasks.
+pub fn processes(
+    trace: &Trace,
+    selection: &Selection<'_>,
+    exclusive_ns: &[i64],
+    slack_ns: &FxHashMap<u32, i64>,
+) -> Table {
+    let processes = gathered(trace, selection, exclusive_ns);
+    let events = &trace.events;
+    let task = |process: &Process| &trace.tasks[process.main as usize];
+    let last = |process: &Process| &trace.tasks[process.last as usize];
+    let of = |value: &dyn Fn(&Process) -> i64| some_ints(processes.iter().map(value).collect::<Vec<_>>());
+    let column = |text: &dyn Fn(&Process) -> Text| {
+        let mut column = TextColumn::default();
+        processes.iter().for_each(|process| push_text(&mut column, events, text(process)));
+        column.finish()
+    };
+    let program = |process: &Process| selection.program_index.name_of(process.last);
+    let parent = |process: &Process| trace.tasks.get(task(process).creator as usize);
+    let columns = vec![
+        ("capture", of(&|process| i64::from(task(process).capture))),
+        ("task", of(&|process| i64::from(process.main))),
+        ("pid", of(&|process| id(task(process).pid))),
+        ("parent_task", of(&|process| parent(process).map_or(NO_NS, |_| i64::from(task(process).creator)))),
+        ("parent_pid", of(&|process| parent(process).map_or(NO_NS, |parent| id(parent.pid)))),
+        ("program", column(&|process| program(process).map_or(Text::NONE, |program| program.path))),
+        ("argv", column(&|process| program(process).map_or(Text::NONE, |program| program.argv))),
+        ("birth_ns", of(&|process| process.birth_ns)),
+        ("death_ns", of(&|process| if process.dead { process.end_ns } else { NO_NS })),
+        ("exit_code", of(&|process| exit_code(last(process)))),
+        ("exit_signal", column(&|process| exit_signal(last(process)))),
+        ("wall_ns", of(&|process| if process.birth_ns == NO_NS { NO_NS } else { process.end_ns - process.birth_ns })),
+        ("exclusive_ns", of(&|process| process.exclusive_ns)),
+        ("in_call_ns", of(&|process| process.in_call_ns)),
+        ("gap_ns", of(&|process| process.gap_ns)),
+        ("stopped_ns", of(&|process| process.stopped_ns)),
+        ("slack_ns", of(&|process| slack_ns.get(&process.main).copied().unwrap_or(NO_NS))),
+        ("calls", of(&|process| process.calls as i64)),
+        ("failed", of(&|process| process.failed as i64)),
+        ("threads", of(&|process| process.threads)),
+        ("first_line", of(&|process| i64::from(task(process).first_line))),
+    ];
+    Table::new("processes", columns)
+}

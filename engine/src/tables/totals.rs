@@ -1,0 +1,39 @@
+//! How much of what: the first numbers of a report.
+
+use crate::query::selection::{Choice, Selection};
+use crate::query::time_bounds::NoTime;
+use crate::store::events::EventKind;
+use crate::store::trace::Trace;
+use crate::tables::processes::main_tasks;
+use parsers::Outcome;
+
+/// Processes, threads (all tasks, main ones too), calls, failed, interrupted and open calls, signals.
+///
+/// # Errors
+/// [`NoTime`] if the choice holds what is no time.
+pub fn totals(trace: &Trace, choice: &Choice) -> Result<[(&'static str, u64); 7], NoTime> {
+    let selection = Selection::new(trace, choice)?;
+    let mains = main_tasks(trace);
+    let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
+    let mut processes: Vec<u32> = tasks.iter().map(|&task| mains[task as usize]).collect();
+    processes.sort_unstable();
+    processes.dedup();
+    let [calls, failed, interrupted, open, signals] = counts(trace, &selection);
+    Ok([
+        ("processes", processes.len() as u64),
+        ("threads", tasks.len() as u64),
+        ("calls", calls),
+        ("failed", failed),
+        ("interrupted", interrupted),
+        ("open", open),
+        ("signals", signals),
+    ])
+}
+
+/// Calls, of these failed, interrupted and open ones, and signals.
+fn counts(trace: &Trace, selection: &Selection<'_>) -> [u64; 5] {
+    let endings = trace.events.endings(|row| selection.has(row));
+    let [failed, interrupted, open] =
+        [Outcome::Failed, Outcome::Interrupted, Outcome::Open].map(|outcome| endings.of(EventKind::Call, outcome));
+    [endings.of_kind(EventKind::Call), failed, interrupted, open, endings.of_kind(EventKind::Signal)]
+}

@@ -1,0 +1,43 @@
+//! Connects that were held up because the server had not taken those before them.
+//!
+//! ```text
+//! client   |------ connect(/run/x) ------|
+//! server      |--- work ---|- accept -|            makes room in its queue
+//! ```
+
+use super::effects::{Deed, Known};
+use super::ordered::Ordered;
+use super::poll_loops;
+use super::waiting::Waiting;
+use super::wakers::{Edge, How, Sure};
+use crate::store::trace::Trace;
+use parsers::Outcome;
+
+/// A connect that nothing holds up takes less, tracer and all.
+const HELD_UP_NS: i64 = 1_000_000;
+
+/// The accepts of a trace, in order of their starts.
+#[derive(Default)]
+pub(super) struct Backlog(Ordered);
+
+impl Backlog {
+    pub(super) fn take(&mut self, _trace: &Trace, row: u32, known: Known) {
+        if known.deed == Deed::Accepts && known.outcome == Outcome::Ok {
+            self.0.push(row);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.0.order(trace);
+    }
+
+    /// Who made room for a connect.
+    pub(super) fn server(&self, call: &Waiting<'_>, producers: &poll_loops::Producers) -> Option<Edge> {
+        if call.span.end_ns.saturating_sub(call.span.start_ns) < HELD_UP_NS {
+            return None;
+        }
+        let serves = |accept: u32| producers.is_bound(call.trace, call.trace.events.task(accept), call.span.row);
+        let row = call.last_inside(&self.0, serves)?;
+        Some(call.edge(row, How::Drain, Sure::Inferred))
+    }
+}

@@ -1,0 +1,41 @@
+//! Writes that were held up because a pipe or socket was full, until its reader made room, or left it for good (`EPIPE`).
+//!
+//! ```text
+//! writer   |------ write(pipe:[7]) ------|
+//! reader      |--- work ---|- read -|              begun behind the write: it did not wait for it, so it was busy
+//! ```
+
+use super::stream::Streams;
+use super::waiting::{Waiting, end_ns};
+use super::wakers::{Edge, How, Sure};
+use crate::waits::candidates::HELD_UP_NS;
+use parsers::{Outcome, Text};
+
+/// Reads that are looked at.
+const READS: usize = 64;
+
+/// Who made room for what a call writes to a target.
+pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Option<Edge> {
+    let held_up = call.span.end_ns.saturating_sub(call.span.start_ns) >= HELD_UP_NS;
+    let (peer, reads) = held_up.then(|| streams.reads(target)).flatten()?;
+    let trace = call.trace;
+    let events = &trace.events;
+    if events.texts.bytes(events.shape(call.span.row).errno) == b"EPIPE" {
+        return streams.left(call, peer).map(|edge| Edge { how: How::Drain, sure: Sure::Inferred, ..edge });
+    }
+    let made_room = |&row: &u32| {
+        let is_free = events.start_ns(row) > call.span.start_ns || was_held_up_too(call, row);
+        is_free && events.task(row) != call.task && events.ret(row) > 0 && events.outcome(row) == Outcome::Ok
+    };
+    let behind = reads.back_from(trace, call.span.end_ns, call.span.start_ns).take(READS);
+    let row = behind.filter(made_room).max_by_key(|&row| end_ns(trace, row))?;
+    Some(call.edge(row, How::Drain, Sure::Inferred))
+}
+
+/// Whether a call moved what was written here into another pipe, which was full: it began before, and did not wait for more,
+/// for there was something.
+fn was_held_up_too(call: &Waiting<'_>, row: u32) -> bool {
+    let events = &call.trace.events;
+    let moves = matches!(events.texts.bytes(events.shape(row).syscall), b"splice" | b"tee");
+    moves && end_ns(call.trace, row) > call.span.start_ns
+}

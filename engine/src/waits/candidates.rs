@@ -1,0 +1,178 @@
+//! The calls of each task in blocks: when each block begins, and which of its calls may wait for others.
+//!
+//! ```text
+//! rows of a task   c c c c | c c w c | c c c c | w c c         blocks of 64, here of 4; w waits
+//! waits                  0 |      4 |       0 |     1         a bit for each row
+//! floors           birth   e         e         e              e: end of the last call before the block
+//! ```
+//! So the walk goes from wait to wait, and reads no call between them. What lies there is charged on all cores.
+
+use crate::store::trace::{Span, Trace};
+use parsers::NO_NS;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Rows of a block: as many as a word has bits.
+pub(crate) const BLOCK_ROWS: usize = 64;
+/// A write that nothing holds up takes less, tracer and all.
+pub(crate) const HELD_UP_NS: i64 = 100_000;
+/// Blocks that a core makes at a time.
+const BLOCKS_AT_ONCE: usize = 256;
+
+/// What calls of a shape have to be looked at for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Look {
+    /// Nothing: they work until they are done.
+    Never,
+    /// Each may be the last check of a poll loop, if its task may be in one.
+    Checks,
+    /// Others may have held up those that took long.
+    Long,
+    /// Others may have ended them.
+    Always,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Block {
+    /// When the last call before it ended; in the first block the birth of the task.
+    floor_ns: i64,
+    /// When its own last call ends; [`NO_NS`] without one.
+    end_ns: i64,
+    /// When its first call begins.
+    start_ns: i64,
+    /// Rows that are always looked at, and those that check.
+    always: u64,
+    checks: u64,
+    /// Whether no call in it begins before the one before it has ended.
+    is_plain: bool,
+}
+
+/// The blocks of all tasks.
+#[derive(Default)]
+pub(crate) struct Outline {
+    blocks: Vec<Block>,
+    /// Where those of each task begin, and the number of all behind them.
+    offsets: Vec<u32>,
+}
+
+impl Outline {
+    /// One pass over the events, on all cores. `looks` are by shape.
+    pub(crate) fn new(trace: &Trace, looks: &[Look]) -> Outline {
+        let mut offsets = vec![0];
+        for task in 0..trace.tasks.len() as u32 {
+            offsets.push(offsets[task as usize] + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32);
+        }
+        let firsts: Vec<u32> = (0..*offsets.last().unwrap_or(&0)).step_by(BLOCKS_AT_ONCE).collect();
+        // Known before all cores ask for them at once.
+        trace.shapes_of(0);
+        let some = |&first: &u32| blocks(trace, looks, &offsets, first);
+        let pieces: Vec<Vec<Block>> = firsts.par_iter().map(some).collect();
+        let mut outline = Outline { blocks: pieces.concat(), offsets };
+        outline.set_floors(trace);
+        outline
+    }
+
+    fn set_floors(&mut self, trace: &Trace) {
+        for (task, bounds) in trace.tasks.iter().zip(self.offsets.windows(2)) {
+            let mut floor_ns = task.birth_ns;
+            for block in &mut self.blocks[bounds[0] as usize..bounds[1] as usize] {
+                block.floor_ns = floor_ns;
+                block.is_plain &= block.start_ns == NO_NS || block.start_ns >= floor_ns;
+                floor_ns = floor_ns.max(block.end_ns);
+            }
+        }
+    }
+
+    fn of(&self, task: u32) -> &[Block] {
+        let bounds = self.offsets.get(task as usize).zip(self.offsets.get(task as usize + 1));
+        bounds.map_or(&[], |(&from, &to)| &self.blocks[from as usize..to as usize])
+    }
+
+    /// When the last call before a block of a task ended.
+    pub(crate) fn floor_ns(&self, task: u32, block: usize) -> i64 {
+        self.of(task).get(block).map_or(NO_NS, |block| block.floor_ns)
+    }
+
+    /// Whether no call of a block has to be cut because the one before it has not ended.
+    pub(crate) fn is_plain(&self, task: u32, block: usize) -> bool {
+        self.of(task).get(block).is_some_and(|block| block.is_plain)
+    }
+
+    /// The last block of a task, up to this one, before which calls had ended before a moment.
+    pub(crate) fn block_before(&self, task: u32, last: usize, at_ns: i64) -> Option<usize> {
+        let blocks = self.of(task);
+        let begins = |block: &Block| block.floor_ns < at_ns;
+        if blocks.get(last).is_some_and(begins) {
+            return Some(last);
+        }
+        blocks.get(..last)?.partition_point(begins).checked_sub(1)
+    }
+
+    /// The last of a task's rows up to `at` that has to be looked at, unless it ended before `floor_ns` in any case.
+    pub(crate) fn last_look(&self, task: u32, at: usize, checks: bool, floor_ns: i64) -> Option<usize> {
+        let blocks = self.of(task).get(..=at / BLOCK_ROWS)?;
+        let mut up_to = u64::MAX >> (BLOCK_ROWS - 1 - at % BLOCK_ROWS);
+        for (number, block) in blocks.iter().enumerate().rev() {
+            let looks = (block.always | if checks { block.checks } else { 0 }) & up_to;
+            if looks != 0 {
+                return Some(number * BLOCK_ROWS + looks.ilog2() as usize);
+            }
+            if block.floor_ns <= floor_ns {
+                break;
+            }
+            up_to = u64::MAX;
+        }
+        None
+    }
+
+    /// The rows of the calls of a task that others may have ended, in order.
+    pub(crate) fn rows_looked_at<'all>(&'all self, trace: &'all Trace, task: u32) -> impl Iterator<Item = u32> {
+        let blocks = self.of(task).iter().zip(trace.rows_of(task).chunks(BLOCK_ROWS));
+        blocks.filter(|(block, _)| block.always != 0).flat_map(|(block, rows)| {
+            let looked_at = (0..).zip(rows).filter(|(at, _)| block.always >> at & 1 == 1);
+            looked_at.map(|(_, &row)| row)
+        })
+    }
+
+    /// The calls of a task that others may have ended, and their places among its rows, in order.
+    pub(crate) fn looked_at<'all>(&'all self, trace: &'all Trace, task: u32) -> impl Iterator<Item = (usize, Span)> {
+        self.of(task).iter().enumerate().filter(|(_, block)| block.always != 0).flat_map(move |(number, block)| {
+            let from = number * BLOCK_ROWS;
+            let spans = trace.spans_of(task, from..from + BLOCK_ROWS, block.floor_ns);
+            spans.filter(move |(at, _)| block.always >> (at - from) & 1 == 1)
+        })
+    }
+}
+
+/// Some blocks from this one on.
+fn blocks(trace: &Trace, looks: &[Look], offsets: &[u32], first: u32) -> Vec<Block> {
+    let mut task = offsets.partition_point(|&offset| offset <= first) - 1;
+    let all = *offsets.last().unwrap_or(&first);
+    let numbers = first..all.min(first + BLOCKS_AT_ONCE as u32);
+    let some = numbers.map(|number| {
+        while offsets[task + 1] <= number {
+            task += 1;
+        }
+        let from = (number - offsets[task]) as usize * BLOCK_ROWS;
+        block(trace, looks, task as u32, from..from + BLOCK_ROWS)
+    });
+    some.collect()
+}
+
+/// A block whose floor is not known yet.
+fn block(trace: &Trace, looks: &[Look], task: u32, rows: Range<usize>) -> Block {
+    let mut block = Block { floor_ns: NO_NS, end_ns: NO_NS, start_ns: NO_NS, always: 0, checks: 0, is_plain: true };
+    let shapes = trace.shapes_of(task).get(rows.start..).unwrap_or(&[]);
+    let from = rows.start;
+    trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {
+        let place = at - from;
+        let look = shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(Look::Always);
+        let is_held_up = look == Look::Long && span.end_ns.saturating_sub(span.start_ns) >= HELD_UP_NS;
+        block.always |= u64::from(look == Look::Always || is_held_up) << place;
+        block.checks |= u64::from(look == Look::Checks) << place;
+        block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };
+        block.end_ns = span.end_ns;
+        block.is_plain &= !is_cut;
+    });
+    block
+}

@@ -1,0 +1,246 @@
+//! Waits that the end of a child ends, and vforks, which its exec or end ends.
+//!
+//! ```text
+//! parent    |------ wait4 = 12 ------|      parent   |-- vfork = 12 --|
+//! child 12     |-- work --|exit             child 12  |-- execve --|-- work ...
+//! ```
+
+use super::wait_kinds;
+use super::waiting::{EXIT_TOLERANCE_NS, Waiting, descends, same_process};
+use super::wakers::{Edge, How, Sure};
+use crate::store::events::EventKind;
+use crate::store::tasks::Task;
+use crate::store::trace::Trace;
+use parsers::{NO_ID, NO_NS, Outcome};
+use rustc_hash::FxHashMap;
+
+/// The tasks of each process, and the children of each creator.
+#[derive(Default)]
+pub(super) struct Children {
+    tasks: FxHashMap<(u32, i32), Vec<u32>>,
+    /// By the process of the creator.
+    made: FxHashMap<(u32, i32), Vec<u32>>,
+    /// By the call that created them.
+    vforked: FxHashMap<u32, u32>,
+    /// Those that are known to their creators by another id, by that and by the process of the creator.
+    by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
+    /// Moments at which tasks had replaced their programs, in order.
+    execs: Vec<(i64, u32)>,
+    /// Moments at which processes ended, in order, with their main tasks.
+    ends: Vec<(i64, u32)>,
+}
+
+/// Execs that are looked at for one wait.
+const EXECS: usize = 64;
+/// Ends of processes that are looked at for one wait.
+const ENDS: usize = 64;
+/// An exec closes descriptors somewhere inside; with a tracer it may take so much longer.
+const EXEC_NS: i64 = 100_000_000;
+
+impl Children {
+    pub(super) fn new(trace: &Trace) -> Children {
+        let mut children = Children::default();
+        for (number, task) in (0..).zip(&trace.tasks) {
+            children.tasks.entry((task.capture, task.pid)).or_default().push(number);
+            if let Some(creator) = trace.tasks.get(task.creator as usize).filter(|_| !task.is_thread) {
+                children.made.entry((creator.capture, creator.pid)).or_default().push(number);
+                if task.known_as != NO_ID {
+                    let other_id = (creator.capture, creator.pid, task.known_as);
+                    children.by_other_id.entry(other_id).or_default().push(number);
+                }
+            }
+            children.execs.extend(task.programs.iter().map(|program| (program.from_ns, number)));
+            if (task.created_by < trace.events.len()) && (task.vfork || waits_for_exec(trace, task.created_by)) {
+                children.vforked.insert(task.created_by, number);
+            }
+        }
+        let main = (0..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread && !task.superseded);
+        let dated = main.map(|(number, task)| (task.death_ns, number)).filter(|&(death_ns, _)| death_ns != NO_NS);
+        children.ends.extend(dated);
+        children.ends.sort_unstable();
+        children.execs.sort_unstable();
+        let ends = |&task: &u32| trace.tasks[task as usize].end_ns();
+        children.made.values_mut().chain(children.tasks.values_mut()).for_each(|tasks| tasks.sort_by_key(ends));
+        children
+    }
+
+    /// The tasks of the process of a task.
+    pub(super) fn tasks_of(&self, task: &Task) -> &[u32] {
+        self.tasks.get(&(task.capture, task.pid)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The child whose end ended a wait.
+    pub(super) fn waited(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let row = call.span.row;
+        let returned = match events.waited.binary_search_by_key(&row, |&(row, _)| row) {
+            Ok(at) => Some(events.waited[at].1),
+            Err(_) if events.outcome(row) != Outcome::Ok || wait_kinds::found_no_child(events, row) => return None,
+            Err(_) => i32::try_from(events.ret(row)).ok().filter(|&pid| pid > 0),
+        };
+        match returned {
+            Some(pid) => self.process_end(call, pid).or_else(|| self.end_by_other_id(call, pid)),
+            None if is_told_by_siginfo(events.texts.bytes(events.shape(row).syscall)) => self.last_child(call),
+            // WNOHANG, and no child had ended.
+            None => None,
+        }
+    }
+
+    /// The end of the process with this id during a wait.
+    pub(super) fn process_end(&self, call: &Waiting<'_>, pid: i32) -> Option<Edge> {
+        let capture = call.trace.tasks.get(call.task as usize)?.capture;
+        let tasks = self.tasks.get(&(capture, pid))?;
+        let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
+        Some(edge(call, task, Sure::Measured))
+    }
+
+    /// The end of the child that is known by this id to who waits, but speaks under another one.
+    fn end_by_other_id(&self, call: &Waiting<'_>, id: i32) -> Option<Edge> {
+        let waiter = call.trace.tasks.get(call.task as usize)?;
+        let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
+        let main = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
+        let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
+        Some(edge(call, ender, Sure::Inferred))
+    }
+
+    /// The wait does not say which child it was (waitid without its siginfo): the one that ended last in it.
+    pub(super) fn last_child(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let waiter = call.trace.tasks.get(call.task as usize)?;
+        let made = self.made.get(&(waiter.capture, waiter.pid))?;
+        let strict_ns = call.span.end_ns.saturating_add(call.tick_ns());
+        let ended = |until_ns: i64| last_ended(call, made, until_ns, |task| task.death_ns != NO_NS);
+        let child = ended(strict_ns).or_else(|| ended(call.exits_until_ns()))?;
+        let ender = ender_of(call.trace, &self.process_of(call.trace, child), child);
+        Some(edge(call, ender, Sure::Inferred))
+    }
+
+    /// The descendant whose exec inside this wait closed what it had inherited, so that the wait found the end of a stream.
+    pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(EXEC_NS));
+        let inside = self.execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
+        let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
+            // When it began is only searched for where it ended later.
+            let in_time = || from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns;
+            task != call.task && descends(call.trace, task, call.task) && in_time()
+        });
+        let &(from_ns, task) = inside.next()?;
+        Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: How::Stream, sure: Sure::Inferred })
+    }
+
+    /// The process of a task that fits, which ended when this wait did: whatever it had was closed with it.
+    pub(super) fn ended_with(&self, call: &Waiting<'_>, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+        let until = self.ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
+        let from_ns = call.span.end_ns.saturating_sub(EXIT_TOLERANCE_NS).max(call.span.start_ns);
+        let near = self.ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
+        let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
+        let &(_, main) = fitting.next()?;
+        let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
+        Some(Edge { how: How::Stream, ..edge(call, ender, Sure::Inferred) })
+    }
+
+    /// The thread that ended the process of a task, and with it this call.
+    pub(super) fn process_ender(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let process = self.process_of(call.trace, call.task);
+        let ender = ender_of(call.trace, &process, call.task);
+        let end_ns = asked_to_end_ns(call.trace, ender)?;
+        let in_time = end_ns > call.span.start_ns && ender != call.task;
+        let at_ns = end_ns.min(call.span.end_ns);
+        in_time.then_some(Edge { task: ender, at_ns, how: How::Exit, sure: Sure::Measured })
+    }
+
+    /// The children of a task's process, in order of their ends.
+    pub(super) fn made_by(&self, trace: &Trace, task: u32) -> &[u32] {
+        let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+        ids.and_then(|ids| self.made.get(&ids)).map_or(&[], Vec::as_slice)
+    }
+
+    /// The calls in which creators wait for what they created.
+    pub(super) fn vforks(&self) -> impl Iterator<Item = u32> {
+        self.vforked.keys().copied()
+    }
+
+    fn process_of(&self, trace: &Trace, task: u32) -> Vec<u32> {
+        let ids = trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+        let tasks = ids.and_then(|ids| self.tasks.get(&ids)).map_or(&[][..], Vec::as_slice);
+        tasks.iter().copied().take(4096).collect()
+    }
+
+    /// The child for which the creator waits inside the call that created it.
+    pub(super) fn vfork(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let &child = self.vforked.get(&call.span.row)?;
+        let task = call.trace.tasks.get(child as usize)?;
+        let ran_ns = task.programs.iter().map(|program| program.from_ns).find(|&from_ns| from_ns > call.span.start_ns);
+        let at_ns =
+            ran_ns.or((task.death_ns != NO_NS).then_some(task.death_ns)).filter(|&at_ns| call.spans_exit(at_ns))?;
+        Some(Edge { task: child, at_ns: at_ns.min(call.span.end_ns), how: How::Vfork, sure: Sure::Measured })
+    }
+}
+
+fn edge(call: &Waiting<'_>, task: u32, sure: Sure) -> Edge {
+    let known = &call.trace.tasks[task as usize];
+    // Without a line for its end (a truss shows none for a fatal signal), its last event is the best that is known.
+    let sure = if known.death_ns == NO_NS { Sure::Inferred } else { sure };
+    Edge { task, at_ns: known.end_ns().min(call.span.end_ns), how: How::Child, sure }
+}
+
+/// The task that ended last during a wait: of those that ended together, the one that asked for the end.
+///
+/// `tasks` are in order of their ends.
+fn last_ended(call: &Waiting<'_>, tasks: &[u32], until_ns: i64, fits: impl Fn(&Task) -> bool) -> Option<u32> {
+    let task = |number: u32| &call.trace.tasks[number as usize];
+    let behind = tasks.partition_point(|&number| task(number).end_ns() <= until_ns);
+    let inside = tasks[..behind].iter().rev().take_while(|&&number| call.spans_exit(task(number).end_ns()));
+    let mut fitting = inside.copied().filter(|&number| number != call.task && fits(task(number)));
+    let last = fitting.next()?;
+    let mut together =
+        std::iter::once(last).chain(fitting.take_while(|&other| same_process(call.trace, other, last)).take(1024));
+    together.find(|&number| asked_to_end(call.trace, number)).or(Some(last))
+}
+
+/// The task of a process whose end was that of the process: the one that called exit_group, else the last to end.
+pub(crate) fn ender(trace: &Trace, main: u32) -> u32 {
+    let capture = trace.tasks.get(main as usize).and_then(|task| trace.captures.get(task.capture as usize));
+    let tasks = capture.map_or(0..0, |capture| capture.tasks.clone());
+    let of_process: Vec<u32> = tasks.filter(|&number| same_process(trace, number, main)).collect();
+    ender_of(trace, &of_process, main)
+}
+
+fn ender_of(trace: &Trace, of_process: &[u32], main: u32) -> u32 {
+    // The id may have been given out again: another main task is another process.
+    let belongs = |&number: &u32| {
+        let task = &trace.tasks[number as usize];
+        (number == main || task.is_thread) && !task.superseded && task.birth_ns != NO_NS
+    };
+    let tasks = || of_process.iter().copied().filter(belongs);
+    let asked = tasks().find(|&number| asked_to_end(trace, number));
+    asked.or_else(|| tasks().max_by_key(|&number| trace.tasks[number as usize].end_ns())).unwrap_or(main)
+}
+
+/// When the exec began that ended at this moment.
+fn exec_ns(trace: &Trace, task: u32, from_ns: i64) -> i64 {
+    let rows = trace.rows_of(task);
+    let until = rows.partition_point(|&row| trace.events.start_ns(row) < from_ns);
+    until.checked_sub(1).map_or(from_ns, |at| trace.events.start_ns(rows[at]))
+}
+
+fn asked_to_end(trace: &Trace, task: u32) -> bool {
+    asked_to_end_ns(trace, task).is_some()
+}
+
+/// When a task asked for the end of its process.
+pub(super) fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
+    let events = &trace.events;
+    let &last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call)?;
+    let asks = matches!(events.texts.bytes(events.shape(last).syscall), b"exit_group" | b"_exit");
+    asks.then(|| events.start_ns(last))
+}
+
+/// Whether a wait returns 0 also when it returned a child, and tells which in a structure.
+fn is_told_by_siginfo(syscall: &[u8]) -> bool {
+    matches!(syscall, b"waitid" | b"waitid_nocancel" | b"waitsys")
+}
+
+fn waits_for_exec(trace: &Trace, row: u32) -> bool {
+    let syscall = trace.events.texts.bytes(trace.events.shape(row).syscall);
+    matches!(syscall, b"vfork" | b"vforkx" | b"posix_spawn" | b"spawn")
+}

@@ -1,0 +1,68 @@
+//! What calls tell about the waits of others, collected and put in order; each kind of waker on whichever core is free.
+
+use super::effects::Told;
+use super::wakers::Wakers;
+use super::{
+    backlog, child, connection, eventfd, file_watch, futex, lock, message, poll, poll_loops, signal, stream, terminal,
+};
+use crate::store::trace::Trace;
+use crate::waits::candidates::Outline;
+use rayon::prelude::*;
+
+/// A kind of waker.
+trait Collect: Send {
+    fn collect(&mut self, trace: &Trace, told: &Told<'_>);
+}
+
+macro_rules! collects {
+    ($($kind:ty),* $(,)?) => {
+        $(impl Collect for $kind {
+            fn collect(&mut self, trace: &Trace, told: &Told<'_>) {
+                told.each(|row, known| self.take(trace, row, known));
+                self.order(trace);
+            }
+        })*
+    };
+}
+
+collects! {
+    signal::Signals, stream::Streams, terminal::Terminals, futex::Futexes, lock::Locks, connection::Connections,
+    eventfd::Counters, poll_loops::Producers, message::Messages, backlog::Backlog, file_watch::Watches, poll_loops::Sleepers,
+}
+
+impl Wakers {
+    /// Collect what the answers need.
+    pub fn new(trace: &Trace) -> Wakers {
+        let (mut wakers, children) = rayon::join(|| Wakers::empty(trace), || child::Children::new(trace));
+        wakers.shapes.take_vforks(trace, children.vforks());
+        let looks = wakers.shapes.looks();
+        let (wakers, outline) = rayon::join(|| wakers.collected(trace), || Outline::new(trace, &looks));
+        Wakers { children, outline, ..wakers }
+    }
+
+    /// With what calls tell about the waits of others; each core takes some of the kinds of wakers.
+    fn collected(mut self, trace: &Trace) -> Wakers {
+        let shapes = std::mem::take(&mut self.shapes);
+        self.futexes = futex::Futexes::new(trace);
+        self.polled = poll::Polled::new(trace);
+        self.producers = poll_loops::Producers::new(trace);
+        self.streams.know_fifos(trace, shapes.fifos());
+        let told = shapes.told(trace);
+        let kinds: [&mut dyn Collect; 12] = [
+            &mut self.streams,
+            &mut self.producers,
+            &mut self.locks,
+            &mut self.futexes,
+            &mut self.terminals,
+            &mut self.watches,
+            &mut self.signals,
+            &mut self.messages,
+            &mut self.connections,
+            &mut self.counters,
+            &mut self.sleepers,
+            &mut self.backlog,
+        ];
+        kinds.into_par_iter().with_max_len(1).for_each(|kind| kind.collect(trace, &told));
+        Wakers { shapes, ..self }
+    }
+}

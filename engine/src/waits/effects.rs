@@ -1,0 +1,365 @@
+//! What is known of the calls of one shape, worked out once per shape, because there are few of them and many calls.
+
+use super::eventfd::is_eventfd;
+use super::fifos::{Fifos, fifos};
+use super::file_watch::Changes;
+use super::message::{Object, object_of};
+use super::poll_loops::{self, Check, check_of};
+use super::relevance::{self, Makes};
+use super::wait_kinds::{
+    RESET, RESTART, RING, Wait, fails_at_once, found_no_child, gone_on, is_broken_off, is_signal_upkeep, is_timer,
+    wait_of,
+};
+use crate::ingest::descriptors::ACCEPTED;
+use crate::store::classes::{class_of, is_host_and_port};
+use crate::store::events::Shape;
+use crate::store::trace::Trace;
+use crate::waits::candidates::Look;
+use parsers::syscalls::Class;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashSet;
+
+/// What a call does for others.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Deed {
+    /// Nothing that ends a wait.
+    Nothing,
+    /// Gives others something to read.
+    Writes,
+    /// Takes something from one descriptor and gives it to another.
+    Moves,
+    /// Leaves its end of a stream.
+    Closes,
+    /// Makes a fifo.
+    MakesFifo,
+    /// Sends a signal.
+    Signals,
+    /// Opens a file or device.
+    Opens,
+    /// Wakes who waits at an address or is parked; `shared` if processes may share the address.
+    Wakes { shared: bool },
+    /// Takes a lock on a file, or waits for it.
+    Locks,
+    /// Gives a lock on a file back, or may do so.
+    Unlocks,
+    /// Connects to a peer.
+    Connects,
+    /// Takes the connection of a peer.
+    Accepts,
+    /// Gives a socket an address.
+    Binds,
+    /// Begins to take connections.
+    Listens,
+    /// Makes a path.
+    Makes,
+    /// Removes a path, or gives it another name.
+    Removes,
+    /// Adds to an eventfd.
+    Counts,
+    /// Asks to be told of changes of a path.
+    Watches,
+    /// Gives or takes a message, a semaphore or a door.
+    Handles(Object),
+}
+
+/// What is known of a shape.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Known {
+    pub wait: Option<Wait>,
+    pub class: Class,
+    pub deed: Deed,
+    pub outcome: Outcome,
+    /// Its value is how many it woke.
+    pub counts: bool,
+    /// Its target is the address of a peer, `host:port`.
+    pub at_address: bool,
+    /// What it finds out for who looks again and again.
+    pub check: Check,
+    /// Whether others found the contrary, so that it may be the last of those.
+    pub may_end_poll: bool,
+    /// Whether it is a sleep, or a wait that may last as long as it was limited to.
+    pub may_sleep: bool,
+    /// What it does to the path that it works on, for those who watch it.
+    pub changes: Changes,
+    /// The same for a path that it makes besides.
+    pub makes: Changes,
+    /// What its syscall waits for in general.
+    pub named: Option<Wait>,
+    /// Whether it failed because its time was over.
+    pub fails_late: bool,
+    /// Whether it failed because it would have had to wait, or because there was nothing to wait for.
+    pub fails_at_once: bool,
+    /// Whether it failed because the peer was gone.
+    pub reset: bool,
+    /// Whether it may tell who ends the waits of others.
+    pub is_told: bool,
+    /// Whether nobody ends it, unless it ends a poll loop or waits for a child of vfork.
+    pub works: bool,
+    /// Whether a signal broke it off.
+    pub interrupted: bool,
+    /// Whether it is a call that a signal had broken off, under the name that those go on with.
+    pub restarts: bool,
+    /// Whether it only keeps signals in order.
+    pub upkeep: bool,
+    /// Whether it creates a task.
+    pub creates: bool,
+    /// Whether some call of this shape created a child for which its creator waits inside it.
+    pub may_vfork: bool,
+}
+
+impl Known {
+    /// Whether its calls are writes that came to their end, so that only a reader who made no room can have held them up.
+    fn is_quick_write(&self) -> bool {
+        let ends = self.outcome == Outcome::Ok && self.wait.is_none();
+        self.deed == Deed::Writes && ends && !(self.works || self.may_end_poll || self.may_vfork)
+    }
+}
+
+/// The shapes of a trace, by number.
+#[derive(Default)]
+pub(super) struct Shapes {
+    known: Vec<Known>,
+    /// Their classes once more: most calls are asked for nothing else.
+    classes: Vec<Class>,
+    fifos: Fifos,
+}
+
+impl Shapes {
+    pub(super) fn new(trace: &Trace) -> Shapes {
+        let mut shapes: Vec<Known> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
+        let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Deed::Watches);
+        let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
+        let watched = asked.fold(Changes::default(), Changes::with);
+        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo), watched };
+        let addresses = addresses(trace, &shapes);
+        let fifos = fifos(trace, &shapes, &addresses);
+        for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
+            let texts = &trace.events.texts;
+            let target = texts.bytes(shape.target);
+            if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
+                known.at_address = true;
+                let is_used = known.class == Class::Disk && (known.wait.is_some() || known.deed == Deed::Writes);
+                known.class = if is_used { Class::Ipc } else { known.class };
+            }
+            let is_fifo = fifos.shapes.contains(&shape.target);
+            if is_fifo && (known.wait.is_some() || matches!(known.deed, Deed::Opens | Deed::Writes)) {
+                known.class = Class::Ipc;
+            }
+            let makes = Makes { fifos: makes.fifos || is_fifo, ..makes };
+            known.is_told = relevance::is_told(known, target, makes);
+            known.works = relevance::works(known, target, makes);
+        }
+        let targets = trace.events.shapes().iter().map(|shape| shape.target);
+        let checks: Vec<_> = targets.zip(&shapes).map(|(target, known)| (target, known.check)).collect();
+        for (known, may_end_poll) in shapes.iter_mut().zip(poll_loops::ending(&checks)) {
+            known.may_end_poll = may_end_poll;
+        }
+        Shapes { classes: shapes.iter().map(|known| known.class).collect(), known: shapes, fifos }
+    }
+
+    /// Paths that nobody made in the capture and that are fifos all the same.
+    pub(super) fn fifos(&self) -> &[Text] {
+        &self.fifos.names
+    }
+
+    #[inline]
+    pub(super) fn of(&self, trace: &Trace, row: u32) -> Known {
+        let number = trace.events.shape_number(row) as usize;
+        self.known.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
+    }
+
+    /// What the time of calls of a shape is spent on.
+    #[inline]
+    pub(super) fn class_of(&self, number: u32) -> Class {
+        self.classes.get(number as usize).copied().unwrap_or(Class::Other)
+    }
+
+    /// Take notice of calls in which the creator waits for the child.
+    pub(super) fn take_vforks(&mut self, trace: &Trace, rows: impl Iterator<Item = u32>) {
+        for row in rows {
+            if let Some(known) = self.known.get_mut(trace.events.shape_number(row) as usize) {
+                known.may_vfork = true;
+            }
+        }
+    }
+
+    /// Of each shape, whether the walk looks at its calls.
+    pub(super) fn looks(&self) -> Vec<Look> {
+        let look = |known: &Known| match known {
+            known if known.is_quick_write() => Look::Long,
+            known if !known.works || known.may_vfork => Look::Always,
+            known if known.may_end_poll => Look::Checks,
+            _ => Look::Never,
+        };
+        self.known.iter().map(look).collect()
+    }
+
+    /// The rows of calls that tell something about the waits of others, in order.
+    pub(super) fn told(&self, trace: &Trace) -> Told<'_> {
+        // Nearly all calls are looked at here and tell nothing, so it is a byte that says so.
+        let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
+        Told { shapes: self, rows: trace.events.calls_of_shapes(&is_told) }
+    }
+
+    /// Whether a wait ended because its time was over.
+    #[inline]
+    pub(super) fn timed_out(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.of(trace, row);
+        known.fails_late
+            || (known.named == Some(Wait::Poll)
+                && trace.events.ret(row) == 0
+                && trace.events.outcome(row) == Outcome::Ok)
+    }
+
+    /// Whether a wait could not be one, or found nothing to wait for.
+    #[inline]
+    pub(super) fn failed_at_once(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.of(trace, row);
+        known.fails_at_once || (known.named == Some(Wait::Child) && found_no_child(&trace.events, row))
+    }
+
+    /// Whether a row read to the end of what it reads, or its peer was gone.
+    #[inline]
+    pub(super) fn found_end(&self, trace: &Trace, row: u32) -> bool {
+        let known = self.of(trace, row);
+        known.reset || (known.named == Some(Wait::Read) && trace.events.ret(row) == 0)
+    }
+}
+
+/// The rows of calls that tell something about the waits of others, with their shapes, in order.
+pub(super) struct Told<'shapes> {
+    shapes: &'shapes Shapes,
+    rows: Vec<Vec<(u32, u32)>>,
+}
+
+impl Told<'_> {
+    /// Tell them, with what is known of their shapes.
+    pub(super) fn each(&self, mut take: impl FnMut(u32, Known)) {
+        self.rows.iter().flatten().for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
+    }
+}
+
+/// The addresses of sockets that are named as files are. Sockets without a name would all have the same one.
+fn addresses(trace: &Trace, shapes: &[Known]) -> FxHashSet<Text> {
+    let at_sockets = shapes.iter().zip(trace.events.shapes()).filter(|(known, shape)| {
+        let name = trace.events.texts.bytes(shape.target);
+        let is_named = !name.is_empty() && !name.starts_with(b"socket:") && !known.at_address;
+        is_named && matches!(known.deed, Deed::Connects | Deed::Binds)
+    });
+    at_sockets.map(|(_, shape)| shape.target).collect()
+}
+
+fn known(trace: &Trace, shape: &Shape) -> Known {
+    let texts = &trace.events.texts;
+    let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
+    let syscall = gone_on(syscall, op);
+    let deed = match deed(syscall, op) {
+        Deed::Writes if is_eventfd(target) => Deed::Counts,
+        deed => deed,
+    };
+    let wait = wait_of_shape(syscall, op, target, deed);
+    let class = match wait {
+        Some(Wait::Lock) => Class::Lock,
+        Some(Wait::Message) if syscall == RING => Class::Poll,
+        None if is_timer(target) && wait_of(syscall) == Some(Wait::Read) => Class::Sleep,
+        _ => class_of(syscall, target),
+    };
+    let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
+    let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
+    let (named, fails_late) = (wait_of(syscall), matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"));
+    let may_sleep = fails_late || matches!(wait, Some(Wait::Sleep | Wait::Poll));
+    Known {
+        wait,
+        class,
+        deed,
+        outcome,
+        counts,
+        at_address,
+        check,
+        may_end_poll: false,
+        may_sleep,
+        changes: Changes::of_target(syscall),
+        makes: Changes::of_made(syscall),
+        named,
+        fails_late,
+        fails_at_once: fails_at_once(texts.bytes(shape.errno)),
+        reset: texts.bytes(shape.errno) == RESET,
+        is_told: true,
+        works: false,
+        interrupted: is_broken_off(shape.outcome, texts.bytes(shape.errno)),
+        restarts: texts.bytes(shape.syscall) == RESTART,
+        upkeep: is_signal_upkeep(syscall),
+        creates: is_creation(syscall),
+        may_vfork: false,
+    }
+}
+
+/// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
+fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Deed) -> Option<Wait> {
+    match wait_of(syscall) {
+        Some(Wait::Lock) if matches!(deed, Deed::Wakes { .. } | Deed::Unlocks) || has_word(op, b"LOCK_NB") => None,
+        Some(Wait::Read) if is_timer(target) => None,
+        Some(Wait::Message) if syscall == RING && !has_word(op, b"GETEVENTS") => None,
+        None if is_waiting_fcntl(syscall, op) => Some(Wait::Lock),
+        wait => wait,
+    }
+}
+
+fn is_creation(syscall: &[u8]) -> bool {
+    const NAMES: [&[u8]; 5] = [b"clone", b"fork", b"vfork", b"rfork", b"posix_spawn"];
+    NAMES.iter().any(|name| syscall.starts_with(name)) || matches!(syscall, b"lwp_create" | b"thr_new" | b"spawn")
+}
+
+fn is_waiting_fcntl(syscall: &[u8], op: &[u8]) -> bool {
+    syscall.starts_with(b"fcntl") && matches!(op, b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW")
+}
+
+fn has_word(op: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(op, word).is_some()
+}
+
+#[rustfmt::skip]
+fn deed(syscall: &[u8], op: &[u8]) -> Deed {
+    match syscall {
+        b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"kwrite" | b"write_nocancel" => Deed::Writes,
+        b"sendfile" | b"sendfile64" | b"splice" | b"tee" => Deed::Moves,
+        b"close" | b"shutdown" => Deed::Closes,
+        b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Deed::MakesFifo,
+        b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Deed::Nothing,
+        b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"rt_tgsigqueueinfo" | b"pidfd_send_signal" | b"sigqueue"
+        | b"sigsendsys" | b"thr_kill" | b"thr_kill2" | b"lwp_kill" => Deed::Signals,
+        b"open" | b"open64" | b"openat" | b"openat2" | b"openat64" => Deed::Opens,
+        b"connect" => Deed::Connects,
+        b"accept" | b"accept4" => Deed::Accepts,
+        b"bind" => Deed::Binds,
+        b"listen" => Deed::Listens,
+        b"inotify_add_watch" | b"fanotify_mark" => Deed::Watches,
+        b"mkdir" | b"mkdirat" | b"symlink" | b"symlinkat" | b"creat" => Deed::Makes,
+        b"unlink" | b"unlinkat" | b"rmdir" | b"rename" | b"renameat" | b"renameat2" => Deed::Removes,
+        b"futex" | b"futex_time64" => futex_deed(op),
+        b"futex_wake" | b"lwp_mutex_wakeup" | b"lwp_mutex_unlock" | b"lwp_cond_signal" | b"lwp_cond_broadcast"
+        | b"lwp_sema_post" | b"lwp_unpark" | b"_lwp_unpark" | b"psynch_mutexdrop" | b"psynch_cvsignal"
+        | b"psynch_cvbroad" => Deed::Wakes { shared: false },
+        b"_umtx_op" if has_word(op, b"WAKE") || has_word(op, b"UNLOCK") || has_word(op, b"SIGNAL")
+            || has_word(op, b"BROADCAST") => Deed::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        b"flock" if has_word(op, b"LOCK_UN") => Deed::Unlocks,
+        b"flock" => Deed::Locks,
+        b"fcntl" | b"fcntl64" => fcntl_deed(op),
+        _ => object_of(syscall).map_or(Deed::Nothing, Deed::Handles),
+    }
+}
+
+fn futex_deed(op: &[u8]) -> Deed {
+    const WAKES: [&[u8]; 4] = [b"FUTEX_WAKE", b"FUTEX_CMP_REQUEUE", b"FUTEX_REQUEUE", b"FUTEX_UNLOCK_PI"];
+    match WAKES.iter().any(|wakes| op.starts_with(wakes)) {
+        true => Deed::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        false => Deed::Nothing,
+    }
+}
+
+fn fcntl_deed(op: &[u8]) -> Deed {
+    match op {
+        b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK" | b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW" => Deed::Locks,
+        _ => Deed::Nothing,
+    }
+}

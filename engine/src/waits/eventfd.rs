@@ -1,0 +1,67 @@
+//! Reads of eventfds, which a write ends, and of signalfds, which a signal ends.
+//!
+//! ```text
+//! reader   |------ read(eventfd) ------|
+//! other       |-- work --|- write -|
+//! ```
+//!
+//! Tracers do not tell one eventfd from another, so it is the last write at any by a relative: inferred.
+
+use super::child::Children;
+use super::effects::{Deed, Known};
+use super::ordered::Ordered;
+use super::signal::Signals;
+use super::waiting::{Waiting, related};
+use super::wakers::{Edge, How, Sure};
+use crate::store::trace::Trace;
+use parsers::Outcome;
+use rustc_hash::FxHashMap;
+
+/// Writes at eventfds, by capture.
+#[derive(Default)]
+pub(super) struct Counters(FxHashMap<u32, Ordered>);
+
+impl Counters {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        if known.deed != Deed::Counts || known.outcome != Outcome::Ok {
+            return;
+        }
+        if let Some(task) = trace.tasks.get(trace.events.task(row) as usize) {
+            self.0.entry(task.capture).or_default().push(row);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.0.values_mut().for_each(|rows| rows.order(trace));
+    }
+
+    /// Who ended a wait for what is read from this target.
+    pub(super) fn writer(
+        &self,
+        call: &Waiting<'_>,
+        target: &[u8],
+        signals: &Signals,
+        children: &Children,
+    ) -> Option<Edge> {
+        if is_signalfd(target) {
+            return signals.arrived(call, children);
+        }
+        if !is_eventfd(target) {
+            return None;
+        }
+        let capture = call.trace.tasks.get(call.task as usize)?.capture;
+        let row =
+            call.last_inside(self.0.get(&capture)?, |row| related(call.trace, call.trace.events.task(row), call.task))?;
+        Some(call.edge(row, How::Stream, Sure::Inferred))
+    }
+}
+
+/// Whether a target is an eventfd.
+pub(super) fn is_eventfd(target: &[u8]) -> bool {
+    target.starts_with(b"anon_inode:[eventfd]")
+}
+
+/// Whether a target is a signalfd.
+pub(super) fn is_signalfd(target: &[u8]) -> bool {
+    target.starts_with(b"anon_inode:[signalfd]") || target.starts_with(b"signalfd:")
+}

@@ -1,0 +1,163 @@
+//! Fifos that were there before the capture began: no line says what they are, but what calls do there may tell.
+//!
+//! ```text
+//! reader   |------ open(path, O_RDONLY) ------|
+//! writer        |-- work --|open(path, O_WRONLY)|      the one lasts until the other begins
+//! ```
+//!
+//! A path is one, too, if a call there fails because nothing can be sought (ESPIPE), or because nobody reads what another
+//! open of it could be written to (ENXIO). It is none if any call succeeds there that needs a place in a file.
+
+use super::effects::{Deed, Known};
+use super::waiting::{EXIT_TOLERANCE_NS, end_ns, tick_ns};
+use crate::ingest::descriptors::ACCEPTED;
+use crate::store::events::Shape;
+use crate::store::trace::Trace;
+use parsers::line::Access;
+use parsers::{Outcome, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// An open that waits for nobody takes less, tracer and all.
+const HELD_UP_NS: i64 = 1_000_000;
+/// The other side was opened in the last part of so many of the wait.
+const LAST_PART: i64 = 4;
+
+/// Fifos by their names, and by those with which shapes name them.
+#[derive(Default)]
+pub(super) struct Fifos {
+    pub names: Vec<Text>,
+    pub shapes: FxHashSet<Text>,
+}
+
+/// What the shapes of calls tell about a target.
+#[derive(Clone, Copy, Default)]
+struct Told {
+    /// Somebody could open it.
+    opened: bool,
+    /// Somebody opened it to write.
+    written: bool,
+    /// A call failed as it does at a fifo.
+    fails: bool,
+    /// A call succeeded that cannot at a fifo.
+    refuted: bool,
+}
+
+/// The fifos of a trace, as far as calls there tell. Sockets have names, too; these are `addresses`.
+pub(super) fn fifos(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>) -> Fifos {
+    let told = told(trace, shapes, addresses);
+    let (mut opens, mut failed): (Vec<u32>, Vec<u32>) = Default::default();
+    let asked: Vec<bool> = (shapes.iter().zip(trace.events.shapes()))
+        .map(|(known, shape)| {
+            let is_asked = told.get(&shape.target).is_some_and(|told| told.may_be_fifo());
+            is_asked && (opens_well(known) || fails_as_at_fifo(trace, known, shape))
+        })
+        .collect();
+    for &(row, number) in trace.events.calls_of_shapes(&asked).iter().flatten() {
+        let list = if opens_well(&shapes[number as usize]) { &mut opens } else { &mut failed };
+        list.push(row);
+    }
+    let mut found = by_opens(trace, &opens);
+    let opened: FxHashSet<Text> = opens.iter().map(|&row| trace.events.target(row)).collect();
+    let is_path = |row: u32| trace.events.texts.bytes(trace.events.target(row)).starts_with(b"/");
+    let is_espipe = |row: u32| trace.events.texts.bytes(trace.events.shape(row).errno) == b"ESPIPE";
+    found.extend(
+        failed
+            .into_iter()
+            .filter(|&row| opened.contains(&trace.events.target(row)) || (is_espipe(row) && is_path(row))),
+    );
+    let mut names: Vec<Text> = found.iter().map(|&row| trace.events.target(row)).collect();
+    names.sort_unstable();
+    names.dedup();
+    Fifos { names, shapes: found.iter().map(|&row| trace.events.shape(row).target).collect() }
+}
+
+impl Told {
+    fn may_be_fifo(self) -> bool {
+        !self.refuted && (self.fails || (self.opened && self.written))
+    }
+}
+
+fn told(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>) -> FxHashMap<Text, Told> {
+    let (events, texts) = (&trace.events, &trace.events.texts);
+    let mut told: FxHashMap<Text, Told> = FxHashMap::default();
+    for &(row, _) in &events.accesses {
+        told.entry(events.shape(row).target).or_default().written = true;
+    }
+    for (known, shape) in shapes.iter().zip(events.shapes()) {
+        let (opened, fails) = (opens_well(known), fails_as_at_fifo(trace, known, shape));
+        let refuted = known.outcome == Outcome::Ok && needs_place(texts.bytes(shape.syscall));
+        if opened || fails || refuted {
+            let told = told.entry(shape.target).or_default();
+            (told.opened, told.fails, told.refuted) =
+                (told.opened | opened, told.fails | fails, told.refuted | refuted);
+        }
+    }
+    told.retain(|&target, _| !addresses.contains(&target) && may_be_fifo(texts.bytes(target)));
+    told
+}
+
+fn opens_well(known: &Known) -> bool {
+    known.deed == Deed::Opens && known.outcome == Outcome::Ok
+}
+
+fn fails_as_at_fifo(trace: &Trace, known: &Known, shape: &Shape) -> bool {
+    match trace.events.texts.bytes(shape.errno) {
+        b"ESPIPE" => true,
+        b"ENXIO" => known.deed == Deed::Opens,
+        _ => false,
+    }
+}
+
+/// Whether only a file with places can be worked on so.
+#[rustfmt::skip]
+fn needs_place(syscall: &[u8]) -> bool {
+    matches!(
+        syscall,
+        b"lseek" | b"llseek" | b"_llseek" | b"pread" | b"pread64" | b"preadv" | b"preadv2" | b"pwrite" | b"pwrite64"
+        | b"pwritev" | b"pwritev2" | b"mmap" | b"mmap2" | b"mmap64" | b"ftruncate" | b"ftruncate64" | b"fallocate"
+        | b"fadvise64" | b"readahead" | b"fsync" | b"fdatasync" | b"getdents" | b"getdents64" | b"execve"
+    )
+}
+
+/// Whether a target is named as a fifo may be. Devices refuse to seek, too.
+fn may_be_fifo(target: &[u8]) -> bool {
+    let is_device = target.starts_with(b"/dev/") && !target.starts_with(b"/dev/shm/");
+    let is_of_system = target.starts_with(b"/proc/") || target.starts_with(b"/sys/");
+    !target.is_empty() && !is_device && !is_of_system && !target.ends_with(ACCEPTED)
+}
+
+/// Those of the opens that lasted until another task opened the same path for the other side.
+fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
+    let events = &trace.events;
+    let lasts_ns = |row: u32| end_ns(trace, row).saturating_sub(events.start_ns(row));
+    let (held_up, mut others): (Vec<u32>, Vec<u32>) = opens.iter().partition(|&&row| lasts_ns(row) >= HELD_UP_NS);
+    let names: FxHashSet<Text> = held_up.iter().map(|&row| events.target(row)).collect();
+    // Who opens what is waited for may be held up on the way.
+    others.extend(&held_up);
+    others.retain(|&row| names.contains(&events.target(row)));
+    others.sort_by_key(|&row| (events.target(row), events.start_ns(row)));
+    let is_let_go = |&row: &u32| {
+        let (start_ns, stop_ns) = (events.start_ns(row), end_ns(trace, row));
+        let tick_ns = tick_ns(trace, events.task(row));
+        let near_ns = (lasts_ns(row) / LAST_PART).min(EXIT_TOLERANCE_NS.max(tick_ns));
+        let from = (events.target(row), stop_ns.saturating_sub(near_ns).max(start_ns.saturating_add(1)));
+        let at = others.partition_point(|&other| (events.target(other), events.start_ns(other)) < from);
+        let near = others[at..].iter().take_while(|&&other| {
+            events.target(other) == events.target(row) && events.start_ns(other) <= stop_ns.saturating_add(tick_ns)
+        });
+        near.copied().any(|other| {
+            let is_short = end_ns(trace, other) <= stop_ns.saturating_add(near_ns.max(tick_ns));
+            is_short && events.task(other) != events.task(row) && are_two_sides(trace, row, other)
+        })
+    };
+    held_up.into_iter().filter(is_let_go).collect()
+}
+
+/// Whether an open waits for another one at a fifo: not the same side of it. One for both sides waits for nobody.
+pub(super) fn are_two_sides(trace: &Trace, waiter: u32, other: u32) -> bool {
+    let accesses = &trace.events.accesses;
+    let access =
+        |row: u32| accesses.binary_search_by_key(&row, |&(row, _)| row).map_or(Access::Reads, |at| accesses[at].1);
+    let waits_as = access(waiter);
+    waits_as != Access::Both && access(other) != waits_as
+}

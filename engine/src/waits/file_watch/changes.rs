@@ -1,0 +1,113 @@
+//! What can be done to a path so that who watches it is told, by the names of inotify and fanotify.
+
+/// Kinds of changes: those that a watch asks for, or those that a call makes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(in crate::waits) struct Changes(u16);
+
+/// What tracers print of a longer list of flags is cut.
+const CUT_BYTES: usize = 120;
+
+impl Changes {
+    const NONE: Changes = Changes(0);
+    const ACCESS: Changes = Changes(1);
+    const MODIFY: Changes = Changes(1 << 1);
+    const ATTRIB: Changes = Changes(1 << 2);
+    pub(super) const CLOSE_WRITE: Changes = Changes(1 << 3);
+    pub(super) const CLOSE_NOWRITE: Changes = Changes(1 << 4);
+    const OPEN: Changes = Changes(1 << 5);
+    const MOVED_FROM: Changes = Changes(1 << 6);
+    const MOVED_TO: Changes = Changes(1 << 7);
+    const CREATE: Changes = Changes(1 << 8);
+    const DELETE: Changes = Changes(1 << 9);
+    const CLOSE: Changes = Changes(1 << 3 | 1 << 4);
+    /// Closes what its descriptor stood for before.
+    const REPLACE: Changes = Changes(1 << 10);
+    const ALL: Changes = Changes((1 << 10) - 1);
+
+    /// What a watch asks for.
+    pub(in crate::waits) fn asked(mask: &[u8]) -> Changes {
+        let of_word = |word: &[u8]| {
+            let word = word.strip_prefix(b"IN_").or_else(|| word.strip_prefix(b"FAN_")).unwrap_or(b"");
+            match word {
+                b"ACCESS" => Changes::ACCESS,
+                b"MODIFY" => Changes::MODIFY,
+                b"ATTRIB" => Changes::ATTRIB,
+                b"CLOSE_WRITE" => Changes::CLOSE_WRITE,
+                b"CLOSE_NOWRITE" => Changes::CLOSE_NOWRITE,
+                b"CLOSE" => Changes::CLOSE,
+                b"OPEN" | b"OPEN_EXEC" => Changes::OPEN,
+                b"MOVED_FROM" | b"MOVE_SELF" => Changes::MOVED_FROM,
+                b"MOVED_TO" => Changes::MOVED_TO,
+                b"MOVE" | b"RENAME" => Changes::MOVED_FROM.with(Changes::MOVED_TO),
+                b"CREATE" => Changes::CREATE,
+                b"DELETE" | b"DELETE_SELF" => Changes::DELETE,
+                b"ALL_EVENTS" => Changes::ALL,
+                _ => Changes::NONE,
+            }
+        };
+        let known = mask.split(|&byte| byte == b'|').map(of_word).fold(Changes::NONE, Changes::with);
+        // A number, or the begin of a long list: it may be anything.
+        if known.is_empty() || mask.len() >= CUT_BYTES { Changes::ALL } else { known }
+    }
+
+    /// What a call does to the path that it works on, by its name.
+    #[rustfmt::skip]
+    pub(in crate::waits) fn of_target(syscall: &[u8]) -> Changes {
+        match syscall {
+            b"read" | b"readv" | b"pread64" | b"preadv" | b"preadv2" | b"getdents" | b"getdents64" => Changes::ACCESS,
+            b"write" | b"writev" | b"pwrite64" | b"pwritev" | b"pwritev2" | b"ftruncate" | b"truncate"
+            | b"fallocate" => Changes::MODIFY,
+            b"chmod" | b"fchmod" | b"fchmodat" | b"chown" | b"fchown" | b"lchown" | b"fchownat" | b"utimensat" | b"utime"
+            | b"utimes" | b"setxattr" | b"fsetxattr" | b"removexattr" | b"fremovexattr" => Changes::ATTRIB,
+            b"close" => Changes::CLOSE,
+            b"dup2" | b"dup3" => Changes::REPLACE,
+            b"open" | b"open64" | b"openat" | b"openat64" | b"openat2" => Changes::OPEN,
+            b"creat" | b"mkdir" | b"mkdirat" | b"mknod" | b"mknodat" | b"symlink" | b"symlinkat" => Changes::CREATE,
+            b"rename" | b"renameat" | b"renameat2" => Changes::MOVED_FROM,
+            // The file has one link less, of which who watches it is told while somebody has it open.
+            b"unlink" | b"unlinkat" => Changes::DELETE.with(Changes::ATTRIB),
+            b"rmdir" => Changes::DELETE,
+            _ => Changes::NONE,
+        }
+    }
+
+    /// What a call does to the path that it makes, if it makes one beside the one that it works on.
+    pub(in crate::waits) fn of_made(syscall: &[u8]) -> Changes {
+        match syscall {
+            b"open" | b"open64" | b"openat" | b"openat64" | b"openat2" | b"link" | b"linkat" => Changes::CREATE,
+            b"rename" | b"renameat" | b"renameat2" => Changes::MOVED_TO,
+            _ => Changes::NONE,
+        }
+    }
+
+    /// What has to be known of calls to tell who made these: a close says not whether anything was written.
+    pub(in crate::waits) fn told_by(self) -> Changes {
+        let of_close = Changes::MODIFY.with(Changes::CREATE).with(Changes::REPLACE).with(Changes::CLOSE);
+        if self.meets(Changes::CLOSE) { self.with(of_close) } else { self }
+    }
+
+    pub(in crate::waits) fn meets(self, other: Changes) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    pub(in crate::waits) fn with(self, other: Changes) -> Changes {
+        Changes(self.0 | other.0)
+    }
+
+    pub(super) fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether what is closed later has been written to.
+    pub(super) fn writes(self) -> bool {
+        self.meets(Changes::MODIFY.with(Changes::CREATE))
+    }
+
+    pub(super) fn closes(self) -> bool {
+        self.meets(Changes::CLOSE)
+    }
+
+    pub(super) fn replaces(self) -> bool {
+        self.meets(Changes::REPLACE)
+    }
+}

@@ -1,0 +1,166 @@
+//! Calls that a signal broke off: which signal it was, and where the task went on with the call.
+//!
+//! ```text
+//! task    |---- read ----|SIGCHLD, its handler|---- read ----|      one wait in two parts: what ends the last ends it
+//! task    |---- read ----|SIGTERM, its handler|--- unlink ---|      ended by who sent the signal
+//! task    |---- read ----|killed by SIGKILL                         the same: it never returned
+//! ```
+//!
+//! A wait for a lock with a limit may be one in several parts, too, each up to the limit:
+//!
+//! ```text
+//! task    |-- futex --|ETIMEDOUT |-- futex --|ETIMEDOUT |- futex -|  ended by who wakes at the address at last
+//! ```
+
+use super::effects::Shapes;
+use super::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, RESTART, is_signal_upkeep, never_returned, was_broken_off};
+use super::waiting::Waiting;
+use crate::store::events::{EventKind, EventTable};
+use crate::store::trace::Trace;
+use crate::waits::stops::is_stop;
+use parsers::line::Ended;
+use parsers::{NO_ID, Text};
+
+/// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
+const ROWS_BEHIND: usize = 64;
+/// Parts of one wait that are followed: an interval timer may break one off all the time.
+const PARTS: usize = 256;
+
+/// The signal that broke off a call.
+#[derive(Clone, Copy)]
+pub(super) struct Breaker {
+    /// Its name.
+    pub name: Text,
+    /// The process that sent it, or the child of which it tells; [`NO_ID`] if that is not printed.
+    pub from: i32,
+}
+
+/// The signal that broke off a call, if one did: it is the next thing printed of the task.
+pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
+    let events = &call.trace.events;
+    let is_open = never_returned(events.outcome(call.span.row));
+    if !is_open && !was_broken_off(events, call.span.row) {
+        return None;
+    }
+    let next = call.rows_behind().next();
+    let killed_by = match call.trace.tasks.get(call.task as usize)?.ended {
+        Some(Ended::Killed(signal)) => Some(signal),
+        _ => None,
+    };
+    match next.filter(|&next| events.kind(next) == EventKind::Signal) {
+        // What came while a call waited that goes on for ever did not end it.
+        Some(_) if is_open && killed_by.is_none() => None,
+        Some(row) => Some(Breaker { name: events.shape(row).syscall, from: sender_of(events, row) }),
+        None => {
+            let is_last = next.is_none_or(|next| events.kind(next) == EventKind::Exit);
+            killed_by.filter(|_| is_last).map(|name| Breaker { name, from: NO_ID })
+        }
+    }
+}
+
+fn sender_of(events: &EventTable, row: u32) -> i32 {
+    events.senders.binary_search_by_key(&row, |&(row, _)| row).map_or(NO_ID, |at| events.senders[at].1)
+}
+
+/// The last part of a wait that signals broke off and the task went on with; none if it did not. Its place among the
+/// task's rows.
+pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
+    let mut parts = std::iter::successors(Some(call.at), |&at| next_part(call.trace, call.task, at));
+    parts.by_ref().skip(1).take(PARTS).last()
+}
+
+/// When the wait began of which this is a part. What was stopped in between is not gone past: that time is told apart.
+pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let first = first_part(shapes, trace, task, at);
+    if first == at { start_ns } else { trace.events.start_ns(trace.rows_of(task)[first]).min(start_ns) }
+}
+
+/// The first part of the wait of which this is one, as far as signals broke it off.
+fn first_part(shapes: &Shapes, trace: &Trace, task: u32, at: usize) -> usize {
+    let events = &trace.events;
+    let rows = trace.rows_of(task);
+    let before = |at: &usize| {
+        let follows_signal = |row: u32| events.kind(row) != EventKind::Call || shapes.of(trace, row).upkeep;
+        let reach = at.checked_sub(1).filter(|&before| follows_signal(rows[before]))?;
+        let from = reach.saturating_sub(ROWS_BEHIND);
+        let call = (from..reach).rev().find(|&at| shapes.of(trace, rows[at]).interrupted)?;
+        let stops = rows[call..*at].iter().any(|&row| is_stop(trace, row));
+        (!stops && next_part(trace, task, call) == Some(*at)).then_some(call)
+    };
+    std::iter::successors(Some(at), before).take(PARTS).last().unwrap_or(at)
+}
+
+/// When the wait for a lock began of which this call is the last part, if those before it only came to their limits.
+pub(super) fn asked_first_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    let before = |&at: &usize| {
+        let (now, from) = (rows[at], at.saturating_sub(CALLS_BETWEEN + 1));
+        let is_same = |&(_, first): &(usize, usize)| {
+            let (old, new) = (events.shape(rows[first]), events.shape(now));
+            old.syscall == new.syscall && events.target(rows[first]) == events.target(now)
+        };
+        let whole = |at: usize| (at, first_part(shapes, trace, task, at));
+        let (last, first) = (from..at).rev().map(whole).find(is_same)?;
+        let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[last])?);
+        (shapes.timed_out(trace, rows[last]) && between_ns <= BETWEEN_NS).then_some(first)
+    };
+    // A signal may have broken the last part off, too.
+    let last = first_part(shapes, trace, task, at);
+    let first = std::iter::successors(Some(last), before).take(PARTS).last().filter(|&first| first != at);
+    first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
+}
+
+/// Where a task goes on with a call that a signal broke off: nothing lies between them but the signal and its handler.
+fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
+    let events = &trace.events;
+    let rows = trace.rows_of(task);
+    let broken = *rows.get(at)?;
+    if !was_broken_off(events, broken) {
+        return None;
+    }
+    // Another thread may have taken the signal; then this one has no handler.
+    let has_signal = events.kind(*rows.get(at + 1)?) == EventKind::Signal;
+    let (mut is_elsewhere, mut has_returned) = (false, !has_signal);
+    for (place, &row) in rows.iter().enumerate().skip(at + 1).take(ROWS_BEHIND) {
+        if events.kind(row) == EventKind::Exit {
+            return None;
+        }
+        if events.kind(row) != EventKind::Call {
+            continue;
+        }
+        if is_return(events, row) {
+            (is_elsewhere, has_returned) = (false, true);
+        } else if !is_elsewhere && is_same_call(events, broken, row) {
+            return Some(place);
+        } else if !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall)) {
+            if has_returned {
+                return None;
+            }
+            is_elsewhere = true;
+        }
+    }
+    None
+}
+
+/// Whether a call is the return from the handler of a signal.
+pub(super) fn is_return(events: &EventTable, row: u32) -> bool {
+    matches!(events.texts.bytes(events.shape(row).syscall), b"rt_sigreturn" | b"sigreturn" | b"setcontext")
+}
+
+/// Whether a call is an earlier one, made again by the task or by the kernel.
+fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
+    let (old, new) = (events.shape(broken), events.shape(row));
+    let restarted = events.texts.bytes(new.syscall) == RESTART;
+    let same = old.syscall == new.syscall && events.target(broken) == events.target(row);
+    same || (restarted && (!new.op.is_some() || new.op == old.syscall))
+}
+
+/// The call that a restarted one was at first, which names what it waits for.
+pub(super) fn origin(call: &Waiting<'_>) -> u32 {
+    let events = &call.trace.events;
+    let row = call.span.row;
+    let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
+    let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_broken_off(events, row));
+    let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != RESTART);
+    named.filter(|&named| is_same_call(events, named, row)).unwrap_or(row)
+}

@@ -1,0 +1,85 @@
+//! Addresses in memory that processes share through a file, which each of them may have mapped elsewhere.
+//!
+//! ```text
+//! 1   mmap(…, MAP_SHARED, /dev/shm/sem) = 0x7f10000      futex(0x7f10000, FUTEX_WAIT)
+//! 2   mmap(…, MAP_SHARED, /dev/shm/sem) = 0x7fa0000      futex(0x7fa0000, FUTEX_WAKE)         the same place of the file
+//! ```
+
+use super::waiting::creators;
+use crate::store::trace::Trace;
+use parsers::Text;
+use rustc_hash::FxHashMap;
+
+/// Names that a file had before the one by which it is known.
+const NAMES: usize = 4;
+
+/// Part of a file in the memory of a process.
+struct Mapping {
+    begun_ns: i64,
+    start: u64,
+    length: u64,
+    offset: u64,
+    file: Text,
+}
+
+/// What processes mapped to share it.
+#[derive(Default)]
+pub(super) struct Mappings {
+    /// By capture and process, in the order in which they were made.
+    of_process: FxHashMap<(u32, i32), Vec<Mapping>>,
+    /// The older name of what was linked or renamed.
+    older: FxHashMap<Text, Text>,
+}
+
+/// A place in a file.
+pub(super) type Place = (Text, u64);
+
+impl Mappings {
+    pub(super) fn new(trace: &Trace) -> Mappings {
+        let (events, mut mappings) = (&trace.events, Mappings::default());
+        for &(row, (length, offset)) in &events.shared {
+            let (file, start) = (events.target(row), events.ret(row));
+            let Some(task) = trace.tasks.get(events.task(row) as usize).filter(|_| file.is_some()) else { continue };
+            let mapping = Mapping { begun_ns: events.start_ns(row), start: start as u64, length, offset, file };
+            mappings.of_process.entry((task.capture, task.pid)).or_default().push(mapping);
+        }
+        if !mappings.of_process.is_empty() {
+            let named =
+                events.made.iter().filter(|&&(row, made)| made != events.target(row) && is_named_anew(trace, row));
+            mappings.older = named.map(|&(row, made)| (made, events.target(row))).collect();
+        }
+        mappings
+    }
+
+    /// Where in which file an address lies that a task uses at this moment. A child has what its creator had mapped.
+    pub(super) fn place(&self, trace: &Trace, task: u32, address: Text, at_ns: i64) -> Option<Place> {
+        if self.of_process.is_empty() {
+            return None;
+        }
+        let (address, _) = parsers::scan::value(trace.events.texts.bytes(address))?;
+        let mut until_ns = at_ns;
+        creators(trace, task).find_map(|task| {
+            let task = trace.tasks.get(task as usize)?;
+            let known = self.of_process.get(&(task.capture, task.pid));
+            let holds = |mapping: &&Mapping| {
+                let inside = (address as u64).checked_sub(mapping.start);
+                mapping.begun_ns <= until_ns && inside.is_some_and(|inside| inside < mapping.length)
+            };
+            let mapping = known.and_then(|known| known.iter().rev().find(holds));
+            // Threads share all, whenever it was mapped.
+            until_ns = if task.is_thread { until_ns } else { until_ns.min(task.birth_ns) };
+            let mapping = mapping?;
+            Some((self.oldest(mapping.file), (address as u64 - mapping.start).saturating_add(mapping.offset)))
+        })
+    }
+
+    fn oldest(&self, file: Text) -> Text {
+        let names = std::iter::successors(Some(file), |name| self.older.get(name).copied());
+        names.take(NAMES).last().unwrap_or(file)
+    }
+}
+
+fn is_named_anew(trace: &Trace, row: u32) -> bool {
+    let syscall = trace.events.texts.bytes(trace.events.shape(row).syscall);
+    syscall.starts_with(b"link") || syscall.starts_with(b"rename")
+}

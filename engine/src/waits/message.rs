@@ -1,0 +1,126 @@
+//! Waits for messages and semaphores, which another task's call on the same object ends; and for doors.
+//!
+//! ```text
+//! waiter   |------ msgrcv(3) ------|      client   |---------- door_call ----------|
+//! other       |- work -|msgsnd(3)|        server   ----- door_return|- work -|door_return ...
+//! ```
+//!
+//! A line of a semaphore does not always tell up from down, so that is inferred; so are doors, whose two sides have no
+//! name in common.
+
+use super::effects::{Deed, Known};
+use super::ordered::Ordered;
+use super::waiting::{Waiting, end_ns, same_process};
+use super::wakers::{Edge, How, Sure};
+use crate::store::trace::Trace;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// Calls of others that are looked at for one wait.
+const TRIES: usize = 64;
+
+/// What a call does with an object that others wait for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Object {
+    /// Takes a message, or waits for one.
+    Takes,
+    /// Gives a message, or waits for room.
+    Gives,
+    /// Changes a semaphore, or waits for it.
+    Counts,
+    /// Calls a door.
+    Calls,
+    /// Answers a call of a door, and waits for the next.
+    Answers,
+}
+
+/// What a syscall does with such an object.
+pub(super) fn object_of(syscall: &[u8]) -> Option<Object> {
+    Some(match syscall {
+        b"msgrcv" | b"mq_timedreceive" | b"mq_timedreceive_time64" => Object::Takes,
+        b"msgsnd" | b"mq_timedsend" | b"mq_timedsend_time64" => Object::Gives,
+        b"semop" | b"semtimedop" | b"semtimedop_time64" | b"semctl" | b"semsys" => Object::Counts,
+        b"door_call" => Object::Calls,
+        b"door_return" => Object::Answers,
+        _ => return None,
+    })
+}
+
+/// The calls on such objects, in order of their starts.
+#[derive(Default)]
+pub(super) struct Messages {
+    /// By capture, kind and name.
+    calls: FxHashMap<(u32, u8, Text), Ordered>,
+}
+
+impl Messages {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let Deed::Handles(object) = known.deed else { return };
+        let works = known.outcome == Outcome::Ok || matches!(object, Object::Answers | Object::Calls);
+        if let Some(key) = key(trace, row, object).filter(|_| works) {
+            self.calls.entry(key).or_default().push(row);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.calls.values_mut().for_each(|rows| rows.order(trace));
+    }
+
+    /// Who ended a wait for a message, for room for one, for a semaphore or a door.
+    pub(super) fn other_side(&self, call: &Waiting<'_>, object: Object) -> Option<Edge> {
+        let rows = |other: Object| {
+            let key = key(call.trace, call.span.row, object)?;
+            self.calls.get(&(key.0, other as u8, key.2))
+        };
+        let last = |rows: &Ordered, sure: Sure| {
+            let begun_inside = |row: u32| call.trace.events.start_ns(row) >= call.span.start_ns;
+            Some(call.edge(call.last_inside(rows, begun_inside)?, How::Message, sure))
+        };
+        match object {
+            Object::Takes => last(rows(Object::Gives)?, Sure::Measured),
+            Object::Gives => last(rows(Object::Takes)?, Sure::Inferred),
+            Object::Counts => last(rows(Object::Counts)?, Sure::Inferred),
+            Object::Calls => answered(call, rows(Object::Answers)?.rows()),
+            Object::Answers => called(call, rows(Object::Calls)?.rows()),
+        }
+    }
+}
+
+/// Semaphores and queues are told apart by their names; doors have none on the side of the server.
+fn key(trace: &Trace, row: u32, object: Object) -> Option<(u32, u8, Text)> {
+    let capture = trace.tasks.get(trace.events.task(row) as usize)?.capture;
+    let is_door = matches!(object, Object::Calls | Object::Answers);
+    let name = if is_door { Text::NONE } else { trace.events.target(row) };
+    (is_door || name.is_some()).then_some((capture, object as u8, name))
+}
+
+/// The server's thread that was let go inside the call and answered inside it.
+fn answered(call: &Waiting<'_>, answers: &[u32]) -> Option<Edge> {
+    let trace = call.trace;
+    let start_ns = |row: u32| trace.events.start_ns(row);
+    let until = answers.partition_point(|&row| start_ns(row) <= call.span.end_ns);
+    let inside =
+        answers[..until].iter().rev().copied().take(TRIES).take_while(|&row| start_ns(row) > call.span.start_ns);
+    let row = inside.filter(|&row| !same_process(trace, trace.events.task(row), call.task)).find(|&row| {
+        let task = trace.events.task(row);
+        let before = answers[..until].iter().rev().copied().take(TRIES);
+        let mut before = before.filter(|&other| trace.events.task(other) == task && start_ns(other) < start_ns(row));
+        before.next().is_some_and(|other| end_ns(trace, other) >= call.span.start_ns)
+    })?;
+    let at_ns = start_ns(row);
+    Some(Edge { task: trace.events.task(row), at_ns, how: How::Message, sure: Sure::Inferred })
+}
+
+/// The client whose call let the server's thread go.
+fn called(call: &Waiting<'_>, calls: &[u32]) -> Option<Edge> {
+    let trace = call.trace;
+    let start_ns = |row: u32| trace.events.start_ns(row);
+    let until = calls.partition_point(|&row| start_ns(row) <= call.span.end_ns);
+    let inside = calls[..until].iter().rev().copied().take(TRIES).take_while(|&row| start_ns(row) > call.span.start_ns);
+    let row =
+        inside.filter(|&row| end_ns(trace, row) >= call.span.end_ns || trace.events.dur_ns(row) == parsers::NO_NS);
+    let mut row = row.filter(|&row| !same_process(trace, trace.events.task(row), call.task));
+    let row = row.next()?;
+    let at_ns = start_ns(row);
+    Some(Edge { task: trace.events.task(row), at_ns, how: How::Message, sure: Sure::Inferred })
+}

@@ -1,0 +1,29 @@
+//! Which event of which task ended a wait.
+
+pub(crate) mod backlog;
+pub(crate) mod backpressure;
+pub(crate) mod candidates;
+pub mod child;
+pub(crate) mod collect;
+pub(crate) mod connection;
+pub(crate) mod effects;
+pub(crate) mod eventfd;
+pub(crate) mod fifos;
+pub(crate) mod file_watch;
+pub(crate) mod futex;
+pub(crate) mod interrupted;
+pub(crate) mod lock;
+pub(crate) mod mappings;
+pub(crate) mod message;
+pub(crate) mod ordered;
+pub(crate) mod poll;
+pub mod poll_loops;
+pub(crate) mod relevance;
+pub(crate) mod signal;
+pub mod stops;
+pub(crate) mod stream;
+pub(crate) mod terminal;
+pub mod wait_kinds;
+pub(crate) mod waiting;
+pub mod wakers;
+pub(crate) mod watchdog;

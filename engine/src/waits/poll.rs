@@ -1,0 +1,91 @@
+//! Waits for one of several things, which the event of one of them ends.
+//!
+//! ```text
+//! waiter   |------ poll(3, 4) ------|- read(4) -|      what it takes next is what it waited for
+//! writer      |-- work --|- write -|
+//! ```
+//!
+//! Where nothing is taken next, any of the descriptors it named may have ended it; the last event at one of them did. For
+//! an epoll these are all that its process watches.
+
+use super::wait_kinds::{self, Wait};
+use super::waiting::Waiting;
+use super::wakers::{Edge, Sure, Wakers};
+use crate::store::trace::{Span, Trace};
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// Descriptors that are looked at for one wait.
+const TARGETS: usize = 256;
+
+/// What polls wait for, where they name descriptors that are known.
+#[derive(Default)]
+pub(super) struct Polled {
+    /// By the process, what its epolls watch.
+    watched: FxHashMap<(u32, i32), Vec<Text>>,
+}
+
+impl Polled {
+    pub(super) fn new(trace: &Trace) -> Polled {
+        let mut polled = Polled::default();
+        let events = &trace.events;
+        for (row, targets) in &events.fd_targets {
+            let adds = events.texts.bytes(events.shape(*row).syscall) == b"epoll_ctl";
+            if let Some(task) = trace.tasks.get(events.task(*row) as usize).filter(|_| adds) {
+                let watched = polled.watched.entry((task.capture, task.pid)).or_default();
+                let new = targets.iter().filter(|target| !watched.iter().rev().take(TARGETS).any(|old| old == *target));
+                let new: Vec<Text> = new.copied().collect();
+                watched.extend(new);
+            }
+        }
+        polled
+    }
+
+    fn targets<'all>(&'all self, call: &Waiting<'all>) -> &'all [Text] {
+        let named = &call.trace.events.fd_targets;
+        if let Ok(at) = named.binary_search_by_key(&call.span.row, |&(row, _)| row) {
+            return &named[at].1;
+        }
+        let is_epoll =
+            call.trace.events.texts.bytes(call.trace.events.shape(call.span.row).syscall).starts_with(b"epoll");
+        let task = call.trace.tasks.get(call.task as usize).filter(|_| is_epoll);
+        task.and_then(|task| self.watched.get(&(task.capture, task.pid))).map_or(&[], Vec::as_slice)
+    }
+}
+
+/// Who ended a poll.
+pub(super) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+    let taken = call.taken_next(&wakers.shapes);
+    let taken_from = taken.and_then(|row| wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call }));
+    // A child that is waited for behind a poll may only be the next thing that the task does.
+    if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
+        return taken_from;
+    }
+    let last = last_event(wakers, call);
+    last.filter(|edge| call.is_at_end(edge.at_ns)).or(taken_from).or(last)
+}
+
+/// The last event at one of the descriptors of a poll.
+fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+    // A poll of one descriptor has its name as its target.
+    let own = call.trace.events.target(call.span.row);
+    let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));
+    let edges = targets.filter_map(|target| wakers.write_at(call, target));
+    edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
+}
+
+/// Whether a timer ended a poll: its descriptor is read next, or the poll waited for timers alone.
+pub(super) fn is_timer(wakers: &Wakers, call: &Waiting<'_>) -> bool {
+    let known = wakers.shapes.of(call.trace, call.span.row);
+    if known.wait != Some(Wait::Poll) || known.outcome != Outcome::Ok {
+        return false;
+    }
+    let is_timer = |target: Text| wait_kinds::is_timer(call.trace.events.texts.bytes(target));
+    match call.taken_next(&wakers.shapes) {
+        Some(row) => is_timer(call.trace.events.target(row)),
+        None => {
+            let targets = wakers.polled.targets(call);
+            !targets.is_empty() && targets.iter().copied().all(is_timer)
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Waits that a signal ends or breaks off: that of a child that ended, or one that somebody sent.
+//!
+//! ```text
+//! waiter   |--- rt_sigsuspend ---|SIGCHLD   waiter   |--- nanosleep ----|SIGTERM
+//! other        |-- work --|exit                      |-- kill --|
+//! ```
+//!
+//! The line of a signal says who sent it; without one (`SIGKILL`) it is who sent this signal to the process last.
+
+use super::child::Children;
+use super::effects::{Deed, Known};
+use super::interrupted::{self, Breaker};
+use super::ordered::Ordered;
+use super::wait_kinds::Wait;
+use super::waiting::{Waiting, creators, related};
+use super::wakers::{Edge, How, Sure};
+use crate::store::events::EventKind;
+use crate::store::trace::Trace;
+use parsers::{NO_ID, Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// Processes beside one that may lead the group of both.
+const SIBLINGS: usize = 256;
+
+/// Who sent signals to whom.
+#[derive(Default)]
+pub(super) struct Signals {
+    /// Rows that sent one, by capture and the id sent to: of a process or thread, or of a group if it is negative.
+    sent: FxHashMap<(u32, i32), Ordered>,
+    /// All of them, by capture.
+    all: FxHashMap<u32, Ordered>,
+}
+
+impl Signals {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let events = &trace.events;
+        if known.deed != Deed::Signals || known.outcome != Outcome::Ok {
+            return;
+        }
+        let to = sent_to(trace, row);
+        let Some(task) = trace.tasks.get(events.task(row) as usize) else { return };
+        self.all.entry(task.capture).or_default().push(row);
+        if let Some(to) = to {
+            self.sent.entry((task.capture, to)).or_default().push(row);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.sent.values_mut().chain(self.all.values_mut()).for_each(|rows| rows.order(trace));
+    }
+
+    /// Who sent the signal that ended a wait, if one did.
+    pub(super) fn sender(&self, call: &Waiting<'_>, wait: Option<Wait>, children: &Children) -> Option<Edge> {
+        // A sigwait takes its signal without being broken off.
+        let taken = || (wait == Some(Wait::Signal)).then_some(Breaker { name: Text::NONE, from: NO_ID });
+        let breaker = interrupted::breaker(call).or_else(taken)?;
+        let name = call.trace.events.texts.bytes(breaker.name);
+        if matches!(name, b"SIGCHLD" | b"SIGCLD" | b"") {
+            let named = (breaker.from != NO_ID).then(|| children.process_end(call, breaker.from)).flatten();
+            let child = named.or_else(|| children.last_child(call));
+            if child.is_some() || !name.is_empty() {
+                return child;
+            }
+        }
+        self.last_sent(call, &breaker, children)
+    }
+
+    /// Whether a timer of the task itself ended its wait.
+    pub(super) fn is_timer(call: &Waiting<'_>) -> bool {
+        let name = interrupted::breaker(call).map(|breaker| call.trace.events.texts.bytes(breaker.name));
+        name.is_some_and(is_of_timer)
+    }
+
+    /// Whether a signal ended a wait that nobody in the trace can have sent: neither a task nor a timer nor a child.
+    pub(super) fn came_from_outside(&self, call: &Waiting<'_>) -> bool {
+        let events = &call.trace.events;
+        let next = call.rows_behind().next().filter(|&next| events.kind(next) == EventKind::Signal);
+        let breaker = interrupted::breaker(call).map(|breaker| breaker.name);
+        let Some(name) = breaker.or_else(|| next.map(|next| events.shape(next).syscall)) else { return false };
+        let name = events.texts.bytes(name);
+        let may_be_own = matches!(name, b"SIGCHLD" | b"SIGCLD" | b"SIGPIPE") || is_of_timer(name);
+        let capture = call.trace.tasks.get(call.task as usize).map(|task| task.capture);
+        let sent = capture.and_then(|capture| self.all.get(&capture));
+        !may_be_own && sent.is_none_or(|rows| call.last_inside(rows, |_| true).is_none())
+    }
+
+    /// Whose signal arrived last: that of a child that ended, or one that was sent.
+    pub(super) fn arrived(&self, call: &Waiting<'_>, children: &Children) -> Option<Edge> {
+        let any = Breaker { name: Text::NONE, from: NO_ID };
+        let sent = self.last_sent(call, &any, children);
+        children.last_child(call).into_iter().chain(sent).max_by_key(|edge| edge.at_ns)
+    }
+
+    fn last_sent(&self, call: &Waiting<'_>, breaker: &Breaker, children: &Children) -> Option<Edge> {
+        let trace = call.trace;
+        let task = trace.tasks.get(call.task as usize)?;
+        let fits = |row: u32| is_sent_like(trace, row, breaker);
+        let by_id = |id: i32| call.last_begun_inside(self.sent.get(&(task.capture, id))?, fits);
+        if let Some(row) = by_id(task.pid).or_else(|| by_id(task.tid)) {
+            return Some(call.edge(row, How::Signal, Sure::Measured));
+        }
+        // Sent to a group of processes, which only the line of the signal tells for sure.
+        let is_known = breaker.from != NO_ID;
+        let all = self.all.get(&task.capture)?;
+        let row = call.last_begun_inside(all, |row| fits(row) && reaches(call, row, is_known, children))?;
+        Some(call.edge(row, How::Signal, if is_known { Sure::Measured } else { Sure::Inferred }))
+    }
+}
+
+/// Whether a call sent this signal, as far as names and ids tell.
+fn is_sent_like(trace: &Trace, row: u32, breaker: &Breaker) -> bool {
+    let events = &trace.events;
+    let (sent, got) = (events.shape(row).op, breaker.name);
+    let is_named = |name: Text| events.texts.bytes(name).starts_with(b"SIG");
+    let other = is_named(sent) && is_named(got) && sent != got;
+    let sender = || trace.tasks.get(events.task(row) as usize).map(|task| task.pid);
+    !other && (breaker.from == NO_ID || sender() == Some(breaker.from))
+}
+
+/// Whether a signal to a group of processes, or to one that is not named by its id, may have reached the one that waits.
+fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) -> bool {
+    let trace = call.trace;
+    let Some(to) = sent_to(trace, row) else { return is_known };
+    let leads = |task: u32| trace.tasks.get(task as usize).is_some_and(|task| task.pid.checked_neg() == Some(to));
+    // The leader of a group is mostly the creator of the others, or the first of several that a shell made.
+    let may_lead = || {
+        let creator = trace.tasks.get(call.task as usize).map_or(call.task, |task| task.creator);
+        let siblings = children.made_by(trace, creator).iter().take(SIBLINGS).copied();
+        creators(trace, call.task).chain(siblings).any(leads)
+    };
+    match to {
+        1.. => false,
+        _ if is_known => true,
+        -1 => true,
+        0 => related(trace, trace.events.task(row), call.task),
+        _ => may_lead(),
+    }
+}
+
+/// The process, thread or group that a call sends to: `7`, `-7`, `pid:7` for the descriptor of a process.
+pub(crate) fn sent_to(trace: &Trace, row: u32) -> Option<i32> {
+    let target = trace.events.texts.bytes(trace.events.target(row));
+    let (to, _) = parsers::scan::signed(target.strip_prefix(b"pid:").unwrap_or(target))?;
+    i32::try_from(to).ok()
+}
+
+/// Whether timers send signals of this name.
+fn is_of_timer(name: &[u8]) -> bool {
+    matches!(name, b"SIGALRM" | b"SIGVTALRM" | b"SIGPROF") || name.starts_with(b"SIGRT")
+}

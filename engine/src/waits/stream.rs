@@ -1,0 +1,354 @@
+//! Reads of pipes, fifos and connected sockets, which a write at the other end ends, or at the end of file its last close.
+//!
+//! ```text
+//! reader   |------ read(pipe:[7]) ------|       reader   |------ read(pipe:[7]) = 0 ------|
+//! writer      |-- work --|- write -|            writer      |-- work --|close or exit
+//! ```
+
+use super::effects::{Deed, Known};
+use super::fifos::are_two_sides;
+use super::ordered::Ordered;
+use super::wait_kinds::Wait;
+use super::waiting::Waiting;
+use super::wakers::{Edge, How, Sure};
+use crate::store::events::EventTable;
+use crate::store::trace::Trace;
+use crate::waits::candidates::HELD_UP_NS;
+use parsers::{NO_NS, Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// What happened at one end of a stream.
+#[derive(Default)]
+pub(super) struct End {
+    pub writes: Ordered,
+    reads: Ordered,
+    pub closes: Ordered,
+    /// Of a fifo.
+    opens: Ordered,
+    /// Tasks that used it.
+    pub users: Vec<u32>,
+    /// When users ended, in order, with their places among them: a stream that all have has thousands.
+    deaths: Vec<(i64, u32)>,
+}
+
+impl End {
+    /// Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
+    fn used_by(&mut self, task: u32) {
+        if !self.users.iter().rev().take(8).any(|&user| user == task) {
+            self.users.push(task);
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.writes.order(trace);
+        self.reads.order(trace);
+        self.closes.order(trace);
+        self.opens.order(trace);
+        let deaths = (0u32..).zip(&self.users).map(|(place, &user)| {
+            let death_ns = trace.tasks.get(user as usize).map_or(NO_NS, |task| task.death_ns);
+            (death_ns, place)
+        });
+        self.deaths = deaths.filter(|&(death_ns, _)| death_ns != NO_NS).collect();
+        self.deaths.sort_unstable();
+    }
+
+    /// Of the users that fit and whose ends are printed between these moments, the last to end.
+    fn last_ended(&self, call: &Waiting<'_>, from_ns: i64, until_ns: i64, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+        let until = self.deaths.partition_point(|&(death_ns, _)| death_ns <= until_ns);
+        let ended = self.deaths[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns);
+        let exits = ended.filter_map(|&(death_ns, place)| {
+            let user = *self.users.get(place as usize).filter(|&&user| user != call.task && fits(user))?;
+            Some((death_ns.min(call.span.end_ns), place, user))
+        });
+        exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: How::Stream, sure: Sure::Inferred })
+    }
+}
+
+/// A target as a stream: its number, and that of the end from which one writes to it.
+#[derive(Clone, Copy)]
+struct Ends {
+    own: u32,
+    peer: u32,
+    /// How sure it is that it is one.
+    sure: Sure,
+}
+
+/// The pipes, fifos and connected sockets of a trace, known by the names of their targets.
+#[derive(Default)]
+pub(super) struct Streams {
+    ends: Vec<End>,
+    numbers: FxHashMap<Vec<u8>, u32>,
+    /// What each text is as a target, by its number: 0 if it was not yet looked at, 1 if it is no stream, else 2 more than
+    /// its place in `targets`.
+    known: Vec<u32>,
+    targets: Vec<Ends>,
+}
+
+impl Streams {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let events = &trace.events;
+        let target = events.target(row);
+        if known.deed == Deed::Moves && known.outcome != Outcome::Failed {
+            return self.moves(trace, row);
+        }
+        if !target.is_some() || known.outcome == Outcome::Failed {
+            return;
+        }
+        if known.deed == Deed::MakesFifo {
+            self.learn_fifo(events, target, Sure::Measured);
+        }
+        let Some(ends) = self.ends_of(events, target) else { return };
+        let end = &mut self.ends[ends.own as usize];
+        match known.deed {
+            Deed::Writes => end.writes.push(row),
+            Deed::Closes => end.closes.push(row),
+            Deed::Opens => end.opens.push(row),
+            _ if known.named == Some(Wait::Read) => end.reads.push(row),
+            _ => {}
+        }
+        end.used_by(events.task(row));
+    }
+
+    /// What it takes from one stream is a read there, what it gives to another a write.
+    fn moves(&mut self, trace: &Trace, row: u32) {
+        let events = &trace.events;
+        let (source, sinks) = source_and_sinks(events, row);
+        if let Some(ends) = source.and_then(|source| self.ends_of(events, source)) {
+            let end = &mut self.ends[ends.own as usize];
+            end.reads.push(row);
+            end.used_by(events.task(row));
+        }
+        for sink in sinks.into_iter().flatten() {
+            if let Some(ends) = self.ends_of(events, sink) {
+                let end = &mut self.ends[ends.own as usize];
+                end.writes.push(row);
+                end.used_by(events.task(row));
+            }
+        }
+    }
+
+    /// What is known for a fifo before any call at it is looked at.
+    pub(super) fn know_fifos(&mut self, trace: &Trace, fifos: &[Text]) {
+        fifos.iter().for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Sure::Inferred));
+    }
+
+    fn learn_fifo(&mut self, events: &EventTable, target: Text, sure: Sure) {
+        let number = self.number(events.texts.bytes(target));
+        self.learn(target, Some(Ends { own: number, peer: number, sure }));
+    }
+
+    fn ends_of(&mut self, events: &EventTable, target: Text) -> Option<Ends> {
+        if self.known.get(target.0 as usize).is_none_or(|&known| known == 0) {
+            let names = names(events.texts.bytes(target));
+            let ends = names.map(|(own, peer)| {
+                let (own, peer) = (self.number(&own), self.number(&peer));
+                Ends { own, peer, sure: Sure::Measured }
+            });
+            self.learn(target, ends);
+        }
+        self.known_ends(target)
+    }
+
+    fn known_ends(&self, target: Text) -> Option<Ends> {
+        let known = *self.known.get(target.0 as usize)?;
+        self.targets.get(known.checked_sub(2)? as usize).copied()
+    }
+
+    fn learn(&mut self, target: Text, ends: Option<Ends>) {
+        let at = target.0 as usize;
+        if at >= self.known.len() {
+            self.known.resize(at + 1, 0);
+        }
+        self.known[at] = 1;
+        if let Some(ends) = ends {
+            self.targets.push(ends);
+            self.known[at] = self.targets.len() as u32 + 1;
+        }
+    }
+
+    fn number(&mut self, name: &[u8]) -> u32 {
+        if let Some(&number) = self.numbers.get(name) {
+            return number;
+        }
+        let number = self.ends.len() as u32;
+        self.ends.push(End::default());
+        self.numbers.insert(name.to_vec(), number);
+        number
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        self.ends.iter_mut().for_each(|end| end.order(trace));
+    }
+
+    /// The number of the end from which one writes to what is read from a target.
+    pub(super) fn other_end(&self, target: Text) -> Option<u32> {
+        self.known_ends(target).map(|ends| ends.peer)
+    }
+
+    /// The tasks that used an end.
+    pub(super) fn users(&self, end: u32) -> &[u32] {
+        self.ends.get(end as usize).map_or(&[], |end| &end.users)
+    }
+
+    /// The number of the end from which one reads what is written to a target, and the reads there.
+    pub(super) fn reads(&self, target: Text) -> Option<(u32, &Ordered)> {
+        let ends = self.known_ends(target)?;
+        Some((ends.peer, &self.ends.get(ends.peer as usize)?.reads))
+    }
+
+    /// Who left an end last.
+    pub(super) fn left(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
+        leaver(call, self.ends.get(end as usize)?, |_| true)
+    }
+
+    /// Who opened the other side of a fifo, for which an open of it waits.
+    ///
+    /// ```text
+    /// reader   |------ open(fifo) ------|
+    /// writer        |-- work --|- open -|
+    /// ```
+    pub(super) fn opener(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let target = call.trace.events.target(call.span.row);
+        let end = self.ends.get(self.known_ends(target)?.own as usize)?;
+        let began_inside = |row: u32| {
+            call.trace.events.start_ns(row) > call.span.start_ns && are_two_sides(call.trace, call.span.row, row)
+        };
+        let row = call.last_begun_inside(&end.opens, began_inside)?;
+        Some(call.edge(row, How::Stream, Sure::Inferred))
+    }
+
+    /// Who gave a call what it took from one stream to move it into another. Who was held up there itself did not keep it
+    /// waiting.
+    pub(super) fn giver(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let events = &call.trace.events;
+        let (Some(source), _) = source_and_sinks(events, call.span.row) else { return None };
+        let ends = self.known_ends(source)?;
+        let end = self.ends.get(ends.peer as usize)?;
+        let is_quick = |row: u32| events.dur_ns(row) < HELD_UP_NS;
+        let edge = match events.ret(call.span.row) {
+            0 => leaver(call, end, |_| true),
+            _ => writer(call, end, is_quick),
+        }?;
+        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+    }
+
+    /// Who wrote last at the other end of a target, or left it.
+    pub(super) fn last_event(&self, call: &Waiting<'_>, target: Text) -> Option<Edge> {
+        let ends = self.known_ends(target)?;
+        let end = self.ends.get(ends.peer as usize)?;
+        let edge = writer(call, end, |_| true).or_else(|| leaver(call, end, |_| true))?;
+        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+    }
+
+    /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, is_at_end: bool) -> Option<Edge> {
+        let ends = self.known_ends(call.trace.events.target(row))?;
+        let end = self.ends.get(ends.peer as usize)?;
+        let late = || Some(call.edge(call.first_begun_behind(&end.writes, |_| true)?, How::Stream, Sure::Inferred));
+        let edge = match is_at_end {
+            true => leaver(call, end, |_| true),
+            false => writer(call, end, |_| true).or_else(late),
+        }?;
+        Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
+    }
+}
+
+/// What a call takes its bytes from, and what it may move them into. That of sendfile is a file: which of the two comes first
+/// differs from system to system.
+pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, [Option<Text>; 2]) {
+    let some = |text: Text| text.is_some().then_some(text);
+    let (target, sink) = (some(events.target(row)), some(events.sink(row)));
+    match events.texts.bytes(events.shape(row).syscall).starts_with(b"sendfile") {
+        true => (None, [sink, target]),
+        false => (target, [sink, None]),
+    }
+}
+
+/// The last of those that fit to write.
+pub(super) fn writer(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+    let row = call.last_inside(&end.writes, fits)?;
+    Some(call.edge(row, How::Stream, Sure::Measured))
+}
+
+/// The last of those that fit to close, or of the users to end.
+pub(super) fn leaver(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+    let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, How::Stream, Sure::Measured));
+    let exit = end.last_ended(call, call.span.start_ns, call.exits_until_ns(), |_| true);
+    let best = closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns);
+    let slow = || end.last_ended(call, call.exits_until_ns(), call.slow_exits_until_ns(), |user| call.saw_end_of(user));
+    best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best)
+}
+
+/// Whether a target is named as streams are. A fifo is named as any file is.
+pub(super) fn may_be_stream(target: &[u8]) -> bool {
+    [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))
+}
+
+/// The name of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
+fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
+    if target.starts_with(b"pipe:[") {
+        return Some((target.to_vec(), target.to_vec()));
+    }
+    let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;
+    let (kind, inside) = target.split_at_checked(open + 1)?;
+    let is_socket = [&b"UNIX"[..], b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| kind.starts_with(prefix));
+    // Behind the numbers, `,"/run/x"` or `,@"x"`.
+    let inside = &inside[..memchr::memchr(b',', inside).unwrap_or(inside.len())];
+    let inside =
+        if inside.len() + open + 1 == target.len() { inside.strip_suffix(b"]").unwrap_or(inside) } else { inside };
+    let arrow = memchr::memmem::find(inside, b"->").filter(|_| is_socket);
+    if kind.starts_with(b"UNIX") {
+        return local_names(kind, inside, arrow);
+    }
+    let arrow = arrow?;
+    let (own, peer) = (&inside[..arrow], &inside[arrow + 2..]);
+    if let Some((own, peer)) = as_v4(own).zip(as_v4(peer)) {
+        let kind = [kind.split(|&byte| byte == b'v').next().unwrap_or(kind), b":["].concat();
+        return Some(([&kind, &*own, b"->", &*peer].concat(), [&kind, &*peer, b"->", &*own].concat()));
+    }
+    Some(([kind, own, b"->", peer].concat(), [kind, peer, b"->", own].concat()))
+}
+
+/// The address of IPv4 that a socket of IPv6 has, as the other end, which may be one of IPv4, prints it: of
+/// `[::ffff:10.0.0.1]:80`, `10.0.0.1:80`.
+fn as_v4(address: &[u8]) -> Option<Vec<u8>> {
+    let (host, port) = address.strip_prefix(b"[::ffff:")?.split_at_checked(memchr::memchr(b']', address)? - 8)?;
+    Some([host, port.strip_prefix(b"]")?].concat())
+}
+
+/// The same of a local socket, whose ends have numbers: each is called by where it writes to, for a socket of which the peer
+/// is not yet accepted is printed without that one.
+fn local_names(kind: &[u8], inside: &[u8], arrow: Option<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
+    let own = &inside[..arrow.unwrap_or(inside.len())];
+    let writes_to = match arrow {
+        Some(arrow) => [kind, b"->", &inside[arrow + 2..]].concat(),
+        None => [kind, own, b"->"].concat(),
+    };
+    (!own.is_empty()).then(|| (writes_to, [kind, b"->", own].concat()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{may_be_stream, names};
+
+    #[test]
+    fn the_two_ends_of_a_socket_name_each_other() {
+        let cases: [(&[u8], &[u8]); 6] = [
+            (b"TCP:[10.0.0.1:4711->10.0.0.2:80]", b"TCPv6:[[::ffff:10.0.0.2]:80->[::ffff:10.0.0.1]:4711]"),
+            (b"pipe:[7]", b"pipe:[7]"),
+            (b"UNIX-STREAM:[20->21]", b"UNIX-STREAM:[21->20]"),
+            (b"UNIX-STREAM:[20->21,\"/run/x\"]", b"UNIX-STREAM:[21->20,\"/run/x\"]"),
+            (b"UNIX-STREAM:[20->21,@\"x\"]", b"UNIX-STREAM:[21->20]"),
+            (b"TCPv6:[[::1]:80->[::1]:4711]", b"TCPv6:[[::1]:4711->[::1]:80]"),
+        ];
+        for (one, other) in cases {
+            assert_eq!(names(one).map(|(_, peer)| peer), names(other).map(|(own, _)| own));
+            assert!(names(one).is_some());
+        }
+        assert!(cases.iter().all(|(one, other)| may_be_stream(one) && may_be_stream(other)));
+        let (_, read_by_accepted) = names(b"UNIX-STREAM:[20]").expect("a local socket");
+        assert_eq!(names(b"UNIX-STREAM:[21->20]").map(|(own, _)| own), Some(read_by_accepted));
+        assert!(names(b"/etc/passwd").is_none());
+        assert!(names(b"TCP:[0.0.0.0:22]").is_none());
+    }
+}

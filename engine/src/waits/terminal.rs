@@ -1,0 +1,114 @@
+//! Reads of the master side of a pseudo terminal, which a program on the slave side ends by writing, and the reverse.
+//!
+//! ```text
+//! session   |------ poll ------|- read(ptmx) -|
+//! shell        |-- work --|- write(pts/3) -|
+//! ```
+//!
+//! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
+//! one master, and where the writer descends from the reader; it is inferred.
+
+use super::child::Children;
+use super::effects::{Deed, Known};
+use super::ordered::Ordered;
+use super::wait_kinds;
+use super::waiting::{Waiting, creators, descends, same_process};
+use super::wakers::{Edge, How, Sure};
+use crate::store::trace::Trace;
+use parsers::Outcome;
+use rustc_hash::FxHashMap;
+
+/// What a target has to do with terminals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Side {
+    Master,
+    Slave,
+    /// The capture does not name what the descriptor is.
+    Unknown,
+    Other,
+}
+
+/// The reads and writes at terminals.
+#[derive(Default)]
+pub(super) struct Terminals {
+    /// Tasks that opened a master, by capture.
+    masters: FxHashMap<u32, Vec<u32>>,
+    /// Writes at slaves, or at what may be one, by capture; once a master was opened.
+    to_slave: FxHashMap<u32, Ordered>,
+    /// Writes at masters, by capture.
+    to_master: FxHashMap<u32, Ordered>,
+}
+
+impl Terminals {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+        let works = matches!(known.deed, Deed::Opens | Deed::Writes) && known.outcome == Outcome::Ok;
+        if !works || (known.deed == Deed::Writes && self.masters.is_empty()) {
+            return;
+        }
+        let task = trace.events.task(row);
+        let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else { return };
+        match (known.deed, side_of(trace, row)) {
+            (Deed::Opens, Side::Master) => self.masters.entry(capture).or_default().push(task),
+            (Deed::Writes, _) if !self.masters.contains_key(&capture) => {}
+            (Deed::Writes, Side::Master) => self.to_master.entry(capture).or_default().push(row),
+            (Deed::Writes, Side::Slave | Side::Unknown) => self.to_slave.entry(capture).or_default().push(row),
+            _ => {}
+        }
+    }
+
+    pub(super) fn order(&mut self, trace: &Trace) {
+        let lists = self.to_slave.values_mut().chain(self.to_master.values_mut());
+        lists.for_each(|rows| rows.order(trace));
+    }
+
+    /// Who ended a wait for what this row reads.
+    pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
+        let trace = call.trace;
+        let capture = trace.tasks.get(call.task as usize)?.capture;
+        let from_below = |row: u32| {
+            descends(trace, trace.events.task(row), call.task)
+                && !same_process(trace, trace.events.task(row), call.task)
+        };
+        let found = match side_of(trace, row) {
+            Side::Master | Side::Unknown if self.has_one_master(trace, capture, call.task) => {
+                call.last_inside(self.to_slave.get(&capture)?, from_below)?
+            }
+            Side::Slave => call
+                .last_inside(self.to_master.get(&capture)?, |row| descends(trace, call.task, trace.events.task(row)))?,
+            _ => return None,
+        };
+        Some(call.edge(found, How::Terminal, Sure::Inferred))
+    }
+
+    /// The child whose end left nobody at the slave side, so that a read of the master failed.
+    pub(super) fn leaver(call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
+        let events = &call.trace.events;
+        let is_hung_up = events.texts.bytes(events.shape(row).errno) == b"EIO";
+        let is_left = match side_of(call.trace, row) {
+            Side::Master => is_hung_up || wait_kinds::ends_file(events, row),
+            Side::Unknown => is_hung_up,
+            Side::Slave | Side::Other => false,
+        };
+        let child = is_left.then(|| children.last_child(call)).flatten()?;
+        Some(Edge { how: How::Terminal, sure: Sure::Inferred, ..child })
+    }
+
+    fn has_one_master(&self, trace: &Trace, capture: u32, task: u32) -> bool {
+        let opened = |&&opener: &&u32| creators(trace, task).any(|up| same_process(trace, up, opener));
+        self.masters.get(&capture).is_some_and(|openers| openers.iter().take(256).filter(opened).take(2).count() == 1)
+    }
+}
+
+fn side_of(trace: &Trace, row: u32) -> Side {
+    side(trace.events.texts.bytes(trace.events.target(row)))
+}
+
+/// What a target has to do with terminals.
+pub(super) fn side(target: &[u8]) -> Side {
+    match target {
+        b"" => Side::Unknown,
+        _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => Side::Master,
+        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => Side::Slave,
+        _ => Side::Other,
+    }
+}

@@ -1,0 +1,231 @@
+//! A call that waited, where it stands, and what of other tasks lies inside it.
+
+use super::child::asked_to_end_ns;
+use super::effects::{Known, Shapes};
+use super::interrupted::is_return;
+use super::ordered::Ordered;
+use super::wait_kinds::Wait;
+use super::wakers::{Edge, How, Sure};
+use crate::store::events::{EventKind, EventTable};
+use crate::store::trace::{Span, Trace};
+use parsers::syscalls::Class;
+use parsers::{NO_NS, Outcome};
+
+/// How far the end of a task may seem to lie behind the return of the call that waited for it.
+pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
+/// How long a process may take to end that has much memory to give back, with a tracer on a machine at work.
+const SLOW_EXIT_NS: i64 = 100_000_000;
+/// How many calls behind a poll are looked at for the one that takes what the poll waited for.
+const CALLS_BEHIND_POLL: usize = 8;
+
+/// How many calls behind a signal are looked at for the return of its handler.
+const CALLS_OF_HANDLER: usize = 32;
+
+/// A call that waited, and where it stands.
+#[derive(Clone, Copy)]
+pub(super) struct Waiting<'trace> {
+    pub trace: &'trace Trace,
+    pub task: u32,
+    /// Its place among the task's rows.
+    pub at: usize,
+    pub span: Span,
+}
+
+impl Waiting<'_> {
+    /// The step of the clock.
+    pub(super) fn tick_ns(&self) -> i64 {
+        tick_ns(self.trace, self.task)
+    }
+
+    /// The last moment at which the end of another task may have ended this call.
+    pub(super) fn exits_until_ns(&self) -> i64 {
+        self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS.max(self.tick_ns()))
+    }
+
+    /// The last moment at which what ended this call may have begun: stamps and durations come from clocks that differ.
+    fn begun_until_ns(&self) -> i64 {
+        // A clock that is set right gains or loses half a thousandth; strace takes stamps and durations from two.
+        let slewed_ns = (self.span.end_ns - self.span.start_ns) / 1_000;
+        self.span.end_ns.saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
+    }
+
+    /// Whether what happened at this moment happened when the wait ended, as far as stamps can tell.
+    pub(super) fn is_at_end(&self, at_ns: i64) -> bool {
+        self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS.max(self.tick_ns())
+    }
+
+    /// Whether the end of another task at this moment may have ended this call.
+    pub(super) fn spans_exit(&self, at_ns: i64) -> bool {
+        at_ns != NO_NS && at_ns > self.span.start_ns && at_ns <= self.exits_until_ns()
+    }
+
+    /// The same wait, where a signal broke it off before, by the call that names what it waits for.
+    pub(super) fn by_origin(self, known: Known) -> Self {
+        if !known.restarts {
+            return self;
+        }
+        Waiting { span: Span { row: super::interrupted::origin(&self), ..self.span }, ..self }
+    }
+
+    /// The last moment at which the end of another task may be printed that ended this call, if that took long.
+    pub(super) fn slow_exits_until_ns(&self) -> i64 {
+        self.span.end_ns.saturating_add(SLOW_EXIT_NS)
+    }
+
+    /// Whether another task was ending when this call did: that closes what it has some time before it is over.
+    pub(super) fn saw_end_of(&self, task: u32) -> bool {
+        asked_to_end_ns(self.trace, task).is_some_and(|asked_ns| asked_ns <= self.span.end_ns)
+    }
+
+    /// Whether this call ended so soon behind a moment that nothing later need be looked for.
+    pub(super) fn is_near_end(&self, at_ns: i64) -> bool {
+        self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS
+    }
+
+    /// A later call of the task.
+    pub(super) fn part(&self, at: usize) -> Span {
+        self.trace.spans_of(self.task, at..at + 1, NO_NS).next().map_or(self.span, |(_, span)| span)
+    }
+
+    /// The rows of the task behind this one.
+    pub(super) fn rows_behind(&self) -> impl Iterator<Item = u32> {
+        self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
+    }
+
+    /// The calls of the task behind this one, without those of handlers of signals.
+    fn calls_behind(&self) -> impl Iterator<Item = u32> {
+        let events = &self.trace.events;
+        let mut rest = self.trace.rows_of(self.task).get(self.at + 1..).unwrap_or(&[]);
+        std::iter::from_fn(move || {
+            loop {
+                let (&row, behind) = rest.split_first()?;
+                rest = behind;
+                match events.kind(row) {
+                    EventKind::Call => return Some(row),
+                    EventKind::Signal => rest = behind_handler(events, rest),
+                    _ => {}
+                }
+            }
+        })
+    }
+
+    /// The next successful read, accept or wait for a child behind a poll: what it takes is what the poll waited for.
+    pub(super) fn taken_next(&self, shapes: &Shapes) -> Option<u32> {
+        let events = &self.trace.events;
+        let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
+        // An interpreter takes its lock before it goes on.
+        let of_file = |known: &Known| known.wait == Some(Wait::Read) && known.class == Class::Disk;
+        let named = |row: u32| Some(shapes.of(self.trace, row)).filter(|known| !of_file(known))?.named;
+        let waits = calls.filter_map(|row| Some((row, named(row)?)));
+        // Who polls may look once more what is ready.
+        let is_look = |row: u32| events.requested_ns(row) == Some(0);
+        let mut waits = waits.filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));
+        let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
+        matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
+    }
+
+    /// Of these rows, the one that ended last inside this call and fits.
+    ///
+    /// ```text
+    /// reader   |------ read ------|
+    /// writer      |--a--| |----b----|      b: its return may be stamped up to the tolerance behind the reader's
+    /// ```
+    ///
+    /// Rows of one writer end in the order of their starts; of several writers, a long one may have begun before the call.
+    /// Where none ended in time, one that was under way then did it: its return was held up.
+    pub(super) fn last_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        const TRIES: usize = 64;
+        const LONG_ONES: usize = 8;
+        let events = &self.trace.events;
+        let Span { start_ns, end_ns: last_ns, .. } = self.span;
+        let mut long_ones = 0;
+        let near = || rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES);
+        let of_others = |&row: &u32| events.task(row) != self.task && fits(row);
+        let inside = near().take_while(|&row| {
+            long_ones += usize::from(events.start_ns(row) < start_ns);
+            long_ones <= LONG_ONES
+        });
+        let inside = inside.filter(|&row| self.spans_exit(end_ns(self.trace, row))).filter(of_others);
+        let last = inside.max_by_key(|&row| (end_ns(self.trace, row).min(last_ns), events.start_ns(row)));
+        let is_under_way = |&row: &u32| {
+            let begun_ns = events.start_ns(row);
+            begun_ns > start_ns && begun_ns < last_ns && end_ns(self.trace, row) > last_ns
+        };
+        last.or_else(|| near().filter(is_under_way).find(of_others))
+    }
+
+    /// The same for what takes effect at once, however late its own return is stamped: the one that began last.
+    pub(super) fn last_begun_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        const TRIES: usize = 64;
+        let events = &self.trace.events;
+        let start_ns = self.span.start_ns;
+        let near = rows.back_from(self.trace, self.begun_until_ns(), start_ns).take(TRIES);
+        let mut near =
+            near.filter(|&row| events.task(row) != self.task && end_ns(self.trace, row) > start_ns && fits(row));
+        near.next()
+    }
+
+    /// The first that began behind this call, where none did inside: tracers stamp a call before they stop its clock, so it may
+    /// have ended later than it seems, though not behind the next one of its task.
+    ///
+    /// ```text
+    /// waiter   |s------- futex -------|s + <T>  ···|--- next ---|
+    /// waker                             |- WAKE -|
+    /// ```
+    pub(super) fn first_begun_behind(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+        const TRIES: usize = 64;
+        let events = &self.trace.events;
+        let next_ns = self.rows_behind().next().map(|row| events.start_ns(row)).filter(|&next_ns| next_ns != NO_NS)?;
+        let (from_ns, until_ns) = (self.span.end_ns, next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)));
+        let near = rows.back_from(self.trace, until_ns, from_ns).take(TRIES);
+        let near = near.take_while(|&row| events.start_ns(row) > from_ns);
+        near.filter(|&row| events.task(row) != self.task && fits(row)).last()
+    }
+
+    pub(super) fn edge(&self, row: u32, how: How, sure: Sure) -> Edge {
+        let at_ns = end_ns(self.trace, row).min(self.span.end_ns);
+        Edge { task: self.trace.events.task(row), at_ns, how, sure }
+    }
+}
+
+/// The step of the clock of a task's capture.
+pub(super) fn tick_ns(trace: &Trace, task: u32) -> i64 {
+    let capture = trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
+}
+
+/// What is behind the handler of a signal, if it has one and that returns.
+fn behind_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
+    let own = |&&row: &&u32| events.kind(row) == EventKind::Call;
+    let mut handled = rows.iter().take(CALLS_OF_HANDLER).take_while(own);
+    let returns = handled.position(|&row| is_return(events, row));
+    returns.map_or(rows, |at| &rows[at + 1..])
+}
+
+pub(super) fn end_ns(trace: &Trace, row: u32) -> i64 {
+    trace.events.end_ns(row).unwrap_or_else(|| trace.events.start_ns(row))
+}
+
+/// Whether a task is one of the process of another, or descends from it.
+pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
+    creators(trace, task).any(|task| same_process(trace, task, from))
+}
+
+pub(super) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
+    let process = |task: u32| trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+    a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
+}
+
+/// A task, its creator, and so on; a claimed circle ends after some steps.
+pub(crate) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
+    let up = |&task: &u32| {
+        trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())
+    };
+    std::iter::successors(Some(task), up).take(64)
+}
+
+/// Whether two tasks have a creator in common, or one is the creator of the other.
+pub(super) fn related(trace: &Trace, a: u32, b: u32) -> bool {
+    let top = |task: u32| creators(trace, task).last();
+    top(a) == top(b)
+}
