@@ -16,11 +16,12 @@ mod recognise;
 use crate::error_names;
 use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
-use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
+use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
+use crate::truss_common::{CallText, TrussCall, set_failed, set_interrupted};
 use crate::{quoting, scan};
-use call::{Call, Split, Text, split, split_inside};
+use call::{DtrussEnd, DtrussSplit, split, split_inside};
 use layout::{DtrussColumn, DtrussLayout};
 
 /// The format.
@@ -66,7 +67,7 @@ impl LineReader for Reader {
             return line;
         }
         let split = split(line);
-        if let Text::Call(call) = call::read(split.body) {
+        if let CallText::Call(call) = call::read(split.body) {
             return self.called(&call, &split, parsed);
         }
         if let Some(found) = notes::read(line, parsed) {
@@ -82,14 +83,13 @@ impl LineReader for Reader {
         if !is_usual || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(LineKind::Call), &split);
-        Some(LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
+        Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
     }
 }
 
 impl Reader {
     /// A line that has the form of a call.
-    fn called(&self, call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    fn called(&self, call: &TrussCall<'_, DtrussEnd>, split: &DtrussSplit<'_>, parsed: &mut Parsed) -> Line {
         let is_lost = split.tid == NO_ID && self.layout.has_ids && !self.layout.ids_optional;
         let line = match () {
             () if is_lost => Line::of(LineKind::NoThread),
@@ -100,28 +100,25 @@ impl Reader {
     }
 
     /// Without numbers that could have colons: a fork that returns 0 is no call, for the true one returns the child.
-    fn is_first_sight(&self, call: &Call<'_>, split: &Split<'_>) -> bool {
+    fn is_first_sight(&self, call: &TrussCall<'_, DtrussEnd>, split: &DtrussSplit<'_>) -> bool {
         let plain = !self.layout.shows_colons(split.count);
-        plain && call.ret == 0 && split.tid != NO_ID && matches!(call.name, b"fork" | b"vfork" | b"forksys" | b"fork1")
+        plain
+            && call.end.ret == 0
+            && split.tid != NO_ID
+            && matches!(call.name, b"fork" | b"vfork" | b"forksys" | b"fork1")
     }
 
-    fn read_call(&self, call: &Call<'_>, parsed: &mut Parsed) -> Line {
+    fn read_call(&self, call: &TrussCall<'_, DtrussEnd>, parsed: &mut Parsed) -> Line {
         let mut line = Line::of(LineKind::Call);
         line.name = parsed.texts.add(call.name);
-        line.ret = call.ret;
-        match call.error {
+        line.ret = call.end.ret;
+        match call.end.error {
             // Returns without touching the registers: -2.
             0 | -2 => {}
-            -1 => {
-                line.outcome = Outcome::Interrupted;
-                line.errno = parsed.texts.add(b"ERESTART");
-            }
+            -1 => set_interrupted(&mut line, parsed),
             number => {
-                line.outcome = Outcome::Failed;
-                line.errno = match error_names::name(self.layout.system, number) {
-                    Some(name) => parsed.texts.add(name.as_bytes()),
-                    None => parsed.texts.add(format!("Err#{number}").as_bytes()),
-                };
+                let name = error_names::name(self.layout.system, number).unwrap_or_default();
+                set_failed(&mut line, name.as_bytes(), "Err#", number, parsed);
             }
         }
         describe(call, &mut line, parsed);
@@ -129,26 +126,26 @@ impl Reader {
     }
 
     /// What is neither a call from its beginning on nor a note.
-    fn other(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    fn other(&self, line: &[u8], split: &DtrussSplit<'_>, parsed: &mut Parsed) -> Line {
         if let Some(inside) = split_inside(line).filter(|_| self.layout.has_ids)
-            && let Text::Call(call) = call::read(inside.body)
+            && let CallText::Call(call) = call::read(inside.body)
         {
             return self.called(&call, &inside, parsed);
         }
-        if let Some(Text::Call(call)) = quoting::call_inside(line).map(scan::trim).map(call::read)
+        if let Some(CallText::Call(call)) = quoting::call_inside(line).map(scan::trim).map(call::read)
             && split.tid == NO_ID
             && !self.layout.has_ids
         {
             return self.read_call(&call, parsed);
         }
-        let is_cut = matches!(call::read(split.body), Text::Cut(name) if known(name).is_some());
+        let is_cut = matches!(call::read(split.body), CallText::Cut(name) if known(name).is_some());
         match split.tid != NO_ID || is_cut {
             true => self.with_columns(Line::of(LineKind::Damaged), split),
             false => Line::of(LineKind::Foreign),
         }
     }
 
-    fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
+    fn with_columns(&self, mut line: Line, split: &DtrussSplit<'_>) -> Line {
         (line.pid, line.tid) = (split.pid, split.tid);
         for (column, number) in self.layout.columns(split.count).iter().zip(split.numbers) {
             let ns = number.saturating_mul(1_000);
@@ -165,8 +162,8 @@ impl Reader {
 }
 
 /// The first line of a thread or process; if it shows a child, it is the parent's, and the call itself has its own line.
-fn first_sight(call: &Call<'_>, parsed: &mut Parsed) -> Line {
-    if call.ret != 0 {
+fn first_sight(call: &TrussCall<'_, DtrussEnd>, parsed: &mut Parsed) -> Line {
+    if call.end.ret != 0 {
         return Line::of(LineKind::Notice);
     }
     let mut line = Line::of(LineKind::Process);
@@ -183,7 +180,7 @@ fn known(name: &[u8]) -> Option<&'static Syscall> {
 const MAX_FD: i32 = 0xff_ffff;
 
 /// Descriptor, operation, target and extra, by the rules common to all formats.
-fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
+fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parsed) {
     let Some(known) = known(call.name) else { return };
     let (mut args, count) = call::arguments(call.args);
     without_raw(known, &mut args, line, parsed);
@@ -193,7 +190,7 @@ fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
     }
     // The one call behind all forks of Solaris; its first argument says which.
     if known.name == "forksys"
-        && let Some(child) = i32::try_from(call.ret).ok().filter(|&child| child > 0 && call.error == 0)
+        && let Some(child) = i32::try_from(call.end.ret).ok().filter(|&child| child > 0 && call.end.error == 0)
     {
         let vfork = args[0] == b"0x2";
         line.extra = parsed.keep(Extra::Spawn { child, thread: false, vfork, shares_files: false });

@@ -29,6 +29,7 @@ pub mod strace;
 pub mod syscalls;
 pub mod text;
 pub mod truss_aix;
+mod truss_common;
 pub mod truss_freebsd;
 pub mod truss_solaris;
 

@@ -65,7 +65,13 @@ impl LinePrefix {
     }
 }
 
-impl LineParts<'_> {
+impl<'a> LineParts<'a> {
+    /// The ids and times of a line, and its body.
+    pub(crate) fn of(line: &Line, body: &'a [u8]) -> LineParts<'a> {
+        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = *line;
+        LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body }
+    }
+
     /// Whether the line that was read has the same ids and times.
     fn agree_with(&self, line: &Line) -> bool {
         let own = (self.tid, self.pid, self.stamp_ns, self.dur_ns, self.cpu_ns);

@@ -9,6 +9,7 @@
 
 mod call;
 mod layout;
+mod note_lines;
 mod notes;
 mod recognise;
 mod split;
@@ -20,10 +21,11 @@ use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID, Outcome};
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
+use crate::truss_common::{CallText, TrussCall, set_failed, set_interrupted};
 use crate::{quoting, scan};
-use call::{Call, End, Text, plain_name};
+use call::{FreebsdEnd, plain_name};
 use layout::{FreebsdIds, FreebsdLayout};
-use split::{Split, split, split_inside};
+use split::{FreebsdSplit, split, split_inside};
 
 /// The format.
 pub struct TrussFreebsd;
@@ -92,26 +94,25 @@ impl LineReader for Reader {
         if self.layout.is_table || !is_whole || !has_front || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(LineKind::Call), &split);
-        Some(LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
+        Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
     }
 }
 
 impl Reader {
     /// A call or another event.
-    fn event(&self, split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
+    fn event(&self, split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
         if let Some(note) = notes::read(split.body) {
-            return Some(notes::line(note, split, &self.layout, parsed));
+            return Some(note_lines::line_of(note, split, &self.layout, parsed));
         }
-        let Text::Call(call) = call::read(split.body) else { return None };
-        if call.end == End::Nothing && !is_one_way(plain_name(call.name)) {
+        let CallText::Call(call) = call::read(split.body) else { return None };
+        if call.end == FreebsdEnd::Nothing && !is_one_way(plain_name(call.name)) {
             return None;
         }
         Some(read_call(&call, parsed))
     }
 
     /// An event without an id among others that have one.
-    fn unowned(&self, found: Line, split: &Split<'_>) -> Line {
+    fn unowned(&self, found: Line, split: &FreebsdSplit<'_>) -> Line {
         match found.kind {
             LineKind::Call => self.with_columns(Line::of(LineKind::NoThread), split),
             // Whose end or birth this is cannot be known; of old versions it is that of the only process, if there is one.
@@ -121,26 +122,28 @@ impl Reader {
     }
 
     /// What is no event from its beginning on.
-    fn other(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    fn other(&self, line: &[u8], split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Line {
         for inside in split_inside(line, self.layout.columns).filter(|_| self.layout.ids != FreebsdIds::None) {
             if let Some(found) = self.event(&inside, parsed) {
                 return self.with_columns(found, &inside);
             }
         }
         if let Some(note) = notes::signal_inside(split.body) {
-            let found = notes::line(note, split, &self.layout, parsed);
+            let found = note_lines::line_of(note, split, &self.layout, parsed);
             return self.with_columns(found, split);
         }
         let alone = self.layout.ids == FreebsdIds::None && self.layout.columns == 0;
-        if let Some(Text::Call(call)) = quoting::call_inside(line).filter(|_| alone).map(scan::trim).map(call::read)
-            && call.end != End::Nothing
+        if let Some(CallText::Call(call)) = quoting::call_inside(line).filter(|_| alone).map(scan::trim).map(call::read)
+            && call.end != FreebsdEnd::Nothing
         {
             return read_call(&call, parsed);
         }
         let has_columns = split.prefixed() || split.columns > 0;
         let is_cut = match call::read(split.body) {
-            Text::Call(Call { name, .. }) | Text::Cut(name) => syscalls::by_name(plain_name(name)).is_some(),
-            Text::Other => false,
+            CallText::Call(TrussCall { name, .. }) | CallText::Cut(name) => {
+                syscalls::by_name(plain_name(name)).is_some()
+            }
+            CallText::Other => false,
         };
         match has_columns || is_cut {
             true => self.with_columns(Line::of(LineKind::Damaged), split),
@@ -148,7 +151,7 @@ impl Reader {
         }
     }
 
-    fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
+    fn with_columns(&self, mut line: Line, split: &FreebsdSplit<'_>) -> Line {
         (line.pid, line.tid) = match (self.layout.ids, split.second) {
             (FreebsdIds::None, _) => (NO_ID, NO_ID),
             (FreebsdIds::Thread, NO_ID) => (NO_ID, split.first),
@@ -178,33 +181,27 @@ fn is_one_way(name: &[u8]) -> bool {
     matches!(name, b"exit" | b"_exit" | b"sys_exit" | b"exit_group" | b"thr_exit" | b"abort2")
 }
 
-fn read_call(call: &Call<'_>, parsed: &mut Parsed) -> Line {
+fn read_call(call: &TrussCall<'_, FreebsdEnd>, parsed: &mut Parsed) -> Line {
     let mut line = Line::of(LineKind::Call);
     line.name = parsed.texts.add(call.name);
     match call.end {
-        End::Value(value) => line.ret = value,
-        End::JustReturns => {}
-        End::Restarts => {
-            line.outcome = Outcome::Interrupted;
-            line.errno = parsed.texts.add(b"ERESTART");
-        }
-        End::Error(number) => {
-            line.outcome = Outcome::Failed;
+        FreebsdEnd::Value(value) => line.ret = value,
+        FreebsdEnd::JustReturns => {}
+        FreebsdEnd::Restarts => set_interrupted(&mut line, parsed),
+        FreebsdEnd::Error(number) => {
             // The number is that of the program's system, though the text is FreeBSD's.
             let system = if call.name.starts_with(b"linux_") { System::Linux } else { System::FreeBsd };
-            line.errno = match error_names::name(system, number) {
-                Some(name) => parsed.texts.add(name.as_bytes()),
-                None => parsed.texts.add(format!("ERR#{number}").as_bytes()),
-            };
+            let name = error_names::name(system, number).unwrap_or_default();
+            set_failed(&mut line, name.as_bytes(), "ERR#", number, parsed);
         }
-        End::Nothing => line.outcome = Outcome::NoReturn,
+        FreebsdEnd::Nothing => line.outcome = Outcome::NoReturn,
     }
     describe(call, &mut line, parsed);
     line
 }
 
 /// Descriptor, operation, target and extra, by the rules common to all formats.
-fn describe(call: &Call<'_>, line: &mut Line, parsed: &mut Parsed) {
+fn describe(call: &TrussCall<'_, FreebsdEnd>, line: &mut Line, parsed: &mut Parsed) {
     let plain = plain_name(call.name);
     let (mut args, count) = call::arguments(call.args);
     if line.outcome == Outcome::NoReturn {

@@ -21,9 +21,10 @@ use crate::line::{CallPart, Ended, Extra, Line, LineKind, NO_ID, NO_NS, Outcome}
 use crate::line_cache::LineParts;
 use crate::syscalls::{self, Syscall};
 use crate::text::Text;
-use call::{Call, End};
+use crate::truss_common::{CallText, TrussCall, set_failed, set_interrupted};
+use call::SolarisEnd;
 use layout::{SolarisColumn, SolarisLayout};
-use split::{Split, split, split_inside};
+use split::{SolarisSplit, split, split_inside};
 
 /// The format.
 pub struct TrussSolaris;
@@ -88,20 +89,19 @@ impl LineReader for Reader {
         if self.layout.is_table || split.columns != self.layout.count || split.prefixed != has_ids {
             return None;
         }
-        let Line { tid, pid, stamp_ns, dur_ns, cpu_ns, .. } = self.with_columns(Line::of(LineKind::Call), &split);
-        Some(LineParts { tid, pid, stamp_ns, dur_ns, cpu_ns, body: split.body })
+        Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
     }
 }
 
 impl Reader {
     /// A line whose front is as the layout wants it.
-    fn placed(&self, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    fn placed(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         let line = self.event(split, parsed).unwrap_or_else(|| self.other(split, parsed));
         self.with_columns(line, split)
     }
 
     /// A line without a process id among others that have one.
-    fn unplaced(&self, line: &[u8], split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    fn unplaced(&self, line: &[u8], split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         for inside in split_inside(line, self.layout.count) {
             if inside.columns == self.layout.count
                 && let Some(found) = self.event(&inside, parsed)
@@ -113,32 +113,30 @@ impl Reader {
             return message;
         }
         match call::read(split.body) {
-            call::Text::Call(Call { end: End::Value(..) | End::Error(..) | End::Exec, .. })
-                if split.columns == self.layout.count =>
-            {
-                self.with_columns(Line::of(LineKind::NoThread), split)
-            }
+            CallText::Call(TrussCall {
+                end: SolarisEnd::Value(..) | SolarisEnd::Error(..) | SolarisEnd::Exec, ..
+            }) if split.columns == self.layout.count => self.with_columns(Line::of(LineKind::NoThread), split),
             _ if split.columns > 0 && split.columns == self.layout.count => Line::of(LineKind::Damaged),
             _ => Line::of(LineKind::Foreign),
         }
     }
 
     /// A call or another event.
-    fn event(&self, split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
+    fn event(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
         if let Some(line) = notes::event(split.body, parsed) {
             return Some(line);
         }
-        let call::Text::Call(call) = call::read(split.body) else { return None };
+        let CallText::Call(call) = call::read(split.body) else { return None };
         let has_columns = if self.layout.count > 0 { split.columns > 0 } else { split.prefixed };
         // Prose and verbose lines may look like a call without a result.
-        if call.end == End::Nothing && !has_columns && !is_one_way(call.name) {
+        if call.end == SolarisEnd::Nothing && !has_columns && !is_one_way(call.name) {
             return None;
         }
         Some(read_call(&call, split, parsed))
     }
 
     /// What is no event: part of the one before, a message, or nothing that can be used.
-    fn other(&self, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+    fn other(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         let body = split.body;
         if let Some(line) = notes::continuation(body, parsed).or_else(|| notes::message(split, parsed)) {
             return line;
@@ -148,7 +146,7 @@ impl Reader {
         }
         let kind = match call::read(body) {
             _ if split.columns > 0 => LineKind::Damaged,
-            call::Text::Cut(name) if !split.indented || split.prefixed => match syscalls::by_name(name) {
+            CallText::Cut(name) if !split.indented || split.prefixed => match syscalls::by_name(name) {
                 Some(_) => LineKind::Damaged,
                 None if split.prefixed => LineKind::Continuation,
                 None => LineKind::Foreign,
@@ -159,7 +157,7 @@ impl Reader {
         Line::of(kind)
     }
 
-    fn with_columns(&self, mut line: Line, split: &Split<'_>) -> Line {
+    fn with_columns(&self, mut line: Line, split: &SolarisSplit<'_>) -> Line {
         line.pid = split.pid;
         line.tid = if split.lwp == NO_ID { split.pid } else { split.lwp };
         if split.columns != self.layout.count {
@@ -203,35 +201,30 @@ fn is_one_way(name: &[u8]) -> bool {
     CALLS.contains(&name)
 }
 
-fn read_call(call: &Call<'_>, split: &Split<'_>, parsed: &mut Parsed) -> Line {
+fn read_call(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
     let mut line = Line::of(LineKind::Call);
     line.name = parsed.texts.add(call.name);
     match call.end {
-        End::Value(value, _) => line.ret = value,
-        End::Error(_, b"ERESTART") => {
-            line.outcome = Outcome::Interrupted;
-            line.errno = parsed.texts.add(b"ERESTART");
+        SolarisEnd::Value(value, _) => line.ret = value,
+        SolarisEnd::Error(_, b"ERESTART") => set_interrupted(&mut line, parsed),
+        SolarisEnd::Error(number, name) => set_failed(&mut line, name, "Err#", number, parsed),
+        SolarisEnd::Exec | SolarisEnd::NewLwp => line.ret = 0,
+        SolarisEnd::Child(parent) => line.ret = parent,
+        SolarisEnd::Sleeping => {
+            (line.kind, line.part, line.outcome) = (LineKind::Notice, CallPart::Begun, Outcome::Open)
         }
-        End::Error(number, name) => {
-            line.outcome = Outcome::Failed;
-            line.errno = match name {
-                b"" => parsed.texts.add(format!("Err#{number}").as_bytes()),
-                name => parsed.texts.add(name),
-            };
+        SolarisEnd::Nothing if matches!(call.name, b"_exit" | b"exit" | b"lwp_exit") => {
+            line.outcome = Outcome::NoReturn
         }
-        End::Exec | End::NewLwp => line.ret = 0,
-        End::Child(parent) => line.ret = parent,
-        End::Sleeping => (line.kind, line.part, line.outcome) = (LineKind::Notice, CallPart::Begun, Outcome::Open),
-        End::Nothing if matches!(call.name, b"_exit" | b"exit" | b"lwp_exit") => line.outcome = Outcome::NoReturn,
-        End::Nothing if is_one_way(call.name) => {}
-        End::Nothing => line.outcome = Outcome::Unavailable,
+        SolarisEnd::Nothing if is_one_way(call.name) => {}
+        SolarisEnd::Nothing => line.outcome = Outcome::Unavailable,
     }
     describe(call, split, &mut line, parsed);
     line
 }
 
 /// Descriptor, operation, target and extra: by the common rules, then by what only this truss writes.
-fn describe(call: &Call<'_>, split: &Split<'_>, line: &mut Line, parsed: &mut Parsed) {
+fn describe(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, line: &mut Line, parsed: &mut Parsed) {
     let (mut args, count) = call::arguments(call.name, call.args);
     // AIX has another call of this name: it begins with a path.
     let is_plain_stat = call.name == b"statx" && args[0].starts_with(b"\"");
@@ -260,29 +253,29 @@ fn plain(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS]) {
 }
 
 fn extra(
-    call: &Call<'_>,
+    call: &TrussCall<'_, SolarisEnd<'_>>,
     args: &[&[u8]; crate::scan::MAX_ARGS],
-    split: &Split<'_>,
+    split: &SolarisSplit<'_>,
     line: &Line,
     parsed: &mut Parsed,
 ) -> Option<Extra> {
     match (call.end, call.name) {
-        (End::Exec, _) => Some(Extra::Exec { path: line.target, argv: Text::NONE }),
+        (SolarisEnd::Exec, _) => Some(Extra::Exec { path: line.target, argv: Text::NONE }),
         // AIX prints 0, as the child sees it.
-        (End::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent).unwrap_or(NO_ID), thread: false }),
-        (End::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
-        (End::Nothing, b"_exit" | b"exit") => {
+        (SolarisEnd::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent).unwrap_or(NO_ID), thread: false }),
+        (SolarisEnd::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
+        (SolarisEnd::Nothing, b"_exit" | b"exit") => {
             let status = crate::scan::value(args[0]).map_or(0, |(status, _)| status);
             Some(Extra::GroupEnd(Ended::Exited((status & 0xff) as i32)))
         }
-        (End::Nothing, b"lwp_exit") => Some(Extra::End(Ended::Exited(0))),
-        (End::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3") if status != NO_NS => {
+        (SolarisEnd::Nothing, b"lwp_exit") => Some(Extra::End(Ended::Exited(0))),
+        (SolarisEnd::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3") if status != NO_NS => {
             Some(Extra::Waited { child: id(child)?, ended: notes::wait_status(status, parsed) })
         }
-        (End::Value(one, other), b"pipe") if one >= 0 && other >= 0 => {
+        (SolarisEnd::Value(one, other), b"pipe") if one >= 0 && other >= 0 => {
             Some(Extra::Fds(Box::new([i32::try_from(one).ok()?, i32::try_from(other).ok()?])))
         }
-        (End::Value(0, _), b"waitid" | b"waitsys") if args[0] == b"P_PID" => {
+        (SolarisEnd::Value(0, _), b"waitid" | b"waitsys") if args[0] == b"P_PID" => {
             Some(Extra::Waited { child: id(crate::scan::number(args[1])?.0)?, ended: None })
         }
         _ => None,

@@ -1,6 +1,7 @@
 //! The text of one line: ids, numbers, and the call with its two results.
 
 use crate::line::NO_ID;
+use crate::truss_common::{CallText, ends_column, prefixes_inside, read_call};
 use crate::{quoting, scan};
 
 /// Most numbers in front of a call.
@@ -8,14 +9,14 @@ pub(super) const MAX_NUMBERS: usize = 3;
 
 /// A line cut into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Split<'a> {
+pub(super) struct DtrussSplit<'a> {
     /// Process id, [`NO_ID`] if not printed.
     pub pid: i32,
     /// Thread id, [`NO_ID`] if not printed.
     pub tid: i32,
     /// Whether the thread id is hexadecimal, as on macOS.
     pub is_hex: bool,
-    /// The numbers, as many as [`Split::count`] says.
+    /// The numbers, as many as [`DtrussSplit::count`] says.
     pub numbers: [i64; MAX_NUMBERS],
     /// How many numbers there are.
     pub count: usize,
@@ -26,27 +27,25 @@ pub(super) struct Split<'a> {
 }
 
 /// Cut a line.
-pub(super) fn split(line: &[u8]) -> Split<'_> {
+pub(super) fn split(line: &[u8]) -> DtrussSplit<'_> {
     let text = scan::skip_blanks(quoting::unquoted(line));
     match id(text) {
-        Some((pid, tid, is_hex, rest)) => behind((pid, tid, is_hex), rest),
-        None => behind((NO_ID, NO_ID, false), text),
+        Some((pid, tid, is_hex, rest)) => after_id((pid, tid, is_hex), rest),
+        None => after_id((NO_ID, NO_ID, false), text),
     }
 }
 
 /// The same for a line whose ids stand behind output of the program.
-pub(super) fn split_inside(line: &[u8]) -> Option<Split<'_>> {
-    // Long lines with many slashes are not worth more than a few tries.
-    memchr::memchr_iter(b'/', line).take(16).find_map(|slash| {
-        let front = line.get(..slash)?;
-        let digits = front.iter().rev().take_while(|byte| byte.is_ascii_digit()).count();
-        let (pid, tid, is_hex, rest) = id(line.get(slash - digits..)?)?;
-        Some(behind((pid, tid, is_hex), rest))
+pub(super) fn split_inside(line: &[u8]) -> Option<DtrussSplit<'_>> {
+    prefixes_inside(line, b'/', u8::is_ascii_digit).find_map(|inside| {
+        let (pid, tid, is_hex, rest) = id(inside)?;
+        Some(after_id((pid, tid, is_hex), rest))
     })
 }
 
-fn behind((pid, tid, is_hex): (i32, i32, bool), text: &[u8]) -> Split<'_> {
-    let mut split = Split { pid, tid, is_hex, numbers: [0; MAX_NUMBERS], count: 0, has_colons: false, body: text };
+fn after_id((pid, tid, is_hex): (i32, i32, bool), text: &[u8]) -> DtrussSplit<'_> {
+    let mut split =
+        DtrussSplit { pid, tid, is_hex, numbers: [0; MAX_NUMBERS], count: 0, has_colons: false, body: text };
     while let Some((value, rest)) = scan::number(scan::skip_blanks(split.body)) {
         let (colon, rest) = match rest.strip_prefix(b":") {
             Some(rest) => (true, rest),
@@ -61,7 +60,7 @@ fn behind((pid, tid, is_hex): (i32, i32, bool), text: &[u8]) -> Split<'_> {
         split.has_colons |= colon;
         split.body = rest;
     }
-    Split { body: scan::trim(split.body), ..split }
+    DtrussSplit { body: scan::trim(split.body), ..split }
 }
 
 /// `29738/0x5d6ef:`, ` 3911/1:`.
@@ -71,49 +70,28 @@ fn id(text: &[u8]) -> Option<(i32, i32, bool, &[u8])> {
     let is_hex = rest.starts_with(b"0x");
     let (tid, rest) = if is_hex { scan::value(rest)? } else { scan::number(rest)? };
     let rest = rest.strip_prefix(b":")?;
-    let ends = rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t'));
     // Thread ids of macOS have 64 bits, of which the lower ones count up.
-    ends.then_some((i32::try_from(pid).ok()?, (tid & i64::from(i32::MAX)) as i32, is_hex, rest))
+    ends_column(rest).then_some((i32::try_from(pid).ok()?, (tid & i64::from(i32::MAX)) as i32, is_hex, rest))
 }
 
-/// A call.
+/// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Call<'a> {
-    /// Its name.
-    pub name: &'a [u8],
-    /// What stands between the outer parentheses.
-    pub args: &'a [u8],
+pub(super) struct DtrussEnd {
     /// The value that it returned.
     pub ret: i64,
     /// The number of the error, 0 if there was none.
     pub error: i64,
-    /// The error has its mark, `Err#`.
+    /// Whether the error has its mark, `Err#`.
     pub is_marked: bool,
 }
 
-/// What a text is, taken as a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Text<'a> {
-    /// A call.
-    Call(Call<'a>),
-    /// The beginning of a call of this name.
-    Cut(&'a [u8]),
-    /// Something else.
-    Other,
-}
-
 /// Read a text without blanks at its ends.
-pub(super) fn read(text: &[u8]) -> Text<'_> {
-    let Some((name, rest)) = scan::name(text) else { return Text::Other };
-    let Some(inside) = rest.strip_prefix(b"(") else { return Text::Other };
-    match returned(inside) {
-        Some((args, ret, error, is_marked)) => Text::Call(Call { name, args, ret, error, is_marked }),
-        None => Text::Cut(name),
-    }
+pub(super) fn read(text: &[u8]) -> CallText<'_, DtrussEnd> {
+    read_call(text, scan::name, returned)
 }
 
 /// `…)   = value error`, looked for from the right, as strings hold anything.
-fn returned(inside: &[u8]) -> Option<(&[u8], i64, i64, bool)> {
+fn returned(inside: &[u8]) -> Option<(&[u8], DtrussEnd)> {
     let (front, error) = last_word(inside)?;
     let (number, is_marked) = match error.strip_prefix(b"Err#") {
         Some(number) => (number, true),
@@ -126,7 +104,7 @@ fn returned(inside: &[u8]) -> Option<(&[u8], i64, i64, bool)> {
     let trimmed = scan::trim_end(args);
     let is_whole = rest.is_empty() && after.is_empty() && trimmed.len() < args.len();
     let args = trimmed.strip_suffix(b")").filter(|args| is_whole && strings_end(args))?;
-    Some((args, ret, error, is_marked))
+    Some((args, DtrussEnd { ret, error, is_marked }))
 }
 
 /// A line that is cut within a string may look whole.

@@ -3,10 +3,11 @@
 //! The header names them. Without one their number must do: three are all; of two, RELATIVE never falls within a
 //! thread, and CPU is never more than the step of it.
 
-use super::call::{self, MAX_NUMBERS, Split, Text, split};
+use super::call::{self, DtrussSplit, MAX_NUMBERS, split};
 use super::notes;
 use crate::error_names::System;
 use crate::format::Head;
+use crate::truss_common::{self, CallText};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
@@ -64,7 +65,7 @@ fn header(line: &[u8]) -> (Vec<DtrussColumn>, bool) {
 /// Decide.
 pub(super) fn of(head: Head<'_>) -> DtrussLayout {
     let mut by_count: [Vec<DtrussColumn>; MAX_NUMBERS + 1] = Default::default();
-    let (mut lines, mut headers): (Vec<Split<'_>>, Vec<bool>) = (Vec::new(), Vec::new());
+    let (mut lines, mut headers): (Vec<DtrussSplit<'_>>, Vec<bool>) = (Vec::new(), Vec::new());
     let (mut lwp, mut thread) = (false, false);
     for line in head.lines() {
         if notes::is_header(line) {
@@ -76,7 +77,7 @@ pub(super) fn of(head: Head<'_>) -> DtrussLayout {
             by_count[slot] = columns;
         } else {
             let split = split(line);
-            if matches!(call::read(split.body), Text::Call(_)) {
+            if matches!(call::read(split.body), CallText::Call(_)) {
                 lines.push(split);
             }
         }
@@ -94,8 +95,8 @@ pub(super) fn of(head: Head<'_>) -> DtrussLayout {
 }
 
 /// What so many numbers are, by what they do.
-fn guessed(count: usize, lines: &[Split<'_>]) -> Vec<DtrussColumn> {
-    let lines: Vec<&Split<'_>> = lines.iter().filter(|line| line.count == count && !line.has_colons).collect();
+fn guessed(count: usize, lines: &[DtrussSplit<'_>]) -> Vec<DtrussColumn> {
+    let lines: Vec<&DtrussSplit<'_>> = lines.iter().filter(|line| line.count == count && !line.has_colons).collect();
     match count {
         _ if lines.is_empty() || count == 0 => Vec::new(),
         1 if never_falls(&lines) => vec![Relative],
@@ -107,7 +108,7 @@ fn guessed(count: usize, lines: &[Split<'_>]) -> Vec<DtrussColumn> {
 }
 
 /// What stands behind RELATIVE: CPU time never exceeds the step of the thread's CPU clock, wall time may.
-fn second(lines: &[&Split<'_>]) -> DtrussColumn {
+fn second(lines: &[&DtrussSplit<'_>]) -> DtrussColumn {
     let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
     for line in lines {
         let [relative, second, _] = line.numbers;
@@ -121,22 +122,13 @@ fn second(lines: &[&Split<'_>]) -> DtrussColumn {
     Cpu
 }
 
-/// One fall in twenty is forgiven: lines of one thread from two processors may be swapped.
-fn never_falls(lines: &[&Split<'_>]) -> bool {
-    let (mut falls, mut rises) = (0, 0);
-    let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
-    for line in lines {
-        let number = line.numbers[0];
-        if let Some(before) = last.insert((line.pid, line.tid), number) {
-            falls += usize::from(number < before);
-            rises += usize::from(number > before);
-        }
-    }
-    rises > 0 && falls * 20 <= rises
+/// Whether the first number can be RELATIVE.
+fn never_falls(lines: &[&DtrussSplit<'_>]) -> bool {
+    truss_common::never_falls(lines.iter().map(|line| ((line.pid, line.tid), line.numbers[0])))
 }
 
 /// The header says it; else the form of the ids does, else calls that only one of the systems has.
-fn system(lwp: bool, thread: bool, lines: &[Split<'_>]) -> System {
+fn system(lwp: bool, thread: bool, lines: &[DtrussSplit<'_>]) -> System {
     const SOLARIS: [&[u8]; 12] = [
         b"lwp_",
         b"xstat",

@@ -2,6 +2,7 @@
 
 use crate::format::Parsed;
 use crate::line::{Extra, Line, LineKind, NO_NS};
+use crate::truss_common::summary_row;
 use crate::{quoting, scan, syscalls};
 use memchr::memmem;
 
@@ -89,8 +90,5 @@ fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if !rest.is_empty() || !is_row {
         return None;
     }
-    let mut row = Line::of(LineKind::SummaryTable);
-    row.name = parsed.texts.add(name);
-    row.extra = parsed.keep(Extra::SummaryRow { calls: calls as u64, failed: 0, total_ns: NO_NS });
-    Some(row)
+    Some(summary_row(name, calls as u64, 0, NO_NS, parsed))
 }

@@ -1,9 +1,10 @@
 //! Is this text of dtruss?
 
-use super::call::{self, Text, split};
+use super::call::{self, split};
 use super::notes;
 use crate::format::{Head, Recognition};
 use crate::scan;
+use crate::truss_common::CallText;
 
 /// Lines looked at.
 const MAX_LINES: usize = 2000;
@@ -20,9 +21,9 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
         }
         let split = split(line);
         match call::read(split.body) {
-            Text::Call(call) if call.is_marked || split.tid >= 0 => signs += 1,
-            Text::Call(_) => fits += 1,
-            Text::Cut(_) if is_other(line) => others += 1,
+            CallText::Call(call) if call.end.is_marked || split.tid >= 0 => signs += 1,
+            CallText::Call(_) => fits += 1,
+            CallText::Cut(_) if is_other(line) => others += 1,
             _ => {}
         }
     }

@@ -1,22 +1,12 @@
 //! The text of one call: name, arguments, and how it ended.
 
 use crate::scan;
+use crate::truss_common::{CallText, read_call};
 use memchr::memmem;
-
-/// A call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Call<'a> {
-    /// Its name.
-    pub name: &'a [u8],
-    /// What stands between the outer parentheses.
-    pub args: &'a [u8],
-    /// What stands behind them.
-    pub end: End,
-}
 
 /// What stands behind the arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum End {
+pub(super) enum FreebsdEnd {
     /// `= value (0xvalue)`.
     Value(i64),
     /// `ERR#number 'text'`.
@@ -29,25 +19,9 @@ pub(super) enum End {
     Nothing,
 }
 
-/// What a text is, taken as a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Text<'a> {
-    /// A call.
-    Call(Call<'a>),
-    /// Begins like a call of this name, but has no end or one that contradicts itself.
-    Cut(&'a [u8]),
-    /// Something else.
-    Other,
-}
-
 /// Read a text without blanks at its ends.
-pub(super) fn read(text: &[u8]) -> Text<'_> {
-    let Some((name, rest)) = name(text) else { return Text::Other };
-    let Some(inside) = rest.strip_prefix(b"(") else { return Text::Other };
-    match ending(inside) {
-        Some((args, end)) => Text::Call(Call { name, args, end }),
-        None => Text::Cut(name),
-    }
+pub(super) fn read(text: &[u8]) -> CallText<'_, FreebsdEnd> {
+    read_call(text, name, ending)
 }
 
 /// A call's name: `compat11.stat` is of an older kernel, `#580` has no name.
@@ -64,13 +38,15 @@ pub(super) fn plain_name(name: &[u8]) -> &[u8] {
 }
 
 /// Structures hold commas, parentheses and equals signs, and strings anything: the result is looked for from the right.
-fn ending(inside: &[u8]) -> Option<(&[u8], End)> {
+fn ending(inside: &[u8]) -> Option<(&[u8], FreebsdEnd)> {
     if let Some(text) = inside.strip_suffix(b"'") {
         let at = memmem::rfind(text, b"ERR#")?;
         let (number, rest) = scan::number(text.get(at + 4..)?)?;
-        return rest.starts_with(b" '").then(|| Some((arguments_before(text.get(..at)?)?, End::Error(number))))?;
+        return rest
+            .starts_with(b" '")
+            .then(|| Some((arguments_before(text.get(..at)?)?, FreebsdEnd::Error(number))))?;
     }
-    for (word, end) in [(&b"ERESTART"[..], End::Restarts), (b"EJUSTRETURN", End::JustReturns)] {
+    for (word, end) in [(&b"ERESTART"[..], FreebsdEnd::Restarts), (b"EJUSTRETURN", FreebsdEnd::JustReturns)] {
         if let Some(front) = inside.strip_suffix(word) {
             return Some((arguments_before(front)?, end));
         }
@@ -78,12 +54,12 @@ fn ending(inside: &[u8]) -> Option<(&[u8], End)> {
     let text = inside.strip_suffix(b")")?;
     match value(text) {
         Some(found) => found,
-        None => Some((text, End::Nothing)),
+        None => Some((text, FreebsdEnd::Nothing)),
     }
 }
 
 /// `…) = 3 (0x3`: `Some(None)` if the two numbers differ, which only damage can bring about.
-fn value(text: &[u8]) -> Option<Option<(&[u8], End)>> {
+fn value(text: &[u8]) -> Option<Option<(&[u8], FreebsdEnd)>> {
     let at = memmem::rfind(text, b" (0x")?;
     let (hex, rest) = scan::value(text.get(at + 2..)?)?;
     let front = text.get(..at)?;
@@ -93,7 +69,7 @@ fn value(text: &[u8]) -> Option<Option<(&[u8], End)>> {
     let args = arguments_before(front.get(..start)?.strip_suffix(b"= ")?)?;
     // Programs of 32 bits.
     let equal = decimal == hex || (decimal as u32 == hex as u32 && u32::try_from(hex).is_ok());
-    Some((rest.is_empty() && equal).then_some((args, End::Value(decimal))))
+    Some((rest.is_empty() && equal).then_some((args, FreebsdEnd::Value(decimal))))
 }
 
 /// What is before `)` and at least one blank or tab.

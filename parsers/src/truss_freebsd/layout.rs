@@ -3,13 +3,13 @@
 //! With both times it is always the time first and the duration behind it. A single one that never falls within a
 //! process is the time (`-d`); one that falls is the duration (`-D`).
 
-use super::call::{self, Call, End, Text};
-use super::notes::{self, Note};
-use super::split::{Split, split};
+use super::call::{self, FreebsdEnd};
+use super::notes::{self, FreebsdNote};
+use super::split::{FreebsdSplit, split};
 use super::table;
 use crate::format::Head;
 use crate::scan;
-use rustc_hash::FxHashMap;
+use crate::truss_common::{self, CallText, TrussCall};
 
 /// Smaller ids are those of processes.
 const FIRST_THREAD: i32 = 100_000;
@@ -58,7 +58,7 @@ impl FreebsdLayout {
 
 /// Decide.
 pub(super) fn of(head: Head<'_>) -> FreebsdLayout {
-    let (mut events, mut age): (Vec<Split<'_>>, Age) = (Vec::new(), Age::default());
+    let (mut events, mut age): (Vec<FreebsdSplit<'_>>, Age) = (Vec::new(), Age::default());
     let mut with_times = [0usize; 3];
     for line in head.lines() {
         let split = split(line, 2);
@@ -78,12 +78,14 @@ pub(super) fn of(head: Head<'_>) -> FreebsdLayout {
 }
 
 fn is_event(body: &[u8]) -> bool {
-    let is_note =
-        || notes::read(body).is_some_and(|note| !matches!(note, Note::Unknown | Note::OldStop | Note::Message));
-    matches!(call::read(body), Text::Call(_)) || is_note()
+    let is_note = || {
+        notes::read(body)
+            .is_some_and(|note| !matches!(note, FreebsdNote::Unknown | FreebsdNote::OldStop | FreebsdNote::Message))
+    };
+    matches!(call::read(body), CallText::Call(_)) || is_note()
 }
 
-fn ids(events: &[Split<'_>]) -> FreebsdIds {
+fn ids(events: &[FreebsdSplit<'_>]) -> FreebsdIds {
     let prefixed = events.iter().filter(|event| event.prefixed()).count();
     let both = events.iter().filter(|event| event.second >= 0).count();
     let threads = events.iter().filter(|event| event.first >= FIRST_THREAD).count();
@@ -95,18 +97,9 @@ fn ids(events: &[Split<'_>]) -> FreebsdIds {
     }
 }
 
-/// One fall in twenty is forgiven, for excerpts and clocks that were set.
-fn never_falls(events: &[Split<'_>]) -> bool {
-    let (mut falls, mut rises) = (0, 0);
-    let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
-    for event in events {
-        let time_ns = event.times_ns[0];
-        if let Some(before_ns) = last.insert((event.first, event.second), time_ns) {
-            falls += usize::from(time_ns < before_ns);
-            rises += usize::from(time_ns > before_ns);
-        }
-    }
-    rises > 0 && falls * 20 <= rises
+/// Whether a single column can be `-d`.
+fn never_falls(events: &[FreebsdSplit<'_>]) -> bool {
+    truss_common::never_falls(events.iter().map(|event| ((event.first, event.second), event.times_ns[0])))
 }
 
 /// Which version it was, by what only some write.
@@ -121,12 +114,12 @@ struct Age {
 impl Age {
     fn look_at(&mut self, body: &[u8]) {
         match notes::read(body) {
-            Some(Note::Signal(_, b"") | Note::OldStop) => self.old = true,
-            Some(Note::Exit(status)) => self.reported.push(status),
-            Some(Note::Message) => {}
+            Some(FreebsdNote::Signal(_, b"") | FreebsdNote::OldStop) => self.old = true,
+            Some(FreebsdNote::Exit(status)) => self.reported.push(status),
+            Some(FreebsdNote::Message) => {}
             Some(_) => self.new = true,
             None if body.starts_with(b"exit(") => {
-                if let Text::Call(Call { args, end: End::Nothing, .. }) = call::read(body) {
+                if let CallText::Call(TrussCall { args, end: FreebsdEnd::Nothing, .. }) = call::read(body) {
                     self.asked.extend(scan::value(args).map(|(status, _)| status));
                 }
             }

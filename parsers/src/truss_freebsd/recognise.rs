@@ -1,10 +1,11 @@
 //! Is this text of FreeBSD's truss?
 
-use super::call::{self, Call, End, Text};
+use super::call::{self, FreebsdEnd};
 use super::split::split;
 use super::{notes, table};
 use crate::format::{Head, Recognition};
 use crate::scan;
+use crate::truss_common::{CallText, TrussCall};
 
 /// Lines looked at.
 const MAX_LINES: usize = 2000;
@@ -45,12 +46,16 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
 fn says(line: &[u8]) -> Sign {
     let split = split(line, 2);
     match call::read(split.body) {
-        Text::Call(Call { end: End::Value(_) | End::Error(_), args, .. }) if !has_blank_comma(args) => Sign::Yes,
-        Text::Call(Call { end: End::Nothing, .. }) => Sign::Nothing,
-        Text::Call(_) | Text::Cut(_) => Sign::Other,
-        Text::Other if notes::read(split.body).is_some_and(|note| note.is_sign()) => Sign::Yes,
-        Text::Other if split.body.ends_with(b"<unfinished ...>") || split.body.starts_with(b"+++ ") => Sign::Other,
-        Text::Other => Sign::Nothing,
+        CallText::Call(TrussCall { end: FreebsdEnd::Value(_) | FreebsdEnd::Error(_), args, .. })
+            if !has_blank_comma(args) =>
+        {
+            Sign::Yes
+        }
+        CallText::Call(TrussCall { end: FreebsdEnd::Nothing, .. }) => Sign::Nothing,
+        CallText::Call(_) | CallText::Cut(_) => Sign::Other,
+        CallText::Other if notes::read(split.body).is_some_and(|note| note.is_sign()) => Sign::Yes,
+        CallText::Other if split.body.ends_with(b"<unfinished ...>") || split.body.starts_with(b"+++ ") => Sign::Other,
+        CallText::Other => Sign::Nothing,
     }
 }
 

@@ -4,8 +4,9 @@
 //! Out:  open, 12 calls, 3 failed, total 101200 ns
 
 use crate::format::Parsed;
-use crate::line::{Extra, Line, LineKind};
+use crate::line::{Line, LineKind};
 use crate::scan;
+use crate::truss_common::{count, fields, summary_row};
 
 /// The header of the table.
 pub(super) fn is_header(line: &[u8]) -> bool {
@@ -31,26 +32,14 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     if !is_row(line) {
         return Line::of(if line.starts_with(b"truss: ") { LineKind::Notice } else { LineKind::Foreign });
     }
-    let mut row = Line::of(LineKind::SummaryTable);
-    if let (Some(total_ns), Some(calls), Some(failed)) = (seconds(second), count(third), count(fourth)) {
-        row.name = parsed.texts.add(first);
-        row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
+    match (seconds(second), count(third), count(fourth)) {
+        (Some(total_ns), Some(calls), Some(failed)) => summary_row(first, calls, failed, total_ns, parsed),
+        // The total.
+        _ => Line::of(LineKind::SummaryTable),
     }
-    row
-}
-
-/// The first fields; empty where there is none. The last says only whether there are more.
-fn fields(text: &[u8]) -> [&[u8]; 5] {
-    let mut fields = text.split(u8::is_ascii_whitespace).filter(|field| !field.is_empty());
-    std::array::from_fn(|_| fields.next().unwrap_or(b""))
 }
 
 fn seconds(field: &[u8]) -> Option<i64> {
     let (ns, places, rest) = scan::seconds(field)?;
     (places == 9 && rest.is_empty()).then_some(ns)
-}
-
-fn count(field: &[u8]) -> Option<u64> {
-    let (value, rest) = scan::number(field)?;
-    rest.is_empty().then_some(value as u64)
 }

@@ -2,21 +2,11 @@
 
 use crate::line::NO_NS;
 use crate::scan;
-
-/// A call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Call<'a> {
-    /// Its name.
-    pub name: &'a [u8],
-    /// What stands between the outer parentheses.
-    pub args: &'a [u8],
-    /// What stands behind them.
-    pub end: End<'a>,
-}
+use crate::truss_common::{CallText, read_call};
 
 /// What stands behind the arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum End<'a> {
+pub(super) enum SolarisEnd<'a> {
     /// `= value [value]`; [`NO_NS`] for what is not a number.
     Value(i64, i64),
     /// `Err#number NAME`.
@@ -33,25 +23,15 @@ pub(super) enum End<'a> {
     Nothing,
 }
 
-/// What a text is, taken as a call.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Text<'a> {
-    /// A call.
-    Call(Call<'a>),
-    /// The beginning of a call of this name.
-    Cut(&'a [u8]),
-    /// Something else.
-    Other,
+/// Read a text without blanks at its ends.
+pub(super) fn read(text: &[u8]) -> CallText<'_, SolarisEnd<'_>> {
+    read_call(text, name, end)
 }
 
-/// Read a text without blanks at its ends.
-pub(super) fn read(text: &[u8]) -> Text<'_> {
-    let Some((name, rest)) = name(text) else { return Text::Other };
-    let Some(inside) = rest.strip_prefix(b"(") else { return Text::Other };
-    match sleeping(inside).or_else(|| born(inside)).or_else(|| returned(inside)) {
-        Some((args, end)) => Text::Call(Call { name, args: scan::trim(args), end }),
-        None => Text::Cut(name),
-    }
+/// The arguments and the end of a call.
+fn end(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
+    let (args, end) = sleeping(inside).or_else(|| born(inside)).or_else(|| returned(inside))?;
+    Some((scan::trim(args), end))
 }
 
 /// A call's name. Calls that truss does not know are `sys#191`.
@@ -60,29 +40,29 @@ fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (end > 0 && !text.first()?.is_ascii_digit()).then(|| text.split_at(end))
 }
 
-fn sleeping(inside: &[u8]) -> Option<(&[u8], End<'_>)> {
+fn sleeping(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     const NOTICES: [&[u8]; 2] = [b"(sleeping...)", b"(waiting for child to exit()/exec()...)"];
     let before = NOTICES.iter().find_map(|notice| inside.strip_suffix(*notice))?;
-    Some((scan::trim_end(before).strip_suffix(b")")?, End::Sleeping))
+    Some((scan::trim_end(before).strip_suffix(b")")?, SolarisEnd::Sleeping))
 }
 
-fn born(inside: &[u8]) -> Option<(&[u8], End<'_>)> {
+fn born(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     let tail = scan::skip_blanks(inside.strip_prefix(b")")?);
     let (end, tail) = match tail.strip_prefix(b"(returning as child ...)") {
-        Some(tail) => (End::Child(NO_NS), tail),
-        None => (End::NewLwp, tail.strip_prefix(b"(returning as new lwp ...)")?),
+        Some(tail) => (SolarisEnd::Child(NO_NS), tail),
+        None => (SolarisEnd::NewLwp, tail.strip_prefix(b"(returning as new lwp ...)")?),
     };
-    let Some(End::Value(value, _)) = ending(tail) else { return None };
-    Some((b"", if end == End::NewLwp { end } else { End::Child(value) }))
+    let Some(SolarisEnd::Value(value, _)) = ending(tail) else { return None };
+    Some((b"", if end == SolarisEnd::NewLwp { end } else { SolarisEnd::Child(value) }))
 }
 
 /// Arguments may hold parentheses, so the result is looked for from the right.
-fn returned(inside: &[u8]) -> Option<(&[u8], End<'_>)> {
+fn returned(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     memchr::memrchr_iter(b')', inside).find_map(|at| {
         let (args, tail) = (inside.get(..at)?, inside.get(at + 1..)?);
         let end = ending(tail)?;
         // Cut behind an inner parenthesis: `fcntl(4, F_SETFL, (no flags)`.
-        (end != End::Nothing || is_balanced(args)).then_some((args, end))
+        (end != SolarisEnd::Nothing || is_balanced(args)).then_some((args, end))
     })
 }
 
@@ -91,10 +71,10 @@ fn is_balanced(args: &[u8]) -> bool {
     args.contains(&b'"') || count(b'(') == count(b')')
 }
 
-fn ending(tail: &[u8]) -> Option<End<'_>> {
+fn ending(tail: &[u8]) -> Option<SolarisEnd<'_>> {
     let text = scan::trim(tail);
     if text.is_empty() {
-        return Some(End::Nothing);
+        return Some(SolarisEnd::Nothing);
     }
     if text.len() == scan::trim_end(tail).len() {
         return None;
@@ -103,15 +83,15 @@ fn ending(tail: &[u8]) -> Option<End<'_>> {
         return error(number);
     }
     if let Some(count) = text.strip_prefix(b"argc = ").or_else(|| text.strip_prefix(b"argc: ")) {
-        return scan::number(scan::skip_blanks(count)).filter(|(_, rest)| rest.is_empty()).map(|_| End::Exec);
+        return scan::number(scan::skip_blanks(count)).filter(|(_, rest)| rest.is_empty()).map(|_| SolarisEnd::Exec);
     }
     let (value, rest) = result(scan::skip_blanks(text.strip_prefix(b"=")?))?;
     let rest = scan::skip_blanks(rest);
     if rest.is_empty() {
-        return Some(End::Value(value, NO_NS));
+        return Some(SolarisEnd::Value(value, NO_NS));
     }
     let (second, rest) = result(scan::skip_blanks(rest.strip_prefix(b"[")?))?;
-    (scan::skip_blanks(rest) == b"]").then_some(End::Value(value, second))
+    (scan::skip_blanks(rest) == b"]").then_some(SolarisEnd::Value(value, second))
 }
 
 /// A number, or a word such as `SIG_DFL`.
@@ -123,13 +103,13 @@ fn result(text: &[u8]) -> Option<(i64, &[u8])> {
     rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t' | b']')).then_some((value, rest))
 }
 
-fn error(text: &[u8]) -> Option<End<'_>> {
+fn error(text: &[u8]) -> Option<SolarisEnd<'_>> {
     let (number, rest) = scan::number(text)?;
     let rest = scan::skip_blanks(rest);
     let (name, rest) = scan::name(rest).unwrap_or((b"", rest));
     let privilege = scan::skip_blanks(rest);
     let is_whole = privilege.is_empty() || (privilege.starts_with(b"[") && privilege.ends_with(b"]"));
-    is_whole.then_some(End::Error(number, name))
+    is_whole.then_some(SolarisEnd::Error(number, name))
 }
 
 /// Calls whose strings are buffers: two characters for each byte, quotes not escaped.

@@ -4,10 +4,10 @@
 //! What one or two of them are is told by the numbers themselves: `-d` never falls, `-D` is the difference of
 //! successive `-d` of an LWP, and `-E`, being CPU time, is nearly always zero.
 
-use super::split::{Split, split};
+use super::split::{SolarisSplit, split};
 use super::{call, notes, table};
 use crate::format::{Head, Parsed};
-use crate::scan;
+use crate::truss_common::{self, CallText};
 use rustc_hash::FxHashMap;
 
 /// What a time column is.
@@ -52,8 +52,8 @@ impl SolarisLayout {
 
 /// Decide.
 pub(super) fn of(head: Head<'_>) -> SolarisLayout {
-    let base_ns = head.lines().find_map(base_ns);
-    let mut events: Vec<Split<'_>> = Vec::new();
+    let base_ns = head.lines().find_map(notes::base_ns);
+    let mut events: Vec<SolarisSplit<'_>> = Vec::new();
     let mut with_times = [0usize; 4];
     for line in head.lines() {
         let split = split(line, 3);
@@ -75,18 +75,10 @@ pub(super) fn of(head: Head<'_>) -> SolarisLayout {
 fn is_event(body: &[u8]) -> bool {
     // Of `-u`: differences count from these lines as from any other.
     let is_function = body.starts_with(b"-> ") || body.starts_with(b"<- ");
-    is_function
-        || matches!(call::read(body), call::Text::Call(_))
-        || notes::event(body, &mut Parsed::default()).is_some()
+    is_function || matches!(call::read(body), CallText::Call(_)) || notes::event(body, &mut Parsed::default()).is_some()
 }
 
-/// `Base time stamp:  1259025932.1234  [ Tue Nov 24 01:25:32 GMT 2009 ]`
-pub(super) fn base_ns(line: &[u8]) -> Option<i64> {
-    let rest = scan::skip_blanks(line).strip_prefix(b"Base time stamp:")?;
-    Some(scan::seconds(scan::skip_blanks(rest))?.0)
-}
-
-fn columns(count: usize, has_base: bool, events: &[Split<'_>]) -> [SolarisColumn; 3] {
+fn columns(count: usize, has_base: bool, events: &[SolarisSplit<'_>]) -> [SolarisColumn; 3] {
     use SolarisColumn::{Cpu, End, Since};
     match count {
         1 if has_base || never_falls(events) => [End, Since, Cpu],
@@ -100,23 +92,20 @@ fn columns(count: usize, has_base: bool, events: &[Split<'_>]) -> [SolarisColumn
 }
 
 /// First columns of successive events of the same LWP.
-fn successive<'a>(events: &'a [Split<'a>]) -> impl Iterator<Item = (&'a Split<'a>, &'a Split<'a>)> {
-    let mut last: FxHashMap<(i32, i32), &Split<'_>> = FxHashMap::default();
+fn successive<'a>(
+    events: &'a [SolarisSplit<'a>],
+) -> impl Iterator<Item = (&'a SolarisSplit<'a>, &'a SolarisSplit<'a>)> {
+    let mut last: FxHashMap<(i32, i32), &SolarisSplit<'_>> = FxHashMap::default();
     events.iter().filter_map(move |event| Some((last.insert((event.pid, event.lwp), event)?, event)))
 }
 
-/// Excerpts may be put together out of order, so one fall in twenty is forgiven; so many rises at least are wanted.
-fn never_falls(events: &[Split<'_>]) -> bool {
-    let (mut falls, mut rises) = (0, 0);
-    for (before, event) in successive(events) {
-        falls += usize::from(event.times_ns[0] < before.times_ns[0]);
-        rises += usize::from(event.times_ns[0] > before.times_ns[0]);
-    }
-    rises > 0 && falls * 20 <= rises
+/// Whether the first column can be `-d`.
+fn never_falls(events: &[SolarisSplit<'_>]) -> bool {
+    truss_common::never_falls(events.iter().map(|event| ((event.pid, event.lwp), event.times_ns[0])))
 }
 
 /// Whether the second column is the difference of the first: compared where there is a difference.
-fn is_difference(events: &[Split<'_>]) -> bool {
+fn is_difference(events: &[SolarisSplit<'_>]) -> bool {
     let (mut fits, mut pairs) = (0, 0);
     for (before, event) in successive(events) {
         let since_ns = event.times_ns[0] - before.times_ns[0];
@@ -131,7 +120,7 @@ fn is_difference(events: &[Split<'_>]) -> bool {
 }
 
 /// No call uses the processor for a second without a stop; and most use too little to be seen.
-fn is_cpu(events: &[Split<'_>]) -> bool {
+fn is_cpu(events: &[SolarisSplit<'_>]) -> bool {
     let zeros = events.iter().filter(|event| event.times_ns[0] == 0).count();
     let longest_ns = events.iter().map(|event| event.times_ns[0]).max().unwrap_or(0);
     longest_ns < 1_000_000_000 && zeros * 2 >= events.len()

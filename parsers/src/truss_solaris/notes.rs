@@ -1,11 +1,11 @@
 //! What truss says beside calls: signals, faults, siginfo, arguments, verbose lines, messages.
 
-use super::layout;
-use super::split::Split;
+use super::split::SolarisSplit;
 use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
 use crate::text::Text;
+use crate::truss_common::{SignalInfo, signal_name};
 
 /// Signals of Solaris and illumos, by number.
 const SIGNALS: [&str; 42] = [
@@ -53,20 +53,12 @@ const SIGNALS: [&str; 42] = [
     "SIGINFO",
 ];
 
-/// The name of a signal.
-pub(super) fn signal_name(number: i64, parsed: &mut Parsed) -> Text {
-    match usize::try_from(number).ok().and_then(|at| SIGNALS.get(at)).filter(|name| !name.is_empty()) {
-        Some(name) => parsed.texts.add(name.as_bytes()),
-        None => parsed.texts.add(format!("signal {number}").as_bytes()),
-    }
-}
-
 /// How a process ended, from its wait status.
 pub(super) fn wait_status(status: i64, parsed: &mut Parsed) -> Option<Ended> {
     match status & 0x7f {
         0 => Some(Ended::Exited((status >> 8 & 0xff) as i32)),
         0x7f => None,
-        signal => Some(Ended::Killed(signal_name(signal, parsed))),
+        signal => Some(Ended::Killed(signal_name(&SIGNALS, signal, parsed))),
     }
 }
 
@@ -180,28 +172,20 @@ fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
 
 /// `SIGCLD CLD_EXITED pid=4711 status=0x0001`, `SIGALRM pid=408 uid=0`.
 fn siginfo(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
-    let (mut from, mut status, mut code) = (NO_ID, None, &b""[..]);
-    for (at, word) in text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty()).enumerate() {
-        if at == 0 {
-            line.name = parsed.texts.add(word);
-        } else if let Some((pid, _)) = word.strip_prefix(b"pid=").and_then(scan::number) {
-            from = i32::try_from(pid).unwrap_or(NO_ID);
-        } else if let Some((value, _)) = word.strip_prefix(b"status=").and_then(scan::value) {
-            status = Some(value);
-        } else if word.starts_with(b"CLD_") {
-            code = word;
-        }
-    }
-    let ended = status.and_then(|status| match code {
-        b"CLD_EXITED" => Some(Ended::Exited(status as i32)),
-        b"CLD_KILLED" | b"CLD_DUMPED" => Some(Ended::Killed(signal_name(status, parsed))),
-        _ => None,
-    });
-    line.extra = parsed.keep(Extra::Signal { from, ended });
+    let mut words = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
+    line.name = parsed.texts.add(words.next().unwrap_or(b""));
+    let extra = SignalInfo::of(words).extra(&SIGNALS, parsed);
+    line.extra = parsed.keep(extra);
+}
+
+/// `Base time stamp:  1259025932.1234  [ Tue Nov 24 01:25:32 GMT 2009 ]`: the moment that stamps count from.
+pub(super) fn base_ns(line: &[u8]) -> Option<i64> {
+    let rest = scan::skip_blanks(line).strip_prefix(b"Base time stamp:")?;
+    Some(scan::seconds(scan::skip_blanks(rest))?.0)
 }
 
 /// What truss says about itself, or about a process that it lost.
-pub(super) fn message(split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
+pub(super) fn message(split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
     let body = split.body;
     if body == b"*** process killed ***" {
         return Some(Line::of(LineKind::Exit));
@@ -211,7 +195,7 @@ pub(super) fn message(split: &Split<'_>, parsed: &mut Parsed) -> Option<Line> {
         line.extra = parsed.keep(Extra::Attached(split.pid, false));
         return Some(line);
     }
-    if let Some(base_ns) = layout::base_ns(body) {
+    if let Some(base_ns) = base_ns(body) {
         let mut line = Line::of(LineKind::Notice);
         line.extra = parsed.keep(Extra::Restarted { base_ns });
         return Some(line);

@@ -1,10 +1,11 @@
 //! Is this text of Solaris or illumos truss?
 
-use super::call::{self, Call, End, Text};
+use super::call::{self, SolarisEnd};
 use super::split::split;
 use super::{notes, table};
 use crate::format::{Head, Parsed, Recognition};
 use crate::scan;
+use crate::truss_common::{CallText, TrussCall};
 
 /// What one line says about the question.
 enum Sign {
@@ -57,25 +58,29 @@ fn says(line: &[u8]) -> Sign {
         return Sign::Yes;
     }
     match call::read(split.body) {
-        Text::Call(call) => says_call(&call, line, split.prefixed || split.columns > 0),
+        CallText::Call(call) => says_call(&call, line, split.prefixed || split.columns > 0),
         _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => Sign::Weak,
         _ if split.prefixed => Sign::Weak,
         _ => Sign::Nothing,
     }
 }
 
-fn says_call(call: &Call<'_>, line: &[u8], has_columns: bool) -> Sign {
+fn says_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8], has_columns: bool) -> Sign {
     // ltrace marks system calls.
     if call.name.starts_with(b"SYS_") || is_aix_call(call, line) {
         return Sign::No;
     }
     match call.end {
-        End::Error(_, name) if !name.is_empty() => Sign::Yes,
-        End::Exec | End::Sleeping | End::Child(_) | End::NewLwp => Sign::Yes,
-        End::Error(..) => Sign::Nothing,
-        End::Value(..) | End::Nothing if has_columns || has_wide_hex(line) || has_tab_before_result(line) => Sign::Fits,
-        End::Value(..) => Sign::Weak,
-        End::Nothing => Sign::Nothing,
+        SolarisEnd::Error(_, name) if !name.is_empty() => Sign::Yes,
+        SolarisEnd::Exec | SolarisEnd::Sleeping | SolarisEnd::Child(_) | SolarisEnd::NewLwp => Sign::Yes,
+        SolarisEnd::Error(..) => Sign::Nothing,
+        SolarisEnd::Value(..) | SolarisEnd::Nothing
+            if has_columns || has_wide_hex(line) || has_tab_before_result(line) =>
+        {
+            Sign::Fits
+        }
+        SolarisEnd::Value(..) => Sign::Weak,
+        SolarisEnd::Nothing => Sign::Nothing,
     }
 }
 
@@ -84,8 +89,8 @@ const AIX_NAMES: [&[u8]; 9] =
     [b"kread", b"kwrite", b"kopen", b"kioctl", b"kfork", b"kfcntl", b"klseek", b"kwaitpid", b"__loadx"];
 
 /// AIX has two blanks before the error's name, and names of its own.
-fn is_aix_call(call: &Call<'_>, line: &[u8]) -> bool {
-    let is_error = matches!(call.end, End::Error(..));
+fn is_aix_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8]) -> bool {
+    let is_error = matches!(call.end, SolarisEnd::Error(..));
     AIX_NAMES.contains(&call.name) || (is_error && (call.name == b"statx" || has_two_blanks_in_error(line)))
 }
 
@@ -93,7 +98,7 @@ fn is_aix_call(call: &Call<'_>, line: &[u8]) -> bool {
 pub(crate) fn is_aix(line: &[u8]) -> bool {
     let line = scan::trim_end(line);
     match call::read(split(line, 3).body) {
-        Text::Call(call) => is_aix_call(&call, line),
+        CallText::Call(call) => is_aix_call(&call, line),
         _ => table::row_name(line).is_some_and(|name| AIX_NAMES.contains(&name)),
     }
 }

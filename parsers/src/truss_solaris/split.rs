@@ -2,17 +2,18 @@
 
 use crate::line::NO_ID;
 use crate::scan;
+use crate::truss_common::{ends_column, id, prefixes_inside, time_columns};
 
 /// A line cut into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) struct Split<'a> {
+pub(super) struct SolarisSplit<'a> {
     /// Process id, [`NO_ID`] if not printed.
     pub pid: i32,
     /// Number of the LWP (on AIX: id of the kernel thread), [`NO_ID`] if not printed.
     pub lwp: i32,
     /// Whether there is a prefix.
     pub prefixed: bool,
-    /// The time columns, as many as [`Split::columns`] says.
+    /// The time columns, as many as [`SolarisSplit::columns`] says.
     pub times_ns: [i64; 3],
     /// How many time columns there are.
     pub columns: usize,
@@ -23,12 +24,12 @@ pub(super) struct Split<'a> {
 }
 
 /// Cut a line that has at most `columns` time columns.
-pub(super) fn split(line: &[u8], columns: usize) -> Split<'_> {
+pub(super) fn split(line: &[u8], columns: usize) -> SolarisSplit<'_> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let text = scan::skip_blanks(line);
     match prefix(text) {
-        Some((pid, lwp, rest)) => behind(pid, lwp, true, rest, columns),
-        None => behind(NO_ID, NO_ID, false, line, columns),
+        Some((pid, lwp, rest)) => after_prefix(pid, lwp, true, rest, columns),
+        None => after_prefix(NO_ID, NO_ID, false, line, columns),
     }
 }
 
@@ -37,27 +38,18 @@ pub(super) fn split(line: &[u8], columns: usize) -> Split<'_> {
 /// ```text
 /// please wait... 4711:    execve("/bin/true", 0x08047B5C, 0x08047B64)  argc = 1
 /// ```
-pub(super) fn split_inside(line: &[u8], columns: usize) -> impl Iterator<Item = Split<'_>> {
-    // Long lines with many colons are not worth more than a few tries.
-    memchr::memchr_iter(b':', line).take(16).filter_map(move |colon| {
-        let front = line.get(..colon)?;
-        let is_id = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'/' | b'@');
-        let start = front.iter().rposition(|byte| !is_id(byte))? + 1;
-        let (pid, lwp, rest) = prefix(line.get(start..)?)?;
-        Some(behind(pid, lwp, true, rest, columns))
+pub(super) fn split_inside(line: &[u8], columns: usize) -> impl Iterator<Item = SolarisSplit<'_>> {
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'/' | b'@');
+    prefixes_inside(line, b':', is_part).filter_map(move |inside| {
+        let (pid, lwp, rest) = prefix(inside)?;
+        Some(after_prefix(pid, lwp, true, rest, columns))
     })
 }
 
-fn behind(pid: i32, lwp: i32, prefixed: bool, text: &[u8], most: usize) -> Split<'_> {
-    let (mut times_ns, mut columns, mut rest) = ([0; 3], 0, text);
-    while columns < most.min(3) {
-        let Some((time_ns, next)) = stamp(scan::skip_blanks(rest)) else { break };
-        times_ns[columns] = time_ns;
-        columns += 1;
-        rest = next;
-    }
+fn after_prefix(pid: i32, lwp: i32, prefixed: bool, text: &[u8], max: usize) -> SolarisSplit<'_> {
+    let (times_ns, columns, rest) = time_columns(text, max, stamp);
     let indented = rest.first().is_some_and(|byte| matches!(byte, b' ' | b'\t'));
-    Split { pid, lwp, prefixed, times_ns, columns, indented, body: scan::trim(rest) }
+    SolarisSplit { pid, lwp, prefixed, times_ns, columns, indented, body: scan::trim(rest) }
 }
 
 /// `pid:`, `pid/lwp:`, `/lwp:`, each with `@tid` if wanted, and a blank or tab behind it; `pid: tid:` on AIX.
@@ -72,28 +64,18 @@ fn prefix(text: &[u8]) -> Option<(i32, i32, &[u8])> {
         None => rest,
     };
     let rest = rest.strip_prefix(b":")?;
-    if !ends(rest) || (pid == NO_ID && lwp == NO_ID) {
+    if !ends_column(rest) || (pid == NO_ID && lwp == NO_ID) {
         return None;
     }
     let second = || id(scan::skip_blanks(rest)).and_then(|(tid, rest)| Some((tid, rest.strip_prefix(b":")?)));
-    match second().filter(|&(_, rest)| lwp == NO_ID && ends(rest)) {
+    match second().filter(|&(_, rest)| lwp == NO_ID && ends_column(rest)) {
         Some((tid, rest)) => Some((pid, tid, rest)),
         None => Some((pid, lwp, rest)),
     }
 }
 
-/// Whether a column ends here.
-fn ends(rest: &[u8]) -> bool {
-    rest.first().is_none_or(|byte| matches!(byte, b' ' | b'\t'))
-}
-
-fn id(text: &[u8]) -> Option<(i32, &[u8])> {
-    let (value, rest) = scan::number(text)?;
-    Some((i32::try_from(value).ok()?, rest))
-}
-
 /// Seconds with exactly four decimals, and a blank or nothing behind them.
 fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
     let (time_ns, digits, rest) = scan::seconds(text)?;
-    (digits == 4 && ends(rest)).then_some((time_ns, rest))
+    (digits == 4 && ends_column(rest)).then_some((time_ns, rest))
 }

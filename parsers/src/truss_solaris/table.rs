@@ -4,8 +4,9 @@
 //! Out:  open, 12 calls, 3 failed, total 3000000 ns (CPU time)
 
 use crate::format::Parsed;
-use crate::line::{Extra, Line, LineKind};
+use crate::line::{Line, LineKind};
 use crate::scan;
+use crate::truss_common::{count, fields, summary_row};
 
 /// A line of the table that cannot be anything else.
 pub(super) fn is_sign(line: &[u8]) -> bool {
@@ -38,21 +39,12 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
         && scan::name(first).is_some_and(|(_, rest)| rest.is_empty())
         && let Some(failed) = if fourth.is_empty() { Some(0) } else { count(fourth) }
     {
-        let mut row = Line::of(LineKind::SummaryTable);
-        row.name = parsed.texts.add(first);
-        row.extra = parsed.keep(Extra::SummaryRow { calls, failed, total_ns });
-        return row;
+        return summary_row(first, calls, failed, total_ns, parsed);
     }
     let is_rule = text.ends_with(b"----");
     let is_total = [&b"total:"[..], b"elapsed:", b"Library:"].iter().any(|word| text.starts_with(word));
     let is_count = third.is_empty() && !first.ends_with(b":") && count(second).is_some();
     Line::of(if is_rule || is_total || is_count { LineKind::SummaryTable } else { LineKind::Foreign })
-}
-
-/// The first fields; empty where there is none. The last says only whether there are more.
-fn fields(text: &[u8]) -> [&[u8]; 5] {
-    let mut fields = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|field| !field.is_empty());
-    std::array::from_fn(|_| fields.next().unwrap_or(b""))
 }
 
 /// Whole seconds of zero are left out: `.003`.
@@ -66,9 +58,4 @@ fn seconds(field: &[u8]) -> Option<i64> {
         None => scan::seconds(field).filter(|found| found.1 > 0).map(|(time_ns, _, rest)| (time_ns, rest))?,
     };
     rest.is_empty().then_some(time_ns)
-}
-
-fn count(field: &[u8]) -> Option<u64> {
-    let (value, rest) = scan::number(field)?;
-    rest.is_empty().then_some(value as u64)
 }
