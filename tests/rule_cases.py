@@ -1,23 +1,27 @@
-"""Small programs that have a fault, and some that look alike and have none: the cases that the rules are judged by.
+"""Small programs with a fault, and programs that look alike and have none: the cases that the rules are judged by.
 
-They are data: `live_rules/*.toml`, a `[[case]]` each.
+They are data: `kept_rules/RULE/cases.toml`, with a capture of each program next to it.
 
-    name = "what the program does"
+    [found-1]                              the rule finds the fault; `[quiet-1]`: it must not report the program
+    claim = "what the program does"
     language = "python" or "sh"
     program = "its text"
-    options = ["-f", "-ttt", "-T", "-y"]   of strace; these are the usual ones. `-e inject=fsync:delay_enter=20000`
+    options = ["-f", "-ttt", "-T", "-y"]   strace's options; these are the default. `-e inject=fsync:delay_enter=20000`
                                            makes calls slow on any machine
-    edit = "truncate -s -9 own.strace"     what happens to the capture then, in sh
+    edit = "truncate -s -9 own.strace"     a change to the capture, in sh
     needs = ["gcc"]                        programs without which the case cannot be captured
-    finds = ["sync-storm"]                 rules that must match, as findings or below more specific ones
-    first = "sync-storm"                   the rule of the first finding
-    calm = true                            no finding is a warning or an error
-    never = ["tiny-io"]                    rules that must not match
+    sample = "ssh-login/ssh-login.truss"   instead of a program: a capture in samples/
+    finds = ["sync-storm"]                 other rules that must match, as findings or below more specific ones
+    first = true                           the first finding is of this rule
+    never = ["tiny-io"]                    other rules that must not match
+    no_warnings = true                     no finding is a warning or an error
 
-A capture of each is kept in `kept_rules/`, made once on a machine with nothing else to do. What a rule must not say is
-judged by these: on a machine that is slow or busy, what is quick in itself may cost seconds, and saying so is right.
+`kept_rules/healthy/` has programs without a fault that no single rule is about.
 
-    python tests/rule_cases.py             make those that are missing or of a program that has changed since
+The captures were made on an idle machine. Whether a rule stays quiet is judged by these only: on a busy machine,
+a quick operation may take seconds, and a finding about it is right.
+
+    python tests/rule_cases.py             capture the programs that are new or have changed
 """
 
 from __future__ import annotations
@@ -25,7 +29,6 @@ from __future__ import annotations
 import hashlib
 import lzma
 import os
-import re
 import shutil
 import sys
 import textwrap
@@ -41,37 +44,52 @@ from tracealyze import Trace
 from tracealyze.findings.finding import Severity
 
 HERE = Path(__file__).parent
+SAMPLES = HERE.parent / "samples"
 KEPT = HERE / "kept_rules"
+PROGRAMS = KEPT / "programs.txt"
+"""From which program each capture was made: a digest and the case, a line each."""
 
 
 @dataclass(frozen=True)
 class Case:
-    """A program, how to capture it, and what the rules must and must not say about it."""
+    """A program, how to capture it, and which rules must and must not match."""
 
     name: str
-    program: str
+    """`RULE/found-1` or `RULE/quiet-1`."""
+    claim: str
+    program: str = ""
+    sample: str = ""
     language: str = "python"
     options: tuple[str, ...] = ("-f", "-ttt", "-T", "-y")
     edit: str = ""
     needs: tuple[str, ...] = ()
-    finds: tuple[str, ...] = ()
-    first: str = ""
-    never: tuple[str, ...] = ()
-    calm: bool = False
+    finds: frozenset[str] = frozenset()
+    first: bool = False
+    never: frozenset[str] = frozenset()
+    no_warnings: bool = False
 
     @property
-    def kept(self) -> Path:
-        """Its capture; another program, or other options, are another file."""
+    def rule(self) -> str:
+        """The rule that the case is about, or `healthy`."""
+        return self.name.split("/")[0]
+
+    @property
+    def capture(self) -> Path:
+        """The capture in the repository."""
+        return SAMPLES / self.sample if self.sample else KEPT / f"{self.name}.strace.xz"
+
+    @property
+    def digest(self) -> str:
+        """It differs if the program or the way to capture it has changed."""
         made_by = repr((self.language, self.program, self.options, self.edit))
-        digest = hashlib.sha256(made_by.encode()).hexdigest()[:6]
-        return KEPT / f"{re.sub('[^a-z0-9]+', '-', self.name.lower())}.{digest}.strace.xz"
+        return hashlib.sha256(made_by.encode()).hexdigest()[:6]
 
     def missing(self) -> list[str]:
-        """The programs that it needs and this machine has not."""
+        """The needed programs that are not installed."""
         return [tool for tool in self.needs if not shutil.which(tool)]
 
-    def captured(self, folder: Path, python: str = sys.executable) -> Path:
-        """A capture of it, made here and now: without what an installation adds to the start of Python."""
+    def capture_here(self, folder: Path, python: str = sys.executable) -> Path:
+        """Capture the program on this machine, in a Python without site packages."""
         text = textwrap.dedent(self.program)
         command = [python, "-I", "-S", "-c", text] if self.language == "python" else ["/bin/sh", "-c", text]
         folder.mkdir(exist_ok=True)
@@ -81,49 +99,58 @@ class Case:
         return capture
 
     def is_found(self, trace: Trace) -> bool:
-        """Whether the rules say what they must."""
-        is_first = not self.first or (bool(trace.findings) and trace.findings[0].name == self.first)
-        return is_first and set(self.finds) <= found(trace)
+        """Whether the rules that must match do."""
+        is_first = not self.first or (bool(trace.findings) and trace.findings[0].name == self.rule)
+        return is_first and self.finds <= matching_rules(trace)
 
-    def is_spared(self, trace: Trace) -> bool:
-        """Whether the rules do not say what they must not."""
-        is_calm = not self.calm or all(each.severity == Severity.INFO for each in trace.findings)
-        return is_calm and not set(self.never) & found(trace)
+    def is_quiet(self, trace: Trace) -> bool:
+        """Whether the rules that must not match do not."""
+        has_no_warnings = not self.no_warnings or all(each.severity == Severity.INFO for each in trace.findings)
+        return has_no_warnings and not self.never & matching_rules(trace)
 
 
-def found(trace: Trace) -> set[str]:
+def matching_rules(trace: Trace) -> set[str]:
     """The rules that match, as findings or below more specific ones."""
     return {name for finding in trace.findings for name in (finding.name, *finding.also)}
 
 
-def told(trace: Trace) -> str:
+def findings_text(trace: Trace) -> str:
     """The findings, a line each."""
     return "\n".join(
         f"{each.severity} {each.name}: {each.message} (also {', '.join(each.also)})" for each in trace.findings
     )
 
 
-def _case(table: dict[str, Any]) -> Case:
-    facts: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in table.items()}
-    return Case(**facts)
+def _case(rule: str, key: str, table: dict[str, Any]) -> Case:
+    facts: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in table.items()}
+    implied = {rule} - {"healthy"}
+    finds = frozenset(facts.pop("finds", ())) | (implied if key.startswith("found") else set())
+    never = frozenset(facts.pop("never", ())) | (implied if key.startswith("quiet") else set())
+    return Case(f"{rule}/{key}", finds=finds, never=never, **facts)
 
 
-def _cases() -> list[Case]:
-    files = sorted((HERE / "live_rules").glob("*.toml"))
-    return [_case(table) for file in files for table in tomllib.loads(file.read_text(encoding="utf-8"))["case"]]
+CASES = [
+    _case(file.parent.name, key, table)
+    for file in sorted(KEPT.glob("*/cases.toml"))
+    for key, table in tomllib.loads(file.read_text(encoding="utf-8")).items()
+]
+CAPTURED = [case for case in CASES if case.program]
 
 
-CASES = _cases()
+def digests() -> dict[str, str]:
+    """The digest of the program that each capture was made from."""
+    lines = PROGRAMS.read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in map(str.split, lines)}
 
 
-def _keep(case: Case) -> None:
-    """Capture the program and keep it, with the same names of folders wherever that was."""
+def _capture(case: Case) -> None:
+    """Capture the program, with the same names of folders on every machine."""
     interpreter = Path(sys.executable).resolve()
     prefix, home = interpreter.parent.parent, Path.home()
     os.environ.pop("PWD", None)
     os.environ |= {"PATH": f"{interpreter.parent}:/usr/local/bin:/usr/bin:/bin", "HOME": "/home/user"}
     with TemporaryDirectory(prefix="kept-") as folder:
-        text = case.captured(Path(folder), str(interpreter)).read_bytes()
+        text = case.capture_here(Path(folder), str(interpreter)).read_bytes()
     for real, shown in (
         (folder, b"/tmp/case"),
         (prefix, b"/usr/local"),
@@ -131,16 +158,18 @@ def _keep(case: Case) -> None:
         (home, b"/home/user"),
     ):
         text = text.replace(os.fsencode(real), shown)
-    case.kept.write_bytes(lzma.compress(text, preset=9))
+    case.capture.write_bytes(lzma.compress(text, preset=9))
 
 
 def main() -> None:
-    KEPT.mkdir(exist_ok=True)
-    for file in set(KEPT.iterdir()) - {case.kept for case in CASES}:
+    made = digests()
+    for file in set(KEPT.glob("*/*.xz")) - {case.capture for case in CAPTURED}:
         file.unlink()
-    for case in CASES:
-        if not case.kept.exists():
-            _keep(case)
+    for case in CAPTURED:
+        if not case.capture.exists() or made.get(case.name) != case.digest:
+            _capture(case)
+    by_name = sorted(CAPTURED, key=lambda case: case.name)
+    PROGRAMS.write_text("".join(f"{case.digest}  {case.name}\n" for case in by_name), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The wheel: what users install."""
+"""The wheel that users install. Building it takes minutes, so plain `pytest` leaves this out: `pytest -m wheel`."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 import zipfile
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
 
 
-def test_the_wheel_holds_the_package_with_its_rules_and_nothing_else(tmp_path: Path) -> None:
+@pytest.mark.wheel
+def test_wheel_holds_the_package_with_its_rules_and_nothing_else(tmp_path: Path) -> None:
     subprocess.run(
         [sys.executable, "-m", "maturin", "build", "--release", "--quiet", "--out", str(tmp_path)], cwd=ROOT, check=True
     )
