@@ -2,7 +2,7 @@
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo test lint check bench format clean setup tools
+.PHONY: help demo test live wheel-test field lint check bench rules rule-cases same format clean setup tools
 
 # Paths stay relative, so that a checkout may lie in a folder with blanks in its name.
 PYTHON := .venv/bin/python
@@ -10,6 +10,10 @@ STAMPS := .venv/stamps
 RUST := $(shell find parsers engine -name '*.rs' -not -path '*/target/*') parsers/Cargo.toml engine/Cargo.toml Cargo.toml Cargo.lock
 SAMPLE := samples/ssh-login/ssh-login.truss
 SIZE := 100M
+# The revision whose answers `make same` compares with.
+BASE := HEAD~1
+# Without link-time optimisation, and incremental: see Cargo.toml.
+PROFILE := quick
 
 help: ## Show what can be made
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target what; do \
@@ -18,9 +22,18 @@ help: ## Show what can be made
 demo: $(STAMPS)/engine ## Build in a virtual environment and summarise the sample of a slow ssh login
 	.venv/bin/tracealyze summarize $(SAMPLE)
 
-test: setup ## Run all tests, Rust and Python
-	cargo test --workspace
+test: setup ## Run the tests, Rust and Python
+	cargo test --workspace --quiet
 	$(PYTHON) -m pytest
+
+live: setup ## Capture programs with strace now and check what the rules find (minutes, a quiet machine)
+	$(PYTHON) -m pytest -m live
+
+wheel-test: setup ## Build the wheel that users install and check what it contains
+	$(PYTHON) -m pytest -m wheel
+
+field: setup ## Capture the real programs of the field lab again (minutes, a quiet machine)
+	$(PYTHON) tests/field/record.py
 
 lint: setup ## Check style, types and common mistakes in both languages
 	$(PYTHON) -m ruff check .
@@ -32,8 +45,18 @@ lint: setup ## Check style, types and common mistakes in both languages
 
 check: test lint ## Run what continuous integration runs
 
-bench: setup ## Compare summarize with wc, grep and awk on a capture of SIZE (100M unless told)
+bench: setup ## Compare summarize with wc, grep and awk on a capture of SIZE (100M by default)
+	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --release --quiet
 	$(PYTHON) benches/run.py $(SIZE)
+
+rules: setup ## Compile the rule files into the one file that the package loads
+	$(PYTHON) -m tracealyze.findings.compile_rules
+
+rule-cases: setup ## Capture the programs that show each rule again
+	$(PYTHON) tests/rule_cases.py
+
+same: setup ## Compare all answers with those of revision BASE (HEAD~1 by default)
+	$(PYTHON) tests/same_answers.py $(BASE)
 
 format: setup ## Lay out all sources alike
 	$(PYTHON) -m ruff check --fix-only --quiet .
@@ -46,7 +69,7 @@ clean: ## Remove everything that was built, the virtual environment too
 
 setup: $(STAMPS)/engine $(STAMPS)/dev
 
-# Each tool is asked for once, before the first step that needs it.
+# Check for each tool once, before the first step that needs it.
 tools:
 	@command -v cargo >/dev/null 2>&1 || { \
 		echo 'cargo (Rust 1.88 or newer) is not installed; get it with rustup, see https://rustup.rs.' >&2; exit 1; }
@@ -65,7 +88,7 @@ $(STAMPS)/venv: | tools
 	"$$found" -m venv .venv; \
 	mkdir -p $(STAMPS); touch $@
 
-# What the package needs to be built and run; its list stands in pyproject.toml alone.
+# What the package needs to be built and run; pyproject.toml has the only list.
 $(STAMPS)/run: pyproject.toml $(STAMPS)/venv
 	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["build-system"]["requires"], *project["project"]["dependencies"], sep="\n")' > $(STAMPS)/run.txt
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement $(STAMPS)/run.txt
@@ -77,6 +100,6 @@ $(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
 	@touch $@
 
 $(STAMPS)/engine: $(RUST) pyproject.toml $(STAMPS)/run | tools
-	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --release --quiet
+	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --profile $(PROFILE) --quiet
 	$(PYTHON) -m compileall -q tracealyze
 	@touch $@
