@@ -35,10 +35,12 @@ from scenario import CAPTURES, RECORDED, Scenario, programs, recorded, scenarios
 _LIMIT_S = 90
 _UNTRACED_RUNS = 2
 _SHOWN_FOLDER = b"/tmp/field"
+# Of PostgreSQL the programs themselves, not Debian's wrapper.
 _PATH = os.pathsep.join(
     (
-        *("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin"),
-        *("/usr/local/go/bin", "/usr/lib/postgresql/15/bin", str(Path.home() / ".cargo/bin")),
+        *sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin"))),
+        *("/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/local/go/bin"),
+        str(Path.home() / ".cargo/bin"),
     )
 )
 _PRELUDE = """
