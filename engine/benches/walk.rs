@@ -5,11 +5,11 @@
 //! busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N. Steps are
 //! the walk alone, without dividing the path among calls.
 
-use engine::critical_path::attribution::Charges;
+use engine::critical_path::attribution::Attribution;
 use engine::critical_path::walk;
-use engine::critical_path::walk::{Listen, Segment, Spell};
+use engine::critical_path::walk::{Segment, WalkListener, WorkSpan};
 use engine::critical_path::window;
-use engine::critical_path::window::{Choice, Window};
+use engine::critical_path::window::{Window, WindowChoice};
 use engine::ingest::read;
 use engine::partition::group_by;
 use engine::partition::pieces::Pieces;
@@ -117,10 +117,10 @@ fn measured(file: &Path) -> Costs {
     let (wakers_time, wakers) = timed(|| Wakers::new(&trace));
     let wakers_mib = peak_mib();
     let (steps_time, _) = timed(|| steps(&trace, &wakers));
-    let (walk_time, (windows, charges)) = timed(|| walked(&trace, &wakers));
+    let (walk_time, (windows, attribution)) = timed(|| walked(&trace, &wakers));
     let walk_mib = peak_mib();
-    let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &charges, &windows));
-    let (table, table_rows) = timed(|| group_by::fold(&trace, &pieces, &group_by::Query::default()));
+    let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &attribution, &windows));
+    let (table, table_rows) = timed(|| group_by::group_by(&trace, &pieces, &group_by::GroupQuery::default()));
     println!("{} rows of the partition", table_rows.len());
     let peak_mib = [read_mib, wakers_mib, walk_mib, peak_mib()];
     Costs {
@@ -138,20 +138,20 @@ fn measured(file: &Path) -> Costs {
 /// Listens to nothing.
 struct Deaf;
 
-impl Listen for Deaf {
+impl WalkListener for Deaf {
     fn charged(&mut self, _segment: Segment) {}
-    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, _spell: Spell) {}
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, _spell: WorkSpan) {}
 }
 
 fn steps(trace: &Trace, wakers: &Wakers) -> u64 {
-    let windows = window::windows(trace, &Choice::default());
+    let windows = window::windows(trace, &WindowChoice::default());
     windows.iter().map(|window| walk::walk(trace, wakers, window, &mut Deaf)).sum()
 }
 
-fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Charges) {
-    let windows = window::windows(trace, &Choice::default());
-    let charges = Charges::walked(trace, wakers, &windows);
-    (windows, charges)
+fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Attribution) {
+    let windows = window::windows(trace, &WindowChoice::default());
+    let attribution = Attribution::walked(trace, wakers, &windows);
+    (windows, attribution)
 }
 
 /// Seconds of all cores together, and on the clock.

@@ -6,14 +6,14 @@
 //! assert_eq!(trace.tasks[1].creator, 0);
 //! ```
 
-use crate::critical_path::attribution::Charges;
+use crate::critical_path::attribution::Attribution;
 use crate::critical_path::window;
-use crate::query::selection::{Choice, Selection};
+use crate::query::selection::{Criteria, Selection};
 use crate::store::events::{Event, EventKind};
 use crate::store::table::{Table, Values};
 use crate::store::tasks::{Program, Task};
 use crate::store::trace::{Capture, Trace};
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use crate::tables;
 use crate::waits::wakers::Wakers;
 use parsers::{CaptureFacts, Clock, DurKind, NO_NS, Outcome, StampMoment, Text};
@@ -324,12 +324,12 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
 ///
 /// # Panics
 /// Never: a choice of everything has no time to be misunderstood.
-pub fn look<T>(trace: &Trace, look: impl FnOnce(&View<'_>) -> T) -> T {
-    let Ok(selection) = Selection::new(trace, &Choice::default()) else { unreachable!() };
-    let (wakers, windows) = (Wakers::new(trace), window::windows(trace, &window::Choice::default()));
-    let charges = Charges::walked(trace, &wakers, &windows);
+pub fn look<T>(trace: &Trace, look: impl FnOnce(&TableContext<'_>) -> T) -> T {
+    let Ok(selection) = Selection::new(trace, &Criteria::default()) else { unreachable!() };
+    let (wakers, windows) = (Wakers::new(trace), window::windows(trace, &window::WindowChoice::default()));
+    let attribution = Attribution::walked(trace, &wakers, &windows);
     let moved: Vec<_> = trace.tasks.iter().map(|_| OnceLock::new()).collect();
-    look(&View::new(trace, &selection, &windows, &wakers, &charges, (&OnceLock::new(), &moved)))
+    look(&TableContext::new(trace, &selection, &windows, &wakers, &attribution, (&OnceLock::new(), &moved)))
 }
 
 /// Columns of a table as text: a line for each row, cells apart by blanks, `-` for what is missing.

@@ -1,7 +1,7 @@
 //! Captures of programs that ran already: which tasks there are, and whose they are.
 
 use engine::critical_path::walk::{Segment, path};
-use engine::critical_path::window::{Choice, Window, windows};
+use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::waits::wakers::Wakers;
 use std::io::Write;
@@ -152,7 +152,7 @@ fn tasks_are_whose_the_capture_tells() {
     for (name, lines, expected) in CASES {
         let trace = read(lines);
         assert_eq!(tasks(&trace), *expected, "{name}");
-        let window = windows(&trace, &Choice::default())[0];
+        let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
         let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
         assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
@@ -187,7 +187,7 @@ fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_eve
 600 1795361000.200020 <... wait4 resumed>NULL, 0, NULL) = 601 <0.100010>
 "#,
     );
-    let window = Window { root: Some(1), ..windows(&trace, &Choice::default())[0] };
+    let window = Window { root: Some(1), ..windows(&trace, &WindowChoice::default())[0] };
     let segments = path(&trace, &Wakers::new(&trace), &window);
     assert!(segments.iter().all(|segment| segment.task == 1));
 }

@@ -1,8 +1,8 @@
 //! Who waited on whom, and how much longer each process could have taken.
 
-use engine::critical_path::attribution::Charges;
+use engine::critical_path::attribution::Attribution;
 use engine::critical_path::wait_graph::chain;
-use engine::critical_path::window::{Choice, windows};
+use engine::critical_path::window::{WindowChoice, windows};
 use engine::query::selection;
 use engine::query::selection::Selection;
 use engine::store::table::Values;
@@ -14,10 +14,10 @@ type Row = (i64, Option<i64>, Option<i64>, Option<i64>);
 
 fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
     let trace = build(plans);
-    let all = Selection::new(&trace, &selection::Choice::default()).unwrap_or_else(|_| panic!("all of it"));
+    let all = Selection::new(&trace, &selection::Criteria::default()).unwrap_or_else(|_| panic!("all of it"));
     let wakers = Wakers::new(&trace);
-    let charges = Charges::walked(&trace, &wakers, &windows(&trace, &Choice::default()));
-    let table = chain(&trace, &wakers, charges.told(), &all);
+    let attribution = Attribution::walked(&trace, &wakers, &windows(&trace, &WindowChoice::default()));
+    let table = chain(&trace, &wakers, attribution.told(), &all);
     let column = |name: &str| match table.column(name) {
         Some(Values::Int(values)) => values.clone(),
         _ => panic!("no column {name}"),

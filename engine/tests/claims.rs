@@ -2,17 +2,17 @@
 
 mod random;
 
-use engine::partition::group_by::{Key, Scope, Value};
+use engine::partition::group_by::{GroupKey, KeyValue, Scope};
 use engine::partition::pieces::Pieces;
 use engine::table_support::claims::claims;
-use engine::table_support::provenance::Members;
+use engine::table_support::provenance::Provenance;
 use engine::testing::look;
 use proptest::prelude::*;
 use random::{claimed, scripts};
 
-fn user_code() -> Members {
-    let class = (Key::Class, vec![Value::Text("user".to_owned())]);
-    Members::Pieces(Scope { only: vec![class], without: Vec::new() })
+fn user_code() -> Provenance {
+    let class = (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]);
+    Provenance::Pieces(Scope { only: vec![class], without: Vec::new() })
 }
 
 proptest! {
@@ -24,19 +24,19 @@ proptest! {
     ) {
         let trace = claimed(&scripts, true);
         let rows = trace.events.len();
-        let members = |rows_: &Vec<u32>| Members::Rows(rows_.iter().copied().filter(|&row| row < rows).collect());
-        let mut all: Vec<Vec<Members>> = listed.iter().map(|rows| vec![members(rows)]).collect();
+        let members = |rows_: &Vec<u32>| Provenance::Rows(rows_.iter().copied().filter(|&row| row < rows).collect());
+        let mut all: Vec<Vec<Provenance>> = listed.iter().map(|rows| vec![members(rows)]).collect();
         if let Some(first) = trace.rows_of(0).first() {
             let last_row = trace.rows_of(0).last().copied().unwrap_or(*first);
-            all.push(vec![Members::Stretch { task: 0, first_row: *first, last_row }, Members::Gaps(vec![last_row])]);
+            all.push(vec![Provenance::Stretch { task: 0, first_row: *first, last_row }, Provenance::Gaps(vec![last_row])]);
         }
         if with_pieces {
             all.insert(0, vec![user_code()]);
         }
-        look(&trace, |view| {
-            let pieces = Pieces::new(view.trace, view.selection.program_index, view.charges, view.windows);
-            let divided = claims(view, &pieces, &all, 3);
-            let wall_ns: i64 = view.windows.iter().map(|window| window.wall_ns()).sum();
+        look(&trace, |context| {
+            let pieces = Pieces::new(context.trace, context.selection.program_index, context.attribution, context.windows);
+            let divided = claims(context, &pieces, &all, 3);
+            let wall_ns: i64 = context.windows.iter().map(|window| window.wall_ns()).sum();
             let own_ns: i64 = divided.shares.iter().map(|share| share.own_ns).sum();
             let rest_ns = divided.rest_ns;
             prop_assert_eq!(own_ns + rest_ns, wall_ns);

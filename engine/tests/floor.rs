@@ -5,17 +5,17 @@ mod random;
 
 use engine::query::filter::reaching;
 use engine::store::table::Table;
-use engine::table_support::pruning::{Floor, Within};
+use engine::table_support::pruning::{CostScope, Threshold};
 use engine::tables::{TABLES, made};
 use engine::testing::{cells, look};
 use proptest::prelude::*;
 use random::{claimed, scripts};
 
-const GROUPS: [(Within, &[&str]); 4] = [
-    (Within::Call, &[]),
-    (Within::Process, &["capture", "pid"]),
-    (Within::Program, &["capture", "program"]),
-    (Within::Capture, &["capture"]),
+const GROUPS: [(CostScope, &[&str]); 4] = [
+    (CostScope::Call, &[]),
+    (CostScope::Process, &["capture", "pid"]),
+    (CostScope::Program, &["capture", "program"]),
+    (CostScope::Capture, &["capture"]),
 ];
 
 /// The rows that reach so much, as text.
@@ -31,14 +31,14 @@ proptest! {
     #[test]
     fn a_floor_leaves_out_nothing_that_reaches_it(scripts in scripts(), share in 1i64..60) {
         let trace = claimed(&scripts, true);
-        look(&trace, |view| {
-            let wall_ns: i64 = view.windows.iter().map(|window| window.wall_ns()).sum();
+        look(&trace, |context| {
+            let wall_ns: i64 = context.windows.iter().map(|window| window.wall_ns()).sum();
             let least_ns = (wall_ns * share / 100).max(1);
             for &(name, make) in TABLES.iter().filter(|(name, _)| *name != "captures") {
-                let all = make(view).table;
+                let all = make(context).table;
                 for (within, group) in GROUPS {
-                    let floor = Floor { within, least_ns: vec![least_ns] };
-                    let some = made(view, (name, make), Some(&floor)).table;
+                    let floor = Threshold { within, least_ns: vec![least_ns] };
+                    let some = made(context, (name, make), Some(&floor)).table;
                     prop_assert!(some.len() <= all.len());
                     prop_assert_eq!(reached(&some, group, least_ns), reached(&all, group, least_ns), "{}", name);
                 }

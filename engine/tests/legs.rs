@@ -2,8 +2,8 @@
 
 mod random;
 
-use engine::critical_path::walk::{Listen, Segment, Spell, Waited, walk_in_legs};
-use engine::critical_path::window::{Choice, Window, windows};
+use engine::critical_path::walk::{Segment, Waited, WalkListener, WorkSpan, walk_in_legs};
+use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::waits::wakers::{Edge, Wakers};
 use proptest::prelude::*;
@@ -13,12 +13,12 @@ use random::{claimed, scripts};
 #[derive(Default)]
 struct Told(Vec<String>);
 
-impl Listen for Told {
+impl WalkListener for Told {
     fn charged(&mut self, segment: Segment) {
         self.0.push(format!("{segment:?}"));
     }
 
-    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: Spell) {
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: WorkSpan) {
         self.0.push(format!("{spell:?}"));
     }
 
@@ -42,7 +42,7 @@ proptest! {
     fn legs_change_nothing_of_what_is_told(scripts in scripts(), leg_rows in 1u32..20, to in 0i64..40) {
         let trace = claimed(&scripts, true);
         let wakers = Wakers::new(&trace);
-        for choice in [Choice::default(), Choice { to_ns: Some(to), ..Choice::default() }] {
+        for choice in [WindowChoice::default(), WindowChoice { to_ns: Some(to), ..WindowChoice::default() }] {
             let window = windows(&trace, &choice)[0];
             let whole = told(&trace, &wakers, &window, u32::MAX);
             prop_assert_eq!(told(&trace, &wakers, &window, leg_rows), whole);

@@ -5,7 +5,7 @@
 //! (`@300`), which are milliseconds at first and grow until the work of a busy machine is small beside them.
 
 use engine::critical_path::walk::{Segment, Tag, path};
-use engine::critical_path::window::{Choice, Window, windows};
+use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::waits::wakers::Wakers;
 use parsers::syscalls::Class;
@@ -60,7 +60,7 @@ fn walked(folder: &Path) -> Walked {
     let Ok(trace) = engine::ingest::read::read(&[vec![capture]], None, &mut |_, _| {}) else {
         panic!("a capture is readable")
     };
-    let window = windows(&trace, &Choice::default())[0];
+    let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
     assert_eq!(segments.iter().map(Segment::dur_ns).sum::<i64>(), window.wall_ns(), "all of the window, and no more");
     Walked { trace, window, segments }

@@ -3,9 +3,9 @@
 mod random;
 
 use engine::critical_path::timeline;
-use engine::critical_path::timeline::Stays;
+use engine::critical_path::timeline::Timeline;
 use engine::critical_path::walk::{Segment, Tag, What, path, walk};
-use engine::critical_path::window::{Choice, Reason, Window, windows};
+use engine::critical_path::window::{Reason, Window, WindowChoice, windows};
 use engine::partition::pieces::{charges, exclusive_by_task, partition};
 use engine::store::table::Values;
 use engine::store::trace::Trace;
@@ -17,7 +17,7 @@ use proptest::prelude::*;
 use random::{claimed, root, scripts};
 
 fn window_of(trace: &Trace) -> Window {
-    windows(trace, &Choice::default())[0]
+    windows(trace, &WindowChoice::default())[0]
 }
 
 fn segments(trace: &Trace) -> Vec<Segment> {
@@ -480,7 +480,7 @@ fn a_window_that_ends_inside_calls_ends_with_who_works_then() {
     ];
     let trace = build(plans);
     let asked = |from_ns, to_ns| {
-        let choice = Choice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..Choice::default() };
+        let choice = WindowChoice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..WindowChoice::default() };
         let window = windows(&trace, &choice)[0];
         let shares = exclusive_by_task(&trace, &path(&trace, &Wakers::new(&trace), &window));
         (window.start_ns, window.end_ns, shares)
@@ -495,12 +495,12 @@ fn a_window_that_ends_inside_calls_ends_with_who_works_then() {
 fn windows_follow_what_was_asked_for() {
     let plans = || vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)];
     let trace = build(plans());
-    let asked = |choice: Choice| windows(&trace, &choice)[0];
-    let window = asked(Choice { pid: Some(2), ..Choice::default() });
+    let asked = |choice: WindowChoice| windows(&trace, &choice)[0];
+    let window = asked(WindowChoice { pid: Some(2), ..WindowChoice::default() });
     assert_eq!((window.start_ns, window.end_ns, window.root), (10, 90, Some(1)));
-    let window = asked(Choice { root: Some(77), ..Choice::default() });
+    let window = asked(WindowChoice { root: Some(77), ..WindowChoice::default() });
     assert_eq!((window.root, window.reason, window.wall_ns()), (None, Some(Reason::NoProcess), 0));
-    let window = asked(Choice { from_ns: Some(30), to_ns: Some(50), ..Choice::default() });
+    let window = asked(WindowChoice { from_ns: Some(30), to_ns: Some(50), ..WindowChoice::default() });
     assert_eq!((window.start_ns, window.end_ns), (30, 50));
     let found = exclusive_by_task(&trace, &path(&trace, &Wakers::new(&trace), &window));
     assert_eq!(found, vec![0, 20], "inside a wait the walk begins with who will end it");
@@ -509,7 +509,7 @@ fn windows_follow_what_was_asked_for() {
 #[test]
 fn silence_in_a_log_is_charged_to_the_message_before_it() {
     let trace = build(vec![task(1).message("md", "stopping", 0).message("sd", "sync", 70).message("sd", "off", 100)]);
-    let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &Choice::default()));
+    let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &WindowChoice::default()));
     assert_eq!(table.column("exclusive_ns"), Some(&Values::Int(vec![Some(70), Some(30)])));
     assert_eq!(in_class(&trace, Class::Gap), 100);
 }
@@ -518,7 +518,7 @@ fn silence_in_a_log_is_charged_to_the_message_before_it() {
 fn a_target_is_shown_as_it_is_where_there_is_only_one() {
     let targets = |names: [&str; 2]| {
         let trace = build(vec![root().call("read", 10, 50).on(names[0]).call("read", 50, 90).on(names[1]).exit(90)]);
-        let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &Choice::default()));
+        let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &WindowChoice::default()));
         let Some(Values::Text { keys, words }) = table.column("target") else { panic!("no texts") };
         words[keys[0] as usize].clone()
     };
@@ -534,7 +534,7 @@ fn tables_and_charges_tell_the_same() {
     let gaps: i64 = segments.iter().filter(|segment| matches!(segment.what, What::Gap(_))).map(Segment::dur_ns).sum();
     assert_eq!(in_calls + gaps, 100);
     for at_least_ns in [0, 20, 101] {
-        let mut found = Stays::new(&trace, at_least_ns);
+        let mut found = Timeline::new(&trace, at_least_ns);
         segments.iter().rev().for_each(|&segment| found.take(segment));
         let table = timeline::table(&trace, &found.finish());
         let Some(Values::Int(durs)) = table.column("dur_ns") else { panic!("no durations") };
@@ -551,7 +551,7 @@ fn the_longest_stretches_are_kept_however_many_there_are() {
     let trace = build(vec![plan.exit(4000)]);
     let segments = segments(&trace);
     let lengths = |most: Option<usize>| {
-        let stays = Stays::new(&trace, 0);
+        let stays = Timeline::new(&trace, 0);
         let mut found = if let Some(most) = most { stays.longest(most) } else { stays };
         segments.iter().rev().for_each(|&segment| found.take(segment));
         let found = found.finish();
@@ -571,8 +571,8 @@ fn the_longest_stretches_are_kept_however_many_there_are() {
 fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
     let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
     let wakers = Wakers::new(&trace);
-    let mut found = Stays::new(&trace, 0);
-    walk(&trace, &wakers, &windows(&trace, &Choice::default())[0], &mut found);
+    let mut found = Timeline::new(&trace, 0);
+    walk(&trace, &wakers, &windows(&trace, &WindowChoice::default())[0], &mut found);
     let table = timeline::table(&trace, &found.finish());
     let (Some(Values::Int(tids)), Some(Values::Int(waiters))) = (table.column("tid"), table.column("waiter_pid"))
     else {
@@ -657,7 +657,7 @@ proptest! {
     fn charges_are_disjoint_and_fill_the_window(scripts in scripts(), from in 0i64..10, to in 0i64..40) {
         let trace = claimed(&scripts, true);
         let wakers = Wakers::new(&trace);
-        for choice in [Choice::default(), Choice { from_ns: Some(from), to_ns: Some(to), ..Choice::default() }] {
+        for choice in [WindowChoice::default(), WindowChoice { from_ns: Some(from), to_ns: Some(to), ..WindowChoice::default() }] {
             let window = windows(&trace, &choice)[0];
             let mut at_ns = window.start_ns;
             for segment in path(&trace, &wakers, &window) {
@@ -714,8 +714,8 @@ fn the_slow_login_is_the_quota_process() {
         panic!("the sample is readable")
     };
     let wakers = Wakers::new(&trace);
-    let login = Choice { from_ns: Some(2_659_400_000), to_ns: Some(14_081_400_000), ..Choice::default() };
-    for choice in [Choice::default(), login] {
+    let login = WindowChoice { from_ns: Some(2_659_400_000), to_ns: Some(14_081_400_000), ..WindowChoice::default() };
+    for choice in [WindowChoice::default(), login] {
         let window = windows(&trace, &choice)[0];
         let segments = path(&trace, &wakers, &window);
         let of_quota = |segment: &&Segment| trace.tasks[segment.task as usize].pid == 12200;

@@ -2,9 +2,9 @@
 
 mod random;
 
-use engine::critical_path::attribution::Charges;
+use engine::critical_path::attribution::Attribution;
 use engine::critical_path::walk::{Segment, What, path};
-use engine::critical_path::window::{Choice, Window, windows};
+use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::testing::{TaskPlan, build, task};
 use engine::waits::wakers::Wakers;
@@ -53,19 +53,19 @@ fn sums(segments: &[Segment], row_of: impl Fn(What) -> Option<u32>) -> FxHashMap
     sums
 }
 
-/// The charges by row, as they are told; and those of the path, added one by one.
+/// The attribution by row, as they are told; and those of the path, added one by one.
 fn check_charges(trace: &Trace, wakers: &Wakers, window: Window) {
     let segments = path(trace, wakers, &window);
-    let charges = Charges::walked(trace, wakers, &[window]);
+    let attribution = Attribution::walked(trace, wakers, &[window]);
     let gap_row = |what| if let What::Gap(row) = what { Some(row) } else { None };
     let (in_calls, behind) = (sums(&segments, What::row), sums(&segments, gap_row));
     for row in 0..trace.events.len() {
-        assert_eq!(charges.in_call_ns(row), in_calls.get(&row).copied().unwrap_or(0), "in row {row}");
-        assert_eq!(charges.behind_ns(row), behind.get(&row).copied().unwrap_or(0), "behind row {row}");
+        assert_eq!(attribution.in_call_ns(row), in_calls.get(&row).copied().unwrap_or(0), "in row {row}");
+        assert_eq!(attribution.gap_after_ns(row), behind.get(&row).copied().unwrap_or(0), "behind row {row}");
     }
     let mut told: Vec<_> = Vec::new();
     for task in 0..trace.tasks.len() as u32 {
-        charges.each(trace, task, |charge| told.push((charge.class, charge.resolved, charge.tag, charge.ns)));
+        attribution.each(trace, task, |charge| told.push((charge.class, charge.resolved, charge.tag, charge.ns)));
     }
     let all = segments.iter().map(|segment| (segment.class, segment.resolved, segment.tag, segment.dur_ns()));
     assert_eq!(by_kind(told.into_iter()), by_kind(all));
@@ -79,7 +79,7 @@ fn by_kind<K: Ord + Copy, B: Ord + Copy, T: Ord + Copy>(
     sums
 }
 
-fn check(calls: &Calls, choice: &Choice) {
+fn check(calls: &Calls, choice: &WindowChoice) {
     let trace = overlapping(calls);
     let window = windows(&trace, choice)[0];
     let wakers = Wakers::new(&trace);
@@ -96,15 +96,15 @@ fn check(calls: &Calls, choice: &Choice) {
 proptest! {
     #[test]
     fn a_task_alone_is_charged_what_its_spans_say(calls in calls(400), from in 0i64..600, length in 0i64..2000) {
-        check(&calls, &Choice::default());
-        check(&calls, &Choice { from_ns: Some(from), to_ns: Some(from + length), ..Choice::default() });
+        check(&calls, &WindowChoice::default());
+        check(&calls, &WindowChoice { from_ns: Some(from), to_ns: Some(from + length), ..WindowChoice::default() });
     }
 
     #[test]
     fn charges_are_those_of_the_path(scripts in scripts(), from in 0i64..10, to in 0i64..40) {
         let trace = claimed(&scripts, true);
         let wakers = Wakers::new(&trace);
-        for choice in [Choice::default(), Choice { from_ns: Some(from), to_ns: Some(to), ..Choice::default() }] {
+        for choice in [WindowChoice::default(), WindowChoice { from_ns: Some(from), to_ns: Some(to), ..WindowChoice::default() }] {
             check_charges(&trace, &wakers, windows(&trace, &choice)[0]);
         }
     }
@@ -115,7 +115,7 @@ fn a_spell_of_many_rows_is_handed_over_in_parts_that_lose_nothing() {
     for overlap_ns in [0, 3] {
         let calls: Calls =
             (0..20_000).map(|at| (4, 2 + overlap_ns + at % 3, if at % 7000 == 3 { 0 } else { 9 })).collect();
-        check(&calls, &Choice::default());
-        check(&calls, &Choice { from_ns: Some(8_001), to_ns: Some(70_003), ..Choice::default() });
+        check(&calls, &WindowChoice::default());
+        check(&calls, &WindowChoice { from_ns: Some(8_001), to_ns: Some(70_003), ..WindowChoice::default() });
     }
 }

@@ -7,7 +7,7 @@ mod cases;
 
 use cases::{CASES, Case};
 use engine::critical_path::walk::{Segment, Tag, path};
-use engine::critical_path::window::{Choice, windows};
+use engine::critical_path::window::{WindowChoice, windows};
 use engine::store::events::EventKind;
 use engine::store::trace::{Span, Trace};
 use engine::waits::wakers::{Ender, Wakers};
@@ -73,7 +73,7 @@ fn each_wait_is_ended_by_who_the_case_says() {
         if found != *expected {
             wrong += &format!("{name}\n  found    {found:#?}\n  expected {expected:#?}\n");
         }
-        let window = windows(&trace, &Choice::default())[0];
+        let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
         assert!(segments.iter().all(|segment| segment.tag == Tag::None), "{name}: nobody polls");
         let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
@@ -87,7 +87,7 @@ fn a_poll_of_nothing_is_a_sleep_if_it_has_a_limit() {
     let began = "1 01.000000 execve(\"/bin/x\", [\"x\"], 0x7f /* 1 var */) = 0 <0.000100>\n";
     let class = |call: &str| {
         let trace = read(&format!("{began}1 01.100000 {call}\n1 01.700000 exit_group(0) = ?"));
-        let window = windows(&trace, &Choice::default())[0];
+        let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
         segments.iter().max_by_key(|segment| segment.dur_ns()).map(|segment| segment.class)
     };
@@ -131,7 +131,7 @@ fn a_sleep_that_the_signal_of_a_child_breaks_off_lies_between_two_looks_as_other
 1 01.154000 exit_group(0) = ?
 "#,
     );
-    let window = windows(&trace, &Choice::default())[0];
+    let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
     let slept = segments.iter().filter(|segment| segment.class == Class::Sleep);
     assert!(slept.clone().all(|segment| segment.task == 1), "the child, not who looked for it");
@@ -157,7 +157,7 @@ fn who_hears_of_another_child_before_a_signal_has_waited_for_the_signal_all_the_
 1 01.402000 exit_group(0) = ?
 "#,
     );
-    let window = windows(&trace, &Choice::default())[0];
+    let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
     let slept = segments.iter().filter(|segment| segment.class == Class::Sleep);
     assert!(slept.clone().all(|segment| segment.task == 2), "who sent the signal, not the child before");
@@ -167,7 +167,7 @@ fn who_hears_of_another_child_before_a_signal_has_waited_for_the_signal_all_the_
 
 /// How much of the path a thread has, by the number of its task.
 fn charged_ns(trace: &Trace, task: u32) -> i64 {
-    let window = windows(trace, &Choice::default())[0];
+    let window = windows(trace, &WindowChoice::default())[0];
     let segments = path(trace, &Wakers::new(trace), &window);
     segments.iter().filter(|segment| segment.task == task).map(Segment::dur_ns).sum()
 }
@@ -229,7 +229,7 @@ fn polls_that_came_to_their_limits_before_a_child_was_made_did_not_wait_for_it()
 1 01.502000 exit_group(0) = ?
 "#,
     );
-    let window = windows(&trace, &Choice::default())[0];
+    let window = windows(&trace, &WindowChoice::default())[0];
     let segments = path(&trace, &Wakers::new(&trace), &window);
     let polled = segments.iter().filter(|segment| segment.tag == Tag::Polled);
     let first_ns = polled.map(|segment| segment.start_ns).min().expect("a loop");

@@ -11,9 +11,9 @@
 mod packed;
 mod recorder;
 
-use crate::critical_path::attribution::packed::Dense;
-use crate::critical_path::time_index::Spent;
-use crate::critical_path::wait_graph::Told;
+use crate::critical_path::attribution::packed::Packed;
+use crate::critical_path::time_index::TimeIndex;
+use crate::critical_path::wait_graph::WalkStats;
 use crate::critical_path::walk::{Segment, Tag, What};
 use crate::critical_path::window::Window;
 use crate::store::events::NONE;
@@ -33,17 +33,17 @@ fn place_of(what: What) -> (u32, bool) {
 
 /// Wall time of the path by event. All of it: the sums are those of the windows.
 #[derive(Debug, Default)]
-pub struct Charges {
-    told: Told,
-    like_most: Dense,
+pub struct Attribution {
+    told: WalkStats,
+    like_most: Packed,
     others: Vec<Segment>,
     /// Places in `others` by row, and by task.
     others_of: FxHashMap<u32, Vec<u32>>,
     /// A bit for each row that has some: nearly none has.
-    has_others: Vec<u64>,
+    has_spilled: Vec<u64>,
     others_of_task: FxHashMap<u32, Vec<u32>>,
     /// The same time by task and kind of call, added up when it is first asked for.
-    spent: OnceLock<Spent>,
+    spent: OnceLock<TimeIndex>,
 }
 
 /// A part of the path: all of its time in one call or gap that is of one kind.
@@ -72,12 +72,12 @@ impl Charge {
     }
 }
 
-impl Charges {
+impl Attribution {
     /// Nothing charged yet, for a trace of so many events.
-    fn new(rows: u32) -> Charges {
+    fn new(rows: u32) -> Attribution {
         let rows = rows as usize;
-        let has_others = vec![0; rows.div_ceil(64)];
-        Charges { like_most: Dense::new(rows), has_others, ..Charges::default() }
+        let has_spilled = vec![0; rows.div_ceil(64)];
+        Attribution { like_most: Packed::new(rows), has_spilled, ..Attribution::default() }
     }
 
     /// Take a stretch of the path.
@@ -85,7 +85,7 @@ impl Charges {
         if !self.like_most.takes(segment) {
             let (row, _) = place_of(segment.what);
             self.others_of.entry(row).or_default().push(self.others.len() as u32);
-            if let Some(bits) = self.has_others.get_mut(row as usize / 64) {
+            if let Some(bits) = self.has_spilled.get_mut(row as usize / 64) {
                 *bits |= 1 << (row % 64);
             }
             self.others_of_task.entry(segment.task).or_default().push(self.others.len() as u32);
@@ -94,14 +94,14 @@ impl Charges {
     }
 
     /// The path of windows.
-    pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Charges {
-        let charges = Charges { told: Told::new(trace), ..Charges::new(trace.events.len()) };
-        recorder::walked(charges, trace, wakers, windows)
+    pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
+        let attribution = Attribution { told: WalkStats::new(trace), ..Attribution::new(trace.events.len()) };
+        recorder::record(attribution, trace, wakers, windows)
     }
 
     /// The time by task, program and kind of call.
-    pub fn spent(&self, trace: &Trace) -> &Spent {
-        self.spent.get_or_init(|| Spent::new(trace, self))
+    pub fn spent(&self, trace: &Trace) -> &TimeIndex {
+        self.spent.get_or_init(|| TimeIndex::new(trace, self))
     }
 
     /// Whether there is a call with at least so much time.
@@ -111,18 +111,18 @@ impl Charges {
     }
 
     /// What the walk told of processes.
-    pub fn told(&self) -> &Told {
+    pub fn told(&self) -> &WalkStats {
         &self.told
     }
 
     /// Tell each part of the path that a task has.
     pub fn each(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
-        self.each_like_most(trace, task, &mut tell);
-        self.each_other(task, tell);
+        self.each_packed(trace, task, &mut tell);
+        self.each_spilled(task, tell);
     }
 
     /// Of these the parts that are like most: calls of the task and gaps between them, in order.
-    pub fn each_like_most(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
+    pub fn each_packed(&self, trace: &Trace, task: u32, mut tell: impl FnMut(&Charge)) {
         for &row in trace.rows_of(task) {
             let parts = [self.like_most.charge(row, false), self.like_most.charge(row, true)];
             parts.iter().flatten().for_each(&mut tell);
@@ -130,7 +130,7 @@ impl Charges {
     }
 
     /// Those that are unlike most. The event of one may be that of another task.
-    pub fn each_other(&self, task: u32, mut tell: impl FnMut(&Charge)) {
+    pub fn each_spilled(&self, task: u32, mut tell: impl FnMut(&Charge)) {
         for &place in self.others_of_task.get(&task).map_or(&[][..], Vec::as_slice) {
             let segment = &self.others[place as usize];
             let (row, is_gap) = place_of(segment.what);
@@ -140,8 +140,8 @@ impl Charges {
     }
 
     /// Whether an event has parts that are unlike most.
-    pub fn has_others(&self, row: u32) -> bool {
-        self.has_others.get(row as usize / 64).is_none_or(|bits| bits >> (row % 64) & 1 == 1)
+    pub fn has_spilled(&self, row: u32) -> bool {
+        self.has_spilled.get(row as usize / 64).is_none_or(|bits| bits >> (row % 64) & 1 == 1)
     }
 
     /// A stretch that is unlike most, as it came.
@@ -160,15 +160,15 @@ impl Charges {
     }
 
     /// Time between a call and the next one of its task.
-    pub fn behind_ns(&self, row: u32) -> i64 {
+    pub fn gap_after_ns(&self, row: u32) -> i64 {
         self.like_most.ns(row, true) + self.other_ns(row, true)
     }
 
     /// Time in a call, and between it and the next one of its task.
     #[inline]
     pub fn of_row(&self, row: u32) -> (i64, i64) {
-        if self.has_others(row) {
-            return (self.in_call_ns(row), self.behind_ns(row));
+        if self.has_spilled(row) {
+            return (self.in_call_ns(row), self.gap_after_ns(row));
         }
         (self.like_most.ns(row, false), self.like_most.ns(row, true))
     }
@@ -187,18 +187,18 @@ impl Charges {
     /// The part of the time between a call and the next one in which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
         let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Stopped);
-        let others = self.others_at(row).filter(|segment| segment.class == Class::Stopped);
+        let others = self.spilled_at(row).filter(|segment| segment.class == Class::Stopped);
         like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>()
     }
 
     fn other_ns(&self, row: u32, is_gap: bool) -> i64 {
-        if !self.has_others(row) {
+        if !self.has_spilled(row) {
             return 0;
         }
-        self.others_at(row).filter(|segment| matches!(segment.what, What::Gap(_)) == is_gap).map(Segment::dur_ns).sum()
+        self.spilled_at(row).filter(|segment| matches!(segment.what, What::Gap(_)) == is_gap).map(Segment::dur_ns).sum()
     }
 
-    fn others_at(&self, row: u32) -> impl Iterator<Item = &Segment> {
+    fn spilled_at(&self, row: u32) -> impl Iterator<Item = &Segment> {
         let places = self.others_of.get(&row).map_or(&[][..], Vec::as_slice);
         places.iter().filter_map(|&at| self.others.get(at as usize))
     }

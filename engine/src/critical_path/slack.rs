@@ -18,7 +18,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A process that somebody waited for, and the moment from which the waiter may go on.
 #[derive(Debug)]
-pub(crate) struct Asked {
+pub(crate) struct SlackQuery {
     /// Whose end it is: a main task.
     pub(crate) process: u32,
     /// The main task of the waiter.
@@ -33,7 +33,7 @@ pub(crate) struct Asked {
 }
 
 /// The processes of a capture whose ends were asked for, by the moment from which their waiters may go on.
-pub(crate) fn asked(trace: &Trace, mains: &[u32], capture: u32) -> Vec<Asked> {
+pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<SlackQuery> {
     let events = &trace.events;
     let mut by_pid: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
     let Some(capture) = trace.captures.get(capture as usize) else { return Vec::new() };
@@ -41,7 +41,7 @@ pub(crate) fn asked(trace: &Trace, mains: &[u32], capture: u32) -> Vec<Asked> {
         by_pid.entry(trace.tasks[task as usize].pid).or_default().push(task);
     }
     let of_capture = events.waited.iter().filter(|(row, _)| capture.rows.contains(row));
-    let mut asked: Vec<Asked> = of_capture
+    let mut asked: Vec<SlackQuery> = of_capture
         .filter_map(|&(row, pid)| {
             let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
             let lives = by_pid.get(&pid)?.iter().copied();
@@ -50,7 +50,7 @@ pub(crate) fn asked(trace: &Trace, mains: &[u32], capture: u32) -> Vec<Asked> {
             let ended_ns = trace.tasks[process as usize].end_ns().min(end_ns);
             let task = events.task(row);
             let waiter = *mains.get(task as usize)?;
-            Some(Asked { process, waiter, task, ended_ns, from_ns: ended_ns.max(start_ns), next_ns: NO_NS })
+            Some(SlackQuery { process, waiter, task, ended_ns, from_ns: ended_ns.max(start_ns), next_ns: NO_NS })
         })
         .collect();
     // Who waits ends after those it waited for.
@@ -108,7 +108,7 @@ impl Waiter {
     }
 
     /// How much later than at this moment it could go on.
-    fn slack_ns(&self, asked: &Asked, slacks: &FxHashMap<u32, i64>) -> Option<i64> {
+    fn slack_ns(&self, asked: &SlackQuery, slacks: &FxHashMap<u32, i64>) -> Option<i64> {
         let is_never = asked.next_ns == NO_NS;
         let until_ns = if is_never { i64::MAX } else { asked.next_ns };
         if self.unknown_ns < until_ns {
@@ -126,7 +126,7 @@ pub(crate) fn slacks(
     trace: &Trace,
     wakers: &Wakers,
     mains: &[u32],
-    asked: &[Asked],
+    asked: &[SlackQuery],
     waited: &FxHashSet<(u32, u32)>,
 ) -> FxHashMap<u32, i64> {
     if asked.is_empty() {

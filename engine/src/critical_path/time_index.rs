@@ -5,7 +5,7 @@
 //! ```
 //! The units of a task are its programs one after the other; kinds of calls are syscalls with the class of their targets.
 
-use crate::critical_path::attribution::Charges;
+use crate::critical_path::attribution::Attribution;
 use crate::store::classes::class_of;
 use crate::store::trace::Trace;
 use parsers::Text;
@@ -15,11 +15,11 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// A kind of call.
-pub type Part = (Text, Class);
+pub type CallKind = (Text, Class);
 
 /// What a task did as one program.
 #[derive(Clone, Debug)]
-pub struct Unit {
+pub struct ProgramTime {
     /// The task.
     pub task: u32,
     /// The program.
@@ -35,32 +35,37 @@ pub struct Unit {
 
 /// The sums.
 #[derive(Debug, Default)]
-pub struct Spent {
-    parts: Vec<Part>,
+pub struct TimeIndex {
+    parts: Vec<CallKind>,
     /// Those of a task together and in order, tasks in order.
-    units: Vec<Unit>,
+    units: Vec<ProgramTime>,
     /// Kind of call and its time, those of a unit together.
     entries: Vec<(u32, i64)>,
-    /// Time of each kind of call in all units, and time behind calls; see [`Spent::at_most_ns`].
+    /// Time of each kind of call in all units, and time behind calls; see [`TimeIndex::max_ns`].
     totals_ns: Vec<i64>,
     gaps_ns: i64,
 }
 
 /// The units of a task and their entries.
-type OfTask = (Vec<Unit>, Vec<(u32, i64)>);
+type TaskTimes = (Vec<ProgramTime>, Vec<(u32, i64)>);
 
-impl Spent {
+impl TimeIndex {
     /// Add up: one pass over the events.
-    pub fn new(trace: &Trace, charges: &Charges) -> Spent {
+    pub fn new(trace: &Trace, attribution: &Attribution) -> TimeIndex {
         let (parts, of_shape) = parts(trace);
         let scratch = || Scratch { of_shape: &of_shape, sums: vec![0; parts.len()], used: Vec::new() };
         let tasks = 0..trace.tasks.len() as u32;
-        let each: Vec<OfTask> =
-            tasks.into_par_iter().map_init(scratch, |scratch, task| scratch.of_task(trace, charges, task)).collect();
-        let mut spent = Spent { parts, ..Spent::default() };
+        let each: Vec<TaskTimes> = tasks
+            .into_par_iter()
+            .map_init(scratch, |scratch, task| scratch.of_task(trace, attribution, task))
+            .collect();
+        let mut spent = TimeIndex { parts, ..TimeIndex::default() };
         for (units, entries) in each {
             let offset = spent.entries.len() as u32;
-            let placed = |unit: Unit| Unit { entries: unit.entries.start + offset..unit.entries.end + offset, ..unit };
+            let placed = |unit: ProgramTime| ProgramTime {
+                entries: unit.entries.start + offset..unit.entries.end + offset,
+                ..unit
+            };
             spent.units.extend(units.into_iter().map(placed));
             spent.entries.extend(entries);
         }
@@ -78,8 +83,8 @@ impl Spent {
     }
 
     /// What is seen of each unit: a program of which nothing is seen but its execve has the time of that.
-    pub fn seen(&self) -> impl Iterator<Item = &Unit> {
-        self.units.iter().scan(None, |before: &mut Option<&Unit>, unit| {
+    pub fn seen(&self) -> impl Iterator<Item = &ProgramTime> {
+        self.units.iter().scan(None, |before: &mut Option<&ProgramTime>, unit| {
             let seen = before.filter(|before| unit.rows == 0 && before.task == unit.task).unwrap_or(unit);
             *before = Some(seen);
             Some(seen)
@@ -87,30 +92,30 @@ impl Spent {
     }
 
     /// Time that is seen in calls of these kinds, and behind calls too if gaps count: nothing that is made of it has more.
-    pub fn at_most_ns(&self, is_such: &[bool], gaps: bool) -> i64 {
+    pub fn max_ns(&self, is_such: &[bool], gaps: bool) -> i64 {
         let such = self.totals_ns.iter().zip(is_such).filter(|&(_, &is_such)| is_such);
         such.map(|(&ns, _)| ns).sum::<i64>() + if gaps { self.gaps_ns } else { 0 }
     }
 
     /// The kinds of calls, by number.
-    pub fn parts(&self) -> &[Part] {
+    pub fn parts(&self) -> &[CallKind] {
         &self.parts
     }
 
     /// What each task did as each of its programs.
-    pub fn units(&self) -> &[Unit] {
+    pub fn units(&self) -> &[ProgramTime] {
         &self.units
     }
 
     /// What a task did as each of its programs, one for each program that the index of programs knows.
-    pub fn units_of(&self, task: u32) -> &[Unit] {
+    pub fn units_of(&self, task: u32) -> &[ProgramTime] {
         let first = self.units.partition_point(|unit| unit.task < task);
         let behind = self.units.get(first..).unwrap_or(&[]);
         &behind[..behind.partition_point(|unit| unit.task == task)]
     }
 
     /// Time of a unit in calls of these kinds.
-    pub fn in_calls_ns(&self, unit: &Unit, is_such: &[bool]) -> i64 {
+    pub fn in_calls_ns(&self, unit: &ProgramTime, is_such: &[bool]) -> i64 {
         self.entries_of(unit)
             .iter()
             .filter(|&&(part, _)| is_such.get(part as usize) == Some(&true))
@@ -118,7 +123,7 @@ impl Spent {
             .sum()
     }
 
-    fn entries_of(&self, unit: &Unit) -> &[(u32, i64)] {
+    fn entries_of(&self, unit: &ProgramTime) -> &[(u32, i64)] {
         self.entries.get(unit.entries.start as usize..unit.entries.end as usize).unwrap_or(&[])
     }
 
@@ -133,9 +138,9 @@ impl Spent {
 }
 
 /// The kinds of calls, and that of each shape.
-fn parts(trace: &Trace) -> (Vec<Part>, Vec<u32>) {
+fn parts(trace: &Trace) -> (Vec<CallKind>, Vec<u32>) {
     let texts = &trace.events.texts;
-    let mut numbers: FxHashMap<Part, u32> = FxHashMap::default();
+    let mut numbers: FxHashMap<CallKind, u32> = FxHashMap::default();
     let mut parts = Vec::new();
     let of_shape = trace.events.shapes().iter().map(|shape| {
         let part = (shape.syscall, class_of(texts.bytes(shape.syscall), texts.bytes(shape.target)));
@@ -156,10 +161,10 @@ struct Scratch<'a> {
 }
 
 impl Scratch<'_> {
-    fn of_task(&mut self, trace: &Trace, charges: &Charges, task: u32) -> OfTask {
+    fn of_task(&mut self, trace: &Trace, attribution: &Attribution, task: u32) -> TaskTimes {
         let events = &trace.events;
         let programs = trace.program_index().of(task);
-        let new = |program| Unit { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
+        let new = |program| ProgramTime { task, program, rows: 0, calls_ns: 0, gaps_ns: 0, entries: 0..0 };
         let mut unit = new(programs.first().map_or(Text::NONE, |first| first.path));
         let (mut next, mut units, mut entries) = (1, Vec::new(), Vec::new());
         for (&row, &shape) in trace.rows_of(task).iter().zip(trace.shapes_of(task)) {
@@ -167,10 +172,10 @@ impl Scratch<'_> {
                 units.push(self.ended(std::mem::replace(&mut unit, new(later.path)), &mut entries));
                 next += 1;
             }
-            let (ns, behind_ns) = charges.of_row(row);
+            let (ns, gap_after_ns) = attribution.of_row(row);
             unit.rows += 1;
             unit.calls_ns += ns;
-            unit.gaps_ns += behind_ns;
+            unit.gaps_ns += gap_after_ns;
             if ns > 0 {
                 let part = self.of_shape[shape as usize];
                 if self.sums[part as usize] == 0 {
@@ -184,10 +189,10 @@ impl Scratch<'_> {
         (units, entries)
     }
 
-    fn ended(&mut self, unit: Unit, entries: &mut Vec<(u32, i64)>) -> Unit {
+    fn ended(&mut self, unit: ProgramTime, entries: &mut Vec<(u32, i64)>) -> ProgramTime {
         let first = entries.len() as u32;
         entries.extend(self.used.drain(..).map(|part| (part, std::mem::take(&mut self.sums[part as usize]))));
-        Unit { entries: first..entries.len() as u32, ..unit }
+        ProgramTime { entries: first..entries.len() as u32, ..unit }
     }
 }
 
@@ -199,9 +204,9 @@ mod tests {
     fn time_is_told_by_program_and_kind_of_call_and_adds_up_to_the_path() {
         let plan = task(1).exec(0, 1, "/bin/sh").call("read", 10, 15).call("read", 20, 25);
         let plan = plan.exec(30, 31, "/bin/gzip").call("write", 40, 70).exit(80);
-        look(&build(vec![plan]), |view| {
-            let spent = view.charges.spent(view.trace);
-            let texts = &view.trace.events.texts;
+        look(&build(vec![plan]), |context| {
+            let spent = context.attribution.spent(context.trace);
+            let texts = &context.trace.events.texts;
             let is_read: Vec<bool> = spent.parts().iter().map(|part| texts.bytes(part.0) == b"read").collect();
             let told = spent.units().iter().map(|unit| {
                 let name = texts.string(unit.program).into_owned();

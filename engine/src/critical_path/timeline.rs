@@ -6,11 +6,11 @@
 //! ```
 //! Each stretch is told with who waited for it, and how that is known.
 
-use crate::critical_path::walk::{Listen, Segment, Tag, Waited, What};
+use crate::critical_path::walk::{Segment, Tag, Waited, WalkListener, What};
 use crate::partition::pieces::{ids, named, program_at, text_column};
 use crate::store::table::{Table, ints, some_ints, texts};
 use crate::store::trace::Trace;
-use crate::waits::wakers::{Edge, How, Sure};
+use crate::waits::wakers::{Confidence, Edge, WakeKind};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
@@ -18,10 +18,10 @@ use std::cmp::Reverse;
 
 /// A stretch of the path in one task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stay {
+pub struct Stretch {
     /// What most of its time is, over the whole stretch.
     pub segment: Segment,
-    /// How many segments it was made of.
+    /// WakeKind many segments it was made of.
     pub pieces: u32,
     /// A moment in the segment that is most of it: the task may run another program at the start of the stretch.
     pub seen_ns: i64,
@@ -34,41 +34,41 @@ pub struct Stay {
 pub struct Awaited {
     /// Who waited.
     pub by: u32,
-    /// How it is known who ended the wait, and how sure that is.
-    pub known: (How, Sure),
+    /// WakeKind it is known who ended the wait, and how sure that is.
+    pub known: (WakeKind, Confidence),
 }
 
 /// Waits that last at one moment and are looked at for one segment.
 const WAITS: usize = 16;
 
 /// What segments of one stretch are told apart by.
-type Kind = (Class, Text, Text, Tag);
+type StretchKind = (Class, Text, Text, Tag);
 
 /// Collects the segments of a walk, which come backward in time.
-pub struct Stays<'trace> {
+pub struct Timeline<'trace> {
     trace: &'trace Trace,
     at_least_ns: i64,
     most: Option<usize>,
-    done: Vec<Stay>,
-    open: Option<Stay>,
-    sums: FxHashMap<Kind, (i64, Segment)>,
+    done: Vec<Stretch>,
+    open: Option<Stretch>,
+    sums: FxHashMap<StretchKind, (i64, Segment)>,
     /// The waits on the path that last at this moment of the walk.
     waits: Vec<Awaited>,
 }
 
-impl<'trace> Stays<'trace> {
+impl<'trace> Timeline<'trace> {
     /// Keep stretches of at least this length.
-    pub fn new(trace: &'trace Trace, at_least_ns: i64) -> Stays<'trace> {
+    pub fn new(trace: &'trace Trace, at_least_ns: i64) -> Timeline<'trace> {
         let (done, sums, waits) = (Vec::new(), FxHashMap::default(), Vec::new());
-        Stays { trace, at_least_ns, most: None, done, open: None, sums, waits }
+        Timeline { trace, at_least_ns, most: None, done, open: None, sums, waits }
     }
 
     /// Keep the longest instead, so many, and take those below `at_least_ns` together all the same.
-    pub fn longest(self, most: usize) -> Stays<'trace> {
-        Stays { most: Some(most), ..self }
+    pub fn longest(self, most: usize) -> Timeline<'trace> {
+        Timeline { most: Some(most), ..self }
     }
 
-    fn keep(&mut self, stay: Stay) {
+    fn keep(&mut self, stay: Stretch) {
         if self.most.is_some() || stay.segment.dur_ns() >= self.at_least_ns {
             self.done.push(stay);
         }
@@ -92,17 +92,17 @@ impl<'trace> Stays<'trace> {
         let alone = matches!(segment.what, What::Silence(_));
         if alone || segment.dur_ns() >= self.at_least_ns {
             self.close();
-            return self.keep(Stay { segment, pieces: 1, seen_ns: segment.start_ns, awaited });
+            return self.keep(Stretch { segment, pieces: 1, seen_ns: segment.start_ns, awaited });
         }
         let waiter = |awaited: Option<Awaited>| awaited.map(|awaited| awaited.by);
-        let follows = |stay: &Stay| {
+        let follows = |stay: &Stretch| {
             let of_same_wait = waiter(stay.awaited) == waiter(awaited);
             stay.segment.task == segment.task && stay.segment.start_ns == segment.end_ns && of_same_wait
         };
         if !self.open.as_ref().is_some_and(follows) {
             self.close();
         }
-        let stay = self.open.get_or_insert(Stay { segment, pieces: 0, seen_ns: segment.start_ns, awaited });
+        let stay = self.open.get_or_insert(Stretch { segment, pieces: 0, seen_ns: segment.start_ns, awaited });
         stay.segment.start_ns = segment.start_ns;
         stay.pieces += 1;
         let kind = self.kind(&segment);
@@ -115,7 +115,7 @@ impl<'trace> Stays<'trace> {
         self.waits.iter().rev().take(WAITS).find(|wait| wait.by != segment.task).copied()
     }
 
-    fn kind(&self, segment: &Segment) -> Kind {
+    fn kind(&self, segment: &Segment) -> StretchKind {
         let shape = segment.what.row().map(|row| self.trace.events.shape(row));
         let (syscall, op) = shape.map_or((Text::NONE, Text::NONE), |shape| (shape.syscall, shape.op));
         (segment.class, syscall, op, segment.tag)
@@ -126,12 +126,12 @@ impl<'trace> Stays<'trace> {
         let most = self.sums.drain().max_by_key(|&(kind, (sum_ns, _))| (sum_ns, kind)).map(|(_, (_, segment))| segment);
         if let Some(most) = most {
             let segment = Segment { start_ns: stay.segment.start_ns, end_ns: stay.segment.end_ns, ..most };
-            self.keep(Stay { segment, seen_ns: most.start_ns, ..stay });
+            self.keep(Stretch { segment, seen_ns: most.start_ns, ..stay });
         }
     }
 
     /// The stretches in order of time.
-    pub fn finish(mut self) -> Vec<Stay> {
+    pub fn finish(mut self) -> Vec<Stretch> {
         self.close();
         self.drop_shorter();
         self.done.sort_by_key(|stay| stay.segment.start_ns);
@@ -139,7 +139,7 @@ impl<'trace> Stays<'trace> {
     }
 }
 
-impl Listen for Stays<'_> {
+impl WalkListener for Timeline<'_> {
     fn charged(&mut self, segment: Segment) {
         self.take(segment);
     }
@@ -154,9 +154,9 @@ impl Listen for Stays<'_> {
 }
 
 /// The path as a table, in the order given.
-pub fn table(trace: &Trace, stays: &[Stay]) -> Table {
+pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
     let known = || stays.iter().map(|stay| stay.awaited.map(|awaited| awaited.known));
-    let waiter = |stay: &Stay| stay.awaited.map_or(NO_NS, |awaited| i64::from(trace.tasks[awaited.by as usize].pid));
+    let waiter = |stay: &Stretch| stay.awaited.map_or(NO_NS, |awaited| i64::from(trace.tasks[awaited.by as usize].pid));
     let programs = trace.program_index();
     let segments = || stays.iter().map(|stay| &stay.segment);
     let tasks: Vec<u32> = segments().map(|segment| segment.task).collect();

@@ -42,17 +42,17 @@ pub(crate) const TRIVIAL: [&[u8]; 24] = [
     b"set_tid_address",
 ];
 /// Fewer of them say little.
-const LEAST_TRIVIAL: u64 = 10;
+const MIN_TRIVIAL: u64 = 10;
 /// The floor: so many of the trivial calls take less. The slower ones did some work, or waited for a processor.
 const FLOOR_SHARE: f64 = 0.1;
 
 /// On Linux every program makes some of these when it starts, whatever it is linked with.
 const STARTING: [&[u8]; 6] = [b"brk", b"mprotect", b"munmap", b"arch_prctl", b"set_tid_address", b"rt_sigaction"];
 /// With fewer calls it is rather an excerpt.
-const LEAST_CALLS: u64 = 100;
+const MIN_CALLS: u64 = 100;
 
 /// What the tracer does behind a call takes some times what it does in it; where more lies between calls, the program works.
-const MOST_BEHIND: i64 = 6;
+const MAX_BEHIND: i64 = 6;
 
 /// Kinds of calls that filters of tracers know.
 const FAMILIES: [&str; 12] = [
@@ -94,8 +94,8 @@ pub struct Trust {
 impl Trust {
     /// Time that tracing adds at least to a call, or to the gap behind one.
     pub fn floor_of(&self, is_gap: bool) -> i64 {
-        let behind_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
-        if is_gap { behind_ns } else { self.floor_in_call_ns }
+        let gap_after_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
+        if is_gap { gap_after_ns } else { self.floor_in_call_ns }
     }
 }
 
@@ -105,7 +105,8 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
     let seen = seen(trace, capture);
     let floor = floor(capture, &seen);
     let floor_ns = floor.map(|floor| floor.step_ns);
-    let wall_ns = window::window_of(trace, number, &window::Choice::default()).map_or(0, |window| window.wall_ns());
+    let wall_ns =
+        window::window_of(trace, number, &window::WindowChoice::default()).map_or(0, |window| window.wall_ns());
     let of_window = |floor_ns: i64| (floor_ns as f64 * seen.calls as f64 / wall_ns as f64).min(1.0);
     Some(Trust {
         overhead_floor_ns: floor_ns,
@@ -120,7 +121,7 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
 
 /// What the events of a capture have.
 #[derive(Default)]
-struct Seen {
+struct ObservedCalls {
     calls: u64,
     /// How long trivial calls took, by place in [`TRIVIAL`].
     trivial: [Histogram; TRIVIAL.len()],
@@ -133,12 +134,12 @@ struct Seen {
     starts: u64,
 }
 
-impl Seen {
+impl ObservedCalls {
     fn has(&self, family: usize) -> bool {
         self.families & 1 << family != 0
     }
 
-    fn with(mut self, other: Seen) -> Seen {
+    fn with(mut self, other: ObservedCalls) -> ObservedCalls {
         self.calls += other.calls;
         self.trivial.iter_mut().zip(&other.trivial).for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
@@ -188,7 +189,7 @@ fn family(name: &[u8]) -> usize {
     }
 }
 
-fn seen(trace: &Trace, capture: &Capture) -> Seen {
+fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
     let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events.texts.bytes(shape.syscall))).collect();
@@ -199,7 +200,7 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
         (from_ns != NO_NS && to_ns != NO_NS).then(|| to_ns - from_ns)
     };
     let one = |rows: std::ops::Range<u32>| {
-        let mut seen = Seen::default();
+        let mut seen = ObservedCalls::default();
         for row in rows.filter(|&row| events.kind(row) == EventKind::Call) {
             let role = roles[events.shape_number(row) as usize];
             seen.calls += 1;
@@ -217,44 +218,46 @@ fn seen(trace: &Trace, capture: &Capture) -> Seen {
     };
     let (first, end) = (capture.rows.start, capture.rows.end);
     let starts = (first..end).into_par_iter().step_by(PIECE_ROWS);
-    starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(Seen::default, Seen::with)
+    starts
+        .map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32))))
+        .reduce(ObservedCalls::default, ObservedCalls::with)
 }
 
 /// What tracing adds to a call at least.
 #[derive(Clone, Copy)]
-struct Floor {
+struct CostFloor {
     in_call_ns: i64,
     /// In it and behind it.
     step_ns: i64,
 }
 
-fn floor(capture: &Capture, seen: &Seen) -> Option<Floor> {
+fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
-    if !is_timed || seen.steps.number() < LEAST_TRIVIAL {
+    if !is_timed || seen.steps.number() < MIN_TRIVIAL {
         return None;
     }
     let mut trivial = Histogram::default();
     seen.trivial.iter().for_each(|each| trivial.merge(each));
     let (in_call_ns, step_ns) = (trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
-    let works_between = step_ns > in_call_ns.saturating_mul(MOST_BEHIND);
-    let floor = Floor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
+    let works_between = step_ns > in_call_ns.saturating_mul(MAX_BEHIND);
+    let floor = CostFloor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
     // A clock that is too coarse says 0.
     (floor.step_ns > 0).then_some(floor)
 }
 
 /// A median tells how a machine is that is busy, or slow now and then; and one syscall that is slow says nothing.
-fn quick_ns(seen: &Seen) -> i64 {
-    let enough = |each: &&Histogram| each.number() >= LEAST_TRIVIAL;
+fn quick_ns(seen: &ObservedCalls) -> i64 {
+    let enough = |each: &&Histogram| each.number() >= MIN_TRIVIAL;
     seen.trivial.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
 }
 
-fn is_filtered(trace: &Trace, capture: &Capture, seen: &Seen) -> bool {
+fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
     let tasks = || capture.tasks.clone().filter_map(|task| trace.tasks.get(task as usize));
     let exited =
         capture.lines_of(LineKind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
     let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
-    let lacks_starts = capture.format == "strace" && seen.calls >= LEAST_CALLS && seen.starts == 0;
+    let lacks_starts = capture.format == "strace" && seen.calls >= MIN_CALLS && seen.starts == 0;
     seen.calls > 0 && ((exited && seen.exits == 0) || ((lacks_basics || lacks_starts) && ran()))
 }
 

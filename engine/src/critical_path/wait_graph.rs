@@ -8,7 +8,7 @@
 //!
 //! For slack see [`crate::critical_path::slack`].
 
-use crate::critical_path::slack::{self, Asked, asked};
+use crate::critical_path::slack::{self, SlackQuery, slack_queries};
 use crate::critical_path::walk::{Segment, Waited};
 use crate::critical_path::window::Window;
 use crate::partition::pieces::text_column;
@@ -16,15 +16,15 @@ use crate::query::selection::{ProgramIndex, Selection};
 use crate::store::table::{Table, ints, some_ints, texts};
 use crate::store::trace::Trace;
 use crate::tables::processes::main_tasks;
-use crate::waits::wakers::{How, Sure, Wakers};
+use crate::waits::wakers::{Confidence, WakeKind, Wakers};
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
-/// How it is known who ended a wait, and how sure that is.
-type Known = (How, Sure);
+/// WakeKind it is known who ended a wait, and how sure that is.
+type EdgeKind = (WakeKind, Confidence);
 /// A process, one for which it waited, and how that is known.
-type Link = (u32, u32, Known);
+type Link = (u32, u32, EdgeKind);
 
 /// For whom a process waited longest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,12 +32,12 @@ struct Longest {
     ns: i64,
     waker: u32,
     /// Of most of that time.
-    known: Known,
+    known: EdgeKind,
 }
 
 /// For whom each process waited on the path, as a walk tells it.
 #[derive(Debug, Default)]
-struct Waits {
+struct WaitTotals {
     mains: Vec<u32>,
     /// By who waited, for whom, and how that is known.
     sums: FxHashMap<Link, i64>,
@@ -46,9 +46,9 @@ struct Waits {
     depths: Vec<u32>,
 }
 
-impl Waits {
-    fn new(trace: &Trace) -> Waits {
-        Waits { mains: main_tasks(trace), depths: vec![0; trace.tasks.len()], ..Waits::default() }
+impl WaitTotals {
+    fn new(trace: &Trace) -> WaitTotals {
+        WaitTotals { mains: main_tasks(trace), depths: vec![0; trace.tasks.len()], ..WaitTotals::default() }
     }
 
     fn begins(&mut self, waiter: u32) {
@@ -83,7 +83,7 @@ impl Waits {
 
     /// For whom each process waited longest, how long, and how most of that is known.
     fn longest(&self) -> FxHashMap<u32, Longest> {
-        let mut pairs: FxHashMap<(u32, u32), (i64, (i64, Known))> = FxHashMap::default();
+        let mut pairs: FxHashMap<(u32, u32), (i64, (i64, EdgeKind))> = FxHashMap::default();
         for (&(waiter, waker, known), &ns) in &self.sums {
             let (sum_ns, most) = pairs.entry((waiter, waker)).or_insert((0, (ns, known)));
             *sum_ns += ns;
@@ -101,41 +101,41 @@ impl Waits {
 
 /// What the walk of a window tells of slack.
 #[derive(Debug, Default)]
-struct Heard {
+struct SlackProbe {
     /// In order of `from_ns`.
-    asked: Vec<Asked>,
+    asked: Vec<SlackQuery>,
     /// Processes that waited on the path, each with the one that ended the wait.
     waited: FxHashSet<(u32, u32)>,
 }
 
 /// What a walk tells of processes, by their main tasks.
 #[derive(Debug, Default)]
-pub struct Told {
-    waits: Waits,
+pub struct WalkStats {
+    waits: WaitTotals,
     /// Time on the path in each process, or while it waited.
     inclusive_ns: Vec<i64>,
     /// Where the latest stretch of each process seen so far begins; the walk goes back in time.
     begins_ns: Vec<i64>,
     /// Of the window that is walked.
-    heard: Heard,
+    heard: SlackProbe,
     /// Those asked behind this place are answered.
     open: usize,
     /// Of the windows before.
-    windows: Vec<Heard>,
+    windows: Vec<SlackProbe>,
     slack_ns: OnceLock<FxHashMap<u32, i64>>,
 }
 
-impl Told {
+impl WalkStats {
     /// Nothing is walked yet.
-    pub(crate) fn new(trace: &Trace) -> Told {
-        let (waits, none) = (Waits::new(trace), vec![NO_NS; trace.tasks.len()]);
-        Told { waits, inclusive_ns: vec![0; trace.tasks.len()], begins_ns: none, ..Told::default() }
+    pub(crate) fn new(trace: &Trace) -> WalkStats {
+        let (waits, none) = (WaitTotals::new(trace), vec![NO_NS; trace.tasks.len()]);
+        WalkStats { waits, inclusive_ns: vec![0; trace.tasks.len()], begins_ns: none, ..WalkStats::default() }
     }
 
     /// The walk of a window begins.
     pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
         self.leave();
-        self.heard.asked = asked(trace, &self.waits.mains, window.capture);
+        self.heard.asked = slack_queries(trace, &self.waits.mains, window.capture);
         self.open = self.heard.asked.partition_point(|asked| asked.from_ns <= window.end_ns);
         self.begins_ns.fill(NO_NS);
     }
@@ -197,14 +197,14 @@ impl Told {
     pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;
-            let slacks = |heard: &Heard| slack::slacks(trace, wakers, mains, &heard.asked, &heard.waited);
+            let slacks = |heard: &SlackProbe| slack::slacks(trace, wakers, mains, &heard.asked, &heard.waited);
             self.windows.iter().flat_map(slacks).collect()
         })
     }
 }
 
 /// One row per process that the selection touches.
-pub fn chain(trace: &Trace, wakers: &Wakers, told: &Told, selection: &Selection<'_>) -> Table {
+pub fn chain(trace: &Trace, wakers: &Wakers, told: &WalkStats, selection: &Selection<'_>) -> Table {
     let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
     let mut rows: Vec<u32> = chosen.map(|task| told.waits.main(task)).collect();
     rows.sort_unstable();
@@ -219,7 +219,12 @@ pub fn chain(trace: &Trace, wakers: &Wakers, told: &Told, selection: &Selection<
 }
 
 /// The process at whose end the walk of a window begins, the one for which that waited longest, and so on: a row each.
-pub fn longest(trace: &Trace, Told { waits, .. }: &Told, windows: &[Window], programs: &ProgramIndex) -> Table {
+pub fn longest(
+    trace: &Trace,
+    WalkStats { waits, .. }: &WalkStats,
+    windows: &[Window],
+    programs: &ProgramIndex,
+) -> Table {
     let longest = waits.longest();
     let roots = windows.iter().filter_map(|window| window.root);
     let rows: Vec<u32> = roots.flat_map(|root| links(waits.main(root), &longest)).collect();
@@ -228,10 +233,10 @@ pub fn longest(trace: &Trace, Told { waits, .. }: &Told, windows: &[Window], pro
 
 /// A process, the one for which it waited longest, and so on, until one comes again.
 fn links(first: u32, longest: &FxHashMap<u32, Longest>) -> Vec<u32> {
-    const LONGEST_CHAIN: usize = 64;
+    const MAX_CHAIN: usize = 64;
     let mut links = vec![first];
     while let Some(&Longest { waker: next, .. }) = links.last().and_then(|last| longest.get(last)) {
-        if links.contains(&next) || links.len() == LONGEST_CHAIN {
+        if links.contains(&next) || links.len() == MAX_CHAIN {
             break;
         }
         links.push(next);
@@ -247,7 +252,8 @@ fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &F
     let program = |task: u32| programs.name_of(task).map_or(Text::NONE, |program| program.path);
     let waits: Vec<Option<&Longest>> = rows.iter().map(|task| longest.get(task)).collect();
     let told = |tell: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, tell)));
-    let named = |name: &dyn Fn(Known) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));
+    let named =
+        |name: &dyn Fn(EdgeKind) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));
     let columns = vec![
         ("task", ints(rows.iter().map(|&task| i64::from(task)))),
         ("capture", ints(rows.iter().map(|&task| i64::from(trace.tasks[task as usize].capture)))),

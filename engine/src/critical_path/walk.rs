@@ -21,15 +21,15 @@ mod visited;
 mod work_span;
 
 pub use crate::critical_path::segment::{Segment, Tag, What};
-use crate::critical_path::walk::cursor::Lanes;
-use crate::critical_path::walk::log_path::silences;
-use crate::critical_path::walk::visited::Visits;
-pub(crate) use crate::critical_path::walk::work_span::Part;
-pub use crate::critical_path::walk::work_span::Spell;
+use crate::critical_path::walk::cursor::Cursors;
+use crate::critical_path::walk::log_path::log_path;
+use crate::critical_path::walk::visited::Visited;
+pub(crate) use crate::critical_path::walk::work_span::WorkPart;
+pub use crate::critical_path::walk::work_span::WorkSpan;
 use crate::critical_path::window::Window;
 use crate::store::trace::{Span, Trace};
 use crate::waits::candidates::BLOCK_ROWS;
-use crate::waits::wakers::{Edge, How, Sure, Wakers};
+use crate::waits::wakers::{Confidence, Edge, WakeKind, Wakers};
 use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS};
 
@@ -42,11 +42,11 @@ pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
 }
 
 /// Who listens to a walk: besides the stretches, which waits it enters and leaves.
-pub trait Listen {
+pub trait WalkListener {
     /// A stretch of the path.
     fn charged(&mut self, segment: Segment);
     /// Stretches in which a task works, whole: they need not be told one by one to who has no use for that.
-    fn worked(&mut self, trace: &Trace, wakers: &Wakers, spell: Spell) {
+    fn worked(&mut self, trace: &Trace, wakers: &Wakers, spell: WorkSpan) {
         let mut segments = Vec::new();
         spell.each(trace, wakers, |segment| segments.push(segment));
         segments.into_iter().rev().for_each(|segment| self.charged(segment));
@@ -66,12 +66,12 @@ pub struct Waited {
     pub waker: u32,
     /// For how long.
     pub dur_ns: i64,
-    /// How it is known who ended the wait, and how sure that is.
-    pub known: (How, Sure),
+    /// WakeKind it is known who ended the wait, and how sure that is.
+    pub known: (WakeKind, Confidence),
 }
 
 /// Who asks for nothing but the stretches.
-impl<F: FnMut(Segment)> Listen for F {
+impl<F: FnMut(Segment)> WalkListener for F {
     fn charged(&mut self, segment: Segment) {
         self(segment);
     }
@@ -81,12 +81,12 @@ impl<F: FnMut(Segment)> Listen for F {
 const SPELL_ROWS: usize = 64 * BLOCK_ROWS;
 
 /// Walk the path, from its end to its start, and tell who listens. The answer is the number of steps.
-pub fn walk<L: Listen>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
+pub fn walk<L: WalkListener>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
     walk_in_legs(trace, wakers, window, speculation::rows_of_leg(), listener)
 }
 
 /// The same, in legs of so many events, which are walked at once: that changes nothing of what is told.
-pub fn walk_in_legs<L: Listen>(
+pub fn walk_in_legs<L: WalkListener>(
     trace: &Trace,
     wakers: &Wakers,
     window: &Window,
@@ -99,10 +99,10 @@ pub fn walk_in_legs<L: Listen>(
     let is_log =
         trace.captures.get(window.capture as usize).is_some_and(|capture| capture.facts.dur_kind == DurKind::Gap);
     if is_log {
-        return silences(trace, window, &mut |segment| listener.charged(segment));
+        return log_path(trace, window, &mut |segment| listener.charged(segment));
     }
-    let mut walk = Walk::new(trace, wakers, Now::at_end(window, root), listener);
-    walk.in_legs(&speculation::begins(trace, window, leg_rows));
+    let mut walk = Walk::new(trace, wakers, Position::at_end(window, root), listener);
+    walk.in_legs(&speculation::leg_starts(trace, window, leg_rows));
     walk.steps
 }
 
@@ -122,20 +122,20 @@ struct Waiter {
 
 /// Where a walk is. What follows depends on nothing else.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Now {
+struct Position {
     task: u32,
     /// The moment; everything from here to the end of the window is charged.
     at_ns: i64,
     floor_ns: i64,
     stack: Vec<Waiter>,
-    visits: Visits,
+    visits: Visited,
 }
 
-impl Now {
+impl Position {
     /// The end of a window, at which this task is looked at.
-    fn at_end(window: &Window, root: u32) -> Now {
+    fn at_end(window: &Window, root: u32) -> Position {
         let (at_ns, floor_ns) = (window.end_ns, window.start_ns);
-        Now { task: root, at_ns, floor_ns, stack: Vec::new(), visits: Visits::default() }
+        Position { task: root, at_ns, floor_ns, stack: Vec::new(), visits: Visited::default() }
     }
 
     fn polling(&self) -> usize {
@@ -143,30 +143,30 @@ impl Now {
     }
 }
 
-struct Walk<'walk, L: Listen> {
+struct Walk<'walk, L: WalkListener> {
     trace: &'walk Trace,
     wakers: &'walk Wakers,
-    lanes: Lanes<'walk>,
-    now: Now,
+    lanes: Cursors<'walk>,
+    now: Position,
     /// Whether the task looked at, or who waits for it, may be in a poll loop, once that was asked.
     may_poll: Option<bool>,
-    /// How many of the stack poll.
+    /// WakeKind many of the stack poll.
     polling: usize,
     steps: u64,
     listener: &'walk mut L,
 }
 
-impl<'walk, L: Listen> Walk<'walk, L> {
-    fn new(trace: &'walk Trace, wakers: &'walk Wakers, now: Now, listener: &'walk mut L) -> Self {
-        let (lanes, polling) = (Lanes::new(trace, wakers.outline()), now.polling());
+impl<'walk, L: WalkListener> Walk<'walk, L> {
+    fn new(trace: &'walk Trace, wakers: &'walk Wakers, now: Position, listener: &'walk mut L) -> Self {
+        let (lanes, polling) = (Cursors::new(trace, wakers.outline()), now.polling());
         Walk { trace, wakers, lanes, now, may_poll: None, polling, steps: 0, listener }
     }
 
     /// Go on from somewhere else.
-    fn be_at(&mut self, now: Now) {
+    fn be_at(&mut self, now: Position) {
         if now.at_ns > self.now.at_ns {
-            // Lanes are only looked at backwards, and this walk went further back.
-            self.lanes = Lanes::new(self.trace, self.wakers.outline());
+            // Cursors are only looked at backwards, and this walk went further back.
+            self.lanes = Cursors::new(self.trace, self.wakers.outline());
         }
         (self.polling, self.may_poll) = (now.polling(), None);
         self.now = now;
@@ -267,7 +267,7 @@ impl<'walk, L: Listen> Walk<'walk, L> {
             let floor_ns = if cut == from { reached_ns } else { outline.floor_ns(task, cut / BLOCK_ROWS) };
             let start_ns = floor_ns.max(self.now.floor_ns);
             if start_ns < self.now.at_ns {
-                let spell = Spell { task, start_ns, end_ns: self.now.at_ns, tag, rows: cut..to, floor_ns };
+                let spell = WorkSpan { task, start_ns, end_ns: self.now.at_ns, tag, rows: cut..to, floor_ns };
                 self.listener.worked(self.trace, self.wakers, spell);
                 self.now.at_ns = start_ns;
                 self.now.visits.clear();

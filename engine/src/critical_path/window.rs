@@ -42,7 +42,7 @@ impl Reason {
 
 /// What the user asked for instead of the rule.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Choice {
+pub struct WindowChoice {
     /// The window is the life of this process.
     pub pid: Option<i32>,
     /// The same, and stronger than `pid`.
@@ -91,16 +91,16 @@ const CALLS_OF_A_RHYTHM: usize = 64;
 const BEATS: usize = 8;
 
 /// The window of each capture.
-pub fn windows(trace: &Trace, choice: &Choice) -> Vec<Window> {
+pub fn windows(trace: &Trace, choice: &WindowChoice) -> Vec<Window> {
     (0..).zip(&trace.captures).map(|(number, capture)| window(trace, number, capture, choice)).collect()
 }
 
 /// The window of a capture; `None` if there is no such capture.
-pub fn window_of(trace: &Trace, number: u32, choice: &Choice) -> Option<Window> {
+pub fn window_of(trace: &Trace, number: u32, choice: &WindowChoice) -> Option<Window> {
     trace.captures.get(number as usize).map(|capture| window(trace, number, capture, choice))
 }
 
-fn window(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Window {
+fn window(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Window {
     if let Some(reason) = no_window(capture) {
         return Window::none(number, reason);
     }
@@ -124,7 +124,7 @@ fn no_window(capture: &Capture) -> Option<Reason> {
     }
 }
 
-fn clipped(window: Window, choice: &Choice) -> Window {
+fn clipped(window: Window, choice: &WindowChoice) -> Window {
     let start_ns = choice.from_ns.map_or(window.start_ns, |from_ns| from_ns.max(window.start_ns));
     let end_ns = choice.to_ns.map_or(window.end_ns, |to_ns| to_ns.min(window.end_ns));
     Window { start_ns, end_ns: end_ns.max(start_ns), ..window }
@@ -163,7 +163,7 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
 }
 
 /// From the first event to the last completed one, or to the moment asked for, without the idle time at the beginning.
-fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &Choice) -> Option<Window> {
+fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Option<Window> {
     let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
     let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number)).min();
     let first_ns = capture.first_ns;

@@ -15,7 +15,7 @@ const ROWS_BEFORE: usize = 64;
 
 /// The calls over the edges of a window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Edges {
+pub struct WindowOverlap {
     /// Their number.
     pub calls: u64,
     /// How much of their time lies outside, over all tasks.
@@ -23,20 +23,20 @@ pub struct Edges {
 }
 
 /// The calls that are chosen and lie over an edge of a window.
-pub fn edges(trace: &Trace, selection: &Selection<'_>, window: &Window) -> Edges {
+pub fn window_overlap(trace: &Trace, selection: &Selection<'_>, window: &Window) -> WindowOverlap {
     let Some(capture) = trace.captures.get(window.capture as usize).filter(|_| window.root.is_some()) else {
-        return Edges::default();
+        return WindowOverlap::default();
     };
-    let mut edges = Edges::default();
+    let mut edges = WindowOverlap::default();
     for task in capture.tasks.clone() {
         let at_start = over(trace, task, window.start_ns);
         let at_end = over(trace, task, window.end_ns).filter(|&row| Some(row) != at_start);
         for row in at_start.into_iter().chain(at_end).filter(|&row| selection.has(row)) {
             let (start_ns, end_ns) = (trace.events.start_ns(row), trace.events.end_ns(row).unwrap_or(window.end_ns));
             let before_ns = (window.start_ns - start_ns).max(0);
-            let behind_ns = (end_ns - window.end_ns).max(0);
+            let gap_after_ns = (end_ns - window.end_ns).max(0);
             edges.calls += 1;
-            edges.outside_ns = edges.outside_ns.saturating_add(before_ns).saturating_add(behind_ns);
+            edges.outside_ns = edges.outside_ns.saturating_add(before_ns).saturating_add(gap_after_ns);
         }
     }
     edges
@@ -52,10 +52,10 @@ fn over(trace: &Trace, task: u32, at_ns: i64) -> Option<u32> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Edges, edges};
+    use super::{WindowOverlap, window_overlap};
     use crate::critical_path::window;
     use crate::critical_path::window::windows;
-    use crate::query::selection::{Choice, Selection};
+    use crate::query::selection::{Criteria, Selection};
     use crate::store::trace::Trace;
     use crate::testing::{build, task};
 
@@ -65,15 +65,16 @@ mod tests {
             task(1).exec(0, 1, "/bin/x").call("read", 10, 40).call("write", 50, 60).call("read", 70, 95).exit(100);
         let trace: Trace = build(vec![waiter, task(2).call("brk", 5, 95).exit(96)]);
         let told = |from_ns, to_ns| {
-            let asked = window::Choice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..window::Choice::default() };
-            let selection = Selection::new(&trace, &Choice::default()).expect("a choice of everything");
-            edges(&trace, &selection, &windows(&trace, &asked)[0])
+            let asked =
+                window::WindowChoice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..window::WindowChoice::default() };
+            let selection = Selection::new(&trace, &Criteria::default()).expect("a choice of everything");
+            window_overlap(&trace, &selection, &windows(&trace, &asked)[0])
         };
-        assert_eq!(told(30, 80), Edges { calls: 3, outside_ns: 20 + 15 + 25 + 15 });
-        assert_eq!(told(0, 100), Edges::default());
+        assert_eq!(told(30, 80), WindowOverlap { calls: 3, outside_ns: 20 + 15 + 25 + 15 });
+        assert_eq!(told(0, 100), WindowOverlap::default());
         assert_eq!(
             told(40, 50),
-            Edges { calls: 1, outside_ns: 35 + 45 },
+            WindowOverlap { calls: 1, outside_ns: 35 + 45 },
             "what ends or begins there does not lie over it"
         );
     }

@@ -12,16 +12,16 @@ mod runs;
 
 use crate::ingest::clock::FileClock;
 use crate::ingest::descriptors::Descriptors;
-use crate::ingest::task_ids::Owners;
+use crate::ingest::task_ids::TaskIds;
 use crate::store::events::{Event, EventKind, NONE};
-use crate::store::trace::{Capture, Cells, Trace};
+use crate::store::trace::{Capture, FileChunks, Trace};
 use crate::waits::wait_kinds::RESTART;
 use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
 
 /// What is remembered of a task between its lines.
 #[derive(Clone, Copy, Default)]
-struct State {
+struct TaskState {
     /// Number in `Assembler::open` of the call that is open, plus 1.
     open: u32,
     /// The last call if it has no duration yet, plus 1.
@@ -45,14 +45,14 @@ struct State {
     goes_on: Text,
 }
 
-impl State {
+impl TaskState {
     fn is_over(&self, stamp_ns: i64) -> bool {
         self.exiting || (self.gone_ns != 0 && stamp_ns > self.gone_ns)
     }
 }
 
 /// The first half of a call.
-struct Open {
+struct OpenCall {
     row: u32,
     /// What [`crate::store::events::EventTable::begin_half`] told of it.
     half: u32,
@@ -62,7 +62,7 @@ struct Open {
 
 /// Where a line stands.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct LinePlace {
     pub file: u32,
     pub line: u32,
 }
@@ -72,21 +72,21 @@ pub(crate) struct Assembler<'trace> {
     trace: &'trace mut Trace,
     capture: Capture,
     facts: CaptureFacts,
-    owners: Owners,
+    owners: TaskIds,
     clocks: Vec<FileClock>,
     first_task: u32,
-    states: Vec<State>,
-    open: Vec<Open>,
+    states: Vec<TaskState>,
+    open: Vec<OpenCall>,
     free: Vec<u32>,
     last_open: Vec<u32>,
-    /// Open calls of further threads, in the order of their starts, where lines do not tell threads apart.
-    parked: FxHashMap<u32, Vec<Open>>,
+    /// OpenCall calls of further threads, in the order of their starts, where lines do not tell threads apart.
+    parked: FxHashMap<u32, Vec<OpenCall>>,
     last_exec: u32,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
     reader: usize,
     body_shapes: Vec<Vec<u32>>,
     /// Bodies of each reader that need little thought, if the capture can have such.
-    plain: Vec<Vec<Option<fast_path::Plain>>>,
+    plain: Vec<Vec<Option<fast_path::FastPath>>>,
     has_plain: bool,
     descriptors: Descriptors,
     /// See `runs`: some task of this run was created by a call that is not in it.
@@ -95,7 +95,7 @@ pub(crate) struct Assembler<'trace> {
     inherited: u32,
     presumed: infer_creator::Presumed,
     kin: Vec<infer_parent_by_exit::Claim>,
-    members: infer_thread_group::Members,
+    members: infer_thread_group::SharedIds,
 }
 
 impl<'trace> Assembler<'trace> {
@@ -107,7 +107,7 @@ impl<'trace> Assembler<'trace> {
         Assembler {
             capture,
             facts,
-            owners: Owners::new(number, &facts),
+            owners: TaskIds::new(number, &facts),
             clocks: vec![FileClock::new(&facts); files],
             first_task,
             states: Vec::new(),
@@ -125,7 +125,7 @@ impl<'trace> Assembler<'trace> {
             inherited: first_task,
             presumed: infer_creator::Presumed::default(),
             kin: Vec::new(),
-            members: infer_thread_group::Members::default(),
+            members: infer_thread_group::SharedIds::default(),
             trace,
         }
     }
@@ -141,7 +141,7 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// Keep where the lines of a file are.
-    pub(crate) fn keep_cells(&mut self, path: &str, cells: Cells) {
+    pub(crate) fn keep_cells(&mut self, path: &str, cells: FileChunks) {
         self.trace.cells.insert(path.to_owned(), cells);
     }
 
@@ -169,7 +169,7 @@ impl<'trace> Assembler<'trace> {
 
     /// Take in a line whose texts are those of the trace.
     #[inline]
-    pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let kind = match extra {
             Some(Extra::Program(name)) => {
                 let kind = self.take(line, None, stamp_ns, at);
@@ -191,7 +191,7 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
+    fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
         match (line.kind, line.part) {
             (LineKind::Call, _) => self.whole(line, extra, stamp_ns, at),
             (LineKind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
@@ -210,7 +210,7 @@ impl<'trace> Assembler<'trace> {
         line.kind
     }
 
-    fn owner(&mut self, line: &Line, stamp_ns: i64, at: Place) -> u32 {
+    fn owner(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) -> u32 {
         if self.facts.ids_optional && self.owners.bare() != NONE {
             self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
         }
@@ -230,10 +230,10 @@ impl<'trace> Assembler<'trace> {
     }
 
     #[inline]
-    fn state(&mut self, task: u32) -> &mut State {
+    fn state(&mut self, task: u32) -> &mut TaskState {
         let at = (task - self.first_task) as usize;
         if at >= self.states.len() {
-            self.states.resize(at + 1, State::default());
+            self.states.resize(at + 1, TaskState::default());
         }
         &mut self.states[at]
     }
@@ -294,7 +294,7 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         self.close_open(task);
         let line = &self.with_target(task, line);
@@ -360,7 +360,7 @@ impl<'trace> Assembler<'trace> {
         known[at]
     }
 
-    fn push(&mut self, task: u32, line: &Line, at: Place, start_ns: i64, dur_ns: i64, dur_kind: DurKind) -> u32 {
+    fn push(&mut self, task: u32, line: &Line, at: LinePlace, start_ns: i64, dur_ns: i64, dur_kind: DurKind) -> u32 {
         let shape = self.shape_of(line);
         let events = &mut self.trace.events;
         let event = Event {
@@ -406,7 +406,7 @@ impl<'trace> Assembler<'trace> {
         self.trace.tasks[task as usize].called(outcome);
     }
 
-    fn mark(&mut self, task: u32, kind: EventKind, line: &Line, stamp_ns: i64, at: Place) {
+    fn mark(&mut self, task: u32, kind: EventKind, line: &Line, stamp_ns: i64, at: LinePlace) {
         let events = &mut self.trace.events;
         let shape = events.shape_of(line.name, line.op, line.target, line.errno, Outcome::Ok);
         events.push(&Event {
@@ -449,9 +449,9 @@ impl<'trace> Assembler<'trace> {
             self.name_program(task);
             self.began(task);
         }
-        self.settle_presumed();
-        self.settle_kin();
-        self.settle_groups();
+        self.infer_creators();
+        self.infer_parents();
+        self.infer_thread_groups();
         self.compare_clocks();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;

@@ -10,12 +10,12 @@ const LEAP_DAY: std::ops::Range<i64> = 59..60;
 /// stamp and a duration cannot overflow.
 const FURTHEST_NS: i64 = (1 << 62) - 1;
 /// No duration is longer than this (73 years).
-const LONGEST_NS: i64 = 1 << 61;
+const MAX_NS: i64 = 1 << 61;
 
 /// A duration as printed, kept within what can be added up; [`NO_NS`] stays.
 #[inline]
 pub(crate) fn bounded_ns(dur_ns: i64) -> i64 {
-    if dur_ns == NO_NS { NO_NS } else { dur_ns.clamp(-LONGEST_NS, LONGEST_NS) }
+    if dur_ns == NO_NS { NO_NS } else { dur_ns.clamp(-MAX_NS, MAX_NS) }
 }
 
 #[inline]

@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 /// Higher descriptors are not followed, so that a hostile trace costs no memory.
-const MOST: usize = 1 << 16;
+const MAX_FD: usize = 1 << 16;
 
 /// What a call does to descriptors.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,7 +48,7 @@ enum Role {
 
 /// What a call does to descriptors, as far as that can be said once for all calls that say the same.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Effect {
+pub(crate) enum DescriptorEffect {
     /// Nothing.
     None,
     /// It ends the one that it works on.
@@ -106,7 +106,7 @@ pub(crate) struct Descriptors {
     /// What children of which no line was seen yet got, by the call that created them: their creators go on closing.
     forked: FxHashMap<u32, Files>,
     /// Those on their way from one task to another.
-    passed: passed::Passed,
+    passed: passed::PassedDescriptors,
 }
 
 impl Descriptors {
@@ -189,7 +189,7 @@ impl Descriptors {
     }
 
     fn set(&mut self, task: u32, fd: i64, target: Text) {
-        let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MOST) else { return };
+        let Some(at) = usize::try_from(fd).ok().filter(|&at| at < MAX_FD) else { return };
         if self.target(task, fd as i32) == target {
             return;
         }
@@ -271,15 +271,15 @@ impl Descriptors {
     }
 
     /// What a call does that says this; of a second half, if the first one is not known.
-    pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> Effect {
+    pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> DescriptorEffect {
         match self.role(line.name, texts) {
-            None => Effect::None,
-            Some(Role::Connects) => Effect::Other,
-            Some(_) if line.outcome != Outcome::Ok => Effect::None,
-            Some(Role::Closes) => Effect::Closes,
-            Some(Role::Opens) if !is_half && copied_fd(texts.bytes(line.target)).is_none() => Effect::Opens,
-            Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => Effect::None,
-            Some(_) => Effect::Other,
+            None => DescriptorEffect::None,
+            Some(Role::Connects) => DescriptorEffect::Other,
+            Some(_) if line.outcome != Outcome::Ok => DescriptorEffect::None,
+            Some(Role::Closes) => DescriptorEffect::Closes,
+            Some(Role::Opens) if !is_half && copied_fd(texts.bytes(line.target)).is_none() => DescriptorEffect::Opens,
+            Some(Role::Controls) if !is_half && !is_dup(texts.bytes(line.op)) => DescriptorEffect::None,
+            Some(_) => DescriptorEffect::Other,
         }
     }
 

@@ -6,7 +6,7 @@
 
 mod order;
 
-use crate::ingest::assemble::{Assembler, Place};
+use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::ingest::merge::order::{Next, Order};
 use crate::ingest::read::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::store::trace::Trace;
@@ -18,10 +18,10 @@ use std::path::{Path, PathBuf};
 
 /// Text read ahead of all files together, and at least of one.
 const AHEAD_BYTES: usize = 64 << 20;
-const LEAST_AHEAD_BYTES: usize = 16 << 10;
+const MIN_AHEAD_BYTES: usize = 16 << 10;
 
 /// What a file is read from.
-enum Source {
+enum MergeSource {
     /// Opened anew for each cell: there may be more files than can be open at a time.
     Plain {
         path: PathBuf,
@@ -35,7 +35,7 @@ enum Source {
 /// Where a file is read at.
 struct Cursor {
     reader: Box<dyn LineReader>,
-    source: Source,
+    source: MergeSource,
     bytes: Vec<u8>,
     parsed: Parsed,
     map: Vec<Text>,
@@ -85,7 +85,7 @@ type Opened = (&'static str, Vec<(String, Cursor)>);
 
 /// The files that have something in them, and the format of most that are recognised.
 fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opened, ReadError> {
-    let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(LEAST_AHEAD_BYTES, CHUNK_BYTES);
+    let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(MIN_AHEAD_BYTES, CHUNK_BYTES);
     let (mut recognised, mut strange) = (Vec::new(), Vec::new());
     // What is read ahead of each file is read here; of most files that is all.
     let opened: Vec<_> = paths.par_iter().map(|path| Cursor::open(path, format, ahead_bytes)).collect();
@@ -131,7 +131,7 @@ fn most_common<'name>(names: impl Iterator<Item = &'name str> + Clone) -> Option
 ///
 /// Files that cannot be read are left to the reading, which says why.
 pub fn are_parts(paths: &[String]) -> bool {
-    let first = paths.iter().find_map(|path| match Cursor::open(path, None, LEAST_AHEAD_BYTES) {
+    let first = paths.iter().find_map(|path| match Cursor::open(path, None, MIN_AHEAD_BYTES) {
         Err(ReadError::Empty { .. }) => None,
         opened => Some(opened),
     });
@@ -167,7 +167,7 @@ impl Cursor {
         format: Option<&'static dyn Format>,
         ahead_bytes: usize,
     ) -> Result<(&'static str, Cursor), ReadError> {
-        let mut source = Source::open(path, ahead_bytes as u64).map_err(unreadable(path))?;
+        let mut source = MergeSource::open(path, ahead_bytes as u64).map_err(unreadable(path))?;
         let mut bytes = Vec::new();
         let complete = source.fill(&mut bytes).map_err(unreadable(path))?;
         let (name, reader) = reader_for(path, Head { bytes: &bytes, complete }, format)?;
@@ -190,7 +190,7 @@ impl Cursor {
     }
 
     fn is_cut(&self) -> bool {
-        self.last_byte != b'\n' || matches!(&self.source, Source::Stream(stream) if stream.is_cut())
+        self.last_byte != b'\n' || matches!(&self.source, MergeSource::Stream(stream) if stream.is_cut())
     }
 
     fn parse(&mut self) {
@@ -239,28 +239,28 @@ impl Cursor {
             line.tid = self.tid;
         }
         let stamp_ns = if line.stamp_ns == NO_NS { NO_NS } else { stamp_ns };
-        let at = Place { file: assembler.first_file() + file as u32, line: self.line };
+        let at = LinePlace { file: assembler.first_file() + file as u32, line: self.line };
         order.took(file, &line, extra.as_ref(), stamp_ns);
         assembler.line(&line, extra, stamp_ns, at);
     }
 }
 
-impl Source {
-    fn open(path: &str, cell_bytes: u64) -> io::Result<Source> {
+impl MergeSource {
+    fn open(path: &str, cell_bytes: u64) -> io::Result<MergeSource> {
         Ok(match input::open(Path::new(path))? {
             input::Source::File(file) if path != "-" => {
                 let cells = file.with_cell_bytes(cell_bytes).cells();
-                Source::Plain { path: PathBuf::from(path), cell: 0, cells, cell_bytes }
+                MergeSource::Plain { path: PathBuf::from(path), cell: 0, cells, cell_bytes }
             }
-            input::Source::File(file) => Source::Stream(file.into_stream()?),
-            input::Source::Stream(stream) => Source::Stream(stream),
+            input::Source::File(file) => MergeSource::Stream(file.into_stream()?),
+            input::Source::Stream(stream) => MergeSource::Stream(stream),
         })
     }
 
     /// The next lines; whether it ends with them.
     fn fill(&mut self, bytes: &mut Vec<u8>) -> io::Result<bool> {
         match self {
-            Source::Plain { path, cell, cells, cell_bytes } => {
+            MergeSource::Plain { path, cell, cells, cell_bytes } => {
                 bytes.clear();
                 if *cell < *cells {
                     Seekable::open(path)?.with_cell_bytes(*cell_bytes).read_cell(*cell, bytes)?;
@@ -268,7 +268,7 @@ impl Source {
                 *cell += 1;
                 Ok(*cell >= *cells)
             }
-            Source::Stream(stream) => {
+            MergeSource::Stream(stream) => {
                 let chunk = stream.next_chunk()?;
                 let ends = chunk.as_ref().is_none_or(|chunk| chunk.last);
                 *bytes = chunk.map_or_else(Vec::new, |chunk| chunk.bytes);

@@ -14,7 +14,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 const AHEAD: usize = 4;
 
 /// What is done with pieces.
-pub(crate) struct Steps<Claim, Read, Take, Watch> {
+pub(crate) struct PipelineSteps<Claim, Read, Take, Watch> {
     /// Choose the next piece; `false` behind the last one. One at a time, in order.
     pub claim: Claim,
     /// Work on it, with what a core keeps for itself. Each core gets its pieces in order.
@@ -26,9 +26,9 @@ pub(crate) struct Steps<Claim, Read, Take, Watch> {
 }
 
 /// Do all pieces. The caller's thread works with the first of the cores' own things, others of the pool with the rest.
-pub(crate) fn relay<Piece, Own>(
+pub(crate) fn run_pipeline<Piece, Own>(
     owns: &mut [Own],
-    steps: Steps<
+    steps: PipelineSteps<
         impl FnMut(&mut Piece) -> bool + Send,
         impl Fn(usize, &mut Own, &mut Piece) + Sync,
         impl FnMut(&Piece) + Send,
@@ -38,10 +38,10 @@ pub(crate) fn relay<Piece, Own>(
     Piece: Default + Send,
     Own: Send,
 {
-    let Steps { claim, read, take, mut watch } = steps;
+    let PipelineSteps { claim, read, take, mut watch } = steps;
     let shared = Shared {
         most: owns.len() * AHEAD,
-        desk: Mutex::new(Desk::default()),
+        desk: Mutex::new(PipelineState::default()),
         changed: Condvar::new(),
         claim: Mutex::new((0, claim)),
         take: Mutex::new(take),
@@ -59,7 +59,7 @@ pub(crate) fn relay<Piece, Own>(
 
 struct Shared<Piece, Claim, Read, Take> {
     most: usize,
-    desk: Mutex<Desk<Piece>>,
+    desk: Mutex<PipelineState<Piece>>,
     changed: Condvar,
     /// With the number of the next piece.
     claim: Mutex<(usize, Claim)>,
@@ -69,7 +69,7 @@ struct Shared<Piece, Claim, Read, Take> {
 
 /// Where all pieces are.
 #[derive(Default)]
-struct Desk<Piece> {
+struct PipelineState<Piece> {
     /// How many are being read.
     reading: usize,
     /// Read, by their number.
@@ -85,25 +85,25 @@ struct Desk<Piece> {
     spare: Vec<Piece>,
 }
 
-enum Turn<Piece> {
+enum Step<Piece> {
     Read(Piece),
     Take(Piece),
 }
 
-impl<Piece: Default> Desk<Piece> {
+impl<Piece: Default> PipelineState<Piece> {
     /// What can be done now.
-    fn turn(&mut self, most: usize) -> Option<Turn<Piece>> {
+    fn turn(&mut self, most: usize) -> Option<Step<Piece>> {
         if !self.is_taking
             && let Some(piece) = self.ready.remove(&self.taken)
         {
             self.is_taking = true;
-            return Some(Turn::Take(piece));
+            return Some(Step::Take(piece));
         }
         if self.is_broken || self.ended || self.reading + self.ready.len() >= most {
             return None;
         }
         self.reading += 1;
-        Some(Turn::Read(self.spare.pop().unwrap_or_default()))
+        Some(Step::Read(self.spare.pop().unwrap_or_default()))
     }
 
     fn is_over(&self) -> bool {
@@ -124,8 +124,8 @@ where
         let _stop = StopOnPanic(self);
         while let Some(turn) = self.next_turn() {
             match turn {
-                Turn::Read(piece) => self.read(core, own, piece),
-                Turn::Take(piece) => {
+                Step::Read(piece) => self.read(core, own, piece),
+                Step::Take(piece) => {
                     locked(&self.take)(&piece);
                     let mut desk = locked(&self.desk);
                     (desk.is_taking, desk.taken) = (false, desk.taken + 1);
@@ -138,7 +138,7 @@ where
     }
 
     /// The next thing to do, waited for if others have to finish theirs first; nothing at the end.
-    fn next_turn(&self) -> Option<Turn<Piece>> {
+    fn next_turn(&self) -> Option<Step<Piece>> {
         let mut desk = locked(&self.desk);
         loop {
             match desk.turn(self.most) {
@@ -196,9 +196,9 @@ mod tests {
     /// Numbers below this, each read by some core; those taken in, and how often each core read.
     fn run(cores: usize, pieces: usize, panics_at: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
         let (mut owns, mut next, mut taken) = (vec![Vec::new(); cores], 0, Vec::new());
-        relay(
+        run_pipeline(
             &mut owns,
-            Steps {
+            PipelineSteps {
                 claim: |piece: &mut usize| {
                     (*piece, next) = (next, next + 1);
                     *piece < pieces
@@ -228,9 +228,9 @@ mod tests {
     #[test]
     fn no_more_pieces_than_allowed_wait_to_be_taken_in() {
         let (ahead, most, mut next) = (AtomicUsize::new(0), AtomicUsize::new(0), 0);
-        relay(
+        run_pipeline(
             &mut [(), ()],
-            Steps {
+            PipelineSteps {
                 claim: |_: &mut ()| {
                     next += 1;
                     next <= 500

@@ -6,11 +6,11 @@
 //! ```
 //! So the result does not depend on the number of threads. Who does what when, see `relay.rs`.
 
-use crate::ingest::assemble::{Assembler, Place};
+use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::ingest::clock::bounded_ns;
 use crate::ingest::merge;
-use crate::ingest::pipeline::{Steps, relay};
-use crate::store::trace::{Capture, Cells, Trace};
+use crate::ingest::pipeline::{PipelineSteps, run_pipeline};
+use crate::store::trace::{Capture, FileChunks, Trace};
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::line::Ended;
 use parsers::{
@@ -163,7 +163,7 @@ fn one_file(
 
 /// A cell, read.
 #[derive(Default)]
-struct Cell {
+struct ParsedChunk {
     number: usize,
     bytes: Vec<u8>,
     lines: ChunkLines,
@@ -203,7 +203,8 @@ fn from_stream(
     let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
-    let claim = |cell: &mut Cell| match first.take().map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk))) {
+    let claim = |cell: &mut ParsedChunk| match first.take().map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk)))
+    {
         Ok(chunk) => chunk.map(|chunk| cell.bytes = chunk.bytes).is_some(),
         Err(error) => {
             cell.bytes.clear();
@@ -271,11 +272,11 @@ impl<'trace> Run<'trace> {
         progress: Progress<'_>,
     ) -> Result<(), ReadError> {
         let mut numbers = 0..file.cells();
-        let claim = |cell: &mut Cell| numbers.next().inspect(|&number| cell.number = number).is_some();
-        let load = |cell: &mut Cell| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
+        let claim = |cell: &mut ParsedChunk| numbers.next().inspect(|&number| cell.number = number).is_some();
+        let load = |cell: &mut ParsedChunk| cell.failed = file.read_cell(cell.number, &mut cell.bytes).err();
         self.all(reader, claim, load, &mut |bytes| progress(bytes, file.len()));
         let lines_before = std::mem::take(&mut self.lines_before);
-        self.assembler.keep_cells(path, Cells { cell_bytes: file.cell_bytes(), lines_before });
+        self.assembler.keep_cells(path, FileChunks { cell_bytes: file.cell_bytes(), lines_before });
         self.finish(path, false)
     }
 
@@ -283,22 +284,22 @@ impl<'trace> Run<'trace> {
     fn all(
         &mut self,
         reader: &dyn LineReader,
-        claim: impl FnMut(&mut Cell) -> bool + Send,
-        load: impl Fn(&mut Cell) + Sync,
+        claim: impl FnMut(&mut ParsedChunk) -> bool + Send,
+        load: impl Fn(&mut ParsedChunk) + Sync,
         tell: &mut dyn FnMut(u64),
     ) {
         // Each core remembers what it read before.
         let mut memories = Vec::new();
         memories.resize_with(rayon::current_num_threads(), Parsed::default);
         let (done, mut told) = (AtomicU64::new(0), 0);
-        let steps = Steps {
+        let steps = PipelineSteps {
             claim,
-            read: |worker, parsed: &mut Parsed, cell: &mut Cell| {
+            read: |worker, parsed: &mut Parsed, cell: &mut ParsedChunk| {
                 load(cell);
                 cell.worker = worker;
                 parsed.read_next(reader, &cell.bytes, &mut cell.lines);
             },
-            take: |cell: &Cell| {
+            take: |cell: &ParsedChunk| {
                 self.cell(cell);
                 done.store(self.bytes, Ordering::Relaxed);
             },
@@ -310,11 +311,11 @@ impl<'trace> Run<'trace> {
                 }
             },
         };
-        relay(&mut memories, steps);
+        run_pipeline(&mut memories, steps);
         tell(self.bytes);
     }
 
-    fn cell(&mut self, cell: &Cell) {
+    fn cell(&mut self, cell: &ParsedChunk) {
         if let Some(error) = &cell.failed {
             self.failed.get_or_insert_with(|| io::Error::new(error.kind(), error.to_string()));
         }
@@ -334,8 +335,8 @@ impl<'trace> Run<'trace> {
         let (mut lines, mut bytes) = (0, 0);
         let mut rest = cell.lines.refs.as_slice();
         loop {
-            let before = Place { file: self.assembler.first_file(), line: self.line };
-            let plain = self.assembler.plain_lines(rest, before);
+            let before = LinePlace { file: self.assembler.first_file(), line: self.line };
+            let plain = self.assembler.fast_path_lines(rest, before);
             self.line = self.line.saturating_add(plain as u32);
             let Some((told, others)) = rest[plain..].split_first() else { break };
             self.line = self.line.saturating_add(1);
@@ -349,7 +350,7 @@ impl<'trace> Run<'trace> {
                 self.assembler.next_run(extra.as_ref(), self.line, before - self.run_start);
                 self.run_start = before;
             }
-            let at = Place { file: self.assembler.first_file(), line: self.line };
+            let at = LinePlace { file: self.assembler.first_file(), line: self.line };
             let stamp_ns = self.assembler.stamp(at.file, &line);
             self.assembler.line(&line, extra, stamp_ns, at);
         }

@@ -11,7 +11,7 @@ use parsers::{CaptureFacts, Line, NO_ID, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Printed ids: process (or [`NO_ID`] where only one id is printed) and thread.
-pub(crate) type Key = (i32, i32);
+pub(crate) type PrintedIds = (i32, i32);
 
 /// A child that its creator's call returned, before its first line.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +26,10 @@ pub(crate) struct Birth {
 }
 
 /// The tasks that ids name at this point of a capture.
-pub(crate) struct Owners {
+pub(crate) struct TaskIds {
     capture: u32,
-    by_key: FxHashMap<Key, u32>,
-    announced: FxHashMap<Key, Birth>,
+    by_key: FxHashMap<PrintedIds, u32>,
+    announced: FxHashMap<PrintedIds, Birth>,
     attached: Vec<i32>,
     /// The process that the tracer attached to with all its threads, and how many of these have not spoken; none if there are
     /// several such processes.
@@ -39,7 +39,7 @@ pub(crate) struct Owners {
     /// Said that they exit, but their ends are not told yet (or never, with `-qq`).
     leaving: FxHashSet<u32>,
     /// The last task that had these ids.
-    past: FxHashMap<Key, u32>,
+    past: FxHashMap<PrintedIds, u32>,
     /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
     pub(crate) bare_is_open: bool,
     /// Whether the tracer says whom it attaches to.
@@ -47,7 +47,7 @@ pub(crate) struct Owners {
     /// The first task of all.
     first: u32,
     bare: u32,
-    last: (Key, u32),
+    last: (PrintedIds, u32),
     ids_optional: bool,
     /// Ids that stand alone are those of threads of one process, whose own id is never printed.
     one_process: bool,
@@ -61,9 +61,9 @@ pub(crate) struct Owners {
     pub(crate) links_late: bool,
 }
 
-impl Owners {
-    pub(crate) fn new(capture: u32, facts: &CaptureFacts) -> Owners {
-        Owners {
+impl TaskIds {
+    pub(crate) fn new(capture: u32, facts: &CaptureFacts) -> TaskIds {
+        TaskIds {
             capture,
             by_key: FxHashMap::default(),
             announced: FxHashMap::default(),
@@ -94,7 +94,7 @@ impl Owners {
         if self.last.0 == key && self.last.1 != NONE { self.last.1 } else { self.other_owner(tasks, line, key) }
     }
 
-    fn other_owner(&mut self, tasks: &mut Vec<Task>, line: &Line, key: Key) -> u32 {
+    fn other_owner(&mut self, tasks: &mut Vec<Task>, line: &Line, key: PrintedIds) -> u32 {
         let task = match line.tid {
             NO_ID => self.unnamed(tasks),
             _ => self.named(tasks, key, line),
@@ -106,7 +106,7 @@ impl Owners {
 
     /// The task of a line with these ids, if they are printed and it is known, where ids are on all lines.
     #[inline]
-    pub(crate) fn owner_now(&mut self, key: Key) -> Option<u32> {
+    pub(crate) fn owner_now(&mut self, key: PrintedIds) -> Option<u32> {
         if self.last.0 == key && self.last.1 != NONE {
             return Some(self.last.1);
         }
@@ -116,7 +116,7 @@ impl Owners {
     }
 
     /// The task that these ids name now.
-    pub(crate) fn known(&self, key: Key) -> Option<u32> {
+    pub(crate) fn known(&self, key: PrintedIds) -> Option<u32> {
         self.by_key.get(&key).copied()
     }
 
@@ -128,7 +128,7 @@ impl Owners {
     }
 
     /// The task that these ids of a child name now, where a new process may have spoken under the id of its thread.
-    pub(crate) fn child(&self, key: Key) -> Option<u32> {
+    pub(crate) fn child(&self, key: PrintedIds) -> Option<u32> {
         let leader = || self.leaders.get(&key.0).copied().filter(|_| key.0 == key.1);
         self.known(key).or_else(leader)
     }
@@ -139,7 +139,7 @@ impl Owners {
     }
 
     /// Whether the tracer let the task with these ids go, which it does not take up again.
-    pub(crate) fn was_let_go(&self, key: Key) -> bool {
+    pub(crate) fn was_let_go(&self, key: PrintedIds) -> bool {
         key.1 != NO_ID
             && self.known(key).is_some_and(|task| !self.alive.contains(&task) && !self.leaving.contains(&task))
     }
@@ -150,7 +150,7 @@ impl Owners {
     }
 
     /// Whether nothing was said of these ids so far.
-    pub(crate) fn is_unheard_of(&self, key: Key) -> bool {
+    pub(crate) fn is_unheard_of(&self, key: PrintedIds) -> bool {
         let is_new = !self.by_key.contains_key(&key) && !self.announced.contains_key(&key);
         key.1 != NO_ID && is_new && !self.attached.contains(&key.1)
     }
@@ -161,17 +161,17 @@ impl Owners {
     }
 
     /// Whether nobody spoke yet under the ids of the child that this call returned.
-    pub(crate) fn is_announced(&self, child: Key, row: u32) -> bool {
+    pub(crate) fn is_announced(&self, child: PrintedIds, row: u32) -> bool {
         self.announced.get(&child).is_some_and(|birth| birth.row == row)
     }
 
     /// Take tasks for the children of these calls, where those were returned under ids that nobody spoke under.
     pub(crate) fn adopt(&mut self, tasks: &mut [Task], calls: &FxHashMap<u32, u32>) -> u64 {
         let announced = self.announced.iter().map(|(&key, birth)| (birth.row, (key, *birth)));
-        let announced: FxHashMap<u32, (Key, Birth)> =
+        let announced: FxHashMap<u32, (PrintedIds, Birth)> =
             if calls.is_empty() { FxHashMap::default() } else { announced.collect() };
         let orphans = calls.iter().filter(|(child, _)| tasks[**child as usize].creator == NONE);
-        let mut orphans: Vec<(u32, Key, Birth)> =
+        let mut orphans: Vec<(u32, PrintedIds, Birth)> =
             orphans.filter_map(|(&child, row)| announced.get(row).map(|&(key, birth)| (child, key, birth))).collect();
         // Creators first: a thread is of its creator's process.
         orphans.sort_unstable_by_key(|&(child, ..)| child);
@@ -188,7 +188,7 @@ impl Owners {
         self.announced.len() as u64
     }
 
-    fn named(&mut self, tasks: &mut Vec<Task>, key: Key, line: &Line) -> u32 {
+    fn named(&mut self, tasks: &mut Vec<Task>, key: PrintedIds, line: &Line) -> u32 {
         if let Some(&task) = self.by_key.get(&key) {
             return task;
         }
@@ -203,7 +203,7 @@ impl Owners {
     }
 
     /// truss prints lwp numbers only while a process has several: `4711` and `4711/1` are the same first thread.
-    fn same_process(&self, tasks: &[Task], key: Key) -> Option<u32> {
+    fn same_process(&self, tasks: &[Task], key: PrintedIds) -> Option<u32> {
         let (pid, tid) = key;
         let other = match tid {
             1 if pid == NO_ID && !self.ids_optional => (NO_ID, NO_ID),
@@ -217,7 +217,7 @@ impl Owners {
 
     /// strace on a terminal prints no id while one task lives; the first id that nobody announced is that task's,
     /// unless it is a child speaking before the call that makes it returns.
-    fn root_learns_its_id(&mut self, tasks: &mut [Task], key: Key, line: &Line) -> Option<u32> {
+    fn root_learns_its_id(&mut self, tasks: &mut [Task], key: PrintedIds, line: &Line) -> Option<u32> {
         let unnamed = self.ids_optional && self.bare != NONE && tasks[self.bare as usize].tid == NO_ID;
         if !unnamed || self.attached.contains(&key.1) || self.announced.contains_key(&key) {
             return None;
@@ -290,7 +290,7 @@ impl Owners {
         }
     }
 
-    fn make(&mut self, tasks: &mut Vec<Task>, key: Key) -> u32 {
+    fn make(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> u32 {
         let number = tasks.len() as u32;
         self.first = self.first.min(number);
         let pid = if key.0 == NO_ID && !self.one_process { key.1 } else { key.0 };
@@ -336,7 +336,7 @@ impl Owners {
     }
 
     /// A call returned a child: link it if it spoke since the call began, else remember it.
-    pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: Key, birth: Birth) {
+    pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: PrintedIds, birth: Birth) {
         let known = self.child(child).filter(|&task| {
             let task = &tasks[task as usize];
             let told = task.creator == birth.creator;
@@ -357,7 +357,7 @@ impl Owners {
     }
 
     /// A child that was born and ended while the call that made it went on.
-    fn ended_before(&self, tasks: &[Task], child: Key, birth: &Birth) -> Option<u32> {
+    fn ended_before(&self, tasks: &[Task], child: PrintedIds, birth: &Birth) -> Option<u32> {
         self.past.get(&child).copied().filter(|&task| {
             let task = &tasks[task as usize];
             let unlinked = task.created_by == NONE && (task.creator == NONE || task.creator == birth.creator);
@@ -388,7 +388,7 @@ impl Owners {
     }
 
     /// The task has ended: its ids are free for another one.
-    pub(crate) fn ended(&mut self, task: u32, key: Key) {
+    pub(crate) fn ended(&mut self, task: u32, key: PrintedIds) {
         self.past.insert(key, task);
         self.leaving.remove(&task);
         self.forget(key);
@@ -397,13 +397,13 @@ impl Owners {
     }
 
     /// Another line with these ids will be another task's.
-    pub(crate) fn forget(&mut self, key: Key) {
+    pub(crate) fn forget(&mut self, key: PrintedIds) {
         self.by_key.remove(&key);
         self.last.1 = NONE;
     }
 
     /// execve by a thread: it goes on under the id of its process, whose main thread is gone.
-    pub(crate) fn take_over(&mut self, task: u32, from: Key, to: Key) {
+    pub(crate) fn take_over(&mut self, task: u32, from: PrintedIds, to: PrintedIds) {
         let leader = self.by_key.insert(to, task);
         if let Some(leader) = leader {
             self.alive.remove(&leader);

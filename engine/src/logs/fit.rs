@@ -13,7 +13,7 @@
 //! of ten items may lie anywhere without moving it. Of many items, each is paired with the one half of them later (Theil's incomplete method).
 
 /// Up to so many items all pairs are looked at.
-const MOST_FOR_ALL_PAIRS: usize = 400;
+const MAX_FOR_ALL_PAIRS: usize = 400;
 
 /// A line through completion times.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ pub struct Fit {
 pub fn fit(completed_ns: &[i64]) -> Option<Fit> {
     let count = completed_ns.len();
     let slope = |from: usize, to: usize| (completed_ns[to] - completed_ns[from]) as f64 / (to - from) as f64;
-    let slopes: Vec<f64> = if count <= MOST_FOR_ALL_PAIRS {
+    let slopes: Vec<f64> = if count <= MAX_FOR_ALL_PAIRS {
         (0..count).flat_map(|to| (0..to).map(move |from| (from, to))).map(|(from, to)| slope(from, to)).collect()
     } else {
         let half = count / 2;

@@ -12,16 +12,16 @@
 //! the same names. An item is completed with its last message, if that is the one that ends most of them.
 
 use crate::logs::fit::{Fit, fit};
-use crate::logs::stages::{self, FEWEST};
+use crate::logs::stages::{self, MIN_ITEMS};
 pub use crate::logs::stages::{Said, Stage};
 use crate::logs::words;
 use crate::store::events::EventKind;
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use parsers::{DurKind, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Kinds of items with one noun that are told apart.
-const MOST_KINDS: usize = 64;
+const MAX_KINDS: usize = 64;
 
 /// A log as stages, and the kinds of items in it.
 pub struct Log {
@@ -30,11 +30,11 @@ pub struct Log {
     /// By their first messages.
     pub stages: Vec<Stage>,
     /// By their first messages.
-    pub kinds: Vec<Kind>,
+    pub kinds: Vec<ItemKind>,
 }
 
 /// Items about which the same is said.
-pub struct Kind {
+pub struct ItemKind {
     /// `jail N`, `NAME`.
     pub name: String,
     /// Its stages, by their first messages.
@@ -76,7 +76,7 @@ impl Item {
     }
 }
 
-impl Kind {
+impl ItemKind {
     /// The items that are completed, in this order.
     pub fn done(&self) -> &[Item] {
         &self.items[..self.completed]
@@ -94,16 +94,16 @@ impl Kind {
 }
 
 /// The logs of a trace.
-pub fn logs(view: &View<'_>) -> Vec<Log> {
-    let captures = (0u32..).zip(&view.trace.captures);
+pub fn logs(context: &TableContext<'_>) -> Vec<Log> {
+    let captures = (0u32..).zip(&context.trace.captures);
     let logs = captures.filter(|(_, capture)| capture.facts.dur_kind == DurKind::Gap);
-    logs.map(|(number, capture)| log(view, number, capture.rows.clone())).collect()
+    logs.map(|(number, capture)| log(context, number, capture.rows.clone())).collect()
 }
 
-fn log(view: &View<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
-    let events = &view.trace.events;
+fn log(context: &TableContext<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
+    let events = &context.trace.events;
     let is_said =
-        |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && view.selection.has(row);
+        |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && context.selection.has(row);
     let said = |row| (events.target(row), Said { at_ns: events.start_ns(row), row });
     let mut messages: Vec<_> = rows.filter(is_said).map(said).collect();
     messages.sort_by_key(|(_, said)| (said.at_ns, said.row));
@@ -116,7 +116,7 @@ fn log(view: &View<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
 type Known = Vec<(FxHashSet<u32>, Vec<usize>)>;
 
 /// Stages of the same items belong together.
-fn kinds(stages: &[Stage]) -> Vec<Kind> {
+fn kinds(stages: &[Stage]) -> Vec<ItemKind> {
     let mut open: FxHashMap<(&str, bool), Known> = FxHashMap::default();
     for (number, stage) in stages.iter().enumerate().filter(|(_, stage)| !stage.keys.is_empty()) {
         let keys: FxHashSet<u32> = stage.keys.iter().copied().collect();
@@ -124,7 +124,7 @@ fn kinds(stages: &[Stage]) -> Vec<Kind> {
         if let Some(same) = known.iter().position(|(items, _)| are_the_same(items, &keys)) {
             known[same].0.extend(keys);
             known[same].1.push(number);
-        } else if known.len() < MOST_KINDS {
+        } else if known.len() < MAX_KINDS {
             known.push((keys, vec![number]));
         }
     }
@@ -141,7 +141,7 @@ fn are_the_same(items: &FxHashSet<u32>, others: &FxHashSet<u32>) -> bool {
     both * 5 >= fewer * 4 && both * 2 >= more
 }
 
-fn kind(stages: &[Stage], members: Vec<usize>) -> Option<Kind> {
+fn kind(stages: &[Stage], members: Vec<usize>) -> Option<ItemKind> {
     let mut items: FxHashMap<u32, Vec<(Said, usize)>> = FxHashMap::default();
     for &number in &members {
         for (&key, &said) in stages[number].keys.iter().zip(&stages[number].said) {
@@ -157,7 +157,7 @@ fn kind(stages: &[Stage], members: Vec<usize>) -> Option<Kind> {
         |item: &Item| (item.last_stage() != last_stage, item.end_ns(), item.said.first().map(|(said, _)| said.row));
     items.sort_by_key(order);
     let ends: Vec<i64> = items[..completed].iter().map(Item::end_ns).collect();
-    let fit = fit(&ends).filter(|_| completed >= FEWEST)?;
+    let fit = fit(&ends).filter(|_| completed >= MIN_ITEMS)?;
     let first = &stages[members[0]];
     let name = match (first.has_names, first.noun.as_str()) {
         (true, _) => words::SHOWN_NAME.to_owned(),
@@ -166,5 +166,5 @@ fn kind(stages: &[Stage], members: Vec<usize>) -> Option<Kind> {
     };
     // Items that all come at one moment take no time.
     let takes_time = ends.last() > items.iter().map(Item::start_ns).min().as_ref();
-    takes_time.then_some(Kind { name, stages: members, last_stage, items, completed, fit })
+    takes_time.then_some(ItemKind { name, stages: members, last_stage, items, completed, fit })
 }

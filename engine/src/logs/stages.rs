@@ -6,14 +6,14 @@
 //! Power down.                                         Power down.          of no item
 //! ```
 
-use super::words::{Cut, cut, frame_of, noun, shape, without_a_word, words_said};
+use super::words::{CutMessage, cut, frame_of, noun, shape, without_a_word, words_said};
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fewer items than this have no rhythm.
-pub(super) const FEWEST: usize = 3;
+pub(super) const MIN_ITEMS: usize = 3;
 /// A log with more messages that differ in words is free text, in which some words always agree.
-const MOST_FRAMES: usize = 10_000;
+const MAX_FRAMES: usize = 10_000;
 /// So many words must say something where nothing but one message tells that another word is a name.
 const WORDS_OF_A_NAME: usize = 2;
 
@@ -67,7 +67,7 @@ pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String
     for &(text, _) in messages {
         texts.entry(text).or_insert_with(|| text_of(text));
     }
-    let cuts: FxHashMap<Text, Cut<'_>> = texts.iter().map(|(&text, message)| (text, cut(message))).collect();
+    let cuts: FxHashMap<Text, CutMessage<'_>> = texts.iter().map(|(&text, message)| (text, cut(message))).collect();
     let frames = framed(messages, &cuts);
     let mut keys = Keys::default();
     let (mut found, mut others) = (Vec::new(), Vec::new());
@@ -83,7 +83,10 @@ pub(super) fn stages(messages: &[(Text, Said)], text_of: &dyn Fn(Text) -> String
 }
 
 /// Messages by their frames, in the order of the first ones.
-fn framed<'cut>(messages: &[(Text, Said)], cuts: &'cut FxHashMap<Text, Cut<'cut>>) -> Vec<(&'cut str, Framed<'cut>)> {
+fn framed<'cut>(
+    messages: &[(Text, Said)],
+    cuts: &'cut FxHashMap<Text, CutMessage<'cut>>,
+) -> Vec<(&'cut str, Framed<'cut>)> {
     let mut frames: Vec<(&str, Framed<'_>)> = Vec::new();
     let (mut by_frame, mut by_text) = (FxHashMap::default(), FxHashMap::default());
     for &(text, said) in messages {
@@ -118,7 +121,7 @@ fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> 
 
 /// Whether so many values in so many messages are items. Now and then a message comes twice.
 fn are_items(values: usize, messages: usize) -> bool {
-    values >= FEWEST && values * 5 >= messages * 4
+    values >= MIN_ITEMS && values * 5 >= messages * 4
 }
 
 /// The numbers that are the same in all messages.
@@ -131,14 +134,14 @@ fn constants<'text>(numbers: &[&[&'text str]]) -> Vec<Option<&'text str>> {
 /// The stages of messages that are about no numbered item: those that differ in one word, and those that do not.
 fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
     let mut ways: FxHashMap<String, usize> = FxHashMap::default();
-    if others.len() <= MOST_FRAMES {
+    if others.len() <= MAX_FRAMES {
         for (without, _) in others.iter().flat_map(|(frame, _)| without_a_word(frame)) {
             *ways.entry(without).or_default() += 1;
         }
     }
     let (mut alone, mut alike) = (Vec::new(), FxHashMap::<String, Vec<(u32, Framed<'_>)>>::default());
     for (frame, framed) in others {
-        let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= FEWEST);
+        let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= MIN_ITEMS);
         let choices = without_a_word(frame).filter_map(|(without, name)| Some((known(&without)?, without, name)));
         // On equal terms, who does something is said before what it is: of several, the last largest one is taken.
         let best = choices.collect::<Vec<_>>().into_iter().rev().max_by_key(|&(ways, ..)| ways);

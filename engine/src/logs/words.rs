@@ -14,19 +14,19 @@ const SHOWN: &str = "N";
 /// See [`SHOWN`].
 pub(super) const SHOWN_NAME: &str = "NAME";
 /// Words of a message that are looked at.
-const MOST_WORDS: usize = 24;
+const MAX_WORDS: usize = 24;
 
 /// A message without its numbers, and the numbers.
-pub(super) struct Cut<'text> {
+pub(super) struct CutMessage<'text> {
     /// The message, with a mark for each number.
     pub(super) frame: String,
     /// In the order of the marks.
     pub(super) numbers: Vec<&'text str>,
 }
 
-/// Cut the numbers out of a message. The process id of who speaks is none of them, for it is said in each message:
+/// CutMessage the numbers out of a message. The process id of who speaks is none of them, for it is said in each message:
 /// `sshd[812]: text` is `sshd: text`.
-pub(super) fn cut(text: &str) -> Cut<'_> {
+pub(super) fn cut(text: &str) -> CutMessage<'_> {
     let (mut frame, mut numbers) = (String::with_capacity(text.len()), Vec::new());
     let mut at = 0;
     if let Some((tag, rest)) = speaker(text) {
@@ -47,7 +47,7 @@ pub(super) fn cut(text: &str) -> Cut<'_> {
             }
         }
     }
-    Cut { frame, numbers }
+    CutMessage { frame, numbers }
 }
 
 /// The name of who speaks and what stands behind the process id, if a message begins with both.
@@ -109,8 +109,8 @@ pub(super) fn noun(frame: &str, slot: usize) -> &str {
 
 /// Each way to take one word of a frame for a name: the frame without it, and the name.
 pub(super) fn without_a_word(frame: &str) -> impl Iterator<Item = (String, &str)> {
-    let words: Vec<&str> = frame.split_whitespace().take(MOST_WORDS + 1).collect();
-    let count = if words.len() > MOST_WORDS { 0 } else { words.len() };
+    let words: Vec<&str> = frame.split_whitespace().take(MAX_WORDS + 1).collect();
+    let count = if words.len() > MAX_WORDS { 0 } else { words.len() };
     (0..count).filter_map(move |at| {
         let word = words[at];
         let name = word.trim_matches(|letter: char| !letter.is_alphanumeric());

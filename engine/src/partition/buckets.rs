@@ -1,4 +1,4 @@
-//! Cells: what pieces of the partition have together that only differ in their tasks and targets. They are few, however many
+//! Buckets: what pieces of the partition have together that only differ in their tasks and targets. They are few, however many
 //! pieces there are: what holds for a cell, and in which group it belongs, is found out once for all of its pieces.
 //!
 //! ```text
@@ -8,7 +8,7 @@
 //! ```
 
 use crate::critical_path::walk::Tag;
-use crate::partition::group_by::{Filter, Key, Query};
+use crate::partition::group_by::{GroupKey, GroupQuery, ScopeFilter};
 use crate::partition::pieces::{Piece, Pieces};
 use crate::store::trace::Trace;
 use parsers::Text;
@@ -21,7 +21,7 @@ const AT_ONCE: usize = 1 << 14;
 
 /// What a cell is told by: all but task and target.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(crate) struct Place {
+pub(crate) struct BucketKey {
     capture: u32,
     program: Text,
     class: Class,
@@ -32,7 +32,7 @@ pub(crate) struct Place {
 
 /// The pieces of a cell.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Cell {
+pub(crate) struct Bucket {
     /// One of them.
     pub piece: Piece,
     pub exclusive_ns: i64,
@@ -40,58 +40,58 @@ pub(crate) struct Cell {
 
 /// The cells of a partition.
 #[derive(Debug, Default)]
-pub(crate) struct Cells {
-    all: Vec<Cell>,
+pub(crate) struct Buckets {
+    all: Vec<Bucket>,
     of_pieces: Vec<u32>,
 }
 
 /// The cells of some pieces.
 #[derive(Default)]
-struct Chunk {
-    places: FxHashMap<Place, u32>,
-    cells: Vec<Cell>,
+struct BucketChunk {
+    places: FxHashMap<BucketKey, u32>,
+    cells: Vec<Bucket>,
 }
 
-pub(crate) fn place(trace: &Trace, piece: &Piece) -> Place {
+pub(crate) fn bucket_key(trace: &Trace, piece: &Piece) -> BucketKey {
     let capture = trace.tasks[piece.task as usize].capture;
     let Piece { program, class, resolved, tag, .. } = *piece;
-    Place { capture, program, class, name: piece.name(trace), resolved, tag }
+    BucketKey { capture, program, class, name: piece.name(trace), resolved, tag }
 }
 
 /// Whether pieces of one cell may have different values of a key.
-pub(crate) fn differs_within_cells(key: Key) -> bool {
-    matches!(key, Key::Pid | Key::Tid | Key::Target)
+pub(crate) fn differs_within_cells(key: GroupKey) -> bool {
+    matches!(key, GroupKey::Pid | GroupKey::Tid | GroupKey::Target)
 }
 
-impl Chunk {
+impl BucketChunk {
     /// Number the cells of these pieces by themselves.
-    fn new(trace: &Trace, pieces: &[Piece], numbers: &mut [u32]) -> Chunk {
-        let mut chunk = Chunk::default();
+    fn new(trace: &Trace, pieces: &[Piece], numbers: &mut [u32]) -> BucketChunk {
+        let mut chunk = BucketChunk::default();
         for (piece, number) in pieces.iter().zip(numbers) {
-            *number = chunk.number(place(trace, piece), piece);
+            *number = chunk.number(bucket_key(trace, piece), piece);
             chunk.cells[*number as usize].exclusive_ns += piece.exclusive_ns;
         }
         chunk
     }
 
-    fn number(&mut self, place: Place, piece: &Piece) -> u32 {
+    fn number(&mut self, place: BucketKey, piece: &Piece) -> u32 {
         *self.places.entry(place).or_insert_with(|| {
-            self.cells.push(Cell { piece: *piece, exclusive_ns: 0 });
+            self.cells.push(Bucket { piece: *piece, exclusive_ns: 0 });
             self.cells.len() as u32 - 1
         })
     }
 }
 
-impl Cells {
+impl Buckets {
     /// Number them, in the order of their first pieces, and add up.
-    pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Cells {
+    pub(crate) fn new(trace: &Trace, pieces: &[Piece]) -> Buckets {
         let mut of_pieces = vec![0; pieces.len()];
         let parts = pieces.par_chunks(AT_ONCE).zip(of_pieces.par_chunks_mut(AT_ONCE));
-        let chunks: Vec<Chunk> = parts.map(|(some, numbers)| Chunk::new(trace, some, numbers)).collect();
-        let mut all = Chunk::default();
+        let chunks: Vec<BucketChunk> = parts.map(|(some, numbers)| BucketChunk::new(trace, some, numbers)).collect();
+        let mut all = BucketChunk::default();
         let numbers = chunks.iter().map(|chunk| {
-            let number = |cell: &Cell| {
-                let number = all.number(place(trace, &cell.piece), &cell.piece);
+            let number = |cell: &Bucket| {
+                let number = all.number(bucket_key(trace, &cell.piece), &cell.piece);
                 all.cells[number as usize].exclusive_ns += cell.exclusive_ns;
                 number
             };
@@ -100,11 +100,11 @@ impl Cells {
         let numbers: Vec<Vec<u32>> = numbers.collect();
         let parts = of_pieces.par_chunks_mut(AT_ONCE).zip(numbers);
         parts.for_each(|(some, numbers)| some.iter_mut().for_each(|number| *number = numbers[*number as usize]));
-        Cells { all: all.cells, of_pieces }
+        Buckets { all: all.cells, of_pieces }
     }
 
     /// All of them.
-    pub(crate) fn all(&self) -> &[Cell] {
+    pub(crate) fn all(&self) -> &[Bucket] {
         &self.all
     }
 
@@ -115,28 +115,28 @@ impl Cells {
     }
 
     /// Of each cell whether its pieces may be part of a group that is large enough, by what is asked.
-    fn reaching(&self, trace: &Trace, query: &Query, within: &Filter) -> Vec<bool> {
+    fn reaching(&self, trace: &Trace, query: &GroupQuery, within: &ScopeFilter) -> Vec<bool> {
         let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_cells(key));
-        let group = |cell: &Cell| keys().map(|key| key.of(trace, &cell.piece)).collect::<Vec<u32>>();
+        let group = |cell: &Bucket| keys().map(|key| key.of(trace, &cell.piece)).collect::<Vec<u32>>();
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
-        let is_chosen = |cell: &Cell| within.may_have(trace, &cell.piece, differs_within_cells);
+        let is_chosen = |cell: &Bucket| within.may_have(trace, &cell.piece, differs_within_cells);
         for cell in self.all.iter().filter(|cell| is_chosen(cell)) {
             *groups.entry(group(cell)).or_insert(0) += cell.exclusive_ns;
         }
-        let reaches = |cell: &Cell| groups.get(&group(cell)).is_some_and(|&ns| ns >= query.at_least_ns);
+        let reaches = |cell: &Bucket| groups.get(&group(cell)).is_some_and(|&ns| ns >= query.at_least_ns);
         self.all.iter().map(|cell| is_chosen(cell) && reaches(cell)).collect()
     }
 }
 
 /// Tasks of which a piece may be part of a group that is large enough.
-fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
-    let keys: Vec<Key> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
+fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
+    let keys: Vec<GroupKey> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
     let all = 0..trace.tasks.len() as u32;
-    if !keys.iter().any(|key| matches!(key, Key::Pid | Key::Tid)) {
+    if !keys.iter().any(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)) {
         return all.collect();
     }
-    let group = |task: u32| Key::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
-    let mut groups: FxHashMap<[u32; Key::OF_TASK.len()], i64> = FxHashMap::default();
+    let group = |task: u32| GroupKey::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
+    let mut groups: FxHashMap<[u32; GroupKey::OF_TASK.len()], i64> = FxHashMap::default();
     for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
         *groups.entry(group(task)).or_insert(0) += ns;
     }
@@ -144,7 +144,7 @@ fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
 }
 
 /// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
-pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &Filter) -> i64 {
+pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i64 {
     let of_classes = |classes: &[u32]| -> i64 {
         let named = |(class, _): &(u32, &i64)| classes.contains(class);
         (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
@@ -153,14 +153,14 @@ pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &Filter) -> i64 {
         let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
         shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
     };
-    let classes_ns = within.only(Key::Class).map_or(i64::MAX, of_classes);
+    let classes_ns = within.only(GroupKey::Class).map_or(i64::MAX, of_classes);
     // What lies between calls has none.
-    let syscalls = within.only(Key::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
+    let syscalls = within.only(GroupKey::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
     classes_ns.min(syscalls.map_or(i64::MAX, of_syscalls))
 }
 
 /// Places of the pieces, in order, that may be part of a group that is large enough.
-pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &Query, within: &Filter) -> Vec<u32> {
+pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, within: &ScopeFilter) -> Vec<u32> {
     if most_ns(trace, pieces, within) < query.at_least_ns {
         return Vec::new();
     }

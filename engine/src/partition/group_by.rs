@@ -9,11 +9,11 @@ mod aggregate;
 mod ordering;
 
 use crate::partition::buckets;
-use crate::partition::group_by::aggregate::{Folded, Folding};
-use crate::partition::group_by::ordering::{Numbers, in_groups};
+use crate::partition::group_by::aggregate::{Aggregate, Aggregator};
+use crate::partition::group_by::ordering::{PieceNumbers, in_groups};
 use crate::partition::pieces::{Piece, Pieces, text_column};
-pub(crate) use crate::partition::scope::Filter;
-pub use crate::partition::scope::{Conditions, Key, Scope, Value};
+pub(crate) use crate::partition::scope::ScopeFilter;
+pub use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
 use crate::store::events::NONE;
 use crate::store::table::{Table, Values, ints, some_ints, texts};
 use crate::store::tasks::Task;
@@ -24,9 +24,9 @@ use std::cmp::Reverse;
 
 /// What is asked of the partition.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Query {
+pub struct GroupQuery {
     /// What makes a group; nothing is the finest partition as it is.
-    pub by: Option<Vec<Key>>,
+    pub by: Option<Vec<GroupKey>>,
     /// Groups with less time are left out.
     pub at_least_ns: i64,
     /// At most so many groups, the largest.
@@ -40,12 +40,12 @@ pub struct Query {
 /// The partition as it is asked for, the largest groups first.
 ///
 /// A column that is no key of the groups has a value where all pieces of a group agree.
-pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
+pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
     let Some(keys) = &query.by else { return rows(trace, pieces, &finest(trace, pieces, query), None) };
     let mut groups = grouped(trace, pieces, chosen(trace, pieces, query), keys);
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
     // Between equals, the order of tasks and of what they did first decides.
-    let order = |group: &Folded| (Reverse(group.exclusive_ns), group.first);
+    let order = |group: &Aggregate| (Reverse(group.exclusive_ns), group.first);
     let most = query.most.unwrap_or(usize::MAX);
     if most < groups.len() {
         groups.select_nth_unstable_by_key(most, order);
@@ -56,7 +56,7 @@ pub fn fold(trace: &Trace, pieces: &Pieces, query: &Query) -> Table {
 }
 
 /// The pieces that are asked for, as they are, the largest first: their numbers, for [`rows`].
-pub fn finest(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
+pub fn finest(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
     let keyed = |at: u32| (Reverse(pieces.all[at as usize].exclusive_ns), at);
     let chosen = chosen(trace, pieces, query);
     let mut order: Vec<(Reverse<i64>, u32)> = chosen.at(0..chosen.len()).map(keyed).collect();
@@ -72,74 +72,77 @@ pub fn finest(trace: &Trace, pieces: &Pieces, query: &Query) -> Vec<u32> {
 
 /// Some of the pieces as they are, with all columns or only these.
 pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[String]>) -> Table {
-    let groups: Vec<Folded> = numbers.iter().map(|&at| Folded::alone(pieces, at)).collect();
+    let groups: Vec<Aggregate> = numbers.iter().map(|&at| Aggregate::alone(pieces, at)).collect();
     table(trace, pieces, &groups, false, columns)
 }
 
 /// The pieces that are asked for, in order.
-fn chosen(trace: &Trace, pieces: &Pieces, query: &Query) -> Numbers {
-    let within = Filter::new(trace, &query.within);
+fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
+    let within = ScopeFilter::new(trace, &query.within);
     // No piece is empty.
     if buckets::most_ns(trace, pieces, &within) == 0 {
-        return Numbers::These(Vec::new());
+        return PieceNumbers::These(Vec::new());
     }
-    let apart_from: Vec<Filter> = query.apart_from.iter().map(|scope| Filter::new(trace, scope)).collect();
+    let apart_from: Vec<ScopeFilter> = query.apart_from.iter().map(|scope| ScopeFilter::new(trace, scope)).collect();
     let has = |piece: &Piece| within.has(trace, piece) && !apart_from.iter().any(|filter| filter.has(trace, piece));
     let fits = |at: &u32| has(&pieces.all[*at as usize]);
     if query.at_least_ns > 0 && query.by.is_some() {
-        return Numbers::These(buckets::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect());
+        return PieceNumbers::These(
+            buckets::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect(),
+        );
     }
     if within.only.iter().any(|(key, _)| key.is_of_task()) {
         let tasks = (0..trace.tasks.len() as u32).filter(|&task| within.may_have_task(trace, task));
-        return Numbers::These(tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect());
+        return PieceNumbers::These(tasks.flat_map(|task| pieces.of_task(task)).filter(fits).collect());
     }
     if query.within == Scope::default() && apart_from.is_empty() {
-        return Numbers::All(pieces.all.len());
+        return PieceNumbers::All(pieces.all.len());
     }
     let all = (0..pieces.all.len() as u32).into_par_iter();
-    if !std::iter::once(&within).chain(&apart_from).all(Filter::is_of_cells) {
-        return Numbers::These(all.filter(fits).collect());
+    if !std::iter::once(&within).chain(&apart_from).all(ScopeFilter::is_of_cells) {
+        return PieceNumbers::These(all.filter(fits).collect());
     }
     let of_cells: Vec<bool> = pieces.cells(trace).all().iter().map(|cell| has(&cell.piece)).collect();
-    Numbers::These(all.filter(|&at| of_cells[pieces.cells(trace).of(at) as usize]).collect())
+    PieceNumbers::These(all.filter(|&at| of_cells[pieces.cells(trace).of(at) as usize]).collect())
 }
 
-fn grouped(trace: &Trace, pieces: &Pieces, chosen: Numbers, keys: &[Key]) -> Vec<Folded> {
+fn grouped(trace: &Trace, pieces: &Pieces, chosen: PieceNumbers, keys: &[GroupKey]) -> Vec<Aggregate> {
     let (order, bounds) = in_groups(trace, pieces, chosen, keys);
-    let folding = Folding::new(trace, pieces, keys);
+    let folding = Aggregator::new(trace, pieces, keys);
     let folded = |seen: &mut _, bounds: &[usize]| folding.folded(order.at(bounds[0]..bounds[1]), seen);
     bounds.par_windows(2).map_init(|| folding.seen(), folded).collect()
 }
 
-fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wanted: Option<&[String]>) -> Table {
-    let first = |group: &Folded| &pieces.all[group.first as usize];
-    let capture_of = |group: &Folded| trace.tasks[first(group).task as usize].capture;
-    let share = |group: &Folded| {
-        let wall_ns = pieces.wall_ns(group.shares(Key::Capture).then(|| capture_of(group)));
+fn table(trace: &Trace, pieces: &Pieces, groups: &[Aggregate], is_folded: bool, wanted: Option<&[String]>) -> Table {
+    let first = |group: &Aggregate| &pieces.all[group.first as usize];
+    let capture_of = |group: &Aggregate| trace.tasks[first(group).task as usize].capture;
+    let share = |group: &Aggregate| {
+        let wall_ns = pieces.wall_ns(group.shares(GroupKey::Capture).then(|| capture_of(group)));
         (wall_ns > 0).then(|| group.exclusive_ns as f64 / wall_ns as f64)
     };
-    let id = |key: Key, of: fn(&Task) -> i32| {
+    let id = |key: GroupKey, of: fn(&Task) -> i32| {
         let common =
-            |group: &Folded| if group.shares(key) { of(&trace.tasks[first(group).task as usize]) } else { NO_ID };
+            |group: &Aggregate| if group.shares(key) { of(&trace.tasks[first(group).task as usize]) } else { NO_ID };
         some_ints(groups.iter().map(common).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
     };
-    let text = |key: Key, of: fn(&Trace, &Piece) -> Text| {
-        let common = |group: &Folded| if group.shares(key) { of(trace, first(group)) } else { Text::NONE };
+    let text = |key: GroupKey, of: fn(&Trace, &Piece) -> Text| {
+        let common = |group: &Aggregate| if group.shares(key) { of(trace, first(group)) } else { Text::NONE };
         text_column(trace, groups.iter().map(common))
     };
-    let class = |group: &Folded| group.shares(Key::Class).then(|| first(group).class.name());
-    let capture = |group: &Folded| if group.shares(Key::Capture) { i64::from(capture_of(group)) } else { NO_NS };
-    let resolved = |group: &Folded| group.shares(Key::Resolved).then(|| first(group).resolved);
-    let tag = |group: &Folded| group.shares(Key::Tag).then(|| first(group).tag.name()).flatten();
+    let class = |group: &Aggregate| group.shares(GroupKey::Class).then(|| first(group).class.name());
+    let capture =
+        |group: &Aggregate| if group.shares(GroupKey::Capture) { i64::from(capture_of(group)) } else { NO_NS };
+    let resolved = |group: &Aggregate| group.shares(GroupKey::Resolved).then(|| first(group).resolved);
+    let tag = |group: &Aggregate| group.shares(GroupKey::Tag).then(|| first(group).tag.name()).flatten();
     let makers: [(&str, &dyn Fn() -> Values); 13] = [
         ("capture", &|| some_ints(groups.iter().map(capture))),
-        ("pid", &|| id(Key::Pid, |task| task.pid)),
-        ("tid", &|| id(Key::Tid, |task| task.tid)),
-        ("program", &|| text(Key::Program, |_, piece| piece.program)),
+        ("pid", &|| id(GroupKey::Pid, |task| task.pid)),
+        ("tid", &|| id(GroupKey::Tid, |task| task.tid)),
+        ("program", &|| text(GroupKey::Program, |_, piece| piece.program)),
         ("class", &|| texts(groups.iter().map(class))),
-        ("syscall", &|| text(Key::Syscall, |trace, piece| piece.name(trace).0)),
-        ("op", &|| text(Key::Op, |trace, piece| piece.name(trace).1)),
-        ("target", &|| text(Key::Target, |_, piece| piece.target)),
+        ("syscall", &|| text(GroupKey::Syscall, |trace, piece| piece.name(trace).0)),
+        ("op", &|| text(GroupKey::Op, |trace, piece| piece.name(trace).1)),
+        ("target", &|| text(GroupKey::Target, |_, piece| piece.target)),
         ("exclusive_ns", &|| ints(groups.iter().map(|group| group.exclusive_ns))),
         ("share", &|| Values::Float(groups.iter().map(share).collect())),
         ("calls", &|| ints(groups.iter().map(|group| group.calls))),
@@ -155,9 +158,9 @@ fn table(trace: &Trace, pieces: &Pieces, groups: &[Folded], is_folded: bool, wan
     Table::new("partition", columns)
 }
 
-fn facts_of_folding(trace: &Trace, groups: &[Folded]) -> [(&'static str, Values); 5] {
-    let line = |row: fn(&Folded) -> u32| {
-        let line = move |group: &Folded| match group.first_row {
+fn facts_of_folding(trace: &Trace, groups: &[Aggregate]) -> [(&'static str, Values); 5] {
+    let line = |row: fn(&Aggregate) -> u32| {
+        let line = move |group: &Aggregate| match group.first_row {
             NONE => NO_NS,
             _ => i64::from(trace.events.line(row(group))),
         };

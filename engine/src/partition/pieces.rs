@@ -1,10 +1,10 @@
 //! Where the wall time went: the stretches of the path summed by task, program, class and call. They add up to the window.
 
-use crate::critical_path::attribution::{Charge, Charges};
+use crate::critical_path::attribution::{Attribution, Charge};
 use crate::critical_path::walk::{Segment, Tag, What};
 use crate::critical_path::window::Window;
-use crate::partition::buckets::{Cells, place};
-pub(crate) use crate::partition::sums::{Sums, twins};
+use crate::partition::buckets::{Buckets, bucket_key};
+pub(crate) use crate::partition::sums::{PieceSums, twins};
 use crate::partition::{group_by, sums};
 use crate::query::selection::ProgramIndex;
 use crate::store::events::{EventKind, NONE};
@@ -75,15 +75,15 @@ pub struct Pieces {
     /// Where the pieces of each task begin.
     offsets: Vec<u32>,
     wall_ns: FxHashMap<u32, i64>,
-    cells: OnceLock<Cells>,
+    cells: OnceLock<Buckets>,
     times: Times,
 }
 
 impl Pieces {
     /// Add up the path.
-    pub fn new(trace: &Trace, programs: &ProgramIndex, charges: &Charges, windows: &[Window]) -> Pieces {
+    pub fn new(trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
-        sums::of_tasks(trace, programs, charges, |some| pieces.push(&some));
+        sums::of_tasks(trace, programs, attribution, |some| pieces.push(&some));
         pieces.all.shrink_to_fit();
         pieces
     }
@@ -111,8 +111,8 @@ impl Pieces {
     }
 
     /// The sums of pieces that only differ in their tasks and targets.
-    pub(crate) fn cells(&self, trace: &Trace) -> &Cells {
-        self.cells.get_or_init(|| Cells::new(trace, &self.all))
+    pub(crate) fn cells(&self, trace: &Trace) -> &Buckets {
+        self.cells.get_or_init(|| Buckets::new(trace, &self.all))
     }
 
     /// Where the pieces of a task are in `all`.
@@ -151,7 +151,7 @@ impl Pieces {
     }
 }
 
-/// Sums of all pieces.
+/// PieceSums of all pieces.
 #[derive(Debug, Default)]
 struct Times {
     by_task: Vec<i64>,
@@ -187,7 +187,7 @@ pub(crate) fn without_targets(trace: &Trace, pieces: &[Piece]) -> Vec<Piece> {
     for piece in pieces {
         // What a message says is what it is.
         let said = if piece.is_message { piece.target } else { Text::NONE };
-        let at = *places.entry((place(trace, piece), said)).or_insert(all.len());
+        let at = *places.entry((bucket_key(trace, piece), said)).or_insert(all.len());
         match all.get_mut(at) {
             Some(known) => known.take(trace, piece),
             None => all.push(*piece),
@@ -223,15 +223,15 @@ pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge)
 /// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
 pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
     let programs = trace.program_index();
-    let pieces = Pieces::new(trace, programs, &Charges::walked(trace, wakers, windows), windows);
-    group_by::fold(trace, &pieces, &group_by::Query::default())
+    let pieces = Pieces::new(trace, programs, &Attribution::walked(trace, wakers, windows), windows);
+    group_by::group_by(trace, &pieces, &group_by::GroupQuery::default())
 }
 
 /// The program at the start of a part of the path.
 pub(crate) fn program_of(
     trace: &Trace,
     programs: &ProgramIndex,
-    charges: &Charges,
+    attribution: &Attribution,
     task: u32,
     charge: &Charge,
 ) -> Text {
@@ -242,7 +242,7 @@ pub(crate) fn program_of(
         (true, Some(end_ns)) => end_ns,
         _ => trace.events.start_ns(row),
     };
-    let as_it_came = charge.place.and_then(|place| charges.other(place)).map(|segment| segment.start_ns);
+    let as_it_came = charge.place.and_then(|place| attribution.other(place)).map(|segment| segment.start_ns);
     program_at(programs, task, as_it_came.unwrap_or_else(|| of_row(charge.row)))
 }
 
@@ -292,12 +292,12 @@ pub fn charges(segments: &[Segment]) -> Vec<(u32, i64)> {
         What::Call(row) | What::Resume(row) | What::Silence(row) => Some((row, segment.dur_ns())),
         What::Gap(_) | What::Spawn(_) => None,
     };
-    let mut charges: Vec<(u32, i64)> = segments.iter().filter_map(charged).collect();
-    charges.sort_unstable();
-    charges.dedup_by(|next, kept| {
+    let mut attribution: Vec<(u32, i64)> = segments.iter().filter_map(charged).collect();
+    attribution.sort_unstable();
+    attribution.dedup_by(|next, kept| {
         let is_same = next.0 == kept.0;
         kept.1 += if is_same { next.1 } else { 0 };
         is_same
     });
-    charges
+    attribution
 }

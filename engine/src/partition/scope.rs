@@ -9,7 +9,7 @@ use parsers::{NO_ID, Text};
 
 /// What pieces can be grouped and chosen by: the columns of the partition that are no sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Key {
+pub enum GroupKey {
     /// Number of the capture.
     Capture,
     /// Process id.
@@ -34,43 +34,43 @@ pub enum Key {
 
 pub(super) const KEYS: usize = 10;
 
-impl Key {
+impl GroupKey {
     /// All keys with their names.
-    pub const ALL: [(&'static str, Key); KEYS] = [
-        ("capture", Key::Capture),
-        ("pid", Key::Pid),
-        ("tid", Key::Tid),
-        ("program", Key::Program),
-        ("class", Key::Class),
-        ("syscall", Key::Syscall),
-        ("op", Key::Op),
-        ("target", Key::Target),
-        ("resolved", Key::Resolved),
-        ("tag", Key::Tag),
+    pub const ALL: [(&'static str, GroupKey); KEYS] = [
+        ("capture", GroupKey::Capture),
+        ("pid", GroupKey::Pid),
+        ("tid", GroupKey::Tid),
+        ("program", GroupKey::Program),
+        ("class", GroupKey::Class),
+        ("syscall", GroupKey::Syscall),
+        ("op", GroupKey::Op),
+        ("target", GroupKey::Target),
+        ("resolved", GroupKey::Resolved),
+        ("tag", GroupKey::Tag),
     ];
 
     /// The key of this name.
-    pub fn by_name(name: &str) -> Option<Key> {
-        Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+    pub fn by_name(name: &str) -> Option<GroupKey> {
+        GroupKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
     /// What a task has, whatever it does.
-    pub(crate) const OF_TASK: [Key; 3] = [Key::Capture, Key::Pid, Key::Tid];
+    pub(crate) const OF_TASK: [GroupKey; 3] = [GroupKey::Capture, GroupKey::Pid, GroupKey::Tid];
 
     pub(crate) fn is_of_task(self) -> bool {
-        matches!(self, Key::Capture | Key::Pid | Key::Tid)
+        matches!(self, GroupKey::Capture | GroupKey::Pid | GroupKey::Tid)
     }
 
     fn is_text(self) -> bool {
-        matches!(self, Key::Program | Key::Syscall | Key::Op | Key::Target)
+        matches!(self, GroupKey::Program | GroupKey::Syscall | GroupKey::Op | GroupKey::Target)
     }
 
     /// The value of a task as a number.
     pub(crate) fn of_task(self, trace: &Trace, task: u32) -> u32 {
         let task = &trace.tasks[task as usize];
         match self {
-            Key::Pid => task.pid as u32,
-            Key::Tid => task.tid as u32,
+            GroupKey::Pid => task.pid as u32,
+            GroupKey::Tid => task.tid as u32,
             _ => task.capture,
         }
     }
@@ -78,22 +78,22 @@ impl Key {
     /// The value of a piece as a number.
     pub(crate) fn of(self, trace: &Trace, piece: &Piece) -> u32 {
         match self {
-            Key::Capture | Key::Pid | Key::Tid => self.of_task(trace, piece.task),
-            Key::Program => piece.program.0,
-            Key::Class => piece.class as u32,
-            Key::Syscall => piece.name(trace).0.0,
-            Key::Op => piece.name(trace).1.0,
-            Key::Target => piece.target.0,
-            Key::Resolved => u32::from(piece.resolved),
-            Key::Tag => piece.tag as u32,
+            GroupKey::Capture | GroupKey::Pid | GroupKey::Tid => self.of_task(trace, piece.task),
+            GroupKey::Program => piece.program.0,
+            GroupKey::Class => piece.class as u32,
+            GroupKey::Syscall => piece.name(trace).0.0,
+            GroupKey::Op => piece.name(trace).1.0,
+            GroupKey::Target => piece.target.0,
+            GroupKey::Resolved => u32::from(piece.resolved),
+            GroupKey::Tag => piece.tag as u32,
         }
     }
 
     /// The numbers that stand for a value; none if no piece can have it.
-    fn numbers(self, trace: &Trace, value: &Value) -> Vec<u32> {
+    fn numbers(self, trace: &Trace, value: &KeyValue) -> Vec<u32> {
         match value {
             // What could not be decoded is only known as it was shown.
-            Value::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
+            KeyValue::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
                 let texts = &trace.events.texts;
                 (0..texts.len() as u32).filter(|&number| texts.string(Text(number)) == *text).collect()
             }
@@ -101,21 +101,21 @@ impl Key {
         }
     }
 
-    fn number(self, trace: &Trace, value: &Value) -> Option<u32> {
+    fn number(self, trace: &Trace, value: &KeyValue) -> Option<u32> {
         match (self, value) {
-            (Key::Pid | Key::Tid, Value::None) => Some(NO_ID as u32),
-            (Key::Pid | Key::Tid, Value::Int(id)) => i32::try_from(*id).ok().map(|id| id as u32),
-            (Key::Capture, Value::Int(capture)) => u32::try_from(*capture).ok(),
-            (Key::Class, Value::Text(name)) => {
+            (GroupKey::Pid | GroupKey::Tid, KeyValue::None) => Some(NO_ID as u32),
+            (GroupKey::Pid | GroupKey::Tid, KeyValue::Int(id)) => i32::try_from(*id).ok().map(|id| id as u32),
+            (GroupKey::Capture, KeyValue::Int(capture)) => u32::try_from(*capture).ok(),
+            (GroupKey::Class, KeyValue::Text(name)) => {
                 Class::ALL.iter().find(|class| class.name() == name).map(|&class| class as u32)
             }
-            (_, Value::None) if self.is_text() => Some(Text::NONE.0),
-            (_, Value::Text(text)) if self.is_text() => trace.events.texts.find(text.as_bytes()).map(|text| text.0),
-            (Key::Tag, Value::None) => Some(Tag::None as u32),
-            (Key::Tag, Value::Text(name)) => {
+            (_, KeyValue::None) if self.is_text() => Some(Text::NONE.0),
+            (_, KeyValue::Text(text)) if self.is_text() => trace.events.texts.find(text.as_bytes()).map(|text| text.0),
+            (GroupKey::Tag, KeyValue::None) => Some(Tag::None as u32),
+            (GroupKey::Tag, KeyValue::Text(name)) => {
                 Tag::ALL.iter().find(|tag| tag.name() == Some(name)).map(|&tag| tag as u32)
             }
-            (Key::Resolved, Value::Bool(resolved)) => Some(u32::from(*resolved)),
+            (GroupKey::Resolved, KeyValue::Bool(resolved)) => Some(u32::from(*resolved)),
             _ => None,
         }
     }
@@ -123,7 +123,7 @@ impl Key {
 
 /// A value that pieces are chosen by.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum KeyValue {
     /// Missing.
     None,
     /// Yes or no.
@@ -135,7 +135,7 @@ pub enum Value {
 }
 
 /// Which pieces: for each key, the values of which one must be there.
-pub type Conditions = Vec<(Key, Vec<Value>)>;
+pub type Conditions = Vec<(GroupKey, Vec<KeyValue>)>;
 
 /// Which pieces.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,30 +147,30 @@ pub struct Scope {
 }
 
 /// A scope in the numbers of a trace.
-pub(crate) struct Filter {
-    pub(super) only: Vec<(Key, Vec<u32>)>,
-    without: Vec<(Key, Vec<u32>)>,
+pub(crate) struct ScopeFilter {
+    pub(super) only: Vec<(GroupKey, Vec<u32>)>,
+    without: Vec<(GroupKey, Vec<u32>)>,
 }
 
-impl Filter {
-    pub(crate) fn new(trace: &Trace, scope: &Scope) -> Filter {
+impl ScopeFilter {
+    pub(crate) fn new(trace: &Trace, scope: &Scope) -> ScopeFilter {
         let numbers = |conditions: &Conditions| {
-            let number = |(key, values): &(Key, Vec<Value>)| {
+            let number = |(key, values): &(GroupKey, Vec<KeyValue>)| {
                 (*key, values.iter().flat_map(|value| key.numbers(trace, value)).collect())
             };
             conditions.iter().map(number).collect()
         };
-        Filter { only: numbers(&scope.only), without: numbers(&scope.without) }
+        ScopeFilter { only: numbers(&scope.only), without: numbers(&scope.without) }
     }
 
     /// The values of a key of which one must be there, by number.
-    pub(crate) fn only(&self, key: Key) -> Option<&[u32]> {
+    pub(crate) fn only(&self, key: GroupKey) -> Option<&[u32]> {
         self.only.iter().find(|(known, _)| *known == key).map(|(_, numbers)| numbers.as_slice())
     }
 
     /// Whether pieces are chosen by what they work on.
     pub(crate) fn asks_for_targets(&self) -> bool {
-        self.only.iter().chain(&self.without).any(|&(key, _)| key == Key::Target)
+        self.only.iter().chain(&self.without).any(|&(key, _)| key == GroupKey::Target)
     }
 
     /// Whether it has all pieces of a cell or none.
@@ -179,20 +179,20 @@ impl Filter {
     }
 
     pub(super) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
-        let of_task = |(key, _): &&(Key, Vec<u32>)| key.is_of_task();
+        let of_task = |(key, _): &&(GroupKey, Vec<u32>)| key.is_of_task();
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 
     /// Whether it may have pieces that are like this one, but for some keys.
-    pub(crate) fn may_have(&self, trace: &Trace, piece: &Piece, differs: impl Fn(Key) -> bool) -> bool {
-        let holds = |(key, numbers): &&(Key, Vec<u32>)| numbers.contains(&key.of(trace, piece));
-        let is_known = |(key, _): &&(Key, Vec<u32>)| !differs(*key);
+    pub(crate) fn may_have(&self, trace: &Trace, piece: &Piece, differs: impl Fn(GroupKey) -> bool) -> bool {
+        let holds = |(key, numbers): &&(GroupKey, Vec<u32>)| numbers.contains(&key.of(trace, piece));
+        let is_known = |(key, _): &&(GroupKey, Vec<u32>)| !differs(*key);
         self.only.iter().filter(is_known).all(|one| holds(&one))
             && !self.without.iter().filter(is_known).any(|one| holds(&one))
     }
 
     pub(crate) fn has(&self, trace: &Trace, piece: &Piece) -> bool {
-        let holds = |(key, numbers): &(Key, Vec<u32>)| numbers.contains(&key.of(trace, piece));
+        let holds = |(key, numbers): &(GroupKey, Vec<u32>)| numbers.contains(&key.of(trace, piece));
         self.only.iter().all(holds) && !self.without.iter().any(holds)
     }
 }

@@ -1,7 +1,7 @@
 //! Adding up the path of each task: the parts that are charged together become one piece.
 
 use super::pieces::{Piece, piece_of, program_of};
-use crate::critical_path::attribution::{Charge, Charges};
+use crate::critical_path::attribution::{Attribution, Charge};
 use crate::query::selection::ProgramIndex;
 use crate::store::events::NONE;
 use crate::store::tasks::Program;
@@ -17,15 +17,20 @@ const TASKS_AT_ONCE: usize = 1024;
 const TASKS_OF_CORE: usize = 32;
 
 /// Add up the path, and take the pieces of each task in order of the tasks.
-pub(super) fn of_tasks(trace: &Trace, programs: &ProgramIndex, charges: &Charges, mut take: impl FnMut(Vec<Piece>)) {
+pub(super) fn of_tasks(
+    trace: &Trace,
+    programs: &ProgramIndex,
+    attribution: &Attribution,
+    mut take: impl FnMut(Vec<Piece>),
+) {
     let twins = twins(trace);
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
     // Each core works with one that another has left: they are as large as there are shapes.
-    let idle: Mutex<Vec<Sums<'_>>> = Mutex::default();
+    let idle: Mutex<Vec<PieceSums<'_>>> = Mutex::default();
     let of_some = |tasks: &[u32]| {
         let left = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        let mut sums = left.unwrap_or_else(|| Sums::new(&twins));
-        let each = tasks.iter().map(|&task| sums.of_task(trace, programs, charges, task, |_| true));
+        let mut sums = left.unwrap_or_else(|| PieceSums::new(&twins));
+        let each = tasks.iter().map(|&task| sums.of_task(trace, programs, attribution, task, |_| true));
         let each: Vec<Vec<Piece>> = each.collect();
         idle.lock().unwrap_or_else(PoisonError::into_inner).push(sums);
         each
@@ -44,7 +49,7 @@ pub(crate) fn twins(trace: &Trace) -> Vec<u32> {
 }
 
 /// The pieces of a task while they are added up.
-pub(crate) struct Sums<'trace> {
+pub(crate) struct PieceSums<'trace> {
     twins: &'trace [u32],
     /// The first piece of each shape, and behind those the first of what lies between calls; of which life it is.
     first: Vec<First>,
@@ -64,10 +69,10 @@ struct First {
     place: u32,
 }
 
-impl<'trace> Sums<'trace> {
+impl<'trace> PieceSums<'trace> {
     /// Nothing is added up yet. `twins` are those of [`twins`].
-    pub(crate) fn new(twins: &'trace [u32]) -> Sums<'trace> {
-        Sums {
+    pub(crate) fn new(twins: &'trace [u32]) -> PieceSums<'trace> {
+        PieceSums {
             twins,
             first: vec![First::default(); twins.len() + 1],
             life: 0,
@@ -83,7 +88,7 @@ impl<'trace> Sums<'trace> {
         &mut self,
         trace: &Trace,
         programs: &ProgramIndex,
-        charges: &Charges,
+        attribution: &Attribution,
         task: u32,
         mut is_wanted: impl FnMut(&Charge) -> bool,
     ) -> Vec<Piece> {
@@ -91,9 +96,9 @@ impl<'trace> Sums<'trace> {
         self.lives.clear();
         self.further.clear();
         let mut ran = Ran::new(programs, task);
-        charges.each(trace, task, |charge| {
+        attribution.each(trace, task, |charge| {
             if is_wanted(charge) {
-                let program = ran.program(trace, programs, charges, charge);
+                let program = ran.program(trace, programs, attribution, charge);
                 if self.lives.is_empty() || program != self.program {
                     self.goes_on_in(program);
                 }
@@ -174,7 +179,7 @@ impl<'index> Ran<'index> {
     }
 
     /// The program at the start of a part of the path; rows are asked about in order of their starts.
-    fn program(&mut self, trace: &Trace, programs: &ProgramIndex, charges: &Charges, charge: &Charge) -> Text {
+    fn program(&mut self, trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, charge: &Charge) -> Text {
         if let Some(only) = self.only {
             return only;
         }
@@ -184,6 +189,6 @@ impl<'index> Ran<'index> {
                 return last.path;
             }
         }
-        program_of(trace, programs, charges, self.task, charge)
+        program_of(trace, programs, attribution, self.task, charge)
     }
 }

@@ -1,11 +1,11 @@
 //! What Python asks of the partition and of tables, in the words of the engine.
 
 use super::table::PyTable;
-use crate::partition::group_by::{self, Scope, Value};
+use crate::partition::group_by::{self, KeyValue, Scope};
 use crate::python::UsageError;
-use crate::table_support::provenance::Members;
-use crate::table_support::pruning::{Floor, Within};
-use crate::tables::calls::Key;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::{CostScope, Threshold};
+use crate::tables::calls::CallKey;
 use crate::tables::{self, Make};
 use pyo3::prelude::*;
 
@@ -13,59 +13,59 @@ use pyo3::prelude::*;
 #[derive(FromPyObject)]
 pub(super) enum Claimant<'py> {
     Rows(Bound<'py, PyTable>, Vec<usize>),
-    Pieces(AskedScope),
+    Pieces(RequestedScope),
 }
 
 impl Claimant<'_> {
-    pub(super) fn members(self) -> PyResult<Vec<Members>> {
+    pub(super) fn members(self) -> PyResult<Vec<Provenance>> {
         match self {
             Claimant::Rows(table, rows) => Ok(table.get().members(&rows)),
-            Claimant::Pieces(asked) => Ok(vec![Members::Pieces(scope(asked)?)]),
+            Claimant::Pieces(asked) => Ok(vec![Provenance::Pieces(scope(asked)?)]),
         }
     }
 }
 
 /// total_ns, own_ns, [(number of an earlier claim, ns)].
-pub(super) type Shared = (i64, i64, i64, Vec<(u32, i64)>);
+pub(super) type SharedTime = (i64, i64, i64, Vec<(u32, i64)>);
 
 /// Which pieces, as Python says it: what must hold, and what must not.
-pub(super) type AskedScope = (AskedConditions, AskedConditions);
-pub(super) type AskedConditions = Vec<(String, Vec<Option<AskedValue>>)>;
+pub(super) type RequestedScope = (RequestedConditions, RequestedConditions);
+pub(super) type RequestedConditions = Vec<(String, Vec<Option<RequestedValue>>)>;
 
 #[derive(FromPyObject)]
-pub(super) enum AskedValue {
+pub(super) enum RequestedValue {
     Bool(bool),
     Int(i64),
     Text(String),
 }
 
-pub(super) fn scope((only, without): AskedScope) -> PyResult<Scope> {
+pub(super) fn scope((only, without): RequestedScope) -> PyResult<Scope> {
     Ok(Scope { only: conditions(only)?, without: conditions(without)? })
 }
 
-fn conditions(asked: AskedConditions) -> PyResult<group_by::Conditions> {
+fn conditions(asked: RequestedConditions) -> PyResult<group_by::Conditions> {
     let value = |value| match value {
-        None => Value::None,
-        Some(AskedValue::Bool(value)) => Value::Bool(value),
-        Some(AskedValue::Int(value)) => Value::Int(value),
-        Some(AskedValue::Text(value)) => Value::Text(value),
+        None => KeyValue::None,
+        Some(RequestedValue::Bool(value)) => KeyValue::Bool(value),
+        Some(RequestedValue::Int(value)) => KeyValue::Int(value),
+        Some(RequestedValue::Text(value)) => KeyValue::Text(value),
     };
-    let condition = |(name, values): (String, Vec<_>)| Ok((fold_key(&name)?, values.into_iter().map(value).collect()));
+    let condition = |(name, values): (String, Vec<_>)| Ok((group_key(&name)?, values.into_iter().map(value).collect()));
     asked.into_iter().map(condition).collect()
 }
 
-pub(super) fn fold_key(name: &str) -> PyResult<group_by::Key> {
-    let known = || group_by::Key::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    group_by::Key::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
+pub(super) fn group_key(name: &str) -> PyResult<group_by::GroupKey> {
+    let known = || group_by::GroupKey::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    group_by::GroupKey::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
 }
 
 /// A table by its name, and from where on its rows matter: taken together in which way, and how much by capture.
-pub(super) type AskedTable = (String, Option<(String, Vec<i64>)>);
+pub(super) type RequestedTable = (String, Option<(String, Vec<i64>)>);
 
-pub(super) fn asked_floor((within, least_ns): (String, Vec<i64>)) -> PyResult<Floor> {
+pub(super) fn requested_threshold((within, least_ns): (String, Vec<i64>)) -> PyResult<Threshold> {
     let known = || ["row", "process", "program", "capture"].map(str::to_owned).to_vec();
-    let within = Within::by_name(&within).ok_or_else(|| UsageError::new_err(("floor", within, known())))?;
-    Ok(Floor { within, least_ns })
+    let within = CostScope::by_name(&within).ok_or_else(|| UsageError::new_err(("floor", within, known())))?;
+    Ok(Threshold { within, least_ns })
 }
 
 /// A table of this name.
@@ -75,7 +75,7 @@ pub(super) fn table(name: &str) -> PyResult<(&'static str, Make)> {
 }
 
 /// What calls may be grouped by.
-pub(super) fn key(name: &str) -> PyResult<Key> {
-    let known = || Key::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    Key::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
+pub(super) fn key(name: &str) -> PyResult<CallKey> {
+    let known = || CallKey::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    CallKey::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
 }

@@ -3,13 +3,13 @@
 use super::filter::{Condition, unfit};
 use crate::python::{InputError, UsageError};
 use crate::query::filter::EventFilter;
-use crate::query::selection::Choice;
-use crate::query::time_bounds::NoTime;
+use crate::query::selection::Criteria;
+use crate::query::time_bounds::TimeBoundError;
 use pyo3::prelude::*;
 
 /// Which events count.
 #[pyclass(name = "Selection", module = "tracealyze._engine", frozen)]
-pub struct PySelection(pub(super) Choice);
+pub struct PySelection(pub(super) Criteria);
 
 #[pymethods]
 impl PySelection {
@@ -27,21 +27,21 @@ impl PySelection {
         capture: Option<u32>,
     ) -> PyResult<PySelection> {
         let condition = condition.map(|condition| EventFilter::new(condition.0)).transpose().map_err(unfit)?;
-        Ok(PySelection(Choice { capture, pids, programs, from: from_, to, root, syscalls, condition }))
+        Ok(PySelection(Criteria { capture, pids, programs, from: from_, to, root, syscalls, condition }))
     }
 }
 
-impl From<NoTime> for PyErr {
-    fn from(error: NoTime) -> PyErr {
+impl From<TimeBoundError> for PyErr {
+    fn from(error: TimeBoundError) -> PyErr {
         match error {
-            NoTime::Unknown(text) => {
+            TimeBoundError::Unknown(text) => {
                 let forms = ["12.5", "+12.5", "09:30:00.25", "line:4711", "/open.*ENOENT/"].map(str::to_owned).to_vec();
                 UsageError::new_err(("time", text, forms))
             }
-            NoTime::NoExpression(text, why) => UsageError::new_err(("regular expression", text, vec![why])),
-            NoTime::NoLine(path, text) => InputError::new_err((path, "no_line", vec![text])),
-            NoTime::PastEnd(path, lines) => InputError::new_err((path, "past_end", vec![lines.to_string()])),
-            NoTime::Unreadable(path, why) => InputError::new_err((path, why, Vec::<String>::new())),
+            TimeBoundError::NoExpression(text, why) => UsageError::new_err(("regular expression", text, vec![why])),
+            TimeBoundError::NoLine(path, text) => InputError::new_err((path, "no_line", vec![text])),
+            TimeBoundError::PastEnd(path, lines) => InputError::new_err((path, "past_end", vec![lines.to_string()])),
+            TimeBoundError::Unreadable(path, why) => InputError::new_err((path, why, Vec::<String>::new())),
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::query::filter;
 use crate::query::selection::{self, Selection};
 use crate::store::table::{Table, Values};
 use crate::store::trace::Trace;
-use crate::table_support::builder::Found;
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::BuiltTable;
+use crate::table_support::provenance::Provenance;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatchIterator, RecordBatchReader};
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -28,7 +28,7 @@ enum Rows {
     /// Worked out already.
     Ready(Arc<Table>),
     /// Worked out already, and the events behind each row.
-    Found(Arc<Table>, Arc<Vec<Members>>),
+    Found(Arc<Table>, Arc<Vec<Provenance>>),
     /// The event table, made a piece at a time.
     Events(Events),
     /// The partition as it is, made a piece at a time.
@@ -64,7 +64,7 @@ impl Finest {
 #[derive(Clone)]
 pub struct Events {
     pub trace: Arc<Trace>,
-    pub choice: selection::Choice,
+    pub choice: selection::Criteria,
     pub columns: Option<Vec<String>>,
     pub limit: Option<usize>,
 }
@@ -79,8 +79,8 @@ impl From<Table> for PyTable {
     }
 }
 
-impl From<Found> for PyTable {
-    fn from(found: Found) -> PyTable {
+impl From<BuiltTable> for PyTable {
+    fn from(found: BuiltTable) -> PyTable {
         PyTable(Rows::Found(Arc::new(found.table), Arc::new(found.members)))
     }
 }
@@ -163,7 +163,7 @@ impl PyTable {
     }
 
     /// The events behind rows; none where the table does not know them.
-    pub fn members(&self, rows: &[usize]) -> Vec<Members> {
+    pub fn members(&self, rows: &[usize]) -> Vec<Provenance> {
         let Rows::Found(_, members) = &self.0 else { return Vec::new() };
         rows.iter().filter_map(|&row| members.get(row).cloned()).collect()
     }

@@ -1,23 +1,25 @@
 //! Reading, and a trace as Python sees it.
 
 use super::capture::described;
-use super::requests::{AskedScope, AskedTable, Claimant, Shared, asked_floor, fold_key, key, scope, table};
+use super::requests::{
+    Claimant, RequestedScope, RequestedTable, SharedTime, group_key, key, requested_threshold, scope, table,
+};
 use super::selection::PySelection;
 use super::table::{Events, Finest, PyTable};
-use crate::critical_path::timeline::{self, Stays};
-use crate::critical_path::walk::{Listen, Segment, Waited};
-use crate::critical_path::window_overlap::{Edges, edges};
+use crate::critical_path::timeline::{self, Timeline};
+use crate::critical_path::walk::{Segment, Waited, WalkListener};
+use crate::critical_path::window_overlap::{WindowOverlap, window_overlap};
 use crate::critical_path::{wait_graph, window};
 use crate::ingest::merge;
-use crate::partition::group_by::{self, Query};
+use crate::partition::group_by::{self, GroupQuery};
 use crate::query::selection::Selection;
 use crate::query::source_lines;
-use crate::query::time_bounds::NoTime;
-use crate::session::Analysis;
+use crate::query::time_bounds::TimeBoundError;
+use crate::session::Session;
 use crate::store::table::{self, Table, ints, texts};
-use crate::table_support::builder::Found;
+use crate::table_support::builder::BuiltTable;
 use crate::table_support::claims;
-use crate::table_support::provenance::Members;
+use crate::table_support::provenance::Provenance;
 use crate::tables::{self, calls, gaps, processes, totals};
 use crate::waits::wakers::Edge;
 use parsers::NO_NS;
@@ -29,7 +31,7 @@ use std::sync::Arc;
 
 /// Captures in memory.
 #[pyclass(name = "Trace", module = "tracealyze._engine", frozen)]
-pub struct PyTrace(Analysis);
+pub struct PyTrace(Session);
 
 /// Read captures.
 #[pyfunction]
@@ -50,7 +52,7 @@ pub fn read(
     });
     match stopped {
         Some(error) => Err(error),
-        None => Ok(PyTrace(Analysis::new(read?))),
+        None => Ok(PyTrace(Session::new(read?))),
     }
 }
 
@@ -79,13 +81,17 @@ impl PyTrace {
 
     /// One dictionary per capture.
     fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
-        let (windows, edges) = py.detach(|| -> Result<_, NoTime> {
+        let (windows, edges) = py.detach(|| -> Result<_, TimeBoundError> {
             let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
             // Whole lives have none but those of tasks that outlive them, which is told.
             let is_cut = choice.from.is_some() || choice.to.is_some();
             let chosen = is_cut.then(|| Selection::new(self.0.trace(), choice)).transpose()?;
-            let of = |window| chosen.as_ref().map_or(Edges::default(), |chosen| edges(self.0.trace(), chosen, window));
-            let edges: Vec<Edges> = windows.iter().map(of).collect();
+            let of = |window| {
+                chosen
+                    .as_ref()
+                    .map_or(WindowOverlap::default(), |chosen| window_overlap(self.0.trace(), chosen, window))
+            };
+            let edges: Vec<WindowOverlap> = windows.iter().map(of).collect();
             Ok((windows, edges))
         })?;
         let index = self.0.trace().program_index();
@@ -123,20 +129,20 @@ impl PyTrace {
         by: Option<Vec<String>>,
         at_least_ns: i64,
         most: Option<usize>,
-        within: Option<AskedScope>,
-        apart_from: Vec<AskedScope>,
+        within: Option<RequestedScope>,
+        apart_from: Vec<RequestedScope>,
     ) -> PyResult<PyTable> {
-        let query = Query {
-            by: by.map(|names| names.iter().map(|name| fold_key(name)).collect()).transpose()?,
+        let query = GroupQuery {
+            by: by.map(|names| names.iter().map(|name| group_key(name)).collect()).transpose()?,
             at_least_ns,
             most,
             within: within.map(scope).transpose()?.unwrap_or_default(),
             apart_from: apart_from.into_iter().map(scope).collect::<PyResult<_>>()?,
         };
-        py.detach(|| -> Result<PyTable, NoTime> {
+        py.detach(|| -> Result<PyTable, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             if query.by.is_some() {
-                return Ok(group_by::fold(self.0.trace(), &pieces, &query).into());
+                return Ok(group_by::group_by(self.0.trace(), &pieces, &query).into());
             }
             let order = Arc::new(group_by::finest(self.0.trace(), &pieces, &query));
             Ok(Finest { trace: Arc::clone(self.0.trace()), pieces, order }.into())
@@ -154,8 +160,8 @@ impl PyTrace {
         at_least_ns: i64,
         most: Option<usize>,
     ) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, NoTime> {
-            let stays = Stays::new(self.0.trace(), at_least_ns);
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+            let stays = Timeline::new(self.0.trace(), at_least_ns);
             let mut stays = if let Some(most) = most { stays.longest(most) } else { stays };
             let matched = selection.0.condition.as_ref().map(|condition| condition.matched(self.0.trace()));
             let is_chosen = |segment: &Segment| {
@@ -168,7 +174,7 @@ impl PyTrace {
     }
 
     fn tasks(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, NoTime> {
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             Ok(processes::tasks(self.0.trace(), &Selection::new(self.0.trace(), &selection.0)?, exclusive_ns))
@@ -177,24 +183,24 @@ impl PyTrace {
     }
 
     fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, NoTime> {
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let chosen = Selection::new(self.0.trace(), &selection.0)?;
-            let (charges, windows) = (self.0.charges(&selection.0)?, self.0.windows(&selection.0)?);
+            let (attribution, windows) = (self.0.attribution(&selection.0)?, self.0.windows(&selection.0)?);
             Ok(match longest {
-                true => wait_graph::longest(self.0.trace(), charges.told(), &windows, chosen.program_index),
-                false => wait_graph::chain(self.0.trace(), self.0.wakers(), charges.told(), &chosen),
+                true => wait_graph::longest(self.0.trace(), attribution.told(), &windows, chosen.program_index),
+                false => wait_graph::chain(self.0.trace(), self.0.wakers(), attribution.told(), &chosen),
             })
         })?;
         Ok(table.into())
     }
 
     fn processes(&self, py: Python<'_>, selection: &PySelection) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, NoTime> {
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
             let chosen = Selection::new(self.0.trace(), &selection.0)?;
-            let charges = self.0.charges(&selection.0)?;
-            let slack_ns = charges.told().slack_ns(self.0.trace(), self.0.wakers());
+            let attribution = self.0.attribution(&selection.0)?;
+            let slack_ns = attribution.told().slack_ns(self.0.trace(), self.0.wakers());
             Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns))
         })?;
         Ok(table.into())
@@ -202,10 +208,10 @@ impl PyTrace {
 
     fn calls(&self, py: Python<'_>, by: Vec<String>, selection: &PySelection, quantiles: bool) -> PyResult<PyTable> {
         let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
-        let table = py.detach(|| -> Result<Table, NoTime> {
-            let charges = self.0.charges(&selection.0)?;
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
+            let attribution = self.0.attribution(&selection.0)?;
             let chosen = Selection::new(self.0.trace(), &selection.0)?;
-            Ok(calls::calls(self.0.trace(), &keys, &chosen, &charges, quantiles))
+            Ok(calls::calls(self.0.trace(), &keys, &chosen, &attribution, quantiles))
         })?;
         Ok(table.into())
     }
@@ -220,19 +226,20 @@ impl PyTrace {
     /// A table by its name.
     fn table(&self, py: Python<'_>, name: &str, selection: &PySelection) -> PyResult<PyTable> {
         let table = table(name)?;
-        let found = py.detach(|| self.0.view(&selection.0, |view| tables::made(view, table, None)))?;
+        let found = py.detach(|| self.0.with_context(&selection.0, |context| tables::made(context, table, None)))?;
         Ok(found.into())
     }
 
-    /// Several tables, each by its name; where a floor is given, only rows that may reach it need be there.
-    fn tables(&self, py: Python<'_>, selection: &PySelection, asked: Vec<AskedTable>) -> PyResult<Vec<PyTable>> {
-        let named = |(name, floor): AskedTable| Ok((table(&name)?, floor.map(asked_floor).transpose()?));
+    /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there.
+    fn tables(&self, py: Python<'_>, selection: &PySelection, asked: Vec<RequestedTable>) -> PyResult<Vec<PyTable>> {
+        let named =
+            |(name, threshold): RequestedTable| Ok((table(&name)?, threshold.map(requested_threshold).transpose()?));
         let asked = asked.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
-        let found: Vec<Found> = py.detach(|| {
-            self.0.view(&selection.0, |view| {
+        let found: Vec<BuiltTable> = py.detach(|| {
+            self.0.with_context(&selection.0, |context| {
                 // Before the tables, which are made on all cores: who waits for it could not help with it.
-                view.charges.spent(view.trace);
-                asked.par_iter().map(|(table, floor)| tables::made(view, *table, floor.as_ref())).collect()
+                context.attribution.spent(context.trace);
+                asked.par_iter().map(|(table, threshold)| tables::made(context, *table, threshold.as_ref())).collect()
             })
         })?;
         Ok(found.into_iter().map(PyTable::from).collect())
@@ -246,19 +253,20 @@ impl PyTrace {
         selection: &PySelection,
         claims: Vec<Vec<Claimant<'_>>>,
         most: usize,
-    ) -> PyResult<(Vec<Shared>, PyTable, i64)> {
+    ) -> PyResult<(Vec<SharedTime>, PyTable, i64)> {
         let members = |claimants: Vec<Claimant<'_>>| {
             claimants.into_iter().map(Claimant::members).collect::<PyResult<Vec<_>>>().map(|each| each.concat())
         };
         let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
         let answer = py.detach(|| {
             let pieces = self.0.pieces(&selection.0)?;
-            self.0.view(&selection.0, |view| {
-                let sorted = |members: Vec<Members>| members.into_iter().map(|each| each.sorted(view.trace)).collect();
-                let claims: Vec<Vec<Members>> = claims.into_iter().map(sorted).collect();
-                let divided = claims::claims(view, &pieces, &claims, most);
-                let query = Query { most: Some(most), ..Query::default() };
-                (divided.shares, group_by::fold(view.trace, &divided.rest, &query), divided.rest_ns)
+            self.0.with_context(&selection.0, |context| {
+                let sorted =
+                    |members: Vec<Provenance>| members.into_iter().map(|each| each.sorted(context.trace)).collect();
+                let claims: Vec<Vec<Provenance>> = claims.into_iter().map(sorted).collect();
+                let divided = claims::claims(context, &pieces, &claims, most);
+                let query = GroupQuery { most: Some(most), ..GroupQuery::default() };
+                (divided.shares, group_by::group_by(context.trace, &divided.rest, &query), divided.rest_ns)
             })
         })?;
         let shares =
@@ -268,7 +276,7 @@ impl PyTrace {
 
     #[pyo3(signature = (selection, at_least_ns = 0))]
     fn gaps(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
-        let table = py.detach(|| -> Result<Table, NoTime> {
+        let table = py.detach(|| -> Result<Table, TimeBoundError> {
             Ok(gaps::gaps(self.0.trace(), &Selection::new(self.0.trace(), &selection.0)?, at_least_ns))
         })?;
         Ok(table.into())
@@ -301,11 +309,11 @@ impl PyTrace {
 
 /// Keeps the stretches of the path that are chosen.
 struct Chosen<'stays, 'trace, F: Fn(&Segment) -> bool> {
-    stays: &'stays mut Stays<'trace>,
+    stays: &'stays mut Timeline<'trace>,
     is_chosen: F,
 }
 
-impl<F: Fn(&Segment) -> bool> Listen for Chosen<'_, '_, F> {
+impl<F: Fn(&Segment) -> bool> WalkListener for Chosen<'_, '_, F> {
     fn charged(&mut self, segment: Segment) {
         if (self.is_chosen)(&segment) {
             self.stays.take(segment);

@@ -1,7 +1,7 @@
 //! The event table as columns for people and for Arrow, a piece at a time.
 
 use crate::query::selection::Selection;
-use crate::query::source_lines::{Lines, args_of};
+use crate::query::source_lines::{SourceLines, args_of};
 use crate::store::events::{self, EventKind, SEGMENT_ROWS};
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::trace::Trace;
@@ -95,7 +95,7 @@ fn shape_column(trace: &Trace, rows: &[u32]) -> Values {
 /// The arguments of events as their files have them; read again, in one pass where rows are in the order of their lines.
 #[derive(Default)]
 pub struct Arguments {
-    files: rustc_hash::FxHashMap<u32, Option<Lines>>,
+    files: rustc_hash::FxHashMap<u32, Option<SourceLines>>,
 }
 
 impl Arguments {
@@ -115,7 +115,8 @@ impl Arguments {
             return None;
         }
         let path = || trace.captures.iter().flat_map(|capture| &capture.files).nth(event.file as usize);
-        let lines = self.files.entry(event.file).or_insert_with(|| path().and_then(|path| Lines::open(path).ok()));
+        let lines =
+            self.files.entry(event.file).or_insert_with(|| path().and_then(|path| SourceLines::open(path).ok()));
         let line = lines.as_mut()?.line(u64::from(event.line)).ok()?;
         Some(args_of(&line, &trace.events.texts.string(trace.events.shape(row).syscall)).to_owned())
     }

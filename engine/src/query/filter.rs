@@ -15,7 +15,7 @@ mod events;
 mod groups;
 
 pub use crate::query::filter::bind::{Test, bind};
-pub use crate::query::filter::columns::{Cells, Rows, Words};
+pub use crate::query::filter::columns::{ColumnValues, RowSource, TextValues};
 pub use crate::query::filter::events::{EventFilter, Matched};
 pub use crate::query::filter::groups::reaching;
 use crate::store::table::Table;
@@ -163,7 +163,7 @@ impl PartialEq for Pattern {
     }
 }
 
-/// Rows of a table that meet a condition, in their order.
+/// RowSource of a table that meet a condition, in their order.
 ///
 /// # Errors
 /// [`Unfit`] if the expression does not fit the table.

@@ -1,7 +1,7 @@
 //! Which events count: by process, program, syscall, time, and any condition on their columns.
 
 use crate::query::filter::{EventFilter, Matched};
-use crate::query::time_bounds::NoTime;
+use crate::query::time_bounds::TimeBoundError;
 use crate::store::events;
 use crate::store::tasks::{self, Program, program_at};
 use crate::store::trace::Trace;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 /// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Choice {
+pub struct Criteria {
     /// Number of a capture.
     pub capture: Option<u32>,
     /// Ids of processes; a thread's id names the thread.
@@ -46,8 +46,8 @@ impl<'trace> Selection<'trace> {
     /// Make a choice ready.
     ///
     /// # Errors
-    /// [`NoTime`] if `from` or `to` names no moment.
-    pub fn new(trace: &'trace Trace, choice: &Choice) -> Result<Selection<'trace>, NoTime> {
+    /// [`TimeBoundError`] if `from` or `to` names no moment.
+    pub fn new(trace: &'trace Trace, choice: &Criteria) -> Result<Selection<'trace>, TimeBoundError> {
         let tasks = (!choice.pids.is_empty() || choice.capture.is_some()).then(|| {
             let named = |id: i32| choice.pids.is_empty() || choice.pids.contains(&id);
             let chosen = |task: &tasks::Task| {

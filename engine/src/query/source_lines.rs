@@ -1,12 +1,12 @@
-//! Lines of a capture, read again when asked for: proof for findings, arguments of events.
+//! SourceLines of a capture, read again when asked for: proof for findings, arguments of events.
 
-use crate::store::trace::Cells;
+use crate::store::trace::FileChunks;
 use parsers::input::{self, Source};
 use std::io;
 use std::path::Path;
 
 /// A quoted line is cut here; nobody reads more, and a line may have hundreds of megabytes.
-const LONGEST_BYTES: usize = 4096;
+const MAX_BYTES: usize = 4096;
 
 /// The text of these lines (from 1) of a file, in the order asked for; lines that are not there are empty.
 ///
@@ -14,12 +14,12 @@ const LONGEST_BYTES: usize = 4096;
 ///
 /// # Errors
 /// If the file cannot be read again: standard input, or a file that is gone.
-pub fn quote(path: &str, lines: &[u64], cells: Option<&Cells>) -> io::Result<Vec<String>> {
+pub fn quote(path: &str, lines: &[u64], cells: Option<&FileChunks>) -> io::Result<Vec<String>> {
     let mut wanted: Vec<(u64, usize)> = lines.iter().copied().zip(0..).filter(|&(line, _)| line > 0).collect();
     wanted.sort_unstable();
     let mut found = vec![String::new(); lines.len()];
     match (open(path)?, cells) {
-        (Source::File(file), Some(Cells { cell_bytes, lines_before })) => {
+        (Source::File(file), Some(FileChunks { cell_bytes, lines_before })) => {
             let file = file.with_cell_bytes(*cell_bytes);
             let cell_of = |line: u64| lines_before.partition_point(|&before| u64::from(before) < line).checked_sub(1);
             for wanted in wanted.chunk_by(|one, other| cell_of(one.0) == cell_of(other.0)) {
@@ -82,7 +82,7 @@ pub fn first<T>(path: &str, mut look: impl FnMut(&[u8], u64) -> Option<T>) -> io
 }
 
 /// Reads lines of a file in ascending order, so that many can be quoted in one pass.
-pub struct Lines {
+pub struct SourceLines {
     path: String,
     chunks: Chunks,
     bytes: Vec<u8>,
@@ -90,13 +90,13 @@ pub struct Lines {
     number: u64,
 }
 
-impl Lines {
+impl SourceLines {
     /// Begin at the first line.
     ///
     /// # Errors
     /// If the file cannot be read again.
-    pub fn open(path: &str) -> io::Result<Lines> {
-        Ok(Lines { path: path.to_owned(), chunks: chunks(open(path)?), bytes: Vec::new(), at: 0, number: 0 })
+    pub fn open(path: &str) -> io::Result<SourceLines> {
+        Ok(SourceLines { path: path.to_owned(), chunks: chunks(open(path)?), bytes: Vec::new(), at: 0, number: 0 })
     }
 
     /// The text of a line, from 1; empty if there is none. Going back costs reading from the start again.
@@ -105,7 +105,7 @@ impl Lines {
     /// Those of reading.
     pub fn line(&mut self, wanted: u64) -> io::Result<String> {
         if wanted <= self.number {
-            *self = Lines::open(&self.path)?;
+            *self = SourceLines::open(&self.path)?;
         }
         loop {
             while self.at < self.bytes.len() {
@@ -139,7 +139,7 @@ pub fn args_of<'line>(line: &'line str, syscall: &str) -> &'line str {
 
 fn text_of(line: &[u8]) -> String {
     let line = without_end(line);
-    String::from_utf8_lossy(&line[..line.len().min(LONGEST_BYTES)]).into_owned()
+    String::from_utf8_lossy(&line[..line.len().min(MAX_BYTES)]).into_owned()
 }
 
 fn without_end(line: &[u8]) -> &[u8] {
@@ -193,7 +193,7 @@ mod tests {
                 file.read_cell(cell, &mut bytes).expect("a cell");
                 line += bytes.split_inclusive(|&byte| byte == b'\n').count() as u32;
             }
-            let cells = Cells { cell_bytes, lines_before };
+            let cells = FileChunks { cell_bytes, lines_before };
             assert_eq!(quote(&path, &numbers, Some(&cells)).expect("it is readable"), expected, "{cell_bytes}");
         }
     }

@@ -17,7 +17,7 @@ use std::io;
 
 /// Why a text names no moment.
 #[derive(Clone, Debug, PartialEq)]
-pub enum NoTime {
+pub enum TimeBoundError {
     /// It has none of the forms.
     Unknown(String),
     /// What stands between its slashes is no regular expression: the text, and why.
@@ -31,9 +31,9 @@ pub enum NoTime {
 }
 
 /// From when and to when, as a user names it.
-pub type Named = (Option<String>, Option<String>);
+pub type NamedBounds = (Option<String>, Option<String>);
 /// The same for each capture, on its time line.
-pub type Bounds = Vec<(i64, i64)>;
+pub type TimeBounds = Vec<(i64, i64)>;
 
 /// Which end of a stretch a moment is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -53,17 +53,17 @@ struct Moment {
 ///
 /// # Errors
 /// If a text names no moment of some capture.
-pub fn bounds(trace: &Trace, (from, to): &Named) -> Result<Bounds, NoTime> {
+pub fn bounds(trace: &Trace, (from, to): &NamedBounds) -> Result<TimeBounds, TimeBoundError> {
     let of_capture = |capture: &Capture| {
         let from = from.as_ref().map(|text| moment(trace, capture, text, Side::From, None)).transpose()?;
         let to = to.as_ref().map(|text| moment(trace, capture, text, Side::To, from)).transpose()?;
         Ok((from.map_or(i64::MIN + 1, |from| from.ns), to.map_or(i64::MAX, |to| to.ns)))
     };
-    let (mut all, mut missed) = (Bounds::new(), None);
+    let (mut all, mut missed) = (TimeBounds::new(), None);
     for capture in &trace.captures {
         match of_capture(capture) {
             // The line may be in another one: a run of the same file, or a longer file.
-            Err(no_line @ (NoTime::NoLine(..) | NoTime::PastEnd(..))) if trace.captures.len() > 1 => {
+            Err(no_line @ (TimeBoundError::NoLine(..) | TimeBoundError::PastEnd(..))) if trace.captures.len() > 1 => {
                 missed = Some(no_line);
                 all.push(NOTHING);
             }
@@ -76,21 +76,28 @@ pub fn bounds(trace: &Trace, (from, to): &Named) -> Result<Bounds, NoTime> {
 /// A stretch in which nothing lies.
 const NOTHING: (i64, i64) = (i64::MAX, i64::MIN + 1);
 
-fn moment(trace: &Trace, capture: &Capture, text: &str, side: Side, from: Option<Moment>) -> Result<Moment, NoTime> {
+fn moment(
+    trace: &Trace,
+    capture: &Capture,
+    text: &str,
+    side: Side,
+    from: Option<Moment>,
+) -> Result<Moment, TimeBoundError> {
     if let Some(inside) = text.strip_prefix('/').and_then(|rest| rest.strip_suffix('/')) {
-        let regex = Regex::new(inside).map_err(|error| NoTime::NoExpression(text.to_owned(), reason(&error)))?;
+        let regex =
+            Regex::new(inside).map_err(|error| TimeBoundError::NoExpression(text.to_owned(), reason(&error)))?;
         return first_fitting(trace, capture, &regex, side, from)?
-            .ok_or_else(|| NoTime::NoLine(capture.path.clone(), text.to_owned()));
+            .ok_or_else(|| TimeBoundError::NoLine(capture.path.clone(), text.to_owned()));
     }
-    let unknown = || NoTime::Unknown(text.to_owned());
+    let unknown = || TimeBoundError::Unknown(text.to_owned());
     if let Some(number) = text.strip_prefix("line:") {
         let line = number.trim().parse().map_err(|_| unknown())?;
-        let past_end = || NoTime::PastEnd(capture.path.clone(), capture.last_line());
+        let past_end = || TimeBoundError::PastEnd(capture.path.clone(), capture.last_line());
         let ns = match (line < capture.first_line, side) {
             (true, Side::From) => i64::MIN + 1,
             (true, Side::To) => return Err(past_end()),
             (false, Side::To) if line > capture.last_line() && capture.run < capture.runs => i64::MAX,
-            _ => Lines::new(trace, capture, capture.first_file).moment(line, side).ok_or_else(past_end)?,
+            _ => LineSearch::new(trace, capture, capture.first_file).moment(line, side).ok_or_else(past_end)?,
         };
         return Ok(Moment { ns, line: Some(line) });
     }
@@ -134,12 +141,12 @@ fn first_fitting(
     regex: &Regex,
     side: Side,
     from: Option<Moment>,
-) -> Result<Option<Moment>, NoTime> {
-    // Lines of several files have an order only by their times.
+) -> Result<Option<Moment>, TimeBoundError> {
+    // LineSearch of several files have an order only by their times.
     let from_line = from.and_then(|from| from.line).filter(|_| capture.files.len() == 1);
     let mut first: Option<Moment> = None;
     for (file, path) in (capture.first_file..).zip(&capture.files) {
-        let lines = Lines::new(trace, capture, file);
+        let lines = LineSearch::new(trace, capture, file);
         let look = |text: &[u8], line: u64| {
             if from_line.is_some_and(|from_line| line <= from_line) || !regex.is_match(text) {
                 return None;
@@ -148,7 +155,7 @@ fn first_fitting(
             let is_behind = from_line.is_some() || from.is_none_or(|from| ns > from.ns);
             is_behind.then_some(Moment { ns, line: Some(line) })
         };
-        let unreadable = |error: io::Error| NoTime::Unreadable(path.clone(), error.to_string());
+        let unreadable = |error: io::Error| TimeBoundError::Unreadable(path.clone(), error.to_string());
         let found = source_lines::first(path, look).map_err(unreadable)?;
         first = found.into_iter().chain(first).min_by_key(|moment| moment.ns);
     }
@@ -156,7 +163,7 @@ fn first_fitting(
 }
 
 /// The events of a file by their lines.
-struct Lines<'trace> {
+struct LineSearch<'trace> {
     trace: &'trace Trace,
     capture: &'trace Capture,
     /// Rows with a time, by line.
@@ -165,8 +172,8 @@ struct Lines<'trace> {
     halves: Vec<(u32, u32)>,
 }
 
-impl<'trace> Lines<'trace> {
-    fn new(trace: &'trace Trace, capture: &'trace Capture, file: u32) -> Lines<'trace> {
+impl<'trace> LineSearch<'trace> {
+    fn new(trace: &'trace Trace, capture: &'trace Capture, file: u32) -> LineSearch<'trace> {
         let events = &trace.events;
         let dated = |row: &u32| events.event(*row).file == file && events.start_ns(*row) != NO_NS;
         let mut rows: Vec<_> = capture.rows.clone().filter(dated).map(|row| (events.line(row), row)).collect();
@@ -174,7 +181,7 @@ impl<'trace> Lines<'trace> {
         let mut halves: Vec<_> = ends.map(|&(row, line)| (line, row)).collect();
         rows.sort_unstable();
         halves.sort_unstable();
-        Lines { trace, capture, rows, halves }
+        LineSearch { trace, capture, rows, halves }
     }
 
     /// The moment that a line stands for. A line that is no event stands for the next one, at the end of a stretch for the
@@ -227,7 +234,7 @@ mod tests {
         (read::read(&[names], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read")), file)
     }
 
-    fn named(trace: &Trace, from: &str, to: &str) -> Result<(i64, i64), NoTime> {
+    fn named(trace: &Trace, from: &str, to: &str) -> Result<(i64, i64), TimeBoundError> {
         let some = |text: &str| (!text.is_empty()).then(|| text.to_owned());
         bounds(trace, &(some(from), some(to))).map(|bounds| bounds[0])
     }
@@ -306,18 +313,20 @@ mod tests {
         assert_eq!(chosen("line:9", "line:12"), [false, true, false]);
         assert_eq!(chosen("line:3", "line:12"), [true, true, false]);
         assert_eq!(chosen("line:12", "line:18"), [false, true, true]);
-        assert!(matches!(of("line:99", "line:120"), Err(NoTime::PastEnd(_, _))));
+        assert!(matches!(of("line:99", "line:120"), Err(TimeBoundError::PastEnd(_, _))));
     }
 
     #[test]
     fn what_names_no_moment_says_why() {
         let (trace, file) = read();
         let path = file.path().to_string_lossy().into_owned();
-        assert_eq!(named(&trace, "noon", ""), Err(NoTime::Unknown("noon".into())));
-        assert_eq!(named(&trace, "/getpid", ""), Err(NoTime::Unknown("/getpid".into())));
-        assert_eq!(named(&trace, "line:99", ""), Err(NoTime::PastEnd(path.clone(), 8)));
-        assert_eq!(named(&trace, "/nothing/", ""), Err(NoTime::NoLine(path.clone(), "/nothing/".into())));
-        assert_eq!(named(&trace, "/exited/", "/getpid/"), Err(NoTime::NoLine(path, "/getpid/".into())));
-        assert!(matches!(named(&trace, "/get(/", ""), Err(NoTime::NoExpression(_, why)) if why.contains("group")));
+        assert_eq!(named(&trace, "noon", ""), Err(TimeBoundError::Unknown("noon".into())));
+        assert_eq!(named(&trace, "/getpid", ""), Err(TimeBoundError::Unknown("/getpid".into())));
+        assert_eq!(named(&trace, "line:99", ""), Err(TimeBoundError::PastEnd(path.clone(), 8)));
+        assert_eq!(named(&trace, "/nothing/", ""), Err(TimeBoundError::NoLine(path.clone(), "/nothing/".into())));
+        assert_eq!(named(&trace, "/exited/", "/getpid/"), Err(TimeBoundError::NoLine(path, "/getpid/".into())));
+        assert!(
+            matches!(named(&trace, "/get(/", ""), Err(TimeBoundError::NoExpression(_, why)) if why.contains("group"))
+        );
     }
 }

@@ -1,21 +1,25 @@
 //! The last answer to a question about a choice: many questions follow about the same.
 
-use crate::query::selection::Choice;
-use crate::query::time_bounds::NoTime;
+use crate::query::selection::Criteria;
+use crate::query::time_bounds::TimeBoundError;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An answer, and what was chosen when it was given.
-pub(crate) struct Kept<T>(Mutex<Option<(Choice, Arc<T>)>>);
+pub(crate) struct LastAnswer<T>(Mutex<Option<(Criteria, Arc<T>)>>);
 
-impl<T> Default for Kept<T> {
-    fn default() -> Kept<T> {
-        Kept(Mutex::new(None))
+impl<T> Default for LastAnswer<T> {
+    fn default() -> LastAnswer<T> {
+        LastAnswer(Mutex::new(None))
     }
 }
 
-impl<T> Kept<T> {
+impl<T> LastAnswer<T> {
     /// The answer for a choice, worked out if the last one was for another. Who asks meanwhile waits for it.
-    pub(crate) fn of(&self, choice: &Choice, answer: impl FnOnce() -> Result<T, NoTime>) -> Result<Arc<T>, NoTime> {
+    pub(crate) fn of(
+        &self,
+        choice: &Criteria,
+        answer: impl FnOnce() -> Result<T, TimeBoundError>,
+    ) -> Result<Arc<T>, TimeBoundError> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, known)) = kept.as_ref().filter(|(known, _)| known == choice) {
             return Ok(Arc::clone(known));

@@ -2,45 +2,45 @@
 //!
 //! ```text
 //! trace ──► wakers          who ended which wait, of all captures
-//!   └─ choice ──► windows ──► charges (the path by event, and by process) ──► pieces (the partition)
-//!                               └─► view ──► tables
+//!   └─ choice ──► windows ──► attribution (the path by event, and by process) ──► pieces (the partition)
+//!                               └─► context ──► tables
 //! ```
 
 pub(crate) mod memo;
 
-use crate::critical_path::attribution::Charges;
-use crate::critical_path::walk::{self, Listen};
+use crate::critical_path::attribution::Attribution;
+use crate::critical_path::walk::{self, WalkListener};
 use crate::critical_path::window::{self, Window};
 use crate::logs::items::Log;
 use crate::partition::pieces::Pieces;
-use crate::query::selection::{Choice, Selection};
-use crate::query::time_bounds::NoTime;
-use crate::session::memo::Kept;
+use crate::query::selection::{Criteria, Selection};
+use crate::query::time_bounds::TimeBoundError;
+use crate::session::memo::LastAnswer;
 use crate::store::trace::Trace;
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use crate::waits::wakers::Wakers;
 use std::sync::{Arc, OnceLock};
 
 /// A trace and the answers to what was asked about it.
-pub struct Analysis {
+pub struct Session {
     trace: Arc<Trace>,
     wakers: OnceLock<Wakers>,
-    windows: Kept<Vec<Window>>,
-    charges: Kept<Charges>,
-    pieces: Kept<Pieces>,
-    logs: Kept<OnceLock<Vec<Log>>>,
+    windows: LastAnswer<Vec<Window>>,
+    attribution: LastAnswer<Attribution>,
+    pieces: LastAnswer<Pieces>,
+    logs: LastAnswer<OnceLock<Vec<Log>>>,
 }
 
-impl Analysis {
+impl Session {
     /// Nothing is asked yet.
-    pub fn new(trace: Trace) -> Analysis {
-        Analysis {
+    pub fn new(trace: Trace) -> Session {
+        Session {
             trace: Arc::new(trace),
             wakers: OnceLock::new(),
-            windows: Kept::default(),
-            charges: Kept::default(),
-            pieces: Kept::default(),
-            logs: Kept::default(),
+            windows: LastAnswer::default(),
+            attribution: LastAnswer::default(),
+            pieces: LastAnswer::default(),
+            logs: LastAnswer::default(),
         }
     }
 
@@ -58,15 +58,15 @@ impl Analysis {
     ///
     /// # Errors
     /// Where a choice names a moment that there is not; so do all questions about a choice.
-    pub fn windows(&self, choice: &Choice) -> Result<Arc<Vec<Window>>, NoTime> {
+    pub fn windows(&self, choice: &Criteria) -> Result<Arc<Vec<Window>>, TimeBoundError> {
         self.windows.of(choice, || windows(&self.trace, choice))
     }
 
     /// Walk the path, window by window, and tell who listens.
     ///
     /// # Errors
-    /// See [`Analysis::windows`].
-    pub fn walk<L: Listen>(&self, choice: &Choice, listener: &mut L) -> Result<(), NoTime> {
+    /// See [`Session::windows`].
+    pub fn walk<L: WalkListener>(&self, choice: &Criteria, listener: &mut L) -> Result<(), TimeBoundError> {
         for window in self.windows(choice)?.iter() {
             walk::walk(&self.trace, self.wakers(), window, listener);
         }
@@ -76,41 +76,45 @@ impl Analysis {
     /// The path by event, and what it tells of processes.
     ///
     /// # Errors
-    /// See [`Analysis::windows`].
-    pub fn charges(&self, choice: &Choice) -> Result<Arc<Charges>, NoTime> {
-        self.charges.of(choice, || Ok(Charges::walked(&self.trace, self.wakers(), &self.windows(choice)?)))
+    /// See [`Session::windows`].
+    pub fn attribution(&self, choice: &Criteria) -> Result<Arc<Attribution>, TimeBoundError> {
+        self.attribution.of(choice, || Ok(Attribution::walked(&self.trace, self.wakers(), &self.windows(choice)?)))
     }
 
     /// The partition.
     ///
     /// # Errors
-    /// See [`Analysis::windows`].
-    pub fn pieces(&self, choice: &Choice) -> Result<Arc<Pieces>, NoTime> {
+    /// See [`Session::windows`].
+    pub fn pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
         self.pieces.of(choice, || {
-            let (windows, charges) = (self.windows(choice)?, self.charges(choice)?);
-            Ok(Pieces::new(&self.trace, self.trace.program_index(), &charges, &windows))
+            let (windows, attribution) = (self.windows(choice)?, self.attribution(choice)?);
+            Ok(Pieces::new(&self.trace, self.trace.program_index(), &attribution, &windows))
         })
     }
 
     /// Look at what a choice leaves.
     ///
     /// # Errors
-    /// See [`Analysis::windows`].
-    pub fn view<T>(&self, choice: &Choice, look: impl FnOnce(&View<'_>) -> T) -> Result<T, NoTime> {
+    /// See [`Session::windows`].
+    pub fn with_context<T>(
+        &self,
+        choice: &Criteria,
+        look: impl FnOnce(&TableContext<'_>) -> T,
+    ) -> Result<T, TimeBoundError> {
         let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
-        let (charges, logs) = (self.charges(choice)?, self.logs.of(choice, || Ok(OnceLock::new()))?);
+        let (attribution, logs) = (self.attribution(choice)?, self.logs.of(choice, || Ok(OnceLock::new()))?);
         let moved: Vec<_> = self.trace.tasks.iter().map(|_| OnceLock::new()).collect();
-        Ok(look(&View::new(&self.trace, &selection, &windows, self.wakers(), &charges, (&logs, &moved))))
+        Ok(look(&TableContext::new(&self.trace, &selection, &windows, self.wakers(), &attribution, (&logs, &moved))))
     }
 }
 
-fn windows(trace: &Trace, choice: &Choice) -> Result<Vec<Window>, NoTime> {
+fn windows(trace: &Trace, choice: &Criteria) -> Result<Vec<Window>, TimeBoundError> {
     let selection = Selection::new(trace, choice)?;
     let captures = 0..trace.captures.len() as u32;
     let chosen = captures.filter(|&capture| choice.capture.is_none_or(|chosen| chosen == capture));
     let all = chosen.filter_map(|capture| {
         let times = selection.times_of(capture);
-        let asked = window::Choice {
+        let asked = window::WindowChoice {
             pid: choice.pids.first().copied(),
             root: choice.root,
             from_ns: times.map(|times| times.0).filter(|_| choice.from.is_some()),

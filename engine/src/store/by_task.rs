@@ -12,15 +12,15 @@ use rayon::prelude::*;
 use std::slice::IterMut;
 
 /// More cores would have too few rows of a task each.
-const MOST_CORES: usize = 8;
+const MAX_CORES: usize = 8;
 /// Fewer rows of each task are no work to divide: every core has places for every task.
-const LEAST_ROWS: usize = 16;
+const MIN_ROWS: usize = 16;
 
 /// Where the rows of each task begin in the list of all rows, with its length behind them, and that list.
 pub(crate) fn rows(events: &EventTable, tasks: usize) -> (Vec<u32>, Vec<u32>) {
     let pieces = events.task_pieces();
-    let worth = events.len() as usize / LEAST_ROWS / tasks.max(1);
-    let cores = rayon::current_num_threads().min(worth).clamp(1, MOST_CORES);
+    let worth = events.len() as usize / MIN_ROWS / tasks.max(1);
+    let cores = rayon::current_num_threads().min(worth).clamp(1, MAX_CORES);
     let shares: Vec<&[&[u32]]> = pieces.chunks(pieces.len().div_ceil(cores).max(1)).collect();
     let counts: Vec<Vec<u32>> = shares.par_iter().map(|share| counts(share, tasks)).collect();
     let mut order = vec![0u32; events.len() as usize];

@@ -8,7 +8,7 @@ mod recent;
 use crate::store::classes::moves_bytes;
 use crate::store::events::recent::RecentShapes;
 use crate::store::normalise;
-use crate::store::segment::{Calls, Endings, Segment};
+use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use parsers::line::Access;
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -114,7 +114,7 @@ pub struct Shape {
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
 #[derive(Default)]
 pub struct EventTable {
-    segments: Vec<Segment>,
+    segments: Vec<EventSegment>,
     /// The texts that shapes and targets name.
     pub texts: Interner,
     shapes: Vec<Shape>,
@@ -195,11 +195,11 @@ impl EventTable {
     /// Add an empty segment. Of what fills one segment, most fills the next ones.
     #[cold]
     fn begin_segment(&mut self) {
-        self.segments.push(Segment::new(!self.segments.is_empty()));
+        self.segments.push(EventSegment::new(!self.segments.is_empty()));
     }
 
     #[inline]
-    fn place(&self, row: u32) -> (&Segment, usize) {
+    fn place(&self, row: u32) -> (&EventSegment, usize) {
         (&self.segments[row as usize / SEGMENT_ROWS], row as usize % SEGMENT_ROWS)
     }
 
@@ -286,7 +286,7 @@ impl EventTable {
 
     /// The same for all rows of a segment.
     #[inline]
-    pub(crate) fn calls_of_segment(&self, number: u32) -> Calls<'_> {
+    pub(crate) fn calls_of_segment(&self, number: u32) -> SegmentCalls<'_> {
         self.segments[number as usize].calls()
     }
 
@@ -331,7 +331,7 @@ impl EventTable {
     /// How many of the rows that count are of each kind and ended in each way.
     pub(crate) fn endings(&self, counts: impl Fn(u32) -> bool + Sync) -> Endings {
         let merged = |a: Endings, b: Endings| Endings(std::array::from_fn(|at| a.0[at] + b.0[at]));
-        let of_segment = |(number, segment): (usize, &Segment)| {
+        let of_segment = |(number, segment): (usize, &EventSegment)| {
             let first_row = (number * SEGMENT_ROWS) as u32;
             segment.endings(|at| counts(first_row + at as u32))
         };
@@ -349,7 +349,7 @@ impl EventTable {
         if !is_asked.contains(&true) {
             return Vec::new();
         }
-        let of_segment = |(number, segment): (usize, &Segment)| {
+        let of_segment = |(number, segment): (usize, &EventSegment)| {
             let rows = ((number * SEGMENT_ROWS) as u32..).zip(segment.shapes_and_tasks().0.iter().copied());
             let asked = rows.filter(|&(_, shape)| is_asked.get(shape as usize) == Some(&true));
             asked.filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call).collect()

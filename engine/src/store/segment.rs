@@ -66,7 +66,7 @@ impl Large {
 const STAMP_ROWS: usize = 64;
 
 /// The rows.
-pub(crate) struct Segment {
+pub(crate) struct EventSegment {
     len: usize,
     room: Room,
     firsts_ns: Vec<i64>,
@@ -79,10 +79,10 @@ pub(crate) struct Segment {
     file: Vec<u32>,
 }
 
-impl Segment {
+impl EventSegment {
     /// Whether it will be full tells how its memory is asked for.
-    pub(crate) fn new(fills: bool) -> Segment {
-        Segment {
+    pub(crate) fn new(fills: bool) -> EventSegment {
+        EventSegment {
             len: 0,
             room: Room::new(fills),
             firsts_ns: Vec::with_capacity(SEGMENT_ROWS / STAMP_ROWS),
@@ -212,8 +212,8 @@ impl Segment {
 
     /// Begin and length of all rows.
     #[inline]
-    pub(crate) fn calls(&self) -> Calls<'_> {
-        Calls { columns: self.room.columns(), segment: self }
+    pub(crate) fn calls(&self) -> SegmentCalls<'_> {
+        SegmentCalls { columns: self.room.columns(), segment: self }
     }
 
     #[inline]
@@ -258,12 +258,12 @@ impl Segment {
 }
 
 /// Begin and length of rows, for who asks for those of many.
-pub(crate) struct Calls<'segment> {
+pub(crate) struct SegmentCalls<'segment> {
     columns: &'segment Columns,
-    segment: &'segment Segment,
+    segment: &'segment EventSegment,
 }
 
-impl Calls<'_> {
+impl SegmentCalls<'_> {
     /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
     #[inline]
     pub(crate) fn call_ns(&self, at: usize) -> Option<(i64, i64)> {
@@ -333,7 +333,7 @@ mod tests {
     fn stamps_come_back_whatever_their_neighbours_are() {
         let stamps = [NO_NS, 0, FURTHEST_NS, -FURTHEST_NS, 1_795_224_170_658_193_000, 5, NO_NS];
         for fills in [false, true] {
-            let mut segment = Segment::new(fills);
+            let mut segment = EventSegment::new(fills);
             let nth = |at: usize| stamps[at * 31 % stamps.len()];
             (0..1000).for_each(|at| segment.push(&Event::begun(nth(at), at as u32, 0, 7, Text::NONE)));
             assert!((0..1000).all(|at| segment.start_ns(at) == nth(at) && segment.line(at) == at as u32));

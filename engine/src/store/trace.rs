@@ -3,7 +3,7 @@
 use crate::critical_path::trust::{self, Trust};
 use crate::query::filter::{EventFilter, Matched};
 use crate::query::selection::ProgramIndex;
-use crate::query::time_bounds::{self, Bounds, Named, NoTime};
+use crate::query::time_bounds::{self, NamedBounds, TimeBoundError, TimeBounds};
 use crate::store::by_task;
 use crate::store::events::EventTable;
 pub use crate::store::spans::{Span, Spans};
@@ -149,9 +149,9 @@ pub struct Trace {
     /// The condition on events that was asked for last, and those that meet it.
     pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
     /// The moments that were named last, and where they lie: finding them may cost reading the lines again.
-    named: Mutex<Option<(Named, Bounds)>>,
+    named: Mutex<Option<(NamedBounds, TimeBounds)>>,
     /// Of each file that was read in cells.
-    pub(crate) cells: FxHashMap<String, Cells>,
+    pub(crate) cells: FxHashMap<String, FileChunks>,
     /// The programs of each task, worked out when they are first asked for.
     programs: OnceLock<ProgramIndex>,
     /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
@@ -161,7 +161,7 @@ pub struct Trace {
 }
 
 /// Where the lines of a file are.
-pub struct Cells {
+pub struct FileChunks {
     /// Length of a cell.
     pub cell_bytes: u64,
     /// How many lines lie before each.
@@ -175,7 +175,7 @@ impl Trace {
     }
 
     /// The cells of a file, if it was read in cells.
-    pub fn cells(&self, path: &str) -> Option<&Cells> {
+    pub fn cells(&self, path: &str) -> Option<&FileChunks> {
         self.cells.get(path)
     }
 
@@ -247,7 +247,7 @@ impl Trace {
     ///
     /// # Errors
     /// If one of them names none.
-    pub fn bounds(&self, named: &Named) -> Result<Bounds, NoTime> {
+    pub fn bounds(&self, named: &NamedBounds) -> Result<TimeBounds, TimeBoundError> {
         let mut known = self.named.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((_, bounds)) = known.as_ref().filter(|(last, _)| last == named) {
             return Ok(bounds.clone());

@@ -2,20 +2,20 @@
 
 use crate::store::schema;
 use crate::store::table::{Table, TextColumn, Values};
-use crate::table_support::context::View;
-use crate::table_support::grouping::Group;
-use crate::table_support::provenance::Members;
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::CallGroup;
+use crate::table_support::provenance::Provenance;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 
 /// A table, and the events behind each of its rows.
-pub struct Found {
+pub struct BuiltTable {
     /// The table.
     pub table: Table,
     /// What each row is about, in the order of rows.
-    pub members: Vec<Members>,
+    pub members: Vec<Provenance>,
 }
 
-enum Column {
+enum ColumnBuilder {
     Int(Vec<Option<i64>>),
     Float(Vec<Option<f64>>),
     Bool(Vec<Option<bool>>),
@@ -24,27 +24,27 @@ enum Column {
 }
 
 /// A table while it is written. Each row gives the same columns in the same order, and ends with its members.
-pub struct Sheet<'view> {
-    view: &'view View<'view>,
+pub struct TableBuilder<'context> {
+    context: &'context TableContext<'context>,
     name: &'static str,
-    columns: Vec<(&'static str, Column)>,
+    columns: Vec<(&'static str, ColumnBuilder)>,
     /// The column that comes next.
     at: usize,
-    members: Vec<Members>,
+    members: Vec<Provenance>,
     wall_ns: i64,
 }
 
-impl<'view> Sheet<'view> {
+impl<'context> TableBuilder<'context> {
     /// A table of this name; see [`crate::store::schema`].
-    pub fn new(view: &'view View<'view>, name: &'static str) -> Sheet<'view> {
-        let mut sheet = Sheet { view, name, columns: Vec::new(), at: 0, members: Vec::new(), wall_ns: 0 };
+    pub fn new(context: &'context TableContext<'context>, name: &'static str) -> TableBuilder<'context> {
+        let mut sheet = TableBuilder { context, name, columns: Vec::new(), at: 0, members: Vec::new(), wall_ns: 0 };
         for column in schema::COLUMNS.iter().filter(|column| column.table == name) {
             let values = match column.kind {
-                "dict" => Column::Text(TextColumn::default()),
-                "f64" => Column::Float(Vec::new()),
-                "bool" => Column::Bool(Vec::new()),
-                "list" => Column::List(Vec::new()),
-                _ => Column::Int(Vec::new()),
+                "dict" => ColumnBuilder::Text(TextColumn::default()),
+                "f64" => ColumnBuilder::Float(Vec::new()),
+                "bool" => ColumnBuilder::Bool(Vec::new()),
+                "list" => ColumnBuilder::List(Vec::new()),
+                _ => ColumnBuilder::Int(Vec::new()),
             };
             sheet.columns.push((column.name, values));
         }
@@ -52,27 +52,27 @@ impl<'view> Sheet<'view> {
     }
 
     /// capture, task, pid, tid, program: whose the row is.
-    pub fn who(&mut self, task: u32, row: u32) {
-        let (view, known) = (self.view, &self.view.trace.tasks[task as usize]);
-        self.wall_ns = view.wall_ns(known.capture);
+    pub fn task_columns(&mut self, task: u32, row: u32) {
+        let (context, known) = (self.context, &self.context.trace.tasks[task as usize]);
+        self.wall_ns = context.wall_ns(known.capture);
         self.int("capture", i64::from(known.capture));
         self.int("task", i64::from(task));
         self.id("pid", known.pid);
         self.id("tid", known.tid);
-        self.text("program", view.program(task, row));
+        self.text("program", context.program(task, row));
     }
 
     /// capture: of a row that is about no task.
     pub fn capture(&mut self, capture: u32) {
-        self.wall_ns = self.view.wall_ns(capture);
+        self.wall_ns = self.context.wall_ns(capture);
         self.int("capture", i64::from(capture));
     }
 
-    /// As [`Sheet::who`] of a group, then processes. Of several processes with one program no ids are told.
-    pub fn whose<K>(&mut self, group: &Group<K>) {
-        let known = &self.view.trace.tasks[group.task as usize];
+    /// As [`TableBuilder::task_columns`] of a group, then processes. Of several processes with one program no ids are told.
+    pub fn group_columns<K>(&mut self, group: &CallGroup<K>) {
+        let known = &self.context.trace.tasks[group.task as usize];
         let of_one = |value: i64| (group.processes == 1).then_some(value);
-        self.wall_ns = self.view.wall_ns(known.capture);
+        self.wall_ns = self.context.wall_ns(known.capture);
         self.int("capture", i64::from(known.capture));
         self.some_int("task", of_one(i64::from(group.task)));
         for (name, id) in [("pid", known.pid), ("tid", known.tid)] {
@@ -83,7 +83,7 @@ impl<'view> Sheet<'view> {
     }
 
     /// The sums of calls: calls, failed, total_ns, exclusive_ns, share, max_ns, bytes, first_line, last_line.
-    pub fn sum(&mut self, sum: &Sum) {
+    pub fn sum(&mut self, sum: &CallStats) {
         self.int("calls", sum.calls);
         self.int("failed", sum.failed);
         self.ns("total_ns", sum.total_ns);
@@ -102,7 +102,7 @@ impl<'view> Sheet<'view> {
 
     /// first_line, last_line.
     pub fn lines(&mut self, first_row: u32, last_row: u32) {
-        let events = &self.view.trace.events;
+        let events = &self.context.trace.events;
         self.int("first_line", i64::from(events.line(first_row)));
         self.int("last_line", i64::from(events.line(last_row)));
     }
@@ -124,68 +124,68 @@ impl<'view> Sheet<'view> {
 
     /// A number.
     pub fn some_int(&mut self, name: &'static str, value: Option<i64>) {
-        if let Some(Column::Int(values)) = self.column(name) {
+        if let Some(ColumnBuilder::Int(values)) = self.column(name) {
             values.push(value);
         }
     }
 
     /// A share or a mean.
     pub fn float(&mut self, name: &'static str, value: Option<f64>) {
-        if let Some(Column::Float(values)) = self.column(name) {
+        if let Some(ColumnBuilder::Float(values)) = self.column(name) {
             values.push(value);
         }
     }
 
     /// Yes or no.
     pub fn bool(&mut self, name: &'static str, value: bool) {
-        if let Some(Column::Bool(values)) = self.column(name) {
+        if let Some(ColumnBuilder::Bool(values)) = self.column(name) {
             values.push(Some(value));
         }
     }
 
     /// A text of the trace.
     pub fn text(&mut self, name: &'static str, value: Text) {
-        let text = value.is_some().then(|| self.view.trace.events.texts.string(value));
-        if let Some(Column::Text(values)) = self.column(name) {
+        let text = value.is_some().then(|| self.context.trace.events.texts.string(value));
+        if let Some(ColumnBuilder::Text(values)) = self.column(name) {
             values.push(text.as_deref());
         }
     }
 
     /// A text.
     pub fn string(&mut self, name: &'static str, value: Option<&str>) {
-        if let Some(Column::Text(values)) = self.column(name) {
+        if let Some(ColumnBuilder::Text(values)) = self.column(name) {
             values.push(value);
         }
     }
 
     /// Texts.
     pub fn list(&mut self, name: &'static str, value: Vec<String>) {
-        if let Some(Column::List(values)) = self.column(name) {
+        if let Some(ColumnBuilder::List(values)) = self.column(name) {
             values.push(value);
         }
     }
 
     /// The end of a row: what it is about.
-    pub fn members(&mut self, members: Members) {
+    pub fn members(&mut self, members: Provenance) {
         debug_assert_eq!(self.at, self.columns.len(), "{}: a row has all columns", self.name);
         self.at = 0;
         self.members.push(members);
     }
 
     /// The table, the costliest rows first where they have time on the path.
-    pub fn finish(self) -> Found {
+    pub fn finish(self) -> BuiltTable {
         let values = |column| match column {
-            Column::Int(values) => Values::Int(values),
-            Column::Float(values) => Values::Float(values),
-            Column::Bool(values) => Values::Bool(values),
-            Column::Text(values) => values.finish(),
-            Column::List(values) => Values::List(values),
+            ColumnBuilder::Int(values) => Values::Int(values),
+            ColumnBuilder::Float(values) => Values::Float(values),
+            ColumnBuilder::Bool(values) => Values::Bool(values),
+            ColumnBuilder::Text(values) => values.finish(),
+            ColumnBuilder::List(values) => Values::List(values),
         };
         let columns = self.columns.into_iter().map(|(name, column)| (name, values(column))).collect();
-        Found { table: Table::new(self.name, columns), members: self.members }
+        BuiltTable { table: Table::new(self.name, columns), members: self.members }
     }
 
-    fn column(&mut self, name: &'static str) -> Option<&mut Column> {
+    fn column(&mut self, name: &'static str) -> Option<&mut ColumnBuilder> {
         let (known, column) = self.columns.get_mut(self.at)?;
         debug_assert_eq!(*known, name, "{}: columns come in the order of the schema", self.name);
         self.at += 1;
@@ -195,12 +195,12 @@ impl<'view> Sheet<'view> {
 
 /// What calls have together.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Sum {
+pub struct CallStats {
     /// How many.
     pub calls: i64,
     /// How many failed.
     pub failed: i64,
-    /// Sum of their durations; [`NO_NS`] if none has one.
+    /// CallStats of their durations; [`NO_NS`] if none has one.
     pub total_ns: i64,
     /// Their time on the path.
     pub exclusive_ns: i64,
@@ -216,10 +216,10 @@ pub struct Sum {
     pub longest_row: u32,
 }
 
-impl Sum {
+impl CallStats {
     /// Nothing yet; calls from this one on.
-    pub fn new(first_row: u32) -> Sum {
-        Sum {
+    pub fn new(first_row: u32) -> CallStats {
+        CallStats {
             calls: 0,
             failed: 0,
             total_ns: NO_NS,
@@ -233,11 +233,11 @@ impl Sum {
     }
 
     /// One more call.
-    pub fn add(&mut self, view: &View<'_>, row: u32) {
-        let events = &view.trace.events;
+    pub fn add(&mut self, context: &TableContext<'_>, row: u32) {
+        let events = &context.trace.events;
         self.calls += 1;
         self.failed += i64::from(events.outcome(row) == Outcome::Failed);
-        self.exclusive_ns += view.exclusive_ns(row);
+        self.exclusive_ns += context.exclusive_ns(row);
         self.bytes += events.bytes(row).unwrap_or(0).max(0);
         self.first_row = self.first_row.min(row);
         self.last_row = self.last_row.max(row);

@@ -10,12 +10,12 @@
 //! as large as the event table.
 
 use crate::critical_path::attribution::Charge;
-use crate::partition::group_by::Filter;
-use crate::partition::pieces::{self, Piece, Pieces, Sums, piece_of};
+use crate::partition::group_by::ScopeFilter;
+use crate::partition::pieces::{self, Piece, PieceSums, Pieces, piece_of};
 use crate::store::events::NONE;
 use crate::store::trace::Trace;
-use crate::table_support::context::View;
-use crate::table_support::provenance::{Members, OfTask};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::{Provenance, TaskEvents};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -67,22 +67,22 @@ pub struct Claims {
 
 /// Divide the path, of which all pieces are known, among claims, the first of which goes first. A claim may have several
 /// members. Of what nobody claims, as many of the largest pieces are told as are asked for.
-pub fn claims(view: &View<'_>, pieces: &Pieces, claims: &[Vec<Members>], most: usize) -> Claims {
-    let asked = Asked::new(view, pieces, claims);
-    let tasks = 0..view.trace.tasks.len() as u32;
-    let new = || (Divided::new(claims.len()), Marks::default());
+pub fn claims(context: &TableContext<'_>, pieces: &Pieces, claims: &[Vec<Provenance>], most: usize) -> Claims {
+    let asked = ClaimIndex::new(context, pieces, claims);
+    let tasks = 0..context.trace.tasks.len() as u32;
+    let new = || (Shares::new(claims.len()), Owners::default());
     let each = tasks.into_par_iter().fold(new, |(mut divided, mut marks), task| {
         asked.divide(task, &mut marks, &mut divided);
         (divided, marks)
     });
-    let mut divided = each.map(|(divided, _)| divided).reduce(|| Divided::new(claims.len()), Divided::and);
+    let mut divided = each.map(|(divided, _)| divided).reduce(|| Shares::new(claims.len()), Shares::and);
     let others = asked.divide_others(&mut divided);
     let rest = asked.largest(&divided.rest_ns, &others, most);
     Claims { rest_ns: divided.rest_ns.iter().map(|&(_, ns)| ns).sum(), shares: divided.shares, rest }
 }
 
 /// What is known of some tasks.
-struct Divided {
+struct Shares {
     shares: Vec<Share>,
     /// What nobody claims, by task, in order.
     rest_ns: Vec<(u32, i64)>,
@@ -90,9 +90,9 @@ struct Divided {
     owners: FxHashMap<(u32, bool), u32>,
 }
 
-impl Divided {
-    fn new(claims: usize) -> Divided {
-        Divided { shares: vec![Share::default(); claims], rest_ns: Vec::new(), owners: FxHashMap::default() }
+impl Shares {
+    fn new(claims: usize) -> Shares {
+        Shares { shares: vec![Share::default(); claims], rest_ns: Vec::new(), owners: FxHashMap::default() }
     }
 
     fn take(&mut self, number: u32, first: u32, ns: i64) {
@@ -102,7 +102,7 @@ impl Divided {
     }
 
     /// Both together; the other one's tasks come behind.
-    fn and(mut self, other: Divided) -> Divided {
+    fn and(mut self, other: Shares) -> Shares {
         for (share, more) in self.shares.iter_mut().zip(other.shares) {
             share.total_ns += more.total_ns;
             share.own_ns += more.own_ns;
@@ -117,7 +117,7 @@ impl Divided {
 
 /// The calls and gaps of a task by their first claim; 0 is nobody. Kept between tasks, so that it is made once a thread.
 #[derive(Default)]
-struct Marks {
+struct Owners {
     calls: Vec<u32>,
     gaps: Vec<u32>,
     /// Claims on what an earlier one has: number, place among the rows of the task, whether it is the gap behind it.
@@ -126,7 +126,7 @@ struct Marks {
     scopes: FxHashMap<Like, Vec<u32>>,
 }
 
-impl Marks {
+impl Owners {
     fn owner(&self, at: usize, is_gap: bool) -> u32 {
         let owners = if is_gap { &self.gaps } else { &self.calls };
         owners.get(at).map_or(NONE, |owner| owner.checked_sub(1).unwrap_or(NONE))
@@ -143,15 +143,15 @@ impl Marks {
 }
 
 /// Where rows are among those of a task. They are mostly asked for in order.
-struct Places<'a> {
+struct ClaimedPlaces<'a> {
     rows: &'a [u32],
     is_sorted: bool,
     next: usize,
 }
 
-impl<'a> Places<'a> {
-    fn new(rows: &'a [u32]) -> Places<'a> {
-        Places { rows, is_sorted: rows.is_sorted(), next: 0 }
+impl<'a> ClaimedPlaces<'a> {
+    fn new(rows: &'a [u32]) -> ClaimedPlaces<'a> {
+        ClaimedPlaces { rows, is_sorted: rows.is_sorted(), next: 0 }
     }
 
     fn of(&mut self, row: u32) -> Option<usize> {
@@ -166,28 +166,28 @@ impl<'a> Places<'a> {
 }
 
 /// The claims, by task.
-struct Asked<'a> {
-    view: &'a View<'a>,
+struct ClaimIndex<'a> {
+    context: &'a TableContext<'a>,
     pieces: &'a Pieces,
     /// Those of a task together, in order of their numbers.
-    listed: Vec<(u32, u32, OfTask<'a>)>,
+    listed: Vec<(u32, u32, TaskEvents<'a>)>,
     scopes: Scopes,
 }
 
-impl<'a> Asked<'a> {
-    fn new(view: &'a View<'a>, pieces: &'a Pieces, claims: &'a [Vec<Members>]) -> Asked<'a> {
+impl<'a> ClaimIndex<'a> {
+    fn new(context: &'a TableContext<'a>, pieces: &'a Pieces, claims: &'a [Vec<Provenance>]) -> ClaimIndex<'a> {
         let mut listed = Vec::new();
         for (number, members) in (0u32..).zip(claims) {
             for each in members {
-                each.by_task(view.trace, |task, part| listed.push((task, number, part)));
+                each.by_task(context.trace, |task, part| listed.push((task, number, part)));
             }
         }
         listed.sort_by_key(|&(task, ..)| task);
-        Asked { view, pieces, listed, scopes: Scopes::new(view.trace, claims) }
+        ClaimIndex { context, pieces, listed, scopes: Scopes::new(context.trace, claims) }
     }
 
     /// The claims on events of a task.
-    fn listed(&self, task: u32) -> &[(u32, u32, OfTask<'a>)] {
+    fn listed(&self, task: u32) -> &[(u32, u32, TaskEvents<'a>)] {
         let first = self.listed.partition_point(|&(other, ..)| other < task);
         let behind = &self.listed[first..];
         &behind[..behind.partition_point(|&(other, ..)| other == task)]
@@ -201,13 +201,13 @@ impl<'a> Asked<'a> {
     /// All that a task has, but for what is unlike most.
     fn like_most_ns(&self, task: u32) -> i64 {
         let mut ns = self.pieces.exclusive_by_task()[task as usize];
-        self.view.charges.each_other(task, |charge| ns -= charge.ns);
+        self.context.attribution.each_spilled(task, |charge| ns -= charge.ns);
         ns
     }
 
     /// Give each event of a task to the first claim that lists it.
-    fn mark(&self, task: u32, marks: &mut Marks) {
-        let trace = self.view.trace;
+    fn mark(&self, task: u32, marks: &mut Owners) {
+        let trace = self.context.trace;
         let rows = trace.rows_of(task);
         for owners in [&mut marks.calls, &mut marks.gaps] {
             owners.clear();
@@ -215,7 +215,7 @@ impl<'a> Asked<'a> {
         }
         marks.contested.clear();
         marks.scopes.clear();
-        let mut places = Places::new(rows);
+        let mut places = ClaimedPlaces::new(rows);
         for &(_, number, part) in self.listed(task) {
             part.each(trace, task, |row, is_gap| {
                 if let Some(at) = places.of(row) {
@@ -229,15 +229,15 @@ impl<'a> Asked<'a> {
     }
 
     /// Divide a task among the claims, but for what is unlike most.
-    fn divide(&self, task: u32, marks: &mut Marks, divided: &mut Divided) {
-        let (trace, charges) = (self.view.trace, self.view.charges);
+    fn divide(&self, task: u32, marks: &mut Owners, divided: &mut Shares) {
+        let (trace, attribution) = (self.context.trace, self.context.attribution);
         if self.is_free(task) {
             return divided.rest_ns.push((task, self.like_most_ns(task)));
         }
         self.mark(task, marks);
         let rows = trace.rows_of(task);
-        let (mut places, mut rest_ns) = (Places::new(rows), 0);
-        charges.each_like_most(trace, task, |charge| {
+        let (mut places, mut rest_ns) = (ClaimedPlaces::new(rows), 0);
+        attribution.each_packed(trace, task, |charge| {
             let owner = places.of(charge.row).map_or(NONE, |at| marks.owner(at, charge.is_gap));
             if self.give(task, charge, owner, &mut marks.scopes, divided) == NONE {
                 rest_ns += charge.ns;
@@ -246,23 +246,23 @@ impl<'a> Asked<'a> {
         divided.rest_ns.push((task, rest_ns));
         for &(number, at, is_gap) in &marks.contested {
             let row = rows[at as usize];
-            let ns = if is_gap { charges.behind_ns(row) } else { charges.in_call_ns(row) };
+            let ns = if is_gap { attribution.gap_after_ns(row) } else { attribution.in_call_ns(row) };
             divided.take(number, marks.owner(at as usize, is_gap), ns);
         }
-        for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| charges.has_others(row)) {
+        for (at, &row) in rows.iter().enumerate().filter(|&(_, &row)| attribution.has_spilled(row)) {
             let owners = [false, true].map(|is_gap| ((row, is_gap), marks.owner(at, is_gap)));
             divided.owners.extend(owners.into_iter().filter(|&(_, owner)| owner != NONE));
         }
     }
 
     /// Divide what is unlike most; the answer is which of it is claimed.
-    fn divide_others(&self, divided: &mut Divided) -> Vec<bool> {
-        let charges = self.view.charges;
-        let mut claimed = vec![false; charges.others()];
+    fn divide_others(&self, divided: &mut Shares) -> Vec<bool> {
+        let attribution = self.context.attribution;
+        let mut claimed = vec![false; attribution.others()];
         let mut known = FxHashMap::default();
-        for task in 0..self.view.trace.tasks.len() as u32 {
+        for task in 0..self.context.trace.tasks.len() as u32 {
             known.clear();
-            charges.each_other(task, |charge| {
+            attribution.each_spilled(task, |charge| {
                 let owner = divided.owners.get(&(charge.row, charge.is_gap)).copied().unwrap_or(NONE);
                 let first = self.give(task, charge, owner, &mut known, divided);
                 if first == NONE {
@@ -282,9 +282,9 @@ impl<'a> Asked<'a> {
         charge: &Charge,
         owner: u32,
         known: &mut FxHashMap<Like, Vec<u32>>,
-        divided: &mut Divided,
+        divided: &mut Shares,
     ) -> u32 {
-        let has = self.scopes.of(self.view, task, charge, known);
+        let has = self.scopes.of(self.context, task, charge, known);
         let first = has.first().map_or(owner, |&number| number.min(owner));
         for &number in has.iter().filter(|&&number| number != owner).chain([&owner]) {
             divided.take(number, first, charge.ns);
@@ -297,25 +297,25 @@ impl<'a> Asked<'a> {
 
     /// What tracing costs at least in a part of the path. What is unlike most is a part of a call, or of no call.
     fn tracing_ns(&self, task: u32, charge: &Charge) -> i64 {
-        let floor_ns = self.view.trust_of(task).map_or(0, |trust| trust.floor_of(charge.is_gap));
+        let floor_ns = self.context.trust_of(task).map_or(0, |trust| trust.floor_of(charge.is_gap));
         if charge.place.is_none() { floor_ns.min(charge.ns) } else { 0 }
     }
 
     /// The largest pieces of what nobody claims.
     fn largest(&self, rest_ns: &[(u32, i64)], others: &[bool], most: usize) -> Pieces {
-        let view = self.view;
+        let context = self.context;
         let mut tasks: Vec<(u32, i64)> = rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
         tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
-        let mut each: Vec<Vec<Piece>> = vec![Vec::new(); view.trace.tasks.len()];
+        let mut each: Vec<Vec<Piece>> = vec![Vec::new(); context.trace.tasks.len()];
         let mut largest: Vec<i64> = Vec::new();
-        let twins = pieces::twins(view.trace);
+        let twins = pieces::twins(context.trace);
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
             // No piece is larger than all of its task.
             if largest.len() == most && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
                 break;
             }
-            let new = || (Sums::new(&twins), Marks::default());
-            let of_task = |(sums, marks): &mut (Sums<'_>, Marks), &(task, _): &(u32, i64)| {
+            let new = || (PieceSums::new(&twins), Owners::default());
+            let of_task = |(sums, marks): &mut (PieceSums<'_>, Owners), &(task, _): &(u32, i64)| {
                 (task, self.rest_of(task, others, most, sums, marks))
             };
             for (task, pieces) in tasks.par_iter().map_init(new, of_task).collect::<Vec<_>>() {
@@ -325,27 +325,34 @@ impl<'a> Asked<'a> {
             largest.sort_unstable_by_key(|&ns| Reverse(ns));
             largest.truncate(most);
         }
-        Pieces::of_tasks(&each, view.windows)
+        Pieces::of_tasks(&each, context.windows)
     }
 
     /// The largest pieces of what nobody claims of a task, in the order of the task.
-    fn rest_of(&self, task: u32, others: &[bool], most: usize, sums: &mut Sums<'_>, marks: &mut Marks) -> Vec<Piece> {
-        let (view, trace) = (self.view, self.view.trace);
+    fn rest_of(
+        &self,
+        task: u32,
+        others: &[bool],
+        most: usize,
+        sums: &mut PieceSums<'_>,
+        marks: &mut Owners,
+    ) -> Vec<Piece> {
+        let (context, trace) = (self.context, self.context.trace);
         let mut is_all = self.is_free(task);
-        view.charges.each_other(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
+        context.attribution.each_spilled(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
         if is_all {
             return largest(pieces::without_targets(trace, self.pieces.of(task)), most);
         }
         self.mark(task, marks);
-        let mut places = Places::new(trace.rows_of(task));
+        let mut places = ClaimedPlaces::new(trace.rows_of(task));
         let is_rest = |charge: &Charge| match charge.place {
             Some(place) => others.get(place as usize) == Some(&false),
             None => {
                 let owner = places.of(charge.row).map_or(NONE, |at| marks.owner(at, charge.is_gap));
-                owner == NONE && self.scopes.of(view, task, charge, &mut marks.scopes).is_empty()
+                owner == NONE && self.scopes.of(context, task, charge, &mut marks.scopes).is_empty()
             }
         };
-        let pieces = sums.of_task(trace, trace.program_index(), view.charges, task, is_rest);
+        let pieces = sums.of_task(trace, trace.program_index(), context.attribution, task, is_rest);
         largest(pieces::without_targets(trace, &pieces), most)
     }
 }
@@ -366,16 +373,16 @@ type Like = (Text, u32, Text, u32);
 /// The claims on pieces of the partition.
 struct Scopes {
     /// In order of their claims.
-    filters: Vec<(u32, Filter)>,
+    filters: Vec<(u32, ScopeFilter)>,
     /// Whether one of them asks for targets: then calls of one shape may differ.
     has_targets: bool,
 }
 
 impl Scopes {
-    fn new(trace: &Trace, claims: &[Vec<Members>]) -> Scopes {
+    fn new(trace: &Trace, claims: &[Vec<Provenance>]) -> Scopes {
         let each = (0u32..).zip(claims).flat_map(|(number, members)| members.iter().map(move |each| (number, each)));
-        let filter = |(number, each): (u32, &Members)| match each {
-            Members::Pieces(scope) => Some((number, Filter::new(trace, scope))),
+        let filter = |(number, each): (u32, &Provenance)| match each {
+            Provenance::Pieces(scope) => Some((number, ScopeFilter::new(trace, scope))),
             _ => None,
         };
         let filters: Vec<_> = each.filter_map(filter).collect();
@@ -386,7 +393,7 @@ impl Scopes {
     /// The claims on pieces that have a part of the path, in order; what is known already of a task is looked up.
     fn of<'k>(
         &self,
-        view: &View<'_>,
+        context: &TableContext<'_>,
         task: u32,
         charge: &Charge,
         known: &'k mut FxHashMap<Like, Vec<u32>>,
@@ -394,8 +401,8 @@ impl Scopes {
         if self.filters.is_empty() {
             return &[];
         }
-        let trace = view.trace;
-        let program = pieces::program_of(trace, trace.program_index(), view.charges, task, charge);
+        let trace = context.trace;
+        let program = pieces::program_of(trace, trace.program_index(), context.attribution, task, charge);
         let is_call = !charge.is_gap && charge.row != NONE;
         let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
         let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };
@@ -403,7 +410,7 @@ impl Scopes {
             let piece = piece_of(trace, task, program, charge);
             // Pieces of several targets are known by what these have in common.
             let common = piece.of_several_targets(trace);
-            let matches = |filter: &Filter| filter.has(trace, &piece) || filter.has(trace, &common);
+            let matches = |filter: &ScopeFilter| filter.has(trace, &piece) || filter.has(trace, &common);
             let mut has: Vec<u32> =
                 self.filters.iter().filter(|(_, filter)| matches(filter)).map(|&(number, _)| number).collect();
             has.dedup();

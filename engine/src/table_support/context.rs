@@ -1,57 +1,57 @@
 //! What a table is made of: a trace, what of it counts, and the path through it.
 
-use crate::critical_path::attribution::Charges;
+use crate::critical_path::attribution::Attribution;
 use crate::critical_path::trust::Trust;
 use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
 use crate::query::selection::Selection;
 use crate::store::events::EventKind;
 use crate::store::trace::Trace;
-use crate::table_support::pruning::Floor;
+use crate::table_support::pruning::Threshold;
 use crate::tables::Moved;
 use crate::waits::wakers::Wakers;
 use std::sync::OnceLock;
 
 /// A trace with everything that tables ask about it.
-pub struct View<'view> {
+pub struct TableContext<'context> {
     /// The trace.
-    pub trace: &'view Trace,
+    pub trace: &'context Trace,
     /// Which events count.
-    pub selection: &'view Selection<'view>,
+    pub selection: &'context Selection<'context>,
     /// One per capture, in their order.
-    pub windows: &'view [Window],
+    pub windows: &'context [Window],
     /// Who ended which wait.
-    pub wakers: &'view Wakers,
+    pub wakers: &'context Wakers,
     /// The path by event.
-    pub charges: &'view Charges,
-    /// See [`View::logs`].
-    pub logs: &'view OnceLock<Vec<Log>>,
+    pub attribution: &'context Attribution,
+    /// See [`TableContext::logs`].
+    pub logs: &'context OnceLock<Vec<Log>>,
     /// What tasks moved, as far as it is known already, by number. Two tables are made of it.
-    pub(crate) moved: &'view [OnceLock<Moved>],
+    pub(crate) moved: &'context [OnceLock<Moved>],
     /// The tasks that matter to who asks, by number; all without it. See [`crate::table_support::pruning`].
-    pub matters: Option<&'view [bool]>,
+    pub matters: Option<&'context [bool]>,
     /// From where on rows matter to who asks; everything does without one.
-    pub floor: Option<&'view Floor>,
+    pub threshold: Option<&'context Threshold>,
 }
 
-impl<'view> View<'view> {
+impl<'context> TableContext<'context> {
     /// All that is asked about. How far captures can be trusted and the shapes of each task are worked out before, for
     /// tables are made on all cores, and who waits there until they are known could not help with it.
     pub(crate) fn new(
-        trace: &'view Trace,
-        selection: &'view Selection<'view>,
-        windows: &'view [Window],
-        wakers: &'view Wakers,
-        charges: &'view Charges,
-        (logs, moved): (&'view OnceLock<Vec<Log>>, &'view [OnceLock<Moved>]),
-    ) -> View<'view> {
+        trace: &'context Trace,
+        selection: &'context Selection<'context>,
+        windows: &'context [Window],
+        wakers: &'context Wakers,
+        attribution: &'context Attribution,
+        (logs, moved): (&'context OnceLock<Vec<Log>>, &'context [OnceLock<Moved>]),
+    ) -> TableContext<'context> {
         trace.trust(0);
         trace.shapes_of(0);
-        View { trace, selection, windows, wakers, charges, logs, moved, matters: None, floor: None }
+        TableContext { trace, selection, windows, wakers, attribution, logs, moved, matters: None, threshold: None }
     }
 }
 
-impl View<'_> {
+impl TableContext<'_> {
     /// The tasks that count and matter.
     pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
         let tasks = 0..self.trace.tasks.len() as u32;
@@ -76,7 +76,7 @@ impl View<'_> {
 
     /// Wall time on the path inside a call.
     pub fn exclusive_ns(&self, row: u32) -> i64 {
-        self.charges.in_call_ns(row)
+        self.attribution.in_call_ns(row)
     }
 
     /// Length of the window of a capture; 0 without one.

@@ -5,7 +5,7 @@ use crate::store::trace::Trace;
 
 /// The events behind a row of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Members {
+pub enum Provenance {
     /// These calls, in any order.
     Rows(Vec<u32>),
     /// The calls of these tasks with these shapes (numbers of [`crate::store::events::EventTable::shape`], in order), from one
@@ -46,7 +46,7 @@ pub enum Members {
 
 /// The part of members that one task has.
 #[derive(Clone, Copy)]
-pub(crate) enum OfTask<'a> {
+pub(crate) enum TaskEvents<'a> {
     /// These calls.
     Rows(&'a [u32]),
     /// The gaps behind these calls.
@@ -59,61 +59,62 @@ pub(crate) enum OfTask<'a> {
     Times(&'a [(i64, i64)]),
 }
 
-impl Members {
+impl Provenance {
     /// The same with the rows of each task together.
-    pub fn sorted(self, trace: &Trace) -> Members {
+    pub fn sorted(self, trace: &Trace) -> Provenance {
         let sorted = |mut rows: Vec<u32>| {
             rows.sort_unstable_by_key(|&row| (trace.events.task(row), row));
             rows
         };
         match self {
-            Members::Rows(rows) => Members::Rows(sorted(rows)),
-            Members::Gaps(rows) => Members::Gaps(sorted(rows)),
+            Provenance::Rows(rows) => Provenance::Rows(sorted(rows)),
+            Provenance::Gaps(rows) => Provenance::Gaps(sorted(rows)),
             others => others,
         }
     }
 
     /// The part of each task, where rows are sorted. Pieces are not known by their events.
-    pub(crate) fn by_task<'a>(&'a self, trace: &Trace, mut tell: impl FnMut(u32, OfTask<'a>)) {
+    pub(crate) fn by_task<'a>(&'a self, trace: &Trace, mut tell: impl FnMut(u32, TaskEvents<'a>)) {
         let same_task = |one: &u32, other: &u32| trace.events.task(*one) == trace.events.task(*other);
         match self {
-            Members::Rows(rows) => {
-                rows.chunk_by(same_task).for_each(|rows| tell(trace.events.task(rows[0]), OfTask::Rows(rows)));
+            Provenance::Rows(rows) => {
+                rows.chunk_by(same_task).for_each(|rows| tell(trace.events.task(rows[0]), TaskEvents::Rows(rows)));
             }
-            Members::Gaps(rows) => {
-                rows.chunk_by(same_task).for_each(|rows| tell(trace.events.task(rows[0]), OfTask::Gaps(rows)));
+            Provenance::Gaps(rows) => {
+                rows.chunk_by(same_task).for_each(|rows| tell(trace.events.task(rows[0]), TaskEvents::Gaps(rows)));
             }
-            Members::Shapes { tasks, shapes, first_row, last_row } => {
-                tasks.iter().for_each(|&task| tell(task, OfTask::Shapes(shapes, *first_row, *last_row)));
+            Provenance::Shapes { tasks, shapes, first_row, last_row } => {
+                tasks.iter().for_each(|&task| tell(task, TaskEvents::Shapes(shapes, *first_row, *last_row)));
             }
-            &Members::Stretch { task, first_row, last_row } => tell(task, OfTask::Stretch(first_row, last_row)),
-            Members::Stretches(all) => {
-                all.iter().for_each(|&(task, first_row, last_row)| tell(task, OfTask::Stretch(first_row, last_row)));
+            &Provenance::Stretch { task, first_row, last_row } => tell(task, TaskEvents::Stretch(first_row, last_row)),
+            Provenance::Stretches(all) => {
+                all.iter()
+                    .for_each(|&(task, first_row, last_row)| tell(task, TaskEvents::Stretch(first_row, last_row)));
             }
-            Members::Times { capture, times } => {
+            Provenance::Times { capture, times } => {
                 let tasks = trace.captures.get(*capture as usize).map(|capture| capture.tasks.clone());
-                tasks.into_iter().flatten().for_each(|task| tell(task, OfTask::Times(times)));
+                tasks.into_iter().flatten().for_each(|task| tell(task, TaskEvents::Times(times)));
             }
-            Members::Pieces(_) => {}
+            Provenance::Pieces(_) => {}
         }
     }
 }
 
-impl OfTask<'_> {
+impl TaskEvents<'_> {
     /// Each call, and each gap by the call before it.
     pub(crate) fn each(self, trace: &Trace, task: u32, mut tell: impl FnMut(u32, bool)) {
         match self {
-            OfTask::Rows(rows) => rows.iter().for_each(|&row| tell(row, false)),
-            OfTask::Gaps(rows) => rows.iter().for_each(|&row| tell(row, true)),
-            OfTask::Shapes(shapes, first_row, last_row) => {
+            TaskEvents::Rows(rows) => rows.iter().for_each(|&row| tell(row, false)),
+            TaskEvents::Gaps(rows) => rows.iter().for_each(|&row| tell(row, true)),
+            TaskEvents::Shapes(shapes, first_row, last_row) => {
                 for &row in trace.rows_of(task).iter().filter(|row| (first_row..=last_row).contains(row)) {
                     if shapes.binary_search(&trace.events.shape_number(row)).is_ok() {
                         tell(row, false);
                     }
                 }
             }
-            OfTask::Stretch(first_row, last_row) => stretch(trace, (task, first_row, last_row), &mut tell),
-            OfTask::Times(times) => within(trace, task, times, &mut tell),
+            TaskEvents::Stretch(first_row, last_row) => stretch(trace, (task, first_row, last_row), &mut tell),
+            TaskEvents::Times(times) => within(trace, task, times, &mut tell),
         }
     }
 }

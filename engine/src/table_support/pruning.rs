@@ -5,14 +5,14 @@
 //! time in reads   pid 7: 2 s | pid 8: 10 ms | … | 9000 others: 1 ms each      only the rows of pid 7 are made
 //! ```
 //! What rows can have at most is known from [`crate::critical_path::time_index`] before they are made. A row that is left out has less than
-//! the floor, with all that may be taken together with it, so nobody misses it; each row that reaches the floor is as it
+//! the threshold, with all that may be taken together with it, so nobody misses it; each row that reaches the threshold is as it
 //! would be without one.
 
-use crate::critical_path::time_index::{Spent, Unit};
+use crate::critical_path::time_index::{ProgramTime, TimeIndex};
 use crate::store::classes;
-use crate::table_support::context::View;
-use crate::table_support::grouping::MOST;
-use crate::table_support::shape_index::{Kinds, MOST_PROCESSES};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::MAX_GROUPS;
+use crate::table_support::shape_index::{MAX_PROCESSES, ShapeIndex};
 use parsers::Text;
 use parsers::syscalls::Class;
 use rayon::prelude::*;
@@ -21,7 +21,7 @@ use std::cmp::Reverse;
 
 /// What a row has the time of, or rows that are taken together, from the least to the most.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub enum Within {
+pub enum CostScope {
     /// One call.
     Call,
     /// Calls on one target.
@@ -36,14 +36,14 @@ pub enum Within {
     Capture,
 }
 
-impl Within {
+impl CostScope {
     /// By the name that rules are given in: rows alone, or taken together by process, by program, or anyhow.
-    pub fn by_name(name: &str) -> Option<Within> {
+    pub fn by_name(name: &str) -> Option<CostScope> {
         Some(match name {
-            "row" => Within::Call,
-            "process" => Within::Process,
-            "program" => Within::Program,
-            "capture" => Within::Capture,
+            "row" => CostScope::Call,
+            "process" => CostScope::Process,
+            "program" => CostScope::Program,
+            "capture" => CostScope::Capture,
             _ => return None,
         })
     }
@@ -51,14 +51,14 @@ impl Within {
 
 /// What is asked for: rows that reach so much, alone or with those that they are taken together with.
 #[derive(Clone, Debug)]
-pub struct Floor {
+pub struct Threshold {
     /// Which rows may be taken together.
-    pub within: Within,
+    pub within: CostScope,
     /// By number of the capture.
     pub least_ns: Vec<i64>,
 }
 
-impl Floor {
+impl Threshold {
     /// Of a capture.
     pub fn least_of(&self, capture: u32) -> i64 {
         self.least_ns.get(capture as usize).copied().unwrap_or(0)
@@ -69,11 +69,11 @@ impl Floor {
         self.least_ns.iter().copied().min().unwrap_or(0)
     }
 
-    /// Which of these reach the floor, with all that may be taken together with them: each is given by its capture, its
+    /// Which of these reach the threshold, with all that may be taken together with them: each is given by its capture, its
     /// program and its time. What is smaller than a program is not told apart.
     pub fn reaching(&self, rows: &[(u32, Text, i64)]) -> Vec<bool> {
         let place = |&(capture, program, _): &(u32, Text, i64)| {
-            (capture, if self.within == Within::Capture { Text::NONE } else { program })
+            (capture, if self.within == CostScope::Capture { Text::NONE } else { program })
         };
         let mut sums: FxHashMap<(u32, Text), i64> = FxHashMap::default();
         rows.iter().for_each(|row| *sums.entry(place(row)).or_insert(0) += row.2);
@@ -101,7 +101,7 @@ pub struct Cost {
     /// Whether of gaps too.
     pub gaps: bool,
     /// Of what one row is at most.
-    pub of: Within,
+    pub of: CostScope,
     /// How rows become few.
     pub joins: Joins,
     /// Whether a row that is told by its program has only calls of that program.
@@ -110,8 +110,8 @@ pub struct Cost {
     pub apart: bool,
 }
 
-/// What reaches a floor.
-pub enum Reached {
+/// What reaches a threshold.
+pub enum Pruning {
     /// Maybe everything.
     All,
     /// No row does.
@@ -120,110 +120,116 @@ pub enum Reached {
     Tasks(Vec<bool>),
 }
 
-/// What may reach the floor in a table.
-pub fn reached(view: &View<'_>, cost: &Cost, floor: &Floor) -> Reached {
-    let spent = view.charges.spent(view.trace);
-    let texts = &view.trace.events.texts;
+/// What may reach the threshold in a table.
+pub fn prune(context: &TableContext<'_>, cost: &Cost, threshold: &Threshold) -> Pruning {
+    let spent = context.attribution.spent(context.trace);
+    let texts = &context.trace.events.texts;
     let is_such: Vec<bool> =
         spent.parts().iter().map(|&(name, class)| (cost.calls)(texts.bytes(name), class)).collect();
-    let least_ns = floor.least().max(1);
-    if spent.at_most_ns(&is_such, cost.gaps) < least_ns {
-        return Reached::Nothing;
+    let least_ns = threshold.least().max(1);
+    if spent.max_ns(&is_such, cost.gaps) < least_ns {
+        return Pruning::Nothing;
     }
-    let (within, may_narrow) = within(view, spent, cost, floor, &is_such);
+    let (within, may_narrow) = within(context, spent, cost, threshold, &is_such);
     let found = match within {
-        Within::Call => view.charges.has_call_of(least_ns),
-        Within::Target => most_of_a_target(view, cost) >= least_ns,
+        CostScope::Call => context.attribution.has_call_of(least_ns),
+        CostScope::Target => most_of_a_target(context, cost) >= least_ns,
         _ => {
-            let tasks = by_unit(view, spent, cost, floor, (within, &is_such));
+            let tasks = by_unit(context, spent, cost, threshold, (within, &is_such));
             match (tasks.contains(&true), may_narrow) {
-                (true, true) => return Reached::Tasks(tasks),
+                (true, true) => return Pruning::Tasks(tasks),
                 (found, _) => found,
             }
         }
     };
-    if found { Reached::All } else { Reached::Nothing }
+    if found { Pruning::All } else { Pruning::Nothing }
 }
 
-/// What is compared with the floor, and whether tasks may be left out one by one.
-fn within(view: &View<'_>, spent: &Spent, cost: &Cost, floor: &Floor, is_such: &[bool]) -> (Within, bool) {
-    let mut within = cost.of.max(floor.within);
+/// What is compared with the threshold, and whether tasks may be left out one by one.
+fn within(
+    context: &TableContext<'_>,
+    spent: &TimeIndex,
+    cost: &Cost,
+    threshold: &Threshold,
+    is_such: &[bool],
+) -> (CostScope, bool) {
+    let mut within = cost.of.max(threshold.within);
     let mut may_narrow = cost.apart;
     match cost.joins {
         Joins::Never => {}
         // Which rows of a program are taken together depends on those of others, but not what they have together.
         Joins::Few => {
-            may_narrow &= floor.within >= Within::Program;
-            within = within.max(Within::Program);
+            may_narrow &= threshold.within >= CostScope::Program;
+            within = within.max(CostScope::Program);
         }
         Joins::Costliest(rows) => {
-            if most_rows(view, spent, rows.unwrap_or_else(|| syscalls(spent, is_such))) > MOST {
-                within = within.max(Within::Program);
+            if most_rows(context, spent, rows.unwrap_or_else(|| syscalls(spent, is_such))) > MAX_GROUPS {
+                within = within.max(CostScope::Program);
             }
-            may_narrow &= within < Within::Program;
+            may_narrow &= within < CostScope::Program;
         }
     }
-    if within == Within::Program && !cost.of_program {
-        within = Within::Capture;
+    if within == CostScope::Program && !cost.of_program {
+        within = CostScope::Capture;
     }
     (within, may_narrow)
 }
 
 /// How many different syscalls there are among these kinds of calls.
-fn syscalls(spent: &Spent, is_such: &[bool]) -> usize {
+fn syscalls(spent: &TimeIndex, is_such: &[bool]) -> usize {
     let such = spent.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such);
     such.map(|(part, _)| part.0).collect::<FxHashSet<Text>>().len()
 }
 
 /// How many rows the costliest processes have at most, if each of their programs has so many.
-fn most_rows(view: &View<'_>, spent: &Spent, of_program: usize) -> usize {
+fn most_rows(context: &TableContext<'_>, spent: &TimeIndex, of_program: usize) -> usize {
     let mut programs: FxHashMap<(u32, i32), usize> = FxHashMap::default();
     for unit in spent.units() {
-        *programs.entry(process_of(view, unit)).or_insert(0) += 1;
+        *programs.entry(process_of(context, unit)).or_insert(0) += 1;
     }
     let mut programs: Vec<usize> = programs.into_values().collect();
     programs.sort_unstable_by_key(|&number| Reverse(number));
-    programs.iter().take(MOST_PROCESSES).sum::<usize>() * of_program
+    programs.iter().take(MAX_PROCESSES).sum::<usize>() * of_program
 }
 
 /// Capture and pid: a reused pid is another process, but rules do not tell them apart.
-fn process_of(view: &View<'_>, unit: &Unit) -> (u32, i32) {
-    let task = &view.trace.tasks[unit.task as usize];
+fn process_of(context: &TableContext<'_>, unit: &ProgramTime) -> (u32, i32) {
+    let task = &context.trace.tasks[unit.task as usize];
     (task.capture, task.pid)
 }
 
-/// The tasks of which a row, with what is taken together with it, may reach the floor.
+/// The tasks of which a row, with what is taken together with it, may reach the threshold.
 fn by_unit(
-    view: &View<'_>,
-    spent: &Spent,
+    context: &TableContext<'_>,
+    spent: &TimeIndex,
     cost: &Cost,
-    floor: &Floor,
-    (within, is_such): (Within, &[bool]),
+    threshold: &Threshold,
+    (within, is_such): (CostScope, &[bool]),
 ) -> Vec<bool> {
-    let captures = |unit: &Unit| view.trace.tasks[unit.task as usize].capture;
-    let key = |unit: &Unit| match within {
-        Within::Call | Within::Target | Within::Task => (captures(unit), unit.task, 0),
-        Within::Process => (captures(unit), process_of(view, unit).1 as u32, 1),
-        Within::Program => (captures(unit), unit.program.0, 2),
-        Within::Capture => (captures(unit), 0, 3),
+    let captures = |unit: &ProgramTime| context.trace.tasks[unit.task as usize].capture;
+    let key = |unit: &ProgramTime| match within {
+        CostScope::Call | CostScope::Target | CostScope::Task => (captures(unit), unit.task, 0),
+        CostScope::Process => (captures(unit), process_of(context, unit).1 as u32, 1),
+        CostScope::Program => (captures(unit), unit.program.0, 2),
+        CostScope::Capture => (captures(unit), 0, 3),
     };
     let mut sums: FxHashMap<(u32, u32, u8), i64> = FxHashMap::default();
     for (unit, seen) in spent.units().iter().zip(spent.seen()) {
         let gaps_ns = if cost.gaps { seen.gaps_ns } else { 0 };
         *sums.entry(key(unit)).or_insert(0) += spent.in_calls_ns(seen, is_such) + gaps_ns;
     }
-    let mut tasks = vec![false; view.trace.tasks.len()];
+    let mut tasks = vec![false; context.trace.tasks.len()];
     for unit in spent.units() {
-        let least_ns = floor.least_of(captures(unit)).max(1);
+        let least_ns = threshold.least_of(captures(unit)).max(1);
         tasks[unit.task as usize] |= sums.get(&key(unit)).is_some_and(|&ns| ns >= least_ns);
     }
     tasks
 }
 
 /// Time of the normalised target that has most in such calls.
-fn most_of_a_target(view: &View<'_>, cost: &Cost) -> i64 {
-    let events = &view.trace.events;
-    let such = Kinds::new(view, |syscall, shape| {
+fn most_of_a_target(context: &TableContext<'_>, cost: &Cost) -> i64 {
+    let events = &context.trace.events;
+    let such = ShapeIndex::new(context, |syscall, shape| {
         let class = classes::class_of(syscall, events.texts.bytes(shape.target));
         (cost.calls)(syscall, class).then_some(shape.target)
     });
@@ -232,11 +238,11 @@ fn most_of_a_target(view: &View<'_>, cost: &Cost) -> i64 {
         sums
     };
     let of_task = |sums: FxHashMap<Text, i64>, task: u32| {
-        let rows = view.trace.rows_of(task).iter().zip(view.trace.shapes_of(task));
-        let such = rows.filter_map(|(&row, &shape)| Some((such.of_shape(shape)?, view.exclusive_ns(row))));
+        let rows = context.trace.rows_of(task).iter().zip(context.trace.shapes_of(task));
+        let such = rows.filter_map(|(&row, &shape)| Some((such.of_shape(shape)?, context.exclusive_ns(row))));
         such.fold(sums, add)
     };
-    let tasks = (0..view.trace.tasks.len() as u32).into_par_iter();
+    let tasks = (0..context.trace.tasks.len() as u32).into_par_iter();
     let of_target = tasks.fold(FxHashMap::default, of_task);
     let of_target = of_target.reduce(FxHashMap::default, |one, other| other.into_iter().fold(one, add));
     of_target.into_values().max().unwrap_or(0)

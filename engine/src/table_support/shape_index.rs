@@ -1,14 +1,14 @@
 //! Calls by what they are to a table: each shape is judged once, so that looking at an event costs a look at a number.
 
 use crate::store::events::{EventKind, Shape};
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use crate::tables::processes;
 use parsers::Text;
 use rayon::prelude::*;
 
 /// A call that matters to a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Call<K> {
+pub struct ClassifiedCall<K> {
     /// The event.
     pub row: u32,
     /// What it is to the table.
@@ -18,19 +18,19 @@ pub struct Call<K> {
 }
 
 /// A kind for each shape that matters.
-pub struct Kinds<K> {
+pub struct ShapeIndex<K> {
     kinds: Vec<Option<K>>,
     /// Whether no shape matters.
     is_empty: bool,
 }
 
-impl<K: Copy + Send + Sync> Kinds<K> {
+impl<K: Copy + Send + Sync> ShapeIndex<K> {
     /// Judge each shape by the name of its syscall and by the rest of it.
-    pub fn new(view: &View<'_>, judge: impl Fn(&[u8], &Shape) -> Option<K> + Sync) -> Kinds<K> {
-        let events = &view.trace.events;
+    pub fn new(context: &TableContext<'_>, judge: impl Fn(&[u8], &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
+        let events = &context.trace.events;
         let shapes = events.shapes().par_iter();
         let kinds: Vec<Option<K>> = shapes.map(|shape| judge(events.texts.bytes(shape.syscall), shape)).collect();
-        Kinds { is_empty: kinds.iter().all(Option::is_none), kinds }
+        ShapeIndex { is_empty: kinds.iter().all(Option::is_none), kinds }
     }
 
     /// Whether there are shapes of such a kind.
@@ -45,46 +45,55 @@ impl<K: Copy + Send + Sync> Kinds<K> {
     }
 
     /// The calls of a task that matter and count, in order of their starts.
-    pub fn calls<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
-        let events = &view.trace.events;
-        let shapes = if self.is_empty { &[] } else { view.trace.shapes_of(task) };
-        view.trace.rows_of(task).iter().zip(shapes).filter_map(move |(&row, &shape)| {
+    pub fn calls<'a>(&'a self, context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
+        let events = &context.trace.events;
+        let shapes = if self.is_empty { &[] } else { context.trace.shapes_of(task) };
+        context.trace.rows_of(task).iter().zip(shapes).filter_map(move |(&row, &shape)| {
             let kind = self.of_shape(shape)?;
-            (events.kind(row) == EventKind::Call && view.selection.has(row)).then_some((row, kind))
+            (events.kind(row) == EventKind::Call && context.selection.has(row)).then_some((row, kind))
         })
     }
 
-    /// As [`Kinds::calls`], with the program that makes each call.
-    pub fn by_program<'a>(&'a self, view: &'a View<'_>, task: u32) -> impl Iterator<Item = Call<K>> + 'a {
-        let events = &view.trace.events;
-        let programs = view.selection.program_index.of(task);
+    /// As [`ShapeIndex::calls`], with the program that makes each call.
+    pub fn by_program<'a>(
+        &'a self,
+        context: &'a TableContext<'_>,
+        task: u32,
+    ) -> impl Iterator<Item = ClassifiedCall<K>> + 'a {
+        let events = &context.trace.events;
+        let programs = context.selection.program_index.of(task);
         let (mut program, mut next) = (programs.first().map_or(Text::NONE, |first| first.path), 1);
-        self.calls(view, task).map(move |(row, kind)| {
+        self.calls(context, task).map(move |(row, kind)| {
             while let Some(later) = programs.get(next).filter(|later| later.from_ns <= events.start_ns(row)) {
                 (program, next) = (later.path, next + 1);
             }
-            Call { row, kind, program }
+            ClassifiedCall { row, kind, program }
         })
     }
 
     /// The calls of the tasks of one process that matter, in order of their starts.
-    pub fn calls_of(&self, view: &View<'_>, tasks: &[u32], matters: impl Fn(u32) -> bool) -> Vec<Call<K>> {
-        let calls = tasks.iter().flat_map(|&task| self.by_program(view, task));
-        let mut calls: Vec<Call<K>> = calls.filter(|call| matters(call.row)).collect();
+    pub fn calls_of(
+        &self,
+        context: &TableContext<'_>,
+        tasks: &[u32],
+        matters: impl Fn(u32) -> bool,
+    ) -> Vec<ClassifiedCall<K>> {
+        let calls = tasks.iter().flat_map(|&task| self.by_program(context, task));
+        let mut calls: Vec<ClassifiedCall<K>> = calls.filter(|call| matters(call.row)).collect();
         if tasks.len() > 1 {
             // Without a clock all starts are equal, and the order is that of the lines.
-            calls.sort_by_key(|call| (view.trace.events.start_ns(call.row), call.row));
+            calls.sort_by_key(|call| (context.trace.events.start_ns(call.row), call.row));
         }
         calls
     }
 }
 
 /// The tasks that count, by process: each list begins with the main task if this one counts.
-pub fn processes(view: &View<'_>) -> Vec<Vec<u32>> {
-    let mains = processes::main_tasks(view.trace);
+pub fn processes(context: &TableContext<'_>) -> Vec<Vec<u32>> {
+    let mains = processes::main_tasks(context.trace);
     let mut of_main: rustc_hash::FxHashMap<u32, usize> = rustc_hash::FxHashMap::default();
     let mut processes: Vec<Vec<u32>> = Vec::new();
-    for task in view.tasks() {
+    for task in context.tasks() {
         let main = mains.get(task as usize).copied().unwrap_or(task);
         let at = *of_main.entry(main).or_insert_with(|| {
             processes.push(Vec::new());
@@ -99,18 +108,22 @@ pub fn processes(view: &View<'_>) -> Vec<Vec<u32>> {
 
 /// Of the processes that count, those whose calls of these kinds have most time on the path, in their order. A process
 /// beyond so many has next to nothing of the window, and looking at its calls one by one would cost more than it tells.
-pub fn costliest<K: Copy + Send + Sync>(view: &View<'_>, kinds: &Kinds<K>) -> Vec<Vec<u32>> {
-    costliest_of(view, kinds, MOST_PROCESSES)
+pub fn costliest<K: Copy + Send + Sync>(context: &TableContext<'_>, kinds: &ShapeIndex<K>) -> Vec<Vec<u32>> {
+    costliest_of(context, kinds, MAX_PROCESSES)
 }
 
-fn costliest_of<K: Copy + Send + Sync>(view: &View<'_>, kinds: &Kinds<K>, most: usize) -> Vec<Vec<u32>> {
-    let mut processes = processes(view);
+fn costliest_of<K: Copy + Send + Sync>(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<K>,
+    most: usize,
+) -> Vec<Vec<u32>> {
+    let mut processes = processes(context);
     if processes.len() <= most {
         return processes;
     }
     let weight = |tasks: &Vec<u32>| {
-        let calls = tasks.iter().flat_map(|&task| kinds.calls(view, task));
-        let (ns, calls) = calls.fold((0i64, 0u32), |(ns, calls), (row, _)| (ns + view.exclusive_ns(row), calls + 1));
+        let calls = tasks.iter().flat_map(|&task| kinds.calls(context, task));
+        let (ns, calls) = calls.fold((0i64, 0u32), |(ns, calls), (row, _)| (ns + context.exclusive_ns(row), calls + 1));
         std::cmp::Reverse((ns, calls))
     };
     let mut order: Vec<_> = processes.par_iter().map(weight).zip(0..processes.len()).collect();
@@ -121,7 +134,7 @@ fn costliest_of<K: Copy + Send + Sync>(view: &View<'_>, kinds: &Kinds<K>, most: 
 }
 
 /// See [`costliest`].
-pub const MOST_PROCESSES: usize = 256;
+pub const MAX_PROCESSES: usize = 256;
 
 #[cfg(test)]
 mod tests {
@@ -135,14 +148,14 @@ mod tests {
             task(2).of_process(1).call("read", 3, 4).signal("read", 4).call("write", 5, 6).exit(9),
             task(3).call("read", 1, 2).exit(9),
         ];
-        look(&build(plans), |view| {
-            let reads = Kinds::new(view, |syscall, _| (syscall == b"read").then_some(()));
-            let processes = processes(view);
+        look(&build(plans), |context| {
+            let reads = ShapeIndex::new(context, |syscall, _| (syscall == b"read").then_some(()));
+            let processes = processes(context);
             assert_eq!(processes, [vec![0, 1], vec![2]]);
             let starts = reads
-                .calls_of(view, &processes[0], |_| true)
+                .calls_of(context, &processes[0], |_| true)
                 .into_iter()
-                .map(|call| view.trace.events.start_ns(call.row));
+                .map(|call| context.trace.events.start_ns(call.row));
             assert_eq!(starts.collect::<Vec<_>>(), [3, 5]);
         });
     }

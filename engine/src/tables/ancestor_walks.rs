@@ -8,17 +8,17 @@
 //! Sums are those of the repeated steps. A tree that is gone through visits each directory once and repeats none.
 
 use super::paths::{is_above, look, parts};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group, Grouped};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Call, Kinds, costliest};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, costliest};
 use parsers::{Interner, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fewer steps are no walk.
-const FEWEST_STEPS: usize = 3;
+const MIN_STEPS: usize = 3;
 /// A step follows one of so many lookups before it: several names may be looked for in each directory.
 const LOOK_BACK: usize = 8;
 
@@ -26,13 +26,13 @@ const LOOK_BACK: usize = 8;
 type Way = Option<bool>;
 
 /// Walks by process and way.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, _| look(syscall).map(|_| ()));
-    let processes = costliest(view, &kinds);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let mut sheet = Sheet::new(view, "ancestor_walks");
-    for group in grouping::few(view, groups, |&up| up) {
-        write(view, &group, &mut sheet);
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, _| look(syscall).map(|_| ()));
+    let processes = costliest(context, &kinds);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "ancestor_walks");
+    for group in grouping::limit_groups(context, groups, |&up| up) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
@@ -51,7 +51,7 @@ struct Recent(Vec<Walk>);
 
 impl Recent {
     /// The walk that this lookup goes on with, and its way.
-    fn place(&self, texts: &Interner, call: &Call<()>, target: Text) -> Option<(usize, bool)> {
+    fn place(&self, texts: &Interner, call: &ClassifiedCall<()>, target: Text) -> Option<(usize, bool)> {
         let path = texts.bytes(target);
         self.0.iter().enumerate().find_map(|(at, walk)| {
             let last = texts.bytes(walk.steps.last()?.1);
@@ -93,23 +93,23 @@ fn is_one_directory(path: &[u8], at: usize, len: usize) -> bool {
     slashes == 1 && part.len() > 1 && part.first() == Some(&b'/') && path.get(at + len) == Some(&b'/')
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<()>, tasks: &[u32]) -> Vec<Group<bool>> {
-    let events = &view.trace.events;
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32]) -> Vec<CallGroup<bool>> {
+    let events = &context.trace.events;
     let mut walks = Vec::new();
     for &task in tasks {
         let mut recent = Recent::default();
-        for call in kinds.by_program(view, task) {
+        for call in kinds.by_program(context, task) {
             let target = events.target(call.row);
             if target.is_some() {
                 step(&events.texts, &mut recent, &call, target, &mut walks);
             }
         }
-        walks.extend(recent.0.into_iter().filter(|walk| walk.steps.len() >= FEWEST_STEPS));
+        walks.extend(recent.0.into_iter().filter(|walk| walk.steps.len() >= MIN_STEPS));
     }
     repeated(tasks[0], walks)
 }
 
-fn step(texts: &Interner, recent: &mut Recent, call: &Call<()>, target: Text, walks: &mut Vec<Walk>) {
+fn step(texts: &Interner, recent: &mut Recent, call: &ClassifiedCall<()>, target: Text, walks: &mut Vec<Walk>) {
     match recent.place(texts, call, target) {
         Some((at, up)) => {
             let mut walk = recent.0.remove(at);
@@ -120,18 +120,18 @@ fn step(texts: &Interner, recent: &mut Recent, call: &Call<()>, target: Text, wa
         None => {
             recent.0.insert(0, Walk { program: call.program, up: None, steps: vec![(call.row, target)] });
             if recent.0.len() > LOOK_BACK {
-                walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= FEWEST_STEPS));
+                walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= MIN_STEPS));
             }
         }
     }
 }
 
 /// Steps that an earlier walk made, too.
-fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<Group<bool>> {
+fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<CallGroup<bool>> {
     walks.sort_by_key(|walk| walk.steps.first().copied());
     let mut seen: FxHashSet<(Text, bool, Text)> = FxHashSet::default();
     let mut counts: FxHashMap<(Text, bool), [i64; 2]> = FxHashMap::default();
-    let mut groups: Grouped<(Text, bool)> = Grouped::default();
+    let mut groups: Grouping<(Text, bool)> = Grouping::default();
     for walk in &walks {
         let key = (walk.program, walk.up == Some(true));
         let sum = counts.entry(key).or_default();
@@ -142,26 +142,26 @@ fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<Group<bool>> {
             }
         }
     }
-    let told = groups.groups.into_iter().map(|((program, up), rows)| Group {
+    let told = groups.groups.into_iter().map(|((program, up), rows)| CallGroup {
         counts: counts.get(&(program, up)).copied().unwrap_or_default(),
-        ..Group::of_one(task, program, up, rows)
+        ..CallGroup::of_one(task, program, up, rows)
     });
     told.collect()
 }
 
-fn write(view: &View<'_>, group: &Group<bool>, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<bool>, sheet: &mut TableBuilder<'_>) {
     let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
-    group.rows.iter().for_each(|&row| *paths.entry(view.trace.events.target(row)).or_insert(0) += 1);
+    group.rows.iter().for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
     let most = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
-    sheet.whose(group);
+    sheet.group_columns(group);
     sheet.string("way", Some(if group.key { "up" } else { "down" }));
-    sheet.text("syscall", grouping::commonest(view, &group.rows));
+    sheet.text("syscall", grouping::commonest(context, &group.rows));
     sheet.text("target", most.map_or(Text::NONE, |(&path, _)| path));
     sheet.int("paths", paths.len() as i64);
     sheet.int("walks", group.counts[0]);
     sheet.int("steps", group.counts[1]);
-    sheet.sum(&group.sum(view));
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.sum(&group.sum(context));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -174,7 +174,7 @@ mod tests {
             .iter()
             .zip(1i64..)
             .fold(task(1), |plan: TaskPlan, (path, at)| plan.call("lstat", at * 10, at * 10 + 4).on(path).returns(0));
-        rows(&build(vec![plan.exit(9999)]), found, &["way", "walks", "steps", "calls", "paths"])
+        rows(&build(vec![plan.exit(9999)]), super::build, &["way", "walks", "steps", "calls", "paths"])
     }
 
     #[test]

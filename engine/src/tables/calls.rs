@@ -1,6 +1,6 @@
 //! Calls, grouped by any key: how many, how many failed, how long.
 
-use crate::critical_path::attribution::Charges;
+use crate::critical_path::attribution::Attribution;
 use crate::query::selection::Selection;
 use crate::store::classes;
 use crate::store::events::{EventKind, EventTable, NONE, SEGMENT_ROWS, Shape};
@@ -13,7 +13,7 @@ use rustc_hash::FxHashMap;
 
 /// What calls can be grouped by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Key {
+pub enum CallKey {
     /// Name of the syscall.
     Syscall,
     /// Sub-operation.
@@ -36,40 +36,40 @@ pub enum Key {
     Task,
 }
 
-impl Key {
+impl CallKey {
     /// All keys with their names.
-    pub const ALL: [(&'static str, Key); 10] = [
-        ("syscall", Key::Syscall),
-        ("op", Key::Op),
-        ("shape", Key::Shape),
-        ("target", Key::Target),
-        ("errno", Key::Errno),
-        ("outcome", Key::Outcome),
-        ("program", Key::Program),
-        ("pid", Key::Pid),
-        ("tid", Key::Tid),
-        ("task", Key::Task),
+    pub const ALL: [(&'static str, CallKey); 10] = [
+        ("syscall", CallKey::Syscall),
+        ("op", CallKey::Op),
+        ("shape", CallKey::Shape),
+        ("target", CallKey::Target),
+        ("errno", CallKey::Errno),
+        ("outcome", CallKey::Outcome),
+        ("program", CallKey::Program),
+        ("pid", CallKey::Pid),
+        ("tid", CallKey::Tid),
+        ("task", CallKey::Task),
     ];
 
     /// The key of this name.
-    pub fn by_name(name: &str) -> Option<Key> {
-        Key::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
+    pub fn by_name(name: &str) -> Option<CallKey> {
+        CallKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
     /// What calls of a shape have in common, if it is that.
     fn of_shape(self, number: u32, shape: &Shape) -> Option<u32> {
         match self {
-            Key::Syscall => Some(shape.syscall.0),
-            Key::Op => Some(shape.op.0),
-            Key::Shape => Some(number),
-            Key::Errno => Some(shape.errno.0),
+            CallKey::Syscall => Some(shape.syscall.0),
+            CallKey::Op => Some(shape.op.0),
+            CallKey::Shape => Some(number),
+            CallKey::Errno => Some(shape.errno.0),
             _ => None,
         }
     }
 }
 
-const MOST_KEYS: usize = Key::ALL.len();
-type Group = [u32; MOST_KEYS];
+const MAX_KEYS: usize = CallKey::ALL.len();
+type Group = [u32; MAX_KEYS];
 
 #[derive(Clone)]
 struct Sums {
@@ -144,12 +144,18 @@ type Groups = FxHashMap<Group, Sums>;
 /// Calls grouped by `keys`, the largest total first.
 ///
 /// Totals are sums over tasks: they may exceed the wall time. `quantiles` of durations take more time than all else.
-pub fn calls(trace: &Trace, keys: &[Key], selection: &Selection<'_>, charges: &Charges, quantiles: bool) -> Table {
-    let keys = &keys[..keys.len().min(MOST_KEYS)];
+pub fn calls(
+    trace: &Trace,
+    keys: &[CallKey],
+    selection: &Selection<'_>,
+    attribution: &Attribution,
+    quantiles: bool,
+) -> Table {
+    let keys = &keys[..keys.len().min(MAX_KEYS)];
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
     let add = |sums: &mut Sums, row: u32| {
         sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize], quantiles);
-        sums.exclusive_ns += charges.in_call_ns(row);
+        sums.exclusive_ns += attribution.in_call_ns(row);
     };
     let groups = grouped(trace, keys, selection, add);
     let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
@@ -163,7 +169,7 @@ fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
     classes::moves_bytes(trace.events.texts.bytes(syscall))
 }
 
-fn grouped(trace: &Trace, keys: &[Key], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {
+fn grouped(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {
     let events = &trace.events;
     let known = KnownGroups::new(trace, keys);
     let one = |segment: usize| {
@@ -213,8 +219,10 @@ impl Numbered {
 struct Recent(Vec<(Text, u32)>);
 
 impl Recent {
-    fn new(trace: &Trace, keys: &[Key]) -> Recent {
-        let tells = |key: &Key| matches!(key, Key::Syscall | Key::Op | Key::Shape | Key::Errno | Key::Target);
+    fn new(trace: &Trace, keys: &[CallKey]) -> Recent {
+        let tells = |key: &CallKey| {
+            matches!(key, CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno | CallKey::Target)
+        };
         let shapes = if keys.iter().all(tells) { trace.events.shapes().len() } else { 0 };
         Recent(vec![(Text::NONE, NONE); shapes])
     }
@@ -239,12 +247,12 @@ struct KnownGroups {
 }
 
 impl KnownGroups {
-    fn new(trace: &Trace, keys: &[Key]) -> KnownGroups {
-        const MOST: usize = 1 << 12;
+    fn new(trace: &Trace, keys: &[CallKey]) -> KnownGroups {
+        const MAX_GROUPS_HELD: usize = 1 << 12;
         let mut known = KnownGroups::default();
         let mut places: FxHashMap<Group, u32> = FxHashMap::default();
         for (number, shape) in (0..).zip(trace.events.shapes()) {
-            let mut group = [0; MOST_KEYS];
+            let mut group = [0; MAX_KEYS];
             for (place, key) in group.iter_mut().zip(keys) {
                 let Some(value) = key.of_shape(number, shape) else { return KnownGroups::default() };
                 *place = value;
@@ -253,7 +261,7 @@ impl KnownGroups {
                 known.groups.push(group);
                 known.groups.len() as u32 - 1
             }));
-            if known.groups.len() > MOST {
+            if known.groups.len() > MAX_GROUPS_HELD {
                 return KnownGroups::default();
             }
         }
@@ -276,19 +284,21 @@ fn merged(mut into: Groups, mut from: Groups) -> Groups {
     into
 }
 
-fn group_of(trace: &Trace, keys: &[Key], selection: &Selection<'_>, row: u32) -> Group {
+fn group_of(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, row: u32) -> Group {
     let events = &trace.events;
-    let mut group = [0; MOST_KEYS];
+    let mut group = [0; MAX_KEYS];
     for (place, key) in group.iter_mut().zip(keys) {
         let task = events.task(row);
         *place = match key {
-            Key::Target => events.target(row).0,
-            Key::Outcome => events.outcome(row) as u32,
-            Key::Program => selection.program_index.at(task, events.start_ns(row)).map_or(0, |program| program.path.0),
-            Key::Pid => trace.tasks[task as usize].pid as u32,
-            Key::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
-            Key::Task => task,
-            Key::Syscall | Key::Op | Key::Shape | Key::Errno => {
+            CallKey::Target => events.target(row).0,
+            CallKey::Outcome => events.outcome(row) as u32,
+            CallKey::Program => {
+                selection.program_index.at(task, events.start_ns(row)).map_or(0, |program| program.path.0)
+            }
+            CallKey::Pid => trace.tasks[task as usize].pid as u32,
+            CallKey::Tid => trace.tasks[task as usize].tid_at(events.line(row)) as u32,
+            CallKey::Task => task,
+            CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno => {
                 let number = events.shape_number(row);
                 key.of_shape(number, &events.shape(row)).unwrap_or(NONE)
             }
@@ -297,10 +307,10 @@ fn group_of(trace: &Trace, keys: &[Key], selection: &Selection<'_>, row: u32) ->
     group
 }
 
-fn table(trace: &Trace, keys: &[Key], groups: &[(Group, Sums)], quantiles: bool) -> Table {
+fn table(trace: &Trace, keys: &[CallKey], groups: &[(Group, Sums)], quantiles: bool) -> Table {
     let mut columns: Vec<(&str, Values)> = Vec::new();
     for (at, key) in keys.iter().enumerate() {
-        let name = Key::ALL.iter().find(|(_, known)| known == key).map_or("", |&(name, _)| name);
+        let name = CallKey::ALL.iter().find(|(_, known)| known == key).map_or("", |&(name, _)| name);
         columns.push((name, key_column(trace, *key, groups.iter().map(|(group, _)| group[at]))));
     }
     let of = |value: fn(&Sums) -> i64| ints(groups.iter().map(move |(_, sums)| value(sums)));
@@ -333,16 +343,16 @@ fn table(trace: &Trace, keys: &[Key], groups: &[(Group, Sums)], quantiles: bool)
     Table::new("calls", columns)
 }
 
-fn key_column(trace: &Trace, key: Key, values: impl Iterator<Item = u32>) -> Values {
+fn key_column(trace: &Trace, key: CallKey, values: impl Iterator<Item = u32>) -> Values {
     let events = &trace.events;
-    if matches!(key, Key::Pid | Key::Tid | Key::Task) {
+    if matches!(key, CallKey::Pid | CallKey::Tid | CallKey::Task) {
         return Values::Int(values.map(|value| (value != NONE).then_some(i64::from(value))).collect());
     }
     let mut column = TextColumn::default();
     for value in values {
         match key {
-            Key::Shape => column.push(Some(&shape_text(events, value))),
-            Key::Outcome => column.push(Some(Outcome::ALL[value as usize].name())),
+            CallKey::Shape => column.push(Some(&shape_text(events, value))),
+            CallKey::Outcome => column.push(Some(Outcome::ALL[value as usize].name())),
             _ => push_text(&mut column, events, Text(value)),
         }
     }

@@ -5,29 +5,30 @@
 //! ```
 
 use crate::store::trace::Capture;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use parsers::{LineKind, NO_NS, Outcome};
 
 /// One row per capture that has events.
-pub fn found(view: &View<'_>) -> Found {
-    let mut sheet = Sheet::new(view, "captures");
-    for (number, capture) in (0u32..).zip(&view.trace.captures) {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut sheet = TableBuilder::new(context, "captures");
+    for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if !capture.rows.is_empty() && !capture.tasks.is_empty() {
-            write(view, number, capture, &mut sheet);
+            write(context, number, capture, &mut sheet);
         }
     }
     sheet.finish()
 }
 
-fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>) {
-    let (trace, tasks) = (view.trace, view.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
+fn write(context: &TableContext<'_>, number: u32, capture: &Capture, sheet: &mut TableBuilder<'_>) {
+    let (trace, tasks) =
+        (context.trace, context.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
     let tasks = tasks.unwrap_or(&[]);
     let first = capture.rows.start;
     let trusted = trace.trust(number);
     let unused = lines_lost(capture);
-    sheet.who(trace.events.task(first), first);
+    sheet.task_columns(trace.events.task(first), first);
     sheet.string("format", Some(capture.format));
     sheet.int("lines", capture.lines() as i64);
     sheet.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
@@ -40,7 +41,7 @@ fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>)
     sheet.bool("has_ids", capture.facts.has_ids);
     sheet.string("dur_kind", Some(capture.facts.dur_kind.name()));
     sheet.bool("cut", capture.cut);
-    sheet.int("open_calls", open_calls(view, capture));
+    sheet.int("open_calls", open_calls(context, capture));
     sheet.int("lost_events", capture.lost_events as i64);
     sheet.int("unused_lines", unused as i64);
     sheet.float("unused_share", (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64));
@@ -51,7 +52,7 @@ fn write(view: &View<'_>, number: u32, capture: &Capture, sheet: &mut Sheet<'_>)
     let families = trusted.map_or_else(Vec::new, |trust| trust.families.iter().map(|&name| name.to_owned()).collect());
     sheet.list("families", families);
     sheet.lines(first, capture.rows.end.saturating_sub(1));
-    sheet.members(Members::Rows(Vec::new()));
+    sheet.members(Provenance::Rows(Vec::new()));
 }
 
 /// Lines that could not be used, and for which there is a remedy.
@@ -60,10 +61,10 @@ fn lines_lost(capture: &Capture) -> u64 {
 }
 
 /// Calls that had not ended when the capture did: the last calls of tasks.
-fn open_calls(view: &View<'_>, capture: &Capture) -> i64 {
+fn open_calls(context: &TableContext<'_>, capture: &Capture) -> i64 {
     let is_open = |task: &u32| {
-        let last = view.trace.rows_of(*task).last();
-        last.is_some_and(|&row| view.trace.events.outcome(row) == Outcome::Open)
+        let last = context.trace.rows_of(*task).last();
+        last.is_some_and(|&row| context.trace.events.outcome(row) == Outcome::Open)
     };
     capture.tasks.clone().filter(is_open).count() as i64
 }
@@ -76,7 +77,7 @@ mod tests {
     fn a_capture_tells_what_it_has() {
         let plans = vec![task(1).call("read", 0, 1).open("read", 5), task(2).call("read", 1, 2).exit(3)];
         let columns = ["format", "calls", "processes", "has_durations", "has_ids", "cut", "open_calls"];
-        let told = rows(&build(plans), super::found, &columns);
+        let told = rows(&build(plans), super::build, &columns);
         assert_eq!(told.len(), 1);
         assert!(told[0].ends_with("2 true true false 1"), "{told:?}");
     }

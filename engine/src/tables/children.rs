@@ -5,10 +5,10 @@
 //! ```
 
 use crate::store::trace::Span;
-use crate::table_support::builder::{Found, Sheet, Sum};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{Wait, wait_of};
 use parsers::{NO_ID, Text};
 use rayon::prelude::*;
@@ -22,68 +22,71 @@ type ByPid = FxHashMap<(u32, i32), Vec<u32>>;
 const TRIES: usize = 64;
 
 struct Waits {
-    sum: Sum,
+    sum: CallStats,
     rows: Vec<u32>,
     children: FxHashSet<i32>,
 }
 
 /// Waits for children by waiter and by what the child ran.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, _| (wait_of(syscall) == Some(Wait::Child)).then_some(()));
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, _| (wait_of(syscall) == Some(Wait::Child)).then_some(()));
     let (mut by_pid, mut by_creator) = (ByPid::default(), ByPid::default());
-    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| !task.is_thread) {
+    for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| !task.is_thread) {
         by_pid.entry((task.capture, task.pid)).or_default().push(number);
-        if let Some(creator) = view.trace.tasks.get(task.creator as usize) {
+        if let Some(creator) = context.trace.tasks.get(task.creator as usize) {
             by_creator.entry((task.capture, creator.pid)).or_default().push(number);
         }
     }
-    let tasks: Vec<u32> = view.tasks().collect();
+    let tasks: Vec<u32> = context.tasks().collect();
     let mut all: Vec<(u32, Key, Waits)> = tasks
         .par_iter()
         .flat_map_iter(|&task| {
-            of_task(view, &kinds, (&by_pid, &by_creator), task).into_iter().map(move |(key, waits)| (task, key, waits))
+            of_task(context, &kinds, (&by_pid, &by_creator), task)
+                .into_iter()
+                .map(move |(key, waits)| (task, key, waits))
         })
         .collect();
     all.sort_by_key(|(task, key, waits)| (std::cmp::Reverse(waits.sum.exclusive_ns), waits.sum.first_row, *task, *key));
-    let mut sheet = Sheet::new(view, "children");
-    all.into_iter().for_each(|(task, key, waits)| write(view, task, key, waits, &mut sheet));
+    let mut sheet = TableBuilder::new(context, "children");
+    all.into_iter().for_each(|(task, key, waits)| write(context, task, key, waits, &mut sheet));
     sheet.finish()
 }
 
 fn of_task(
-    view: &View<'_>,
-    kinds: &Kinds<()>,
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<()>,
     (by_pid, by_creator): (&ByPid, &ByPid),
     task: u32,
 ) -> FxHashMap<Key, Waits> {
-    let (trace, events) = (view.trace, &view.trace.events);
+    let (trace, events) = (context.trace, &context.trace.events);
     let mut waits: FxHashMap<Key, Waits> = FxHashMap::default();
     for (at, &row) in trace.rows_of(task).iter().enumerate() {
-        if kinds.of_shape(events.shape_number(row)).is_none() || !view.selection.has(row) {
+        if kinds.of_shape(events.shape_number(row)).is_none() || !context.selection.has(row) {
             continue;
         }
-        let pid = child_of(view, row);
+        let pid = child_of(context, row);
         let span = trace.printed_span(row);
         let Span { start_ns, end_ns, .. } = span;
-        let edge = view.wakers.waker(trace, task, at, span);
+        let edge = context.wakers.waker(trace, task, at, span);
         let capture = trace.tasks[task as usize].capture;
         let by_id = pid.and_then(|pid| by_pid.get(&(capture, pid)));
         let born =
             by_id.and_then(|tasks| tasks.iter().rev().find(|&&task| trace.tasks[task as usize].birth_ns <= end_ns));
         let child = edge.map(|edge| edge.task).or(born.copied());
-        let program = child.and_then(|child| view.selection.program_index.name_of(child)).map(|program| program.path);
+        let program =
+            child.and_then(|child| context.selection.program_index.name_of(child)).map(|program| program.path);
         let of_waiter = by_creator.get(&(capture, trace.tasks[task as usize].pid)).map_or(&[][..], Vec::as_slice);
         let lived = |&child: &u32| {
             let child = &trace.tasks[child as usize];
             child.birth_ns < end_ns && child.end_ns() > start_ns
         };
         let shown = child.is_some() || of_waiter.iter().rev().take(TRIES).any(lived);
-        let new = || Waits { sum: Sum::new(row), rows: Vec::new(), children: FxHashSet::default() };
+        let new = || Waits { sum: CallStats::new(row), rows: Vec::new(), children: FxHashSet::default() };
         let here = waits.entry((program, edge.is_some(), shown)).or_insert_with(new);
-        here.sum.add(view, row);
+        here.sum.add(context, row);
         here.children.extend(pid);
         // Waits that returned nothing at once are many and cost nothing.
-        if view.exclusive_ns(row) > 0 {
+        if context.exclusive_ns(row) > 0 {
             here.rows.push(row);
         }
     }
@@ -91,16 +94,22 @@ fn of_task(
 }
 
 /// The child that a wait returned.
-fn child_of(view: &View<'_>, row: u32) -> Option<i32> {
-    let events = &view.trace.events;
+fn child_of(context: &TableContext<'_>, row: u32) -> Option<i32> {
+    let events = &context.trace.events;
     let waited = events.waited.binary_search_by_key(&row, |&(row, _)| row).map(|at| events.waited[at].1).ok();
     waited.or_else(|| i32::try_from(events.ret(row)).ok()).filter(|&pid| pid > 0 && pid != NO_ID)
 }
 
-fn write(view: &View<'_>, task: u32, (program, resolved, shown): Key, waits: Waits, sheet: &mut Sheet<'_>) {
-    let shape = view.trace.events.shape(waits.sum.longest_row);
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    (program, resolved, shown): Key,
+    waits: Waits,
+    sheet: &mut TableBuilder<'_>,
+) {
+    let shape = context.trace.events.shape(waits.sum.longest_row);
     let one = waits.children.iter().copied().next().filter(|_| waits.children.len() == 1);
-    sheet.who(task, waits.sum.first_row);
+    sheet.task_columns(task, waits.sum.first_row);
     sheet.text("syscall", shape.syscall);
     sheet.text("child_program", program.unwrap_or(Text::NONE));
     sheet.int("children", waits.children.len() as i64);
@@ -108,7 +117,7 @@ fn write(view: &View<'_>, task: u32, (program, resolved, shown): Key, waits: Wai
     sheet.bool("resolved", resolved);
     sheet.bool("shown", shown);
     sheet.sum(&waits.sum);
-    sheet.members(Members::Rows(waits.rows));
+    sheet.members(Provenance::Rows(waits.rows));
 }
 
 #[cfg(test)]
@@ -120,6 +129,6 @@ mod tests {
         let shell = task(1).exec(0, 1, "/bin/sh").wait4(2, 50, 7).fork(50, 51, 2).wait4(51, 80, 2).exit(90);
         let plans = vec![shell, task(2).exec(51, 52, "/bin/ls").call("read", 52, 79).exit(80)];
         let columns = ["child_program", "child_pid", "resolved", "calls", "exclusive_ns"];
-        assert_eq!(rows(&build(plans), super::found, &columns), ["- 7 false 1 48", "/bin/ls 2 true 1 0"]);
+        assert_eq!(rows(&build(plans), super::build, &columns), ["- 7 false 1 48", "/bin/ls 2 true 1 0"]);
     }
 }

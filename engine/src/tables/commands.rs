@@ -11,13 +11,13 @@
 
 use super::families::{PathTimes, path_ns};
 use super::traffic::Traffic;
-use crate::critical_path::time_index::Unit;
+use crate::critical_path::time_index::ProgramTime;
 use crate::store::events::NONE;
 use crate::store::normalise::normalise;
 use crate::store::tasks::Program;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -45,37 +45,38 @@ struct Command {
 }
 
 /// Commands that ran at least twice.
-pub fn found(view: &View<'_>) -> Found {
-    let texts = &view.trace.events.texts;
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let texts = &context.trace.events.texts;
     let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
-    let (spent, tasks) = (view.charges.spent(view.trace), view.tasks().collect::<Vec<u32>>());
-    let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(view, spent.units_of(task), task)).collect();
+    let (spent, tasks) = (context.attribution.spent(context.trace), context.tasks().collect::<Vec<u32>>());
+    let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(context, spent.units_of(task), task)).collect();
     for run in runs {
         let argv = texts.bytes(run.argv);
-        let key = (view.trace.tasks[run.task as usize].capture, run.program, normalise(argv).unwrap_or(argv.to_vec()));
+        let key =
+            (context.trace.tasks[run.task as usize].capture, run.program, normalise(argv).unwrap_or(argv.to_vec()));
         groups.entry(key).or_default().push(run);
     }
     let mut groups: Vec<_> = groups.into_iter().filter(|(_, runs)| runs.len() > 1).collect();
     groups.sort_unstable_by(|(a, _), (b, _)| a.cmp(b));
-    if let Some(floor) = view.floor {
+    if let Some(threshold) = context.threshold {
         let time = |((capture, program, _), runs): &(_, Vec<Run>)| (*capture, *program, own_ns(runs));
-        let mut reaches = floor.reaching(&groups.iter().map(time).collect::<Vec<_>>()).into_iter();
+        let mut reaches = threshold.reaching(&groups.iter().map(time).collect::<Vec<_>>()).into_iter();
         groups.retain(|_| reaches.next() == Some(true));
     }
-    let mut sheet = Sheet::new(view, "commands");
+    let mut sheet = TableBuilder::new(context, "commands");
     if groups.is_empty() {
         return sheet.finish();
     }
-    let (times, traffic) = (PathTimes::new(view), Traffic::new(view));
+    let (times, traffic) = (PathTimes::new(context), Traffic::new(context));
     for ((_, _, argv), runs) in groups {
-        write(view, &times, &traffic, &Command { argv, runs }, &mut sheet);
+        write(context, &times, &traffic, &Command { argv, runs }, &mut sheet);
     }
     sheet.finish()
 }
 
-fn runs(view: &View<'_>, units: &[Unit], task: u32) -> Vec<Run> {
-    let (events, known) = (&view.trace.events, &view.trace.tasks[task as usize]);
-    let rows = view.trace.rows_of(task);
+fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run> {
+    let (events, known) = (&context.trace.events, &context.trace.tasks[task as usize]);
+    let rows = context.trace.rows_of(task);
     // Before its own programs come those that it has from its creator, or what it did as nobody knows what.
     let inherited = units.len().saturating_sub(known.programs.len());
     let mut to = units.iter().take(inherited).map(|unit| unit.rows as usize).sum::<usize>();
@@ -83,7 +84,7 @@ fn runs(view: &View<'_>, units: &[Unit], task: u32) -> Vec<Run> {
         let shape = events.shape(*row);
         shape.outcome == Outcome::Ok && events.texts.bytes(shape.syscall).starts_with(b"exec")
     };
-    let run = |((number, program), unit): ((usize, &Program), &Unit)| {
+    let run = |((number, program), unit): ((usize, &Program), &ProgramTime)| {
         let of_unit = to..to + unit.rows as usize;
         to = of_unit.end;
         let before =
@@ -106,7 +107,7 @@ fn runs(view: &View<'_>, units: &[Unit], task: u32) -> Vec<Run> {
                 .filter(is_exec)
                 .unwrap_or(*here.first()?),
             life_ns: if program.from_ns == NO_NS { 0 } else { (until_ns - program.from_ns).max(0) },
-            own_ns: if is_unit { unit.calls_ns + unit.gaps_ns } else { path_ns(view, here.iter().copied()) },
+            own_ns: if is_unit { unit.calls_ns + unit.gaps_ns } else { path_ns(context, here.iter().copied()) },
             is_last: next.is_none(),
         })
     };
@@ -119,20 +120,26 @@ fn own_ns(runs: &[Run]) -> i64 {
 
 /// Whether runs ended with the same status and moved as many bytes each, with all that they started, and none of it came
 /// from others through a pipe. A command that a loop runs until it succeeds gives another answer in the end.
-fn are_alike(view: &View<'_>, traffic: &Traffic<'_>, runs: &[Run]) -> bool {
-    let mut ends = runs.iter().filter(|run| run.is_last).map(|run| view.trace.tasks[run.task as usize].ended);
+fn are_alike(context: &TableContext<'_>, traffic: &Traffic<'_>, runs: &[Run]) -> bool {
+    let mut ends = runs.iter().filter(|run| run.is_last).map(|run| context.trace.tasks[run.task as usize].ended);
     let end = ends.next();
     if ends.any(|other| Some(other) != end) {
         return false;
     }
     let moved = runs.iter().map(|run| traffic.of_families(&[run.task]));
-    let mut amounts = moved.map(|moved| (!moved.is_fed(view)).then_some((moved.read_bytes, moved.written_bytes)));
+    let mut amounts = moved.map(|moved| (!moved.is_fed(context)).then_some((moved.read_bytes, moved.written_bytes)));
     let first = amounts.next().flatten();
     first.is_some() && amounts.all(|amount| amount == first)
 }
 
-fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic<'_>, command: &Command, sheet: &mut Sheet<'_>) {
-    let (trace, Command { argv, runs }) = (view.trace, command);
+fn write(
+    context: &TableContext<'_>,
+    times: &PathTimes,
+    traffic: &Traffic<'_>,
+    command: &Command,
+    sheet: &mut TableBuilder<'_>,
+) {
+    let (trace, Command { argv, runs }) = (context.trace, command);
     let first = runs.iter().min_by_key(|run| run.first_row).unwrap_or(&runs[0]);
     let exclusive_ns = own_ns(runs);
     // What a program leaves to those it starts counts as its own, once.
@@ -141,7 +148,7 @@ fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic<'_>, command: &Co
     let capture = trace.tasks[first.task as usize].capture;
     let parents: FxHashSet<u32> = runs.iter().map(|run| trace.tasks[run.task as usize].creator).collect();
     let distinct: FxHashSet<Text> = runs.iter().map(|run| run.argv).collect();
-    sheet.who(first.task, first.first_row);
+    sheet.task_columns(first.task, first.first_row);
     sheet.string("argv", Some(&String::from_utf8_lossy(argv)).filter(|argv| !argv.is_empty()).map(|argv| &**argv));
     sheet.int("runs", runs.len() as i64);
     sheet.int("commands", 1);
@@ -149,14 +156,14 @@ fn write(view: &View<'_>, times: &PathTimes, traffic: &Traffic<'_>, command: &Co
     sheet.int("parents", parents.iter().filter(|&&parent| parent != NONE).count() as i64);
     // The tracer cut the arguments: what follows may differ.
     sheet.bool("is_cut", memchr::memmem::find(argv, b"...").is_some() || argv.is_empty());
-    sheet.bool("alike", are_alike(view, traffic, runs));
+    sheet.bool("alike", are_alike(context, traffic, runs));
     sheet.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
     sheet.int("longest_ns", runs.iter().map(|run| run.life_ns).max().unwrap_or(0));
     sheet.path_ns(exclusive_ns);
-    sheet.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(view.wall_ns(capture).max(exclusive_ns)));
+    sheet.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(context.wall_ns(capture).max(exclusive_ns)));
     sheet.int("repeated_ns", exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0));
     sheet.lines(first.start_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
-    sheet.members(Members::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
+    sheet.members(Provenance::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
 }
 
 #[cfg(test)]
@@ -172,7 +179,7 @@ mod tests {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/awk", 52, 80)];
         let columns = ["program", "runs", "parents", "exclusive_ns", "repeated_ns"];
-        assert_eq!(rows(&build(plans), super::found, &columns), ["/bin/awk 2 1 73 27"]);
+        assert_eq!(rows(&build(plans), super::build, &columns), ["/bin/awk 2 1 73 27"]);
     }
 
     #[test]
@@ -184,7 +191,7 @@ mod tests {
                 plan.call("read", from_ns + 1, from_ns + 20).on(target).returns(bytes).exit(from_ns + 28)
             };
             let plans = vec![shell.exit(90), reader(2, 3, bytes[0]), reader(3, 52, bytes[1])];
-            rows(&build(plans), super::found, &["alike"])
+            rows(&build(plans), super::build, &["alike"])
         };
         assert_eq!(alike("/etc/rc.conf", [7, 7]), ["true"]);
         assert_eq!(alike("/etc/rc.conf", [7, 8]), ["false"]);
@@ -195,6 +202,6 @@ mod tests {
     fn different_programs_are_no_repetition() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/sed", 52, 80)];
-        assert_eq!(rows(&build(plans), super::found, &["runs"]), Vec::<String>::new());
+        assert_eq!(rows(&build(plans), super::build, &["runs"]), Vec::<String>::new());
     }
 }

@@ -1,9 +1,9 @@
 //! Connects: what it took to reach a peer, the poll behind a connect that did not wait included.
 
-use super::sockets::{Deed, Sockets, port};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use super::sockets::{SocketCall, Sockets, port};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{Wait, timed_out};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -25,25 +25,25 @@ struct Peer {
 type Pending = Option<(Text, i64)>;
 
 /// Connects by task and peer.
-pub fn found(view: &View<'_>) -> Found {
-    let sockets = Sockets::new(view);
-    let tasks: Vec<u32> = view.tasks().collect();
-    let all: Vec<Vec<(Text, Peer)>> = tasks.par_iter().map(|&task| of_task(view, &sockets, task)).collect();
-    let mut sheet = Sheet::new(view, "connects");
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let sockets = Sockets::new(context);
+    let tasks: Vec<u32> = context.tasks().collect();
+    let all: Vec<Vec<(Text, Peer)>> = tasks.par_iter().map(|&task| of_task(context, &sockets, task)).collect();
+    let mut sheet = TableBuilder::new(context, "connects");
     for (&task, peers) in tasks.iter().zip(all) {
-        peers.into_iter().for_each(|(name, peer)| write(view, task, name, peer, &mut sheet));
+        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut sheet));
     }
     sheet.finish()
 }
 
-fn of_task(view: &View<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
-    let events = &view.trace.events;
+fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
+    let events = &context.trace.events;
     let mut peers: FxHashMap<Text, Peer> = FxHashMap::default();
     let mut pending: Pending = None;
-    for (row, deed) in sockets.deeds.calls(view, task) {
+    for (row, deed) in sockets.deeds.calls(context, task) {
         match deed {
-            Deed::Connects => pending = connect(view, row, &mut peers),
-            Deed::Waits(Wait::Poll) => {
+            SocketCall::Connects => pending = connect(context, row, &mut peers),
+            SocketCall::Waits(Wait::Poll) => {
                 let Some((name, since_ns)) = pending else { continue };
                 let Some(peer) = peers.get_mut(&name) else { continue };
                 let expired = timed_out(events, row);
@@ -56,7 +56,7 @@ fn of_task(view: &View<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
                     pending = None;
                 }
             }
-            Deed::Sends | Deed::Receives => pending = None,
+            SocketCall::Sends | SocketCall::Receives => pending = None,
             _ => {}
         }
     }
@@ -65,8 +65,8 @@ fn of_task(view: &View<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
     peers
 }
 
-fn connect(view: &View<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Pending {
-    let events = &view.trace.events;
+fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Pending {
+    let events = &context.trace.events;
     let (shape, dur_ns) = (events.shape(row), events.dur_ns(row));
     let new = || Peer {
         first_target: events.target(row),
@@ -93,18 +93,18 @@ fn connect(view: &View<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Pend
     goes_on.then(|| (shape.target, events.start_ns(row)))
 }
 
-fn write(view: &View<'_>, task: u32, name: Text, peer: Peer, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, task: u32, name: Text, peer: Peer, sheet: &mut TableBuilder<'_>) {
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
-    sheet.who(task, first_row);
+    sheet.task_columns(task, first_row);
     sheet.text("peer", name);
-    sheet.some_int("port", port(view.trace.events.texts.bytes(peer.first_target)));
+    sheet.some_int("port", port(context.trace.events.texts.bytes(peer.first_target)));
     sheet.int("attempts", peer.attempts);
     sheet.int("failed", peer.failed);
     sheet.int("expired", peer.expired);
     sheet.text("errno", peer.errno);
     sheet.int("waited_ns", peer.waited_ns);
     sheet.int("max_ns", peer.max_ns);
-    sheet.path_ns(peer.rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     sheet.lines(first_row, last_row);
-    sheet.members(Members::Rows(peer.rows));
+    sheet.members(Provenance::Rows(peer.rows));
 }

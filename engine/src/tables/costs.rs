@@ -1,34 +1,34 @@
 //! What the rows of tables have the time of, so that those which cannot matter need not be made; see [`crate::table_support::pruning`].
 //! A table that is not listed is always made as a whole: its rows have time of others, or it costs next to nothing.
 
-use super::io::{Way, way};
-use super::paths::{Look, look};
-use crate::table_support::pruning::{Cost, Joins, Within};
+use super::io::{Direction, direction};
+use super::paths::{PathLookup, look};
+use crate::table_support::pruning::{Cost, CostScope, Joins};
 use crate::waits::wait_kinds::{Wait, wait_of};
 use parsers::syscalls::Class;
 
 /// Rows of processes, each with calls of one program.
 const OF_PROCESS: Cost =
-    Cost { calls: |_, _| true, gaps: false, of: Within::Process, joins: Joins::Few, of_program: true, apart: true };
+    Cost { calls: |_, _| true, gaps: false, of: CostScope::Process, joins: Joins::Few, of_program: true, apart: true };
 
 /// Rows of tasks, of which each has the time of all that the task ran.
-const OF_TASK: Cost = Cost { of: Within::Task, joins: Joins::Never, of_program: false, ..OF_PROCESS };
+const OF_TASK: Cost = Cost { of: CostScope::Task, joins: Joins::Never, of_program: false, ..OF_PROCESS };
 
 /// By the names of tables.
 #[rustfmt::skip]
 pub(super) const COSTS: &[(&str, Cost)] = &[
     ("ancestor_walks", Cost { calls: |name, _| look(name).is_some(), joins: Joins::Costliest(Some(2)), ..OF_PROCESS }),
     ("children", Cost { calls: |name, _| wait_of(name) == Some(Wait::Child), ..OF_TASK }),
-    ("commands", Cost { gaps: true, of: Within::Program, joins: Joins::Never, ..OF_PROCESS }),
+    ("commands", Cost { gaps: true, of: CostScope::Program, joins: Joins::Never, ..OF_PROCESS }),
     ("connects", Cost { calls: |name, _| name == b"connect" || wait_of(name) == Some(Wait::Poll), ..OF_TASK }),
-    ("cpu", Cost { calls: |_, _| false, gaps: true, of: Within::Process, ..OF_TASK }),
+    ("cpu", Cost { calls: |_, _| false, gaps: true, of: CostScope::Process, ..OF_TASK }),
     ("fd_sweeps", Cost { calls: |name, _| super::fd_sweeps::sweeps(name), ..OF_PROCESS }),
-    ("io", Cost { calls: |name, _| way(name).is_some(), ..OF_PROCESS }),
+    ("io", Cost { calls: |name, _| direction(name).is_some(), ..OF_PROCESS }),
     ("lookups", Cost { calls: |name, _| look(name).is_some(), ..OF_PROCESS }),
     ("loops", Cost { gaps: true, ..OF_TASK }),
     ("metadata", Cost { calls: |name, _| super::metadata::asks(name), joins: Joins::Costliest(None), ..OF_PROCESS }),
-    ("outliers", Cost { of: Within::Call, joins: Joins::Never, apart: false, ..OF_PROCESS }),
-    ("rereads", Cost { calls: |name, _| reads(name), of: Within::Target, apart: false, ..OF_TASK }),
+    ("outliers", Cost { of: CostScope::Call, joins: Joins::Never, apart: false, ..OF_PROCESS }),
+    ("rereads", Cost { calls: |name, _| reads(name), of: CostScope::Target, apart: false, ..OF_TASK }),
     ("rescans", Cost { calls: |name, _| reads(name) || name == b"ioctl", of_program: false, apart: false, ..OF_PROCESS }),
     ("slow_targets", Cost { calls: |_, class| on_disk_or_network(class), joins: Joins::Costliest(Some(1)), ..OF_PROCESS }),
     ("syncs", Cost { calls: |name, _| super::syncs::may_sync(name), ..OF_PROCESS }),
@@ -37,8 +37,8 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
 
 /// Opens, reads, or goes to another place.
 fn reads(name: &[u8]) -> bool {
-    look(name) == Some(Look::Open)
-        || matches!(way(name), Some(Way::Read | Way::List))
+    look(name) == Some(PathLookup::Open)
+        || matches!(direction(name), Some(Direction::Read | Direction::List))
         || matches!(name, b"lseek" | b"llseek" | b"_llseek")
 }
 

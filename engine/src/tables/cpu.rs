@@ -4,10 +4,10 @@
 //! task      |call|== own code ==|call|= own code =|call|          gaps 2, the longest, calls for each second
 //! ```
 
-use crate::partition::group_by::{Key, Scope, Value};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::partition::group_by::{GroupKey, KeyValue, Scope};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
@@ -27,29 +27,29 @@ struct Own {
 }
 
 /// User time on the path by process and program.
-pub fn found(view: &View<'_>) -> Found {
-    let mut own: Vec<Own> = processes(view).par_iter().flat_map_iter(|tasks| of_process(view, tasks)).collect();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut own: Vec<Own> = processes(context).par_iter().flat_map_iter(|tasks| of_process(context, tasks)).collect();
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
-    let mut sheet = Sheet::new(view, "cpu");
-    own.iter().for_each(|own| write(view, own, &mut sheet));
+    let mut sheet = TableBuilder::new(context, "cpu");
+    own.iter().for_each(|own| write(context, own, &mut sheet));
     sheet.finish()
 }
 
-fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
-    let events = &view.trace.events;
-    let floor_ns = view.trust_of(tasks[0]).map_or(0, |trust| trust.floor_of(true));
+fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
+    let events = &context.trace.events;
+    let floor_ns = context.trust_of(tasks[0]).map_or(0, |trust| trust.floor_of(true));
     let mut found: Vec<Own> = Vec::new();
     for &task in tasks {
-        let programs = view.selection.program_index.of(task);
+        let programs = context.selection.program_index.of(task);
         let mut next = 0;
         let mut place = None;
-        let mut calls = view.calls_of(task).peekable();
+        let mut calls = context.calls_of(task).peekable();
         while let Some(row) = calls.next() {
             // Calls of a task are printed in order. A later one that was printed before: the clock was set back, and what lies
             // between them in its time never was.
             let is_out_of_order = calls.peek().is_some_and(|&next| next < row);
-            let behind_ns = if is_out_of_order { 0 } else { view.charges.behind_ns(row) };
+            let gap_after_ns = if is_out_of_order { 0 } else { context.attribution.gap_after_ns(row) };
             // An execve ends in the new program, whose gap is behind it.
             let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
             while programs.get(next).is_some_and(|program| program.from_ns <= end_ns || end_ns == NO_NS) {
@@ -59,7 +59,7 @@ fn of_process(view: &View<'_>, tasks: &[u32]) -> Vec<Own> {
                 let program = programs.get(next.max(1) - 1).map_or(Text::NONE, |program| program.path);
                 place_of(&mut found, tasks[0], program, row)
             });
-            found[at].add(row, behind_ns, floor_ns);
+            found[at].add(row, gap_after_ns, floor_ns);
         }
     }
     found
@@ -77,27 +77,27 @@ fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
 }
 
 impl Own {
-    fn add(&mut self, row: u32, behind_ns: i64, floor_ns: i64) {
+    fn add(&mut self, row: u32, gap_after_ns: i64, floor_ns: i64) {
         self.calls += 1;
         (self.first_row, self.last_row) = (self.first_row.min(row), self.last_row.max(row));
-        if behind_ns > 0 {
+        if gap_after_ns > 0 {
             self.gaps += 1;
-            self.exclusive_ns += behind_ns;
-            self.tracing_ns += behind_ns.min(floor_ns);
-            if behind_ns > self.longest_ns {
-                (self.longest_ns, self.longest_row) = (behind_ns, row);
+            self.exclusive_ns += gap_after_ns;
+            self.tracing_ns += gap_after_ns.min(floor_ns);
+            if gap_after_ns > self.longest_ns {
+                (self.longest_ns, self.longest_row) = (gap_after_ns, row);
             }
         }
     }
 }
 
-fn write(view: &View<'_>, own: &Own, sheet: &mut Sheet<'_>) {
-    let (trace, events) = (view.trace, &view.trace.events);
+fn write(context: &TableContext<'_>, own: &Own, sheet: &mut TableBuilder<'_>) {
+    let (trace, events) = (context.trace, &context.trace.events);
     let known = &trace.tasks[own.task as usize];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
     let lasts_ns = to_ns.filter(|_| from_ns != NO_NS).map(|to_ns| to_ns - from_ns).filter(|&ns| ns > 0);
     // Its last call is surely its own; its first may be the execve that began as another program.
-    sheet.who(own.task, own.last_row);
+    sheet.task_columns(own.task, own.last_row);
     sheet.int("gaps", own.gaps);
     sheet.int("calls", own.calls);
     sheet.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
@@ -106,16 +106,19 @@ fn write(view: &View<'_>, own: &Own, sheet: &mut Sheet<'_>) {
     sheet.int("max_ns", own.longest_ns);
     sheet.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
     sheet.lines(own.longest_row, own.longest_row);
-    let program =
-        if own.program.is_some() { Value::Text(events.texts.string(own.program).into_owned()) } else { Value::None };
-    let pid = if known.has_id() { Value::Int(i64::from(known.pid)) } else { Value::None };
+    let program = if own.program.is_some() {
+        KeyValue::Text(events.texts.string(own.program).into_owned())
+    } else {
+        KeyValue::None
+    };
+    let pid = if known.has_id() { KeyValue::Int(i64::from(known.pid)) } else { KeyValue::None };
     let only = vec![
-        (Key::Capture, vec![Value::Int(i64::from(known.capture))]),
-        (Key::Pid, vec![pid]),
-        (Key::Program, vec![program]),
-        (Key::Class, vec![Value::Text("user".to_owned())]),
+        (GroupKey::Capture, vec![KeyValue::Int(i64::from(known.capture))]),
+        (GroupKey::Pid, vec![pid]),
+        (GroupKey::Program, vec![program]),
+        (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]),
     ];
-    sheet.members(Members::Pieces(Scope { only, without: Vec::new() }));
+    sheet.members(Provenance::Pieces(Scope { only, without: Vec::new() }));
 }
 
 #[cfg(test)]
@@ -126,7 +129,7 @@ mod tests {
     fn time_between_calls_is_told_by_program() {
         let plan =
             task(1).exec(0, 1, "/bin/sh").call("read", 10, 11).exec(12, 13, "/bin/gzip").call("read", 50, 51).exit(60);
-        let told = rows(&build(vec![plan]), super::found, &["program", "gaps", "calls", "exclusive_ns", "max_ns"]);
+        let told = rows(&build(vec![plan]), super::build, &["program", "gaps", "calls", "exclusive_ns", "max_ns"]);
         assert_eq!(told, ["/bin/gzip 2 3 46 37", "/bin/sh 2 2 10 9"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::store::events::{EventKind, NONE};
 use crate::store::trace::Trace;
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use parsers::NO_NS;
 
 /// Creators of creators that are looked at: a claimed circle does no harm.
@@ -17,11 +17,11 @@ pub(super) struct PathTimes {
 }
 
 impl PathTimes {
-    pub(super) fn new(view: &View<'_>) -> PathTimes {
-        let own_ns = view.charges.spent(view.trace).by_task(view.trace.tasks.len());
+    pub(super) fn new(context: &TableContext<'_>) -> PathTimes {
+        let own_ns = context.attribution.spent(context.trace).by_task(context.trace.tasks.len());
         let mut inclusive_ns = vec![0i64; own_ns.len()];
         for (task, &ns) in (0u32..).zip(&own_ns).filter(|&(_, &ns)| ns > 0) {
-            for above in line(view.trace, task) {
+            for above in line(context.trace, task) {
                 inclusive_ns[above as usize] += ns;
             }
         }
@@ -45,8 +45,8 @@ pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
 }
 
 /// Time on the path in these events of a task and behind them.
-pub(super) fn path_ns(view: &View<'_>, rows: impl Iterator<Item = u32>) -> i64 {
-    rows.map(|row| view.charges.of_row(row)).map(|(in_call_ns, behind_ns)| in_call_ns + behind_ns).sum()
+pub(super) fn path_ns(context: &TableContext<'_>, rows: impl Iterator<Item = u32>) -> i64 {
+    rows.map(|row| context.attribution.of_row(row)).map(|(in_call_ns, gap_after_ns)| in_call_ns + gap_after_ns).sum()
 }
 
 /// The life of a task as far as the capture shows it.

@@ -4,17 +4,17 @@
 //! close 3 EBADF | close 4 = 0 | close 5 EBADF | … close 1023 EBADF       a sweep of 1021 calls
 //! ```
 
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Kinds, processes};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::{Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Fewer in a row are no sweep.
-const FEWEST: usize = 8;
+const MIN_CALLS: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -30,19 +30,19 @@ pub(super) fn sweeps(syscall: &[u8]) -> bool {
 }
 
 /// Sweeps by process and syscall.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, shape| {
-        let bad = shape.outcome == Outcome::Failed && view.trace.events.texts.bytes(shape.errno) == b"EBADF";
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, shape| {
+        let bad = shape.outcome == Outcome::Failed && context.trace.events.texts.bytes(shape.errno) == b"EBADF";
         Some(match (sweeps(syscall), bad) {
             (true, true) => Kind::InVain,
             (true, false) => Kind::Done,
             _ => Kind::Other,
         })
     });
-    let groups = processes(view).par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let mut sheet = Sheet::new(view, "fd_sweeps");
-    for group in grouping::few(view, groups, |&syscall| syscall) {
-        write(view, &group, &mut sheet);
+    let groups = processes(context).par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "fd_sweeps");
+    for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
@@ -56,34 +56,34 @@ struct Run {
     in_vain: usize,
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Text>> {
-    let mut groups: FxHashMap<(Text, Text), Group<Text>> = FxHashMap::default();
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Text>> {
+    let mut groups: FxHashMap<(Text, Text), CallGroup<Text>> = FxHashMap::default();
     for &task in tasks {
         let mut run = Run::default();
-        for (row, kind) in kinds.calls(view, task) {
+        for (row, kind) in kinds.calls(context, task) {
             if kind == Kind::Other {
-                end(view, tasks[0], &mut run, &mut groups);
+                end(context, tasks[0], &mut run, &mut groups);
                 continue;
             }
-            let syscall = view.trace.events.shape(row).syscall;
+            let syscall = context.trace.events.shape(row).syscall;
             if run.syscall != syscall {
-                end(view, tasks[0], &mut run, &mut groups);
+                end(context, tasks[0], &mut run, &mut groups);
                 run.syscall = syscall;
             }
             run.rows.push(row);
             run.in_vain += usize::from(kind == Kind::InVain);
         }
-        end(view, tasks[0], &mut run, &mut groups);
+        end(context, tasks[0], &mut run, &mut groups);
     }
     groups.into_values().collect()
 }
 
 /// A sweep is mostly in vain.
-fn end(view: &View<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), Group<Text>>) {
-    if run.in_vain >= FEWEST && run.in_vain * 2 > run.rows.len() {
-        let owner = run.rows.first().map_or(task, |&row| view.trace.events.task(row));
-        run.program = run.rows.first().map_or(Text::NONE, |&row| view.program(owner, row));
-        let new = || Group::of_one(task, run.program, run.syscall, Vec::new());
+fn end(context: &TableContext<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>) {
+    if run.in_vain >= MIN_CALLS && run.in_vain * 2 > run.rows.len() {
+        let owner = run.rows.first().map_or(task, |&row| context.trace.events.task(row));
+        run.program = run.rows.first().map_or(Text::NONE, |&row| context.program(owner, row));
+        let new = || CallGroup::of_one(task, run.program, run.syscall, Vec::new());
         let group = groups.entry((run.program, run.syscall)).or_insert_with(new);
         group.rows.extend(&run.rows);
         group.counts = [group.counts[0] + 1, group.counts[1].max(run.rows.len() as i64)];
@@ -92,18 +92,17 @@ fn end(view: &View<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, 
     (run.in_vain, run.syscall) = (0, Text::NONE);
 }
 
-fn write(view: &View<'_>, group: &Group<Text>, sheet: &mut Sheet<'_>) {
-    sheet.whose(group);
+fn write(context: &TableContext<'_>, group: &CallGroup<Text>, sheet: &mut TableBuilder<'_>) {
+    sheet.group_columns(group);
     sheet.text("syscall", group.key);
     sheet.int("sweeps", group.counts[0]);
     sheet.int("longest", if group.processes == 1 { group.counts[1] } else { group.counts[1] / group.processes });
-    sheet.sum(&group.sum(view));
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.sum(&group.sum(context));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     fn closes(plan: TaskPlan, from: i64, count: i64, open_every: i64) -> TaskPlan {
@@ -118,16 +117,16 @@ mod tests {
         let plan = closes(task(1), 0, 100, 10).call("getpid", 400, 401);
         let plan = closes(plan, 500, 50, 25).exit(9999);
         let columns = ["syscall", "sweeps", "longest", "calls", "failed"];
-        assert_eq!(rows(&build(vec![plan]), found, &columns), ["close 2 100 150 138"]);
+        assert_eq!(rows(&build(vec![plan]), super::build, &columns), ["close 2 100 150 138"]);
     }
 
     #[test]
     fn closing_what_is_open_and_a_slip_now_and_then_are_none() {
         let open = closes(task(1), 0, 100, 1).exit(9999);
-        assert!(rows(&build(vec![open]), found, &["calls"]).is_empty());
+        assert!(rows(&build(vec![open]), super::build, &["calls"]).is_empty());
         let slips = (0..50i64).fold(task(1), |plan, at| {
             plan.call("read", at * 10, at * 10 + 1).call("close", at * 10 + 2, at * 10 + 3).fails("EBADF")
         });
-        assert!(rows(&build(vec![slips.exit(9999)]), found, &["calls"]).is_empty());
+        assert!(rows(&build(vec![slips.exit(9999)]), super::build, &["calls"]).is_empty());
     }
 }

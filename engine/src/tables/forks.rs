@@ -8,10 +8,10 @@
 use super::families::{PathTimes, ends, life, overlap};
 use crate::store::events::NONE;
 use crate::store::tasks::Task;
-use crate::table_support::builder::{Found, Sheet, Sum};
-use crate::table_support::context::View;
+use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
-use crate::table_support::provenance::Members;
+use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
@@ -25,39 +25,46 @@ struct Created {
 }
 
 /// Processes and threads by the process that created them.
-pub fn found(view: &View<'_>) -> Found {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut creators: FxHashMap<u32, u32> = FxHashMap::default();
-    let all = processes(view);
+    let all = processes(context);
     for process in &all {
         creators.extend(process.iter().map(|&task| (task, process[0])));
     }
     let mut created: FxHashMap<(u32, bool), Created> = FxHashMap::default();
-    for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE && !task.adopted) {
+    for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| task.creator != NONE && !task.adopted) {
         let Some(&creator) = creators.get(&task.creator) else { continue };
         let here = created.entry((creator, task.is_thread)).or_default();
         here.tasks.push(number);
-        if task.created_by < view.trace.events.len() && view.selection.has(task.created_by) {
+        if task.created_by < context.trace.events.len() && context.selection.has(task.created_by) {
             here.calls.push(task.created_by);
         }
     }
     let mut created: Vec<_> = created.into_iter().filter(|(_, created)| !created.calls.is_empty()).collect();
     created.sort_unstable_by_key(|&(key, _)| key);
-    let mut sheet = Sheet::new(view, "forks");
-    let times = if created.is_empty() { None } else { Some(PathTimes::new(view)) };
+    let mut sheet = TableBuilder::new(context, "forks");
+    let times = if created.is_empty() { None } else { Some(PathTimes::new(context)) };
     for ((creator, threads), mut created) in created {
         created.calls.sort_unstable();
         created.calls.dedup();
         if let Some(times) = &times {
-            write(view, times, creator, threads, &created, &mut sheet);
+            write(context, times, creator, threads, &created, &mut sheet);
         }
     }
     sheet.finish()
 }
 
-fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, created: &Created, sheet: &mut Sheet<'_>) {
-    let trace = view.trace;
-    let mut sum = Sum::new(created.calls[0]);
-    created.calls.iter().for_each(|&row| sum.add(view, row));
+fn write(
+    context: &TableContext<'_>,
+    times: &PathTimes,
+    creator: u32,
+    threads: bool,
+    created: &Created,
+    sheet: &mut TableBuilder<'_>,
+) {
+    let trace = context.trace;
+    let mut sum = CallStats::new(created.calls[0]);
+    created.calls.iter().for_each(|&row| sum.add(context, row));
     let durations = created.calls.iter().map(|&row| trace.events.dur_ns(row));
     let mut durations: Vec<i64> = durations.filter(|&dur_ns| dur_ns != NO_NS).collect();
     let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
@@ -72,7 +79,7 @@ fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, create
         created.tasks.iter().filter_map(|&number| ends(trace, number).map(|(first, last)| (number, first, last)));
     let calls = created.calls.iter().map(|&row| (trace.events.task(row), row, row));
     let shape = trace.events.shape(sum.longest_row);
-    sheet.who(creator, sum.first_row);
+    sheet.task_columns(creator, sum.first_row);
     sheet.string("kind", Some(if threads { "threads" } else { "processes" }));
     sheet.text("syscall", shape.syscall);
     sheet.int("created", created.tasks.len() as i64);
@@ -90,7 +97,7 @@ fn write(view: &View<'_>, times: &PathTimes, creator: u32, threads: bool, create
     sheet.int("calls_exclusive_ns", sum.exclusive_ns);
     sheet.path_ns(sum.exclusive_ns + children_ns);
     sheet.lines(sum.first_row, sum.last_row);
-    sheet.members(Members::Stretches(calls.chain(stretches).collect()));
+    sheet.members(Provenance::Stretches(calls.chain(stretches).collect()));
 }
 
 #[cfg(test)]
@@ -104,7 +111,7 @@ mod tests {
         let plans =
             vec![main.exit(50), task(2).call("read", 2, 9).exit(10), task(3).call("read", 11, 29).exit(30), thread];
         let columns = ["kind", "created", "gone", "at_once", "mean_life_ns", "mean_calls", "total_ns", "p50_ns"];
-        let told = rows(&build(plans), super::found, &[&columns[..], &["exclusive_ns"]].concat());
+        let told = rows(&build(plans), super::build, &[&columns[..], &["exclusive_ns"]].concat());
         assert_eq!(told, ["processes 2 2 1 13 2 3 1 30", "threads 1 1 1 9 2 1 1 1"]);
     }
 }

@@ -8,31 +8,31 @@
 
 use crate::critical_path::trust::TRIVIAL;
 use crate::store::events::EventKind;
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::{Wait, failed_at_once, is_signal_upkeep, never_returned, timed_out, wait_of_row};
 use parsers::syscalls::{self, Class};
 
 /// Calls between a sleep and the wait that are looked at.
 const ROWS_BEHIND: usize = 32;
 /// Who waits for less than this was hardly waiting: the answer was on its way.
-const LEAST_NS: i64 = 1_000_000;
+const MIN_NS: i64 = 1_000_000;
 /// Calls of which nobody else notices anything, beside those of [`TRIVIAL`] and those that give memory or keep signals in order.
 const UNNOTICED: [&[u8]; 5] = [b"clock_gettime", b"gettimeofday", b"time", b"getsockname", b"getpeername"];
 
 /// Whether a task waits behind a sleep for somebody outside of the trace, before it does anything that others notice; none
 /// if it does nothing more.
-pub(super) fn waits_behind(view: &View<'_>, task: u32, sleep: u32) -> Option<bool> {
-    let events = &view.trace.events;
-    let behind = view.trace.rows_from(task, sleep).iter().copied().skip(1).take(ROWS_BEHIND);
+pub(super) fn waits_after(context: &TableContext<'_>, task: u32, sleep: u32) -> Option<bool> {
+    let events = &context.trace.events;
+    let behind = context.trace.rows_from(task, sleep).iter().copied().skip(1).take(ROWS_BEHIND);
     let mut closes = false;
     for row in behind.filter(|&row| events.kind(row) == EventKind::Call) {
         match wait_of_row(events, row) {
             Some(Wait::Sleep) => {}
             Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
-            Some(wait) => return Some(!closes && waits(view, row, wait)),
+            Some(wait) => return Some(!closes && waits(context, row, wait)),
             // What is closed before the end is closed because of it.
             None if events.texts.bytes(events.shape(row).syscall) == b"close" => closes = true,
-            None if is_unnoticed(view, row) => {}
+            None if is_unnoticed(context, row) => {}
             None if never_returned(events.outcome(row)) => return None,
             None => return Some(false),
         }
@@ -41,23 +41,23 @@ pub(super) fn waits_behind(view: &View<'_>, task: u32, sleep: u32) -> Option<boo
 }
 
 /// Whether a call waits for somebody outside: time that the trace leads to another task is not charged to it.
-fn waits(view: &View<'_>, row: u32, wait: Wait) -> bool {
+fn waits(context: &TableContext<'_>, row: u32, wait: Wait) -> bool {
     let may = match wait {
         Wait::Poll | Wait::Peer => true,
-        Wait::Read => is_from_somebody(view, row),
+        Wait::Read => is_from_somebody(context, row),
         _ => false,
     };
-    may && view.exclusive_ns(row) >= LEAST_NS
+    may && context.exclusive_ns(row) >= MIN_NS
 }
 
 /// Whether what is read comes from somebody, and not from a disk.
-fn is_from_somebody(view: &View<'_>, row: u32) -> bool {
-    matches!(view.wakers.class(view.trace, row), Class::Network | Class::Ipc | Class::Terminal | Class::External)
+fn is_from_somebody(context: &TableContext<'_>, row: u32) -> bool {
+    matches!(context.wakers.class(context.trace, row), Class::Network | Class::Ipc | Class::Terminal | Class::External)
 }
 
 /// A lock that is taken or given back is noticed, other than what else fcntl does.
-fn is_unnoticed(view: &View<'_>, row: u32) -> bool {
-    let events = &view.trace.events;
+fn is_unnoticed(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
     let shape = events.shape(row);
     let (syscall, op) = (events.texts.bytes(shape.syscall), events.texts.bytes(shape.op));
     let locks = memchr::memmem::find(op, b"SETLK").is_some();

@@ -6,11 +6,11 @@
 //! ```
 
 use crate::store::classes::{self, class_of};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group, Grouped};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Kinds, processes};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -20,64 +20,64 @@ const FEW_CALLS: usize = 16;
 
 /// Which way bytes go.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub(crate) enum Way {
+pub(crate) enum Direction {
     Read,
     Write,
     Copy,
     List,
 }
 
-impl Way {
+impl Direction {
     fn name(self) -> &'static str {
         ["read", "write", "copy", "list"][self as usize]
     }
 }
 
 /// The way of a syscall that moves bytes.
-pub(crate) fn way(syscall: &[u8]) -> Option<Way> {
+pub(crate) fn direction(syscall: &[u8]) -> Option<Direction> {
     let starts = |names: &[&[u8]]| names.iter().any(|name| syscall.starts_with(name));
     if !classes::moves_bytes(syscall) || syscall == b"getrandom" {
         None
     } else if starts(&[b"sendfile", b"splice", b"tee", b"vmsplice", b"copy_file"]) {
-        Some(Way::Copy)
+        Some(Direction::Copy)
     } else if starts(&[b"getdents"]) {
-        Some(Way::List)
+        Some(Direction::List)
     } else if starts(&[b"write", b"pwrite", b"send", b"kwrite", b"process_vm_writev"]) {
-        Some(Way::Write)
+        Some(Direction::Write)
     } else {
-        Some(Way::Read)
+        Some(Direction::Read)
     }
 }
 
 #[derive(Clone, Copy)]
 enum Kind {
-    Moves(Way),
+    Moves(Direction),
     Seeks,
 }
 
 /// What a row is about: calls on one target, or, without it, on many with few calls each.
-type Key = (Way, Text);
+type Key = (Direction, Text);
 
 /// Reads and writes by process, way and target.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, _| match syscall {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, _| match syscall {
         b"lseek" | b"llseek" | b"_llseek" => Some(Kind::Seeks),
-        _ => way(syscall).map(Kind::Moves),
+        _ => direction(syscall).map(Kind::Moves),
     });
-    let processes = processes(view);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let mut sheet = Sheet::new(view, "io");
-    for group in grouping::few(view, groups, |&(way, _)| (way, Text::NONE)) {
-        write(view, &group, &mut sheet);
+    let processes = processes(context);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "io");
+    for group in grouping::limit_groups(context, groups, |&(way, _)| (way, Text::NONE)) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
-    let events = &view.trace.events;
-    let mut groups: Grouped<(Text, Key)> = Grouped::default();
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
+    let events = &context.trace.events;
+    let mut groups: Grouping<(Text, Key)> = Grouping::default();
     let mut seeks: FxHashMap<Text, i64> = FxHashMap::default();
-    for call in tasks.iter().flat_map(|&task| kinds.by_program(view, task)) {
+    for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let target = events.target(call.row);
         match call.kind {
             Kind::Seeks => *seeks.entry(target).or_insert(0) += 1,
@@ -88,13 +88,13 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
 }
 
 /// Groups with few calls are taken together.
-fn by_size(task: u32, groups: Grouped<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<Group<Key>> {
+fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
     let mut many = Vec::new();
-    let mut rest: FxHashMap<(Text, Way), (Vec<u32>, i64)> = FxHashMap::default();
+    let mut rest: FxHashMap<(Text, Direction), (Vec<u32>, i64)> = FxHashMap::default();
     for ((program, (way, target)), rows) in groups.groups {
         let sought = seeks.get(&target).copied().unwrap_or(0);
         if rows.len() >= FEW_CALLS && target.is_some() {
-            many.push(Group { counts: [sought, 0], ..Group::of_one(task, program, (way, target), rows) });
+            many.push(CallGroup { counts: [sought, 0], ..CallGroup::of_one(task, program, (way, target), rows) });
         } else {
             let (all, count) = rest.entry((program, way)).or_default();
             all.extend(rows);
@@ -103,28 +103,28 @@ fn by_size(task: u32, groups: Grouped<(Text, Key)>, seeks: &FxHashMap<Text, i64>
     }
     let rest = rest.into_iter().map(|((program, way), (mut rows, sought))| {
         rows.sort_unstable();
-        Group { counts: [sought, 0], ..Group::of_one(task, program, (way, Text::NONE), rows) }
+        CallGroup { counts: [sought, 0], ..CallGroup::of_one(task, program, (way, Text::NONE), rows) }
     });
     many.extend(rest);
     many
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
-    let events = &view.trace.events;
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
     let moved = group.rows.iter().filter(|&&row| events.outcome(row) == Outcome::Ok);
     let mut sizes: Vec<i64> = moved.filter_map(|&row| events.bytes(row)).filter(|&bytes| bytes > 0).collect();
     let mut durs: Vec<i64> = group.rows.iter().map(|&row| events.dur_ns(row)).filter(|&ns| ns != NO_NS).collect();
     let way = group.key.0;
-    let target = grouping::only_target(view, &group.rows);
-    let (sum, syscall) = (group.sum(view), grouping::commonest(view, &group.rows));
+    let target = grouping::only_target(context, &group.rows);
+    let (sum, syscall) = (group.sum(context), grouping::commonest(context, &group.rows));
     let any = |value: i64| (!sizes.is_empty()).then_some(value);
     let (least, most) = (any(sizes.iter().copied().min().unwrap_or(0)), any(sizes.iter().copied().max().unwrap_or(0)));
     let mean = any(sum.bytes / (sizes.len() as i64).max(1));
-    sheet.whose(group);
+    sheet.group_columns(group);
     sheet.string("way", Some(way.name()));
     sheet.text("syscall", syscall);
     sheet.text("target", target);
-    sheet.int("targets", grouping::targets(view, &group.rows));
+    sheet.int("targets", grouping::targets(context, &group.rows));
     let class = class_of(events.texts.bytes(syscall), events.texts.bytes(events.target(sum.first_row)));
     sheet.string("class", Some(class.name()));
     sheet.int("moved", sizes.len() as i64);
@@ -137,7 +137,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     let middle_ns = grouping::median(&mut durs);
     sheet.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
     sheet.sum(&sum);
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
         let many = many.call("read", 9002, 9003).on("/a").fails("EAGAIN").call("lseek", 9004, 9005).on("/a").returns(0);
         let columns =
             ["way", "target", "calls", "failed", "moved", "bytes", "p50_bytes", "max_bytes", "seeks", "p50_ns"];
-        assert_eq!(rows(&build(vec![many.exit(9100)]), found, &columns), ["read /a 902 1 900 900 1 1 1 4"]);
+        assert_eq!(rows(&build(vec![many.exit(9100)]), super::build, &columns), ["read /a 902 1 900 900 1 1 1 4"]);
     }
 
     #[test]
@@ -165,21 +165,21 @@ mod tests {
         let plan = reads(reads(plan, "/a", 3, 100), "/b", 3, 300).exit(90);
         let thread = reads(task(2).of_process(1), "/a", 3, 100).exit(80);
         let columns = ["pid", "way", "target", "targets", "calls", "mean_bytes", "min_bytes"];
-        let found = rows(&build(vec![plan, thread]), found, &columns);
+        let found = rows(&build(vec![plan, thread]), super::build, &columns);
         assert_eq!(found, ["1 read - 2 9 166 100", "1 write /c 1 1 7 7"]);
     }
 
     #[test]
     fn ways_of_calls() {
-        let cases: [(&[u8], Option<Way>); 7] = [
-            (b"pread64", Some(Way::Read)),
-            (b"recvmsg", Some(Way::Read)),
-            (b"pwritev2", Some(Way::Write)),
-            (b"sendto", Some(Way::Write)),
-            (b"sendfile", Some(Way::Copy)),
-            (b"getdents64", Some(Way::List)),
+        let cases: [(&[u8], Option<Direction>); 7] = [
+            (b"pread64", Some(Direction::Read)),
+            (b"recvmsg", Some(Direction::Read)),
+            (b"pwritev2", Some(Direction::Write)),
+            (b"sendto", Some(Direction::Write)),
+            (b"sendfile", Some(Direction::Copy)),
+            (b"getdents64", Some(Direction::List)),
             (b"openat", None),
         ];
-        cases.iter().for_each(|&(name, expected)| assert_eq!(way(name), expected));
+        cases.iter().for_each(|&(name, expected)| assert_eq!(direction(name), expected));
     }
 }

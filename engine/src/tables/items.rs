@@ -1,18 +1,18 @@
 //! Items: what the same messages of a log are said of, one after the other, and what each further one costs.
 
-use crate::logs::items::{Item, Kind, Log};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::logs::items::{Item, ItemKind, Log};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 
 /// A length of fewer steps of the clock says too little to be divided by.
-const FEWEST_TICKS: i64 = 5;
+const MIN_TICKS: i64 = 5;
 
 /// Kinds of items, by their first messages.
-pub fn found(view: &View<'_>) -> Found {
-    let mut sheet = Sheet::new(view, "items");
-    for log in view.logs() {
-        log.kinds.iter().for_each(|kind| write(view, log, kind, &mut sheet));
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut sheet = TableBuilder::new(context, "items");
+    for log in context.logs() {
+        log.kinds.iter().for_each(|kind| write(context, log, kind, &mut sheet));
     }
     sheet.finish()
 }
@@ -28,7 +28,7 @@ struct Times {
     own: Option<(i64, i64, i64)>,
 }
 
-fn times(kind: &Kind) -> Option<Times> {
+fn times(kind: &ItemKind) -> Option<Times> {
     let done = kind.done();
     let start_ns = done.iter().map(Item::start_ns).min()?;
     let (first, last) = (done.first()?, done.last()?);
@@ -39,14 +39,14 @@ fn times(kind: &Kind) -> Option<Times> {
     Some(Times { start_ns, first_ns: first.end_ns(), last_ns, elapsed_ns: last_ns - start_ns, own })
 }
 
-fn write(view: &View<'_>, log: &Log, kind: &Kind, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, sheet: &mut TableBuilder<'_>) {
     let Some(times) = times(kind) else { return };
     let rows = rows(kind, times.last_ns);
     let (Some(&first_row), Some(&last_row)) = (rows.iter().min(), rows.iter().max()) else { return };
-    let tick_ns = view.trace.captures[log.capture as usize].facts.tick_ns;
+    let tick_ns = context.trace.captures[log.capture as usize].facts.tick_ns;
     let done = kind.completed as i64;
     let over_elapsed = |ns: i64| (times.elapsed_ns > 0).then(|| ns as f64 / times.elapsed_ns as f64);
-    let is_known = |ns: &i64| *ns >= FEWEST_TICKS * tick_ns;
+    let is_known = |ns: &i64| *ns >= MIN_TICKS * tick_ns;
     let own = |of: fn((i64, i64, i64)) -> i64| times.own.map(of);
     let shape = |stage: Option<&usize>| stage.map(|&stage| log.stages[stage].shape.as_str());
     let own_ns = own(|(_, all, _)| all);
@@ -73,13 +73,13 @@ fn write(view: &View<'_>, log: &Log, kind: &Kind, sheet: &mut Sheet<'_>) {
     let longest_step_ns = kind.steps().max().unwrap_or(0);
     let could_free_ns = (times.elapsed_ns - longest_step_ns).max(0);
     sheet.some_int("could_free_ns", times.own.map(|_| could_free_ns));
-    sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     sheet.lines(first_row, last_row);
-    sheet.members(Members::Rows(rows));
+    sheet.members(Provenance::Rows(rows));
 }
 
 /// The messages about completed items. What comes after the last completion is no matter of theirs.
-fn rows(kind: &Kind, last_ns: i64) -> Vec<u32> {
+fn rows(kind: &ItemKind, last_ns: i64) -> Vec<u32> {
     let said = kind.done().iter().flat_map(|item| &item.said).map(|(said, _)| said);
     said.filter(|said| said.at_ns < last_ns).map(|said| said.row).collect()
 }

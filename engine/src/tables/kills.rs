@@ -8,12 +8,12 @@
 //! service    ..........writes back|
 //! ```
 
-use super::turns::{Look, Pause, pauses, turns};
+use super::turns::{Pause, ProbeKind, pauses, turns};
 use crate::store::events::NONE;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -38,19 +38,19 @@ struct Before {
 const WAITS_BEHIND: usize = 256;
 
 /// Pauses behind kills, each a row.
-pub fn found(view: &View<'_>) -> Found {
-    let mut sheet = Sheet::new(view, "kills");
-    let kills = kills(view);
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut sheet = TableBuilder::new(context, "kills");
+    let kills = kills(context);
     if kills.is_empty() {
         return sheet.finish();
     }
-    let looked = looked_after(view);
-    for (task, pauses) in pauses(view) {
+    let looked = looked_after(context);
+    for (task, pauses) in pauses(context) {
         let Some(kills) = kills.get(&task) else { continue };
         let mut before: Vec<Before> = pauses.iter().map(|_| Before::default()).collect();
         for &kill in kills {
             let next = pauses.partition_point(|pause| pause.at < kill.at);
-            let is_last = is_kill(view, kill.row) && kill.victim.is_some();
+            let is_last = is_kill(context, kill.row) && kill.victim.is_some();
             for earlier in before.iter_mut().take(next).filter(|_| is_last) {
                 let knows = earlier.kills.iter().any(|known| known.victim == kill.victim);
                 earlier.deaf = if knows { kill.victim } else { earlier.deaf };
@@ -60,10 +60,10 @@ pub fn found(view: &View<'_>) -> Found {
             }
         }
         for (pause, before) in pauses.iter().zip(&mut before) {
-            before.kills.retain(|kill| !knows_of_end(view, task, kill, pause));
+            before.kills.retain(|kill| !knows_of_end(context, task, kill, pause));
             let Some(kill) = before.kills.last().filter(|_| !pause.is_wait) else { continue };
             if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
-                write(view, task, pause, before, &mut sheet);
+                write(context, task, pause, before, &mut sheet);
             }
         }
     }
@@ -71,10 +71,10 @@ pub fn found(view: &View<'_>) -> Found {
 }
 
 /// Signals that ask a process to end, by the task that may pause behind them.
-fn kills(view: &View<'_>) -> FxHashMap<u32, Vec<Kill>> {
-    let trace = view.trace;
+fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
+    let trace = context.trace;
     let texts = &trace.events.texts;
-    let kinds = Kinds::new(view, |syscall, shape| {
+    let kinds = ShapeIndex::new(context, |syscall, shape| {
         (sends_signal(syscall) && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
     });
     let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
@@ -82,9 +82,9 @@ fn kills(view: &View<'_>) -> FxHashMap<u32, Vec<Kill>> {
         by_id.entry((task.capture, task.tid)).or_default().push(number);
     }
     let mut found: FxHashMap<u32, Vec<Kill>> = FxHashMap::default();
-    for task in view.tasks() {
-        for (row, ()) in kinds.calls(view, task) {
-            let victim = victim(view, &by_id, task, row);
+    for task in context.tasks() {
+        for (row, ()) in kinds.calls(context, task) {
+            let victim = victim(context, &by_id, task, row);
             if victim.is_some_and(|victim| trace.tasks[victim as usize].pid == trace.tasks[task as usize].pid) {
                 continue;
             }
@@ -109,13 +109,13 @@ fn asks_to_end(op: &[u8]) -> bool {
     matches!(op, b"SIGTERM" | b"SIGKILL" | b"SIGINT" | b"SIGHUP" | b"SIGQUIT" | b"SIGABRT" | b"15" | b"9" | b"2" | b"1")
 }
 
-fn is_kill(view: &View<'_>, row: u32) -> bool {
-    matches!(view.trace.events.texts.bytes(view.trace.events.shape(row).op), b"SIGKILL" | b"9")
+fn is_kill(context: &TableContext<'_>, row: u32) -> bool {
+    matches!(context.trace.events.texts.bytes(context.trace.events.shape(row).op), b"SIGKILL" | b"9")
 }
 
 /// The task that lived under the id when the signal was sent.
-fn victim(view: &View<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, row: u32) -> Option<u32> {
-    let (trace, events) = (view.trace, &view.trace.events);
+fn victim(context: &TableContext<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, row: u32) -> Option<u32> {
+    let (trace, events) = (context.trace, &context.trace.events);
     let (id, _) = parsers::scan::number(events.texts.bytes(events.target(row)))?;
     let capture = trace.tasks.get(task as usize)?.capture;
     let sent_ns = events.start_ns(row);
@@ -128,31 +128,31 @@ fn victim(view: &View<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, r
 
 /// Pauses between looks whose answer changed, and the looks before them: who looks behind the kill waits no longer than
 /// it takes to see the end.
-fn looked_after(view: &View<'_>) -> FxHashMap<u32, u32> {
-    let of = turns(view).into_iter().filter(|turns| turns.changed && turns.look != Look::Attempt);
+fn looked_after(context: &TableContext<'_>) -> FxHashMap<u32, u32> {
+    let of = turns(context).into_iter().filter(|turns| turns.changed && turns.look != ProbeKind::Attempt);
     of.flat_map(|turns| turns.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
 }
 
 /// Whether a task was told by a wait, before it paused, that who got the signal had ended: it pauses for something else.
-fn knows_of_end(view: &View<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
-    let events = &view.trace.events;
-    let Some(victim) = kill.victim.and_then(|victim| view.trace.tasks.get(victim as usize)) else { return false };
+fn knows_of_end(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
+    let events = &context.trace.events;
+    let Some(victim) = kill.victim.and_then(|victim| context.trace.tasks.get(victim as usize)) else { return false };
     let behind = events.waited.partition_point(|&(row, _)| row <= kill.at);
     let waits = events.waited[behind..].iter().take_while(|&&(row, _)| row < pause.at).take(WAITS_BEHIND);
     waits.into_iter().any(|&(row, pid)| pid == victim.tid && events.task(row) == task)
 }
 
 /// The wait behind a pause that returned a victim which had ended in the pause: from then on, the time is charged to it.
-fn reaped(view: &View<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
-    let events = &view.trace.events;
+fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
+    let events = &context.trace.events;
     let behind = events.waited.partition_point(|&(row, _)| row <= pause.last_row);
-    let is_victim = |pid: i32| victims.iter().any(|&victim| view.trace.tasks[victim as usize].tid == pid);
+    let is_victim = |pid: i32| victims.iter().any(|&victim| context.trace.tasks[victim as usize].tid == pid);
     let here = events.waited[behind..].iter().take(64).filter(|&&(row, pid)| events.task(row) == task && pid != 0);
     here.take(1).find(|&&(_, pid)| is_victim(pid)).map(|&(row, _)| row)
 }
 
-fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut Sheet<'_>) {
-    let (trace, events) = (view.trace, &view.trace.events);
+fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut TableBuilder<'_>) {
+    let (trace, events) = (context.trace, &context.trace.events);
     let start_ns = events.start_ns(pause.row);
     let end_ns = events.end_ns(pause.last_row).unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
     let Some(kill) = before.kills.last() else { return };
@@ -164,12 +164,12 @@ fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut
     let survivors = deaths.clone().filter(|&death_ns| death_ns == NO_NS || death_ns >= end_ns).count();
     let all_gone = !unknown && survivors == 0 && !victims.is_empty();
     let gone_ns = deaths.max().filter(|_| all_gone);
-    let mut rows = pause.rows(view);
-    rows.extend(reaped(view, task, pause, &victims));
-    sheet.who(task, pause.at);
+    let mut rows = pause.rows(context);
+    rows.extend(reaped(context, task, pause, &victims));
+    sheet.task_columns(task, pause.at);
     sheet.text("signal", events.shape(kill.row).op);
     sheet.text("target", events.target(kill.row));
-    sheet.text("victim", kill.victim.map_or(Text::NONE, |victim| view.program(victim, kill.row)));
+    sheet.text("victim", kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row)));
     sheet.int("victims", victims.len() as i64);
     sheet.int("survivors", survivors as i64);
     sheet.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
@@ -178,9 +178,9 @@ fn write(view: &View<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut
     sheet.int("needless_ns", needless_ns);
     sheet.int("freeable_ns", if before.deaf.is_some() { pause.dur_ns } else { needless_ns });
     sheet.bool("then_killed", before.deaf.is_some());
-    sheet.text("deaf", before.deaf.map_or(Text::NONE, |deaf| view.program(deaf, kill.row)));
+    sheet.text("deaf", before.deaf.map_or(Text::NONE, |deaf| context.program(deaf, kill.row)));
     sheet.int("pauses", 1);
-    sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     sheet.lines(kill.row, pause.row);
-    sheet.members(Members::Rows(rows));
+    sheet.members(Provenance::Rows(rows));
 }

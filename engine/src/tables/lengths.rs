@@ -13,7 +13,7 @@ const CHOSEN_NS: &[i64] = &[
 ];
 
 /// The shortest length that is taken for a chosen one.
-pub(super) const SHORTEST_NS: i64 = 50 * MS;
+pub(super) const MIN_NS: i64 = 50 * MS;
 
 /// Coarser clocks tell only of lengths of a hundred ticks whether somebody chose them.
 const FINE_TICK_NS: i64 = MS;

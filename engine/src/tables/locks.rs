@@ -11,10 +11,10 @@
 use super::families::descends;
 use crate::store::classes::class_of;
 use crate::store::trace::Span;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{Wait, wait_of};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome, Text};
@@ -54,9 +54,9 @@ fn kind(syscall: &[u8], op: &[u8]) -> Option<Kind> {
     }
 }
 
-fn kinds(view: &View<'_>) -> Kinds<Kind> {
-    Kinds::new(view, |syscall, shape| {
-        let kind = kind(syscall, view.trace.events.texts.bytes(shape.op));
+fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
+    ShapeIndex::new(context, |syscall, shape| {
+        let kind = kind(syscall, context.trace.events.texts.bytes(shape.op));
         // Who still waits at the end of the capture has not got it.
         let waits = matches!(shape.outcome, Outcome::Ok | Outcome::Open);
         kind.filter(|&kind| waits && (kind == Kind::File || shape.target.is_some()))
@@ -68,7 +68,7 @@ type Key = (u32, Kind, i32, Text);
 
 /// A wait that is kept.
 #[derive(Clone, Copy)]
-struct Waited {
+struct LockWait {
     row: u32,
     task: u32,
     start_ns: i64,
@@ -85,7 +85,7 @@ struct Sum {
     total_ns: i64,
     longest_ns: i64,
     own_ns: i64,
-    kept: Vec<Waited>,
+    kept: Vec<LockWait>,
 }
 
 impl Sum {
@@ -99,56 +99,56 @@ impl Sum {
 }
 
 /// Time that each task waited for locks on files.
-pub(super) fn lock_waits_ns(view: &View<'_>) -> Vec<i64> {
-    let kinds = kinds(view);
+pub(super) fn lock_waits_ns(context: &TableContext<'_>) -> Vec<i64> {
+    let kinds = kinds(context);
     let of_task = |task: u32| {
-        let calls = kinds.calls(view, task).filter(|&(_, kind)| kind == Kind::File);
-        calls.map(|(row, _)| view.trace.events.dur_ns(row).max(0)).sum()
+        let calls = kinds.calls(context, task).filter(|&(_, kind)| kind == Kind::File);
+        calls.map(|(row, _)| context.trace.events.dur_ns(row).max(0)).sum()
     };
-    (0..view.trace.tasks.len() as u32).into_par_iter().map(of_task).collect()
+    (0..context.trace.tasks.len() as u32).into_par_iter().map(of_task).collect()
 }
 
 /// Locks that somebody asked for.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = kinds(view);
-    let tasks: Vec<u32> = view.tasks().collect();
-    let sums: Vec<FxHashMap<Key, Sum>> = tasks.par_iter().map(|&task| of_task(view, &kinds, task)).collect();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = kinds(context);
+    let tasks: Vec<u32> = context.tasks().collect();
+    let sums: Vec<FxHashMap<Key, Sum>> = tasks.par_iter().map(|&task| of_task(context, &kinds, task)).collect();
     let mut locks: FxHashMap<Key, Sum> = FxHashMap::default();
     sums.into_iter().flatten().for_each(|(key, sum)| locks.entry(key).or_default().add(sum));
     let mut locks: Vec<(Key, Sum, Times)> = locks
         .into_iter()
         .map(|(key, mut sum)| {
             sum.kept.sort_unstable_by_key(|wait| (wait.start_ns, wait.row));
-            let times = Times::new(view, key.0, &sum);
+            let times = Times::new(context, key.0, &sum);
             (key, sum, times)
         })
         .collect();
     locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
-    let mut sheet = Sheet::new(view, "locks");
+    let mut sheet = TableBuilder::new(context, "locks");
     for (number, (key, sum, times)) in locks.iter().enumerate() {
-        write(view, *key, sum, times, number < LOOKED_INTO, &mut sheet);
+        write(context, *key, sum, times, number < LOOKED_INTO, &mut sheet);
     }
     sheet.finish()
 }
 
-fn of_task(view: &View<'_>, kinds: &Kinds<Kind>, task: u32) -> FxHashMap<Key, Sum> {
-    let events = &view.trace.events;
+fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> FxHashMap<Key, Sum> {
+    let events = &context.trace.events;
     let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
-    let known = &view.trace.tasks[task as usize];
+    let known = &context.trace.tasks[task as usize];
     let mut kept = 0;
-    let rows = view.trace.rows_of(task).iter().zip(view.trace.shapes_of(task));
+    let rows = context.trace.rows_of(task).iter().zip(context.trace.shapes_of(task));
     for (at, (&row, &shape)) in rows.enumerate() {
-        let Some(kind) = kinds.of_shape(shape).filter(|_| view.selection.has(row)) else { continue };
+        let Some(kind) = kinds.of_shape(shape).filter(|_| context.selection.has(row)) else { continue };
         // A file whose name is not known may be another one in another process.
         let is_named = kind == Kind::File && events.target(row).is_some();
         let process = if is_named { 0 } else { known.pid };
-        let wait = waited(view, task, at, row);
+        let wait = waited(context, task, at, row);
         let dur_ns = (wait.end_ns - wait.start_ns).max(0);
         let sum = sums.entry((known.capture, kind, process, events.target(row))).or_default();
         sum.waits += 1;
         sum.total_ns += dur_ns;
         sum.longest_ns = sum.longest_ns.max(dur_ns);
-        sum.own_ns += view.exclusive_ns(row);
+        sum.own_ns += context.exclusive_ns(row);
         if kept < KEPT_OF_A_TASK {
             kept += 1;
             sum.kept.push(wait);
@@ -157,24 +157,24 @@ fn of_task(view: &View<'_>, kinds: &Kinds<Kind>, task: u32) -> FxHashMap<Key, Su
     sums
 }
 
-fn waited(view: &View<'_>, task: u32, at: usize, row: u32) -> Waited {
-    let (trace, events) = (view.trace, &view.trace.events);
+fn waited(context: &TableContext<'_>, task: u32, at: usize, row: u32) -> LockWait {
+    let (trace, events) = (context.trace, &context.trace.events);
     let start_ns = events.start_ns(row);
     let end_ns = match events.outcome(row) {
-        Outcome::Open if start_ns != NO_NS => capture_end_ns(view, task).max(start_ns),
+        Outcome::Open if start_ns != NO_NS => capture_end_ns(context, task).max(start_ns),
         _ => events.end_ns(row).unwrap_or(start_ns),
     };
     let span = Span { row, start_ns, end_ns };
-    let edge = if end_ns > start_ns { view.wakers.waker(trace, task, at, span) } else { None };
+    let edge = if end_ns > start_ns { context.wakers.waker(trace, task, at, span) } else { None };
     // Where the path comes through a wait, it has what the waiter did next.
-    let next = || trace.rows_of(task).get(at + 1).map_or(0, |&next| view.exclusive_ns(next));
-    let on_path = view.exclusive_ns(row) > 0 || view.charges.behind_ns(row) > 0 || next() > 0;
-    Waited { row, task, start_ns, end_ns, holder: edge.map(|edge| edge.task), on_path }
+    let next = || trace.rows_of(task).get(at + 1).map_or(0, |&next| context.exclusive_ns(next));
+    let on_path = context.exclusive_ns(row) > 0 || context.attribution.gap_after_ns(row) > 0 || next() > 0;
+    LockWait { row, task, start_ns, end_ns, holder: edge.map(|edge| edge.task), on_path }
 }
 
-fn capture_end_ns(view: &View<'_>, task: u32) -> i64 {
-    let capture = view.trace.tasks.get(task as usize).map(|task| task.capture as usize);
-    capture.and_then(|number| view.trace.captures.get(number)).map_or(NO_NS, |capture| capture.last_ns)
+fn capture_end_ns(context: &TableContext<'_>, task: u32) -> i64 {
+    let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| context.trace.captures.get(number)).map_or(NO_NS, |capture| capture.last_ns)
 }
 
 /// When somebody on the path waited for a lock.
@@ -188,9 +188,9 @@ struct Times {
 }
 
 impl Times {
-    fn new(view: &View<'_>, capture: u32, sum: &Sum) -> Times {
-        let window = view.windows.iter().find(|window| window.capture == capture && window.root.is_some());
-        let clipped = |wait: &Waited| {
+    fn new(context: &TableContext<'_>, capture: u32, sum: &Sum) -> Times {
+        let window = context.windows.iter().find(|window| window.capture == capture && window.root.is_some());
+        let clipped = |wait: &LockWait| {
             let window = window?;
             let (from, to) = (wait.start_ns.max(window.start_ns), wait.end_ns.min(window.end_ns));
             (from < to && wait.start_ns != NO_NS).then_some((from, to))
@@ -225,15 +225,22 @@ fn longest_hold_ns(times: &[(i64, i64)], sum: &Sum) -> i64 {
     times.iter().map(longest).max().unwrap_or(0)
 }
 
-fn write(view: &View<'_>, key: Key, sum: &Sum, times: &Times, look_into: bool, sheet: &mut Sheet<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    key: Key,
+    sum: &Sum,
+    times: &Times,
+    look_into: bool,
+    sheet: &mut TableBuilder<'_>,
+) {
     let Some(first) = sum.kept.first() else { return };
     let longest = sum.kept.iter().max_by_key(|wait| wait.end_ns - wait.start_ns).unwrap_or(first);
     let waiters: FxHashSet<u32> = sum.kept.iter().map(|wait| wait.task).collect();
     let holders: FxHashSet<u32> = sum.kept.iter().filter_map(|wait| wait.holder).collect();
-    let handed_on = sum.kept.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(view, by, &waiters)).count();
-    let shape = view.trace.events.shape(longest.row);
-    let holder = longest.holder.and_then(|by| view.trace.tasks.get(by as usize).map(|task| (by, task)));
-    sheet.who(longest.task, longest.row);
+    let handed_on = sum.kept.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(context, by, &waiters)).count();
+    let shape = context.trace.events.shape(longest.row);
+    let holder = longest.holder.and_then(|by| context.trace.tasks.get(by as usize).map(|task| (by, task)));
+    sheet.task_columns(longest.task, longest.row);
     sheet.string("kind", Some(key.1.name()));
     sheet.text("syscall", shape.syscall);
     sheet.text("op", shape.op);
@@ -250,11 +257,11 @@ fn write(view: &View<'_>, key: Key, sum: &Sum, times: &Times, look_into: bool, s
     sheet.int("longest_hold_ns", times.longest_hold_ns);
     sheet.int("could_free_ns", could_free_ns(times, holders.is_empty()));
     sheet.some_int("holder_pid", holder.map(|(_, task)| i64::from(task.pid)));
-    sheet.text("holder_program", holder.map_or(Text::NONE, |(by, _)| view.program(by, longest.row)));
-    let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(view, by, longest));
+    sheet.text("holder_program", holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)));
+    let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(context, by, longest));
     sheet.string("holder_did", did.as_deref());
     sheet.lines(first.row, sum.kept.iter().map(|wait| wait.row).max().unwrap_or(first.row));
-    sheet.members(Members::Times { capture: key.0, times: times.waited.clone() });
+    sheet.members(Provenance::Times { capture: key.0, times: times.waited.clone() });
 }
 
 /// If all could go on at once, the longest hold stays. Where nobody is seen to hold the lock, all of the wait may go.
@@ -263,14 +270,14 @@ fn could_free_ns(times: &Times, nobody_holds: bool) -> i64 {
 }
 
 /// Whether a task waited itself, or was made by one that did: a lock of a file is given back by the last process that has it.
-fn is_of(view: &View<'_>, task: u32, waiters: &FxHashSet<u32>) -> bool {
-    let creator = view.trace.tasks.get(task as usize).map(|task| task.creator);
+fn is_of(context: &TableContext<'_>, task: u32, waiters: &FxHashSet<u32>) -> bool {
+    let creator = context.trace.tasks.get(task as usize).map(|task| task.creator);
     waiters.contains(&task) || creator.is_some_and(|creator| waiters.contains(&creator))
 }
 
 /// What the holder and its descendants spent most time on during a wait, apart from waiting for each other.
-fn meanwhile(view: &View<'_>, holder: u32, wait: &Waited) -> Option<String> {
-    let (trace, events) = (view.trace, &view.trace.events);
+fn meanwhile(context: &TableContext<'_>, holder: u32, wait: &LockWait) -> Option<String> {
+    let (trace, events) = (context.trace, &context.trace.events);
     let capture = trace.captures.get(trace.tasks.get(holder as usize)?.capture as usize)?;
     let mut sums: FxHashMap<(Text, Text), i64> = FxHashMap::default();
     let lock = events.shape(wait.row);
@@ -291,7 +298,7 @@ fn meanwhile(view: &View<'_>, holder: u32, wait: &Waited) -> Option<String> {
             if !is_for_others && (shape.syscall, shape.target) != (lock.syscall, lock.target) {
                 let end_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row)).min(wait.end_ns);
                 let inside_ns = end_ns - events.start_ns(row).max(wait.start_ns);
-                *sums.entry((view.program(task, row), shape.syscall)).or_default() += inside_ns.max(0);
+                *sums.entry((context.program(task, row), shape.syscall)).or_default() += inside_ns.max(0);
             }
         }
     }
@@ -323,7 +330,7 @@ mod tests {
         let host =
             task(1).fork(0, 1, 2).fork(1, 2, 3).fork(2, 3, 4).wait4(3, 102, 2).wait4(102, 202, 3).wait4(202, 302, 4);
         let plans = vec![host.exit(303), jail(2, 3, 4, 100), jail(3, 4, 101, 200), jail(4, 5, 201, 300)];
-        assert_eq!(rows(&build(plans), super::found, &COLUMNS), ["file 3 2 3 2 2 196 198 98"]);
+        assert_eq!(rows(&build(plans), super::build, &COLUMNS), ["file 3 2 3 2 2 196 198 98"]);
     }
 
     #[test]
@@ -331,13 +338,13 @@ mod tests {
         let waiter = task(9).call("flock", 10, 101).op("LOCK_EX").on("/l").returns(0).exit(110);
         let holder = task(2).call("flock", 1, 2).op("LOCK_EX").on("/l").returns(0).call("fsync", 3, 99);
         let holder = holder.call("flock", 100, 101).op("LOCK_UN").on("/l").returns(0).exit(105);
-        assert_eq!(rows(&build(vec![holder, waiter]), super::found, &["holder_pid", "holder_did"]), ["2 fsync"]);
+        assert_eq!(rows(&build(vec![holder, waiter]), super::build, &["holder_pid", "holder_did"]), ["2 fsync"]);
     }
 
     #[test]
     fn a_lock_that_is_free_costs_nothing() {
         let plans = vec![jail(2, 3, 4, 100)];
-        assert_eq!(rows(&build(plans), super::found, &COLUMNS[..7]), ["file 1 0 1 0 1 1"]);
+        assert_eq!(rows(&build(plans), super::build, &COLUMNS[..7]), ["file 1 0 1 0 1 1"]);
     }
 
     #[test]
@@ -356,6 +363,6 @@ mod tests {
             .on("0x1")
             .returns(0)
             .call("write", 52, 60);
-        assert_eq!(rows(&build(vec![main, worker]), super::found, &["kind", "waiters", "handed_on"]), ["futex 1 0"]);
+        assert_eq!(rows(&build(vec![main, worker]), super::build, &["kind", "waiters", "handed_on"]), ["futex 1 0"]);
     }
 }

@@ -11,19 +11,19 @@
 mod search;
 
 use super::paths::{Answer, answer, ending, look, parts, stem};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Call, Kinds, processes};
-use crate::tables::lookups::search::{Part, Search};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, processes};
+use crate::tables::lookups::search::{DirectorySearch, PathPart};
 use parsers::{Interner, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
 /// So many directories and no more are named.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// How names and directories of misses belong together.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -46,16 +46,16 @@ impl Kind {
 type Key = (Kind, u32);
 
 /// Misses by process and by where it searches.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, shape| look(syscall).map(|_| answer(view, shape)));
-    if !search::reach_floor(view, &kinds) {
-        return Sheet::new(view, "lookups").finish();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, shape| look(syscall).map(|_| answer(context, shape)));
+    if !search::reach_threshold(context, &kinds) {
+        return TableBuilder::new(context, "lookups").finish();
     }
-    let processes = processes(view);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let mut sheet = Sheet::new(view, "lookups");
-    for group in grouping::few(view, groups, |&(kind, _)| (kind, 0)) {
-        write(view, &group, &mut sheet);
+    let processes = processes(context);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "lookups");
+    for group in grouping::limit_groups(context, groups, |&(kind, _)| (kind, 0)) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
@@ -104,22 +104,22 @@ struct Searched {
     loose: Vec<(Text, u32, u32, u32)>,
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Answer>, tasks: &[u32]) -> Vec<Group<Key>> {
-    let texts = &view.trace.events.texts;
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
+    let texts = &context.trace.events.texts;
     let mut names = Names { texts, numbers: FxHashMap::default(), parts: FxHashMap::default() };
     let mut searched = Searched::default();
     for &task in tasks {
-        let (mut search, mut tries) = (Search::default(), Tries::default());
-        for call in kinds.by_program(view, task) {
-            let target = view.trace.events.target(call.row);
+        let (mut search, mut tries) = (DirectorySearch::default(), Tries::default());
+        for call in kinds.by_program(context, task) {
+            let target = context.trace.events.target(call.row);
             if target == Text::NONE {
                 continue;
             }
             let part = search.step(&call, || texts.bytes(target));
-            if matches!(part, Part::None | Part::Begins) {
+            if matches!(part, PathPart::None | PathPart::Begins) {
                 searched.end(&mut tries);
             }
-            if part != Part::None {
+            if part != PathPart::None {
                 tries.add(&call, part, || names.of(target));
             }
         }
@@ -130,12 +130,12 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Answer>, tasks: &[u32]) -> Vec<Grou
 
 impl Tries {
     /// Take in a lookup, by stem and directory.
-    fn add(&mut self, call: &Call<Answer>, part: Part, names: impl FnOnce() -> (u32, u32)) {
-        if part == Part::Directory {
+    fn add(&mut self, call: &ClassifiedCall<Answer>, part: PathPart, names: impl FnOnce() -> (u32, u32)) {
+        if part == PathPart::Directory {
             return self.rows.push(call.row);
         }
         let (stem, directory) = names();
-        if part == Part::Begins {
+        if part == PathPart::Begins {
             (self.stem, self.program) = (stem, call.program);
         }
         if call.kind == Answer::Missing {
@@ -164,12 +164,13 @@ impl Searched {
     }
 
     /// Searches with directories in common belong together.
-    fn groups(self, task: u32) -> Vec<Group<Key>> {
+    fn groups(self, task: u32) -> Vec<CallGroup<Key>> {
         let mut lists = Lists::default();
         self.searches.iter().for_each(|search| lists.join(&search.directories));
-        let mut groups: FxHashMap<(Text, Key), Group<Key>> = FxHashMap::default();
+        let mut groups: FxHashMap<(Text, Key), CallGroup<Key>> = FxHashMap::default();
         let mut add = |program: Text, key: Key, rows: &[u32], counts: [i64; 2]| {
-            let group = groups.entry((program, key)).or_insert_with(|| Group::of_one(task, program, key, Vec::new()));
+            let group =
+                groups.entry((program, key)).or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
             group.rows.extend(rows);
             group.counts.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
         };
@@ -215,9 +216,9 @@ impl Lists {
     }
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
-    let (events, sum) = (&view.trace.events, group.sum(view));
-    let missing = |row: &&u32| answer(view, &events.shape(**row)) == Answer::Missing;
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+    let (events, sum) = (&context.trace.events, group.sum(context));
+    let missing = |row: &&u32| answer(context, &events.shape(**row)) == Answer::Missing;
     let missed: Vec<Text> = group.rows.iter().filter(missing).map(|&row| events.target(row)).collect();
     let places: FxHashSet<&[u8]> = missed.iter().map(|&target| parts(events.texts.bytes(target)).0).collect();
     let (mut stems, mut endings) = (FxHashSet::default(), FxHashMap::default());
@@ -231,9 +232,9 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     }
     let ending =
         endings.into_iter().max_by_key(|&(ending, count)| (count, ending)).map_or(&b""[..], |(ending, _)| ending);
-    sheet.whose(group);
+    sheet.group_columns(group);
     sheet.string("kind", Some(group.key.0.name()));
-    sheet.text("syscall", grouping::commonest(view, &group.rows));
+    sheet.text("syscall", grouping::commonest(context, &group.rows));
     sheet.text("target", commonest(&missed));
     sheet.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
     sheet.int("searches", group.counts[0]);
@@ -243,7 +244,7 @@ fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
     sheet.list("searched", largest(directories));
     sheet.int("misses", missed.len() as i64);
     sheet.sum(&sum);
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 /// What was looked for most often; of several, the first.
@@ -263,12 +264,11 @@ fn largest(directories: FxHashMap<&[u8], u32>) -> Vec<String> {
         b"" => ".".to_owned(),
         named => String::from_utf8_lossy(named).into_owned(),
     };
-    directories.iter().take(MOST_NAMED).map(|&(directory, _)| text(directory)).collect()
+    directories.iter().take(MAX_NAMED).map(|&(directory, _)| text(directory)).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 8] = ["kind", "searches", "found", "names", "directories", "misses", "calls", "searched"];
@@ -282,7 +282,7 @@ mod tests {
     }
 
     fn found_in(paths: &[&str]) -> Vec<String> {
-        rows(&build(vec![opens(task(1), paths).exit(9999)]), found, &COLUMNS)
+        rows(&build(vec![opens(task(1), paths).exit(9999)]), super::build, &COLUMNS)
     }
 
     #[test]

@@ -10,10 +10,10 @@ use crate::query::selection::Selection;
 use crate::store::classes::moves_bytes;
 use crate::store::events::{EventKind, EventTable};
 use crate::store::trace::Trace;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
 use crate::table_support::grouping;
-use crate::table_support::provenance::Members;
+use crate::table_support::provenance::Provenance;
 pub use crate::tables::loops::nests::Around;
 use crate::tables::loops::nests::Nest;
 use parsers::syscalls::{self, Class};
@@ -23,7 +23,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
 /// The longest loops that are kept: of one task, and of all.
-const MOST: (usize, usize) = (256, 20_000);
+const MAX_LOOPS: (usize, usize) = (256, 20_000);
 
 /// A repeated sequence of calls.
 #[derive(Clone, Debug, PartialEq)]
@@ -32,7 +32,7 @@ pub struct Loop {
     pub task: u32,
     /// How often it went round.
     pub turns: u64,
-    /// Calls of the commonest turn, as numbers of [`Shapes`].
+    /// Calls of the commonest turn, as numbers of [`LoopShapes`].
     pub body: Vec<u32>,
     /// From the start of the first turn to the end of the last; [`NO_NS`] without a clock or durations.
     pub total_ns: i64,
@@ -60,17 +60,17 @@ pub struct Loop {
     pub last_row: u32,
 }
 
-/// Shapes without their targets: what a loop is made of.
-pub struct Shapes {
+/// LoopShapes without their targets: what a loop is made of.
+pub struct LoopShapes {
     of_shape: Vec<u32>,
     parts: Vec<(Text, Text, Text, Outcome)>,
     /// Whether a part returns the number of bytes that it moved.
     moves: Vec<bool>,
 }
 
-impl Shapes {
+impl LoopShapes {
     /// Number the shapes of a trace.
-    pub fn new(events: &EventTable) -> Shapes {
+    pub fn new(events: &EventTable) -> LoopShapes {
         let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
         let mut parts = Vec::new();
         let of_shape = events.shapes().iter().map(|shape| {
@@ -84,7 +84,7 @@ impl Shapes {
         let is_moving =
             |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && moves_bytes(events.texts.bytes(part.0));
         let moves = parts.iter().map(is_moving).collect();
-        Shapes { of_shape, parts, moves }
+        LoopShapes { of_shape, parts, moves }
     }
 
     fn of(&self, events: &EventTable, row: u32) -> u32 {
@@ -124,28 +124,28 @@ impl Shapes {
 }
 
 /// The loops of all chosen tasks, the longest first; of nested ones the one that explains the cost.
-pub fn loops(view: &View<'_>) -> (Shapes, Vec<Loop>) {
-    let (trace, selection) = (view.trace, view.selection);
-    let shapes = Shapes::new(&trace.events);
-    let tasks: Vec<u32> = view.tasks().collect();
+pub fn loops(context: &TableContext<'_>) -> (LoopShapes, Vec<Loop>) {
+    let (trace, selection) = (context.trace, context.selection);
+    let shapes = LoopShapes::new(&trace.events);
+    let tasks: Vec<u32> = context.tasks().collect();
     let found = tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
-    (shapes, longest(found, MOST.1))
+    (shapes, longest(found, MAX_LOOPS.1))
 }
 
-fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &Shapes, task: u32) -> Vec<Loop> {
+fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task: u32) -> Vec<Loop> {
     let events = &trace.events;
     let is_call = |&row: &u32| events.kind(row) == EventKind::Call && selection.has(row);
     let rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_call).collect();
-    if rows.len() < turns::FEWEST_TURNS {
+    if rows.len() < turns::MIN_TURNS {
         return Vec::new();
     }
     let of_rows: Vec<u32> = rows.iter().map(|&row| shapes.of(events, row)).collect();
     let calls = Calls { events, shapes, task, rows: &rows, of_rows: &of_rows };
     let (cost_ns, time_ns) = (|at: usize| events.dur_ns(rows[at]).max(0), |range| calls.time_ns(range));
     let (of_rows, kinds) = (&of_rows[..], shapes.parts.len());
-    let found = nests::nests(&nests::Calls { shapes: of_rows, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
+    let found = nests::nests(&nests::NestInput { shapes: of_rows, kinds, cost_ns: &cost_ns, time_ns: &time_ns });
     let found: Vec<Loop> = found.into_iter().map(|nest| calls.measured(nest)).collect();
-    longest(found, MOST.0)
+    longest(found, MAX_LOOPS.0)
 }
 
 /// The longest loops, the longest first.
@@ -158,7 +158,7 @@ fn longest(mut found: Vec<Loop>, most: usize) -> Vec<Loop> {
 /// The calls of one task.
 struct Calls<'a> {
     events: &'a EventTable,
-    shapes: &'a Shapes,
+    shapes: &'a LoopShapes,
     task: u32,
     rows: &'a [u32],
     of_rows: &'a [u32],
@@ -222,12 +222,12 @@ fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
 }
 
 /// The loops as a table.
-pub fn found(view: &View<'_>) -> Found {
-    let (shapes, found) = loops(view);
-    let events = &view.trace.events;
-    let mut sheet = Sheet::new(view, "loops");
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let (shapes, found) = loops(context);
+    let events = &context.trace.events;
+    let mut sheet = TableBuilder::new(context, "loops");
     for one in &found {
-        sheet.who(one.task, one.first_row);
+        sheet.task_columns(one.task, one.first_row);
         sheet.int("turns", one.turns as i64);
         sheet.int("period", one.body.len() as i64);
         sheet.list("body", shapes.texts(events, &one.body));
@@ -250,21 +250,21 @@ pub fn found(view: &View<'_>) -> Found {
         let outer = around.map(|around| around.trend).unwrap_or_default();
         sheet.float("outer_trend", outer.time);
         sheet.float("outer_calls_trend", outer.calls);
-        let (all_ns, dominant_ns) = on_path(view, &shapes, one);
+        let (all_ns, dominant_ns) = on_path(context, &shapes, one);
         sheet.path_ns(all_ns);
         sheet.int("dominant_exclusive_ns", dominant_ns);
-        sheet.int("freeable_ns", freeable_ns(view, one, all_ns));
+        sheet.int("freeable_ns", freeable_ns(context, one, all_ns));
         sheet.lines(one.first_row, one.last_row);
         let Loop { task, first_row, last_row, .. } = *one;
-        sheet.members(Members::Stretch { task, first_row, last_row });
+        sheet.members(Provenance::Stretch { task, first_row, last_row });
     }
     sheet.finish()
 }
 
 /// What could be freed of a loop at most. Calls that take as long as ones that do nothing are only many: what they and the
 /// gaps between them take is the tracer's.
-fn freeable_ns(view: &View<'_>, one: &Loop, all_ns: i64) -> i64 {
-    let quick_ns = view.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
+fn freeable_ns(context: &TableContext<'_>, one: &Loop, all_ns: i64) -> i64 {
+    let quick_ns = context.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
     if one.dominant_p50_ns <= 0 {
         return all_ns;
     }
@@ -273,18 +273,18 @@ fn freeable_ns(view: &View<'_>, one: &Loop, all_ns: i64) -> i64 {
 }
 
 /// Time on the path of a loop, and of its dominant call.
-fn on_path(view: &View<'_>, shapes: &Shapes, one: &Loop) -> (i64, i64) {
+fn on_path(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> (i64, i64) {
     let (mut all_ns, mut dominant_ns) = (0, 0);
-    for &row in view.trace.rows_from(one.task, one.first_row) {
-        let ns = view.exclusive_ns(row);
+    for &row in context.trace.rows_from(one.task, one.first_row) {
+        let ns = context.exclusive_ns(row);
         all_ns += ns;
-        if shapes.of(&view.trace.events, row) == one.dominant {
+        if shapes.of(&context.trace.events, row) == one.dominant {
             dominant_ns += ns;
         }
         if row == one.last_row {
             break;
         }
-        all_ns += view.charges.behind_ns(row);
+        all_ns += context.attribution.gap_after_ns(row);
     }
     (all_ns, dominant_ns)
 }

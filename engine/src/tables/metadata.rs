@@ -5,12 +5,12 @@
 //! stat /a ENOENT | mkdir /a | stat /a = 0                      another answer, and a change in between: none
 //! ```
 
-use super::paths::{Look, look};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group, Grouped};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Kinds, costliest};
+use super::paths::{PathLookup, look};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -41,10 +41,12 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
     ];
     match syscall {
         // What is asked about a file that was just opened is asked by its descriptor, if not always by that name.
-        _ if look(syscall) == Some(Look::Open) => Some(Kind::Changes),
+        _ if look(syscall) == Some(PathLookup::Open) => Some(Kind::Changes),
         b"getcwd" | b"__getcwd" => Some(Kind::Asks),
         b"chdir" | b"fchdir" | b"chroot" => Some(Kind::Moves),
-        _ if matches!(look(syscall), Some(Look::Stat | Look::Access | Look::Link)) => Some(Kind::Asks),
+        _ if matches!(look(syscall), Some(PathLookup::Stat | PathLookup::Access | PathLookup::Link)) => {
+            Some(Kind::Asks)
+        }
         _ => CHANGES.iter().any(|name| syscall.starts_with(name)).then_some(Kind::Changes),
     }
 }
@@ -55,24 +57,24 @@ pub(super) fn asks(syscall: &[u8]) -> bool {
 }
 
 /// Repeats by process and syscall.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, _| kind(syscall));
-    let processes = costliest(view, &kinds);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let mut sheet = Sheet::new(view, "metadata");
-    for group in grouping::few(view, groups, |&syscall| syscall) {
-        write(view, &group, &mut sheet);
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, _| kind(syscall));
+    let processes = costliest(context, &kinds);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "metadata");
+    for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Text>> {
-    let events = &view.trace.events;
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Text>> {
+    let events = &context.trace.events;
     let mut answers: FxHashMap<(Text, Text), u32> = FxHashMap::default();
     let mut asked: FxHashMap<(Text, Text), i64> = FxHashMap::default();
-    let mut repeats: Grouped<(Text, Text)> = Grouped::default();
+    let mut repeats: Grouping<(Text, Text)> = Grouping::default();
     let mut changed: FxHashMap<Text, u32> = FxHashMap::default();
-    for (call, number) in kinds.calls_of(view, tasks, |_| true).into_iter().zip(1u32..) {
+    for (call, number) in kinds.calls_of(context, tasks, |_| true).into_iter().zip(1u32..) {
         let (target, shape) = (events.target(call.row), events.shape(call.row));
         match call.kind {
             // A relative path means something else now, and so does the answer to getcwd.
@@ -90,31 +92,30 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
             }
         }
     }
-    let groups = repeats.groups.into_iter().map(|((program, syscall), rows)| Group {
+    let groups = repeats.groups.into_iter().map(|((program, syscall), rows)| CallGroup {
         counts: [asked.get(&(program, syscall)).copied().unwrap_or(0), 0],
-        ..Group::of_one(tasks[0], program, syscall, rows)
+        ..CallGroup::of_one(tasks[0], program, syscall, rows)
     });
     groups.collect()
 }
 
-fn write(view: &View<'_>, group: &Group<Text>, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Text>, sheet: &mut TableBuilder<'_>) {
     let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
-    group.rows.iter().for_each(|&row| *paths.entry(view.trace.events.target(row)).or_insert(0) += 1);
+    group.rows.iter().for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
     let most = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
     let (target, most) = most.map_or((Text::NONE, 0), |(&path, &count)| (path, count));
-    sheet.whose(group);
+    sheet.group_columns(group);
     sheet.text("syscall", group.key);
     sheet.text("target", target);
     sheet.int("most", most);
     sheet.int("paths", paths.len() as i64);
     sheet.int("asked", group.counts[0]);
-    sheet.sum(&group.sum(view));
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.sum(&group.sum(context));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     /// Calls as `name path`, or `name path ERRNO`, 10 apart.
@@ -125,7 +126,7 @@ mod tests {
             words.next().map_or_else(|| plan.clone().returns(0), |errno| plan.clone().fails(errno))
         });
         let columns = ["syscall", "target", "most", "paths", "asked", "calls", "failed"];
-        rows(&build(vec![plan.exit(9999)]), found, &columns)
+        rows(&build(vec![plan.exit(9999)]), super::build, &columns)
     }
 
     #[test]

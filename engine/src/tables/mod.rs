@@ -46,47 +46,47 @@ mod timeouts;
 mod traffic;
 mod turns;
 
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::pruning::{Floor, Reached, reached};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::pruning::{Pruning, Threshold, prune};
 pub(crate) use crate::tables::traffic::Moved;
 
 /// Makes a table.
-pub type Make = fn(&View<'_>) -> Found;
+pub type Make = fn(&TableContext<'_>) -> BuiltTable;
 
 /// All of these tables, by the names that users and rules say.
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
-    ("ancestor_walks", ancestor_walks::found),
-    ("captures", captures::found),
-    ("children", children::found),
-    ("commands", commands::found),
-    ("connects", connects::found),
-    ("cpu", cpu::found),
-    ("fd_sweeps", fd_sweeps::found),
-    ("forks", forks::found),
-    ("gap_lengths", gap_lengths::found),
-    ("io", io::found),
-    ("items", items::found),
-    ("kills", kills::found),
-    ("locks", locks::found),
-    ("lookups", lookups::found),
-    ("loops", loops::found),
-    ("metadata", metadata::found),
-    ("outliers", outliers::found),
-    ("polls", polls::found),
-    ("requests", requests::found),
-    ("rereads", rereads::found),
-    ("rescans", rescans::found),
-    ("retries", retries::found),
-    ("siblings", siblings::found),
-    ("signals", signals::found),
-    ("sleeps", sleeps::found),
-    ("slow_targets", slow_targets::found),
-    ("stages", stages::found),
-    ("stops", stops::found),
-    ("syncs", syncs::found),
-    ("timeouts", timeouts::found),
+    ("ancestor_walks", ancestor_walks::build),
+    ("captures", captures::build),
+    ("children", children::build),
+    ("commands", commands::build),
+    ("connects", connects::build),
+    ("cpu", cpu::build),
+    ("fd_sweeps", fd_sweeps::build),
+    ("forks", forks::build),
+    ("gap_lengths", gap_lengths::build),
+    ("io", io::build),
+    ("items", items::build),
+    ("kills", kills::build),
+    ("locks", locks::build),
+    ("lookups", lookups::build),
+    ("loops", loops::build),
+    ("metadata", metadata::build),
+    ("outliers", outliers::build),
+    ("polls", polls::build),
+    ("requests", requests::build),
+    ("rereads", rereads::build),
+    ("rescans", rescans::build),
+    ("retries", retries::build),
+    ("siblings", siblings::build),
+    ("signals", signals::build),
+    ("sleeps", sleeps::build),
+    ("slow_targets", slow_targets::build),
+    ("stages", stages::build),
+    ("stops", stops::build),
+    ("syncs", syncs::build),
+    ("timeouts", timeouts::build),
 ];
 
 /// How a table of this name is made.
@@ -99,14 +99,18 @@ pub fn listed(name: &str) -> Option<(&'static str, Make)> {
     TABLES.iter().find(|(known, _)| *known == name).copied()
 }
 
-/// A table; of it at least the rows that reach a floor, if there is one.
-pub fn made(view: &View<'_>, (name, make): (&'static str, Make), floor: Option<&Floor>) -> Found {
-    let Some(floor) = floor else { return make(view) };
-    let view = &View { floor: Some(floor), ..*view };
-    let Some((_, cost)) = costs::COSTS.iter().find(|(known, _)| *known == name) else { return make(view) };
-    match reached(view, cost, floor) {
-        Reached::All => make(view),
-        Reached::Nothing => Sheet::new(view, name).finish(),
-        Reached::Tasks(tasks) => make(&View { matters: Some(&tasks), ..*view }),
+/// A table; of it at least the rows that reach a threshold, if there is one.
+pub fn made(
+    context: &TableContext<'_>,
+    (name, make): (&'static str, Make),
+    threshold: Option<&Threshold>,
+) -> BuiltTable {
+    let Some(threshold) = threshold else { return make(context) };
+    let context = &TableContext { threshold: Some(threshold), ..*context };
+    let Some((_, cost)) = costs::COSTS.iter().find(|(known, _)| *known == name) else { return make(context) };
+    match prune(context, cost, threshold) {
+        Pruning::All => make(context),
+        Pruning::Nothing => TableBuilder::new(context, name).finish(),
+        Pruning::Tasks(tasks) => make(&TableContext { matters: Some(&tasks), ..*context }),
     }
 }

@@ -5,19 +5,19 @@
 //! ```
 //! A kind is what a program does by one syscall and sub-operation.
 
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// How many calls of a kind are told.
-const MOST_OF_A_KIND: usize = 3;
+const MAX_OF_A_KIND: usize = 3;
 /// How many kinds are.
-const MOST_KINDS: usize = 24;
+const MAX_KINDS: usize = 24;
 
 /// Capture, program, syscall and sub-operation.
 type Key = (u32, Text, Text, Text);
@@ -27,7 +27,7 @@ type Key = (u32, Text, Text, Text);
 struct Seen {
     calls: i64,
     total_ns: i64,
-    longest: [Option<(i64, u32)>; MOST_OF_A_KIND],
+    longest: [Option<(i64, u32)>; MAX_OF_A_KIND],
 }
 
 impl Seen {
@@ -62,50 +62,55 @@ impl Seen {
     }
 
     /// Whether the longest is above the mean: where all are equal, none stands out.
-    fn stands_out(&self, view: &View<'_>) -> bool {
-        let dur_ns = |row: u32| view.trace.events.dur_ns(row);
+    fn stands_out(&self, context: &TableContext<'_>) -> bool {
+        let dur_ns = |row: u32| context.trace.events.dur_ns(row);
         self.longest[0].is_some_and(|(_, row)| self.calls > 1 && dur_ns(row) > self.total_ns / self.calls)
     }
 }
 
 /// The longest calls of each kind.
-pub fn found(view: &View<'_>) -> Found {
-    let events = &view.trace.events;
-    let names = Names::new(view);
-    let kinds = Kinds::new(view, |_, shape| names.number_of.get(&(shape.syscall, shape.op)).copied());
-    let tasks: Vec<u32> = view.tasks().collect();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let events = &context.trace.events;
+    let names = Names::new(context);
+    let kinds = ShapeIndex::new(context, |_, shape| names.number_of.get(&(shape.syscall, shape.op)).copied());
+    let tasks: Vec<u32> = context.tasks().collect();
     let of_tasks: Vec<(Key, Seen)> = tasks
         .par_iter()
-        .map_init(Scratch::default, |scratch, &task| scratch.of_task(view, &kinds, &names, task))
+        .map_init(Scratch::default, |scratch, &task| scratch.of_task(context, &kinds, &names, task))
         .flatten_iter()
         .collect();
     let mut seen: FxHashMap<Key, Seen> = FxHashMap::default();
     of_tasks.iter().for_each(|(key, of_task)| seen.entry(*key).or_default().merge(of_task));
-    let mut chosen: Vec<(Key, Seen)> = seen.into_iter().filter(|(_, seen)| seen.stands_out(view)).collect();
+    let mut chosen: Vec<(Key, Seen)> = seen.into_iter().filter(|(_, seen)| seen.stands_out(context)).collect();
     chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
-    chosen.truncate(MOST_KINDS);
-    let mut durs = durations(view, &kinds, &names, &chosen);
-    let mut sheet = Sheet::new(view, "outliers");
+    chosen.truncate(MAX_KINDS);
+    let mut durs = durations(context, &kinds, &names, &chosen);
+    let mut sheet = TableBuilder::new(context, "outliers");
     for (key, seen) in &chosen {
         let mut durs = durs.remove(key).unwrap_or_default();
         let p50_ns = median(&mut durs);
         for &(_, row) in seen.longest.iter().flatten().filter(|&&(_, row)| events.dur_ns(row) > p50_ns) {
-            write(view, key, row, (&durs, p50_ns), &mut sheet);
+            write(context, key, row, (&durs, p50_ns), &mut sheet);
         }
     }
     sheet.finish()
 }
 
 /// How long the calls of these kinds took.
-fn durations(view: &View<'_>, kinds: &Kinds<u32>, names: &Names, chosen: &[(Key, Seen)]) -> FxHashMap<Key, Vec<i64>> {
+fn durations(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<u32>,
+    names: &Names,
+    chosen: &[(Key, Seen)],
+) -> FxHashMap<Key, Vec<i64>> {
     let wanted: FxHashSet<(Text, Text)> = chosen.iter().map(|&((_, _, syscall, op), _)| (syscall, op)).collect();
     let is_wanted: Vec<bool> = names.names.iter().map(|name| wanted.contains(name)).collect();
     let mut durs: FxHashMap<Key, Vec<i64>> = chosen.iter().map(|(key, _)| (*key, Vec::new())).collect();
-    for task in view.tasks().filter(|_| !chosen.is_empty()) {
-        let capture = view.trace.tasks[task as usize].capture;
-        for call in kinds.by_program(view, task).filter(|call| is_wanted[call.kind as usize]) {
+    for task in context.tasks().filter(|_| !chosen.is_empty()) {
+        let capture = context.trace.tasks[task as usize].capture;
+        for call in kinds.by_program(context, task).filter(|call| is_wanted[call.kind as usize]) {
             let (syscall, op) = names.of(call.kind);
-            let dur_ns = view.trace.events.dur_ns(call.row);
+            let dur_ns = context.trace.events.dur_ns(call.row);
             if let Some(durs) = durs.get_mut(&(capture, call.program, syscall, op)).filter(|_| dur_ns != NO_NS) {
                 durs.push(dur_ns);
             }
@@ -122,9 +127,9 @@ struct Names {
 }
 
 impl Names {
-    fn new(view: &View<'_>) -> Names {
+    fn new(context: &TableContext<'_>) -> Names {
         let mut all = Names::default();
-        for shape in view.trace.events.shapes() {
+        for shape in context.trace.events.shapes() {
             let name = (shape.syscall, shape.op);
             all.number_of.entry(name).or_insert_with(|| {
                 all.names.push(name);
@@ -147,12 +152,18 @@ struct Scratch {
 }
 
 impl Scratch {
-    fn of_task(&mut self, view: &View<'_>, kinds: &Kinds<u32>, names: &Names, task: u32) -> Vec<(Key, Seen)> {
-        let events = &view.trace.events;
-        let capture = view.trace.tasks[task as usize].capture;
+    fn of_task(
+        &mut self,
+        context: &TableContext<'_>,
+        kinds: &ShapeIndex<u32>,
+        names: &Names,
+        task: u32,
+    ) -> Vec<(Key, Seen)> {
+        let events = &context.trace.events;
+        let capture = context.trace.tasks[task as usize].capture;
         let (mut program, mut found) = (Text::NONE, Vec::new());
         self.seen.resize(names.names.len(), Seen::default());
-        for call in kinds.by_program(view, task) {
+        for call in kinds.by_program(context, task) {
             let dur_ns = events.dur_ns(call.row);
             if call.program != program {
                 self.give(names, (capture, program), &mut found);
@@ -162,7 +173,7 @@ impl Scratch {
                 if seen.calls == 0 {
                     self.used.push(call.kind);
                 }
-                seen.add(dur_ns, view.exclusive_ns(call.row), call.row);
+                seen.add(dur_ns, context.exclusive_ns(call.row), call.row);
             }
         }
         self.give(names, (capture, program), &mut found);
@@ -177,30 +188,29 @@ impl Scratch {
     }
 }
 
-fn write(view: &View<'_>, key: &Key, row: u32, (durs, p50_ns): (&[i64], i64), sheet: &mut Sheet<'_>) {
-    let events = &view.trace.events;
+fn write(context: &TableContext<'_>, key: &Key, row: u32, (durs, p50_ns): (&[i64], i64), sheet: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
     let dur_ns = events.dur_ns(row);
     let &(_, _, syscall, op) = key;
-    sheet.who(events.task(row), row);
+    sheet.task_columns(events.task(row), row);
     sheet.text("syscall", syscall);
     sheet.text("op", op);
     sheet.text("target", events.target(row));
     sheet.text("errno", events.shape(row).errno);
-    sheet.string("class", Some(view.wakers.class(view.trace, row).name()));
+    sheet.string("class", Some(context.wakers.class(context.trace, row).name()));
     sheet.int("dur_ns", dur_ns);
     sheet.int("others", durs.len() as i64 - 1);
     sheet.int("p50_ns", p50_ns);
     sheet.float("factor", Some(dur_ns as f64 / p50_ns.max(1) as f64));
     let long = durs.iter().filter(|&&other| other >= dur_ns / 2).count();
     sheet.int("as_long", long as i64 - 1);
-    sheet.path_ns(view.exclusive_ns(row));
+    sheet.path_ns(context.exclusive_ns(row));
     sheet.lines(row, row);
-    sheet.members(Members::Rows(vec![row]));
+    sheet.members(Provenance::Rows(vec![row]));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     fn syncs(durs: &[i64]) -> TaskPlan {
@@ -214,16 +224,16 @@ mod tests {
     fn a_call_stands_out_against_the_others_of_its_kind() {
         let columns = ["syscall", "target", "dur_ns", "others", "p50_ns", "factor", "as_long", "exclusive_ns"];
         let trace = build(vec![syncs(&[2, 1, 900, 2, 2]).exit(9000)]);
-        assert_eq!(rows(&trace, found, &columns), ["fsync /db 900 4 2 450 0 900"]);
+        assert_eq!(rows(&trace, super::build, &columns), ["fsync /db 900 4 2 450 0 900"]);
         let trace = build(vec![syncs(&[2, 500, 900, 2, 2]).exit(9000)]);
         let long = ["fsync /db 900 4 2 450 1 900", "fsync /db 500 4 2 250 1 500"];
-        assert_eq!(rows(&trace, found, &columns), long);
+        assert_eq!(rows(&trace, super::build, &columns), long);
     }
 
     #[test]
     fn where_all_are_alike_or_alone_none_stands_out() {
         for durs in [&[5, 5, 5][..], &[900], &[]] {
-            assert!(rows(&build(vec![syncs(durs).exit(9000)]), found, &["dur_ns"]).is_empty(), "{durs:?}");
+            assert!(rows(&build(vec![syncs(durs).exit(9000)]), super::build, &["dur_ns"]).is_empty(), "{durs:?}");
         }
     }
 }

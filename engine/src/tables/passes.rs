@@ -8,20 +8,20 @@
 //! ```
 //! A pass that begins in the middle (lseek to another place before the first read) reads something else and is none.
 
-use super::io::{Way, way};
-use super::paths::{Look, look};
+use super::io::{Direction, direction};
+use super::paths::{PathLookup, look};
 use crate::store::events::EventTable;
-use crate::table_support::context::View;
-use crate::table_support::shape_index::{Call, Kinds};
+use crate::table_support::context::TableContext;
+use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum PassKind {
     Opens,
     Seeks,
     /// Reads bytes or entries of a directory.
-    Reads(Way),
+    Reads(Direction),
     /// Asks by ioctl for something.
     Asks,
     /// Asks, and there is nothing more.
@@ -30,43 +30,43 @@ pub(crate) enum Kind {
 }
 
 /// What calls are to passes.
-pub(crate) fn kinds(view: &View<'_>) -> Kinds<Kind> {
-    Kinds::new(view, |syscall, shape| {
+pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
+    ShapeIndex::new(context, |syscall, shape| {
         if syscall == b"ioctl" {
             return shape.op.is_some().then_some(if shape.outcome == Outcome::Ok {
-                Kind::Asks
+                PassKind::Asks
             } else {
-                Kind::AsksInVain
+                PassKind::AsksInVain
             });
         }
         if shape.outcome != Outcome::Ok {
             return None;
         }
         match syscall {
-            b"lseek" | b"llseek" | b"_llseek" => Some(Kind::Seeks),
-            _ if look(syscall) == Some(Look::Open) => Some(Kind::Opens),
-            _ => way(syscall).map(|way| match way {
-                Way::Read | Way::List => Kind::Reads(way),
-                Way::Write | Way::Copy => Kind::Writes,
+            b"lseek" | b"llseek" | b"_llseek" => Some(PassKind::Seeks),
+            _ if look(syscall) == Some(PathLookup::Open) => Some(PassKind::Opens),
+            _ => direction(syscall).map(|way| match way {
+                Direction::Read | Direction::List => PassKind::Reads(way),
+                Direction::Write | Direction::Copy => PassKind::Writes,
             }),
         }
     })
 }
 
 /// Targets that are begun again somewhere, by number: of those that are, so many with most time on the path. What has
-/// next to none cannot matter, and most files are opened once. Nothing if they are all below the floor of who asks.
-pub(crate) fn begun_again(view: &View<'_>, kinds: &Kinds<Kind>, most: usize) -> Option<Vec<bool>> {
-    let events = &view.trace.events;
+/// next to none cannot matter, and most files are opened once. Nothing if they are all below the threshold of who asks.
+pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>, most: usize) -> Option<Vec<bool>> {
+    let events = &context.trace.events;
     let mut targets: Vec<(u8, i64)> = vec![(0, 0); events.texts.len()];
-    for (row, kind) in view.tasks().flat_map(|task| kinds.calls(view, task)) {
+    for (row, kind) in context.tasks().flat_map(|task| kinds.calls(context, task)) {
         let begins = match kind {
-            Kind::Opens | Kind::AsksInVain => true,
-            Kind::Seeks => events.ret(row) == 0,
+            PassKind::Opens | PassKind::AsksInVain => true,
+            PassKind::Seeks => events.ret(row) == 0,
             _ => false,
         };
         if let Some((starts, ns)) = targets.get_mut(events.target(row).0 as usize) {
             *starts = starts.saturating_add(u8::from(begins));
-            *ns += view.exclusive_ns(row);
+            *ns += context.exclusive_ns(row);
         }
     }
     let mut order: Vec<u32> =
@@ -77,7 +77,7 @@ pub(crate) fn begun_again(view: &View<'_>, kinds: &Kinds<Kind>, most: usize) -> 
     order.iter().for_each(|&at| chosen[at as usize] = true);
     // No row, and no rows taken together, have more than all of them.
     let ns: i64 = order.iter().map(|&at| targets[at as usize].1).sum();
-    let reaches = view.floor.is_none_or(|floor| ns >= floor.least());
+    let reaches = context.threshold.is_none_or(|threshold| ns >= threshold.least());
     reaches.then_some(chosen)
 }
 
@@ -140,11 +140,16 @@ pub(crate) struct Gone {
 }
 
 /// The passes of a process through what it or another one begins several times.
-pub(crate) fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, chosen: &[bool], tasks: &[u32]) -> Vec<Gone> {
-    let events = &view.trace.events;
+pub(crate) fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<PassKind>,
+    chosen: &[bool],
+    tasks: &[u32],
+) -> Vec<Gone> {
+    let events = &context.trace.events;
     let mut walker = Walker::default();
     let matters = |row: u32| chosen.get(events.target(row).0 as usize) == Some(&true);
-    for call in kinds.calls_of(view, tasks, matters) {
+    for call in kinds.calls_of(context, tasks, matters) {
         walker.step(events, &call, events.target(call.row));
     }
     let Walker { starts, things } = walker;
@@ -163,24 +168,24 @@ struct Walker {
 }
 
 impl Walker {
-    fn step(&mut self, events: &EventTable, call: &Call<Kind>, target: Text) {
+    fn step(&mut self, events: &EventTable, call: &ClassifiedCall<PassKind>, target: Text) {
         let start = self.starts.entry(target).or_default();
         let (row, ret) = (call.row, events.ret(call.row));
         match call.kind {
-            Kind::Opens => start.begin(row, true),
+            PassKind::Opens => start.begin(row, true),
             // To go back right after opening is no new start.
-            Kind::Seeks if ret == 0 && !start.used => start.rows.push(row),
-            Kind::Seeks if ret == 0 => start.begin(row, false),
-            Kind::Seeks => start.elsewhere |= !start.used,
-            Kind::Writes => start.written = true,
-            Kind::Reads(way) => {
+            PassKind::Seeks if ret == 0 && !start.used => start.rows.push(row),
+            PassKind::Seeks if ret == 0 => start.begin(row, false),
+            PassKind::Seeks => start.elsewhere |= !start.used,
+            PassKind::Writes => start.written = true,
+            PassKind::Reads(way) => {
                 let passes = self.things.entry((call.program, (target, Text::NONE))).or_default();
-                passes.is_list = way == Way::List;
+                passes.is_list = way == Direction::List;
                 passes.entry(start, row, events.bytes(row).unwrap_or(0), false);
             }
-            Kind::Asks | Kind::AsksInVain => {
+            PassKind::Asks | PassKind::AsksInVain => {
                 let passes = self.things.entry((call.program, (target, events.shape(row).op))).or_default();
-                passes.entry(start, row, i64::from(call.kind == Kind::Asks), true);
+                passes.entry(start, row, i64::from(call.kind == PassKind::Asks), true);
             }
         }
     }

@@ -2,12 +2,12 @@
 
 use crate::store::events::Shape;
 use crate::store::paths;
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use parsers::Outcome;
 
 /// How a path is looked up.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub(crate) enum Look {
+pub(crate) enum PathLookup {
     Open,
     Stat,
     Access,
@@ -24,25 +24,25 @@ pub(crate) enum Answer {
 }
 
 /// A call that looks a path up, by the name of its syscall.
-pub(crate) fn look(syscall: &[u8]) -> Option<Look> {
+pub(crate) fn look(syscall: &[u8]) -> Option<PathLookup> {
     Some(match syscall {
         b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"open_nocancel" | b"openat_nocancel" => {
-            Look::Open
+            PathLookup::Open
         }
         b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx"
-        | b"xstat" | b"lxstat" | b"getattrlist" => Look::Stat,
-        b"access" | b"faccessat" | b"faccessat2" | b"eaccess" => Look::Access,
-        b"readlink" | b"readlinkat" | b"resolvepath" => Look::Link,
-        b"execve" | b"execveat" | b"exec" => Look::Run,
+        | b"xstat" | b"lxstat" | b"getattrlist" => PathLookup::Stat,
+        b"access" | b"faccessat" | b"faccessat2" | b"eaccess" => PathLookup::Access,
+        b"readlink" | b"readlinkat" | b"resolvepath" => PathLookup::Link,
+        b"execve" | b"execveat" | b"exec" => PathLookup::Run,
         _ => return None,
     })
 }
 
 /// What came of a call of this shape.
-pub(crate) fn answer(view: &View<'_>, shape: &Shape) -> Answer {
+pub(crate) fn answer(context: &TableContext<'_>, shape: &Shape) -> Answer {
     match shape.outcome {
         Outcome::Ok | Outcome::NoReturn => Answer::Found,
-        Outcome::Failed => match view.trace.events.texts.bytes(shape.errno) {
+        Outcome::Failed => match context.trace.events.texts.bytes(shape.errno) {
             b"ENOENT" | b"ENOTDIR" => Answer::Missing,
             // Not a symbolic link, but it is there.
             b"EINVAL" => Answer::Found,

@@ -1,32 +1,32 @@
 //! Polls: the same look at something again and again, with pauses between or without any, until the answer changes.
 
-use super::turns::{Key, Look, Spin, Turns, spins, turns};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use super::turns::{ProbeKey, ProbeKind, Spin, Turns, spins, turns};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 
 /// Looks that were repeated, each series of them a row.
-pub fn found(view: &View<'_>) -> Found {
-    let mut sheet = Sheet::new(view, "polls");
-    for turns in turns(view) {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut sheet = TableBuilder::new(context, "polls");
+    for turns in turns(context) {
         let connects =
-            matches!(turns.key, Key::Call(syscall, _) if view.trace.events.texts.bytes(syscall) == b"connect");
-        if turns.look != Look::Attempt || connects {
-            write(view, turns, &mut sheet);
+            matches!(turns.key, ProbeKey::Call(syscall, _) if context.trace.events.texts.bytes(syscall) == b"connect");
+        if turns.look != ProbeKind::Attempt || connects {
+            write(context, turns, &mut sheet);
         }
     }
-    spins(view).iter().for_each(|spin| write_spin(view, spin, &mut sheet));
+    spins(context).iter().for_each(|spin| write_spin(context, spin, &mut sheet));
     sheet.finish()
 }
 
-fn write(view: &View<'_>, turns: Turns, sheet: &mut Sheet<'_>) {
-    write_key(view, turns.task, turns.key, turns.first_row, sheet);
+fn write(context: &TableContext<'_>, turns: Turns, sheet: &mut TableBuilder<'_>) {
+    write_key(context, turns.task, turns.key, turns.first_row, sheet);
     sheet.int("checks", turns.looks);
     sheet.int("failed", turns.failed);
     sheet.bool("succeeded", turns.changed);
-    let is_unexplained = turns.changed && !turns.ends_failed && !is_explained(view, &turns);
+    let is_unexplained = turns.changed && !turns.ends_failed && !is_explained(context, &turns);
     sheet.some_int("unexplained", is_unexplained.then_some(turns.looks));
     sheet.bool("spinning", false);
     sheet.some_int("asked_ns", asked_ns(&turns));
@@ -36,31 +36,32 @@ fn write(view: &View<'_>, turns: Turns, sheet: &mut Sheet<'_>) {
     sheet.int("total_ns", turns.total_ns);
     sheet.path_ns(turns.exclusive_ns);
     sheet.lines(turns.first_row, turns.last_row);
-    sheet.members(Members::Rows(turns.rows));
+    sheet.members(Provenance::Rows(turns.rows));
 }
 
 /// Whether the trace shows why the last look succeeded: a call that had failed and no longer does, or who made the change. A
 /// command may tell its success by an exit status alone.
-fn is_explained(view: &View<'_>, turns: &Turns) -> bool {
+fn is_explained(context: &TableContext<'_>, turns: &Turns) -> bool {
     let Some((first, last)) = turns.children.filter(|(first, last)| first != last) else { return true };
-    let (trace, events) = (view.trace, &view.trace.events);
+    let (trace, events) = (context.trace, &context.trace.events);
     let asked = |row: u32| (events.shape(row).syscall, events.target(row));
-    let with =
-        |task: u32, outcome: Outcome| view.calls_of(task).filter(move |&row| events.outcome(row) == outcome).map(asked);
+    let with = |task: u32, outcome: Outcome| {
+        context.calls_of(task).filter(move |&row| events.outcome(row) == outcome).map(asked)
+    };
     let failed: FxHashSet<(Text, Text)> = with(first, Outcome::Failed).collect();
     if with(last, Outcome::Ok).any(|asked| failed.contains(&asked)) {
         return true;
     }
     let mut spans = trace.spans_of(last, 0..usize::MAX, trace.tasks[last as usize].birth_ns);
-    spans.any(|(at, span)| view.wakers.poll(trace, last, at, span, Some(turns.task)).is_some())
+    spans.any(|(at, span)| context.wakers.poll(trace, last, at, span, Some(turns.task)).is_some())
 }
 
-fn write_spin(view: &View<'_>, spin: &Spin, sheet: &mut Sheet<'_>) {
+fn write_spin(context: &TableContext<'_>, spin: &Spin, sheet: &mut TableBuilder<'_>) {
     let Spin { task, first_row, last_row, .. } = *spin;
-    let events = &view.trace.events;
+    let events = &context.trace.events;
     let total_ns = events.start_ns(last_row).saturating_sub(events.start_ns(first_row)).max(0);
     let checks = spin.looks + i64::from(spin.changed);
-    write_key(view, task, spin.key, first_row, sheet);
+    write_key(context, task, spin.key, first_row, sheet);
     sheet.int("checks", checks);
     sheet.int("failed", spin.looks);
     sheet.bool("succeeded", spin.changed);
@@ -70,26 +71,26 @@ fn write_spin(view: &View<'_>, spin: &Spin, sheet: &mut Sheet<'_>) {
     sheet.int("interval_ns", total_ns / (checks - 1).max(1));
     sheet.int("freeable_ns", 0);
     sheet.int("total_ns", total_ns);
-    sheet.path_ns(stretch_ns(view, task, first_row, last_row));
+    sheet.path_ns(stretch_ns(context, task, first_row, last_row));
     sheet.lines(first_row, last_row);
-    sheet.members(Members::Stretch { task, first_row, last_row });
+    sheet.members(Provenance::Stretch { task, first_row, last_row });
 }
 
 /// Time on the path from one call of a task to another, between the calls too.
-fn stretch_ns(view: &View<'_>, task: u32, first_row: u32, last_row: u32) -> i64 {
-    let rows = view.trace.rows_from(task, first_row).iter();
+fn stretch_ns(context: &TableContext<'_>, task: u32, first_row: u32, last_row: u32) -> i64 {
+    let rows = context.trace.rows_from(task, first_row).iter();
     let before = rows.take_while(|&&row| row != last_row);
-    let before_ns: i64 = before.map(|&row| view.exclusive_ns(row) + view.charges.behind_ns(row)).sum();
-    before_ns + view.exclusive_ns(last_row)
+    let before_ns: i64 = before.map(|&row| context.exclusive_ns(row) + context.attribution.gap_after_ns(row)).sum();
+    before_ns + context.exclusive_ns(last_row)
 }
 
-fn write_key(view: &View<'_>, task: u32, key: Key, first_row: u32, sheet: &mut Sheet<'_>) {
+fn write_key(context: &TableContext<'_>, task: u32, key: ProbeKey, first_row: u32, sheet: &mut TableBuilder<'_>) {
     let (syscall, target, command) = match key {
-        Key::Call(syscall, target) => (syscall, target, Text::NONE),
-        Key::Command(command) => (Text::NONE, Text::NONE, command),
+        ProbeKey::Call(syscall, target) => (syscall, target, Text::NONE),
+        ProbeKey::Command(command) => (Text::NONE, Text::NONE, command),
     };
-    let op = if syscall.is_some() { view.trace.events.shape(first_row).op } else { Text::NONE };
-    sheet.who(task, first_row);
+    let op = if syscall.is_some() { context.trace.events.shape(first_row).op } else { Text::NONE };
+    sheet.task_columns(task, first_row);
     sheet.text("syscall", syscall);
     sheet.text("op", op);
     sheet.text("target", target);

@@ -8,11 +8,11 @@
 
 mod held_back;
 
-use super::sockets::{Deed, Sockets, port};
+use super::sockets::{SocketCall, Sockets, port};
 use crate::store::histogram::Histogram;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{Wait, timed_out};
 use parsers::Text;
 use rayon::prelude::*;
@@ -46,14 +46,14 @@ struct Open {
 }
 
 /// Requests by task and peer.
-pub fn found(view: &View<'_>) -> Found {
-    let sockets = Sockets::new(view);
-    let tasks: Vec<u32> = view.tasks().collect();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let sockets = Sockets::new(context);
+    let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> =
-        tasks.par_iter().map(|&task| OfTask::new(view, &sockets, task).finish()).collect();
-    let mut sheet = Sheet::new(view, "requests");
+        tasks.par_iter().map(|&task| OfTask::new(context, &sockets, task).finish()).collect();
+    let mut sheet = TableBuilder::new(context, "requests");
     for (&task, peers) in tasks.iter().zip(all) {
-        peers.into_iter().for_each(|(name, peer)| write(view, task, name, peer, &mut sheet));
+        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut sheet));
     }
     sheet.finish()
 }
@@ -71,50 +71,50 @@ struct OfTask {
 }
 
 impl OfTask {
-    fn new(view: &View<'_>, sockets: &Sockets, task: u32) -> OfTask {
-        let events = &view.trace.events;
+    fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
+        let events = &context.trace.events;
         let mut here = OfTask::default();
-        for (row, deed) in sockets.deeds.calls(view, task) {
+        for (row, deed) in sockets.deeds.calls(context, task) {
             let target = events.target(row);
             match deed {
-                Deed::Accepts => {}
-                Deed::Connects => {
+                SocketCall::Accepts => {}
+                SocketCall::Connects => {
                     here.served.remove(&target);
                 }
-                Deed::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
-                Deed::Sends => here.sends(view, row),
-                Deed::Receives => here.receives(view, sockets, row),
-                Deed::Waits(Wait::Poll) => here.waits(view, row),
-                Deed::Waits(_) => {}
+                SocketCall::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
+                SocketCall::Sends => here.sends(context, row),
+                SocketCall::Receives => here.receives(context, sockets, row),
+                SocketCall::Waits(Wait::Poll) => here.waits(context, row),
+                SocketCall::Waits(_) => {}
             }
         }
         here
     }
 
-    fn peer(&mut self, view: &View<'_>, row: u32, target: Text) -> &mut Peer {
-        let normal = view.trace.events.shape(row).target;
+    fn peer(&mut self, context: &TableContext<'_>, row: u32, target: Text) -> &mut Peer {
+        let normal = context.trace.events.shape(row).target;
         self.normal.insert(target, normal);
         let peer = self.peers.entry(normal).or_insert_with(|| Peer::new(target));
         peer.connections.insert(target);
         peer
     }
 
-    fn sends(&mut self, view: &View<'_>, row: u32) {
-        let events = &view.trace.events;
+    fn sends(&mut self, context: &TableContext<'_>, row: u32) {
+        let events = &context.trace.events;
         let target = events.target(row);
         let bytes = events.bytes(row).unwrap_or(0);
         let open = self.open.entry(target).or_default();
         let again = std::mem::take(&mut open.expired);
         open.sends += 1;
         open.sent_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row));
-        let peer = self.peer(view, row, target);
+        let peer = self.peer(context, row, target);
         peer.resent += i64::from(again);
         peer.sent = (peer.sent.0 + 1, peer.sent.1 + bytes);
         peer.rows.push(row);
     }
 
-    fn waits(&mut self, view: &View<'_>, row: u32) {
-        let events = &view.trace.events;
+    fn waits(&mut self, context: &TableContext<'_>, row: u32) {
+        let events = &context.trace.events;
         let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
         let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
@@ -126,8 +126,8 @@ impl OfTask {
         }
     }
 
-    fn receives(&mut self, view: &View<'_>, sockets: &Sockets, row: u32) {
-        let events = &view.trace.events;
+    fn receives(&mut self, context: &TableContext<'_>, sockets: &Sockets, row: u32) {
+        let events = &context.trace.events;
         let bare = !events.target(row).is_some() || events.texts.bytes(events.target(row)).starts_with(b"socket:[");
         let only = if bare && self.open.len() == 1 { self.open.keys().next().copied() } else { None };
         let target = only.unwrap_or(events.target(row));
@@ -157,7 +157,7 @@ impl OfTask {
         peer.response_ns = peer.response_ns.saturating_add(response_ns);
         peer.max_ns = peer.max_ns.max(response_ns);
         peer.lengths.add(response_ns);
-        let held_back = || held_back::waits_of_peer(view, sockets, open.sent_ns, &open.rows);
+        let held_back = || held_back::waits_of_peer(context, sockets, open.sent_ns, &open.rows);
         if let Some(waits) = (open.sends > 1).then(held_back).flatten() {
             peer.delayed += 1;
             peer.held_back.extend(waits);
@@ -198,12 +198,12 @@ impl Peer {
     }
 }
 
-fn write(view: &View<'_>, task: u32, name: Text, mut peer: Peer, sheet: &mut Sheet<'_>) {
-    let texts = &view.trace.events.texts;
+fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, sheet: &mut TableBuilder<'_>) {
+    let texts = &context.trace.events.texts;
     peer.rows.sort_unstable();
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
     let answered = peer.round_trips > 0;
-    sheet.who(task, first_row);
+    sheet.task_columns(task, first_row);
     sheet.text("peer", name);
     sheet.some_int("port", port(texts.bytes(peer.first_target)));
     sheet.int("round_trips", peer.round_trips);
@@ -221,7 +221,7 @@ fn write(view: &View<'_>, task: u32, name: Text, mut peer: Peer, sheet: &mut She
     peer.rows.append(&mut peer.held_back);
     peer.rows.sort_unstable();
     peer.rows.dedup();
-    sheet.path_ns(peer.rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     sheet.lines(first_row, last_row);
-    sheet.members(Members::Rows(peer.rows));
+    sheet.members(Provenance::Rows(peer.rows));
 }

@@ -6,42 +6,42 @@
 //! Sums are those of all passes but the first; see [`super::passes`].
 
 use super::passes::{self, Gone};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group};
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// So many files with most time on the path are looked at.
-const MOST_FILES: usize = 64;
+const MAX_FILES: usize = 64;
 
 /// A file, and the largest pass through it.
 type Key = (Text, i64);
 
 /// Files that were read more than once in a capture.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = passes::kinds(view);
-    let Some(chosen) = passes::begun_again(view, &kinds, MOST_FILES) else {
-        return Sheet::new(view, "rereads").finish();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = passes::kinds(context);
+    let Some(chosen) = passes::begun_again(context, &kinds, MAX_FILES) else {
+        return TableBuilder::new(context, "rereads").finish();
     };
-    let processes = processes(view);
+    let processes = processes(context);
     let read = |gone: &Gone| gone.thing.1 == Text::NONE && !gone.passes.is_list && gone.passes.opens > 0;
     let of_process = |tasks: &Vec<u32>| {
-        passes::of_process(view, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
+        passes::of_process(context, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
     };
     let gone: Vec<Gone> = processes.par_iter().flat_map_iter(of_process).collect();
     let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();
     for gone in gone {
-        let capture = view.trace.tasks[gone.task as usize].capture;
+        let capture = context.trace.tasks[gone.task as usize].capture;
         files.entry((capture, gone.thing.0)).or_default().add(gone);
     }
     let groups = files.into_iter().filter(|(_, file)| file.opens > 1).map(|((_, target), file)| file.group(target));
-    let mut sheet = Sheet::new(view, "rereads");
-    for group in grouping::few(view, groups.collect(), |_| (Text::NONE, 0)) {
-        write(view, &group, &mut sheet);
+    let mut sheet = TableBuilder::new(context, "rereads");
+    for group in grouping::limit_groups(context, groups.collect(), |_| (Text::NONE, 0)) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
@@ -80,33 +80,32 @@ impl File {
         self.task = self.tasks.iter().copied().min().unwrap_or(0);
     }
 
-    fn group(mut self, target: Text) -> Group<Key> {
+    fn group(mut self, target: Text) -> CallGroup<Key> {
         self.tasks.sort_unstable();
         self.tasks.dedup();
         self.again.sort_unstable();
-        Group {
+        CallGroup {
             processes: self.tasks.len() as i64,
             counts: [self.opens, i64::from(self.written)],
-            ..Group::of_one(self.task, self.program.unwrap_or(Text::NONE), (target, self.largest_bytes), self.again)
+            ..CallGroup::of_one(self.task, self.program.unwrap_or(Text::NONE), (target, self.largest_bytes), self.again)
         }
     }
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
     let (target, largest_bytes) = group.key;
-    sheet.whose(group);
+    sheet.group_columns(group);
     sheet.text("target", target);
-    sheet.int("targets", grouping::targets(view, &group.rows));
+    sheet.int("targets", grouping::targets(context, &group.rows));
     sheet.int("opens", group.counts[0]);
     sheet.some_int("size_bytes", target.is_some().then_some(largest_bytes));
     sheet.bool("written", group.counts[1] > 0);
-    sheet.sum(&group.sum(view));
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.sum(&group.sum(context));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 8] = ["pid", "processes", "target", "opens", "size_bytes", "bytes", "calls", "written"];
@@ -120,16 +119,16 @@ mod tests {
     #[test]
     fn one_process_or_many_read_a_file_again() {
         let one = reads(reads(task(1), 0, 500), 10, 500).exit(99);
-        assert_eq!(rows(&build(vec![one]), found, &COLUMNS), ["1 1 /c 2 500 500 3 false"]);
+        assert_eq!(rows(&build(vec![one]), super::build, &COLUMNS), ["1 1 /c 2 500 500 3 false"]);
         let many = (1..=3).map(|tid| reads(task(tid), i64::from(tid) * 10, 500).exit(99)).collect();
-        assert_eq!(rows(&build(many), found, &COLUMNS), ["- 3 /c 3 500 1000 6 false"]);
+        assert_eq!(rows(&build(many), super::build, &COLUMNS), ["- 3 /c 3 500 1000 6 false"]);
     }
 
     #[test]
     fn a_file_read_once_is_none_and_one_written_to_says_so() {
-        assert!(rows(&build(vec![reads(task(1), 0, 500).exit(99)]), found, &COLUMNS).is_empty());
+        assert!(rows(&build(vec![reads(task(1), 0, 500).exit(99)]), super::build, &COLUMNS).is_empty());
         let log = reads(task(1), 0, 500).call("write", 20, 21).on("/c").returns(9);
         let log = reads(log, 30, 509).exit(99);
-        assert_eq!(rows(&build(vec![log]), found, &COLUMNS), ["1 1 /c 2 509 509 3 true"]);
+        assert_eq!(rows(&build(vec![log]), super::build, &COLUMNS), ["1 1 /c 2 509 509 3 true"]);
     }
 }

@@ -6,40 +6,40 @@
 //! See [`super::passes`] for what a scan is. Sums are those of all scans but the first.
 
 use super::passes::{self, Thing};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group};
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup};
+use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::costliest;
 use parsers::Text;
 use rayon::prelude::*;
 
 /// So many targets with most time on the path are looked at.
-const MOST_THINGS: usize = 256;
+const MAX_THINGS: usize = 256;
 
 /// What a row is about; several things are taken together as none.
 type Key = (Thing, &'static str, bool);
 
 /// What each process goes through more than once.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = passes::kinds(view);
-    let Some(chosen) = passes::begun_again(view, &kinds, MOST_THINGS) else {
-        return Sheet::new(view, "rescans").finish();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = passes::kinds(context);
+    let Some(chosen) = passes::begun_again(context, &kinds, MAX_THINGS) else {
+        return TableBuilder::new(context, "rescans").finish();
     };
-    let processes = costliest(view, &kinds);
+    let processes = costliest(context, &kinds);
     let of_process = |tasks: &Vec<u32>| {
-        let gone = passes::of_process(view, &kinds, &chosen, tasks).into_iter();
+        let gone = passes::of_process(context, &kinds, &chosen, tasks).into_iter();
         gone.filter(|gone| gone.passes.passes > 1).map(group).collect::<Vec<_>>()
     };
     let groups = processes.par_iter().flat_map_iter(of_process).collect();
-    let mut sheet = Sheet::new(view, "rescans");
-    for group in grouping::few(view, groups, |&(_, kind, _)| ((Text::NONE, Text::NONE), kind, false)) {
-        write(view, &group, &mut sheet);
+    let mut sheet = TableBuilder::new(context, "rescans");
+    for group in grouping::limit_groups(context, groups, |&(_, kind, _)| ((Text::NONE, Text::NONE), kind, false)) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
 
-fn group(gone: passes::Gone) -> Group<Key> {
+fn group(gone: passes::Gone) -> CallGroup<Key> {
     let passes = gone.passes;
     let kind = match gone.thing.1 {
         Text::NONE if passes.is_list => "directory",
@@ -47,28 +47,30 @@ fn group(gone: passes::Gone) -> Group<Key> {
         _ => "requests",
     };
     let key = (gone.thing, kind, passes.written);
-    Group { counts: [passes.passes, passes.entries], ..Group::of_one(gone.task, gone.program, key, passes.again) }
+    CallGroup {
+        counts: [passes.passes, passes.entries],
+        ..CallGroup::of_one(gone.task, gone.program, key, passes.again)
+    }
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
     let ((target, op), kind, written) = group.key;
     let [scans, entries] = group.counts;
-    sheet.whose(group);
+    sheet.group_columns(group);
     sheet.string("kind", Some(kind));
-    sheet.text("syscall", grouping::commonest(view, &group.rows));
+    sheet.text("syscall", grouping::commonest(context, &group.rows));
     sheet.text("op", op);
     sheet.text("target", target);
     sheet.int("scans", scans);
     sheet.int("entries", entries);
     sheet.float("entries_per_scan", Some(entries as f64 / scans.max(1) as f64));
     sheet.bool("written", written);
-    sheet.sum(&group.sum(view));
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.sum(&group.sum(context));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 7] = ["kind", "target", "op", "scans", "entries", "calls", "bytes"];
@@ -80,7 +82,7 @@ mod tests {
             let plan = name.split_once(' ').map_or_else(|| plan.clone(), |(_, op)| plan.clone().op(op));
             if *ret < 0 { plan.fails("ESRCH") } else { plan.returns(*ret) }
         });
-        rows(&build(vec![plan.exit(99_999)]), found, &COLUMNS)
+        rows(&build(vec![plan.exit(99_999)]), super::build, &COLUMNS)
     }
 
     #[test]

@@ -1,22 +1,22 @@
 //! Retries: a call that fails for a reason which may pass, tried again after a pause until it works or is given up.
 
 use super::polls::asked_ns;
-use super::turns::{Key, Look, turns};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use super::turns::{ProbeKey, ProbeKind, turns};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 
 /// Attempts that were repeated, each series of them a row.
-pub fn found(view: &View<'_>) -> Found {
-    let mut sheet = Sheet::new(view, "retries");
-    for turns in turns(view) {
-        let (Look::Attempt, Key::Call(syscall, target)) = (turns.look, turns.key) else { continue };
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut sheet = TableBuilder::new(context, "retries");
+    for turns in turns(context) {
+        let (ProbeKind::Attempt, ProbeKey::Call(syscall, target)) = (turns.look, turns.key) else { continue };
         let succeeded = !turns.ends_failed;
         let pauses = turns.pauses.iter().map(|(_, pause)| pause.dur_ns);
         let (first_ns, last_ns) = (pauses.clone().next().unwrap_or(0), pauses.clone().next_back().unwrap_or(0));
-        sheet.who(turns.task, turns.first_row);
+        sheet.task_columns(turns.task, turns.first_row);
         sheet.text("syscall", syscall);
-        sheet.text("op", view.trace.events.shape(turns.first_row).op);
+        sheet.text("op", context.trace.events.shape(turns.first_row).op);
         sheet.text("target", target);
         sheet.text("errno", turns.errno);
         sheet.int("attempts", turns.looks);
@@ -32,7 +32,7 @@ pub fn found(view: &View<'_>) -> Found {
         sheet.int("total_ns", turns.total_ns);
         sheet.path_ns(turns.exclusive_ns);
         sheet.lines(turns.first_row, turns.last_row);
-        sheet.members(Members::Rows(turns.rows));
+        sheet.members(Provenance::Rows(turns.rows));
     }
     sheet.finish()
 }

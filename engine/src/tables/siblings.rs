@@ -10,10 +10,10 @@ use super::families::{PathTimes, ends, life, overlap};
 use super::locks::lock_waits_ns;
 use super::traffic::Traffic;
 use crate::store::events::NONE;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::pruning::Within;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::pruning::CostScope;
 use crate::tables::processes::main_tasks;
 use parsers::Text;
 use rustc_hash::FxHashMap;
@@ -29,14 +29,14 @@ struct Siblings {
 }
 
 /// Children of one process with the same program, at least two.
-pub fn found(view: &View<'_>) -> Found {
-    let mains = main_tasks(view.trace);
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mains = main_tasks(context.trace);
     let mut groups: FxHashMap<(u32, Text), Vec<u32>> = FxHashMap::default();
-    for task in view.tasks() {
-        let known = &view.trace.tasks[task as usize];
+    for task in context.tasks() {
+        let known = &context.trace.tasks[task as usize];
         let parent = mains.get(known.creator as usize).filter(|_| !known.is_thread && known.creator != NONE);
-        let program = view.selection.program_index.name_of(task).map_or(Text::NONE, |program| program.path);
-        if let Some(&parent) = parent.filter(|_| life(view.trace, task).is_some()) {
+        let program = context.selection.program_index.name_of(task).map_or(Text::NONE, |program| program.path);
+        if let Some(&parent) = parent.filter(|_| life(context.trace, task).is_some()) {
             groups.entry((parent, program)).or_default().push(task);
         }
     }
@@ -44,32 +44,34 @@ pub fn found(view: &View<'_>) -> Found {
     let mut groups: Vec<Siblings> =
         groups.map(|((parent, program), children)| Siblings { parent, program, children }).collect();
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
-    let (mut sheet, times) = (Sheet::new(view, "siblings"), PathTimes::new(view));
-    groups.retain(|group| reaches_floor(view, &times, group));
+    let (mut sheet, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
+    groups.retain(|group| reaches_floor(context, &times, group));
     if groups.is_empty() {
         return sheet.finish();
     }
-    let (waits, traffic) = (lock_waits_ns(view), Traffic::new(view));
-    groups.iter().for_each(|group| write(view, &times, &waits, &traffic, group, &mut sheet));
+    let (waits, traffic) = (lock_waits_ns(context), Traffic::new(context));
+    groups.iter().for_each(|group| write(context, &times, &waits, &traffic, group, &mut sheet));
     sheet.finish()
 }
 
 /// Whether a row matters to who asks, if rows are not taken together.
-fn reaches_floor(view: &View<'_>, times: &PathTimes, group: &Siblings) -> bool {
-    let capture = view.trace.tasks[group.parent as usize].capture;
+fn reaches_floor(context: &TableContext<'_>, times: &PathTimes, group: &Siblings) -> bool {
+    let capture = context.trace.tasks[group.parent as usize].capture;
     let path_ns = || group.children.iter().map(|&child| times.inclusive_ns[child as usize]).sum::<i64>();
-    view.floor.is_none_or(|floor| floor.within > Within::Call || path_ns() >= floor.least_of(capture))
+    context
+        .threshold
+        .is_none_or(|threshold| threshold.within > CostScope::Call || path_ns() >= threshold.least_of(capture))
 }
 
 fn write(
-    view: &View<'_>,
+    context: &TableContext<'_>,
     times: &PathTimes,
     waits: &[i64],
     traffic: &Traffic<'_>,
     group: &Siblings,
-    sheet: &mut Sheet<'_>,
+    sheet: &mut TableBuilder<'_>,
 ) {
-    let trace = view.trace;
+    let trace = context.trace;
     let lives: Vec<(i64, i64)> = group.children.iter().filter_map(|&child| life(trace, child)).collect();
     let (overlap, lengths) = (overlap(&lives), lives.iter().map(|(from, to)| to - from));
     let (sum_ns, longest_ns) = (lengths.clone().sum::<i64>(), lengths.max().unwrap_or(0));
@@ -87,11 +89,11 @@ fn write(
         return;
     }
     let factor = |ns: i64| (overlap.wall_ns > 0).then(|| ns as f64 / overlap.wall_ns as f64);
-    sheet.who(group.parent, first_row);
+    sheet.task_columns(group.parent, first_row);
     sheet.text("child_program", group.program);
-    sheet.list("commands", commands(view, group));
+    sheet.list("commands", commands(context, group));
     sheet.int("children", group.children.len() as i64);
-    sheet.int("dependent", traffic.dependent(view, group.parent, &group.children) as i64);
+    sheet.int("dependent", traffic.dependent(context, group.parent, &group.children) as i64);
     sheet.int("at_once", overlap.most);
     sheet.float("serial_share", (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64));
     sheet.int("wall_ns", overlap.wall_ns);
@@ -103,19 +105,19 @@ fn write(
     sheet.path_ns(path_ns);
     sheet.int("could_free_ns", path_ns - longest_path_ns);
     sheet.lines(first_row, last_row);
-    sheet.members(Members::Stretches(ends));
+    sheet.members(Provenance::Stretches(ends));
 }
 
 /// Different command lines of the children, in order, the first few of them.
-fn commands(view: &View<'_>, group: &Siblings) -> Vec<String> {
+fn commands(context: &TableContext<'_>, group: &Siblings) -> Vec<String> {
     let mut known: Vec<Text> = Vec::new();
     for &child in &group.children {
-        let argv = view.selection.program_index.name_of(child).map_or(Text::NONE, |program| program.argv);
+        let argv = context.selection.program_index.name_of(child).map_or(Text::NONE, |program| program.argv);
         if argv.is_some() && known.len() < NAMED && !known.contains(&argv) {
             known.push(argv);
         }
     }
-    known.iter().map(|&argv| view.trace.events.texts.string(argv).into_owned()).collect()
+    known.iter().map(|&argv| context.trace.events.texts.string(argv).into_owned()).collect()
 }
 
 #[cfg(test)]
@@ -132,7 +134,7 @@ mod tests {
     fn children_one_after_the_other_could_run_side_by_side() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 51, 80)];
-        assert_eq!(rows(&build(plans), super::found, &COLUMNS), ["2 1 1 78 77 29"]);
+        assert_eq!(rows(&build(plans), super::build, &COLUMNS), ["2 1 1 78 77 29"]);
     }
 
     #[test]
@@ -142,7 +144,7 @@ mod tests {
             let shell = shell.wait4(49, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
             let one = task(2).exec(3, 4, "/bin/x").call("write", 5, 9).on(first).returns(3).exit(45);
             let two = task(3).exec(52, 53, "/bin/x").call("read", 54, 60).on(second).returns(3).exit(80);
-            rows(&build(vec![shell.exit(90), one, two]), super::found, &["dependent"])
+            rows(&build(vec![shell.exit(90), one, two]), super::build, &["dependent"])
         };
         assert_eq!(dependent("/tmp/a", "/tmp/a", "/x"), ["1"]);
         assert_eq!(dependent("/tmp/a", "/tmp/b", "/x"), ["0"]);
@@ -154,6 +156,6 @@ mod tests {
     fn children_side_by_side_free_little() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).fork(2, 3, 3).wait4(3, 50, 2).wait4(50, 60, 3);
         let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 3, 60)];
-        assert_eq!(rows(&build(plans), super::found, &COLUMNS[..4]), ["2 2 0.1896551724137931 58"]);
+        assert_eq!(rows(&build(plans), super::build, &COLUMNS[..4]), ["2 2 0.1896551724137931 58"]);
     }
 }

@@ -5,10 +5,10 @@
 //! ```
 
 use crate::store::events::EventKind;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::was_broken_off;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
@@ -29,27 +29,28 @@ struct Signal {
 }
 
 /// Signals by task and name.
-pub fn found(view: &View<'_>) -> Found {
-    let timers = Kinds::new(view, |syscall, _| {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let timers = ShapeIndex::new(context, |syscall, _| {
         matches!(syscall, b"alarm" | b"setitimer" | b"timer_settime" | b"timer_settime64" | b"ualarm").then_some(())
     });
-    let tasks: Vec<u32> = view.tasks().filter(|&task| view.trace.tasks[task as usize].signals > 0).collect();
-    let all: Vec<_> = tasks.par_iter().map(|&task| (timers.calls(view, task).count(), of_task(view, task))).collect();
-    let mut sheet = Sheet::new(view, "signals");
+    let tasks: Vec<u32> = context.tasks().filter(|&task| context.trace.tasks[task as usize].signals > 0).collect();
+    let all: Vec<_> =
+        tasks.par_iter().map(|&task| (timers.calls(context, task).count(), of_task(context, task))).collect();
+    let mut sheet = TableBuilder::new(context, "signals");
     for (&task, (timers, signals)) in tasks.iter().zip(all) {
         for (name, signal) in signals {
-            write(view, task, name, signal, timers as i64, &mut sheet);
+            write(context, task, name, signal, timers as i64, &mut sheet);
         }
     }
     sheet.finish()
 }
 
-fn of_task(view: &View<'_>, task: u32) -> Vec<(Text, Signal)> {
-    let events = &view.trace.events;
-    let rows = view.trace.rows_of(task);
+fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
+    let events = &context.trace.events;
+    let rows = context.trace.rows_of(task);
     let mut signals: FxHashMap<Text, Signal> = FxHashMap::default();
     for (at, &row) in rows.iter().enumerate() {
-        if events.kind(row) != EventKind::Signal || !view.selection.has(row) {
+        if events.kind(row) != EventKind::Signal || !context.selection.has(row) {
             continue;
         }
         let new = || Signal {
@@ -68,7 +69,7 @@ fn of_task(view: &View<'_>, task: u32) -> Vec<(Text, Signal)> {
         // What a broken call took until then is not the signal's.
         let broken = before.is_some_and(|row| events.kind(row) == EventKind::Call && was_broken_off(events, row));
         signal.interrupted += i64::from(broken);
-        handler(view, row, rows.get(at + 1..).unwrap_or(&[]), signal);
+        handler(context, row, rows.get(at + 1..).unwrap_or(&[]), signal);
     }
     let mut signals: Vec<_> = signals.into_iter().collect();
     signals.sort_unstable_by_key(|(_, signal)| signal.first_row);
@@ -76,8 +77,8 @@ fn of_task(view: &View<'_>, task: u32) -> Vec<(Text, Signal)> {
 }
 
 /// The calls from the signal to the return from its handler, if it has one.
-fn handler(view: &View<'_>, row: u32, behind: &[u32], signal: &mut Signal) {
-    let events = &view.trace.events;
+fn handler(context: &TableContext<'_>, row: u32, behind: &[u32], signal: &mut Signal) {
+    let events = &context.trace.events;
     let returns = |&row: &u32| {
         let name = events.texts.bytes(events.shape(row).syscall);
         matches!(name, b"rt_sigreturn" | b"sigreturn" | b"setcontext" | b"swapcontext")
@@ -94,12 +95,19 @@ fn handler(view: &View<'_>, row: u32, behind: &[u32], signal: &mut Signal) {
     signal.rows.extend_from_slice(calls);
 }
 
-fn write(view: &View<'_>, task: u32, name: Text, mut signal: Signal, timers: i64, sheet: &mut Sheet<'_>) {
-    let events = &view.trace.events;
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    name: Text,
+    mut signal: Signal,
+    timers: i64,
+    sheet: &mut TableBuilder<'_>,
+) {
+    let events = &context.trace.events;
     let length_ns = events.start_ns(signal.last_row).saturating_sub(events.start_ns(signal.first_row));
     signal.rows.sort_unstable();
     signal.rows.dedup();
-    sheet.who(task, signal.first_row);
+    sheet.task_columns(task, signal.first_row);
     sheet.text("signal", name);
     sheet.int("delivered", signal.delivered);
     sheet.int("interrupted", signal.interrupted);
@@ -107,7 +115,7 @@ fn write(view: &View<'_>, task: u32, name: Text, mut signal: Signal, timers: i64
     sheet.int("handler_ns", signal.handler_ns);
     sheet.int("timers", timers);
     sheet.some_int("interval_ns", (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)));
-    sheet.path_ns(signal.rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.path_ns(signal.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     sheet.lines(signal.first_row, signal.last_row);
-    sheet.members(Members::Rows(signal.rows));
+    sheet.members(Provenance::Rows(signal.rows));
 }

@@ -9,10 +9,10 @@
 use super::idle;
 use super::lengths::two_digits;
 use crate::store::events::{EventTable, NONE};
-use crate::table_support::builder::{Found, Sheet, Sum};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{RESTART, Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
@@ -29,10 +29,10 @@ pub(super) enum Sleeps {
 }
 
 /// The shapes that sleep.
-pub(super) fn sleeping(view: &View<'_>) -> Kinds<Sleeps> {
-    let is_timer = |target: Text| is_timer(view.trace.events.texts.bytes(target));
-    let text = |text: Text| view.trace.events.texts.bytes(text);
-    Kinds::new(view, |syscall, shape| match wait_of(gone_on(syscall, text(shape.op)))? {
+pub(super) fn sleeping(context: &TableContext<'_>) -> ShapeIndex<Sleeps> {
+    let is_timer = |target: Text| is_timer(context.trace.events.texts.bytes(target));
+    let text = |text: Text| context.trace.events.texts.bytes(text);
+    ShapeIndex::new(context, |syscall, shape| match wait_of(gone_on(syscall, text(shape.op)))? {
         Wait::Sleep => Some(Sleeps::Always),
         Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
         Wait::Poll => Some(Sleeps::WithoutDescriptors),
@@ -41,9 +41,13 @@ pub(super) fn sleeping(view: &View<'_>) -> Kinds<Sleeps> {
 }
 
 /// The sleeps of a task, in order.
-pub(super) fn sleeps_of<'a>(view: &'a View<'_>, kinds: &'a Kinds<Sleeps>, task: u32) -> impl Iterator<Item = u32> + 'a {
-    let events = &view.trace.events;
-    kinds.calls(view, task).filter_map(move |(row, kind)| match kind {
+pub(super) fn sleeps_of<'a>(
+    context: &'a TableContext<'_>,
+    kinds: &'a ShapeIndex<Sleeps>,
+    task: u32,
+) -> impl Iterator<Item = u32> + 'a {
+    let events = &context.trace.events;
+    kinds.calls(context, task).filter_map(move |(row, kind)| match kind {
         Sleeps::Always => Some(row),
         Sleeps::WithoutDescriptors => events.only_sleeps(row).then_some(row),
     })
@@ -51,7 +55,7 @@ pub(super) fn sleeps_of<'a>(view: &'a View<'_>, kinds: &'a Kinds<Sleeps>, task: 
 
 /// Sleeps of a task that are alike.
 struct Group {
-    sum: Sum,
+    sum: CallStats,
     interrupted: i64,
     asked_ns: i64,
     asked: i64,
@@ -60,63 +64,63 @@ struct Group {
 
 impl Group {
     /// A sleep that a signal broke off goes on: both calls are one.
-    fn goes_on(&mut self, view: &View<'_>, row: u32) {
-        self.sum.add(view, row);
+    fn goes_on(&mut self, context: &TableContext<'_>, row: u32) {
+        self.sum.add(context, row);
         self.sum.calls -= 1;
-        self.interrupted -= i64::from(!was_broken_off(&view.trace.events, row));
+        self.interrupted -= i64::from(!was_broken_off(&context.trace.events, row));
         self.rows.push(row);
     }
 }
 
 /// Sleeps by task, program, syscall and what was asked.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = sleeping(view);
-    let tasks: Vec<u32> = view.tasks().collect();
-    let groups: Vec<Vec<_>> = tasks.par_iter().map(|&task| of_task(view, &kinds, task)).collect();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = sleeping(context);
+    let tasks: Vec<u32> = context.tasks().collect();
+    let groups: Vec<Vec<_>> = tasks.par_iter().map(|&task| of_task(context, &kinds, task)).collect();
     let mut rhythms: FxHashMap<(u32, Key), i64> = FxHashMap::default();
     for (&task, groups) in tasks.iter().zip(&groups) {
         for (key, group) in groups {
-            *rhythms.entry((owner(view, task, group), *key)).or_default() += group.sum.calls;
+            *rhythms.entry((owner(context, task, group), *key)).or_default() += group.sum.calls;
         }
     }
-    let mut sheet = Sheet::new(view, "sleeps");
+    let mut sheet = TableBuilder::new(context, "sleeps");
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
-            let owner = owner(view, task, &group);
+            let owner = owner(context, task, &group);
             let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
-            let paces = again && !ends_by_itself(view, owner) && !is_awaited(view, owner, &group)
-                || keeps_nobody_waiting(view, task, &group);
-            write(view, task, key, group, paces, &mut sheet);
+            let paces = again && !ends_by_itself(context, owner) && !is_awaited(context, owner, &group)
+                || keeps_nobody_waiting(context, task, &group);
+            write(context, task, key, group, paces, &mut sheet);
         }
     }
     sheet.finish()
 }
 
 /// Whether other processes waited on the path for the one that sleeps, for half as long as it slept there.
-fn is_awaited(view: &View<'_>, owner: u32, group: &Group) -> bool {
-    group.sum.exclusive_ns > 0 && view.charges.told().awaited_ns(owner) >= group.sum.exclusive_ns / 2
+fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
+    group.sum.exclusive_ns > 0 && context.attribution.told().awaited_ns(owner) >= group.sum.exclusive_ns / 2
 }
 
 /// Whether behind nearly all sleeps the task waits for somebody outside anyway.
-fn keeps_nobody_waiting(view: &View<'_>, task: u32, group: &Group) -> bool {
+fn keeps_nobody_waiting(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
     let (mut idle, mut busy) = (0, 0);
-    for waits in group.rows.iter().filter_map(|&row| idle::waits_behind(view, task, row)) {
+    for waits in group.rows.iter().filter_map(|&row| idle::waits_after(context, task, row)) {
         *if waits { &mut idle } else { &mut busy } += 1;
     }
-    idle > MOST_IDLE * busy
+    idle > MAX_IDLE * busy
 }
 
 /// Whose sleep it is: that of the creator where a child does nothing else.
-fn owner(view: &View<'_>, task: u32, group: &Group) -> u32 {
-    let Some(known) = view.trace.tasks.get(task as usize).filter(|known| known.creator != NONE) else { return task };
+fn owner(context: &TableContext<'_>, task: u32, group: &Group) -> u32 {
+    let Some(known) = context.trace.tasks.get(task as usize).filter(|known| known.creator != NONE) else { return task };
     let life_ns = known.end_ns().saturating_sub(known.birth_ns);
     let is_all = !known.is_thread && !known.programs.is_empty() && group.sum.total_ns.saturating_mul(2) >= life_ns;
     if is_all { known.creator } else { task }
 }
 
 /// Whether the process of a task came to its end in the capture, and not by a signal.
-pub(super) fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
-    let tasks = &view.trace.tasks;
+pub(super) fn ends_by_itself(context: &TableContext<'_>, task: u32) -> bool {
+    let tasks = &context.trace.tasks;
     let Some(known) = tasks.get(task as usize) else { return false };
     let main =
         if known.is_thread { tasks.iter().find(|other| other.pid == known.pid && !other.is_thread) } else { None };
@@ -126,31 +130,31 @@ pub(super) fn ends_by_itself(view: &View<'_>, task: u32) -> bool {
 /// Program, syscall, what was asked.
 type Key = (Text, Text, i64);
 /// Of so many sleeps, one may have kept somebody waiting.
-const MOST_IDLE: i64 = 4;
+const MAX_IDLE: i64 = 4;
 /// What a task sleeps for in the end may differ by this from what was left when the signal came, or when it sleeps again.
 const REST_NS: i64 = 2_000_000;
 /// So many sleeps that are alike are a rhythm.
 pub(super) const RHYTHM: i64 = 3;
 
-fn of_task(view: &View<'_>, kinds: &Kinds<Sleeps>, task: u32) -> Vec<(Key, Group)> {
-    let events = &view.trace.events;
+fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) -> Vec<(Key, Group)> {
+    let events = &context.trace.events;
     let mut groups: FxHashMap<Key, Group> = FxHashMap::default();
     let mut broken_off: Option<(u32, Key)> = None;
-    for row in sleeps_of(view, kinds, task) {
+    for row in sleeps_of(context, kinds, task) {
         let before = broken_off.take().filter(|&(before, _)| is_rest(events, before, row));
         if let Some((key, group)) = before.and_then(|(_, key)| Some((key, groups.get_mut(&key)?))) {
-            group.goes_on(view, row);
+            group.goes_on(context, row);
             broken_off = was_broken_off(events, row).then_some((row, key));
             continue;
         }
         let asked_ns = events.requested_ns(row);
         let alike = asked_ns.map_or(NO_NS, two_digits);
-        let new = || Group { sum: Sum::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
-        let key = (view.program(task, row), events.shape(row).syscall, alike);
+        let new = || Group { sum: CallStats::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
+        let key = (context.program(task, row), events.shape(row).syscall, alike);
         broken_off = was_broken_off(events, row).then_some((row, key));
         let group = groups.entry(key).or_insert_with(new);
-        group.sum.add(view, row);
-        group.interrupted += i64::from(was_broken_off(&view.trace.events, row));
+        group.sum.add(context, row);
+        group.interrupted += i64::from(was_broken_off(&context.trace.events, row));
         group.asked_ns = group.asked_ns.saturating_add(asked_ns.unwrap_or(0));
         group.asked += i64::from(asked_ns.is_some());
         group.rows.push(row);
@@ -173,37 +177,43 @@ fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
     events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
 }
 
-fn write(view: &View<'_>, task: u32, (_, syscall, _): Key, group: Group, paces: bool, sheet: &mut Sheet<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    task: u32,
+    (_, syscall, _): Key,
+    group: Group,
+    paces: bool,
+    sheet: &mut TableBuilder<'_>,
+) {
     let Group { sum, interrupted, asked_ns, asked, rows } = group;
-    sheet.who(task, sum.first_row);
+    sheet.task_columns(task, sum.first_row);
     sheet.text("syscall", syscall);
     sheet.some_int("asked_ns", (asked > 0).then(|| asked_ns / asked.max(1)));
     sheet.int("calls", sum.calls);
     sheet.int("interrupted", interrupted);
     sheet.ns("ran_ns", sum.total_ns);
     sheet.ns("max_ns", sum.max_ns);
-    sheet.text("waited_by", waiter(view, task, sum.longest_row).unwrap_or(Text::NONE));
+    sheet.text("waited_by", waiter(context, task, sum.longest_row).unwrap_or(Text::NONE));
     sheet.bool("paces", paces);
     sheet.path_ns(sum.exclusive_ns);
     sheet.lines(sum.first_row, sum.last_row);
-    sheet.members(Members::Rows(rows));
+    sheet.members(Provenance::Rows(rows));
 }
 
 /// The program of the process that waited for this one while it slept.
-fn waiter(view: &View<'_>, task: u32, row: u32) -> Option<Text> {
-    let trace = view.trace;
+fn waiter(context: &TableContext<'_>, task: u32, row: u32) -> Option<Text> {
+    let trace = context.trace;
     let creator = trace.tasks.get(task as usize).map(|task| task.creator).filter(|&creator| creator != NONE)?;
     let end_ns = trace.events.end_ns(row)?;
     let rows = trace.rows_of(creator);
     let before = rows.partition_point(|&other| trace.events.start_ns(other) < end_ns);
     let last = *rows.get(before.checked_sub(1)?)?;
     let waits = matches!(wait_of_row(&trace.events, last), Some(Wait::Child | Wait::Signal));
-    waits.then(|| view.program(creator, last))
+    waits.then(|| context.program(creator, last))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: &[&str] = &["pid", "syscall", "calls", "interrupted", "ran_ns", "waited_by", "exclusive_ns"];
@@ -214,7 +224,7 @@ mod tests {
             task(1).exec(0, 1, "/bin/sh").fork(2, 3, 2).wait4(4, 90, 2).exit(100),
             task(2).exec(10, 11, "/bin/sleep").call("nanosleep", 20, 80).exit(90),
         ]);
-        assert_eq!(rows(&trace, found, COLUMNS), ["2 nanosleep 1 0 60 /bin/sh 60"]);
+        assert_eq!(rows(&trace, super::build, COLUMNS), ["2 nanosleep 1 0 60 /bin/sh 60"]);
     }
 
     #[test]
@@ -222,7 +232,7 @@ mod tests {
         let trace = build(vec![
             task(1).exec(0, 1, "/x").call("nanosleep", 2, 12).fails("EINTR").call("nanosleep", 20, 30).exit(40),
         ]);
-        assert_eq!(rows(&trace, found, COLUMNS), ["1 nanosleep 2 1 20 - 20"]);
+        assert_eq!(rows(&trace, super::build, COLUMNS), ["1 nanosleep 2 1 20 - 20"]);
     }
 
     #[test]
@@ -231,7 +241,7 @@ mod tests {
         let whole = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).fails("EINTR").asks(200 * MS);
         let rest = whole.call("nanosleep", 60 * MS, 120 * MS).fails("EINTR").asks(150 * MS);
         let last = rest.call("nanosleep", 121 * MS, 211 * MS).asks(90 * MS).exit(220 * MS);
-        assert_eq!(rows(&build(vec![last]), found, COLUMNS), ["1 nanosleep 1 0 199999998 - 199999998"]);
+        assert_eq!(rows(&build(vec![last]), super::build, COLUMNS), ["1 nanosleep 1 0 199999998 - 199999998"]);
     }
 
     #[test]
@@ -244,18 +254,18 @@ mod tests {
         };
         let paces = |waits_ms: [i64; 2]| {
             let plan = turn(turn(task(1).exec(0, 1, "/x"), 10, waits_ms[0]), 100, waits_ms[1]);
-            rows(&build(vec![plan.exit(260 * MS)]), found, &["calls", "paces"])
+            rows(&build(vec![plan.exit(260 * MS)]), super::build, &["calls", "paces"])
         };
         assert_eq!(paces([20, 20]), ["2 true"]);
         // Who came was there already.
         assert_eq!(paces([20, 0]), ["2 false"]);
         let closes = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).call("close", 50 * MS, 51 * MS);
         let closes = closes.call("accept", 51 * MS, 99 * MS).exit(100 * MS);
-        assert_eq!(rows(&build(vec![closes]), found, &["calls", "paces"]), ["1 false"]);
+        assert_eq!(rows(&build(vec![closes]), super::build, &["calls", "paces"]), ["1 false"]);
         // The last sleep, before the end.
         let ends = turn(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
         let ends = ends.call("close", 250 * MS, 251 * MS).open("exit_group", 251 * MS).exit(252 * MS);
-        assert_eq!(rows(&build(vec![ends]), found, &["calls", "paces"]), ["2 true"]);
+        assert_eq!(rows(&build(vec![ends]), super::build, &["calls", "paces"]), ["2 true"]);
     }
 
     #[test]
@@ -272,7 +282,7 @@ mod tests {
         };
         let paces = |reads: bool| {
             let trace = build(vec![client(reads).exit(400), server.clone()]);
-            rows(&trace, found, &["calls", "paces", "exclusive_ns"])
+            rows(&trace, super::build, &["calls", "paces", "exclusive_ns"])
         };
         assert_eq!((paces(true), paces(false)), (vec!["4 false 320".to_owned()], vec!["4 true 0".to_owned()]));
     }
@@ -280,6 +290,6 @@ mod tests {
     #[test]
     fn a_poll_with_descriptors_is_no_sleep() {
         let trace = build(vec![task(1).call("poll", 0, 10).returns(0).exit(40)]);
-        assert_eq!(rows(&trace, found, COLUMNS), Vec::<String>::new());
+        assert_eq!(rows(&trace, super::build, COLUMNS), Vec::<String>::new());
     }
 }

@@ -9,11 +9,11 @@
 
 use super::paths::is_above;
 use crate::store::classes;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group, few, targets};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Kinds, costliest};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup, limit_groups, targets};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::syscalls::Class;
 use parsers::{Interner, NO_NS, Text};
 use rayon::prelude::*;
@@ -43,18 +43,18 @@ impl Took {
 type Key = (Text, Vec<u8>, &'static str, i64, i64);
 
 /// The slowest place of each process.
-pub fn found(view: &View<'_>) -> Found {
-    let texts = &view.trace.events.texts;
-    let kinds = Kinds::new(view, |syscall, shape| {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let texts = &context.trace.events.texts;
+    let kinds = ShapeIndex::new(context, |syscall, shape| {
         let class = classes::class_of(syscall, texts.bytes(shape.target));
         let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
         works.then_some((shape.syscall, shape.op))
     });
-    let processes = costliest(view, &kinds);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, tasks)).collect();
-    let mut sheet = Sheet::new(view, "slow_targets");
-    for group in few(view, groups, Clone::clone) {
-        write(view, &group, &mut sheet);
+    let processes = costliest(context, &kinds);
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "slow_targets");
+    for group in limit_groups(context, groups, Clone::clone) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
@@ -66,11 +66,11 @@ struct Calls {
     of_kind: FxHashMap<Kind, Took>,
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<Key>> {
-    let events = &view.trace.events;
+fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
+    let events = &context.trace.events;
     let mut programs: FxHashMap<Text, Calls> = FxHashMap::default();
-    for call in tasks.iter().flat_map(|&task| kinds.by_program(view, task)) {
-        let took = Took { calls: 1, ns: view.exclusive_ns(call.row) };
+    for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
+        let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
         // Where nobody waits nothing is slow.
         if events.dur_ns(call.row) != NO_NS {
             let calls = programs.entry(call.program).or_default();
@@ -82,7 +82,7 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32]) -> Vec<Group<
         let place = calls.slowest(&events.texts)?;
         Some((program, place))
     });
-    places.map(|(program, place)| of_place(view, kinds, tasks, program, place)).collect()
+    places.map(|(program, place)| of_place(context, kinds, tasks, program, place)).collect()
 }
 
 /// Time above the usual, the usual, and the number of calls that it is taken from.
@@ -149,42 +149,48 @@ fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
     slashes.chain(host.map(|at| &target[..at])).chain([target])
 }
 
-fn of_place(view: &View<'_>, kinds: &Kinds<Kind>, tasks: &[u32], program: Text, place: Place) -> Group<Key> {
-    let events = &view.trace.events;
+fn of_place(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    tasks: &[u32],
+    program: Text,
+    place: Place,
+) -> CallGroup<Key> {
+    let events = &context.trace.events;
     let is_inside = |target: Text| {
         let path = events.texts.bytes(target);
         names(path).any(|name| name == place.name)
     };
     let mut inside: FxHashMap<Text, bool> = FxHashMap::default();
-    let calls = tasks.iter().flat_map(|&task| kinds.by_program(view, task)).filter(|call| call.program == program);
+    let calls = tasks.iter().flat_map(|&task| kinds.by_program(context, task)).filter(|call| call.program == program);
     let rows = calls.map(|call| call.row).filter(|&row| {
         let target = events.target(row);
         *inside.entry(target).or_insert_with(|| is_inside(target))
     });
     let rows: Vec<u32> = rows.collect();
     let key = (Text::NONE, place.name, place.scope, place.usual_ns, place.others);
-    Group::of_one(tasks[0], program, key, rows)
+    CallGroup::of_one(tasks[0], program, key, rows)
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
     let (_, name, scope, usual_ns, others) = &group.key;
-    let sum = group.sum(view);
-    sheet.whose(group);
-    sheet.text("syscall", grouping::costliest(view, &group.rows));
+    let sum = group.sum(context);
+    sheet.group_columns(group);
+    sheet.text("syscall", grouping::costliest(context, &group.rows));
     sheet.string("target", Some(&String::from_utf8_lossy(name)));
     sheet.string("scope", Some(scope));
-    sheet.int("targets", targets(view, &group.rows));
+    sheet.int("targets", targets(context, &group.rows));
     sheet.int("others", *others);
     sheet.int("usual_ns", *usual_ns);
     sheet.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
-    sheet.int("half_calls", half_calls(view, &group.rows));
+    sheet.int("half_calls", half_calls(context, &group.rows));
     sheet.sum(&sum);
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 /// The fewest of these calls that have half of their time.
-fn half_calls(view: &View<'_>, rows: &[u32]) -> i64 {
-    let mut times: Vec<i64> = rows.iter().map(|&row| view.exclusive_ns(row)).collect();
+fn half_calls(context: &TableContext<'_>, rows: &[u32]) -> i64 {
+    let mut times: Vec<i64> = rows.iter().map(|&row| context.exclusive_ns(row)).collect();
     times.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
     let half_ns = times.iter().sum::<i64>() / 2;
     let sums = times.iter().scan(0, |sum_ns, ns| {
@@ -196,7 +202,6 @@ fn half_calls(view: &View<'_>, rows: &[u32]) -> i64 {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 6] = ["target", "scope", "calls", "exclusive_ns", "usual_ns", "others"];
@@ -205,7 +210,7 @@ mod tests {
         let plan = stats.iter().zip(1i64..).fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, ((path, dur), at)| {
             plan.call("stat", at * 1000, at * 1000 + dur).on(path).returns(0)
         });
-        rows(&build(vec![plan.exit(99_999)]), found, &COLUMNS)
+        rows(&build(vec![plan.exit(99_999)]), super::build, &COLUMNS)
     }
 
     #[test]
@@ -226,7 +231,7 @@ mod tests {
             let plan = plan.fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, ((path, dur), at)| {
                 plan.call("stat", at * 1000, at * 1000 + dur).on(path).returns(0)
             });
-            rows(&build(vec![plan.exit(99_999)]), found, &["half_calls"])
+            rows(&build(vec![plan.exit(99_999)]), super::build, &["half_calls"])
         };
         assert_eq!(half([90, 80, 90, 80]), ["2"]);
         assert_eq!(half([900, 2, 2, 3]), ["1"]);

@@ -2,8 +2,8 @@
 
 use crate::store::classes::class_of;
 use crate::store::events::Shape;
-use crate::table_support::context::View;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::context::TableContext;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::{Wait, wait_of};
 use crate::waits::wakers::accepted_at;
 use parsers::syscalls::Class;
@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 /// What a call does.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Deed {
+pub(super) enum SocketCall {
     /// Asks a peer for a connection.
     Connects,
     /// Takes the connection of a peer.
@@ -29,18 +29,18 @@ pub(super) enum Deed {
 /// The calls at sockets, and who was accepted.
 pub(super) struct Sockets {
     /// By shape.
-    pub deeds: Kinds<Deed>,
+    pub deeds: ShapeIndex<SocketCall>,
     accepted: FxHashSet<Text>,
 }
 
 impl Sockets {
     /// Judge the shapes, and find the accepted peers.
-    pub(super) fn new(view: &View<'_>) -> Sockets {
-        let events = &view.trace.events;
+    pub(super) fn new(context: &TableContext<'_>) -> Sockets {
+        let events = &context.trace.events;
         let connects = events.shapes().iter().filter(|shape| events.texts.bytes(shape.syscall) == b"connect");
         let connected: FxHashSet<Text> = connects.map(|shape| shape.target).collect();
-        let deeds = Kinds::new(view, |syscall, shape| deed(view, syscall, shape, &connected));
-        let accepted = accepted(view, &deeds);
+        let deeds = ShapeIndex::new(context, |syscall, shape| deed(context, syscall, shape, &connected));
+        let accepted = accepted(context, &deeds);
         Sockets { deeds, accepted }
     }
 
@@ -50,17 +50,19 @@ impl Sockets {
     }
 }
 
-fn deed(view: &View<'_>, syscall: &[u8], shape: &Shape, connected: &FxHashSet<Text>) -> Option<Deed> {
+fn deed(context: &TableContext<'_>, syscall: &[u8], shape: &Shape, connected: &FxHashSet<Text>) -> Option<SocketCall> {
     let is_socket =
-        || connected.contains(&shape.target) || is_socket(syscall, view.trace.events.texts.bytes(shape.target));
+        || connected.contains(&shape.target) || is_socket(syscall, context.trace.events.texts.bytes(shape.target));
     match syscall {
-        b"connect" => Some(Deed::Connects),
-        b"accept" | b"accept4" => Some(Deed::Accepts),
-        b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" => Some(Deed::Sends),
-        b"write" | b"writev" if is_socket() => Some(Deed::Sends),
-        b"recv" | b"recvfrom" | b"recvmsg" | b"recvmmsg" => (shape.outcome == Outcome::Ok).then_some(Deed::Receives),
-        b"read" | b"readv" if is_socket() => (shape.outcome == Outcome::Ok).then_some(Deed::Receives),
-        _ => wait_of(syscall).filter(|&wait| wait != Wait::Sleep).map(Deed::Waits),
+        b"connect" => Some(SocketCall::Connects),
+        b"accept" | b"accept4" => Some(SocketCall::Accepts),
+        b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" => Some(SocketCall::Sends),
+        b"write" | b"writev" if is_socket() => Some(SocketCall::Sends),
+        b"recv" | b"recvfrom" | b"recvmsg" | b"recvmmsg" => {
+            (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives)
+        }
+        b"read" | b"readv" if is_socket() => (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives),
+        _ => wait_of(syscall).filter(|&wait| wait != Wait::Sleep).map(SocketCall::Waits),
     }
 }
 
@@ -74,20 +76,20 @@ fn is_socket(syscall: &[u8], target: &[u8]) -> bool {
     }
 }
 
-fn accepted(view: &View<'_>, deeds: &Kinds<Deed>) -> FxHashSet<Text> {
-    let shapes = 0..view.trace.events.shapes().len() as u32;
-    if !shapes.into_iter().any(|number| deeds.of_shape(number) == Some(Deed::Accepts)) {
+fn accepted(context: &TableContext<'_>, deeds: &ShapeIndex<SocketCall>) -> FxHashSet<Text> {
+    let shapes = 0..context.trace.events.shapes().len() as u32;
+    if !shapes.into_iter().any(|number| deeds.of_shape(number) == Some(SocketCall::Accepts)) {
         return FxHashSet::default();
     }
     let of = |task: u32| -> Vec<Text> {
-        let accepts = deeds.calls(view, task).filter(|&(_, deed)| deed == Deed::Accepts);
+        let accepts = deeds.calls(context, task).filter(|&(_, deed)| deed == SocketCall::Accepts);
         let peer = |row: u32| {
-            let target = view.trace.events.target(row);
-            accepted_at(view.trace, target).unwrap_or(target)
+            let target = context.trace.events.target(row);
+            accepted_at(context.trace, target).unwrap_or(target)
         };
         accepts.map(|(row, _)| peer(row)).filter(|target| target.is_some()).collect()
     };
-    view.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
+    context.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
 }
 /// The port of a peer: of `10.0.0.2:53`, of `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
 pub(super) fn port(target: &[u8]) -> Option<i64> {

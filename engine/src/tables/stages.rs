@@ -5,33 +5,33 @@
 //! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          in the stage: until the next message about jail 2
 //! ```
 
-use crate::logs::items::{Kind, Log, Stage};
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::logs::items::{ItemKind, Log, Stage};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 
 /// Time that items were in a stage.
 #[derive(Default, Clone)]
-struct Stays {
+struct StageTimes {
     stays: i64,
     total_ns: i64,
     max_ns: i64,
 }
 
 /// Stages of all logs, by their first messages.
-pub fn found(view: &View<'_>) -> Found {
-    let mut sheet = Sheet::new(view, "stages");
-    for log in view.logs() {
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut sheet = TableBuilder::new(context, "stages");
+    for log in context.logs() {
         let (stays, kinds) = (stays(log), kind_of_stages(log));
         for (number, stage) in log.stages.iter().enumerate() {
-            write(view, log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut sheet);
+            write(context, log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut sheet);
         }
     }
     sheet.finish()
 }
 
 /// The kind of items that each stage is about.
-fn kind_of_stages(log: &Log) -> Vec<Option<&Kind>> {
+fn kind_of_stages(log: &Log) -> Vec<Option<&ItemKind>> {
     let mut kinds = vec![None; log.stages.len()];
     for kind in &log.kinds {
         kind.stages.iter().for_each(|&stage| kinds[stage] = Some(kind));
@@ -39,8 +39,8 @@ fn kind_of_stages(log: &Log) -> Vec<Option<&Kind>> {
     kinds
 }
 
-fn stays(log: &Log) -> Vec<Stays> {
-    let mut stays = vec![Stays::default(); log.stages.len()];
+fn stays(log: &Log) -> Vec<StageTimes> {
+    let mut stays = vec![StageTimes::default(); log.stages.len()];
     let items = log.kinds.iter().flat_map(|kind| &kind.items);
     for pair in items.flat_map(|item| item.said.windows(2)) {
         let (from, stage) = pair[0];
@@ -52,7 +52,13 @@ fn stays(log: &Log) -> Vec<Stays> {
     stays
 }
 
-fn write(view: &View<'_>, log: &Log, stage: &Stage, of: Option<(&Kind, &Stays)>, sheet: &mut Sheet<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    log: &Log,
+    stage: &Stage,
+    of: Option<(&ItemKind, &StageTimes)>,
+    sheet: &mut TableBuilder<'_>,
+) {
     let (Some(first), Some(last)) = (stage.said.first(), stage.said.last()) else { return };
     let rows: Vec<u32> = stage.said.iter().map(|said| said.row).collect();
     let stays = of.map(|(_, stays)| stays).filter(|stays| stays.stays > 0);
@@ -67,7 +73,7 @@ fn write(view: &View<'_>, log: &Log, stage: &Stage, of: Option<(&Kind, &Stays)>,
     sheet.some_int("mean_ns", stays.map(|stays| stays.total_ns / stays.stays));
     sheet.some_int("max_ns", stays.map(|stays| stays.max_ns));
     sheet.float("item_share", stays.filter(|_| own_ns > 0).map(|stays| stays.total_ns as f64 / own_ns as f64));
-    sheet.path_ns(rows.iter().map(|&row| view.exclusive_ns(row)).sum());
+    sheet.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
     sheet.lines(*rows.iter().min().unwrap_or(&first.row), *rows.iter().max().unwrap_or(&last.row));
-    sheet.members(Members::Rows(rows));
+    sheet.members(Provenance::Rows(rows));
 }

@@ -8,10 +8,10 @@
 use super::kills::sends_signal;
 use crate::store::events::{EventKind, NONE};
 use crate::store::trace::Trace;
-use crate::table_support::builder::{Found, Sheet};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::stops::is_stop_name;
 use crate::waits::wakers::sent_to;
 use parsers::line::Ended;
@@ -40,32 +40,32 @@ struct Stop {
 }
 
 /// Tasks that were stopped, and processes that were killed.
-pub fn found(view: &View<'_>) -> Found {
-    let stops = stop_signals(view);
-    let tasks: Vec<u32> = view.tasks().collect();
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let stops = stop_signals(context);
+    let tasks: Vec<u32> = context.tasks().collect();
     let mut stopped: Vec<Stop> = if stops.is_empty() {
         Vec::new()
     } else {
-        tasks.par_iter().flat_map_iter(|&task| stopped(view, &stops, task)).collect()
+        tasks.par_iter().flat_map_iter(|&task| stopped(context, &stops, task)).collect()
     };
     stopped.sort_by_key(|stop| (std::cmp::Reverse(stop.exclusive_ns), stop.first_row));
-    let killed: Vec<Stop> = tasks.iter().filter_map(|&task| killed(view, task)).collect();
-    let mut sheet = Sheet::new(view, "stops");
+    let killed: Vec<Stop> = tasks.iter().filter_map(|&task| killed(context, task)).collect();
+    let mut sheet = TableBuilder::new(context, "stops");
     if stopped.is_empty() && killed.is_empty() {
         return sheet.finish();
     }
-    let sent = sent(view);
-    stopped.into_iter().for_each(|stop| write(view, &sent, "stopped", stop, &mut sheet));
+    let sent = sent(context);
+    stopped.into_iter().for_each(|stop| write(context, &sent, "stopped", stop, &mut sheet));
     for mut stop in killed {
-        stop.after_term_ns = after_term_ns(view.trace, &sent, &stop);
-        write(view, &sent, "killed", stop, &mut sheet);
+        stop.after_term_ns = after_term_ns(context.trace, &sent, &stop);
+        write(context, &sent, "killed", stop, &mut sheet);
     }
     sheet.finish()
 }
 
 /// Shapes of lines that say that a task was stopped, in order.
-fn stop_signals(view: &View<'_>) -> Vec<u32> {
-    let events = &view.trace.events;
+fn stop_signals(context: &TableContext<'_>) -> Vec<u32> {
+    let events = &context.trace.events;
     (0u32..)
         .zip(events.shapes())
         .filter(|(_, shape)| is_stop_name(events.texts.bytes(shape.syscall)))
@@ -74,8 +74,8 @@ fn stop_signals(view: &View<'_>) -> Vec<u32> {
 }
 
 /// The stops of a task by their signals.
-fn stopped(view: &View<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
-    let (events, rows) = (&view.trace.events, view.trace.rows_of(task));
+fn stopped(context: &TableContext<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
+    let (events, rows) = (&context.trace.events, context.trace.rows_of(task));
     let mut found: Vec<Stop> = Vec::new();
     let mut before = NONE;
     for (at, &row) in rows.iter().enumerate() {
@@ -83,7 +83,7 @@ fn stopped(view: &View<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
             before = row;
         }
         let is_stop = events.kind(row) == EventKind::Process && stops.binary_search(&events.shape_number(row)).is_ok();
-        if !is_stop || !view.selection.has(row) {
+        if !is_stop || !context.selection.has(row) {
             continue;
         }
         let signal = events.shape(row).syscall;
@@ -101,7 +101,7 @@ fn stopped(view: &View<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
         stop.longest_ns = stop.longest_ns.max(dur_ns);
         stop.last_row = row;
         if before != NONE && stop.gaps.last() != Some(&before) {
-            stop.exclusive_ns += view.charges.stopped_ns(before);
+            stop.exclusive_ns += context.attribution.stopped_ns(before);
             stop.gaps.push(before);
         }
     }
@@ -126,22 +126,23 @@ impl Stop {
     }
 }
 
-fn killed(view: &View<'_>, task: u32) -> Option<Stop> {
-    let known = &view.trace.tasks[task as usize];
+fn killed(context: &TableContext<'_>, task: u32) -> Option<Stop> {
+    let known = &context.trace.tasks[task as usize];
     let Some(Ended::Killed(signal)) = known.ended.filter(|_| !known.is_thread) else { return None };
-    let &row = view.trace.rows_of(task).last()?;
+    let &row = context.trace.rows_of(task).last()?;
     Some(Stop { stops: 1, ..Stop::new(task, signal, row, known.end_ns()) })
 }
 
-fn sent(view: &View<'_>) -> Sent {
-    let events = &view.trace.events;
-    let kills =
-        Kinds::new(view, |syscall, shape| (sends_signal(syscall) && shape.outcome == Outcome::Ok).then_some(()));
+fn sent(context: &TableContext<'_>) -> Sent {
+    let events = &context.trace.events;
+    let kills = ShapeIndex::new(context, |syscall, shape| {
+        (sends_signal(syscall) && shape.outcome == Outcome::Ok).then_some(())
+    });
     let mut sent: Sent = FxHashMap::default();
-    for task in 0..view.trace.tasks.len() as u32 {
-        for (row, ()) in kills.calls(view, task) {
-            let Some(to) = sent_to(view.trace, row) else { continue };
-            sent.entry((view.trace.tasks[task as usize].capture, to)).or_default().push(row);
+    for task in 0..context.trace.tasks.len() as u32 {
+        for (row, ()) in kills.calls(context, task) {
+            let Some(to) = sent_to(context.trace, row) else { continue };
+            sent.entry((context.trace.tasks[task as usize].capture, to)).or_default().push(row);
         }
     }
     sent.values_mut().for_each(|rows| rows.sort_by_key(|&row| (events.start_ns(row), row)));
@@ -169,23 +170,23 @@ fn after_term_ns(trace: &Trace, sent: &Sent, stop: &Stop) -> i64 {
     sender(trace, sent, stop, b"SIGTERM", kill_ns).map_or(NO_NS, |term| kill_ns - trace.events.start_ns(term))
 }
 
-fn write(view: &View<'_>, sent: &Sent, kind: &'static str, stop: Stop, sheet: &mut Sheet<'_>) {
-    let events = &view.trace.events;
-    let by = sender(view.trace, sent, &stop, events.texts.bytes(stop.signal), stop.at_ns);
+fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop, sheet: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
+    let by = sender(context.trace, sent, &stop, events.texts.bytes(stop.signal), stop.at_ns);
     let sender = by.map(|row| (events.task(row), row));
-    sheet.who(stop.task, stop.first_row);
+    sheet.task_columns(stop.task, stop.first_row);
     sheet.string("kind", Some(kind));
     sheet.text("signal", stop.signal);
     sheet.int("stops", stop.stops);
     sheet.int("total_ns", stop.total_ns);
     sheet.int("max_ns", stop.longest_ns);
-    sheet.some_int("sender_pid", sender.map(|(task, _)| i64::from(view.trace.tasks[task as usize].pid)));
-    sheet.text("sender_program", sender.map_or(Text::NONE, |(task, row)| view.program(task, row)));
+    sheet.some_int("sender_pid", sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)));
+    sheet.text("sender_program", sender.map_or(Text::NONE, |(task, row)| context.program(task, row)));
     sheet.ns("after_term_ns", stop.after_term_ns);
     sheet.path_ns(stop.exclusive_ns);
     let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
     sheet.lines(first, stop.last_row);
-    sheet.members(Members::Gaps(stop.gaps));
+    sheet.members(Provenance::Gaps(stop.gaps));
 }
 
 #[cfg(test)]
@@ -196,14 +197,14 @@ mod tests {
     fn a_stop_lasts_until_the_task_goes_on() {
         let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
         let columns = ["kind", "signal", "stops", "total_ns", "exclusive_ns", "sender_pid"];
-        assert_eq!(rows(&build(vec![plan]), super::found, &columns), ["stopped SIGSTOP 1 50 50 -"]);
+        assert_eq!(rows(&build(vec![plan]), super::build, &columns), ["stopped SIGSTOP 1 50 50 -"]);
     }
 
     #[test]
     fn a_stop_has_its_time_wherever_it_lies_in_the_gap() {
         let exclusive = |stop: i64, go_on: i64| {
             let plan = task(1).call("read", 0, 5).stop("SIGSTOP", stop).signal("SIGCONT", go_on);
-            rows(&build(vec![plan.call("read", 61, 70).exit(71)]), super::found, &["exclusive_ns"])
+            rows(&build(vec![plan.call("read", 61, 70).exit(71)]), super::build, &["exclusive_ns"])
         };
         assert_eq!([exclusive(5, 30), exclusive(30, 61), exclusive(5, 61)], [["25"], ["31"], ["56"]]);
     }
@@ -212,12 +213,12 @@ mod tests {
     fn who_sends_by_the_descriptor_of_a_process_is_known() {
         let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
         let sender = task(2).call("pidfd_send_signal", 8, 9).on("pid:1").op("SIGSTOP").exit(90);
-        assert_eq!(rows(&build(vec![plan, sender]), super::found, &["sender_pid"]), ["2"]);
+        assert_eq!(rows(&build(vec![plan, sender]), super::build, &["sender_pid"]), ["2"]);
     }
 
     #[test]
     fn a_task_that_only_gets_signals_is_not_stopped() {
         let plan = task(1).call("read", 0, 5).signal("SIGSTOP", 10).call("read", 61, 70).exit(71);
-        assert_eq!(rows(&build(vec![plan]), super::found, &["kind"]), Vec::<String>::new());
+        assert_eq!(rows(&build(vec![plan]), super::build, &["kind"]), Vec::<String>::new());
     }
 }

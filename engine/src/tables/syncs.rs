@@ -5,12 +5,12 @@
 //! open O_DSYNC | write 20 | write 20 | …       each write is a sync
 //! ```
 
-use super::io::{Way, way};
-use crate::table_support::builder::{Found, Sheet, Sum};
-use crate::table_support::context::View;
-use crate::table_support::grouping::{self, Group, Grouped};
-use crate::table_support::provenance::Members;
-use crate::table_support::shape_index::{Kinds, processes};
+use super::io::{Direction, direction};
+use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::grouping::{self, CallGroup, Grouping};
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,7 +39,11 @@ fn kind(syscall: &[u8]) -> Option<Kind> {
             Kind::Syncs
         }
         b"sync" | b"syncfs" => Kind::SyncsAll,
-        _ => return way(syscall).filter(|way| matches!(way, Way::Write | Way::Copy)).map(|_| Kind::Writes),
+        _ => {
+            return direction(syscall)
+                .filter(|way| matches!(way, Direction::Write | Direction::Copy))
+                .map(|_| Kind::Writes);
+        }
     })
 }
 
@@ -49,15 +53,15 @@ pub(super) fn may_sync(syscall: &[u8]) -> bool {
 }
 
 /// Syncs by process, syscall and target.
-pub fn found(view: &View<'_>) -> Found {
-    let kinds = Kinds::new(view, |syscall, _| kind(syscall));
-    let synced = synced(view);
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |syscall, _| kind(syscall));
+    let synced = synced(context);
     let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !synced.is_empty();
-    let processes = if has_syncs { processes(view) } else { Vec::new() };
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(view, &kinds, &synced, tasks)).collect();
-    let mut sheet = Sheet::new(view, "syncs");
-    for group in grouping::few(view, groups, |&(syscall, _)| (syscall, Text::NONE)) {
-        write(view, &group, &mut sheet);
+    let processes = if has_syncs { processes(context) } else { Vec::new() };
+    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, &synced, tasks)).collect();
+    let mut sheet = TableBuilder::new(context, "syncs");
+    for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
+        write(context, &group, &mut sheet);
     }
     sheet.finish()
 }
@@ -81,17 +85,22 @@ impl Written {
     }
 }
 
-fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, synced: &Synced, tasks: &[u32]) -> Vec<Group<Key>> {
-    let events = &view.trace.events;
+fn of_process(
+    context: &TableContext<'_>,
+    kinds: &ShapeIndex<Kind>,
+    synced: &Synced,
+    tasks: &[u32],
+) -> Vec<CallGroup<Key>> {
+    let events = &context.trace.events;
     let synced: FxHashSet<Text> = tasks.iter().filter_map(|task| synced.get(task)).flatten().copied().collect();
-    let syncs = |&task: &u32| kinds.calls(view, task).any(|(_, kind)| !matches!(kind, Kind::Writes));
+    let syncs = |&task: &u32| kinds.calls(context, task).any(|(_, kind)| !matches!(kind, Kind::Writes));
     if synced.is_empty() && !tasks.iter().any(syncs) {
         return Vec::new();
     }
     let mut written = Written::default();
-    let mut groups: Grouped<(Text, Key)> = Grouped::default();
+    let mut groups: Grouping<(Text, Key)> = Grouping::default();
     let mut counts: FxHashMap<(Text, Key), [i64; 2]> = FxHashMap::default();
-    for call in kinds.calls_of(view, tasks, |_| true) {
+    for call in kinds.calls_of(context, tasks, |_| true) {
         let target = events.target(call.row);
         let before = match call.kind {
             Kind::Writes if synced.contains(&target) => [1, events.bytes(call.row).unwrap_or(0)],
@@ -110,8 +119,8 @@ fn of_process(view: &View<'_>, kinds: &Kinds<Kind>, synced: &Synced, tasks: &[u3
     by_number(tasks[0], groups, &counts)
 }
 
-fn synced(view: &View<'_>) -> Synced {
-    let events = &view.trace.events;
+fn synced(context: &TableContext<'_>) -> Synced {
+    let events = &context.trace.events;
     let mut synced = Synced::default();
     for &row in events.synced.iter().filter(|&&row| events.target(row).is_some()) {
         synced.entry(events.task(row)).or_default().push(events.target(row));
@@ -120,35 +129,38 @@ fn synced(view: &View<'_>) -> Synced {
 }
 
 /// Targets with few syncs are taken together.
-fn by_number(task: u32, groups: Grouped<(Text, Key)>, counts: &FxHashMap<(Text, Key), [i64; 2]>) -> Vec<Group<Key>> {
-    let mut joined: FxHashMap<(Text, Key), Group<Key>> = FxHashMap::default();
+fn by_number(
+    task: u32,
+    groups: Grouping<(Text, Key)>,
+    counts: &FxHashMap<(Text, Key), [i64; 2]>,
+) -> Vec<CallGroup<Key>> {
+    let mut joined: FxHashMap<(Text, Key), CallGroup<Key>> = FxHashMap::default();
     for ((program, (syscall, target)), rows) in groups.groups {
         let before = counts.get(&(program, (syscall, target))).copied().unwrap_or_default();
         let key = (syscall, if rows.len() >= FEW_CALLS { target } else { Text::NONE });
-        let group = joined.entry((program, key)).or_insert_with(|| Group::of_one(task, program, key, Vec::new()));
+        let group = joined.entry((program, key)).or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
         group.rows.extend(rows);
         group.counts = [group.counts[0] + before[0], group.counts[1].saturating_add(before[1])];
     }
     joined.into_values().collect()
 }
 
-fn write(view: &View<'_>, group: &Group<Key>, sheet: &mut Sheet<'_>) {
-    let sum = Sum { bytes: group.counts[1], ..group.sum(view) };
-    sheet.whose(group);
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+    let sum = CallStats { bytes: group.counts[1], ..group.sum(context) };
+    sheet.group_columns(group);
     sheet.text("syscall", group.key.0);
-    sheet.text("target", grouping::only_target(view, &group.rows));
-    sheet.int("targets", grouping::targets(view, &group.rows));
-    let is_write = matches!(kind(view.trace.events.texts.bytes(group.key.0)), Some(Kind::Writes));
+    sheet.text("target", grouping::only_target(context, &group.rows));
+    sheet.int("targets", grouping::targets(context, &group.rows));
+    let is_write = matches!(kind(context.trace.events.texts.bytes(group.key.0)), Some(Kind::Writes));
     sheet.bool("opened", is_write);
     sheet.int("writes", group.counts[0]);
     sheet.int("each_bytes", sum.bytes / sum.calls.max(1));
     sheet.sum(&sum);
-    sheet.members(Members::Rows(group.rows.clone()));
+    sheet.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     const COLUMNS: [&str; 7] = ["syscall", "target", "targets", "calls", "writes", "bytes", "each_bytes"];
@@ -164,7 +176,7 @@ mod tests {
     fn what_was_written_since_the_last_sync_of_the_same_file_counts() {
         let plan = lines(task(1), 20, "fsync").call("write", 900, 901).on("/other").returns(500);
         let plan = plan.call("fsync", 910, 911).on("/log").returns(0);
-        assert_eq!(rows(&build(vec![plan.exit(999)]), found, &COLUMNS), ["fsync /log 1 21 20 400 19"]);
+        assert_eq!(rows(&build(vec![plan.exit(999)]), super::build, &COLUMNS), ["fsync /log 1 21 20 400 19"]);
     }
 
     #[test]
@@ -176,12 +188,12 @@ mod tests {
         });
         let plan = plan.call("write", 50, 51).on("/a").returns(7).call("write", 52, 53).on("/b").returns(8);
         let plan = plan.call("sync", 54, 60).returns(0).exit(99);
-        assert_eq!(rows(&build(vec![plan]), found, &COLUMNS), ["fsync - 3 3 3 300 100", "sync - 0 1 2 15 15"]);
+        assert_eq!(rows(&build(vec![plan]), super::build, &COLUMNS), ["fsync - 3 3 3 300 100", "sync - 0 1 2 15 15"]);
     }
 
     #[test]
     fn writes_without_a_sync_are_none() {
         let plan = task(1).call("write", 1, 2).on("/a").returns(7).exit(9);
-        assert!(rows(&build(vec![plan]), found, &COLUMNS).is_empty());
+        assert!(rows(&build(vec![plan]), super::build, &COLUMNS).is_empty());
     }
 }

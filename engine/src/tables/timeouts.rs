@@ -9,11 +9,11 @@
 use super::kills::sends_signal;
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::{RHYTHM, ends_by_itself};
-use super::sockets::{Deed, Sockets};
+use super::sockets::{SocketCall, Sockets};
 use crate::store::events::EventKind;
-use crate::table_support::builder::{Found, Sheet, Sum};
-use crate::table_support::context::View;
-use crate::table_support::provenance::Members;
+use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, Wait, timed_out, wait_of, was_broken_off};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -26,7 +26,7 @@ type Kind = (Text, Text, Text);
 struct Group {
     kind: Kind,
     went_on: bool,
-    sum: Sum,
+    sum: CallStats,
     requested_ns: Option<i64>,
     sent: Option<Sent>,
     rows: Vec<u32>,
@@ -54,13 +54,13 @@ struct Sent {
 }
 
 /// Expired waits by task, syscall, target and limit.
-pub fn found(view: &View<'_>) -> Found {
-    let sockets = Sockets::new(view);
-    let tasks: Vec<u32> = view.tasks().collect();
-    let all: Vec<OfTask> = tasks.par_iter().map(|&task| OfTask::new(view, &sockets, task)).collect();
-    let mut sheet = Sheet::new(view, "timeouts");
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let sockets = Sockets::new(context);
+    let tasks: Vec<u32> = context.tasks().collect();
+    let all: Vec<OfTask> = tasks.par_iter().map(|&task| OfTask::new(context, &sockets, task)).collect();
+    let mut sheet = TableBuilder::new(context, "timeouts");
     for (&task, of_task) in tasks.iter().zip(all) {
-        of_task.write(view, task, &mut sheet);
+        of_task.write(context, task, &mut sheet);
     }
     sheet.finish()
 }
@@ -80,47 +80,47 @@ struct OfTask {
 }
 
 impl OfTask {
-    fn new(view: &View<'_>, sockets: &Sockets, task: u32) -> OfTask {
-        let events = &view.trace.events;
+    fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
+        let events = &context.trace.events;
         let mut here = OfTask::default();
-        for (row, deed) in sockets.deeds.calls(view, task) {
+        for (row, deed) in sockets.deeds.calls(context, task) {
             let target = events.target(row);
             match deed {
-                Deed::Accepts => {}
-                Deed::Connects => {
+                SocketCall::Accepts => {}
+                SocketCall::Connects => {
                     here.served.remove(&target);
-                    here.sends(view, sockets, row);
-                    here.waits(view, task, row, Wait::Peer);
+                    here.sends(context, sockets, row);
+                    here.waits(context, task, row, Wait::Peer);
                 }
-                Deed::Sends => here.sends(view, sockets, row),
-                Deed::Receives => {
+                SocketCall::Sends => here.sends(context, sockets, row),
+                SocketCall::Receives => {
                     if here.sent.remove(&target).is_none() {
                         here.served.insert(target);
                     }
                 }
-                Deed::Waits(wait) => here.waits(view, task, row, wait),
+                SocketCall::Waits(wait) => here.waits(context, task, row, wait),
             }
         }
-        here.last_row = view.calls_of(task).last().unwrap_or(0);
+        here.last_row = context.calls_of(task).last().unwrap_or(0);
         for ((kind, _), expired) in std::mem::take(&mut here.expired) {
-            here.settle(view, kind, &expired, true);
+            here.settle(context, kind, &expired, true);
         }
         here
     }
 
-    fn sends(&mut self, view: &View<'_>, sockets: &Sockets, row: u32) {
-        let to = view.trace.events.target(row);
+    fn sends(&mut self, context: &TableContext<'_>, sockets: &Sockets, row: u32) {
+        let to = context.trace.events.target(row);
         if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(to) {
-            let bytes = view.trace.events.bytes(row).unwrap_or(0);
+            let bytes = context.trace.events.bytes(row).unwrap_or(0);
             self.sent.insert(to, Sent { to, bytes });
         }
     }
 
-    fn waits(&mut self, view: &View<'_>, task: u32, row: u32, wait: Wait) {
-        let events = &view.trace.events;
+    fn waits(&mut self, context: &TableContext<'_>, task: u32, row: u32, wait: Wait) {
+        let events = &context.trace.events;
         let shape = events.shape(row);
         let kind = (shape.syscall, shape.op, shape.target);
-        let expired = is_expired(view, task, row, wait);
+        let expired = is_expired(context, task, row, wait);
         let all = self.all.entry(kind).or_default();
         all.waits += 1;
         all.last = Some((row, expired));
@@ -128,53 +128,53 @@ impl OfTask {
         let like_this = (kind, events.target(row));
         let Some(before) = self.expired.get_mut(&like_this).filter(|before| !is_look && !before.is_empty()) else {
             if expired {
-                let sent = self.sent_to(view, row);
+                let sent = self.sent_to(context, row);
                 self.expired.insert(like_this, vec![Expired { row, sent }]);
             }
             return;
         };
-        let is_idle = before.last().is_some_and(|last| is_idle(view, task, last.row, row));
+        let is_idle = before.last().is_some_and(|last| is_idle(context, task, last.row, row));
         let settled = if expired && is_idle { Vec::new() } else { std::mem::take(before) };
-        self.settle(view, kind, &settled, !is_idle);
+        self.settle(context, kind, &settled, !is_idle);
         if expired {
-            let sent = self.sent_to(view, row);
+            let sent = self.sent_to(context, row);
             self.expired.entry(like_this).or_default().push(Expired { row, sent });
         }
     }
 
-    fn settle(&mut self, view: &View<'_>, kind: Kind, expired: &[Expired], went_on: bool) {
+    fn settle(&mut self, context: &TableContext<'_>, kind: Kind, expired: &[Expired], went_on: bool) {
         for &Expired { row, sent } in expired {
-            let requested_ns = view.trace.events.requested_ns(row);
+            let requested_ns = context.trace.events.requested_ns(row);
             let alike = (kind, requested_ns.map_or(NO_NS, two_digits), went_on);
-            let new = || Group { kind, went_on, sum: Sum::new(row), requested_ns, sent, rows: Vec::new() };
+            let new = || Group { kind, went_on, sum: CallStats::new(row), requested_ns, sent, rows: Vec::new() };
             let group = self.groups.entry(alike).or_insert_with(new);
-            group.sum.add(view, row);
+            group.sum.add(context, row);
             group.sent = group.sent.or(sent);
             group.rows.push(row);
         }
     }
 
     /// What was sent to one of those that a wait waits for.
-    fn sent_to(&self, view: &View<'_>, row: u32) -> Option<Sent> {
-        let events = &view.trace.events;
+    fn sent_to(&self, context: &TableContext<'_>, row: u32) -> Option<Sent> {
+        let events = &context.trace.events;
         let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
         let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
         let mut targets = std::iter::once(events.target(row)).chain(polled.iter().copied());
         targets.find_map(|target| self.sent.get(&target)).copied()
     }
 
-    fn write(self, view: &View<'_>, task: u32, sheet: &mut Sheet<'_>) {
+    fn write(self, context: &TableContext<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
         let mut groups: Vec<Group> = self.groups.into_values().collect();
         groups.sort_unstable_by_key(|group| group.sum.first_row);
-        let tick_ns = tick_ns(view, task);
+        let tick_ns = tick_ns(context, task);
         for group in groups {
             let all = self.all.get(&group.kind).copied().unwrap_or_default();
             let (syscall, op, _) = group.kind;
-            sheet.who(task, group.sum.first_row);
+            sheet.task_columns(task, group.sum.first_row);
             sheet.text("syscall", syscall);
             sheet.text("op", op);
-            sheet.text("target", view.trace.events.target(group.sum.first_row));
-            sheet.string("awaited", awaited(view.trace.events.texts.bytes(syscall)));
+            sheet.text("target", context.trace.events.target(group.sum.first_row));
+            sheet.string("awaited", awaited(context.trace.events.texts.bytes(syscall)));
             sheet.some_int("requested_ns", group.requested_ns);
             sheet.int("waits", all.waits);
             sheet.int("expired", group.sum.calls);
@@ -183,17 +183,17 @@ impl OfTask {
             let length_ns = group.requested_ns.unwrap_or(group.sum.max_ns);
             sheet.bool("is_round", chosen_ns(length_ns, tick_ns).is_some());
             // Who waits again, in the same way, is idle and not disappointed, unless it has ended what it waits for.
-            let gives_up = |&row: &u32| ends_what_it_awaits(view, task, row);
+            let gives_up = |&row: &u32| ends_what_it_awaits(context, task, row);
             let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row)
                 || group.rows.iter().any(gives_up);
             sheet.bool("gave_up", gave_up);
             sheet.bool("went_on", group.went_on);
-            sheet.bool("paces", group.sum.calls >= RHYTHM && !ends_by_itself(view, task));
+            sheet.bool("paces", group.sum.calls >= RHYTHM && !ends_by_itself(context, task));
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
             sheet.path_ns(group.sum.exclusive_ns);
             sheet.lines(group.sum.first_row, group.sum.last_row);
-            sheet.members(Members::Rows(group.rows));
+            sheet.members(Provenance::Rows(group.rows));
         }
     }
 }
@@ -214,49 +214,49 @@ fn awaited(syscall: &[u8]) -> Option<&'static str> {
 }
 
 /// Whether a task only looked around between a wait that expired and the next one for the same.
-fn is_idle(view: &View<'_>, task: u32, expired: u32, next: u32) -> bool {
-    let events = &view.trace.events;
+fn is_idle(context: &TableContext<'_>, task: u32, expired: u32, next: u32) -> bool {
+    let events = &context.trace.events;
     let calls =
-        view.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2).count();
+        context.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2).count();
     let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
     calls <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS
 }
 
 /// Whether a task sends a signal soon behind a wait for a signal or a child that expired.
-fn ends_what_it_awaits(view: &View<'_>, task: u32, expired: u32) -> bool {
-    let events = &view.trace.events;
+fn ends_what_it_awaits(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
+    let events = &context.trace.events;
     let name = |row: u32| events.texts.bytes(events.shape(row).syscall);
     if !matches!(wait_of(name(expired)), Some(Wait::Signal | Wait::Child)) {
         return false;
     }
     let is_probe = |row: u32| matches!(events.texts.bytes(events.shape(row).op), b"0" | b"SIG_0" | b"SIG0");
-    let mut behind = view.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
+    let mut behind = context.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
     behind.any(|row| events.outcome(row) == Outcome::Ok && sends_signal(name(row)) && !is_probe(row))
 }
 
 /// The step of the clock that a task is timed with.
-pub(super) fn tick_ns(view: &View<'_>, task: u32) -> i64 {
-    let capture = view.trace.tasks.get(task as usize).map(|task| task.capture as usize);
-    capture.and_then(|number| view.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns)
+pub(super) fn tick_ns(context: &TableContext<'_>, task: u32) -> i64 {
+    let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| context.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns)
 }
 
 /// Whether a wait ended because its time was over. A look without waiting is none, nor is a sleep.
-pub(super) fn is_expired(view: &View<'_>, task: u32, row: u32, wait: Wait) -> bool {
-    let events = &view.trace.events;
+pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: Wait) -> bool {
+    let events = &context.trace.events;
     let errno = events.texts.bytes(events.shape(row).errno);
     match wait {
         Wait::Poll => timed_out(events, row) && events.requested_ns(row) != Some(0) && !events.polls_nothing(row),
         Wait::Signal if errno == b"EAGAIN" => events.requested_ns(row) != Some(0),
-        Wait::Signal => ended_by_own_timer(view, task, row),
-        Wait::Child if was_broken_off(events, row) => ended_by_own_timer(view, task, row),
+        Wait::Signal => ended_by_own_timer(context, task, row),
+        Wait::Child if was_broken_off(events, row) => ended_by_own_timer(context, task, row),
         Wait::Message if errno == b"EAGAIN" => events.requested_ns(row).is_some_and(|ns| ns > 0),
         _ => timed_out(events, row),
     }
 }
 
 /// Whether the next thing that a task met was the signal of a timer.
-fn ended_by_own_timer(view: &View<'_>, task: u32, row: u32) -> bool {
-    let events = &view.trace.events;
-    let next = view.trace.rows_from(task, row).get(1).filter(|&&next| events.kind(next) == EventKind::Signal);
+fn ended_by_own_timer(context: &TableContext<'_>, task: u32, row: u32) -> bool {
+    let events = &context.trace.events;
+    let next = context.trace.rows_from(task, row).get(1).filter(|&&next| events.kind(next) == EventKind::Signal);
     next.is_some_and(|&next| events.texts.bytes(events.shape(next).syscall) == b"SIGALRM")
 }

@@ -1,7 +1,7 @@
 //! How much of what: the first numbers of a report.
 
-use crate::query::selection::{Choice, Selection};
-use crate::query::time_bounds::NoTime;
+use crate::query::selection::{Criteria, Selection};
+use crate::query::time_bounds::TimeBoundError;
 use crate::store::events::EventKind;
 use crate::store::trace::Trace;
 use crate::tables::processes::main_tasks;
@@ -10,8 +10,8 @@ use parsers::Outcome;
 /// Processes, threads (all tasks, main ones too), calls, failed, interrupted and open calls, signals.
 ///
 /// # Errors
-/// [`NoTime`] if the choice holds what is no time.
-pub fn totals(trace: &Trace, choice: &Choice) -> Result<[(&'static str, u64); 7], NoTime> {
+/// [`TimeBoundError`] if the choice holds what is no time.
+pub fn totals(trace: &Trace, choice: &Criteria) -> Result<[(&'static str, u64); 7], TimeBoundError> {
     let selection = Selection::new(trace, choice)?;
     let mains = main_tasks(trace);
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();

@@ -1,9 +1,9 @@
 //! Traffic: what each task read and wrote, so that what depends on what others left can be told from what does not.
 
-use super::io::{Way, way};
+use super::io::{Direction, direction};
 use crate::store::events::NONE;
-use crate::table_support::context::View;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::context::TableContext;
+use crate::table_support::shape_index::ShapeIndex;
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,32 +27,34 @@ impl Moved {
     }
 
     /// Whether somebody else wrote into a pipe what these tasks read.
-    pub(super) fn is_fed(&self, view: &View<'_>) -> bool {
-        self.sources.difference(&self.sinks).any(|&target| is_pipe(view, target))
+    pub(super) fn is_fed(&self, context: &TableContext<'_>) -> bool {
+        self.sources.difference(&self.sinks).any(|&target| is_pipe(context, target))
     }
 }
 
 /// What each task moved, looked up when it is first asked for, and who created whom.
 pub(super) struct Traffic<'a> {
-    view: &'a View<'a>,
-    kinds: Kinds<Way>,
+    context: &'a TableContext<'a>,
+    kinds: ShapeIndex<Direction>,
     children: FxHashMap<u32, Vec<u32>>,
 }
 
 impl<'a> Traffic<'a> {
-    pub(super) fn new(view: &'a View<'a>) -> Traffic<'a> {
-        let moves = |syscall: &[u8]| way(syscall).filter(|&way| matches!(way, Way::Read | Way::Write));
-        let kinds = Kinds::new(view, |syscall, shape| (shape.outcome == Outcome::Ok).then(|| moves(syscall))?);
+    pub(super) fn new(context: &'a TableContext<'a>) -> Traffic<'a> {
+        let moves =
+            |syscall: &[u8]| direction(syscall).filter(|&way| matches!(way, Direction::Read | Direction::Write));
+        let kinds =
+            ShapeIndex::new(context, |syscall, shape| (shape.outcome == Outcome::Ok).then(|| moves(syscall))?);
         let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (number, task) in (0u32..).zip(&view.trace.tasks).filter(|(_, task)| task.creator != NONE) {
+        for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| task.creator != NONE) {
             children.entry(task.creator).or_default().push(number);
         }
-        Traffic { view, kinds, children }
+        Traffic { context, kinds, children }
     }
 
     /// What a task moved.
     pub(super) fn of(&self, task: u32) -> &Moved {
-        self.view.moved[task as usize].get_or_init(|| moved(self.view, &self.kinds, task))
+        self.context.moved[task as usize].get_or_init(|| moved(self.context, &self.kinds, task))
     }
 
     /// What these tasks and all that descend from them moved.
@@ -75,7 +77,7 @@ impl<'a> Traffic<'a> {
 
     /// How many of these children, in the order of their births, could not have begun earlier, as far as files and pipes
     /// tell: their creator read what the one before them wrote, or they read a file that an earlier one wrote.
-    pub(super) fn dependent(&self, view: &View<'_>, creator: u32, children: &[u32]) -> usize {
+    pub(super) fn dependent(&self, context: &TableContext<'_>, creator: u32, children: &[u32]) -> usize {
         let creators = &self.of(creator).sources;
         let mut written: FxHashSet<Text> = FxHashSet::default();
         let (mut dependent, mut was_read) = (0, false);
@@ -83,24 +85,24 @@ impl<'a> Traffic<'a> {
             let here = self.of_families(&[child]);
             let continues = here.sources.intersection(&written).next().is_some();
             dependent += usize::from(continues || was_read);
-            was_read = here.sinks.intersection(creators).any(|&target| is_pipe(view, target));
-            written.extend(here.sinks.iter().filter(|&&target| is_file(view, target)));
+            was_read = here.sinks.intersection(creators).any(|&target| is_pipe(context, target));
+            written.extend(here.sinks.iter().filter(|&&target| is_file(context, target)));
         }
         dependent
     }
 }
 
-fn moved(view: &View<'_>, kinds: &Kinds<Way>, task: u32) -> Moved {
-    let events = &view.trace.events;
+fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Direction>, task: u32) -> Moved {
+    let events = &context.trace.events;
     let mut moved = Moved::default();
     let mut last = (None, Text::NONE);
-    for (row, way) in kinds.calls(view, task) {
+    for (row, way) in kinds.calls(context, task) {
         let bytes = events.ret(row).max(0);
         if bytes == 0 {
             continue;
         }
         let (sum, targets) = match way {
-            Way::Write => (&mut moved.written_bytes, &mut moved.sinks),
+            Direction::Write => (&mut moved.written_bytes, &mut moved.sinks),
             _ => (&mut moved.read_bytes, &mut moved.sources),
         };
         *sum += bytes;
@@ -114,11 +116,11 @@ fn moved(view: &View<'_>, kinds: &Kinds<Way>, task: u32) -> Moved {
     moved
 }
 
-fn is_pipe(view: &View<'_>, target: Text) -> bool {
-    view.trace.events.texts.bytes(target).starts_with(b"pipe:")
+fn is_pipe(context: &TableContext<'_>, target: Text) -> bool {
+    context.trace.events.texts.bytes(target).starts_with(b"pipe:")
 }
 
-fn is_file(view: &View<'_>, target: Text) -> bool {
-    let path = view.trace.events.texts.bytes(target);
+fn is_file(context: &TableContext<'_>, target: Text) -> bool {
+    let path = context.trace.events.texts.bytes(target);
     path.starts_with(b"/") && ![&b"/dev/"[..], b"/proc/", b"/sys/"].iter().any(|above| path.starts_with(above))
 }

@@ -12,9 +12,9 @@ mod pauses;
 mod spins;
 
 use crate::store::events::NONE;
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use crate::tables::turns::looks::Looks;
-pub(super) use crate::tables::turns::looks::{Key, Look};
+pub(super) use crate::tables::turns::looks::{ProbeKey, ProbeKind};
 pub(super) use crate::tables::turns::pauses::{Pause, pauses};
 pub(super) use crate::tables::turns::spins::{Spin, spins};
 use crate::waits::wait_kinds::{Wait, wait_of_row};
@@ -29,9 +29,9 @@ pub(super) struct Turns {
     /// The task.
     pub task: u32,
     /// What it looks at.
-    pub key: Key,
+    pub key: ProbeKey,
     /// What kind of thing that is.
-    pub look: Look,
+    pub look: ProbeKind,
     /// How often it looked.
     pub looks: i64,
     /// How often that failed, or found nothing.
@@ -59,21 +59,21 @@ pub(super) struct Turns {
 }
 
 /// All turns with pauses, by task.
-pub(super) fn turns(view: &View<'_>) -> Vec<Turns> {
-    let all_pauses = pauses(view);
+pub(super) fn turns(context: &TableContext<'_>) -> Vec<Turns> {
+    let all_pauses = pauses(context);
     if all_pauses.is_empty() {
         return Vec::new();
     }
-    let looks = Looks::new(view, &all_pauses);
-    let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(view, &looks, *task, pauses);
+    let looks = Looks::new(context, &all_pauses);
+    let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &looks, *task, pauses);
     all_pauses.par_iter().flat_map_iter(of).collect()
 }
 
 /// A look as one stretch between pauses has it.
 #[derive(Clone, Copy)]
 pub(super) struct Looked {
-    pub key: Key,
-    pub look: Look,
+    pub key: ProbeKey,
+    pub look: ProbeKind,
     pub failed: bool,
     pub errno: Text,
     pub row: u32,
@@ -81,11 +81,11 @@ pub(super) struct Looked {
     pub child: u32,
 }
 
-fn of_task(view: &View<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<Turns> {
+fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<Turns> {
     let between: Vec<Vec<Looked>> = (0..=pauses.len())
         .map(|at| {
             let before = at.checked_sub(1).and_then(|at| pauses.get(at));
-            looks.between(view, task, before, pauses.get(at), ROWS_AROUND)
+            looks.between(context, task, before, pauses.get(at), ROWS_AROUND)
         })
         .collect();
     let mut found = Vec::new();
@@ -99,48 +99,48 @@ fn of_task(view: &View<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<T
         let run: Vec<Looked> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
         let last = first + run.len() - 1;
         // Who gives up after a pause more has waited that pause in vain too.
-        let in_vain = run.last().is_some_and(|last| last.failed && last.look == Look::Attempt);
+        let in_vain = run.last().is_some_and(|last| last.failed && last.look == ProbeKind::Attempt);
         let is_last = between.get(last + 1).is_some_and(|next| common(&between[last], next).is_none());
         let gives_up = in_vain && is_last && pauses.get(last).is_some_and(|pause| !pause.is_wait);
-        found.extend(of_run(view, task, &run, &pauses[first..last + usize::from(gives_up)]));
+        found.extend(of_run(context, task, &run, &pauses[first..last + usize::from(gives_up)]));
         first = last;
     }
     found
 }
 
 /// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not.
-fn common(here: &[Looked], next: &[Looked]) -> Option<Key> {
+fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
     let both = here.iter().filter(|looked| next.iter().any(|other| other.key == looked.key));
     let rank = |looked: &Looked| match (looked.look, looked.failed) {
-        (Look::Command, _) => 3,
+        (ProbeKind::Command, _) => 3,
         (_, true) => 2,
-        (Look::Attempt, false) => 0,
+        (ProbeKind::Attempt, false) => 0,
         (_, false) => 1,
     };
     both.max_by_key(|looked| rank(looked)).map(|looked| looked.key)
 }
 
-fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<Turns> {
+fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<Turns> {
     let (first, last) = (run.first()?, run.last()?);
     // A wait whose time ran out is a pause only between looks in vain: an event loop that looks after things is idle.
     let in_vain = run[..run.len() - 1].iter().all(|looked| looked.failed);
-    let events = &view.trace.events;
+    let events = &context.trace.events;
     // So is one that first takes what is there already.
     let polls = wait_of_row(events, first.row) == Some(Wait::Poll) && first.child == NONE;
     if pauses.iter().any(|pause| pause.is_wait) && (polls || !in_vain) {
         return None;
     }
-    if first.child == NONE && pauses.iter().any(|pause| pause.is_work_beside(view, first.row)) {
+    if first.child == NONE && pauses.iter().any(|pause| pause.is_work_beside(context, first.row)) {
         return None;
     }
     let mut rows: Vec<u32> = Vec::new();
     for looked in run {
         match looked.child {
             NONE => rows.push(looked.row),
-            child => rows.extend(view.calls_of(child)),
+            child => rows.extend(context.calls_of(child)),
         }
     }
-    rows.extend(pauses.iter().flat_map(|pause| pause.rows(view)));
+    rows.extend(pauses.iter().flat_map(|pause| pause.rows(context)));
     let starts = (events.start_ns(first.row), events.start_ns(last.row));
     Some(Turns {
         task,
@@ -153,7 +153,7 @@ fn of_run(view: &View<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Optio
         errno: run.iter().rev().find(|looked| looked.failed).map_or(Text::NONE, |looked| looked.errno),
         total_ns: starts.1.saturating_sub(starts.0),
         pauses: run.iter().map(|looked| looked.row).zip(pauses.iter().copied()).collect(),
-        exclusive_ns: rows.iter().map(|&row| view.exclusive_ns(row)).sum(),
+        exclusive_ns: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
         rows,
         first_row: first.row,
         last_row: last.row,

@@ -5,11 +5,11 @@
 //! server      |--- work ---|- accept -|            makes room in its queue
 //! ```
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::poll_loops;
 use super::waiting::Waiting;
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
 use parsers::Outcome;
 
@@ -21,8 +21,8 @@ const HELD_UP_NS: i64 = 1_000_000;
 pub(super) struct Backlog(Ordered);
 
 impl Backlog {
-    pub(super) fn take(&mut self, _trace: &Trace, row: u32, known: Known) {
-        if known.deed == Deed::Accepts && known.outcome == Outcome::Ok {
+    pub(super) fn take(&mut self, _trace: &Trace, row: u32, known: ShapeFacts) {
+        if known.deed == Effect::Accepts && known.outcome == Outcome::Ok {
             self.0.push(row);
         }
     }
@@ -38,6 +38,6 @@ impl Backlog {
         }
         let serves = |accept: u32| producers.is_bound(call.trace, call.trace.events.task(accept), call.span.row);
         let row = call.last_inside(&self.0, serves)?;
-        Some(call.edge(row, How::Drain, Sure::Inferred))
+        Some(call.edge(row, WakeKind::Drain, Confidence::Inferred))
     }
 }

@@ -7,7 +7,7 @@
 
 use super::stream::Streams;
 use super::waiting::{Waiting, end_ns};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::waits::candidates::HELD_UP_NS;
 use parsers::{Outcome, Text};
 
@@ -21,7 +21,7 @@ pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Opt
     let trace = call.trace;
     let events = &trace.events;
     if events.texts.bytes(events.shape(call.span.row).errno) == b"EPIPE" {
-        return streams.left(call, peer).map(|edge| Edge { how: How::Drain, sure: Sure::Inferred, ..edge });
+        return streams.left(call, peer).map(|edge| Edge { how: WakeKind::Drain, sure: Confidence::Inferred, ..edge });
     }
     let made_room = |&row: &u32| {
         let is_free = events.start_ns(row) > call.span.start_ns || was_held_up_too(call, row);
@@ -29,7 +29,7 @@ pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Opt
     };
     let behind = reads.back_from(trace, call.span.end_ns, call.span.start_ns).take(READS);
     let row = behind.filter(made_room).max_by_key(|&row| end_ns(trace, row))?;
-    Some(call.edge(row, How::Drain, Sure::Inferred))
+    Some(call.edge(row, WakeKind::Drain, Confidence::Inferred))
 }
 
 /// Whether a call moved what was written here into another pipe, which was full: it began before, and did not wait for more,

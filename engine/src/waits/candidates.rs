@@ -21,7 +21,7 @@ const BLOCKS_AT_ONCE: usize = 256;
 
 /// What calls of a shape have to be looked at for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Look {
+pub(crate) enum WhenToCheck {
     /// Nothing: they work until they are done.
     Never,
     /// Each may be the last check of a poll loop, if its task may be in one.
@@ -49,15 +49,15 @@ struct Block {
 
 /// The blocks of all tasks.
 #[derive(Default)]
-pub(crate) struct Outline {
+pub(crate) struct WaitBitmap {
     blocks: Vec<Block>,
     /// Where those of each task begin, and the number of all behind them.
     offsets: Vec<u32>,
 }
 
-impl Outline {
+impl WaitBitmap {
     /// One pass over the events, on all cores. `looks` are by shape.
-    pub(crate) fn new(trace: &Trace, looks: &[Look]) -> Outline {
+    pub(crate) fn new(trace: &Trace, looks: &[WhenToCheck]) -> WaitBitmap {
         let mut offsets = vec![0];
         for task in 0..trace.tasks.len() as u32 {
             offsets.push(offsets[task as usize] + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32);
@@ -67,7 +67,7 @@ impl Outline {
         trace.shapes_of(0);
         let some = |&first: &u32| blocks(trace, looks, &offsets, first);
         let pieces: Vec<Vec<Block>> = firsts.par_iter().map(some).collect();
-        let mut outline = Outline { blocks: pieces.concat(), offsets };
+        let mut outline = WaitBitmap { blocks: pieces.concat(), offsets };
         outline.set_floors(trace);
         outline
     }
@@ -145,7 +145,7 @@ impl Outline {
 }
 
 /// Some blocks from this one on.
-fn blocks(trace: &Trace, looks: &[Look], offsets: &[u32], first: u32) -> Vec<Block> {
+fn blocks(trace: &Trace, looks: &[WhenToCheck], offsets: &[u32], first: u32) -> Vec<Block> {
     let mut task = offsets.partition_point(|&offset| offset <= first) - 1;
     let all = *offsets.last().unwrap_or(&first);
     let numbers = first..all.min(first + BLOCKS_AT_ONCE as u32);
@@ -160,16 +160,17 @@ fn blocks(trace: &Trace, looks: &[Look], offsets: &[u32], first: u32) -> Vec<Blo
 }
 
 /// A block whose floor is not known yet.
-fn block(trace: &Trace, looks: &[Look], task: u32, rows: Range<usize>) -> Block {
+fn block(trace: &Trace, looks: &[WhenToCheck], task: u32, rows: Range<usize>) -> Block {
     let mut block = Block { floor_ns: NO_NS, end_ns: NO_NS, start_ns: NO_NS, always: 0, checks: 0, is_plain: true };
     let shapes = trace.shapes_of(task).get(rows.start..).unwrap_or(&[]);
     let from = rows.start;
     trace.spans_of(task, rows, NO_NS).each(|at, span, is_cut| {
         let place = at - from;
-        let look = shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(Look::Always);
-        let is_held_up = look == Look::Long && span.end_ns.saturating_sub(span.start_ns) >= HELD_UP_NS;
-        block.always |= u64::from(look == Look::Always || is_held_up) << place;
-        block.checks |= u64::from(look == Look::Checks) << place;
+        let look =
+            shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(WhenToCheck::Always);
+        let is_held_up = look == WhenToCheck::Long && span.end_ns.saturating_sub(span.start_ns) >= HELD_UP_NS;
+        block.always |= u64::from(look == WhenToCheck::Always || is_held_up) << place;
+        block.checks |= u64::from(look == WhenToCheck::Checks) << place;
         block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };
         block.end_ns = span.end_ns;
         block.is_plain &= !is_cut;

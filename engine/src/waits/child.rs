@@ -7,7 +7,7 @@
 
 use super::wait_kinds;
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, descends, same_process};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventKind;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
@@ -91,7 +91,7 @@ impl Children {
         let capture = call.trace.tasks.get(call.task as usize)?.capture;
         let tasks = self.tasks.get(&(capture, pid))?;
         let task = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
-        Some(edge(call, task, Sure::Measured))
+        Some(edge(call, task, Confidence::Measured))
     }
 
     /// The end of the child that is known by this id to who waits, but speaks under another one.
@@ -100,7 +100,7 @@ impl Children {
         let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
         let main = last_ended(call, tasks, call.exits_until_ns(), |task| !task.superseded)?;
         let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
-        Some(edge(call, ender, Sure::Inferred))
+        Some(edge(call, ender, Confidence::Inferred))
     }
 
     /// The wait does not say which child it was (waitid without its siginfo): the one that ended last in it.
@@ -111,7 +111,7 @@ impl Children {
         let ended = |until_ns: i64| last_ended(call, made, until_ns, |task| task.death_ns != NO_NS);
         let child = ended(strict_ns).or_else(|| ended(call.exits_until_ns()))?;
         let ender = ender_of(call.trace, &self.process_of(call.trace, child), child);
-        Some(edge(call, ender, Sure::Inferred))
+        Some(edge(call, ender, Confidence::Inferred))
     }
 
     /// The descendant whose exec inside this wait closed what it had inherited, so that the wait found the end of a stream.
@@ -124,7 +124,7 @@ impl Children {
             task != call.task && descends(call.trace, task, call.task) && in_time()
         });
         let &(from_ns, task) = inside.next()?;
-        Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: How::Stream, sure: Sure::Inferred })
+        Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: WakeKind::Stream, sure: Confidence::Inferred })
     }
 
     /// The process of a task that fits, which ended when this wait did: whatever it had was closed with it.
@@ -135,7 +135,7 @@ impl Children {
         let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
         let &(_, main) = fitting.next()?;
         let ender = ender_of(call.trace, &self.process_of(call.trace, main), main);
-        Some(Edge { how: How::Stream, ..edge(call, ender, Sure::Inferred) })
+        Some(Edge { how: WakeKind::Stream, ..edge(call, ender, Confidence::Inferred) })
     }
 
     /// The thread that ended the process of a task, and with it this call.
@@ -145,7 +145,7 @@ impl Children {
         let end_ns = asked_to_end_ns(call.trace, ender)?;
         let in_time = end_ns > call.span.start_ns && ender != call.task;
         let at_ns = end_ns.min(call.span.end_ns);
-        in_time.then_some(Edge { task: ender, at_ns, how: How::Exit, sure: Sure::Measured })
+        in_time.then_some(Edge { task: ender, at_ns, how: WakeKind::Exit, sure: Confidence::Measured })
     }
 
     /// The children of a task's process, in order of their ends.
@@ -172,15 +172,15 @@ impl Children {
         let ran_ns = task.programs.iter().map(|program| program.from_ns).find(|&from_ns| from_ns > call.span.start_ns);
         let at_ns =
             ran_ns.or((task.death_ns != NO_NS).then_some(task.death_ns)).filter(|&at_ns| call.spans_exit(at_ns))?;
-        Some(Edge { task: child, at_ns: at_ns.min(call.span.end_ns), how: How::Vfork, sure: Sure::Measured })
+        Some(Edge { task: child, at_ns: at_ns.min(call.span.end_ns), how: WakeKind::Vfork, sure: Confidence::Measured })
     }
 }
 
-fn edge(call: &Waiting<'_>, task: u32, sure: Sure) -> Edge {
+fn edge(call: &Waiting<'_>, task: u32, sure: Confidence) -> Edge {
     let known = &call.trace.tasks[task as usize];
     // Without a line for its end (a truss shows none for a fatal signal), its last event is the best that is known.
-    let sure = if known.death_ns == NO_NS { Sure::Inferred } else { sure };
-    Edge { task, at_ns: known.end_ns().min(call.span.end_ns), how: How::Child, sure }
+    let sure = if known.death_ns == NO_NS { Confidence::Inferred } else { sure };
+    Edge { task, at_ns: known.end_ns().min(call.span.end_ns), how: WakeKind::Child, sure }
 }
 
 /// The task that ended last during a wait: of those that ended together, the one that asked for the end.

@@ -1,23 +1,23 @@
 //! What calls tell about the waits of others, collected and put in order; each kind of waker on whichever core is free.
 
-use super::effects::Told;
+use super::effects::EffectIndex;
 use super::wakers::Wakers;
 use super::{
     backlog, child, connection, eventfd, file_watch, futex, lock, message, poll, poll_loops, signal, stream, terminal,
 };
 use crate::store::trace::Trace;
-use crate::waits::candidates::Outline;
+use crate::waits::candidates::WaitBitmap;
 use rayon::prelude::*;
 
 /// A kind of waker.
 trait Collect: Send {
-    fn collect(&mut self, trace: &Trace, told: &Told<'_>);
+    fn collect(&mut self, trace: &Trace, told: &EffectIndex<'_>);
 }
 
 macro_rules! collects {
     ($($kind:ty),* $(,)?) => {
         $(impl Collect for $kind {
-            fn collect(&mut self, trace: &Trace, told: &Told<'_>) {
+            fn collect(&mut self, trace: &Trace, told: &EffectIndex<'_>) {
                 told.each(|row, known| self.take(trace, row, known));
                 self.order(trace);
             }
@@ -36,7 +36,7 @@ impl Wakers {
         let (mut wakers, children) = rayon::join(|| Wakers::empty(trace), || child::Children::new(trace));
         wakers.shapes.take_vforks(trace, children.vforks());
         let looks = wakers.shapes.looks();
-        let (wakers, outline) = rayon::join(|| wakers.collected(trace), || Outline::new(trace, &looks));
+        let (wakers, outline) = rayon::join(|| wakers.collected(trace), || WaitBitmap::new(trace, &looks));
         Wakers { children, outline, ..wakers }
     }
 

@@ -17,11 +17,11 @@
 //! ```
 
 use super::child::Children;
-use super::effects::{Deed, Known};
-use super::stream::{End, leaver, may_be_stream, source_and_sinks, writer};
+use super::effects::{Effect, ShapeFacts};
+use super::stream::{StreamEnd, leaver, may_be_stream, source_and_sinks, writer};
 use super::wait_kinds::Wait;
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::ingest::descriptors::ACCEPTED;
 use crate::store::classes::is_host_and_port;
 use crate::store::trace::Trace;
@@ -30,7 +30,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
 /// Connects to one host that may wait for their accept; more are forgotten, the oldest first.
-const PENDING_AT_MOST: usize = 1024;
+const MAX_PENDING: usize = 1024;
 /// Connections of one address that are looked at for one wait, the latest.
 const TRIES: usize = 16;
 
@@ -53,7 +53,7 @@ pub(super) struct Connections {
     accepts: Vec<u32>,
     binds: Vec<u32>,
     /// What was done at each address.
-    ends: FxHashMap<Text, End>,
+    ends: FxHashMap<Text, StreamEnd>,
     links: Vec<Link>,
     /// Places in `links` by the address of the server, as the client knows it, and by that of the client.
     by_server: FxHashMap<Text, Vec<u32>>,
@@ -71,30 +71,30 @@ fn is_address(target: &[u8]) -> bool {
 }
 
 impl Connections {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let events = &trace.events;
         let target = events.target(row);
         if known.wait == Some(Wait::Read) && events.texts.bytes(target).starts_with(DATAGRAMS) {
             self.datagrams.insert(target);
         }
         let works = known.outcome == Outcome::Ok;
-        if known.deed == Deed::Moves && works {
+        if known.deed == Effect::Moves && works {
             let sinks = source_and_sinks(events, row).1.into_iter().flatten();
             for sink in sinks.filter(|&sink| is_address(events.texts.bytes(sink))) {
                 self.ends.entry(sink).or_default().writes.push(row);
             }
         }
-        if !known.at_address && known.deed != Deed::Accepts {
+        if !known.at_address && known.deed != Effect::Accepts {
             return;
         }
         match known.deed {
             // EINPROGRESS is a failure only in name.
-            Deed::Connects if works && completes(trace, row) => {}
-            Deed::Connects if works || known.fails_at_once => self.connects.push(row),
-            Deed::Accepts if works => self.accepts.push(row),
-            Deed::Binds if works => self.binds.push(row),
-            Deed::Writes if works => self.ends.entry(target).or_default().writes.push(row),
-            Deed::Closes if works => self.ends.entry(target).or_default().closes.push(row),
+            Effect::Connects if works && completes(trace, row) => {}
+            Effect::Connects if works || known.fails_at_once => self.connects.push(row),
+            Effect::Accepts if works => self.accepts.push(row),
+            Effect::Binds if works => self.binds.push(row),
+            Effect::Writes if works => self.ends.entry(target).or_default().writes.push(row),
+            Effect::Closes if works => self.ends.entry(target).or_default().closes.push(row),
             _ => {}
         }
     }
@@ -192,7 +192,7 @@ impl Connections {
         let begun_ns = call.trace.events.start_ns(link.connect);
         let inside = begun_ns > call.span.start_ns && begun_ns <= call.span.end_ns;
         let elsewhere = call.trace.events.task(link.connect) != call.task;
-        (inside && elsewhere).then(|| call.edge(link.connect, How::Stream, Sure::Inferred))
+        (inside && elsewhere).then(|| call.edge(link.connect, WakeKind::Stream, Confidence::Inferred))
     }
 
     /// Who wrote at the other end of the connection that is read from, or left it.
@@ -224,7 +224,7 @@ impl Connections {
         let by_address = || self.sent_to.get(&texts.find(address_of(texts.bytes(bound)))?);
         let addresses = self.sent_to.get(&bound).or_else(by_address)?.iter().take(TRIES);
         let edges = addresses.filter_map(|address| writer(call, self.ends.get(address)?, |_| true));
-        edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
+        edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Confidence::Inferred, ..edge })
     }
 
     /// The edge from the peer of a link, if the waiting task has the end of the client or that of the server.
@@ -253,7 +253,7 @@ impl Connections {
             at_end.or_else(|| children.ended_with(call, |main| has(other, main))).or(closed)
         };
         let edge = if ends_file { left() } else { writer(call, end?, is_peer) };
-        edge.map(|edge| Edge { sure: Sure::Inferred, ..edge })
+        edge.map(|edge| Edge { sure: Confidence::Inferred, ..edge })
     }
 }
 
@@ -336,7 +336,7 @@ impl Pending {
                 Some(list) => list,
                 None => lists.entry(key.to_vec()).or_default(),
             };
-            if list.len() >= PENDING_AT_MOST {
+            if list.len() >= MAX_PENDING {
                 list.pop_front();
             }
             list.push_back(connect);

@@ -14,14 +14,14 @@ use crate::ingest::descriptors::ACCEPTED;
 use crate::store::classes::{class_of, is_host_and_port};
 use crate::store::events::Shape;
 use crate::store::trace::Trace;
-use crate::waits::candidates::Look;
+use crate::waits::candidates::WhenToCheck;
 use parsers::syscalls::Class;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 
 /// What a call does for others.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Deed {
+pub(super) enum Effect {
     /// Nothing that ends a wait.
     Nothing,
     /// Gives others something to read.
@@ -64,10 +64,10 @@ pub(super) enum Deed {
 
 /// What is known of a shape.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Known {
+pub(super) struct ShapeFacts {
     pub wait: Option<Wait>,
     pub class: Class,
-    pub deed: Deed,
+    pub deed: Effect,
     pub outcome: Outcome,
     /// Its value is how many it woke.
     pub counts: bool,
@@ -107,30 +107,30 @@ pub(super) struct Known {
     pub may_vfork: bool,
 }
 
-impl Known {
+impl ShapeFacts {
     /// Whether its calls are writes that came to their end, so that only a reader who made no room can have held them up.
     fn is_quick_write(&self) -> bool {
         let ends = self.outcome == Outcome::Ok && self.wait.is_none();
-        self.deed == Deed::Writes && ends && !(self.works || self.may_end_poll || self.may_vfork)
+        self.deed == Effect::Writes && ends && !(self.works || self.may_end_poll || self.may_vfork)
     }
 }
 
 /// The shapes of a trace, by number.
 #[derive(Default)]
-pub(super) struct Shapes {
-    known: Vec<Known>,
+pub(super) struct ShapeEffects {
+    known: Vec<ShapeFacts>,
     /// Their classes once more: most calls are asked for nothing else.
     classes: Vec<Class>,
     fifos: Fifos,
 }
 
-impl Shapes {
-    pub(super) fn new(trace: &Trace) -> Shapes {
-        let mut shapes: Vec<Known> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
-        let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Deed::Watches);
+impl ShapeEffects {
+    pub(super) fn new(trace: &Trace) -> ShapeEffects {
+        let mut shapes: Vec<ShapeFacts> = trace.events.shapes().iter().map(|shape| known(trace, shape)).collect();
+        let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Effect::Watches);
         let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
         let watched = asked.fold(Changes::default(), Changes::with);
-        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Deed::MakesFifo), watched };
+        let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Effect::MakesFifo), watched };
         let addresses = addresses(trace, &shapes);
         let fifos = fifos(trace, &shapes, &addresses);
         for (known, shape) in shapes.iter_mut().zip(trace.events.shapes()) {
@@ -138,11 +138,11 @@ impl Shapes {
             let target = texts.bytes(shape.target);
             if addresses.contains(&shape.target) || target.ends_with(ACCEPTED) {
                 known.at_address = true;
-                let is_used = known.class == Class::Disk && (known.wait.is_some() || known.deed == Deed::Writes);
+                let is_used = known.class == Class::Disk && (known.wait.is_some() || known.deed == Effect::Writes);
                 known.class = if is_used { Class::Ipc } else { known.class };
             }
             let is_fifo = fifos.shapes.contains(&shape.target);
-            if is_fifo && (known.wait.is_some() || matches!(known.deed, Deed::Opens | Deed::Writes)) {
+            if is_fifo && (known.wait.is_some() || matches!(known.deed, Effect::Opens | Effect::Writes)) {
                 known.class = Class::Ipc;
             }
             let makes = Makes { fifos: makes.fifos || is_fifo, ..makes };
@@ -154,7 +154,7 @@ impl Shapes {
         for (known, may_end_poll) in shapes.iter_mut().zip(poll_loops::ending(&checks)) {
             known.may_end_poll = may_end_poll;
         }
-        Shapes { classes: shapes.iter().map(|known| known.class).collect(), known: shapes, fifos }
+        ShapeEffects { classes: shapes.iter().map(|known| known.class).collect(), known: shapes, fifos }
     }
 
     /// Paths that nobody made in the capture and that are fifos all the same.
@@ -163,7 +163,7 @@ impl Shapes {
     }
 
     #[inline]
-    pub(super) fn of(&self, trace: &Trace, row: u32) -> Known {
+    pub(super) fn of(&self, trace: &Trace, row: u32) -> ShapeFacts {
         let number = trace.events.shape_number(row) as usize;
         self.known.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
     }
@@ -184,21 +184,21 @@ impl Shapes {
     }
 
     /// Of each shape, whether the walk looks at its calls.
-    pub(super) fn looks(&self) -> Vec<Look> {
-        let look = |known: &Known| match known {
-            known if known.is_quick_write() => Look::Long,
-            known if !known.works || known.may_vfork => Look::Always,
-            known if known.may_end_poll => Look::Checks,
-            _ => Look::Never,
+    pub(super) fn looks(&self) -> Vec<WhenToCheck> {
+        let look = |known: &ShapeFacts| match known {
+            known if known.is_quick_write() => WhenToCheck::Long,
+            known if !known.works || known.may_vfork => WhenToCheck::Always,
+            known if known.may_end_poll => WhenToCheck::Checks,
+            _ => WhenToCheck::Never,
         };
         self.known.iter().map(look).collect()
     }
 
     /// The rows of calls that tell something about the waits of others, in order.
-    pub(super) fn told(&self, trace: &Trace) -> Told<'_> {
+    pub(super) fn told(&self, trace: &Trace) -> EffectIndex<'_> {
         // Nearly all calls are looked at here and tell nothing, so it is a byte that says so.
         let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
-        Told { shapes: self, rows: trace.events.calls_of_shapes(&is_told) }
+        EffectIndex { shapes: self, rows: trace.events.calls_of_shapes(&is_told) }
     }
 
     /// Whether a wait ended because its time was over.
@@ -227,34 +227,34 @@ impl Shapes {
 }
 
 /// The rows of calls that tell something about the waits of others, with their shapes, in order.
-pub(super) struct Told<'shapes> {
-    shapes: &'shapes Shapes,
+pub(super) struct EffectIndex<'shapes> {
+    shapes: &'shapes ShapeEffects,
     rows: Vec<Vec<(u32, u32)>>,
 }
 
-impl Told<'_> {
+impl EffectIndex<'_> {
     /// Tell them, with what is known of their shapes.
-    pub(super) fn each(&self, mut take: impl FnMut(u32, Known)) {
+    pub(super) fn each(&self, mut take: impl FnMut(u32, ShapeFacts)) {
         self.rows.iter().flatten().for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
     }
 }
 
 /// The addresses of sockets that are named as files are. Sockets without a name would all have the same one.
-fn addresses(trace: &Trace, shapes: &[Known]) -> FxHashSet<Text> {
+fn addresses(trace: &Trace, shapes: &[ShapeFacts]) -> FxHashSet<Text> {
     let at_sockets = shapes.iter().zip(trace.events.shapes()).filter(|(known, shape)| {
         let name = trace.events.texts.bytes(shape.target);
         let is_named = !name.is_empty() && !name.starts_with(b"socket:") && !known.at_address;
-        is_named && matches!(known.deed, Deed::Connects | Deed::Binds)
+        is_named && matches!(known.deed, Effect::Connects | Effect::Binds)
     });
     at_sockets.map(|(_, shape)| shape.target).collect()
 }
 
-fn known(trace: &Trace, shape: &Shape) -> Known {
+fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
     let texts = &trace.events.texts;
     let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
     let syscall = gone_on(syscall, op);
     let deed = match deed(syscall, op) {
-        Deed::Writes if is_eventfd(target) => Deed::Counts,
+        Effect::Writes if is_eventfd(target) => Effect::Counts,
         deed => deed,
     };
     let wait = wait_of_shape(syscall, op, target, deed);
@@ -268,7 +268,7 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
     let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
     let (named, fails_late) = (wait_of(syscall), matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"));
     let may_sleep = fails_late || matches!(wait, Some(Wait::Sleep | Wait::Poll));
-    Known {
+    ShapeFacts {
         wait,
         class,
         deed,
@@ -295,9 +295,9 @@ fn known(trace: &Trace, shape: &Shape) -> Known {
 }
 
 /// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
-fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Deed) -> Option<Wait> {
+fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Effect) -> Option<Wait> {
     match wait_of(syscall) {
-        Some(Wait::Lock) if matches!(deed, Deed::Wakes { .. } | Deed::Unlocks) || has_word(op, b"LOCK_NB") => None,
+        Some(Wait::Lock) if matches!(deed, Effect::Wakes { .. } | Effect::Unlocks) || has_word(op, b"LOCK_NB") => None,
         Some(Wait::Read) if is_timer(target) => None,
         Some(Wait::Message) if syscall == RING && !has_word(op, b"GETEVENTS") => None,
         None if is_waiting_fcntl(syscall, op) => Some(Wait::Lock),
@@ -319,47 +319,47 @@ fn has_word(op: &[u8], word: &[u8]) -> bool {
 }
 
 #[rustfmt::skip]
-fn deed(syscall: &[u8], op: &[u8]) -> Deed {
+fn deed(syscall: &[u8], op: &[u8]) -> Effect {
     match syscall {
-        b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"kwrite" | b"write_nocancel" => Deed::Writes,
-        b"sendfile" | b"sendfile64" | b"splice" | b"tee" => Deed::Moves,
-        b"close" | b"shutdown" => Deed::Closes,
-        b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Deed::MakesFifo,
-        b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Deed::Nothing,
+        b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"kwrite" | b"write_nocancel" => Effect::Writes,
+        b"sendfile" | b"sendfile64" | b"splice" | b"tee" => Effect::Moves,
+        b"close" | b"shutdown" => Effect::Closes,
+        b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Effect::MakesFifo,
+        b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Effect::Nothing,
         b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"rt_tgsigqueueinfo" | b"pidfd_send_signal" | b"sigqueue"
-        | b"sigsendsys" | b"thr_kill" | b"thr_kill2" | b"lwp_kill" => Deed::Signals,
-        b"open" | b"open64" | b"openat" | b"openat2" | b"openat64" => Deed::Opens,
-        b"connect" => Deed::Connects,
-        b"accept" | b"accept4" => Deed::Accepts,
-        b"bind" => Deed::Binds,
-        b"listen" => Deed::Listens,
-        b"inotify_add_watch" | b"fanotify_mark" => Deed::Watches,
-        b"mkdir" | b"mkdirat" | b"symlink" | b"symlinkat" | b"creat" => Deed::Makes,
-        b"unlink" | b"unlinkat" | b"rmdir" | b"rename" | b"renameat" | b"renameat2" => Deed::Removes,
+        | b"sigsendsys" | b"thr_kill" | b"thr_kill2" | b"lwp_kill" => Effect::Signals,
+        b"open" | b"open64" | b"openat" | b"openat2" | b"openat64" => Effect::Opens,
+        b"connect" => Effect::Connects,
+        b"accept" | b"accept4" => Effect::Accepts,
+        b"bind" => Effect::Binds,
+        b"listen" => Effect::Listens,
+        b"inotify_add_watch" | b"fanotify_mark" => Effect::Watches,
+        b"mkdir" | b"mkdirat" | b"symlink" | b"symlinkat" | b"creat" => Effect::Makes,
+        b"unlink" | b"unlinkat" | b"rmdir" | b"rename" | b"renameat" | b"renameat2" => Effect::Removes,
         b"futex" | b"futex_time64" => futex_deed(op),
         b"futex_wake" | b"lwp_mutex_wakeup" | b"lwp_mutex_unlock" | b"lwp_cond_signal" | b"lwp_cond_broadcast"
         | b"lwp_sema_post" | b"lwp_unpark" | b"_lwp_unpark" | b"psynch_mutexdrop" | b"psynch_cvsignal"
-        | b"psynch_cvbroad" => Deed::Wakes { shared: false },
+        | b"psynch_cvbroad" => Effect::Wakes { shared: false },
         b"_umtx_op" if has_word(op, b"WAKE") || has_word(op, b"UNLOCK") || has_word(op, b"SIGNAL")
-            || has_word(op, b"BROADCAST") => Deed::Wakes { shared: !op.ends_with(b"PRIVATE") },
-        b"flock" if has_word(op, b"LOCK_UN") => Deed::Unlocks,
-        b"flock" => Deed::Locks,
+            || has_word(op, b"BROADCAST") => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        b"flock" if has_word(op, b"LOCK_UN") => Effect::Unlocks,
+        b"flock" => Effect::Locks,
         b"fcntl" | b"fcntl64" => fcntl_deed(op),
-        _ => object_of(syscall).map_or(Deed::Nothing, Deed::Handles),
+        _ => object_of(syscall).map_or(Effect::Nothing, Effect::Handles),
     }
 }
 
-fn futex_deed(op: &[u8]) -> Deed {
+fn futex_deed(op: &[u8]) -> Effect {
     const WAKES: [&[u8]; 4] = [b"FUTEX_WAKE", b"FUTEX_CMP_REQUEUE", b"FUTEX_REQUEUE", b"FUTEX_UNLOCK_PI"];
     match WAKES.iter().any(|wakes| op.starts_with(wakes)) {
-        true => Deed::Wakes { shared: !op.ends_with(b"PRIVATE") },
-        false => Deed::Nothing,
+        true => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        false => Effect::Nothing,
     }
 }
 
-fn fcntl_deed(op: &[u8]) -> Deed {
+fn fcntl_deed(op: &[u8]) -> Effect {
     match op {
-        b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK" | b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW" => Deed::Locks,
-        _ => Deed::Nothing,
+        b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK" | b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW" => Effect::Locks,
+        _ => Effect::Nothing,
     }
 }

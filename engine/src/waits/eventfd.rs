@@ -8,11 +8,11 @@
 //! Tracers do not tell one eventfd from another, so it is the last write at any by a relative: inferred.
 
 use super::child::Children;
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::signal::Signals;
 use super::waiting::{Waiting, related};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
@@ -22,8 +22,8 @@ use rustc_hash::FxHashMap;
 pub(super) struct Counters(FxHashMap<u32, Ordered>);
 
 impl Counters {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
-        if known.deed != Deed::Counts || known.outcome != Outcome::Ok {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
+        if known.deed != Effect::Counts || known.outcome != Outcome::Ok {
             return;
         }
         if let Some(task) = trace.tasks.get(trace.events.task(row) as usize) {
@@ -52,7 +52,7 @@ impl Counters {
         let capture = call.trace.tasks.get(call.task as usize)?.capture;
         let row =
             call.last_inside(self.0.get(&capture)?, |row| related(call.trace, call.trace.events.task(row), call.task))?;
-        Some(call.edge(row, How::Stream, Sure::Inferred))
+        Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
     }
 }
 

@@ -8,7 +8,7 @@
 //! A path is one, too, if a call there fails because nothing can be sought (ESPIPE), or because nobody reads what another
 //! open of it could be written to (ENXIO). It is none if any call succeeds there that needs a place in a file.
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::waiting::{EXIT_TOLERANCE_NS, end_ns, tick_ns};
 use crate::ingest::descriptors::ACCEPTED;
 use crate::store::events::Shape;
@@ -31,7 +31,7 @@ pub(super) struct Fifos {
 
 /// What the shapes of calls tell about a target.
 #[derive(Clone, Copy, Default)]
-struct Told {
+struct FifoUse {
     /// Somebody could open it.
     opened: bool,
     /// Somebody opened it to write.
@@ -43,7 +43,7 @@ struct Told {
 }
 
 /// The fifos of a trace, as far as calls there tell. Sockets have names, too; these are `addresses`.
-pub(super) fn fifos(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>) -> Fifos {
+pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> Fifos {
     let told = told(trace, shapes, addresses);
     let (mut opens, mut failed): (Vec<u32>, Vec<u32>) = Default::default();
     let asked: Vec<bool> = (shapes.iter().zip(trace.events.shapes()))
@@ -71,15 +71,15 @@ pub(super) fn fifos(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>
     Fifos { names, shapes: found.iter().map(|&row| trace.events.shape(row).target).collect() }
 }
 
-impl Told {
+impl FifoUse {
     fn may_be_fifo(self) -> bool {
         !self.refuted && (self.fails || (self.opened && self.written))
     }
 }
 
-fn told(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>) -> FxHashMap<Text, Told> {
+fn told(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> FxHashMap<Text, FifoUse> {
     let (events, texts) = (&trace.events, &trace.events.texts);
-    let mut told: FxHashMap<Text, Told> = FxHashMap::default();
+    let mut told: FxHashMap<Text, FifoUse> = FxHashMap::default();
     for &(row, _) in &events.accesses {
         told.entry(events.shape(row).target).or_default().written = true;
     }
@@ -96,14 +96,14 @@ fn told(trace: &Trace, shapes: &[Known], addresses: &FxHashSet<Text>) -> FxHashM
     told
 }
 
-fn opens_well(known: &Known) -> bool {
-    known.deed == Deed::Opens && known.outcome == Outcome::Ok
+fn opens_well(known: &ShapeFacts) -> bool {
+    known.deed == Effect::Opens && known.outcome == Outcome::Ok
 }
 
-fn fails_as_at_fifo(trace: &Trace, known: &Known, shape: &Shape) -> bool {
+fn fails_as_at_fifo(trace: &Trace, known: &ShapeFacts, shape: &Shape) -> bool {
     match trace.events.texts.bytes(shape.errno) {
         b"ESPIPE" => true,
-        b"ENXIO" => known.deed == Deed::Opens,
+        b"ENXIO" => known.deed == Effect::Opens,
         _ => false,
     }
 }

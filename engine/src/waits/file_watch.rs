@@ -11,10 +11,10 @@
 
 mod changes;
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::waiting::{Waiting, descends};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::paths::{hash, is_same_path, split};
 use crate::store::trace::Trace;
 pub(super) use crate::waits::file_watch::changes::Changes;
@@ -64,12 +64,12 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let events = &trace.events;
         if known.outcome != Outcome::Ok {
             return;
         }
-        if known.deed == Deed::Watches {
+        if known.deed == Effect::Watches {
             return self.watch(trace, row);
         }
         if known.changes.meets(self.told_by) {
@@ -172,7 +172,7 @@ impl Watches {
         let rows = self.rows.get(&(capture, key(call.trace.events.texts.bytes(watch.path))))?;
         let row =
             call.last_begun_inside(rows, |row| self.by_row(row).iter().any(|change| watch.sees(call.trace, change)))?;
-        Some(call.edge(row, How::Watch, Sure::Inferred))
+        Some(call.edge(row, WakeKind::Watch, Confidence::Inferred))
     }
 
     fn by_row(&self, row: u32) -> &[Change] {
@@ -190,7 +190,7 @@ impl Watches {
             task != call.task && watch.sees(call.trace, &change)
         });
         let &(death_ns, task, _) = seen.next()?;
-        Some(Edge { task, at_ns: death_ns.min(call.span.end_ns), how: How::Watch, sure: Sure::Inferred })
+        Some(Edge { task, at_ns: death_ns.min(call.span.end_ns), how: WakeKind::Watch, sure: Confidence::Inferred })
     }
 }
 

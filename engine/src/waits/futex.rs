@@ -10,11 +10,11 @@
 //! where the id of the thread lies, which is what it expects there; where that is not printed, the thread that ended is the
 //! one.
 
-use super::effects::{Deed, Known};
-use super::mappings::{Mappings, Place};
+use super::effects::{Effect, ShapeFacts};
+use super::mappings::{MappedAddress, Mappings};
 use super::ordered::Ordered;
 use super::waiting::{Waiting, creators, end_ns, related, same_process};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::{EventKind, NONE};
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
@@ -36,7 +36,7 @@ pub(super) struct Futexes {
     /// Captures with several tasks of which nobody is known who created them.
     of_strays: FxHashSet<u32>,
     /// The same, by the place in a file that lies there.
-    mapped: FxHashMap<(u32, Place), Ordered>,
+    mapped: FxHashMap<(u32, MappedAddress), Ordered>,
     mappings: Mappings,
     /// Threads of each process beside its main one, by their ends.
     threads: FxHashMap<Process, Vec<u32>>,
@@ -58,11 +58,11 @@ impl Futexes {
         futexes
     }
 
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let events = &trace.events;
-        let is_shared = known.deed == Deed::Wakes { shared: true };
+        let is_shared = known.deed == Effect::Wakes { shared: true };
         let woke = known.outcome == Outcome::Ok && (!known.counts || events.ret(row) > 0);
-        if !woke || !(is_shared || known.deed == Deed::Wakes { shared: false }) {
+        if !woke || !(is_shared || known.deed == Effect::Wakes { shared: false }) {
             return;
         }
         let target = events.target(row);
@@ -115,7 +115,7 @@ impl Futexes {
                 last.or_else(|| self.joined(call, false))
             }
             b"_umtx_op" if op == b"UMTX_OP_WAIT" => {
-                let joined = || self.joined(call, false).filter(|edge| edge.sure == Sure::Measured);
+                let joined = || self.joined(call, false).filter(|edge| edge.sure == Confidence::Measured);
                 self.woken(call).or_else(joined)
             }
             _ => self.woken(call).or_else(|| self.woken_by_stray(call)),
@@ -126,16 +126,16 @@ impl Futexes {
     fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
         let process = (task.capture, task.pid);
-        let at = |address: Text, sure: Sure| {
+        let at = |address: Text, sure: Confidence| {
             let rows = self.wakes.get(&(process, address))?;
-            Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, sure))
+            Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, sure))
         };
         let address = call.trace.events.target(call.span.row);
-        let there = self.moved_to(call, process).and_then(|address| at(address, Sure::Inferred));
-        let best = at(address, Sure::Measured).into_iter().chain(there).max_by_key(|edge| edge.at_ns);
+        let there = self.moved_to(call, process).and_then(|address| at(address, Confidence::Inferred));
+        let best = at(address, Confidence::Measured).into_iter().chain(there).max_by_key(|edge| edge.at_ns);
         best.or_else(|| {
-            let row = call.first_begun_behind(self.wakes.get(&(process, address))?, |_| true)?;
-            Some(call.edge(row, How::Futex, Sure::Inferred))
+            let row = call.first_begun_after(self.wakes.get(&(process, address))?, |_| true)?;
+            Some(call.edge(row, WakeKind::Futex, Confidence::Inferred))
         })
     }
 
@@ -164,7 +164,7 @@ impl Futexes {
             own != other && [own, other].iter().all(|&main| trace.tasks.get(main as usize).is_some_and(is_stray))
         };
         let row = call.last_begun_inside(rows, |row| call.is_at_end(end_ns(trace, row)) && may_be(row))?;
-        Some(call.edge(row, How::Futex, Sure::Inferred))
+        Some(call.edge(row, WakeKind::Futex, Confidence::Inferred))
     }
 
     fn woken_from_afar(&self, call: &Waiting<'_>) -> Option<Edge> {
@@ -172,7 +172,7 @@ impl Futexes {
         let capture = trace.tasks.get(call.task as usize)?.capture;
         let rows = self.shared.get(&(capture, trace.events.target(call.span.row)))?;
         let row = call.last_begun_inside(rows, |row| related(trace, trace.events.task(row), call.task))?;
-        Some(call.edge(row, How::Futex, Sure::Inferred))
+        Some(call.edge(row, WakeKind::Futex, Confidence::Inferred))
     }
 
     fn woken_through_file(&self, call: &Waiting<'_>) -> Option<Edge> {
@@ -180,14 +180,14 @@ impl Futexes {
         let address = trace.events.target(call.span.row);
         let place = self.mappings.place(trace, call.task, address, call.span.start_ns)?;
         let rows = self.mapped.get(&(trace.tasks.get(call.task as usize)?.capture, place))?;
-        Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Inferred))
+        Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, Confidence::Inferred))
     }
 
     fn unparked(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
         let id = call.trace.events.texts.find(task.tid.to_string().as_bytes())?;
         let rows = self.wakes.get(&((task.capture, task.pid), id))?;
-        Some(call.edge(call.last_begun_inside(rows, |_| true)?, How::Futex, Sure::Measured))
+        Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, Confidence::Measured))
     }
 
     /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any; a futex expects its id.
@@ -210,8 +210,8 @@ impl Futexes {
         let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
         let thread = inside.find(|&thread| named.is_some() || left_ns(trace, thread) <= in_time_ns)?;
         let at_ns = left_ns(trace, thread).min(call.span.end_ns);
-        let sure = if named.is_some() { Sure::Measured } else { Sure::Inferred };
-        Some(Edge { task: thread, at_ns, how: How::Join, sure })
+        let sure = if named.is_some() { Confidence::Measured } else { Confidence::Inferred };
+        Some(Edge { task: thread, at_ns, how: WakeKind::Join, sure })
     }
 }
 

@@ -12,7 +12,7 @@
 //! task    |-- futex --|ETIMEDOUT |-- futex --|ETIMEDOUT |- futex -|  ended by who wakes at the address at last
 //! ```
 
-use super::effects::Shapes;
+use super::effects::ShapeEffects;
 use super::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, RESTART, is_signal_upkeep, never_returned, was_broken_off};
 use super::waiting::Waiting;
 use crate::store::events::{EventKind, EventTable};
@@ -42,7 +42,7 @@ pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
     if !is_open && !was_broken_off(events, call.span.row) {
         return None;
     }
-    let next = call.rows_behind().next();
+    let next = call.rows_after().next();
     let killed_by = match call.trace.tasks.get(call.task as usize)?.ended {
         Some(Ended::Killed(signal)) => Some(signal),
         _ => None,
@@ -70,13 +70,13 @@ pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
 }
 
 /// When the wait began of which this is a part. What was stopped in between is not gone past: that time is told apart.
-pub(super) fn began_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+pub(super) fn began_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
     let first = first_part(shapes, trace, task, at);
     if first == at { start_ns } else { trace.events.start_ns(trace.rows_of(task)[first]).min(start_ns) }
 }
 
 /// The first part of the wait of which this is one, as far as signals broke it off.
-fn first_part(shapes: &Shapes, trace: &Trace, task: u32, at: usize) -> usize {
+fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usize {
     let events = &trace.events;
     let rows = trace.rows_of(task);
     let before = |at: &usize| {
@@ -91,7 +91,7 @@ fn first_part(shapes: &Shapes, trace: &Trace, task: u32, at: usize) -> usize {
 }
 
 /// When the wait for a lock began of which this call is the last part, if those before it only came to their limits.
-pub(super) fn asked_first_ns(shapes: &Shapes, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let before = |&at: &usize| {
         let (now, from) = (rows[at], at.saturating_sub(CALLS_BETWEEN + 1));

@@ -14,10 +14,10 @@
 //! its child                      |flock(9)|exit
 //! ```
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::waiting::{Waiting, creators, descends, same_process};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -44,14 +44,14 @@ pub(super) struct Locks {
 }
 
 impl Locks {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let target = trace.events.target(row);
-        let works = matches!(known.deed, Deed::Locks | Deed::Unlocks) && known.outcome == Outcome::Ok;
+        let works = matches!(known.deed, Effect::Locks | Effect::Unlocks) && known.outcome == Outcome::Ok;
         if !works || !target.is_some() {
             return;
         }
         let lock = self.files.entry(target).or_default();
-        if known.deed == Deed::Locks { lock.taken.push(row) } else { lock.given_back.push(row) }
+        if known.deed == Effect::Locks { lock.taken.push(row) } else { lock.given_back.push(row) }
     }
 
     pub(super) fn order(&mut self, trace: &Trace) {
@@ -113,12 +113,12 @@ impl Locks {
         holders.sort_unstable();
         holders.dedup();
         let had_it = |task: u32| is_other(task) && holders.iter().any(|holder| holder.had_it(trace, owner, task));
-        let row_edge = |rows: &Ordered, sure: Sure| {
+        let row_edge = |rows: &Ordered, sure: Confidence| {
             let row = call.last_begun_inside(rows, |row| had_it(trace.events.task(row)))?;
-            Some(call.edge(row, How::Lock, sure))
+            Some(call.edge(row, WakeKind::Lock, sure))
         };
-        let unlocked = row_edge(&lock.given_back, Sure::Measured);
-        let closed = row_edge(&lock.closes, Sure::Inferred);
+        let unlocked = row_edge(&lock.given_back, Confidence::Measured);
+        let closed = row_edge(&lock.closes, Confidence::Inferred);
         let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
         let ended = self.last_ended(call, in_time_ns, had_it);
         let best = unlocked.into_iter().chain(closed).chain(ended).max_by_key(|edge| edge.at_ns);
@@ -133,7 +133,12 @@ impl Locks {
         let inside =
             self.ended[..until].iter().rev().take(TRIES).take_while(|&&task| death_ns(task) > call.span.start_ns);
         let task = inside.copied().find(|&task| had_it(task))?;
-        Some(Edge { task, at_ns: death_ns(task).min(call.span.end_ns), how: How::Lock, sure: Sure::Inferred })
+        Some(Edge {
+            task,
+            at_ns: death_ns(task).min(call.span.end_ns),
+            how: WakeKind::Lock,
+            sure: Confidence::Inferred,
+        })
     }
 }
 

@@ -32,7 +32,7 @@ pub(super) struct Mappings {
 }
 
 /// A place in a file.
-pub(super) type Place = (Text, u64);
+pub(super) type MappedAddress = (Text, u64);
 
 impl Mappings {
     pub(super) fn new(trace: &Trace) -> Mappings {
@@ -52,7 +52,7 @@ impl Mappings {
     }
 
     /// Where in which file an address lies that a task uses at this moment. A child has what its creator had mapped.
-    pub(super) fn place(&self, trace: &Trace, task: u32, address: Text, at_ns: i64) -> Option<Place> {
+    pub(super) fn place(&self, trace: &Trace, task: u32, address: Text, at_ns: i64) -> Option<MappedAddress> {
         if self.of_process.is_empty() {
             return None;
         }

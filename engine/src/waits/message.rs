@@ -8,10 +8,10 @@
 //! A line of a semaphore does not always tell up from down, so that is inferred; so are doors, whose two sides have no
 //! name in common.
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::waiting::{Waiting, end_ns, same_process};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -54,8 +54,8 @@ pub(super) struct Messages {
 }
 
 impl Messages {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
-        let Deed::Handles(object) = known.deed else { return };
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
+        let Effect::Handles(object) = known.deed else { return };
         let works = known.outcome == Outcome::Ok || matches!(object, Object::Answers | Object::Calls);
         if let Some(key) = key(trace, row, object).filter(|_| works) {
             self.calls.entry(key).or_default().push(row);
@@ -72,14 +72,14 @@ impl Messages {
             let key = key(call.trace, call.span.row, object)?;
             self.calls.get(&(key.0, other as u8, key.2))
         };
-        let last = |rows: &Ordered, sure: Sure| {
+        let last = |rows: &Ordered, sure: Confidence| {
             let begun_inside = |row: u32| call.trace.events.start_ns(row) >= call.span.start_ns;
-            Some(call.edge(call.last_inside(rows, begun_inside)?, How::Message, sure))
+            Some(call.edge(call.last_inside(rows, begun_inside)?, WakeKind::Message, sure))
         };
         match object {
-            Object::Takes => last(rows(Object::Gives)?, Sure::Measured),
-            Object::Gives => last(rows(Object::Takes)?, Sure::Inferred),
-            Object::Counts => last(rows(Object::Counts)?, Sure::Inferred),
+            Object::Takes => last(rows(Object::Gives)?, Confidence::Measured),
+            Object::Gives => last(rows(Object::Takes)?, Confidence::Inferred),
+            Object::Counts => last(rows(Object::Counts)?, Confidence::Inferred),
             Object::Calls => answered(call, rows(Object::Answers)?.rows()),
             Object::Answers => called(call, rows(Object::Calls)?.rows()),
         }
@@ -108,7 +108,7 @@ fn answered(call: &Waiting<'_>, answers: &[u32]) -> Option<Edge> {
         before.next().is_some_and(|other| end_ns(trace, other) >= call.span.start_ns)
     })?;
     let at_ns = start_ns(row);
-    Some(Edge { task: trace.events.task(row), at_ns, how: How::Message, sure: Sure::Inferred })
+    Some(Edge { task: trace.events.task(row), at_ns, how: WakeKind::Message, sure: Confidence::Inferred })
 }
 
 /// The client whose call let the server's thread go.
@@ -122,5 +122,5 @@ fn called(call: &Waiting<'_>, calls: &[u32]) -> Option<Edge> {
     let mut row = row.filter(|&row| !same_process(trace, trace.events.task(row), call.task));
     let row = row.next()?;
     let at_ns = start_ns(row);
-    Some(Edge { task: trace.events.task(row), at_ns, how: How::Message, sure: Sure::Inferred })
+    Some(Edge { task: trace.events.task(row), at_ns, how: WakeKind::Message, sure: Confidence::Inferred })
 }

@@ -10,7 +10,7 @@
 
 use super::wait_kinds::{self, Wait};
 use super::waiting::Waiting;
-use super::wakers::{Edge, Sure, Wakers};
+use super::wakers::{Confidence, Edge, Wakers};
 use crate::store::trace::{Span, Trace};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -71,7 +71,7 @@ fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     let own = call.trace.events.target(call.span.row);
     let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));
     let edges = targets.filter_map(|target| wakers.write_at(call, target));
-    edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Sure::Inferred, ..edge })
+    edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Confidence::Inferred, ..edge })
 }
 
 /// Whether a timer ended a poll: its descriptor is read next, or the poll waited for timers alone.

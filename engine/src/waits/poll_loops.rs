@@ -1,4 +1,4 @@
-//! Poll loops: check, sleep, check … until what somebody else does makes a check succeed.
+//! PollLoop loops: check, sleep, check … until what somebody else does makes a check succeed.
 //!
 //! ```text
 //! poller     |check|  sleep  |check|  sleep  |check|  sleep  |check: it is there|
@@ -16,13 +16,13 @@ mod condition;
 mod producers;
 mod search;
 
-use super::effects::Known;
+use super::effects::ShapeFacts;
 use super::wait_kinds::Wait;
 use super::waiting::{Waiting, creators, descends, same_process};
 use super::wakers::{Edge, Wakers};
 use crate::store::tasks::program_at;
 use crate::store::trace::{Span, Trace};
-use crate::waits::poll_loops::condition::Matter;
+use crate::waits::poll_loops::condition::PolledCondition;
 pub(super) use crate::waits::poll_loops::condition::{Check, check_of, ending};
 pub(super) use crate::waits::poll_loops::producers::Producers;
 pub(super) use crate::waits::poll_loops::search::is_step;
@@ -41,7 +41,7 @@ const CHILDREN_OF_A_TURN: usize = 4;
 
 /// What the last check of a poll loop had to wait for.
 #[derive(Clone, Copy, Debug)]
-pub struct Poll {
+pub struct PollLoop {
     /// Whose event made it succeed.
     pub edge: Edge,
     /// The task of the first check that failed; another child of the poller, where its children check.
@@ -70,7 +70,7 @@ impl Failed {
 struct Success<'call> {
     wakers: &'call Wakers,
     call: Waiting<'call>,
-    matter: Matter,
+    matter: PolledCondition,
 }
 
 /// The tasks that ever sleep or wait until a limit, and those that created one. Others cannot be in a poll loop.
@@ -78,7 +78,7 @@ struct Success<'call> {
 pub(super) struct Sleepers(Vec<bool>);
 
 impl Sleepers {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         if known.may_sleep {
             let task = trace.events.task(row);
             self.0.resize(trace.tasks.len(), false);
@@ -100,20 +100,20 @@ impl Sleepers {
 }
 
 /// What this call had to wait for, if it is the last check of a poll loop. `waiter` waits for the end of its task.
-pub(super) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<Poll> {
+pub(super) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<PollLoop> {
     let known = wakers.shapes.of(call.trace, call.span.row);
     if !known.may_end_poll || !wakers.may_poll(call.task, waiter) {
         return None;
     }
-    let succeeds = |matter: &Matter| {
+    let succeeds = |matter: &PolledCondition| {
         matter.reading(call.trace, call.span.row, known.check) == Some(true)
             && wakers.producers.may_bring(call.trace, *matter, call.span.row)
     };
-    Matter::ALL.into_iter().filter(succeeds).find_map(|matter| Success { wakers, call, matter }.poll(waiter))
+    PolledCondition::ALL.into_iter().filter(succeeds).find_map(|matter| Success { wakers, call, matter }.poll(waiter))
 }
 
 impl<'call> Success<'call> {
-    fn poll(&self, waiter: Option<u32>) -> Option<Poll> {
+    fn poll(&self, waiter: Option<u32>) -> Option<PollLoop> {
         let by_itself = self.failed_before();
         let (failed, poller) = match (by_itself, waiter) {
             (Some(failed), _) => (failed, self.call.task),
@@ -129,7 +129,7 @@ impl<'call> Success<'call> {
         let began_ns = trace.events.start_ns(failed.first);
         let inside = edge.at_ns > start_ns && began_ns != NO_NS && made_ns.is_none_or(|made_ns| start_ns >= made_ns);
         let began_ns = began_ns.max(made_ns.unwrap_or(began_ns));
-        (inside && self.slept_besides(edge.task, poller, start_ns)).then_some(Poll {
+        (inside && self.slept_besides(edge.task, poller, start_ns)).then_some(PollLoop {
             edge,
             first_task: failed.first_task,
             began_ns,
@@ -141,7 +141,7 @@ impl<'call> Success<'call> {
         self.reading_of(row, self.wakers.shapes.of(self.call.trace, row))
     }
 
-    fn reading_of(&self, row: u32, known: Known) -> Option<bool> {
+    fn reading_of(&self, row: u32, known: ShapeFacts) -> Option<bool> {
         let trace = self.call.trace;
         let reading = self.matter.reading(trace, row, known.check)?;
         self.matter.is_same(trace, self.call.span.row, row).then_some(reading)
@@ -165,7 +165,7 @@ impl<'call> Success<'call> {
                     (slept, between) = (false, 0);
                 }
                 // Who looks again at once what is ready has not begun anew.
-                Some(false) if self.matter == Matter::Ready && between < ROWS_BETWEEN => between += 1,
+                Some(false) if self.matter == PolledCondition::Ready && between < ROWS_BETWEEN => between += 1,
                 _ => break,
             }
         }
@@ -216,20 +216,20 @@ impl<'call> Success<'call> {
     }
 
     /// Whether a call is a sleep, or waits for a child that sleeps.
-    fn sleeps(&self, task: u32, at: usize, row: u32, known: Known) -> bool {
+    fn sleeps(&self, task: u32, at: usize, row: u32, known: ShapeFacts) -> bool {
         let child = || self.child(task, at, row, known);
         self.sleeps_itself(row, known) || child().is_some_and(|child| self.ends_with_sleep(child))
     }
 
     /// The child that a call of a task waited for.
-    fn child(&self, task: u32, at: usize, row: u32, known: Known) -> Option<u32> {
+    fn child(&self, task: u32, at: usize, row: u32, known: ShapeFacts) -> Option<u32> {
         let trace = self.call.trace;
         (known.wait == Some(Wait::Child))
             .then(|| self.wakers.children.waited(&waiting(trace, task, at, row)))?
             .map(|edge| edge.task)
     }
 
-    fn sleeps_itself(&self, row: u32, known: Known) -> bool {
+    fn sleeps_itself(&self, row: u32, known: ShapeFacts) -> bool {
         let events = &self.call.trace.events;
         let may_sleep = match known.wait {
             None => false,

@@ -3,11 +3,11 @@
 //! A normalised target begins and ends as the printed one does wherever a name has no digits, so it tells what kind of thing
 //! it is. Where a shape leaves it open, its calls are looked at one by one.
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::eventfd::{is_eventfd, is_signalfd};
 use super::file_watch::{Changes, tells_changes};
 use super::stream::may_be_stream;
-use super::terminal::{Side, side};
+use super::terminal::{TerminalSide, side};
 use super::wait_kinds::Wait;
 use parsers::Outcome;
 use parsers::syscalls::Class;
@@ -28,11 +28,11 @@ impl Makes {
 }
 
 /// Whether calls of a shape tell something about who ends the waits of others; see the `take` of each kind of waker.
-pub(super) fn is_told(known: &Known, target: &[u8], makes: Makes) -> bool {
+pub(super) fn is_told(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
     let by_deed = match known.deed {
-        Deed::Nothing | Deed::Closes => false,
-        Deed::Writes => side(target) != Side::Other,
-        Deed::Opens => side(target) == Side::Master,
+        Effect::Nothing | Effect::Closes => false,
+        Effect::Writes => side(target) != TerminalSide::Other,
+        Effect::Opens => side(target) == TerminalSide::Master,
         _ => true,
     };
     let fails = known.outcome != Outcome::Ok && known.check.is_hindered();
@@ -43,12 +43,12 @@ pub(super) fn is_told(known: &Known, target: &[u8], makes: Makes) -> bool {
 /// Whether nobody ends calls of a shape: they work until they are done, whatever others do.
 ///
 /// Of those that may end a poll loop, or wait for a child of vfork, that is to be asked besides.
-pub(super) fn works(known: &Known, target: &[u8], makes: Makes) -> bool {
+pub(super) fn works(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
     match known.wait {
-        None if known.deed == Deed::Opens => !makes.fifos,
+        None if known.deed == Effect::Opens => !makes.fifos,
         // Where it moves things to is not part of its shape.
-        None if known.deed == Deed::Moves => false,
-        None => known.deed != Deed::Writes || !makes.may_be_stream(target),
+        None if known.deed == Effect::Moves => false,
+        None => known.deed != Effect::Writes || !makes.may_be_stream(target),
         Some(Wait::Read) => {
             let of_file = !matches!(known.class, Class::Ipc | Class::Terminal | Class::Network);
             let by_others = known.at_address
@@ -56,7 +56,7 @@ pub(super) fn works(known: &Known, target: &[u8], makes: Makes) -> bool {
                 || is_eventfd(target)
                 || is_signalfd(target)
                 || tells_changes(target);
-            of_file && !known.interrupted && !by_others && side(target) == Side::Other
+            of_file && !known.interrupted && !by_others && side(target) == TerminalSide::Other
         }
         Some(_) => false,
     }

@@ -8,12 +8,12 @@
 //! The line of a signal says who sent it; without one (`SIGKILL`) it is who sent this signal to the process last.
 
 use super::child::Children;
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::interrupted::{self, Breaker};
 use super::ordered::Ordered;
 use super::wait_kinds::Wait;
 use super::waiting::{Waiting, creators, related};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventKind;
 use crate::store::trace::Trace;
 use parsers::{NO_ID, Outcome, Text};
@@ -32,9 +32,9 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let events = &trace.events;
-        if known.deed != Deed::Signals || known.outcome != Outcome::Ok {
+        if known.deed != Effect::Signals || known.outcome != Outcome::Ok {
             return;
         }
         let to = sent_to(trace, row);
@@ -74,7 +74,7 @@ impl Signals {
     /// Whether a signal ended a wait that nobody in the trace can have sent: neither a task nor a timer nor a child.
     pub(super) fn came_from_outside(&self, call: &Waiting<'_>) -> bool {
         let events = &call.trace.events;
-        let next = call.rows_behind().next().filter(|&next| events.kind(next) == EventKind::Signal);
+        let next = call.rows_after().next().filter(|&next| events.kind(next) == EventKind::Signal);
         let breaker = interrupted::breaker(call).map(|breaker| breaker.name);
         let Some(name) = breaker.or_else(|| next.map(|next| events.shape(next).syscall)) else { return false };
         let name = events.texts.bytes(name);
@@ -97,13 +97,13 @@ impl Signals {
         let fits = |row: u32| is_sent_like(trace, row, breaker);
         let by_id = |id: i32| call.last_begun_inside(self.sent.get(&(task.capture, id))?, fits);
         if let Some(row) = by_id(task.pid).or_else(|| by_id(task.tid)) {
-            return Some(call.edge(row, How::Signal, Sure::Measured));
+            return Some(call.edge(row, WakeKind::Signal, Confidence::Measured));
         }
         // Sent to a group of processes, which only the line of the signal tells for sure.
         let is_known = breaker.from != NO_ID;
         let all = self.all.get(&task.capture)?;
         let row = call.last_begun_inside(all, |row| fits(row) && reaches(call, row, is_known, children))?;
-        Some(call.edge(row, How::Signal, if is_known { Sure::Measured } else { Sure::Inferred }))
+        Some(call.edge(row, WakeKind::Signal, if is_known { Confidence::Measured } else { Confidence::Inferred }))
     }
 }
 

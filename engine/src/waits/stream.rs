@@ -5,12 +5,12 @@
 //! writer      |-- work --|- write -|            writer      |-- work --|close or exit
 //! ```
 
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::fifos::are_two_sides;
 use super::ordered::Ordered;
 use super::wait_kinds::Wait;
 use super::waiting::Waiting;
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventTable;
 use crate::store::trace::Trace;
 use crate::waits::candidates::HELD_UP_NS;
@@ -19,7 +19,7 @@ use rustc_hash::FxHashMap;
 
 /// What happened at one end of a stream.
 #[derive(Default)]
-pub(super) struct End {
+pub(super) struct StreamEnd {
     pub writes: Ordered,
     reads: Ordered,
     pub closes: Ordered,
@@ -31,7 +31,7 @@ pub(super) struct End {
     deaths: Vec<(i64, u32)>,
 }
 
-impl End {
+impl StreamEnd {
     /// Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
     fn used_by(&mut self, task: u32) {
         if !self.users.iter().rev().take(8).any(|&user| user == task) {
@@ -60,7 +60,7 @@ impl End {
             let user = *self.users.get(place as usize).filter(|&&user| user != call.task && fits(user))?;
             Some((death_ns.min(call.span.end_ns), place, user))
         });
-        exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: How::Stream, sure: Sure::Inferred })
+        exits.max().map(|(at_ns, _, task)| Edge { task, at_ns, how: WakeKind::Stream, sure: Confidence::Inferred })
     }
 }
 
@@ -69,14 +69,14 @@ impl End {
 struct Ends {
     own: u32,
     peer: u32,
-    /// How sure it is that it is one.
-    sure: Sure,
+    /// WakeKind sure it is that it is one.
+    sure: Confidence,
 }
 
 /// The pipes, fifos and connected sockets of a trace, known by the names of their targets.
 #[derive(Default)]
 pub(super) struct Streams {
-    ends: Vec<End>,
+    ends: Vec<StreamEnd>,
     numbers: FxHashMap<Vec<u8>, u32>,
     /// What each text is as a target, by its number: 0 if it was not yet looked at, 1 if it is no stream, else 2 more than
     /// its place in `targets`.
@@ -85,24 +85,24 @@ pub(super) struct Streams {
 }
 
 impl Streams {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let events = &trace.events;
         let target = events.target(row);
-        if known.deed == Deed::Moves && known.outcome != Outcome::Failed {
+        if known.deed == Effect::Moves && known.outcome != Outcome::Failed {
             return self.moves(trace, row);
         }
         if !target.is_some() || known.outcome == Outcome::Failed {
             return;
         }
-        if known.deed == Deed::MakesFifo {
-            self.learn_fifo(events, target, Sure::Measured);
+        if known.deed == Effect::MakesFifo {
+            self.learn_fifo(events, target, Confidence::Measured);
         }
         let Some(ends) = self.ends_of(events, target) else { return };
         let end = &mut self.ends[ends.own as usize];
         match known.deed {
-            Deed::Writes => end.writes.push(row),
-            Deed::Closes => end.closes.push(row),
-            Deed::Opens => end.opens.push(row),
+            Effect::Writes => end.writes.push(row),
+            Effect::Closes => end.closes.push(row),
+            Effect::Opens => end.opens.push(row),
             _ if known.named == Some(Wait::Read) => end.reads.push(row),
             _ => {}
         }
@@ -129,10 +129,10 @@ impl Streams {
 
     /// What is known for a fifo before any call at it is looked at.
     pub(super) fn know_fifos(&mut self, trace: &Trace, fifos: &[Text]) {
-        fifos.iter().for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Sure::Inferred));
+        fifos.iter().for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Confidence::Inferred));
     }
 
-    fn learn_fifo(&mut self, events: &EventTable, target: Text, sure: Sure) {
+    fn learn_fifo(&mut self, events: &EventTable, target: Text, sure: Confidence) {
         let number = self.number(events.texts.bytes(target));
         self.learn(target, Some(Ends { own: number, peer: number, sure }));
     }
@@ -142,7 +142,7 @@ impl Streams {
             let names = names(events.texts.bytes(target));
             let ends = names.map(|(own, peer)| {
                 let (own, peer) = (self.number(&own), self.number(&peer));
-                Ends { own, peer, sure: Sure::Measured }
+                Ends { own, peer, sure: Confidence::Measured }
             });
             self.learn(target, ends);
         }
@@ -171,7 +171,7 @@ impl Streams {
             return number;
         }
         let number = self.ends.len() as u32;
-        self.ends.push(End::default());
+        self.ends.push(StreamEnd::default());
         self.numbers.insert(name.to_vec(), number);
         number
     }
@@ -214,7 +214,7 @@ impl Streams {
             call.trace.events.start_ns(row) > call.span.start_ns && are_two_sides(call.trace, call.span.row, row)
         };
         let row = call.last_begun_inside(&end.opens, began_inside)?;
-        Some(call.edge(row, How::Stream, Sure::Inferred))
+        Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
     }
 
     /// Who gave a call what it took from one stream to move it into another. Who was held up there itself did not keep it
@@ -244,7 +244,8 @@ impl Streams {
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, is_at_end: bool) -> Option<Edge> {
         let ends = self.known_ends(call.trace.events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
-        let late = || Some(call.edge(call.first_begun_behind(&end.writes, |_| true)?, How::Stream, Sure::Inferred));
+        let late =
+            || Some(call.edge(call.first_begun_after(&end.writes, |_| true)?, WakeKind::Stream, Confidence::Inferred));
         let edge = match is_at_end {
             true => leaver(call, end, |_| true),
             false => writer(call, end, |_| true).or_else(late),
@@ -265,14 +266,14 @@ pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, 
 }
 
 /// The last of those that fit to write.
-pub(super) fn writer(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+pub(super) fn writer(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> bool) -> Option<Edge> {
     let row = call.last_inside(&end.writes, fits)?;
-    Some(call.edge(row, How::Stream, Sure::Measured))
+    Some(call.edge(row, WakeKind::Stream, Confidence::Measured))
 }
 
 /// The last of those that fit to close, or of the users to end.
-pub(super) fn leaver(call: &Waiting<'_>, end: &End, fits: impl Fn(u32) -> bool) -> Option<Edge> {
-    let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, How::Stream, Sure::Measured));
+pub(super) fn leaver(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+    let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, WakeKind::Stream, Confidence::Measured));
     let exit = end.last_ended(call, call.span.start_ns, call.exits_until_ns(), |_| true);
     let best = closed.into_iter().chain(exit).max_by_key(|edge| edge.at_ns);
     let slow = || end.last_ended(call, call.exits_until_ns(), call.slow_exits_until_ns(), |user| call.saw_end_of(user));

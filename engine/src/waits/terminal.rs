@@ -9,18 +9,18 @@
 //! one master, and where the writer descends from the reader; it is inferred.
 
 use super::child::Children;
-use super::effects::{Deed, Known};
+use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::wait_kinds;
 use super::waiting::{Waiting, creators, descends, same_process};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
 
 /// What a target has to do with terminals.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Side {
+pub(super) enum TerminalSide {
     Master,
     Slave,
     /// The capture does not name what the descriptor is.
@@ -40,18 +40,20 @@ pub(super) struct Terminals {
 }
 
 impl Terminals {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
-        let works = matches!(known.deed, Deed::Opens | Deed::Writes) && known.outcome == Outcome::Ok;
-        if !works || (known.deed == Deed::Writes && self.masters.is_empty()) {
+    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
+        let works = matches!(known.deed, Effect::Opens | Effect::Writes) && known.outcome == Outcome::Ok;
+        if !works || (known.deed == Effect::Writes && self.masters.is_empty()) {
             return;
         }
         let task = trace.events.task(row);
         let Some(capture) = trace.tasks.get(task as usize).map(|task| task.capture) else { return };
         match (known.deed, side_of(trace, row)) {
-            (Deed::Opens, Side::Master) => self.masters.entry(capture).or_default().push(task),
-            (Deed::Writes, _) if !self.masters.contains_key(&capture) => {}
-            (Deed::Writes, Side::Master) => self.to_master.entry(capture).or_default().push(row),
-            (Deed::Writes, Side::Slave | Side::Unknown) => self.to_slave.entry(capture).or_default().push(row),
+            (Effect::Opens, TerminalSide::Master) => self.masters.entry(capture).or_default().push(task),
+            (Effect::Writes, _) if !self.masters.contains_key(&capture) => {}
+            (Effect::Writes, TerminalSide::Master) => self.to_master.entry(capture).or_default().push(row),
+            (Effect::Writes, TerminalSide::Slave | TerminalSide::Unknown) => {
+                self.to_slave.entry(capture).or_default().push(row)
+            }
             _ => {}
         }
     }
@@ -70,14 +72,14 @@ impl Terminals {
                 && !same_process(trace, trace.events.task(row), call.task)
         };
         let found = match side_of(trace, row) {
-            Side::Master | Side::Unknown if self.has_one_master(trace, capture, call.task) => {
+            TerminalSide::Master | TerminalSide::Unknown if self.has_one_master(trace, capture, call.task) => {
                 call.last_inside(self.to_slave.get(&capture)?, from_below)?
             }
-            Side::Slave => call
+            TerminalSide::Slave => call
                 .last_inside(self.to_master.get(&capture)?, |row| descends(trace, call.task, trace.events.task(row)))?,
             _ => return None,
         };
-        Some(call.edge(found, How::Terminal, Sure::Inferred))
+        Some(call.edge(found, WakeKind::Terminal, Confidence::Inferred))
     }
 
     /// The child whose end left nobody at the slave side, so that a read of the master failed.
@@ -85,12 +87,12 @@ impl Terminals {
         let events = &call.trace.events;
         let is_hung_up = events.texts.bytes(events.shape(row).errno) == b"EIO";
         let is_left = match side_of(call.trace, row) {
-            Side::Master => is_hung_up || wait_kinds::ends_file(events, row),
-            Side::Unknown => is_hung_up,
-            Side::Slave | Side::Other => false,
+            TerminalSide::Master => is_hung_up || wait_kinds::ends_file(events, row),
+            TerminalSide::Unknown => is_hung_up,
+            TerminalSide::Slave | TerminalSide::Other => false,
         };
         let child = is_left.then(|| children.last_child(call)).flatten()?;
-        Some(Edge { how: How::Terminal, sure: Sure::Inferred, ..child })
+        Some(Edge { how: WakeKind::Terminal, sure: Confidence::Inferred, ..child })
     }
 
     fn has_one_master(&self, trace: &Trace, capture: u32, task: u32) -> bool {
@@ -99,16 +101,16 @@ impl Terminals {
     }
 }
 
-fn side_of(trace: &Trace, row: u32) -> Side {
+fn side_of(trace: &Trace, row: u32) -> TerminalSide {
     side(trace.events.texts.bytes(trace.events.target(row)))
 }
 
 /// What a target has to do with terminals.
-pub(super) fn side(target: &[u8]) -> Side {
+pub(super) fn side(target: &[u8]) -> TerminalSide {
     match target {
-        b"" => Side::Unknown,
-        _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => Side::Master,
-        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => Side::Slave,
-        _ => Side::Other,
+        b"" => TerminalSide::Unknown,
+        _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => TerminalSide::Master,
+        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => TerminalSide::Slave,
+        _ => TerminalSide::Other,
     }
 }

@@ -1,24 +1,24 @@
 //! A call that waited, where it stands, and what of other tasks lies inside it.
 
 use super::child::asked_to_end_ns;
-use super::effects::{Known, Shapes};
+use super::effects::{ShapeEffects, ShapeFacts};
 use super::interrupted::is_return;
 use super::ordered::Ordered;
 use super::wait_kinds::Wait;
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::{EventKind, EventTable};
 use crate::store::trace::{Span, Trace};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Outcome};
 
-/// How far the end of a task may seem to lie behind the return of the call that waited for it.
+/// WakeKind far the end of a task may seem to lie behind the return of the call that waited for it.
 pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
-/// How long a process may take to end that has much memory to give back, with a tracer on a machine at work.
+/// WakeKind long a process may take to end that has much memory to give back, with a tracer on a machine at work.
 const SLOW_EXIT_NS: i64 = 100_000_000;
-/// How many calls behind a poll are looked at for the one that takes what the poll waited for.
+/// WakeKind many calls behind a poll are looked at for the one that takes what the poll waited for.
 const CALLS_BEHIND_POLL: usize = 8;
 
-/// How many calls behind a signal are looked at for the return of its handler.
+/// WakeKind many calls behind a signal are looked at for the return of its handler.
 const CALLS_OF_HANDLER: usize = 32;
 
 /// A call that waited, and where it stands.
@@ -60,7 +60,7 @@ impl Waiting<'_> {
     }
 
     /// The same wait, where a signal broke it off before, by the call that names what it waits for.
-    pub(super) fn by_origin(self, known: Known) -> Self {
+    pub(super) fn by_origin(self, known: ShapeFacts) -> Self {
         if !known.restarts {
             return self;
         }
@@ -88,7 +88,7 @@ impl Waiting<'_> {
     }
 
     /// The rows of the task behind this one.
-    pub(super) fn rows_behind(&self) -> impl Iterator<Item = u32> {
+    pub(super) fn rows_after(&self) -> impl Iterator<Item = u32> {
         self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
     }
 
@@ -110,11 +110,11 @@ impl Waiting<'_> {
     }
 
     /// The next successful read, accept or wait for a child behind a poll: what it takes is what the poll waited for.
-    pub(super) fn taken_next(&self, shapes: &Shapes) -> Option<u32> {
+    pub(super) fn taken_next(&self, shapes: &ShapeEffects) -> Option<u32> {
         let events = &self.trace.events;
         let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
         // An interpreter takes its lock before it goes on.
-        let of_file = |known: &Known| known.wait == Some(Wait::Read) && known.class == Class::Disk;
+        let of_file = |known: &ShapeFacts| known.wait == Some(Wait::Read) && known.class == Class::Disk;
         let named = |row: u32| Some(shapes.of(self.trace, row)).filter(|known| !of_file(known))?.named;
         let waits = calls.filter_map(|row| Some((row, named(row)?)));
         // Who polls may look once more what is ready.
@@ -172,17 +172,17 @@ impl Waiting<'_> {
     /// waiter   |s------- futex -------|s + <T>  ···|--- next ---|
     /// waker                             |- WAKE -|
     /// ```
-    pub(super) fn first_begun_behind(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
+    pub(super) fn first_begun_after(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
-        let next_ns = self.rows_behind().next().map(|row| events.start_ns(row)).filter(|&next_ns| next_ns != NO_NS)?;
+        let next_ns = self.rows_after().next().map(|row| events.start_ns(row)).filter(|&next_ns| next_ns != NO_NS)?;
         let (from_ns, until_ns) = (self.span.end_ns, next_ns.min(self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS)));
         let near = rows.back_from(self.trace, until_ns, from_ns).take(TRIES);
         let near = near.take_while(|&row| events.start_ns(row) > from_ns);
         near.filter(|&row| events.task(row) != self.task && fits(row)).last()
     }
 
-    pub(super) fn edge(&self, row: u32, how: How, sure: Sure) -> Edge {
+    pub(super) fn edge(&self, row: u32, how: WakeKind, sure: Confidence) -> Edge {
         let at_ns = end_ns(self.trace, row).min(self.span.end_ns);
         Edge { task: self.trace.events.task(row), at_ns, how, sure }
     }

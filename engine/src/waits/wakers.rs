@@ -5,9 +5,9 @@
 
 use crate::ingest::descriptors::PROCESS;
 use crate::store::trace::{Span, Trace};
-use crate::waits::candidates::Outline;
+use crate::waits::candidates::WaitBitmap;
 pub(crate) use crate::waits::connection::accepted_at;
-use crate::waits::effects::{self, Deed};
+use crate::waits::effects::{self, Effect};
 pub(crate) use crate::waits::signal::sent_to;
 use crate::waits::stops::may_stop;
 use crate::waits::wait_kinds::{self, Wait};
@@ -21,9 +21,9 @@ use crate::waits::{
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 
-/// How it is known who ended a wait.
+/// WakeKind it is known who ended a wait.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum How {
+pub enum WakeKind {
     /// A child ended.
     Child,
     /// The child of a vfork ran a program or ended.
@@ -54,7 +54,7 @@ pub enum How {
     Watch,
 }
 
-impl How {
+impl WakeKind {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         [
@@ -64,16 +64,16 @@ impl How {
     }
 }
 
-/// How sure it is who ended a wait.
+/// WakeKind sure it is who ended a wait.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Sure {
+pub enum Confidence {
     /// The trace says so.
     Measured,
     /// It follows from times and kinship.
     Inferred,
 }
 
-impl Sure {
+impl Confidence {
     /// The name in tables.
     pub fn name(self) -> &'static str {
         ["measured", "inferred"][self as usize]
@@ -87,10 +87,10 @@ pub struct Edge {
     pub task: u32,
     /// When.
     pub at_ns: i64,
-    /// How it is known.
-    pub how: How,
-    /// How sure it is.
-    pub sure: Sure,
+    /// WakeKind it is known.
+    pub how: WakeKind,
+    /// WakeKind sure it is.
+    pub sure: Confidence,
 }
 
 /// What ended a wait that no task of the trace did.
@@ -109,7 +109,7 @@ const HEIRS: usize = 16;
 
 /// Who ended which wait, for the waits of a trace.
 pub struct Wakers {
-    pub(super) shapes: effects::Shapes,
+    pub(super) shapes: effects::ShapeEffects,
     pub(super) children: child::Children,
     pub(super) signals: signal::Signals,
     pub(super) streams: stream::Streams,
@@ -124,7 +124,7 @@ pub struct Wakers {
     pub(super) messages: message::Messages,
     pub(super) backlog: backlog::Backlog,
     pub(super) watches: file_watch::Watches,
-    pub(super) outline: Outline,
+    pub(super) outline: WaitBitmap,
     pub(super) may_stop: bool,
 }
 
@@ -135,13 +135,13 @@ impl Wakers {
     }
 
     fn outlined(self, trace: &Trace) -> Wakers {
-        let outline = Outline::new(trace, &self.shapes.looks());
+        let outline = WaitBitmap::new(trace, &self.shapes.looks());
         Wakers { outline, ..self }
     }
 
     pub(super) fn empty(trace: &Trace) -> Wakers {
         Wakers {
-            shapes: effects::Shapes::new(trace),
+            shapes: effects::ShapeEffects::new(trace),
             children: child::Children::default(),
             signals: signal::Signals::default(),
             streams: stream::Streams::default(),
@@ -156,13 +156,13 @@ impl Wakers {
             messages: message::Messages::default(),
             backlog: backlog::Backlog::default(),
             watches: file_watch::Watches::default(),
-            outline: Outline::default(),
+            outline: WaitBitmap::default(),
             may_stop: may_stop(trace),
         }
     }
 
     /// The calls of each task in blocks, with those that the walk looks at.
-    pub(crate) fn outline(&self) -> &Outline {
+    pub(crate) fn outline(&self) -> &WaitBitmap {
         &self.outline
     }
 
@@ -215,7 +215,7 @@ impl Wakers {
         if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
             return Some(edge);
         }
-        let may_wait = known.wait.is_some() || matches!(known.deed, Deed::Writes | Deed::Moves | Deed::Opens);
+        let may_wait = known.wait.is_some() || matches!(known.deed, Effect::Writes | Effect::Moves | Effect::Opens);
         if !may_wait || self.shapes.timed_out(trace, span.row) {
             return None;
         }
@@ -227,8 +227,8 @@ impl Wakers {
             return self.breaker(&call, known.wait);
         }
         let ended = match known.wait {
-            None if known.deed == Deed::Opens => self.streams.opener(&call),
-            None if known.deed == Deed::Moves => self.moved(&call),
+            None if known.deed == Effect::Opens => self.streams.opener(&call),
+            None if known.deed == Effect::Moves => self.moved(&call),
             None => backpressure::reader(&self.streams, &call, trace.events.target(span.row)),
             Some(Wait::Poll) => poll::waker(self, &call.by_origin(known)),
             Some(_) => self.taken(&call.by_origin(known)),
@@ -280,7 +280,7 @@ impl Wakers {
     /// Whether a call begins something new: it creates a task, or sends a signal.
     pub fn begins(&self, trace: &Trace, row: u32) -> bool {
         let known = self.shapes.of(trace, row);
-        known.creates || known.deed == Deed::Signals
+        known.creates || known.deed == Effect::Signals
     }
 
     /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.
@@ -291,7 +291,7 @@ impl Wakers {
         at: usize,
         span: Span,
         waiter: Option<u32>,
-    ) -> Option<poll_loops::Poll> {
+    ) -> Option<poll_loops::PollLoop> {
         poll_loops::poll(self, Waiting { trace, task, at, span }, waiter)
     }
 
@@ -324,13 +324,13 @@ impl Wakers {
         match known.wait? {
             Wait::Child => self.children.waited(call),
             Wait::Read => self.read(call),
-            Wait::Peer if known.deed == Deed::Accepts => self.connections.connector(call, call.span.row),
+            Wait::Peer if known.deed == Effect::Accepts => self.connections.connector(call, call.span.row),
             Wait::Peer => self.backlog.server(call, &self.producers),
             Wait::Message => match known.deed {
-                Deed::Handles(object) => self.messages.other_side(call, object),
+                Effect::Handles(object) => self.messages.other_side(call, object),
                 _ => None,
             },
-            Wait::Lock if known.deed == Deed::Locks => self.locks.holder(call),
+            Wait::Lock if known.deed == Effect::Locks => self.locks.holder(call),
             Wait::Lock => self.futexes.waker(call).or_else(|| self.died_holding(call)),
             Wait::Sleep => watchdog::worker(&self.shapes, &self.children, call),
             _ => None,
@@ -346,7 +346,7 @@ impl Wakers {
         let shares_memory = |main: u32| waiting::related(call.trace, main, call.task);
         let returned = events.outcome(call.span.row) == parsers::Outcome::Ok;
         let died = (is_shared && returned).then(|| self.children.ended_with(call, shares_memory)).flatten();
-        died.map(|edge| Edge { how: How::Lock, ..edge })
+        died.map(|edge| Edge { how: WakeKind::Lock, ..edge })
     }
 
     fn read(&self, call: &Waiting<'_>) -> Option<Edge> {

@@ -10,17 +10,17 @@
 //! process works meanwhile. So the walk goes on in that thread, for the length of each sleep. No line says so: it is inferred.
 
 use super::child::Children;
-use super::effects::Shapes;
+use super::effects::ShapeEffects;
 use super::wait_kinds::Wait;
 use super::waiting::{Waiting, end_ns};
-use super::wakers::{Edge, How, Sure};
+use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventKind;
 use crate::store::trace::Trace;
 use parsers::NO_NS;
 use parsers::syscalls::Class;
 
 /// Who keeps watch looks again after this time at most; a longer sleep is a delay that somebody chose.
-const LONGEST_NS: i64 = 10_000_000;
+const MAX_NS: i64 = 10_000_000;
 /// Calls before a sleep that tell whether its task only keeps watch.
 const ROWS_BEFORE: usize = 16;
 /// Of these at least so many are sleeps.
@@ -31,11 +31,11 @@ const WORKS: usize = 1;
 const THREADS: usize = 64;
 
 /// The thread that works while this one sleeps for a moment.
-pub(super) fn worker(shapes: &Shapes, children: &Children, call: &Waiting<'_>) -> Option<Edge> {
+pub(super) fn worker(shapes: &ShapeEffects, children: &Children, call: &Waiting<'_>) -> Option<Edge> {
     let trace = call.trace;
     let own = trace.tasks.get(call.task as usize).filter(|own| own.is_thread)?;
     let asked_ns = trace.events.requested_ns(call.span.row)?;
-    if asked_ns > LONGEST_NS || !only_watches(shapes, call) {
+    if asked_ns > MAX_NS || !only_watches(shapes, call) {
         return None;
     }
     let others = children.tasks_of(own).iter().take(THREADS).copied().filter(|&task| task != call.task);
@@ -44,13 +44,13 @@ pub(super) fn worker(shapes: &Shapes, children: &Children, call: &Waiting<'_>) -
     (since_ns < call.span.end_ns).then_some(Edge {
         task,
         at_ns: call.span.end_ns,
-        how: How::Beside,
-        sure: Sure::Inferred,
+        how: WakeKind::Beside,
+        sure: Confidence::Inferred,
     })
 }
 
 /// Whether a task did next to nothing but sleep, wait, look around and wake others.
-fn only_watches(shapes: &Shapes, call: &Waiting<'_>) -> bool {
+fn only_watches(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
     let Waiting { trace, task, at, .. } = *call;
     let before = trace.rows_of(task).get(at.saturating_sub(ROWS_BEFORE)..at).unwrap_or(&[]);
     let (mut sleeps, mut works) = (0, 0);
@@ -96,8 +96,8 @@ mod tests {
 
     /// Time on the path of each of the three tasks, in calls and between them.
     fn on_path(trace: &Trace) -> Vec<i64> {
-        look(trace, |view| {
-            let of = |row: &u32| view.charges.in_call_ns(*row) + view.charges.behind_ns(*row);
+        look(trace, |context| {
+            let of = |row: &u32| context.attribution.in_call_ns(*row) + context.attribution.gap_after_ns(*row);
             (0..3).map(|task| trace.rows_of(task).iter().map(of).sum()).collect()
         })
     }

@@ -3,11 +3,11 @@
 use engine::critical_path::{timeline, wait_graph};
 use engine::ingest::read;
 use engine::partition::group_by;
-use engine::partition::group_by::Query;
-use engine::query::selection::{Choice, Selection};
-use engine::session::Analysis;
+use engine::partition::group_by::GroupQuery;
+use engine::query::selection::{Criteria, Selection};
+use engine::session::Session;
 use engine::table_support::claims::claims;
-use engine::table_support::provenance::Members;
+use engine::table_support::provenance::Provenance;
 use engine::tables;
 use engine::tables::{calls, gaps, processes, totals};
 use std::io::Write;
@@ -23,37 +23,37 @@ pub fn holds(bytes: &[u8]) -> bool {
     let lines: u64 = trace.captures.iter().map(|capture| capture.lines()).sum();
     let unended = usize::from(bytes.last().is_some_and(|&byte| byte != b'\n'));
     assert_eq!(lines, (ends + unended) as u64, "each line is counted once");
-    let asked = ask(&Analysis::new(trace), &Choice::default());
+    let asked = ask(&Session::new(trace), &Criteria::default());
     assert!(asked.is_ok(), "a choice of everything names no moment");
     true
 }
 
-fn ask(analysis: &Analysis, choice: &Choice) -> Result<(), engine::query::time_bounds::NoTime> {
+fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_bounds::TimeBoundError> {
     let trace = &**analysis.trace();
     let wall_ns: i64 = analysis.windows(choice)?.iter().map(|window| window.wall_ns()).sum();
-    let (mut walked_ns, mut stretches) = (0, timeline::Stays::new(trace, 0));
+    let (mut walked_ns, mut stretches) = (0, timeline::Timeline::new(trace, 0));
     analysis.walk(choice, &mut |segment: engine::critical_path::walk::Segment| {
         walked_ns += segment.dur_ns();
         stretches.take(segment);
     })?;
     assert_eq!(walked_ns, wall_ns, "the path has no hole");
-    let (pieces, wakers, charges) = (analysis.pieces(choice)?, analysis.wakers(), analysis.charges(choice)?);
+    let (pieces, wakers, attribution) = (analysis.pieces(choice)?, analysis.wakers(), analysis.attribution(choice)?);
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
     let selection = Selection::new(trace, choice)?;
     timeline::table(trace, &stretches.finish());
-    group_by::fold(trace, &pieces, &Query::default());
-    wait_graph::chain(trace, wakers, charges.told(), &selection);
-    processes::processes(trace, &selection, pieces.exclusive_by_task(), charges.told().slack_ns(trace, wakers));
+    group_by::group_by(trace, &pieces, &GroupQuery::default());
+    wait_graph::chain(trace, wakers, attribution.told(), &selection);
+    processes::processes(trace, &selection, pieces.exclusive_by_task(), attribution.told().slack_ns(trace, wakers));
     gaps::gaps(trace, &selection, 0);
-    calls::calls(trace, &[], &selection, &charges, true);
+    calls::calls(trace, &[], &selection, &attribution, true);
     totals::totals(trace, choice)?;
-    let claimed_ns = analysis.view(choice, |view| {
-        let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(view)).collect();
-        let members = |found: &engine::table_support::builder::Found| -> Vec<Vec<Members>> {
+    let claimed_ns = analysis.with_context(choice, |context| {
+        let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(context)).collect();
+        let members = |found: &engine::table_support::builder::BuiltTable| -> Vec<Vec<Provenance>> {
             found.members.iter().map(|each| vec![each.clone().sorted(trace)]).collect()
         };
-        let divided = claims(view, &pieces, &found.iter().flat_map(members).collect::<Vec<_>>(), 3);
+        let divided = claims(context, &pieces, &found.iter().flat_map(members).collect::<Vec<_>>(), 3);
         divided.shares.iter().map(|share| share.own_ns).sum::<i64>() + divided.rest_ns
     })?;
     assert_eq!(claimed_ns, wall_ns, "each moment is told once, or by nobody");

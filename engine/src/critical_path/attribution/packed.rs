@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, IntoBytes};
 const LENGTH_BITS: u32 = 25;
 /// Lengths from here on are kept apart: 33 ms.
 const LONG: u32 = (1 << LENGTH_BITS) - 1;
-/// Places that a core makes ready at a time.
+/// PackedPlaces that a core makes ready at a time.
 const CELLS_AT_ONCE: usize = 1 << 16;
 const TAGS: u32 = Tag::ALL.len() as u32;
 const _: () = assert!(2 * Class::ALL.len() as u32 * TAGS < 1 << (u32::BITS - LENGTH_BITS), "kinds fit");
@@ -40,20 +40,20 @@ fn place(row: u32, is_gap: bool) -> usize {
 
 /// Stretches of which each call and each gap has one kind.
 #[derive(Debug, Default)]
-pub(super) struct Dense {
+pub(super) struct Packed {
     /// Of each row that of the call, and that of the gap behind it.
     cells: Vec<u32>,
     /// By place in `cells`.
     long: FxHashMap<usize, i64>,
 }
 
-impl Dense {
+impl Packed {
     /// Nothing yet. The places are written to, for a page that is first read is given twice: full of zeros that all share,
     /// and then, when it is written to, one of its own, which all cores have to be told.
-    pub(super) fn new(rows: usize) -> Dense {
+    pub(super) fn new(rows: usize) -> Packed {
         let mut cells = vec![0; 2 * rows];
         cells.par_chunks_mut(CELLS_AT_ONCE).for_each(|cells| std::hint::black_box(cells).fill(0));
-        Dense { cells, long: FxHashMap::default() }
+        Packed { cells, long: FxHashMap::default() }
     }
 
     /// Add a stretch, if what its place has is of the same kind.
@@ -114,15 +114,15 @@ impl Dense {
     }
 
     /// The places, for several cores.
-    pub(super) fn places(&mut self) -> Places<'_> {
-        Places(<[AtomicU32]>::mut_from_bytes(self.cells.as_mut_bytes()).unwrap_or_default())
+    pub(super) fn places(&mut self) -> PackedPlaces<'_> {
+        PackedPlaces(<[AtomicU32]>::mut_from_bytes(self.cells.as_mut_bytes()).unwrap_or_default())
     }
 }
 
-/// Places for several cores, no two of which ever have the same row.
-pub(super) struct Places<'all>(&'all [AtomicU32]);
+/// PackedPlaces for several cores, no two of which ever have the same row.
+pub(super) struct PackedPlaces<'all>(&'all [AtomicU32]);
 
-impl Places<'_> {
+impl PackedPlaces<'_> {
     /// Set the length of a stretch, if its place has none yet and it is short, as nearly all are.
     #[inline]
     pub(super) fn put(&self, row: u32, is_gap: bool, class: Class, tag: Tag, ns: i64) -> bool {
@@ -144,7 +144,7 @@ mod tests {
     fn lengths_of_any_size_add_up_and_keep_their_kind() {
         let ends = [1, 7, i64::from(LONG) - 1, i64::from(LONG), i64::from(LONG) + 1, 1 << 33, 1 << 40];
         for end_ns in ends {
-            let mut dense = Dense::new(2);
+            let mut dense = Packed::new(2);
             let what = What::Gap(1);
             let one = |start_ns, end_ns, tag| Segment {
                 task: 0,

@@ -1,12 +1,12 @@
-//! The charges of a walk: it hands over spells of work whole, and all cores divide them.
+//! The attribution of a walk: it hands over spells of work whole, and all cores divide them.
 //!
 //! ```text
 //! spell     |--call--|  |call|  |-call-|  |--call--|        what is wholly inside belongs to this spell alone, so it is
 //! edges     <========>          inside     <=======>        put in place at once; edges are added one after the other
 //! ```
 
-use crate::critical_path::attribution::Charges;
-use crate::critical_path::walk::{Listen, Part, Segment, Spell, Waited, walk};
+use crate::critical_path::attribution::Attribution;
+use crate::critical_path::walk::{Segment, Waited, WalkListener, WorkPart, WorkSpan, walk};
 use crate::critical_path::window::Window;
 use crate::store::trace::Trace;
 use crate::waits::wakers::{Edge, Wakers};
@@ -19,35 +19,35 @@ const SPELLS_AT_ONCE: usize = 1 << 14;
 const SPELLS_OF_CORE: usize = 64;
 
 /// Listens to a walk.
-struct Walked<'walk> {
-    charges: Charges,
+struct Recorder<'walk> {
+    attribution: Attribution,
     trace: &'walk Trace,
     wakers: &'walk Wakers,
     /// Those that were not divided yet.
-    spells: Vec<Spell>,
+    spells: Vec<WorkSpan>,
     rows: usize,
 }
 
 /// Add the path of windows to what is charged.
-pub(super) fn walked(charges: Charges, trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Charges {
-    let mut walked = Walked { charges, trace, wakers, spells: Vec::new(), rows: 0 };
+pub(super) fn record(attribution: Attribution, trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
+    let mut walked = Recorder { attribution, trace, wakers, spells: Vec::new(), rows: 0 };
     for window in windows.iter().filter(|window| window.root.is_some()) {
-        walked.charges.told.enter(trace, window);
+        walked.attribution.told.enter(trace, window);
         walk(trace, wakers, window, &mut walked);
     }
-    walked.charges.told.leave();
+    walked.attribution.told.leave();
     walked.divide();
-    walked.charges
+    walked.attribution
 }
 
-impl Listen for Walked<'_> {
+impl WalkListener for Recorder<'_> {
     fn charged(&mut self, segment: Segment) {
-        self.charges.told.charged(&segment);
-        self.charges.add(&segment);
+        self.attribution.told.charged(&segment);
+        self.attribution.add(&segment);
     }
 
-    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: Spell) {
-        self.charges.told.charged(&spell.whole());
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: WorkSpan) {
+        self.attribution.told.charged(&spell.whole());
         self.rows += spell.rows();
         self.spells.push(spell);
         if self.rows >= ROWS_AT_ONCE || self.spells.len() >= SPELLS_AT_ONCE {
@@ -56,23 +56,23 @@ impl Listen for Walked<'_> {
     }
 
     fn begins(&mut self, waiter: u32, _edge: &Edge) {
-        self.charges.told.begins(waiter);
+        self.attribution.told.begins(waiter);
     }
 
     fn ends(&mut self, waited: &Waited) {
-        self.charges.told.ends(waited);
+        self.attribution.told.ends(waited);
     }
 }
 
-impl Walked<'_> {
+impl Recorder<'_> {
     fn divide(&mut self) {
         let (trace, wakers) = (self.trace, self.wakers);
-        let places = self.charges.like_most.places();
-        let divided = |spells: &[Spell]| {
+        let places = self.attribution.like_most.places();
+        let divided = |spells: &[WorkSpan]| {
             let mut edges = Vec::new();
             for spell in spells {
                 spell.parts(trace, wakers, |part| {
-                    let Part { row, is_gap, start_ns, end_ns, class } = part;
+                    let WorkPart { row, is_gap, start_ns, end_ns, class } = part;
                     let is_inside = start_ns > spell.start_ns && start_ns < end_ns && end_ns < spell.end_ns;
                     if !(is_inside && places.put(row, is_gap, class, spell.tag, end_ns - start_ns)) {
                         edges.extend(spell.segment(&part));
@@ -82,7 +82,7 @@ impl Walked<'_> {
             edges
         };
         let edges: Vec<Vec<Segment>> = self.spells.par_chunks(SPELLS_OF_CORE).map(divided).collect();
-        edges.iter().flatten().for_each(|segment| self.charges.add(segment));
+        edges.iter().flatten().for_each(|segment| self.attribution.add(segment));
         self.spells.clear();
         self.rows = 0;
     }

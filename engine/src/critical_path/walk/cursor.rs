@@ -5,7 +5,7 @@
 
 use crate::store::events::EventKind;
 use crate::store::trace::{Span, Trace};
-use crate::waits::candidates::{BLOCK_ROWS, Outline};
+use crate::waits::candidates::{BLOCK_ROWS, WaitBitmap};
 
 /// Blocks that are kept: that many tasks can hand the walk to and fro.
 const KEPT: usize = 16;
@@ -13,26 +13,26 @@ const KEPT: usize = 16;
 const NEAR: usize = 4;
 
 /// The tasks that the walk goes through.
-pub(super) struct Lanes<'walk> {
+pub(super) struct Cursors<'walk> {
     trace: &'walk Trace,
-    outline: &'walk Outline,
+    outline: &'walk WaitBitmap,
     /// Rows of each task that were not gone back over.
     left: Vec<u32>,
-    kept: Vec<Kept>,
+    kept: Vec<CachedBlock>,
 }
 
 /// The spans of a block, with their places among the task's rows.
 #[derive(Default)]
-struct Kept {
+struct CachedBlock {
     block: Option<(u32, usize)>,
     spans: Vec<(usize, Span)>,
 }
 
-impl<'walk> Lanes<'walk> {
-    pub(super) fn new(trace: &'walk Trace, outline: &'walk Outline) -> Lanes<'walk> {
+impl<'walk> Cursors<'walk> {
+    pub(super) fn new(trace: &'walk Trace, outline: &'walk WaitBitmap) -> Cursors<'walk> {
         let left = (0..trace.tasks.len() as u32).map(|task| trace.rows_of(task).len() as u32).collect();
-        let kept = std::iter::repeat_with(Kept::default).take(KEPT).collect();
-        Lanes { trace, outline, left, kept }
+        let kept = std::iter::repeat_with(CachedBlock::default).take(KEPT).collect();
+        Cursors { trace, outline, left, kept }
     }
 
     /// The last call of a task that begins before a moment, and its place among the task's rows.

@@ -1,11 +1,11 @@
 //! Where the walk leaves a task: waits that another task ended, and what is left of them when it comes back.
 
-use crate::critical_path::walk::{Listen, Tag, Waiter, Walk, What};
+use crate::critical_path::walk::{Tag, Waiter, Walk, WalkListener, What};
 use crate::store::events::{EventKind, NONE};
 use crate::store::trace::Span;
-use crate::waits::poll_loops::Poll;
+use crate::waits::poll_loops::PollLoop;
 use crate::waits::wait_kinds::Wait;
-use crate::waits::wakers::{EXIT_TOLERANCE_NS, Edge, Ender, How, Sure};
+use crate::waits::wakers::{Confidence, EXIT_TOLERANCE_NS, Edge, Ender, WakeKind};
 use parsers::Outcome;
 use parsers::syscalls::Class;
 
@@ -14,7 +14,7 @@ const CLEARING_UP: i64 = 16;
 /// No more than this is spent between two waits that count as one.
 const CLEARING_UP_NS: i64 = 100_000_000;
 
-impl<L: Listen> Walk<'_, L> {
+impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn call(&mut self, at: usize, span: Span) {
         if let Some(poll) = self.wakers.poll(self.trace, self.now.task, at, span, self.waiter())
             && self.leads_on(span, poll.began_ns, &poll.edge)
@@ -45,17 +45,17 @@ impl<L: Listen> Walk<'_, L> {
     }
 
     /// When the wait began that this call ended, and how sure it is then who ended it.
-    pub(super) fn began(&self, at: usize, span: Span, edge: &Edge) -> (i64, Sure) {
+    pub(super) fn began(&self, at: usize, span: Span, edge: &Edge) -> (i64, Confidence) {
         let (trace, task) = (self.trace, self.now.task);
         match edge.how {
-            How::Child | How::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
+            WakeKind::Child | WakeKind::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
             // Who hears of other children before the signal has not begun anew.
-            How::Signal if self.wakers.wait(trace, span.row) == Some(Wait::Child) => {
-                (self.began_to_wait(at, span, How::Child), edge.sure)
+            WakeKind::Signal if self.wakers.wait(trace, span.row) == Some(Wait::Child) => {
+                (self.began_to_wait(at, span, WakeKind::Child), edge.sure)
             }
-            How::Futex => {
+            WakeKind::Futex => {
                 let began_ns = self.wakers.asked_first_ns(trace, task, at, span.start_ns);
-                let sure = if began_ns < span.start_ns { Sure::Inferred } else { edge.sure };
+                let sure = if began_ns < span.start_ns { Confidence::Inferred } else { edge.sure };
                 (self.wakers.began_ns(trace, task, at, began_ns), sure)
             }
             _ => (self.wakers.began_ns(trace, task, at, span.start_ns), edge.sure),
@@ -80,17 +80,17 @@ impl<L: Listen> Walk<'_, L> {
     ///
     /// What the waiter does between two waits to clear up after the first may take a little of that wait's time, as long as it
     /// begins nothing new.
-    fn began_to_wait(&self, at: usize, span: Span, how: How) -> i64 {
-        const ROWS_AT_MOST: usize = 1024;
+    fn began_to_wait(&self, at: usize, span: Span, how: WakeKind) -> i64 {
+        const MAX_ROWS: usize = 1024;
         let events = &self.trace.events;
         let earlier = self.trace.rows_of(self.now.task).get(..at).unwrap_or(&[]);
         let (mut began_ns, mut reached_ns) = (span.start_ns, span.start_ns);
-        for &row in earlier.iter().rev().take(ROWS_AT_MOST).filter(|&&row| events.kind(row) == EventKind::Call) {
+        for &row in earlier.iter().rev().take(MAX_ROWS).filter(|&&row| events.kind(row) == EventKind::Call) {
             let (start_ns, Some(end_ns)) = (events.start_ns(row), events.end_ns(row)) else { break };
             let between_ns = reached_ns.saturating_sub(end_ns);
             let waits = match self.wakers.wait(self.trace, row) {
-                Some(Wait::Child | Wait::Signal) => how == How::Child,
-                Some(Wait::Lock) => how == How::Join,
+                Some(Wait::Child | Wait::Signal) => how == WakeKind::Child,
+                Some(Wait::Lock) => how == WakeKind::Join,
                 _ => false,
             };
             // Broken off by a signal, to be restarted: the next wait is the same one.
@@ -138,7 +138,7 @@ impl<L: Listen> Walk<'_, L> {
     ///
     /// Where children check, one for each turn, the child that made the first check is taken up again, and the lag is their
     /// parent's, who waits for this child only now: it may have looked away when the producer was done.
-    fn follow_poll(&mut self, span: Span, poll: Poll) {
+    fn follow_poll(&mut self, span: Span, poll: PollLoop) {
         let class = self.class(span.row);
         self.charge(self.now.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
         let parent = (poll.first_task != self.now.task).then(|| self.pop()).flatten();

@@ -14,7 +14,7 @@ use parsers::syscalls::Class;
 /// charged    |--- a ---|-b-|
 /// ```
 /// Where messages were kept back and only their number is told, it is no silence, but nothing else is known of it either.
-pub(super) fn silences(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
+pub(super) fn log_path(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
     let events = &trace.events;
     let Some(capture) = trace.captures.get(window.capture as usize) else { return 0 };
     let dated = |row: &u32| events.kind(*row) == EventKind::Log && events.start_ns(*row) != NO_NS;

@@ -8,7 +8,7 @@
 //! The walk takes over what was heard on a leg from where it is itself exactly where the leg has been: what follows depends
 //! on nothing else. Until then it goes on alone, and if it never joins a leg, that one was walked in vain.
 
-use crate::critical_path::walk::{Listen, Now, Segment, Spell, Visits, Waited, Walk};
+use crate::critical_path::walk::{Position, Segment, Visited, Waited, Walk, WalkListener, WorkSpan};
 use crate::critical_path::window::Window;
 use crate::store::trace::Trace;
 use crate::waits::wakers::{Edge, Wakers};
@@ -32,7 +32,7 @@ pub(super) fn rows_of_leg() -> u32 {
 }
 
 /// Moments inside a window at which legs of so many events begin, the last one first.
-pub(super) fn begins(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i64> {
+pub(super) fn leg_starts(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i64> {
     let Some(capture) = trace.captures.get(window.capture as usize) else { return Vec::new() };
     let rows = successors(capture.rows.end.checked_sub(leg_rows), |row| row.checked_sub(leg_rows));
     let rows = rows.take_while(|row| capture.rows.contains(row));
@@ -47,63 +47,63 @@ pub(super) fn begins(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i64> 
 }
 
 /// What a listener is told.
-enum Told {
+enum WalkEvent {
     Charged(Segment),
-    Worked(Spell),
+    Worked(WorkSpan),
     Begins(u32, Edge),
     Ends(Waited),
 }
 
-impl Told {
-    fn tell(self, trace: &Trace, wakers: &Wakers, listener: &mut impl Listen) {
+impl WalkEvent {
+    fn tell(self, trace: &Trace, wakers: &Wakers, listener: &mut impl WalkListener) {
         match self {
-            Told::Charged(segment) => listener.charged(segment),
-            Told::Worked(spell) => listener.worked(trace, wakers, spell),
-            Told::Begins(waiter, edge) => listener.begins(waiter, &edge),
-            Told::Ends(waited) => listener.ends(&waited),
+            WalkEvent::Charged(segment) => listener.charged(segment),
+            WalkEvent::Worked(spell) => listener.worked(trace, wakers, spell),
+            WalkEvent::Begins(waiter, edge) => listener.begins(waiter, &edge),
+            WalkEvent::Ends(waited) => listener.ends(&waited),
         }
     }
 }
 
 /// Keeps what it is told.
 #[derive(Default)]
-struct Heard(Vec<Told>);
+struct WalkRecording(Vec<WalkEvent>);
 
-impl Listen for Heard {
+impl WalkListener for WalkRecording {
     fn charged(&mut self, segment: Segment) {
-        self.0.push(Told::Charged(segment));
+        self.0.push(WalkEvent::Charged(segment));
     }
 
-    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: Spell) {
-        self.0.push(Told::Worked(spell));
+    fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: WorkSpan) {
+        self.0.push(WalkEvent::Worked(spell));
     }
 
     fn begins(&mut self, waiter: u32, edge: &Edge) {
-        self.0.push(Told::Begins(waiter, *edge));
+        self.0.push(WalkEvent::Begins(waiter, *edge));
     }
 
     fn ends(&mut self, waited: &Waited) {
-        self.0.push(Told::Ends(*waited));
+        self.0.push(WalkEvent::Ends(*waited));
     }
 }
 
 /// Walks legs before the walk itself comes there, one after the other, ever further back.
 struct Scout<'walk> {
-    walk: Walk<'walk, Heard>,
+    walk: Walk<'walk, WalkRecording>,
     /// Where it has been on its last leg.
     marks: Vec<Mark>,
 }
 
 /// Where a scout has been, and what it had heard and how many steps it had made before.
 struct Mark {
-    now: Now,
+    now: Position,
     heard: usize,
     steps: u64,
 }
 
 impl Scout<'_> {
     /// Walk from where the walk is, or from where it may be at an earlier moment, until a moment is passed.
-    fn walk(&mut self, now: &Now, from_ns: Option<i64>, until_ns: i64) {
+    fn walk(&mut self, now: &Position, from_ns: Option<i64>, until_ns: i64) {
         self.marks.clear();
         self.walk.be_at(now.clone());
         if let Some(from_ns) = from_ns {
@@ -130,12 +130,12 @@ impl Scout<'_> {
     }
 }
 
-impl<L: Listen> Walk<'_, L> {
+impl<L: WalkListener> Walk<'_, L> {
     /// Walk to the end, in legs that begin at these moments. The answer is how many of them the walk joined.
     pub(super) fn in_legs(&mut self, begins: &[i64]) -> usize {
         let (trace, wakers) = (self.trace, self.wakers);
         let at_once = begins.len().min(LEGS_OF_CORE * rayon::current_num_threads());
-        let mut heard: Vec<Heard> = std::iter::repeat_with(Heard::default).take(at_once).collect();
+        let mut heard: Vec<WalkRecording> = std::iter::repeat_with(WalkRecording::default).take(at_once).collect();
         let scout = |heard| Scout { walk: Walk::new(trace, wakers, self.now.clone(), heard), marks: Vec::new() };
         let mut scouts: Vec<Scout<'_>> = heard.iter_mut().map(scout).collect();
         let mut joined = 0;
@@ -178,11 +178,11 @@ impl<L: Listen> Walk<'_, L> {
             }
         }
         self.now.at_ns = self.now.at_ns.min(at_ns);
-        self.now.visits = Visits::default();
+        self.now.visits = Visited::default();
     }
 
     fn jump(&mut self, at_ns: i64) -> bool {
-        let Now { task, floor_ns, .. } = self.now;
+        let Position { task, floor_ns, .. } = self.now;
         let birth_ns = self.trace.tasks[task as usize].birth_ns;
         if floor_ns >= at_ns {
             self.now.at_ns = floor_ns;
@@ -208,7 +208,7 @@ impl<L: Listen> Walk<'_, L> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::critical_path::window::{Choice, windows};
+    use crate::critical_path::window::{WindowChoice, windows};
     use crate::testing::{TaskPlan, build, task};
 
     /// Two that wait for each other in turns, through two pipes.
@@ -225,14 +225,14 @@ mod tests {
     #[test]
     fn the_walk_joins_every_leg_where_nobody_polls() {
         let trace = ping_pong(200);
-        let (wakers, window) = (Wakers::new(&trace), windows(&trace, &Choice::default())[0]);
+        let (wakers, window) = (Wakers::new(&trace), windows(&trace, &WindowChoice::default())[0]);
         // In the midst of calls of either, and between them.
         let begins: Vec<i64> = (1..=190).rev().map(|number| 10 * number + number % 10).collect();
-        let mut heard = Heard::default();
+        let mut heard = WalkRecording::default();
         let root = window.root.expect("a root");
-        let mut walk = Walk::new(&trace, &wakers, Now::at_end(&window, root), &mut heard);
+        let mut walk = Walk::new(&trace, &wakers, Position::at_end(&window, root), &mut heard);
         assert_eq!(walk.in_legs(&begins), begins.len());
-        let waits = heard.0.iter().filter(|told| matches!(told, Told::Begins(..))).count();
+        let waits = heard.0.iter().filter(|told| matches!(told, WalkEvent::Begins(..))).count();
         assert!(waits >= 200, "{waits} waits: one in each turn");
     }
 }

@@ -4,14 +4,14 @@ use rustc_hash::FxHashSet;
 
 /// What was entered at the present moment.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(super) struct Visits {
+pub(super) struct Visited {
     few: Vec<u64>,
     many: Option<FxHashSet<u64>>,
 }
 
 const FEW: usize = 32;
 
-impl Visits {
+impl Visited {
     /// Time has moved.
     #[inline]
     pub(super) fn clear(&mut self) {

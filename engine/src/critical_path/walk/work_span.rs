@@ -17,7 +17,7 @@ use std::ops::Range;
 
 /// A stretch of the path in which a task works.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Spell {
+pub struct WorkSpan {
     /// The task.
     pub task: u32,
     /// From when.
@@ -34,7 +34,7 @@ pub struct Spell {
 
 /// A part of a spell: a call, or the gap behind it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct WorkPart {
     /// The call; [`NONE`] before the first.
     pub row: u32,
     pub is_gap: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Part {
     pub class: Class,
 }
 
-impl Spell {
+impl WorkSpan {
     /// How many rows it goes over, at most.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
@@ -51,7 +51,7 @@ impl Spell {
 
     /// All of it as one stretch, whatever its time was spent on.
     pub fn whole(&self) -> Segment {
-        let Spell { task, start_ns, end_ns, tag, .. } = *self;
+        let WorkSpan { task, start_ns, end_ns, tag, .. } = *self;
         Segment { task, start_ns, end_ns, what: What::Gap(NONE), class: Class::User, resolved: true, tag }
     }
 
@@ -66,7 +66,7 @@ impl Spell {
 
     /// A part of it as far as it lies inside.
     #[inline]
-    pub(crate) fn segment(&self, part: &Part) -> Option<Segment> {
+    pub(crate) fn segment(&self, part: &WorkPart) -> Option<Segment> {
         let (start_ns, end_ns) = (part.start_ns.max(self.start_ns), part.end_ns.min(self.end_ns));
         let what = if part.is_gap { What::Gap(part.row) } else { What::Call(part.row) };
         (start_ns < end_ns).then(|| Segment { start_ns, end_ns, what, class: part.class, ..self.whole() })
@@ -74,7 +74,7 @@ impl Spell {
 
     /// Tell its parts, in order of time, and perhaps some that lie behind it; those at its borders whole.
     #[inline]
-    pub(crate) fn parts(&self, trace: &Trace, wakers: &Wakers, mut tell: impl FnMut(Part)) {
+    pub(crate) fn parts(&self, trace: &Trace, wakers: &Wakers, mut tell: impl FnMut(WorkPart)) {
         let (mut last, mut reached_ns) = (self.call_before(trace), self.floor_ns);
         let (shapes, may_stop) = (trace.shapes_of(self.task), wakers.may_stop());
         trace.spans_of(self.task, self.rows.clone(), self.floor_ns).each(|at, span, _| {
@@ -82,7 +82,7 @@ impl Spell {
                 self.gap(trace, may_stop, last, reached_ns..span.start_ns.min(self.end_ns), &mut tell);
             }
             let class = wakers.class_of(shapes[at]);
-            tell(Part { row: span.row, is_gap: false, start_ns: span.start_ns, end_ns: span.end_ns, class });
+            tell(WorkPart { row: span.row, is_gap: false, start_ns: span.start_ns, end_ns: span.end_ns, class });
             (last, reached_ns) = (Some((at, span.row)), span.end_ns);
         });
         if reached_ns < self.end_ns {
@@ -111,13 +111,13 @@ impl Spell {
         may_stop: bool,
         last: Option<(usize, u32)>,
         Range { start: from_ns, end: to_ns }: Range<i64>,
-        tell: &mut impl FnMut(Part),
+        tell: &mut impl FnMut(WorkPart),
     ) {
         if may_stop {
             return self.stopped(trace, last, from_ns..to_ns, tell);
         }
         let row = last.map_or(NONE, |(_, row)| row);
-        tell(Part { row, is_gap: true, start_ns: from_ns, end_ns: to_ns, class: Class::User });
+        tell(WorkPart { row, is_gap: true, start_ns: from_ns, end_ns: to_ns, class: Class::User });
     }
 
     /// The parts of a gap in which the task may have been stopped.
@@ -126,10 +126,10 @@ impl Spell {
         trace: &Trace,
         last: Option<(usize, u32)>,
         Range { start: from_ns, end: to_ns }: Range<i64>,
-        tell: &mut impl FnMut(Part),
+        tell: &mut impl FnMut(WorkPart),
     ) {
         let row = last.map_or(NONE, |(_, row)| row);
-        let part = |start_ns, end_ns, class| Part { row, is_gap: true, start_ns, end_ns, class };
+        let part = |start_ns, end_ns, class| WorkPart { row, is_gap: true, start_ns, end_ns, class };
         let Some((stopped_ns, goes_on_ns)) = self.last_stop(trace, last.map(|(at, _)| at), to_ns) else {
             return tell(part(from_ns, to_ns, Class::User));
         };
@@ -143,10 +143,10 @@ impl Spell {
 
     /// When the task was stopped last in the gap before a moment, and when it went on: with the signal that let it.
     fn last_stop(&self, trace: &Trace, last: Option<usize>, until_ns: i64) -> Option<(i64, i64)> {
-        const ROWS_AT_MOST: usize = 64;
+        const MAX_ROWS: usize = 64;
         let events = &trace.events;
         let rows = trace.rows_of(self.task).get(last.map_or(0, |at| at + 1)..)?;
-        let before = rows.iter().take(ROWS_AT_MOST).take_while(|&&row| events.start_ns(row) < until_ns);
+        let before = rows.iter().take(MAX_ROWS).take_while(|&&row| events.start_ns(row) < until_ns);
         let (at, &stop) = before.enumerate().filter(|&(_, &row)| is_stop(trace, row)).last()?;
         let goes_on_ns = rows.get(at + 1).map_or(until_ns, |&row| events.start_ns(row).min(until_ns));
         Some((events.start_ns(stop), goes_on_ns))

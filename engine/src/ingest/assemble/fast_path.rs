@@ -3,9 +3,9 @@
 //!
 //! This does with such a line what [`Assembler::line`] does, and nothing else; a test takes both ways.
 
-use crate::ingest::assemble::{Assembler, Open, Place};
+use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::clock::bounded_ns;
-use crate::ingest::descriptors::{Descriptors, Effect};
+use crate::ingest::descriptors::{DescriptorEffect, Descriptors};
 use crate::store::events::{Event, EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::waits::wait_kinds::RESTART;
@@ -16,7 +16,7 @@ use parsers::{
 
 /// What the body of a line says of which nothing follows but a row, and perhaps what its descriptor stands for.
 #[derive(Clone, Copy)]
-pub(super) struct Plain {
+pub(super) struct FastPath {
     ret: i64,
     /// Of a whole call; that of two halves is known when they are joined.
     shape: u32,
@@ -28,13 +28,13 @@ pub(super) struct Plain {
     outcome: Outcome,
     part: CallPart,
     /// What it does to descriptors.
-    effect: Effect,
+    effect: DescriptorEffect,
 }
 
-impl Plain {
+impl FastPath {
     /// The line that says this, and else nothing.
     fn line(&self, kind: LineKind) -> Line {
-        let Plain { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
+        let FastPath { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
         Line { ret, name, op, target, errno, fd, outcome, part, ..Line::of(kind) }
     }
 
@@ -49,17 +49,17 @@ impl Plain {
         line: impl FnOnce() -> Line,
     ) {
         match self.effect {
-            Effect::None => {}
-            Effect::Closes => descriptors.close(task, fd),
-            Effect::Opens => descriptors.open(task, self.ret, self.target),
-            Effect::Other => descriptors.completed(task, &line(), None, texts),
+            DescriptorEffect::None => {}
+            DescriptorEffect::Closes => descriptors.close(task, fd),
+            DescriptorEffect::Opens => descriptors.open(task, self.ret, self.target),
+            DescriptorEffect::Other => descriptors.completed(task, &line(), None, texts),
         }
     }
 }
 
 /// The number of a line's body, and what it says, if it is plain.
 #[inline]
-fn plain_body<'a>(known: &'a [Option<Plain>], told: &LineRef) -> Option<(u32, &'a Plain)> {
+fn plain_body<'a>(known: &'a [Option<FastPath>], told: &LineRef) -> Option<(u32, &'a FastPath)> {
     let Content::Cached(body) = told.content else { return None };
     known.get(body as usize)?.as_ref().map(|plain| (body, plain))
 }
@@ -69,7 +69,7 @@ const NEVER_NS: (i64, i64) = (i64::MAX, i64::MIN);
 
 /// Lines taken in one behind the other: where the last one stands, and what they do to the capture.
 struct Passed {
-    at: Place,
+    at: LinePlace,
     whole: Counted,
     begun: Counted,
     resumed: Counted,
@@ -79,7 +79,7 @@ struct Passed {
 
 impl Passed {
     /// None yet; the first one stands behind this place.
-    fn new(at: Place) -> Passed {
+    fn new(at: LinePlace) -> Passed {
         Passed {
             at,
             whole: Counted::default(),
@@ -137,7 +137,7 @@ fn part(line: &Line) -> Option<CallPart> {
 impl Assembler<'_> {
     /// The same that takes each line in as if its body had not come before.
     #[cfg(test)]
-    pub(crate) fn without_plain(self) -> Self {
+    pub(crate) fn without_fast_path(self) -> Self {
         Assembler { has_plain: false, ..self }
     }
 
@@ -165,12 +165,12 @@ impl Assembler<'_> {
         }
         let effect = self.descriptors.effect(line, part != CallPart::Whole, &self.trace.events.texts);
         let Line { ret, name, op, target, errno, fd, outcome, .. } = *line;
-        known[at] = Some(Plain { ret, shape, name, op, target, errno, fd, outcome, part, effect });
+        known[at] = Some(FastPath { ret, shape, name, op, target, errno, fd, outcome, part, effect });
     }
 
     /// Take in the first ones of some lines, as far as their bodies are plain and their tasks are where such lines leave
     /// them; how many those are. They stand behind this place.
-    pub(crate) fn plain_lines(&mut self, lines: &[LineRef], before: Place) -> usize {
+    pub(crate) fn fast_path_lines(&mut self, lines: &[LineRef], before: LinePlace) -> usize {
         // Whether anybody is left does not change by such lines, nor what is known of bodies.
         let Some(known) = self.plain.get_mut(self.reader).filter(|_| !self.owners.all_gone()) else { return 0 };
         let known = std::mem::take(known);
@@ -219,7 +219,7 @@ impl Assembler<'_> {
     #[inline(never)]
     fn plain_calls<'a>(
         &mut self,
-        known: &[Option<Plain>],
+        known: &[Option<FastPath>],
         lines: &'a [LineRef],
         task: u32,
         passed: &mut Passed,
@@ -239,7 +239,7 @@ impl Assembler<'_> {
             own.spoke(line);
             let (start_ns, dur_ns, cpu_ns) = (clock.place(told.stamp_ns), bounded_ns(told.dur_ns), told.cpu_ns);
             let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
-            let &Plain { ret, shape, target, outcome, .. } = plain;
+            let &FastPath { ret, shape, target, outcome, .. } = plain;
             let kind = EventKind::Call;
             let event =
                 Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind };
@@ -251,7 +251,7 @@ impl Assembler<'_> {
                 (state.last_end_ns, state.seen) = (end_ns, true);
             }
             own.called(outcome);
-            if plain.effect != Effect::None {
+            if plain.effect != DescriptorEffect::None {
                 plain.affect(descriptors, number, plain.fd, &mut events.texts, || plain.line(LineKind::Call));
             }
             passed.whole.count(line);
@@ -261,7 +261,7 @@ impl Assembler<'_> {
     }
 
     #[inline(never)]
-    fn plain_begun(&mut self, plain: &Plain, told: &LineRef, body: u32, task: u32, passed: &mut Passed) {
+    fn plain_begun(&mut self, plain: &FastPath, told: &LineRef, body: u32, task: u32, passed: &mut Passed) {
         let (number, file) = (passed.next(), passed.at.file);
         let start_ns = self.plain_stamp(told, task, passed.at);
         let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
@@ -272,14 +272,14 @@ impl Assembler<'_> {
         let dur_ns = bounded_ns(dur_ns);
         let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, cached: body + 1, ..plain.line(LineKind::CallStart) };
         let half = self.trace.events.begin_half(row);
-        self.hold_open(task, Open { row, half, line, extra: None });
+        self.hold_open(task, OpenCall { row, half, line, extra: None });
         self.last_open[(file - self.capture.first_file) as usize] = task;
         passed.begun.count(number);
     }
 
     /// The second half of the call that its task has open, if that one says no more than such a line does.
     #[inline(never)]
-    fn plain_resumed(&mut self, plain: &Plain, told: &LineRef, task: u32, passed: &mut Passed) -> bool {
+    fn plain_resumed(&mut self, plain: &FastPath, told: &LineRef, task: u32, passed: &mut Passed) -> bool {
         let Some(number) = self.state(task).open.checked_sub(1) else { return false };
         let Some(open) = self.open.get_mut(number as usize) else { return false };
         let (row, half, begun) = (open.row, open.half, open.line);
@@ -312,7 +312,7 @@ impl Assembler<'_> {
 
     /// The stamp of a line on the time line of its capture; the line is one of this task.
     #[inline]
-    fn plain_stamp(&mut self, told: &LineRef, task: u32, at: Place) -> i64 {
+    fn plain_stamp(&mut self, told: &LineRef, task: u32, at: LinePlace) -> i64 {
         self.trace.tasks[task as usize].spoke(at.line);
         self.clocks[(at.file - self.capture.first_file) as usize].place(told.stamp_ns)
     }

@@ -1,12 +1,12 @@
 //! Calls printed in two halves, or announced before they return.
 
-use crate::ingest::assemble::{Assembler, Open, Place};
+use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::task_ids::Birth;
 use crate::store::events::{Ending, Event, NONE};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {
-    pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
             self.park(task);
@@ -27,14 +27,14 @@ impl Assembler<'_> {
         }
         self.lived(task, stamp_ns, NO_NS);
         let half = self.trace.events.begin_half(row);
-        self.hold_open(task, Open { row, half, line: *line, extra });
+        self.hold_open(task, OpenCall { row, half, line: *line, extra });
         self.last_open[(at.file - self.capture.first_file) as usize] = task;
     }
 
-    pub(super) fn take_open(&mut self, task: u32) -> Option<Open> {
+    pub(super) fn take_open(&mut self, task: u32) -> Option<OpenCall> {
         let number = std::mem::take(&mut self.state(task).open).checked_sub(1)?;
         self.free.push(number);
-        let hole = Open { row: NONE, half: NONE, line: Line::of(LineKind::Blank), extra: None };
+        let hole = OpenCall { row: NONE, half: NONE, line: Line::of(LineKind::Blank), extra: None };
         Some(std::mem::replace(&mut self.open[number as usize], hole))
     }
 
@@ -113,7 +113,7 @@ impl Assembler<'_> {
         events.end(row, &Ending { shape, ret, outcome, target, dur_ns, dur_kind, cpu_ns });
     }
 
-    pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
+    pub(super) fn resumed(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
             self.unpark(task, line.name);
@@ -136,7 +136,7 @@ impl Assembler<'_> {
     }
 
     /// Make this the open call of a task.
-    pub(super) fn hold_open(&mut self, task: u32, open: Open) {
+    pub(super) fn hold_open(&mut self, task: u32, open: OpenCall) {
         let number = match self.free.pop() {
             Some(number) => {
                 self.open[number as usize] = open;
@@ -156,7 +156,14 @@ impl Assembler<'_> {
     }
 
     /// The first half is lost: the start is the end minus the duration, if that is printed.
-    pub(super) fn end_without_start(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(super) fn end_without_start(
+        &mut self,
+        task: u32,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         let dur_ns = line.dur_ns;
         if dur_ns == NO_NS && self.facts.has_durations && stamp_ns != NO_NS && line.outcome != Outcome::NoReturn {
             // Durations are those between the halves: this one is unknown, but it is over.
@@ -169,7 +176,15 @@ impl Assembler<'_> {
         self.completed(row, task, line, extra);
     }
 
-    pub(super) fn join(&mut self, task: u32, open: Open, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(super) fn join(
+        &mut self,
+        task: u32,
+        open: OpenCall,
+        line: &Line,
+        extra: Option<Extra>,
+        stamp_ns: i64,
+        at: LinePlace,
+    ) {
         let start_ns = self.trace.events.start_ns(open.row);
         let (dur_ns, dur_kind) = match line.dur_ns {
             NO_NS if line.outcome == Outcome::NoReturn => (NO_NS, DurKind::None),
@@ -200,7 +215,7 @@ impl Assembler<'_> {
     }
 
     /// The tail of a call that a message or a bug of the tracer cut: no prefix, no name.
-    pub(super) fn tail(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) -> LineKind {
+    pub(super) fn tail(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
         let task = self.last_open[(at.file - self.capture.first_file) as usize];
         if task == NONE || line.outcome == Outcome::Open {
             return LineKind::Continuation;
@@ -213,12 +228,12 @@ impl Assembler<'_> {
     }
 
     /// truss says once that a call sleeps; the call comes again, in full, when it returns. If it never does, it is open.
-    pub(super) fn asleep(&mut self, line: &Line, at: Place) {
+    pub(super) fn asleep(&mut self, line: &Line, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         if self.state(task).open == 0 {
             let start_ns = if self.state(task).seen { self.state(task).last_end_ns } else { NO_NS };
             let line = Line { stamp_ns: start_ns, ..*line };
-            self.hold_open(task, Open { row: NONE, half: NONE, line, extra: None });
+            self.hold_open(task, OpenCall { row: NONE, half: NONE, line, extra: None });
         }
     }
 
@@ -237,7 +252,7 @@ impl Assembler<'_> {
         }
         let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
         if open.row == NONE {
-            let at = Place { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
+            let at = LinePlace { file: self.capture.first_file, line: self.trace.tasks[task as usize].last_line };
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
         } else {
             self.rewrite(open.row, &line, NO_NS, DurKind::None);

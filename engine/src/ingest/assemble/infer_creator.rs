@@ -12,8 +12,8 @@
 //! that the tracer attaches to, any may speak for the first time at any moment: there, such a task has the descriptors of the
 //! creator for no longer than until the call returns, which says who it created, and nothing else counts.
 
-use crate::ingest::assemble::{self, Assembler, State};
-use crate::ingest::task_ids::{Birth, Key, Owners};
+use crate::ingest::assemble::{self, Assembler, TaskState};
+use crate::ingest::task_ids::{Birth, PrintedIds, TaskIds};
 use crate::store::events::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -27,7 +27,7 @@ struct Creation {
     row: u32,
     shares_files: bool,
     /// What it returned: the ids under which its child should speak.
-    child: Option<Key>,
+    child: Option<PrintedIds>,
 }
 
 /// Calls that created tasks nobody claims, and tasks that nobody is known to have created.
@@ -98,7 +98,7 @@ impl Assembler<'_> {
     }
 
     /// A call returned a child that has not spoken under those ids.
-    pub(super) fn created(&mut self, birth: &Birth, child: Key) {
+    pub(super) fn created(&mut self, birth: &Birth, child: PrintedIds) {
         if self.presumed.under_way.remove(&birth.row) {
             if !self.is_attached() {
                 self.presumed.foreign = true;
@@ -173,7 +173,7 @@ impl Assembler<'_> {
     }
 
     /// At the end of the capture: children that never spoke under the ids that their creators got are those that must be.
-    pub(super) fn settle_presumed(&mut self) {
+    pub(super) fn infer_creators(&mut self) {
         let calls = std::mem::take(&mut self.presumed).calls;
         if self.is_attached() {
             return;
@@ -184,9 +184,9 @@ impl Assembler<'_> {
 
 /// Whether the child of a creation is still to come: the call goes on, or nobody spoke under the ids that it returned.
 fn is_pending<'a>(
-    owners: &'a Owners,
-    states: &'a [State],
-    open: &'a [assemble::Open],
+    owners: &'a TaskIds,
+    states: &'a [TaskState],
+    open: &'a [assemble::OpenCall],
     first_task: u32,
 ) -> impl Fn(&Creation) -> bool + 'a {
     move |creation| match creation.child {

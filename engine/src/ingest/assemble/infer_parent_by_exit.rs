@@ -54,7 +54,7 @@ impl Assembler<'_> {
     }
 
     /// At the end of the capture: link whom these claims name.
-    pub(super) fn settle_kin(&mut self) {
+    pub(super) fn infer_parents(&mut self) {
         let claims = std::mem::take(&mut self.kin);
         if claims.is_empty() {
             return;

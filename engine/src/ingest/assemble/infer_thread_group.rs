@@ -22,7 +22,7 @@ use rustc_hash::FxHashMap;
 const LAST_END_NS: i64 = 100_000_000;
 
 /// Ids of processes and of threads in them, each with the moment at which that was told first.
-pub(super) type Members = FxHashMap<(i32, i32), i64>;
+pub(super) type SharedIds = FxHashMap<(i32, i32), i64>;
 
 /// A task that ends its process.
 #[derive(Clone, Copy)]
@@ -40,7 +40,7 @@ impl Assembler<'_> {
     }
 
     /// At the end of the capture: find the processes of threads that nobody was seen creating.
-    pub(super) fn settle_groups(&mut self) {
+    pub(super) fn infer_thread_groups(&mut self) {
         let strays: Vec<u32> = self.own_tasks().filter(|&task| is_stray(self.task(task))).collect();
         if strays.len() < 2 {
             return;
@@ -79,8 +79,8 @@ impl Assembler<'_> {
     }
 
     /// What `getpid` told others than main threads.
-    fn told_pids(&self) -> Members {
-        let mut told = Members::default();
+    fn told_pids(&self) -> SharedIds {
+        let mut told = SharedIds::default();
         for (row, task) in self.rows_of_syscall(b"getpid", Outcome::Ok) {
             let tid = self.task(task).tid_at(self.trace.events.line(row));
             let pid = i32::try_from(self.trace.events.ret(row)).unwrap_or(NO_ID);

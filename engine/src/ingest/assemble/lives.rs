@@ -1,8 +1,8 @@
 //! Births, programs, waits and ends: what a line does to tasks.
 
-use crate::ingest::assemble::{Assembler, Place};
+use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::ingest::descriptors::Passing;
-use crate::ingest::task_ids::{Birth, Key};
+use crate::ingest::task_ids::{Birth, PrintedIds};
 use crate::store::events::{EventKind, NONE};
 use crate::store::tasks::{self, Program};
 use parsers::line::{Access, Ended};
@@ -245,7 +245,7 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         self.trace.tasks[task as usize].signals += 1;
         let asleep = self.asleep_in(task);
@@ -283,7 +283,7 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(super) fn lifecycle(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         match (&extra, line.tid) {
             (Some(Extra::Attached(tid, begins)), NO_ID) => return self.owners.attach(*tid, *begins),
             (Some(Extra::AttachedAll { pid, threads }), _) => return self.owners.attach_all(*pid, *threads),
@@ -305,7 +305,7 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: Place) {
+    pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         self.never_returned(task);
         self.mark(task, EventKind::Exit, line, stamp_ns, at);
         if let Some(Extra::End(ended) | Extra::GroupEnd(ended)) = extra {
@@ -332,7 +332,7 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn superseded(&mut self, leader: u32, by: i32, line: &Line, stamp_ns: i64, at: Place) {
+    pub(super) fn superseded(&mut self, leader: u32, by: i32, line: &Line, stamp_ns: i64, at: LinePlace) {
         self.close_open(leader);
         self.mark(leader, EventKind::Process, line, stamp_ns, at);
         let known = &mut self.trace.tasks[leader as usize];
@@ -340,7 +340,7 @@ impl Assembler<'_> {
         known.death_ns = known.last_ns;
         // Beside messages the id may be missing on this very line: it is the leader's all the same.
         let tid = if line.tid == NO_ID { known.tid } else { line.tid };
-        let (from, to): (Key, Key) = ((line.pid, by), (line.pid, tid));
+        let (from, to): (PrintedIds, PrintedIds) = ((line.pid, by), (line.pid, tid));
         match self.owners.known(from) {
             Some(thread) if thread != leader => {
                 self.trace.tasks[thread as usize].renamed.push((at.line, tid));
@@ -352,7 +352,7 @@ impl Assembler<'_> {
 }
 
 /// Ids under which a child will speak.
-fn child_key(line: &Line, creator: &tasks::Task, child: i32, thread: bool, one_process: bool) -> Key {
+fn child_key(line: &Line, creator: &tasks::Task, child: i32, thread: bool, one_process: bool) -> PrintedIds {
     match (line.pid, thread) {
         // What stands alone are numbers of threads.
         (NO_ID, false) if one_process => (child, child),

@@ -1,6 +1,6 @@
 //! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
 
-use crate::ingest::assemble::{Assembler, Place};
+use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::events::{EventKind, NONE};
 use crate::store::tasks::Program;
 use crate::store::trace::SummaryRow;
@@ -90,7 +90,7 @@ impl Assembler<'_> {
     }
 
     /// A message of a log: the silence behind it is its duration. None is known before a line that stands for several.
-    pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: Place) {
+    pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         let undated = std::mem::take(&mut self.state(task).undated);
         if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS {

@@ -14,7 +14,7 @@
 use crate::ingest::assemble::{self, Assembler};
 use crate::ingest::clock::FileClock;
 use crate::ingest::descriptors::Descriptors;
-use crate::ingest::task_ids::Owners;
+use crate::ingest::task_ids::TaskIds;
 use crate::store::events::NONE;
 use crate::store::trace::Capture;
 use parsers::{CaptureFacts, Clock, Extra, Line, LineKind, NO_NS, Outcome};
@@ -56,7 +56,7 @@ impl Assembler<'_> {
         if self.facts.clock == Clock::SincePrevious && line.stamp_ns == 0 {
             return true;
         }
-        let may_create = |open: &assemble::Open| {
+        let may_create = |open: &assemble::OpenCall| {
             let name = self.trace.events.texts.bytes(open.line.name);
             open.row != NONE && (matches!(open.extra, Some(Extra::Spawn { .. })) || name.starts_with(b"syscall_"))
         };
@@ -91,7 +91,7 @@ impl Assembler<'_> {
             rows: rows..rows,
             ..Capture::unread(&self.capture)
         };
-        self.owners = Owners::new(self.trace.captures.len() as u32, &self.facts);
+        self.owners = TaskIds::new(self.trace.captures.len() as u32, &self.facts);
         self.clocks = vec![FileClock::new(&self.facts); self.clocks.len()];
         (self.first_task, self.inherited, self.hides_births) = (tasks, tasks, false);
         self.trace.events.begin_capture();

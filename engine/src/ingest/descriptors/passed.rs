@@ -13,7 +13,7 @@ use parsers::{Interner, Text};
 use std::collections::VecDeque;
 
 /// Messages on their way, and waits for one, that are remembered.
-const MOST: usize = 256;
+const MAX_MESSAGES: usize = 256;
 
 /// A call that sends descriptors or gets some.
 #[derive(Clone, Copy)]
@@ -48,7 +48,7 @@ struct Receipt {
 }
 
 #[derive(Default)]
-pub(super) struct Passed {
+pub(super) struct PassedDescriptors {
     messages: VecDeque<Message>,
     receipts: VecDeque<Receipt>,
 }
@@ -106,7 +106,7 @@ impl Descriptors {
 }
 
 fn push<T>(queue: &mut VecDeque<T>, item: T) {
-    if queue.len() >= MOST {
+    if queue.len() >= MAX_MESSAGES {
         queue.pop_front();
     }
     queue.push_back(item);

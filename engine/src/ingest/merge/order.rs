@@ -30,7 +30,7 @@ pub(super) struct Order {
     /// Files by the thread that their names tell.
     files: FxHashMap<i32, usize>,
     states: Vec<State>,
-    turns: Turns,
+    turns: OrderState,
 }
 
 #[derive(Clone, Default)]
@@ -46,7 +46,7 @@ struct State {
     waiting: Vec<(i64, usize)>,
 }
 
-enum Turns {
+enum OrderState {
     /// By stamp; of equal ones those first that are born.
     Stamps(BinaryHeap<Reverse<(i64, bool, usize)>>),
     /// By differences: the moment of the last line of all, and the files that are born and have not ended.
@@ -56,8 +56,8 @@ enum Turns {
 impl Order {
     pub(super) fn new(tids: &[i32], counts_differences: bool) -> Order {
         let turns = match counts_differences {
-            true => Turns::Differences(0, Vec::new()),
-            false => Turns::Stamps(BinaryHeap::new()),
+            true => OrderState::Differences(0, Vec::new()),
+            false => OrderState::Stamps(BinaryHeap::new()),
         };
         let files = tids.iter().enumerate().map(|(file, &tid)| (tid, file)).collect();
         Order { files, states: vec![State::default(); tids.len()], turns }
@@ -71,7 +71,7 @@ impl Order {
         let next = next.map(|next| Next { stamp_ns: stamp_or(next.stamp_ns, since_ns, &self.turns), ..next });
         state.next = next;
         let is_born = state.is_born;
-        let Turns::Stamps(heap) = &mut self.turns else { return };
+        let OrderState::Stamps(heap) = &mut self.turns else { return };
         if let Some(next) = next {
             heap.push(Reverse((next.stamp_ns, !is_born, file)));
         }
@@ -88,13 +88,13 @@ impl Order {
     /// The file whose turn it is, and the stamp of its line.
     pub(super) fn turn(&mut self) -> Option<(usize, i64)> {
         match self.turns {
-            Turns::Stamps(_) => self.by_stamp(),
-            Turns::Differences(..) => self.by_difference(),
+            OrderState::Stamps(_) => self.by_stamp(),
+            OrderState::Differences(..) => self.by_difference(),
         }
     }
 
     fn by_stamp(&mut self) -> Option<(usize, i64)> {
-        let Turns::Stamps(heap) = &mut self.turns else { return None };
+        let OrderState::Stamps(heap) = &mut self.turns else { return None };
         while let Some(Reverse((stamp_ns, unborn, file))) = heap.pop() {
             if unborn && self.states[file].is_born {
                 heap.push(Reverse((stamp_ns, false, file)));
@@ -114,7 +114,7 @@ impl Order {
 
     /// Whose line would be the earliest, of those whose last call had ended by then and who wait for nobody.
     fn by_difference(&mut self) -> Option<(usize, i64)> {
-        let Turns::Differences(now_ns, live) = &mut self.turns else { return None };
+        let OrderState::Differences(now_ns, live) = &mut self.turns else { return None };
         let states = &self.states;
         live.retain(|&file| states[file].next.is_some());
         if live.is_empty() {
@@ -147,7 +147,7 @@ impl Order {
                 if let Some(child) = named(*child).filter(|&child| !self.states[child].is_born) {
                     self.states[child].is_born = true;
                     self.states[child].ready_ns = stamp_ns.max(0);
-                    if let Turns::Differences(_, live) = &mut self.turns {
+                    if let OrderState::Differences(_, live) = &mut self.turns {
                         live.push(child);
                     }
                 }
@@ -159,10 +159,10 @@ impl Order {
 }
 
 /// A line without a stamp comes right behind the one before it.
-fn stamp_or(stamp_ns: i64, since_ns: i64, turns: &Turns) -> i64 {
+fn stamp_or(stamp_ns: i64, since_ns: i64, turns: &OrderState) -> i64 {
     match (stamp_ns, turns) {
-        (NO_NS, Turns::Stamps(_)) => since_ns,
-        (NO_NS, Turns::Differences(..)) => 0,
+        (NO_NS, OrderState::Stamps(_)) => since_ns,
+        (NO_NS, OrderState::Differences(..)) => 0,
         (stamp_ns, _) => stamp_ns,
     }
 }

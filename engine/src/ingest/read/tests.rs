@@ -64,7 +64,7 @@ fn read_as(
     let (name, reader) = reader_for(path, Head { bytes: &bytes, complete: true }, format)?;
     let capture = new_capture(&trace, &[path.to_owned()], name, reader.as_ref());
     let assembler = Assembler::new(&mut trace, capture);
-    let run = Run::new(if is_plain { assembler } else { assembler.without_plain() });
+    let run = Run::new(if is_plain { assembler } else { assembler.without_fast_path() });
     let file = Seekable::open(Path::new(path)).expect("a file").with_cell_bytes(cell_bytes);
     run.file(path, reader.as_ref(), &file, &mut |_, _| ())?;
     trace.index();

@@ -3,11 +3,11 @@
 //! Whatever is created later is told by a message of its own, so ids that nobody told are those of these threads, as long as
 //! nothing contradicts it: a fork that returned them, an execve under their own id, somebody who waits for them as for children.
 
-use crate::ingest::task_ids::{Key, Owners};
+use crate::ingest::task_ids::{PrintedIds, TaskIds};
 use crate::store::tasks::Task;
 use parsers::NO_ID;
 
-impl Owners {
+impl TaskIds {
     /// The tracer attached to a process with so many threads.
     pub(crate) fn attach_all(&mut self, pid: i32, threads: u32) {
         self.attach(pid, true);
@@ -18,14 +18,14 @@ impl Owners {
     }
 
     /// The main thread of the process that was attached to with all its threads, if these ids can only be those of one of them.
-    pub(super) fn leader_of_group(&mut self, tasks: &mut Vec<Task>, key: Key) -> Option<u32> {
+    pub(super) fn leader_of_group(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> Option<u32> {
         let (pid, left) = self.group.filter(|&(_, left)| left > 0)?;
         let is_told =
             self.attached.contains(&key.1) || self.announced.contains_key(&key) || self.past.contains_key(&key);
         if is_told || key.0 != NO_ID || key.1 == pid {
             return None;
         }
-        let main: Key = (NO_ID, pid);
+        let main: PrintedIds = (NO_ID, pid);
         let leader = match self.known(main) {
             None if self.attached.contains(&pid) => self.make(tasks, main),
             known => known.filter(|&leader| tasks[leader as usize].ended.is_none())?,
@@ -34,7 +34,7 @@ impl Owners {
         Some(leader)
     }
 
-    pub(super) fn make_thread(&mut self, tasks: &mut Vec<Task>, key: Key, leader: u32) -> u32 {
+    pub(super) fn make_thread(&mut self, tasks: &mut Vec<Task>, key: PrintedIds, leader: u32) -> u32 {
         let number = self.make(tasks, key);
         let pid = tasks[leader as usize].pid;
         let task = &mut tasks[number as usize];

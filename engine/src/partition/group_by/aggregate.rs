@@ -3,16 +3,16 @@
 //! Most keys are those of the cell of a piece, so they are compared only where the next piece is of another one. What was
 //! counted already is marked, in a list as long as there are targets and processes: sets would take most of the time.
 
-use crate::partition::buckets::{Cells, differs_within_cells};
+use crate::partition::buckets::{Buckets, differs_within_cells};
 use crate::partition::pieces::{Piece, Pieces};
-use crate::partition::scope::{KEYS, Key};
+use crate::partition::scope::{GroupKey, KEYS};
 use crate::store::events::NONE;
 use crate::store::trace::Trace;
 use crate::tables::processes::main_tasks;
 use std::mem::replace;
 
 /// Pieces taken together.
-pub(super) struct Folded {
+pub(super) struct Aggregate {
     pub first: u32,
     pub exclusive_ns: i64,
     pub calls: i64,
@@ -25,9 +25,9 @@ pub(super) struct Folded {
     common: u16,
 }
 
-impl Folded {
-    fn new(first: u32) -> Folded {
-        Folded {
+impl Aggregate {
+    fn new(first: u32) -> Aggregate {
+        Aggregate {
             first,
             exclusive_ns: 0,
             calls: 0,
@@ -41,9 +41,9 @@ impl Folded {
     }
 
     /// A piece as it is.
-    pub(super) fn alone(pieces: &Pieces, at: u32) -> Folded {
+    pub(super) fn alone(pieces: &Pieces, at: u32) -> Aggregate {
         let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
-        Folded { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Folded::new(at) }
+        Aggregate { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Aggregate::new(at) }
     }
 
     fn add(&mut self, piece: &Piece) {
@@ -55,12 +55,12 @@ impl Folded {
     }
 
     /// Whether all pieces agree in a key.
-    pub(super) fn shares(&self, key: Key) -> bool {
+    pub(super) fn shares(&self, key: GroupKey) -> bool {
         self.common >> (key as u16) & 1 == 1
     }
 
     /// Take notice that another piece is not known to agree with the first one in these keys.
-    fn compare(&mut self, keys: &[Key], differ: impl Fn(Key) -> bool) {
+    fn compare(&mut self, keys: &[GroupKey], differ: impl Fn(GroupKey) -> bool) {
         for &key in keys {
             if self.shares(key) && differ(key) {
                 self.common &= !(1 << key as u16);
@@ -70,37 +70,38 @@ impl Folded {
 }
 
 /// Takes the pieces of groups together.
-pub(super) struct Folding<'all> {
+pub(super) struct Aggregator<'all> {
     trace: &'all Trace,
     pieces: &'all Pieces,
-    cells: &'all Cells,
+    cells: &'all Buckets,
     /// The main task of the process of each task.
     mains: Vec<u32>,
     /// The keys in which pieces of a group need not agree: those of cells, and those of tasks.
-    of_cells: Vec<Key>,
-    of_tasks: Vec<Key>,
+    of_cells: Vec<GroupKey>,
+    of_tasks: Vec<GroupKey>,
 }
 
-impl<'all> Folding<'all> {
+impl<'all> Aggregator<'all> {
     /// `keys` are those by which groups are made.
-    pub(super) fn new(trace: &'all Trace, pieces: &'all Pieces, keys: &[Key]) -> Folding<'all> {
-        let may_differ = |key: &Key| !keys.contains(key) && (*key != Key::Capture || trace.captures.len() > 1);
-        let may_differ = || Key::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
+    pub(super) fn new(trace: &'all Trace, pieces: &'all Pieces, keys: &[GroupKey]) -> Aggregator<'all> {
+        let may_differ =
+            |key: &GroupKey| !keys.contains(key) && (*key != GroupKey::Capture || trace.captures.len() > 1);
+        let may_differ = || GroupKey::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
         let of_cells = may_differ().filter(|&key| !differs_within_cells(key)).collect();
-        let of_tasks = may_differ().filter(|key| matches!(key, Key::Pid | Key::Tid)).collect();
-        Folding { trace, pieces, cells: pieces.cells(trace), mains: main_tasks(trace), of_cells, of_tasks }
+        let of_tasks = may_differ().filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)).collect();
+        Aggregator { trace, pieces, cells: pieces.cells(trace), mains: main_tasks(trace), of_cells, of_tasks }
     }
 
     /// Nothing counted yet.
-    pub(super) fn seen(&self) -> Seen {
+    pub(super) fn seen(&self) -> SeenValues {
         let (targets, processes) = (self.trace.events.texts.len(), self.trace.tasks.len());
-        Seen { group: 0, targets: vec![0; targets], processes: vec![0; processes] }
+        SeenValues { group: 0, targets: vec![0; targets], processes: vec![0; processes] }
     }
 
     /// Pieces of one group, in order.
-    pub(super) fn folded(&self, numbers: impl Iterator<Item = u32>, seen: &mut Seen) -> Folded {
+    pub(super) fn folded(&self, numbers: impl Iterator<Item = u32>, seen: &mut SeenValues) -> Aggregate {
         let mut numbers = numbers.peekable();
-        let mut folded = Folded::new(numbers.peek().copied().unwrap_or(NONE));
+        let mut folded = Aggregate::new(numbers.peek().copied().unwrap_or(NONE));
         let first = &self.pieces.all[folded.first as usize];
         let (mut cell, mut task) = (self.cells.of(folded.first), first.task);
         seen.begin_group();
@@ -110,7 +111,7 @@ impl<'all> Folding<'all> {
             let piece = &self.pieces.all[at as usize];
             folded.add(piece);
             if piece.target != first.target {
-                folded.compare(&[Key::Target], |_| true);
+                folded.compare(&[GroupKey::Target], |_| true);
                 folded.targets += i64::from(seen.is_new_target(piece));
             }
             if replace(&mut cell, self.cells.of(at)) != cell {
@@ -126,13 +127,13 @@ impl<'all> Folding<'all> {
 }
 
 /// Marks of what was counted: the number of the group for which it was last.
-pub(super) struct Seen {
+pub(super) struct SeenValues {
     group: u32,
     targets: Vec<u32>,
     processes: Vec<u32>,
 }
 
-impl Seen {
+impl SeenValues {
     fn begin_group(&mut self) {
         self.group = self.group.checked_add(1).unwrap_or_else(|| {
             self.targets.fill(0);

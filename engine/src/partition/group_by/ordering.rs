@@ -6,9 +6,9 @@
 //! order     b b b a a c              each chunk knows where its part of each group goes
 //! ```
 
-use crate::partition::buckets::{Cell, differs_within_cells};
+use crate::partition::buckets::{Bucket, differs_within_cells};
 use crate::partition::pieces::Pieces;
-use crate::partition::scope::Key;
+use crate::partition::scope::GroupKey;
 use crate::store::trace::Trace;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -20,13 +20,13 @@ use zerocopy::{FromBytes, IntoBytes};
 const AT_ONCE: usize = 1 << 15;
 
 /// The number of what a group has of tasks, that of what it has of cells, and its target; what is not asked for is 0.
-type Group = [u32; 3];
+type GroupNumbers = [u32; 3];
 
 /// Some pieces, and the numbers of their groups among those of all of these.
 #[derive(Default)]
-struct Chunk {
+struct OrderedChunk {
     numbers: Vec<u16>,
-    groups: Vec<Group>,
+    groups: Vec<GroupNumbers>,
     sizes: Vec<u32>,
     /// The numbers of these groups among those of all chunks.
     places: Vec<u32>,
@@ -36,40 +36,46 @@ struct Chunk {
 
 /// Pieces by their numbers.
 #[derive(Debug, PartialEq)]
-pub(super) enum Numbers {
+pub(super) enum PieceNumbers {
     /// All, of which there are so many.
     All(usize),
     /// These.
     These(Vec<u32>),
 }
 
-impl Numbers {
+impl PieceNumbers {
     pub(super) fn len(&self) -> usize {
         match self {
-            Numbers::All(len) => *len,
-            Numbers::These(numbers) => numbers.len(),
+            PieceNumbers::All(len) => *len,
+            PieceNumbers::These(numbers) => numbers.len(),
         }
     }
 
     /// Those at some places.
     pub(super) fn at(&self, places: Range<usize>) -> impl Iterator<Item = u32> {
         places.map(|place| match self {
-            Numbers::All(_) => place as u32,
-            Numbers::These(numbers) => numbers[place],
+            PieceNumbers::All(_) => place as u32,
+            PieceNumbers::These(numbers) => numbers[place],
         })
     }
 }
 
 /// Pieces in order of their groups, and where each group begins. Groups stand in the order of their first pieces.
-pub(super) fn in_groups(trace: &Trace, pieces: &Pieces, chosen: Numbers, keys: &[Key]) -> (Numbers, Vec<usize>) {
+pub(super) fn in_groups(
+    trace: &Trace,
+    pieces: &Pieces,
+    chosen: PieceNumbers,
+    keys: &[GroupKey],
+) -> (PieceNumbers, Vec<usize>) {
     let cells = pieces.cells(trace);
-    let keyed = |is_one: fn(Key) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
-    let is_of_task = |key| matches!(key, Key::Pid | Key::Tid);
+    let keyed = |is_one: fn(GroupKey) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
+    let is_of_task = |key| matches!(key, GroupKey::Pid | GroupKey::Tid);
     let of_task = |task: u32| keyed(is_of_task).map(|key| key.of_task(trace, task)).collect();
     let of_tasks = alike((0..trace.tasks.len() as u32).map(of_task));
-    let of_cell = |cell: &Cell| keyed(|key| !differs_within_cells(key)).map(|key| key.of(trace, &cell.piece)).collect();
+    let of_cell =
+        |cell: &Bucket| keyed(|key| !differs_within_cells(key)).map(|key| key.of(trace, &cell.piece)).collect();
     let of_cells = alike(cells.all().iter().map(of_cell));
-    let by_target = keys.contains(&Key::Target);
+    let by_target = keys.contains(&GroupKey::Target);
     let group_of = |at: u32| {
         let piece = &pieces.all[at as usize];
         let target = if by_target { piece.target.0 } else { 0 };
@@ -88,10 +94,14 @@ fn alike(all: impl Iterator<Item = Vec<u32>>) -> Vec<u32> {
     .collect()
 }
 
-fn in_order(chosen: Numbers, group_of: impl Fn(u32) -> Group + Sync, at_once: usize) -> (Numbers, Vec<usize>) {
+fn in_order(
+    chosen: PieceNumbers,
+    group_of: impl Fn(u32) -> GroupNumbers + Sync,
+    at_once: usize,
+) -> (PieceNumbers, Vec<usize>) {
     let places = places(&chosen, at_once);
     let chunk = |places: &Range<usize>| numbered(chosen.at(places.clone()).map(&group_of));
-    let mut chunks: Vec<Chunk> = places.par_iter().map(chunk).collect();
+    let mut chunks: Vec<OrderedChunk> = places.par_iter().map(chunk).collect();
     let (sizes, is_sorted) = numbered_alike(&mut chunks);
     let mut bounds = vec![0];
     bounds.extend(sizes.iter().scan(0, |end, size| {
@@ -101,17 +111,17 @@ fn in_order(chosen: Numbers, group_of: impl Fn(u32) -> Group + Sync, at_once: us
     if is_sorted {
         return (chosen, bounds);
     }
-    (Numbers::These(ordered(&chosen, &places, &chunks, &bounds)), bounds)
+    (PieceNumbers::These(ordered(&chosen, &places, &chunks, &bounds)), bounds)
 }
 
 /// The places of all, so many at a time.
-fn places(chosen: &Numbers, at_once: usize) -> Vec<Range<usize>> {
+fn places(chosen: &PieceNumbers, at_once: usize) -> Vec<Range<usize>> {
     (0..chosen.len()).step_by(at_once).map(|from| from..chosen.len().min(from + at_once)).collect()
 }
 
-fn numbered(groups: impl Iterator<Item = Group>) -> Chunk {
-    let mut chunk = Chunk { is_sorted: true, ..Chunk::default() };
-    let mut known: FxHashMap<Group, u16> = FxHashMap::default();
+fn numbered(groups: impl Iterator<Item = GroupNumbers>) -> OrderedChunk {
+    let mut chunk = OrderedChunk { is_sorted: true, ..OrderedChunk::default() };
+    let mut known: FxHashMap<GroupNumbers, u16> = FxHashMap::default();
     let mut last = None;
     let numbers = groups.map(|group| {
         let number = match last {
@@ -132,8 +142,8 @@ fn numbered(groups: impl Iterator<Item = Group>) -> Chunk {
 }
 
 /// Number the groups of all chunks alike; how large each group is, and whether all are in order as they are.
-fn numbered_alike(chunks: &mut [Chunk]) -> (Vec<usize>, bool) {
-    let mut known: FxHashMap<Group, u32> = FxHashMap::default();
+fn numbered_alike(chunks: &mut [OrderedChunk]) -> (Vec<usize>, bool) {
+    let mut known: FxHashMap<GroupNumbers, u32> = FxHashMap::default();
     let (mut sizes, mut is_sorted) = (Vec::new(), true);
     for chunk in chunks {
         is_sorted &= chunk.is_sorted;
@@ -152,7 +162,7 @@ fn numbered_alike(chunks: &mut [Chunk]) -> (Vec<usize>, bool) {
 }
 
 /// The pieces in order of their groups; those of a group stay in theirs.
-fn ordered(chosen: &Numbers, places: &[Range<usize>], chunks: &[Chunk], bounds: &[usize]) -> Vec<u32> {
+fn ordered(chosen: &PieceNumbers, places: &[Range<usize>], chunks: &[OrderedChunk], bounds: &[usize]) -> Vec<u32> {
     let mut next: Vec<u32> = bounds.iter().map(|&bound| bound as u32).collect();
     let starts = chunks.iter().map(|chunk| {
         let of_group = |(&place, size): (&u32, &u32)| {
@@ -187,8 +197,8 @@ mod tests {
             let chosen: Vec<u32> = (0..symbols.len() as u32).map(|at| 7 * at).collect();
             let symbol_of = |at: u32| symbols[at as usize / 7];
             let group_of = |at: u32| [symbol_of(at) / 3, symbol_of(at) % 3, 0];
-            let (order, bounds) = in_order(Numbers::These(chosen.clone()), group_of, at_once);
-            let all = in_order(Numbers::All(symbols.len()), |at| group_of(7 * at), at_once);
+            let (order, bounds) = in_order(PieceNumbers::These(chosen.clone()), group_of, at_once);
+            let all = in_order(PieceNumbers::All(symbols.len()), |at| group_of(7 * at), at_once);
             let mut firsts: Vec<u32> = Vec::new();
             symbols.iter().for_each(|&symbol| if !firsts.contains(&symbol) { firsts.push(symbol) });
             let of_group = |&first: &u32| chosen.iter().copied().filter(|&at| symbol_of(at) == first).collect::<Vec<u32>>();

@@ -1,6 +1,6 @@
 //! Binding: an expression and the columns it names become one function of a row.
 
-use super::columns::{Cells, Of, Rows, Words};
+use super::columns::{ColumnValues, RowSource, TextValues, ValueOf};
 use crate::query::filter::{Comparison, Expr, Operation, Unfit};
 use crate::store::events::NONE;
 use std::sync::atomic::AtomicU8;
@@ -62,21 +62,21 @@ impl Number {
 /// A bound operand.
 enum Bound<'rows> {
     Condition(Test<'rows>),
-    Truth(Of<'rows, bool>),
-    Int(Of<'rows, i64>),
-    Number(Of<'rows, Number>),
+    Truth(ValueOf<'rows, bool>),
+    Int(ValueOf<'rows, i64>),
+    Number(ValueOf<'rows, Number>),
     Constant(Number),
     Word(String),
-    Words(Words<'rows>),
-    Loose(Of<'rows, String>),
-    Lists(Of<'rows, &'rows [String]>),
+    Words(TextValues<'rows>),
+    Loose(ValueOf<'rows, String>),
+    Lists(ValueOf<'rows, &'rows [String]>),
 }
 
 /// Bind a condition to the columns it names.
 ///
 /// # Errors
 /// [`Unfit`] if there is no such column, or values do not go together.
-pub fn bind<'rows>(rows: &'rows impl Rows, condition: &Expr) -> Result<Test<'rows>, Unfit> {
+pub fn bind<'rows>(rows: &'rows impl RowSource, condition: &Expr) -> Result<Test<'rows>, Unfit> {
     match bound(rows, condition)? {
         Bound::Condition(test) => Ok(test),
         Bound::Truth(of) => Ok(Box::new(move |row| of(row) == Some(true))),
@@ -84,7 +84,7 @@ pub fn bind<'rows>(rows: &'rows impl Rows, condition: &Expr) -> Result<Test<'row
     }
 }
 
-fn bound<'rows>(rows: &'rows impl Rows, expr: &Expr) -> Result<Bound<'rows>, Unfit> {
+fn bound<'rows>(rows: &'rows impl RowSource, expr: &Expr) -> Result<Bound<'rows>, Unfit> {
     Ok(match expr {
         Expr::Int(value) => Bound::Constant(Number::Int(*value)),
         Expr::Float(value) => Bound::Constant(Number::Float(*value)),
@@ -94,12 +94,12 @@ fn bound<'rows>(rows: &'rows impl Rows, expr: &Expr) -> Result<Bound<'rows>, Unf
             Bound::Condition(Box::new(move |_| value))
         }
         Expr::Column(name) => match rows.cells(name).ok_or_else(|| Unfit::Column(name.clone()))? {
-            Cells::Int(of) => Bound::Int(of),
-            Cells::Float(of) => Bound::Number(Box::new(move |row| of(row).map(Number::Float))),
-            Cells::Bool(of) => Bound::Truth(of),
-            Cells::Words(words) => Bound::Words(words),
-            Cells::Loose(of) => Bound::Loose(of),
-            Cells::Lists(of) => Bound::Lists(of),
+            ColumnValues::Int(of) => Bound::Int(of),
+            ColumnValues::Float(of) => Bound::Number(Box::new(move |row| of(row).map(Number::Float))),
+            ColumnValues::Bool(of) => Bound::Truth(of),
+            ColumnValues::Words(words) => Bound::Words(words),
+            ColumnValues::Loose(of) => Bound::Loose(of),
+            ColumnValues::Lists(of) => Bound::Lists(of),
         },
         Expr::Missing(operand) => Bound::Condition(missing(bound(rows, operand)?)),
         Expr::Not(operand) => {
@@ -128,7 +128,7 @@ fn bound<'rows>(rows: &'rows impl Rows, expr: &Expr) -> Result<Bound<'rows>, Unf
 }
 
 /// Conditions that read the file come last: most rows need not be read for them.
-fn bind_all<'rows>(rows: &'rows impl Rows, parts: &[Expr]) -> Result<Vec<Test<'rows>>, Unfit> {
+fn bind_all<'rows>(rows: &'rows impl RowSource, parts: &[Expr]) -> Result<Vec<Test<'rows>>, Unfit> {
     let (quick, slow): (Vec<&Expr>, Vec<&Expr>) = parts.iter().partition(|part| !part.names("args"));
     quick.into_iter().chain(slow).map(|part| bind(rows, part)).collect()
 }
@@ -160,7 +160,7 @@ fn missing(operand: Bound<'_>) -> Test<'_> {
     }
 }
 
-fn number(operand: Bound<'_>) -> Result<Of<'_, Number>, Unfit> {
+fn number(operand: Bound<'_>) -> Result<ValueOf<'_, Number>, Unfit> {
     match operand {
         Bound::Constant(value) => Ok(Box::new(move |_| Some(value))),
         Bound::Int(of) => Ok(Box::new(move |row| of(row).map(Number::Int))),
@@ -203,7 +203,7 @@ impl<'rows> Bound<'rows> {
         matches!(self, Bound::Condition(_) | Bound::Truth(_))
     }
 
-    fn text(self) -> Result<Of<'rows, String>, Unfit> {
+    fn text(self) -> Result<ValueOf<'rows, String>, Unfit> {
         match self {
             Bound::Word(word) => Ok(Box::new(move |_| Some(word.clone()))),
             Bound::Words(words) => Ok(Box::new(move |row| words.at(row).map(std::borrow::Cow::into_owned))),
@@ -212,7 +212,7 @@ impl<'rows> Bound<'rows> {
         }
     }
 
-    fn truth(self) -> Result<Of<'rows, bool>, Unfit> {
+    fn truth(self) -> Result<ValueOf<'rows, bool>, Unfit> {
         match self {
             Bound::Condition(test) => Ok(Box::new(move |row| Some(test(row)))),
             Bound::Truth(of) => Ok(of),
@@ -243,7 +243,7 @@ fn texts<'rows>(
 
 /// Each distinct text is asked about once. Two threads may ask at the same time; the answer is the same.
 fn remembered<'rows>(
-    words: Words<'rows>,
+    words: TextValues<'rows>,
     is_such: impl Fn(&str) -> bool + Send + Sync + 'rows,
     wanted: bool,
 ) -> Test<'rows> {

@@ -5,32 +5,32 @@ use crate::store::table::{Table, Values};
 use std::borrow::Cow;
 
 /// Gives the value of a column in a row; `None` is missing.
-pub type Of<'rows, T> = Box<dyn Fn(u32) -> Option<T> + Send + Sync + 'rows>;
+pub type ValueOf<'rows, T> = Box<dyn Fn(u32) -> Option<T> + Send + Sync + 'rows>;
 
 /// What has columns.
-pub trait Rows {
+pub trait RowSource {
     /// The values of a column of this name.
-    fn cells(&self, name: &str) -> Option<Cells<'_>>;
+    fn cells(&self, name: &str) -> Option<ColumnValues<'_>>;
 }
 
 /// The values of a column.
-pub enum Cells<'rows> {
+pub enum ColumnValues<'rows> {
     /// Whole numbers.
-    Int(Of<'rows, i64>),
+    Int(ValueOf<'rows, i64>),
     /// Numbers.
-    Float(Of<'rows, f64>),
+    Float(ValueOf<'rows, f64>),
     /// Yes or no.
-    Bool(Of<'rows, bool>),
+    Bool(ValueOf<'rows, bool>),
     /// Texts that repeat themselves, so that each is looked at once.
-    Words(Words<'rows>),
+    Words(TextValues<'rows>),
     /// Texts that do not.
-    Loose(Of<'rows, String>),
+    Loose(ValueOf<'rows, String>),
     /// Lists of texts, missing where empty.
-    Lists(Of<'rows, &'rows [String]>),
+    Lists(ValueOf<'rows, &'rows [String]>),
 }
 
 /// Texts by numbers.
-pub struct Words<'rows> {
+pub struct TextValues<'rows> {
     /// How many numbers there are.
     pub numbers: usize,
     /// The number in a row; [`NONE`] is missing.
@@ -39,27 +39,27 @@ pub struct Words<'rows> {
     pub word: Box<dyn Fn(u32) -> Option<Cow<'rows, str>> + Send + Sync + 'rows>,
 }
 
-impl<'rows> Words<'rows> {
+impl<'rows> TextValues<'rows> {
     /// The text in a row.
     pub fn at(&self, row: u32) -> Option<Cow<'rows, str>> {
         Some((self.of)(row)).filter(|&number| number != NONE).and_then(|number| (self.word)(number))
     }
 }
 
-impl Rows for Table {
-    fn cells(&self, name: &str) -> Option<Cells<'_>> {
+impl RowSource for Table {
+    fn cells(&self, name: &str) -> Option<ColumnValues<'_>> {
         Some(match self.column(name)? {
-            Values::Int(values) => Cells::Int(Box::new(|row| values.get(row as usize).copied().flatten())),
+            Values::Int(values) => ColumnValues::Int(Box::new(|row| values.get(row as usize).copied().flatten())),
             Values::Float(values) => {
                 let finite = |row: u32| values.get(row as usize).copied().flatten().filter(|value| value.is_finite());
-                Cells::Float(Box::new(finite))
+                ColumnValues::Float(Box::new(finite))
             }
-            Values::Bool(values) => Cells::Bool(Box::new(|row| values.get(row as usize).copied().flatten())),
+            Values::Bool(values) => ColumnValues::Bool(Box::new(|row| values.get(row as usize).copied().flatten())),
             Values::List(values) => {
                 let list = |row: u32| values.get(row as usize).map(Vec::as_slice).filter(|list| !list.is_empty());
-                Cells::Lists(Box::new(list))
+                ColumnValues::Lists(Box::new(list))
             }
-            Values::Text { keys, words } => Cells::Words(Words {
+            Values::Text { keys, words } => ColumnValues::Words(TextValues {
                 numbers: words.len(),
                 of: Box::new(|row| keys.get(row as usize).copied().unwrap_or(NONE)),
                 word: Box::new(|number| words.get(number as usize).map(|word| Cow::Borrowed(word.as_str()))),

@@ -1,7 +1,7 @@
 //! Conditions on events, without making their table: texts are asked about once per shape or text, then rows are integers.
 
 use super::bind::bind;
-use super::columns::{Cells, Rows, Words};
+use super::columns::{ColumnValues, RowSource, TextValues};
 use crate::query::event_rows::Arguments;
 use crate::query::filter::{Expr, Unfit};
 use crate::query::selection::ProgramIndex;
@@ -103,23 +103,23 @@ impl<'trace> EventRows<'trace> {
         }
     }
 
-    fn int(&self, value: impl Fn(&Trace, u32) -> i64 + Send + Sync + 'static) -> Cells<'_> {
+    fn int(&self, value: impl Fn(&Trace, u32) -> i64 + Send + Sync + 'static) -> ColumnValues<'_> {
         let trace = self.trace;
-        Cells::Int(Box::new(move |row| Some(value(trace, row)).filter(|&value| value != NO_NS)))
+        ColumnValues::Int(Box::new(move |row| Some(value(trace, row)).filter(|&value| value != NO_NS)))
     }
 
-    fn by_shape(&self, text: impl Fn(&Trace, u32) -> Option<String> + Send + Sync + 'static) -> Cells<'_> {
+    fn by_shape(&self, text: impl Fn(&Trace, u32) -> Option<String> + Send + Sync + 'static) -> ColumnValues<'_> {
         let trace = self.trace;
-        Cells::Words(Words {
+        ColumnValues::Words(TextValues {
             numbers: trace.events.shapes().len(),
             of: Box::new(move |row| trace.events.shape_number(row)),
             word: Box::new(move |number| text(trace, number).map(Cow::Owned)),
         })
     }
 
-    fn by_text<'rows>(&'rows self, of: impl Fn(u32) -> Text + Send + Sync + 'rows) -> Cells<'rows> {
+    fn by_text<'rows>(&'rows self, of: impl Fn(u32) -> Text + Send + Sync + 'rows) -> ColumnValues<'rows> {
         let texts = &self.trace.events.texts;
-        Cells::Words(Words {
+        ColumnValues::Words(TextValues {
             numbers: texts.len(),
             of: Box::new(move |row| Some(of(row)).filter(|text| text.is_some()).map_or(NONE, |text| text.0)),
             word: Box::new(move |number| Some(texts.string(Text(number)))),
@@ -131,19 +131,19 @@ impl<'trace> EventRows<'trace> {
         numbers: usize,
         of: impl Fn(&Trace, u32) -> u32 + Send + Sync + 'static,
         name: fn(usize) -> &'static str,
-    ) -> Cells<'_> {
+    ) -> ColumnValues<'_> {
         let trace = self.trace;
-        Cells::Words(Words {
+        ColumnValues::Words(TextValues {
             numbers,
             of: Box::new(move |row| of(trace, row)),
             word: Box::new(move |number| Some(Cow::Borrowed(name(number as usize)))),
         })
     }
 
-    fn files(&self) -> Cells<'_> {
+    fn files(&self) -> ColumnValues<'_> {
         let names: Vec<&str> =
             self.trace.captures.iter().flat_map(|capture| &capture.files).map(String::as_str).collect();
-        Cells::Words(Words {
+        ColumnValues::Words(TextValues {
             numbers: names.len(),
             of: Box::new(|row| self.trace.events.event(row).file),
             word: Box::new(move |number| names.get(number as usize).map(|&name| Cow::Borrowed(name))),
@@ -170,8 +170,8 @@ fn id(id: i32) -> i64 {
     if id == NO_ID { NO_NS } else { i64::from(id) }
 }
 
-impl Rows for EventRows<'_> {
-    fn cells(&self, name: &str) -> Option<Cells<'_>> {
+impl RowSource for EventRows<'_> {
+    fn cells(&self, name: &str) -> Option<ColumnValues<'_>> {
         let task = |trace: &Trace, row: u32| trace.events.task(row) as usize;
         Some(match name {
             "line" => self.int(|trace, row| i64::from(trace.events.line(row))),
@@ -186,7 +186,7 @@ impl Rows for EventRows<'_> {
             "start_ns" => self.int(|trace, row| trace.events.start_ns(row)),
             "end_ns" => self.int(|trace, row| trace.events.end_ns(row).unwrap_or(NO_NS)),
             "dur_ns" => self.int(|trace, row| trace.events.dur_ns(row)),
-            "requested_ns" => Cells::Int(Box::new(|row| self.trace.events.requested_ns(row))),
+            "requested_ns" => ColumnValues::Int(Box::new(|row| self.trace.events.requested_ns(row))),
             "cpu_ns" => self.int(|trace, row| trace.events.event(row).cpu_ns),
             "kind" => self.by_name(
                 EventKind::ALL.len(),
@@ -199,7 +199,7 @@ impl Rows for EventRows<'_> {
             "shape" => self.by_shape(|trace, number| Some(calls::shape_text(&trace.events, number))),
             "target" => self.by_text(|row| self.trace.events.target(row)),
             "ret" => self.int(|trace, row| trace.events.ret(row)),
-            "bytes" => Cells::Int(Box::new(|row| self.bytes(row))),
+            "bytes" => ColumnValues::Int(Box::new(|row| self.bytes(row))),
             "outcome" => {
                 let of = |trace: &Trace, row: u32| match trace.events.kind(row) {
                     EventKind::Call => trace.events.outcome(row) as u32,
@@ -212,7 +212,7 @@ impl Rows for EventRows<'_> {
                 |trace, row| trace.events.dur_kind(row) as u32,
                 |at| DurKind::ALL[at].name(),
             ),
-            "args" => Cells::Loose(Box::new(|row| self.arguments(row))),
+            "args" => ColumnValues::Loose(Box::new(|row| self.arguments(row))),
             _ => return None,
         })
     }

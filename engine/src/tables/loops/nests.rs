@@ -7,7 +7,7 @@
 //! A loop is taken as one symbol, and turns are looked for again. The outer loop explains the cost, unless one loop in it has
 //! nine tenths of the time: then that one is shown, with what goes on around it.
 
-use super::turns::{DEVIATING, FEWEST_TURNS, Line, Turned, turned};
+use super::turns::{DEVIATING, MIN_TURNS, SymbolLine, Turned, turned};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ const RISE: f64 = 1.03;
 const LEVELS: usize = 4;
 
 /// The calls of one task in order.
-pub(super) struct Calls<'a> {
+pub(super) struct NestInput<'a> {
     /// The shape of each.
     pub shapes: &'a [u32],
     /// How many shapes there are.
@@ -36,7 +36,7 @@ pub(super) struct Nest {
     pub range: Range<usize>,
     /// Where the last turn begins.
     pub last: usize,
-    /// Calls in between that are not part of it.
+    /// NestInput in between that are not part of it.
     others: usize,
     pub turns: u64,
     /// Shapes of the commonest turn.
@@ -63,17 +63,17 @@ pub struct Around {
 pub struct Trend {
     /// How long the last quarter of the turns took for each nanosecond of the first.
     pub time: Option<f64>,
-    /// Calls in a turn of the last eighth for each call in one of the first; nothing unless they rise from eighth to eighth.
+    /// NestInput in a turn of the last eighth for each call in one of the first; nothing unless they rise from eighth to eighth.
     pub calls: Option<f64>,
 }
 
 /// The loops of a task, disjoint, in order.
-pub(super) fn nests(calls: &Calls<'_>) -> Vec<Nest> {
-    let line = Line { symbols: calls.shapes, kinds: calls.kinds, first_anchor: 0, cost: calls.cost_ns };
+pub(super) fn nests(calls: &NestInput<'_>) -> Vec<Nest> {
+    let line = SymbolLine { symbols: calls.shapes, kinds: calls.kinds, first_anchor: 0, cost: calls.cost_ns };
     let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
     for _ in 1..LEVELS {
         let number = nests.len();
-        if number < FEWEST_TURNS {
+        if number < MIN_TURNS {
             break;
         }
         nests = around(calls, nests);
@@ -84,12 +84,12 @@ pub(super) fn nests(calls: &Calls<'_>) -> Vec<Nest> {
     nests
 }
 
-fn first_level(calls: &Calls<'_>, one: Turned) -> Nest {
+fn first_level(calls: &NestInput<'_>, one: Turned) -> Nest {
     let trend = trend(calls, &one.range, &one, |at| at);
     Nest { range: one.range, last: one.last, others: 0, turns: one.turns, body: one.body, trend, around: None }
 }
 
-fn trend(calls: &Calls<'_>, range: &Range<usize>, one: &Turned, place: impl Fn(usize) -> usize) -> Trend {
+fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl Fn(usize) -> usize) -> Trend {
     let places = one.eighths.map(|(at, _)| place(at));
     // The last anchor opens a turn whose end is not known.
     let (first_ns, last_ns) = ((calls.time_ns)(range.start..places[2]), (calls.time_ns)(places[6]..range.end));
@@ -104,7 +104,7 @@ fn trend(calls: &Calls<'_>, range: &Range<usize>, one: &Turned, place: impl Fn(u
     }
 }
 
-/// Calls and loops in order, each as one symbol.
+/// NestInput and loops in order, each as one symbol.
 struct Sequence {
     symbols: Vec<u32>,
     /// Place of the first call of each.
@@ -114,9 +114,9 @@ struct Sequence {
 }
 
 impl Sequence {
-    /// Calls that lie further from a loop than a turn may be long cannot be part of a loop around it, but they are kept: what
+    /// NestInput that lie further from a loop than a turn may be long cannot be part of a loop around it, but they are kept: what
     /// is far from the one is near to another.
-    fn new(calls: &Calls<'_>, nests: &[Nest]) -> Sequence {
+    fn new(calls: &NestInput<'_>, nests: &[Nest]) -> Sequence {
         let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
         let mut sequence = Sequence { symbols: Vec::new(), starts: Vec::new(), bodies: Vec::new() };
         let mut at = 0;
@@ -134,7 +134,7 @@ impl Sequence {
         sequence
     }
 
-    fn calls(&mut self, calls: &Calls<'_>, range: Range<usize>) {
+    fn calls(&mut self, calls: &NestInput<'_>, range: Range<usize>) {
         self.symbols.extend_from_slice(&calls.shapes[range.clone()]);
         self.starts.extend(range);
     }
@@ -150,7 +150,7 @@ impl Sequence {
 }
 
 /// The same loops, with those that lie in turns of a loop around them taken together.
-fn around(calls: &Calls<'_>, nests: Vec<Nest>) -> Vec<Nest> {
+fn around(calls: &NestInput<'_>, nests: Vec<Nest>) -> Vec<Nest> {
     let sequence = Sequence::new(calls, &nests);
     let next = |at: usize| sequence.starts.get(at).copied().unwrap_or(calls.shapes.len());
     let cost = |at: usize| match (sequence.symbols[at] as usize) < calls.kinds {
@@ -159,7 +159,8 @@ fn around(calls: &Calls<'_>, nests: Vec<Nest>) -> Vec<Nest> {
     };
     let kinds = calls.kinds + sequence.bodies.len();
     // Each turn of a loop around others has one of them.
-    let outer = turned(&Line { symbols: &sequence.symbols, kinds, first_anchor: calls.kinds as u32, cost: &cost });
+    let outer =
+        turned(&SymbolLine { symbols: &sequence.symbols, kinds, first_anchor: calls.kinds as u32, cost: &cost });
     let mut kept: Vec<Nest> = Vec::with_capacity(nests.len());
     let mut rest = nests.into_iter().peekable();
     for one in outer {
@@ -181,7 +182,7 @@ fn around(calls: &Calls<'_>, nests: Vec<Nest>) -> Vec<Nest> {
 }
 
 /// The loop that explains the cost of a nest.
-fn shown(calls: &Calls<'_>, range: Range<usize>, inner: Vec<Nest>, around: Around) -> Nest {
+fn shown(calls: &NestInput<'_>, range: Range<usize>, inner: Vec<Nest>, around: Around) -> Nest {
     let mut times: FxHashMap<&[u32], i64> = FxHashMap::default();
     for nest in &inner {
         *times.entry(&nest.body).or_default() += (calls.time_ns)(nest.range.clone());
@@ -208,7 +209,7 @@ fn shown(calls: &Calls<'_>, range: Range<usize>, inner: Vec<Nest>, around: Aroun
 }
 
 /// How long the turns of the last loop are for each nanosecond of those of the first.
-fn per_turn<'a>(calls: &Calls<'_>, mut nests: impl Iterator<Item = &'a Nest>) -> Option<f64> {
+fn per_turn<'a>(calls: &NestInput<'_>, mut nests: impl Iterator<Item = &'a Nest>) -> Option<f64> {
     let mean_ns = |nest: &Nest| (calls.time_ns)(nest.range.clone()) as f64 / nest.turns.max(1) as f64;
     let first = nests.next()?;
     let last = nests.last().unwrap_or(first);
@@ -245,7 +246,7 @@ mod tests {
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
         let time = |range: Range<usize>| range.map(cost).sum();
         let shapes: Vec<u32> = text.bytes().map(u32::from).collect();
-        let calls = Calls { shapes: &shapes, kinds: 128, cost_ns: &cost, time_ns: &time };
+        let calls = NestInput { shapes: &shapes, kinds: 128, cost_ns: &cost, time_ns: &time };
         let name = |body: &[u32], turns: u64| {
             format!("{}*{turns}", body.iter().map(|&symbol| symbol as u8 as char).collect::<String>())
         };
@@ -283,7 +284,7 @@ mod tests {
             let time = |range: Range<usize>| {
                 range.map(|at| if text.as_bytes()[at] == b'O' { 100_000 } else { 1 }).sum::<i64>()
             };
-            let calls = Calls { shapes: &shapes, kinds: 128, cost_ns: &|at| time(at..at + 1), time_ns: &time };
+            let calls = NestInput { shapes: &shapes, kinds: 128, cost_ns: &|at| time(at..at + 1), time_ns: &time };
             let nests = nests(&calls);
             nests.iter().filter_map(|nest| nest.around.as_ref().map_or(nest.trend, |around| around.trend).calls).next()
         };

@@ -12,9 +12,9 @@ use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Longest turn, in symbols.
-const LONGEST_PERIOD: usize = 64;
+const MAX_PERIOD: usize = 64;
 /// Fewer turns are a coincidence.
-pub(super) const FEWEST_TURNS: usize = 4;
+pub(super) const MIN_TURNS: usize = 4;
 /// Turns of a loop that may deviate: one in this many.
 pub(super) const DEVIATING: usize = 10;
 /// How many symbols are tried as anchors at most. Each is one look at all symbols.
@@ -43,7 +43,7 @@ pub(super) struct Turned {
 }
 
 /// Symbols, of which there are `kinds`, and what each costs.
-pub(super) struct Line<'a> {
+pub(super) struct SymbolLine<'a> {
     pub symbols: &'a [u32],
     pub kinds: usize,
     /// The first symbol that turns may be counted by.
@@ -53,7 +53,7 @@ pub(super) struct Line<'a> {
 
 /// What is known while stretches are looked for.
 struct Search<'a> {
-    line: &'a Line<'a>,
+    line: &'a SymbolLine<'a>,
     covered: Vec<bool>,
     /// Places of the symbols, those of each symbol together and in order, and where they begin.
     places: Vec<u32>,
@@ -67,7 +67,7 @@ struct Search<'a> {
 }
 
 /// All stretches of turns, disjoint, in order.
-pub(super) fn turned(line: &Line<'_>) -> Vec<Turned> {
+pub(super) fn turned(line: &SymbolLine<'_>) -> Vec<Turned> {
     let mut search = Search::new(line);
     // An anchor that was of use may be so again: other turns begin with the same symbol.
     let mut tries = vec![0u8; line.kinds];
@@ -82,7 +82,7 @@ pub(super) fn turned(line: &Line<'_>) -> Vec<Turned> {
     found
 }
 
-fn placed(line: &Line<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
+fn placed(line: &SymbolLine<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
     let mut offsets = vec![0u32; line.kinds + 1];
     for (symbol, sum) in sums.iter().enumerate() {
         offsets[symbol + 1] = offsets[symbol] + sum.1 as u32;
@@ -98,7 +98,7 @@ fn placed(line: &Line<'_>, sums: &[(i64, usize)]) -> (Vec<u32>, Vec<u32>) {
 }
 
 impl<'a> Search<'a> {
-    fn new(line: &'a Line<'a>) -> Search<'a> {
+    fn new(line: &'a SymbolLine<'a>) -> Search<'a> {
         let mut sums = vec![(0i64, 0usize); line.kinds];
         for (at, &symbol) in line.symbols.iter().enumerate() {
             let sum = &mut sums[symbol as usize];
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
     /// The symbol that costs most among those not covered; by number where nothing has a cost.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
         let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < TRIES;
-        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= FEWEST_TURNS && allowed(symbol));
+        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_TURNS && allowed(symbol));
         often.max_by_key(|&(symbol, sum)| (*sum, std::cmp::Reverse(symbol))).map(|(symbol, _)| symbol)
     }
 
@@ -148,8 +148,7 @@ impl<'a> Search<'a> {
             let mut here = self.stretches(&run);
             if here.is_empty() {
                 let rarer = self.rarer(&run);
-                let near =
-                    (run[0] as usize).saturating_sub(LONGEST_PERIOD)..run[run.len() - 1] as usize + LONGEST_PERIOD;
+                let near = (run[0] as usize).saturating_sub(MAX_PERIOD)..run[run.len() - 1] as usize + MAX_PERIOD;
                 let near = near.start..near.end.min(self.line.symbols.len());
                 let runs = rarer.map(|rarer| self.runs(near, rarer));
                 here = runs.into_iter().flatten().flat_map(|run| self.stretches(&run)).collect();
@@ -165,17 +164,17 @@ impl<'a> Search<'a> {
         let mut runs: Vec<Vec<u32>> = Vec::new();
         let places = self.places(anchor, range).iter().map(|&place| place as usize);
         for place in places.filter(|&place| !self.covered[place]) {
-            let goes_on = |last: usize| place - last <= LONGEST_PERIOD && !self.covered[last..place].contains(&true);
+            let goes_on = |last: usize| place - last <= MAX_PERIOD && !self.covered[last..place].contains(&true);
             match runs.last_mut().filter(|run| run.last().is_some_and(|&last| goes_on(last as usize))) {
                 Some(run) => run.push(place as u32),
                 None => {
                     // What was too short is not kept: there may be very many.
-                    runs.pop_if(|run| run.len() < FEWEST_TURNS);
+                    runs.pop_if(|run| run.len() < MIN_TURNS);
                     runs.push(vec![place as u32]);
                 }
             }
         }
-        runs.pop_if(|run| run.len() < FEWEST_TURNS);
+        runs.pop_if(|run| run.len() < MIN_TURNS);
         runs
     }
 
@@ -187,7 +186,7 @@ impl<'a> Search<'a> {
             *counts.entry(symbol).or_default() += 1;
         }
         let at_most = (run.len() as f64 * RARER) as usize;
-        let fits = |&(_, count): &(u32, usize)| (FEWEST_TURNS..=at_most).contains(&count);
+        let fits = |&(_, count): &(u32, usize)| (MIN_TURNS..=at_most).contains(&count);
         counts
             .into_iter()
             .filter(fits)
@@ -217,10 +216,10 @@ impl<'a> Search<'a> {
             let strictly = |at: usize| if judged(at) == Turn::Conforms { Turn::Conforms } else { Turn::OtherWork };
             ranges = self::ranges((0..run.len() - 1).map(strictly));
         }
-        let long_enough = |turns: &Range<usize>| turns.len() + 1 >= FEWEST_TURNS;
+        let long_enough = |turns: &Range<usize>| turns.len() + 1 >= MIN_TURNS;
         let ranges = ranges.into_iter().filter(long_enough);
         let found = ranges.map(|turns| one(run, &turns, &body, self.last_turn(run, &turns, all, body.len())));
-        let found = found.filter(|one| one.turns >= FEWEST_TURNS as u64).collect();
+        let found = found.filter(|one| one.turns >= MIN_TURNS as u64).collect();
         kinds.iter().for_each(|&symbol| self.bits[symbol as usize] = NO_BIT);
         found
     }
@@ -380,7 +379,7 @@ mod tests {
     fn stretches(text: &str) -> Vec<String> {
         let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
-        let line = Line { symbols: &symbols, kinds: 128, first_anchor: 0, cost: &cost };
+        let line = SymbolLine { symbols: &symbols, kinds: 128, first_anchor: 0, cost: &cost };
         let body = |one: &Turned| one.body.iter().map(|&symbol| symbol as u8 as char).collect::<String>();
         turned(&line).iter().map(|one| format!("{}*{}", body(one), one.turns)).collect()
     }
@@ -405,11 +404,11 @@ mod tests {
             };
             let symbols: Vec<u32> = (0..300).map(|_| next() as u32).collect();
             let cost = |at: usize| i64::from(symbols[at] * symbols[at]);
-            let found = turned(&Line { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
+            let found = turned(&SymbolLine { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
             assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
             assert!(found.iter().all(|one| one.range.contains(&one.last) && one.range.end <= symbols.len()));
             let all = |range: Range<usize>| range.map(cost).sum();
-            let calls = nests::Calls { shapes: &symbols, kinds: 8, cost_ns: &cost, time_ns: &all };
+            let calls = nests::NestInput { shapes: &symbols, kinds: 8, cost_ns: &cost, time_ns: &all };
             let nests = nests::nests(&calls);
             assert!(nests.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
         }

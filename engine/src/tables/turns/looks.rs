@@ -1,19 +1,19 @@
 //! Looks and attempts: calls that ask for the state of something, or try what others may still prevent.
 
 use crate::store::events::{EventKind, NONE, Shape};
-use crate::table_support::context::View;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::context::TableContext;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::turns::{Looked, Pause};
 use parsers::line::Ended;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// More looks between two pauses are work, not a question.
-const MOST: usize = 128;
+const MAX_PROBES: usize = 128;
 
 /// What is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-pub(crate) enum Key {
+pub(crate) enum ProbeKey {
     /// By a call: syscall, target.
     Call(Text, Text),
     /// By a command: its arguments.
@@ -22,7 +22,7 @@ pub(crate) enum Key {
 
 /// What kind of look it is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Look {
+pub(crate) enum ProbeKind {
     /// Asks for a state: is the file there, does the process live, is there something to read?
     State,
     /// Tries to do something that others may prevent for a time: a busy lock, a peer that does not listen yet.
@@ -33,7 +33,7 @@ pub(crate) enum Look {
 
 /// How it is told whether a look was in vain.
 #[derive(Clone, Copy)]
-enum Told {
+enum OutcomeTest {
     /// Each of this shape was, or none.
     ByShape(bool),
     /// By a value: nothing is ready. Those that may wait are no looks.
@@ -46,15 +46,15 @@ enum Told {
 
 /// The looks of a trace.
 pub(super) struct Looks {
-    kinds: Kinds<(Look, Told)>,
-    may_fail: Kinds<()>,
+    kinds: ShapeIndex<(ProbeKind, OutcomeTest)>,
+    may_fail: ShapeIndex<()>,
     /// Children that are no pauses, by creator: the call that made them, and they.
     children: FxHashMap<u32, Vec<(u32, u32)>>,
 }
 
 impl Looks {
-    pub(super) fn new(view: &View<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Looks {
-        let events = &view.trace.events;
+    pub(super) fn new(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Looks {
+        let events = &context.trace.events;
         let text = |text: Text| events.texts.bytes(text);
         // What failed once for want of others is a look also where it does not fail.
         let failed = |fails: &dyn Fn(&[u8], &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
@@ -64,19 +64,20 @@ impl Looks {
         };
         let (hindered, starved) = (failed(&is_hindered), failed(&is_starved));
         let judge = |syscall: &[u8], shape: &Shape| match (shape.syscall, shape.target) {
-            of if hindered.contains(&of) => Some(Look::Attempt),
-            of if starved.contains(&of) => Some(Look::State),
-            _ => asks_for_state(syscall, shape, text(shape.op)).then_some(Look::State),
+            of if hindered.contains(&of) => Some(ProbeKind::Attempt),
+            of if starved.contains(&of) => Some(ProbeKind::State),
+            _ => asks_for_state(syscall, shape, text(shape.op)).then_some(ProbeKind::State),
         };
-        let kinds = Kinds::new(view, |syscall, shape| Some((judge(syscall, shape)?, told(syscall, shape.outcome))));
-        let may_fail = Kinds::new(view, |syscall, shape| {
+        let kinds =
+            ShapeIndex::new(context, |syscall, shape| Some((judge(syscall, shape)?, told(syscall, shape.outcome))));
+        let may_fail = ShapeIndex::new(context, |syscall, shape| {
             let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(syscall);
             (shape.outcome == Outcome::Failed || found_nothing).then(|| judge(syscall, shape))?.map(|_| ())
         });
         let sleepers: FxHashSet<u32> =
             all_pauses.iter().flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper)).collect();
         let mut children: FxHashMap<u32, Vec<(u32, u32)>> = FxHashMap::default();
-        for (number, task) in (0..).zip(&view.trace.tasks) {
+        for (number, task) in (0..).zip(&context.trace.tasks) {
             let ran = !task.is_thread && task.creator != NONE && task.created_by != NONE && !task.programs.is_empty();
             if ran && !sleepers.contains(&number) {
                 children.entry(task.creator).or_default().push((task.created_by, number));
@@ -89,15 +90,15 @@ impl Looks {
     /// The looks of a task between two pauses; at the ends only so many rows near the pause.
     pub(super) fn between(
         &self,
-        view: &View<'_>,
+        context: &TableContext<'_>,
         task: u32,
         before: Option<&Pause>,
         behind: Option<&Pause>,
         around: usize,
     ) -> Vec<Looked> {
-        let events = &view.trace.events;
-        let rows = view.trace.rows_of(task);
-        let place = |row: u32| rows.partition_point(|&other| before_or_at(view, other, row));
+        let events = &context.trace.events;
+        let rows = context.trace.rows_of(task);
+        let place = |row: u32| rows.partition_point(|&other| before_or_at(context, other, row));
         let from = before.map_or(0, |pause| place(pause.at));
         let to = behind.map_or(rows.len(), |pause| place(pause.at).saturating_sub(1)).max(from);
         let (from, to) = match (before, behind) {
@@ -113,17 +114,19 @@ impl Looks {
         };
         let reaps = rows.iter().any(hears_of_child);
         let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
-        for looked in calls.filter_map(|&row| self.looked(view, row, reaps)).take(MOST + 1) {
+        for looked in calls.filter_map(|&row| self.looked(context, row, reaps)).take(MAX_PROBES + 1) {
             found.retain(|other| other.key != looked.key);
             found.push(looked);
         }
-        let many = found.len() > MOST;
+        let many = found.len() > MAX_PROBES;
         // A name that is found elsewhere right behind was searched, not waited for.
-        let wakers = &view.wakers;
-        found.retain(|looked| many || !looked.failed || !wakers.is_step_of_search(view.trace, task, looked.row));
+        let wakers = &context.wakers;
+        found.retain(|looked| many || !looked.failed || !wakers.is_step_of_search(context.trace, task, looked.row));
         let bounds = rows.first().zip(rows.last());
-        found.extend(bounds.into_iter().flat_map(|(&first, &last)| self.commands(view, task, first, last)).take(MOST));
-        if many || found.len() > MOST { Vec::new() } else { found }
+        found.extend(
+            bounds.into_iter().flat_map(|(&first, &last)| self.commands(context, task, first, last)).take(MAX_PROBES),
+        );
+        if many || found.len() > MAX_PROBES { Vec::new() } else { found }
     }
 
     /// Whether calls of a shape may be looks in vain.
@@ -132,25 +135,25 @@ impl Looks {
     }
 
     /// A call as a look; `reaps` if the task was just told of the end of a child.
-    pub(super) fn looked(&self, view: &View<'_>, row: u32, reaps: bool) -> Option<Looked> {
-        let events = &view.trace.events;
+    pub(super) fn looked(&self, context: &TableContext<'_>, row: u32, reaps: bool) -> Option<Looked> {
+        let events = &context.trace.events;
         let (look, told) = self.kinds.of_shape(events.shape_number(row))?;
         let failed = match told {
-            Told::ByShape(failed) => failed,
-            Told::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
+            OutcomeTest::ByShape(failed) => failed,
+            OutcomeTest::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
             // Of one child it is asked on purpose.
-            Told::Children if !reaps || events.target(row).is_some() => events.ret(row) == 0,
-            Told::Polled | Told::Children | Told::Never => return None,
+            OutcomeTest::Children if !reaps || events.target(row).is_some() => events.ret(row) == 0,
+            OutcomeTest::Polled | OutcomeTest::Children | OutcomeTest::Never => return None,
         };
         let shape = events.shape(row);
-        let key = Key::Call(shape.syscall, events.target(row));
+        let key = ProbeKey::Call(shape.syscall, events.target(row));
         Some(Looked { key, look, failed, errno: shape.errno, row, child: NONE })
     }
 
     /// Children that were made between two calls, run a program and ended.
     fn commands<'a>(
         &'a self,
-        view: &'a View<'_>,
+        context: &'a TableContext<'_>,
         task: u32,
         first: u32,
         last: u32,
@@ -159,31 +162,38 @@ impl Looks {
         let from = children.partition_point(|&(row, _)| row < first);
         let here = children[from..].iter().take_while(move |&&(row, _)| row <= last);
         here.filter_map(move |&(row, child)| {
-            let known = view.trace.tasks.get(child as usize)?;
+            let known = context.trace.tasks.get(child as usize)?;
             let program = known.programs.last()?;
             let failed = known.ended? != Ended::Exited(0);
             let words = if program.argv.is_some() { program.argv } else { program.path };
-            Some(Looked { key: Key::Command(words), look: Look::Command, failed, errno: Text::NONE, row, child })
+            Some(Looked {
+                key: ProbeKey::Command(words),
+                look: ProbeKind::Command,
+                failed,
+                errno: Text::NONE,
+                row,
+                child,
+            })
         })
     }
 }
 
 /// Whether a row comes before another one of its task, or is it.
-fn before_or_at(view: &View<'_>, row: u32, other: u32) -> bool {
-    let events = &view.trace.events;
+fn before_or_at(context: &TableContext<'_>, row: u32, other: u32) -> bool {
+    let events = &context.trace.events;
     match (events.start_ns(row), events.start_ns(other)) {
         (NO_NS, _) | (_, NO_NS) => row <= other,
         (start_ns, other_ns) => (start_ns, row) <= (other_ns, other),
     }
 }
 
-fn told(syscall: &[u8], outcome: Outcome) -> Told {
+fn told(syscall: &[u8], outcome: Outcome) -> OutcomeTest {
     match (outcome, is_wait(syscall)) {
-        (Outcome::Failed, false) => Told::ByShape(true),
-        (Outcome::Ok, true) => Told::Children,
-        (Outcome::Ok, false) if POLLS.contains(&syscall) => Told::Polled,
-        (Outcome::Ok, false) => Told::ByShape(false),
-        _ => Told::Never,
+        (Outcome::Failed, false) => OutcomeTest::ByShape(true),
+        (Outcome::Ok, true) => OutcomeTest::Children,
+        (Outcome::Ok, false) if POLLS.contains(&syscall) => OutcomeTest::Polled,
+        (Outcome::Ok, false) => OutcomeTest::ByShape(false),
+        _ => OutcomeTest::Never,
     }
 }
 

@@ -1,8 +1,8 @@
 //! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
 
 use crate::store::events::{EventKind, NONE};
-use crate::table_support::context::View;
-use crate::table_support::shape_index::Kinds;
+use crate::table_support::context::TableContext;
+use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::sleeps::{sleeping, sleeps_of};
 use crate::tables::timeouts::is_expired;
 use crate::waits::wait_kinds::{Wait, is_signal_upkeep, wait_of, wait_of_row, was_broken_off};
@@ -33,23 +33,23 @@ pub(crate) struct Pause {
 }
 
 /// The pauses of each task that has some, in order; tasks in order.
-pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
-    let sleeps = sleeping(view);
-    let polls = Kinds::new(view, |syscall, _| (wait_of(syscall) == Some(Wait::Poll)).then_some(()));
-    let tasks: Vec<u32> = view.tasks().collect();
+pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
+    let sleeps = sleeping(context);
+    let polls = ShapeIndex::new(context, |syscall, _| (wait_of(syscall) == Some(Wait::Poll)).then_some(()));
+    let tasks: Vec<u32> = context.tasks().collect();
     let own: Vec<(u32, Vec<Pause>)> = tasks
         .par_iter()
         .map(|&task| {
-            let slept = sleeps_of(view, &sleeps, task).map(|row| pause(view, row, false));
-            let waited = polls.calls(view, task).filter(|&(row, ())| is_expired(view, task, row, Wait::Poll));
-            let slept = joined(view, task, slept);
-            (task, slept.into_iter().chain(waited.map(|(row, ())| pause(view, row, true))).collect::<Vec<_>>())
+            let slept = sleeps_of(context, &sleeps, task).map(|row| pause(context, row, false));
+            let waited = polls.calls(context, task).filter(|&(row, ())| is_expired(context, task, row, Wait::Poll));
+            let slept = joined(context, task, slept);
+            (task, slept.into_iter().chain(waited.map(|(row, ())| pause(context, row, true))).collect::<Vec<_>>())
         })
         .filter(|(_, pauses)| !pauses.is_empty())
         .collect();
     let mut all: FxHashMap<u32, Vec<Pause>> = FxHashMap::default();
     for (task, pauses) in own {
-        if let Some((creator, pause)) = of_creator(view, task, &pauses) {
+        if let Some((creator, pause)) = of_creator(context, task, &pauses) {
             all.entry(creator).or_default().push(pause);
         }
         all.entry(task).or_default().extend(pauses);
@@ -63,36 +63,37 @@ pub(crate) fn pauses(view: &View<'_>) -> Vec<(u32, Vec<Pause>)> {
 impl Pause {
     /// Whether it is none for who looks: the task does not stand still and wait for the child that sleeps, or the look is one for
     /// children that does not name another.
-    pub(super) fn is_work_beside(&self, view: &View<'_>, look: u32) -> bool {
-        let events = &view.trace.events;
-        let Some(child) = view.trace.tasks.get(self.sleeper as usize) else { return false };
+    pub(super) fn is_work_beside(&self, context: &TableContext<'_>, look: u32) -> bool {
+        let events = &context.trace.events;
+        let Some(child) = context.trace.tasks.get(self.sleeper as usize) else { return false };
         let named = events.texts.bytes(events.target(look));
         let asks_for_it = named.is_empty() || named == child.pid.to_string().as_bytes();
-        (wait_of_row(events, look) == Some(Wait::Child) && asks_for_it) || !self.is_waited_for(view, events.task(look))
+        (wait_of_row(events, look) == Some(Wait::Child) && asks_for_it)
+            || !self.is_waited_for(context, events.task(look))
     }
 
-    fn is_waited_for(&self, view: &View<'_>, task: u32) -> bool {
-        let events = &view.trace.events;
-        let behind = view.trace.rows_from(task, self.at).iter().take(ROWS_OF_PAUSE);
+    fn is_waited_for(&self, context: &TableContext<'_>, task: u32) -> bool {
+        let events = &context.trace.events;
+        let behind = context.trace.rows_from(task, self.at).iter().take(ROWS_OF_PAUSE);
         let mut waits = behind.filter(|&&row| wait_of_row(events, row) == Some(Wait::Child));
         waits.any(|&row| events.dur_ns(row).saturating_mul(2) >= self.dur_ns)
     }
 
     /// Its calls; all of the child's if a child sleeps.
-    pub(crate) fn rows(&self, view: &View<'_>) -> Vec<u32> {
+    pub(crate) fn rows(&self, context: &TableContext<'_>) -> Vec<u32> {
         if self.sleeper != NONE {
-            return view.calls_of(self.sleeper).collect();
+            return context.calls_of(self.sleeper).collect();
         }
-        let rows = view.trace.rows_from(view.trace.events.task(self.row), self.row).iter().copied();
+        let rows = context.trace.rows_from(context.trace.events.task(self.row), self.row).iter().copied();
         let mut rows: Vec<u32> = rows.take_while(|&row| row != self.last_row).collect();
-        rows.retain(|&row| view.trace.events.kind(row) == EventKind::Call);
+        rows.retain(|&row| context.trace.events.kind(row) == EventKind::Call);
         rows.push(self.last_row);
         rows
     }
 }
 
-fn pause(view: &View<'_>, row: u32, is_wait: bool) -> Pause {
-    let events = &view.trace.events;
+fn pause(context: &TableContext<'_>, row: u32, is_wait: bool) -> Pause {
+    let events = &context.trace.events;
     let dur_ns = events.dur_ns(row);
     let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
     Pause { at: row, row, last_row: row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
@@ -103,12 +104,12 @@ fn pause(view: &View<'_>, row: u32, is_wait: bool) -> Pause {
 /// ```text
 /// sleep 5 s, broken off | SIGCHLD | handler | sleep for the rest        one pause
 /// ```
-fn joined(view: &View<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Vec<Pause> {
-    let events = &view.trace.events;
+fn joined(context: &TableContext<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Vec<Pause> {
+    let events = &context.trace.events;
     let mut found: Vec<Pause> = Vec::new();
     for pause in pauses {
         let last = found.last_mut().filter(|last| {
-            let behind = view.trace.rows_from(task, last.last_row).iter().skip(1);
+            let behind = context.trace.rows_from(task, last.last_row).iter().skip(1);
             let mut calls = behind.filter(|&&row| {
                 events.kind(row) == EventKind::Call && !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall))
             });
@@ -123,8 +124,8 @@ fn joined(view: &View<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Ve
 }
 
 /// The pause that a child is for its creator, if it sleeps for at least half of its life.
-fn of_creator(view: &View<'_>, task: u32, pauses: &[Pause]) -> Option<(u32, Pause)> {
-    let child = view.trace.tasks.get(task as usize)?;
+fn of_creator(context: &TableContext<'_>, task: u32, pauses: &[Pause]) -> Option<(u32, Pause)> {
+    let child = context.trace.tasks.get(task as usize)?;
     let known = child.creator != NONE && child.created_by != NONE && !child.is_thread && !child.programs.is_empty();
     let longest = pauses.iter().filter(|pause| !pause.is_wait).max_by_key(|pause| pause.dur_ns)?;
     let life_ns = child.end_ns().saturating_sub(child.birth_ns);

@@ -4,9 +4,9 @@
 //! read EAGAIN | read EAGAIN | read EAGAIN | read 5 bytes        3 looks in vain, then the answer changes
 //! ```
 
-use super::looks::{Key, Looks};
+use super::looks::{Looks, ProbeKey};
 use crate::store::events::{EventKind, NONE};
-use crate::table_support::context::View;
+use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::{Wait, wait_of_row};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -22,7 +22,7 @@ pub(crate) struct Spin {
     /// The task.
     pub task: u32,
     /// What it looks at.
-    pub key: Key,
+    pub key: ProbeKey,
     /// How often in vain.
     pub looks: i64,
     /// Whether another look had another answer at last.
@@ -35,17 +35,17 @@ pub(crate) struct Spin {
 }
 
 /// The longest spin of each task at each thing.
-pub(crate) fn spins(view: &View<'_>) -> Vec<Spin> {
-    let looks = Looks::new(view, &[]);
-    let tasks: Vec<u32> = view.tasks().collect();
-    tasks.par_iter().flat_map_iter(|&task| of_task(view, &looks, task)).collect()
+pub(crate) fn spins(context: &TableContext<'_>) -> Vec<Spin> {
+    let looks = Looks::new(context, &[]);
+    let tasks: Vec<u32> = context.tasks().collect();
+    tasks.par_iter().flat_map_iter(|&task| of_task(context, &looks, task)).collect()
 }
 
-fn of_task(view: &View<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
-    let events = &view.trace.events;
-    let mut longest: FxHashMap<Key, Spin> = FxHashMap::default();
+fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
+    let events = &context.trace.events;
+    let mut longest: FxHashMap<ProbeKey, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
-        let is_search = |spin: &Spin| view.wakers.is_step_of_search(view.trace, task, spin.first_row);
+        let is_search = |spin: &Spin| context.wakers.is_step_of_search(context.trace, task, spin.first_row);
         let Some(spin) = spin.filter(|spin| spin.looks >= LOOKS && !is_search(spin)) else { return };
         let known = longest.entry(spin.key).or_insert(spin);
         if spin.looks > known.looks {
@@ -53,7 +53,7 @@ fn of_task(view: &View<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
         }
     };
     let mut now: Option<Spin> = None;
-    let (rows, shapes) = (view.trace.rows_of(task), view.trace.shapes_of(task));
+    let (rows, shapes) = (context.trace.rows_of(task), context.trace.shapes_of(task));
     let mut next = 0;
     while let (Some(&row), Some(&shape)) = (rows.get(next), shapes.get(next)) {
         let at = next;
@@ -65,10 +65,10 @@ fn of_task(view: &View<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
             next += shapes[next..].iter().take_while(|&&shape| !looks.may_fail(shape)).count();
             continue;
         }
-        if events.kind(row) != EventKind::Call || !view.selection.has(row) {
+        if events.kind(row) != EventKind::Call || !context.selection.has(row) {
             continue;
         }
-        match looks.looked(view, row, false).filter(|looked| looked.child == NONE) {
+        match looks.looked(context, row, false).filter(|looked| looked.child == NONE) {
             Some(looked) => match &mut now {
                 Some(spin) if near && spin.key == looked.key => {
                     (spin.last_row, spin.last_at) = (row, at);

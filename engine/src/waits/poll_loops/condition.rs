@@ -147,7 +147,7 @@ pub(in crate::waits) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
 
 /// What a poll loop waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Matter {
+pub(super) enum PolledCondition {
     /// A path to be made.
     Appears,
     /// A path to be removed.
@@ -168,37 +168,37 @@ pub(super) enum Matter {
     Ready,
 }
 
-impl Matter {
-    pub(super) const ALL: [Matter; 9] = [
-        Matter::Appears,
-        Matter::Vanishes,
-        Matter::Freed,
-        Matter::Unlocked,
-        Matter::Listens,
-        Matter::Ends,
-        Matter::Child,
-        Matter::Data,
-        Matter::Ready,
+impl PolledCondition {
+    pub(super) const ALL: [PolledCondition; 9] = [
+        PolledCondition::Appears,
+        PolledCondition::Vanishes,
+        PolledCondition::Freed,
+        PolledCondition::Unlocked,
+        PolledCondition::Listens,
+        PolledCondition::Ends,
+        PolledCondition::Child,
+        PolledCondition::Data,
+        PolledCondition::Ready,
     ];
 
     /// Whether every process that checks checks the same.
     pub(super) fn is_of_all_processes(self) -> bool {
-        !matches!(self, Matter::Child | Matter::Data | Matter::Ready)
+        !matches!(self, PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready)
     }
 
     /// Whether a call found that it is so; `None` if it does not check that.
     pub(super) fn reading(self, trace: &Trace, row: u32, check: Check) -> Option<bool> {
         let (no, yes): (&[Check], &[Check]) = match self {
-            Matter::Appears => (&[Check::Missing], &[Check::Found, Check::Opened]),
-            Matter::Vanishes => (&[Check::Found], &[Check::Missing]),
-            Matter::Freed => (&[Check::Taken], &[Check::Made, Check::Opened]),
-            Matter::Unlocked => (&[Check::Locked], &[Check::Acquired]),
-            Matter::Listens => (&[Check::Refused], &[Check::Connected]),
-            Matter::Ends => (&[Check::Alive], &[Check::Gone]),
-            Matter::Data => (&[Check::ReadNothing], &[Check::Read]),
-            Matter::Child if check == Check::Waits => return waited(trace, row),
-            Matter::Ready if check == Check::Polls => return Some(trace.events.ret(row) != 0),
-            Matter::Child | Matter::Ready => return None,
+            PolledCondition::Appears => (&[Check::Missing], &[Check::Found, Check::Opened]),
+            PolledCondition::Vanishes => (&[Check::Found], &[Check::Missing]),
+            PolledCondition::Freed => (&[Check::Taken], &[Check::Made, Check::Opened]),
+            PolledCondition::Unlocked => (&[Check::Locked], &[Check::Acquired]),
+            PolledCondition::Listens => (&[Check::Refused], &[Check::Connected]),
+            PolledCondition::Ends => (&[Check::Alive], &[Check::Gone]),
+            PolledCondition::Data => (&[Check::ReadNothing], &[Check::Read]),
+            PolledCondition::Child if check == Check::Waits => return waited(trace, row),
+            PolledCondition::Ready if check == Check::Polls => return Some(trace.events.ret(row) != 0),
+            PolledCondition::Child | PolledCondition::Ready => return None,
         };
         if yes.contains(&check) { Some(true) } else { no.contains(&check).then_some(false) }
     }
@@ -209,8 +209,8 @@ impl Matter {
         let target = events.target(one);
         let same_target = target == events.target(other);
         match self {
-            Matter::Child => same_target,
-            Matter::Ready => {
+            PolledCondition::Child => same_target,
+            PolledCondition::Ready => {
                 let fds =
                     |row: u32| events.fds.binary_search_by_key(&row, |(row, _)| *row).ok().map(|at| &events.fds[at].1);
                 same_target && events.shape(one).syscall == events.shape(other).syscall && fds(one) == fds(other)

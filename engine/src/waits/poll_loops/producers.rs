@@ -1,12 +1,12 @@
 //! Whose event made the last check of a poll loop succeed.
 
-use super::condition::{Matter, PROCESSES};
+use super::condition::{PROCESSES, PolledCondition};
 use crate::store::paths::{hash, is_same_path, split};
 use crate::store::trace::Trace;
-use crate::waits::effects::{Deed, Known};
+use crate::waits::effects::{Effect, ShapeFacts};
 use crate::waits::poll;
 use crate::waits::waiting::{Waiting, descends, end_ns, same_process};
-use crate::waits::wakers::{Edge, How, Sure, Wakers};
+use crate::waits::wakers::{Confidence, Edge, WakeKind, Wakers};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -36,7 +36,7 @@ impl Producers {
         producers
     }
 
-    pub(in crate::waits) fn take(&mut self, trace: &Trace, row: u32, known: Known) {
+    pub(in crate::waits) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         let target = trace.events.target(row);
         if known.outcome != Outcome::Ok {
             if known.check.is_hindered() {
@@ -45,13 +45,13 @@ impl Producers {
             return;
         }
         match known.deed {
-            Deed::Makes | Deed::MakesFifo => self.makes(trace, row, target),
-            Deed::Removes => {
+            Effect::Makes | Effect::MakesFifo => self.makes(trace, row, target),
+            Effect::Removes => {
                 let name = split(trace.events.texts.bytes(target)).1;
                 self.removed.entry(hash(name)).or_default().push((row, target));
             }
-            Deed::Binds => self.binds.push(row),
-            Deed::Listens => self.listens.push(row),
+            Effect::Binds => self.binds.push(row),
+            Effect::Listens => self.listens.push(row),
             _ => {}
         }
     }
@@ -74,16 +74,16 @@ impl Producers {
     }
 
     /// Whether anybody does what checks of a matter wait for; that is asked of many calls that end no poll loop.
-    pub(super) fn may_bring(&self, trace: &Trace, matter: Matter, row: u32) -> bool {
+    pub(super) fn may_bring(&self, trace: &Trace, matter: PolledCondition, row: u32) -> bool {
         let target = trace.events.target(row);
         let name = || hash(split(trace.events.texts.bytes(target)).1);
         match matter {
-            Matter::Appears => self.is_missed(target) && self.made.contains_key(&name()),
-            Matter::Vanishes => self.removed.contains_key(&name()),
-            Matter::Freed => self.is_missed(target) && self.removed.contains_key(&name()),
-            Matter::Unlocked => self.is_missed(target),
-            Matter::Listens => self.is_missed(target) && !self.listens.is_empty(),
-            Matter::Ends | Matter::Child | Matter::Data | Matter::Ready => true,
+            PolledCondition::Appears => self.is_missed(target) && self.made.contains_key(&name()),
+            PolledCondition::Vanishes => self.removed.contains_key(&name()),
+            PolledCondition::Freed => self.is_missed(target) && self.removed.contains_key(&name()),
+            PolledCondition::Unlocked => self.is_missed(target),
+            PolledCondition::Listens => self.is_missed(target) && !self.listens.is_empty(),
+            PolledCondition::Ends | PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready => true,
         }
     }
 
@@ -104,20 +104,20 @@ impl Producers {
 }
 
 /// The event between the last check that failed, where this call is said to begin, and the one that succeeded.
-pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: Matter, poller: u32) -> Option<Edge> {
+pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: PolledCondition, poller: u32) -> Option<Edge> {
     let producers = &wakers.producers;
     let edge = match matter {
-        Matter::Appears => at_path(&producers.made, call, poller),
-        Matter::Vanishes | Matter::Freed => at_path(&producers.removed, call, poller),
-        Matter::Unlocked => wakers.locks.holder(call),
-        Matter::Listens => listener(producers, call, poller),
-        Matter::Ends => ended(wakers, call, poller),
-        Matter::Child => wakers.children.waited(call),
-        Matter::Data => wakers.taken(call),
-        Matter::Ready => poll::waker(wakers, call),
+        PolledCondition::Appears => at_path(&producers.made, call, poller),
+        PolledCondition::Vanishes | PolledCondition::Freed => at_path(&producers.removed, call, poller),
+        PolledCondition::Unlocked => wakers.locks.holder(call),
+        PolledCondition::Listens => listener(producers, call, poller),
+        PolledCondition::Ends => ended(wakers, call, poller),
+        PolledCondition::Child => wakers.children.waited(call),
+        PolledCondition::Data => wakers.taken(call),
+        PolledCondition::Ready => poll::waker(wakers, call),
     }?;
     let elsewhere = edge.task != call.task && edge.task != poller;
-    elsewhere.then_some(Edge { how: How::Poll, sure: Sure::Inferred, ..edge })
+    elsewhere.then_some(Edge { how: WakeKind::Poll, sure: Confidence::Inferred, ..edge })
 }
 
 /// The first of these calls inside a stretch that is of the path checked.
@@ -131,7 +131,7 @@ fn at_path(rows: &FxHashMap<u64, Vec<(u32, Text)>>, call: &Waiting<'_>, poller: 
     let &(row, _) = inside.find(|&&(row, path)| {
         is_same_path(checked, texts.bytes(path)) && is_elsewhere(call, row, poller) && is_same_capture(call, row)
     })?;
-    Some(call.edge(row, How::Poll, Sure::Inferred))
+    Some(call.edge(row, WakeKind::Poll, Confidence::Inferred))
 }
 
 /// Who began to take connections at the address.
@@ -144,7 +144,7 @@ fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Ed
         let is_bound = || producers.is_bound(trace, trace.events.task(listen), call.span.row);
         is_elsewhere(call, listen, poller) && is_same_capture(call, listen) && is_bound()
     })?;
-    Some(call.edge(row, How::Poll, Sure::Inferred))
+    Some(call.edge(row, WakeKind::Poll, Confidence::Inferred))
 }
 
 /// Whether a socket bound like this takes the connections of that call: of the same port, or of the same path.
@@ -171,7 +171,7 @@ fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
             && ended_ns <= call.exits_until_ns()
             && is_elsewhere(call, row, poller)
     });
-    let by_waiter = reaped.map(|&(row, _)| call.edge(row, How::Poll, Sure::Inferred));
+    let by_waiter = reaped.map(|&(row, _)| call.edge(row, WakeKind::Poll, Confidence::Inferred));
     by_waiter.or_else(|| wakers.children.process_end(call, pid))
 }
 
