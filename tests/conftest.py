@@ -1,4 +1,4 @@
-"""What all tests share: the same terminal, clock and language everywhere, and a command line to call."""
+"""Shared by all tests: the same terminal, clock and language everywhere, and a command line to call."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ _UNSET = ("FORCE_COLOR", "TRACEALYZE_DEBUG", "TERM", "CI", "GITHUB_ACTIONS", "PY
 
 
 def captures_of_samples() -> list[Path]:
-    """The captures that lie in samples/, among what explains and makes them."""
+    """The captures in samples/, without the files that explain and make them."""
     kinds = {".strace", ".truss", ".dtruss", ".kdump", ".log"}
     return sorted(file for file in SAMPLES.glob("*/*") if kinds & set(file.suffixes))
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """One cache for all tests, none of it the user's: the rules are made ready once."""
+    """Use one cache for all tests, apart from the user's: the rules are compiled once."""
     cache = TemporaryDirectory(prefix="tracealyze-cache-")
     config.add_cleanup(cache.cleanup)
     os.environ["XDG_CACHE_HOME"] = cache.name

@@ -1,4 +1,4 @@
-"""strace's own table beside a capture (-C): an account of the same calls that none of us wrote."""
+"""strace's own summary in addition to a capture (-C): an independent account of the same calls."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from pathlib import Path
 
 from tracealyze import Trace
 
-# The table counts calls that came back; exit_group and what a kill or the end of the capture cut is in the log alone.
+# The table counts calls that returned; exit_group and calls cut by a kill or the end of the log are only in the log.
 RETURNED = {"ok", "failed", "interrupted"}
 FAILED = {"failed", "interrupted"}
-# It shows the result of the call that a signal interrupted, put back. The table takes that for its own, we do not.
-PUTS_BACK = {"rt_sigreturn", "sigreturn"}
+# It prints the result of the call that a signal interrupted. The table counts that result as its own, we do not.
+RESTORES_RESULT = {"rt_sigreturn", "sigreturn"}
 
 
 @dataclass(frozen=True)
 class Count:
-    """How often a call came back, and how often with an error (restarts after a signal are among them)."""
+    """How often a call returned, and how often with an error (including restarts after a signal)."""
 
     calls: int
     errors: int
@@ -41,26 +41,26 @@ def why_not() -> str | None:
 
 
 def capture(program: Sequence[str], folder: Path, *options: str) -> Path:
-    """Run a program under strace, its own table at the end of the log. The program may fail, as some do on purpose."""
+    """Run a program under strace, with its own table at the end of the log. Some programs fail on purpose."""
     return capture_as(program, folder, "-f", "-C", "-ttt", "-T", *options)
 
 
 def capture_as(program: Sequence[str], folder: Path, *options: str) -> Path:
-    """The same with these options only."""
+    """Run a program under strace with these options only."""
     log = folder / "own.strace"
     run(["strace", *options, "-o", str(log), *program], folder)
     return log
 
 
 def capture_stderr(program: Sequence[str], folder: Path, *options: str) -> Path:
-    """What strace writes where its messages go, too: they cut lines, and ids stand only where two tasks live."""
+    """Capture strace's stderr, including its messages: they cut lines, and ids appear only while two tasks live."""
     log = folder / "stderr.strace"
     log.write_bytes(run(["strace", "-f", "-C", "-ttt", "-T", *options, *program], folder))
     return log
 
 
 def run(command: Sequence[str], folder: Path) -> bytes:
-    """Run it there; what it wrote to stderr."""
+    """Run it in a folder and return its stderr."""
     environment = os.environ | {"LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1", "GIT_CONFIG_NOSYSTEM": "1"}
     ended = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, timeout=60, check=False, stdin=subprocess.DEVNULL
@@ -69,7 +69,7 @@ def run(command: Sequence[str], folder: Path) -> bytes:
 
 
 def split(log: Path, prefix: Path) -> int:
-    """Write a file per thread, as -ff names them: ids go from the lines into the names. How many lines that were."""
+    """Write a file per thread, named as by -ff: ids move from the lines to the names. Returns the number of lines."""
     threads: dict[bytes, list[bytes]] = {}
     for line in itertools.takewhile(lambda line: not line.startswith(b"% time"), log.read_bytes().splitlines(True)):
         tid, _, rest = line.partition(b" ")
@@ -80,7 +80,7 @@ def split(log: Path, prefix: Path) -> int:
 
 
 def own_table(log: Path) -> dict[str, Count]:
-    """What the table at the end of a log counts."""
+    """The counts in the table at the end of a log."""
     return {row["syscall"]: Count(int(row["calls"]), int(row["errors"] or 0)) for row in _rows(log)}
 
 
@@ -90,19 +90,19 @@ def own_seconds(log: Path) -> dict[str, float]:
 
 
 def _rows(log: Path) -> Iterator[dict[str, str]]:
-    """An empty cell is a zero, so the columns are cut at the dashes, not at blanks."""
+    """An empty cell means zero, so columns are cut at the dashes, not at blanks."""
     lines = log.read_text(errors="replace").splitlines()
     head = max(number for number, line in enumerate(lines) if line.lstrip().startswith("% time"))
     columns = [match.span() for match in re.finditer("-+", lines[head + 1])]
     names = [lines[head][begin:end].strip() for begin, end in columns]
     for line in itertools.takewhile(lambda line: not line.startswith("-"), lines[head + 2 :]):
-        # Only the last column may hold more than its dashes are long.
+        # Only the last column may be wider than its dashes.
         ends = [end for _, end in columns[:-1]] + [len(line)]
         yield {name: line[begin:end].strip() for name, (begin, _), end in zip(names, columns, ends, strict=True)}
 
 
-def as_the_table_counts(trace: Trace) -> dict[str, Count]:
-    """Our counts by the rules of the table."""
+def count_like_strace(trace: Trace) -> dict[str, Count]:
+    """Our counts, following the rules of the table."""
     counts: dict[str, Count] = {}
     for row in trace.calls(by=["syscall", "outcome"]):
         name, outcome, calls = row["syscall"], row["outcome"], row["calls"]
@@ -112,6 +112,6 @@ def as_the_table_counts(trace: Trace) -> dict[str, Count]:
     return counts
 
 
-def without_what_is_put_back(counts: dict[str, Count]) -> dict[str, Count]:
-    """The same with no errors for calls whose result is another call's."""
-    return {name: Count(count.calls, 0) if name in PUTS_BACK else count for name, count in counts.items()}
+def without_restored_results(counts: dict[str, Count]) -> dict[str, Count]:
+    """The same without errors of calls that print another call's result."""
+    return {name: Count(count.calls, 0) if name in RESTORES_RESULT else count for name, count in counts.items()}

@@ -1,4 +1,4 @@
-"""What runs in continuous integration: the action, and the jobs that the README shows, with captures made here."""
+"""The action for GitHub, and the CI jobs in the README, with captures made here."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ needs_strace = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.wh
 
 
 def script_of_the_action() -> str:
-    """The shell of the last step."""
+    """The shell script of the last step."""
     *_, script = re.findall(r"      run: \|\n((?:        .*\n|\n)+)", (ROOT / "action.yml").read_text(encoding="utf-8"))
     return textwrap.dedent(script)
 
 
 @pytest.fixture
 def command(tmp_path: Path) -> str:
-    """A search path on which `tracealyze` is this one."""
+    """A search path on which `tracealyze` is the one under test."""
     folder = tmp_path / "bin"
     folder.mkdir()
     wrapper = folder / "tracealyze"
@@ -52,7 +52,7 @@ def bash(script: str, folder: Path, path: str, **variables: str) -> subprocess.C
 
 
 def act(folder: Path, path: str, inputs: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run the last step of the action as the runner does."""
+    """Run the last step of the action like the runner."""
     names = ("CAPTURES", "BASELINE", "BUDGETS", "FAIL_ON", "SARIF", "JUNIT", "DEMO")
     variables = dict.fromkeys(names, "") | {"DEMO": "false"} | dict(inputs)
     files = {name: str(folder / name.lower()) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
@@ -71,7 +71,7 @@ def act(folder: Path, path: str, inputs: Mapping[str, str]) -> subprocess.Comple
         ({"DEMO": "true", "CAPTURES": ""}, 1, True),
     ],
 )
-def test_the_action_ends_as_the_check_does(
+def test_action_exits_like_check(
     inputs: dict[str, str], code: int, annotated: bool, tmp_path: Path, command: str
 ) -> None:
     done = act(tmp_path, command, inputs)
@@ -81,14 +81,14 @@ def test_the_action_ends_as_the_check_does(
     assert not (tmp_path / "pwned").exists()
 
 
-def test_the_action_writes_its_reports(tmp_path: Path, command: str) -> None:
+def test_action_writes_its_reports(tmp_path: Path, command: str) -> None:
     act(tmp_path, command, {"CAPTURES": SSH, "FAIL_ON": "error", "SARIF": "r.sarif", "JUNIT": "r.xml"})
     assert "### tracealyze check: failed" in (tmp_path / "github_step_summary").read_text(encoding="utf-8")
     assert '"version": "2.1.0"' in (tmp_path / "r.sarif").read_text(encoding="utf-8")
     assert "<testsuites" in (tmp_path / "r.xml").read_text(encoding="utf-8")
 
 
-def test_all_inputs_of_the_action_are_used() -> None:
+def test_action_uses_all_its_inputs() -> None:
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     declared = re.findall(r"^  ([a-z-]+):$", text.partition("outputs:")[0].partition("inputs:")[2], flags=re.MULTILINE)
     assert declared
@@ -96,13 +96,13 @@ def test_all_inputs_of_the_action_are_used() -> None:
 
 
 def shell_of(job: str) -> list[str]:
-    """The lines of a job that the README shows, without what installs."""
+    """The lines of a job in the README, without those that install."""
     lines = re.findall(r"^ +- (?:run: )?((?:for|tracealyze) .*)$", job, flags=re.MULTILINE)
     return [line.strip("\"'") if line[0] in "\"'" else line for line in lines]
 
 
 @needs_strace
-def test_the_jobs_of_the_readme_work(tmp_path: Path, command: str) -> None:
+def test_readme_jobs_work(tmp_path: Path, command: str) -> None:
     jobs = re.findall(r"```yaml\n(.*?)```", README, flags=re.DOTALL)
     assert len(jobs) == 2
     scenario = tmp_path / "scenario.sh"

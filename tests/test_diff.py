@@ -1,4 +1,4 @@
-"""diff: what changed, matched by what is the same in two runs, the largest first."""
+"""diff: what changed between runs, the largest change first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHUTDOWN = (SAMPLES / "shutdown" / "before.strace.xz", SAMPLES / "shutdown" / "a
 
 
 def capture(file: Path, pid: int, sleep_ms: int, program: str = "sleep", argument: str = "1") -> Path:
-    """A shell that runs one program, which sleeps."""
+    """Write the capture of a shell that runs one sleeping program."""
     child = pid + 1
     length = f"{sleep_ms / 1000:.6f}"
     end = 10 + sleep_ms / 1000
@@ -45,7 +45,7 @@ def document(run: Run, *arguments: str | Path) -> Any:
     return found
 
 
-def test_processes_are_matched_by_program_and_arguments_not_by_pid(run: Run, tmp_path: Path) -> None:
+def test_diff_matches_processes_by_command_line_not_pid(run: Run, tmp_path: Path) -> None:
     before, after = capture(tmp_path / "a", 100, 1000), capture(tmp_path / "b", 7000, 3000)
     found = document(run, before, after)
     [process] = [each for each in found["processes"] if each["program"] == "sleep"]
@@ -53,14 +53,14 @@ def test_processes_are_matched_by_program_and_arguments_not_by_pid(run: Run, tmp
     assert process["change_ns"] == pytest.approx(2_000_000_000, rel=0.01)
 
 
-def test_what_is_on_one_side_only_is_marked(run: Run, tmp_path: Path) -> None:
+def test_diff_marks_rows_on_one_side_only(run: Run, tmp_path: Path) -> None:
     before = capture(tmp_path / "a", 100, 1000, program="sleep")
     after = capture(tmp_path / "b", 100, 1000, program="snooze")
     status = {each["program"]: each["status"] for each in document(run, before, after)["processes"]}
     assert (status["sleep"], status["snooze"]) == ("vanished", "new")
 
 
-def test_the_median_of_several_runs_is_compared(run: Run, tmp_path: Path) -> None:
+def test_diff_compares_medians_of_several_runs(run: Run, tmp_path: Path) -> None:
     before = [capture(tmp_path / f"a{ms}", 100, ms) for ms in (1000, 1010, 9000)]
     after = [capture(tmp_path / f"b{ms}", 100, ms) for ms in (1000, 2000, 2010)]
     sides = [word for file in before for word in ("--before", file)] + [
@@ -71,7 +71,7 @@ def test_the_median_of_several_runs_is_compared(run: Run, tmp_path: Path) -> Non
     assert len(found["before"]) == 3
 
 
-def test_two_captures_of_the_same_differ_in_nothing(run: Run, tmp_path: Path) -> None:
+def test_diff_of_equal_captures_is_empty(run: Run, tmp_path: Path) -> None:
     found = document(run, capture(tmp_path / "a", 100, 1000), capture(tmp_path / "b", 900, 1000))
     assert not any(found[view] for view in ("classes", "processes", "calls", "targets"))
 
@@ -87,7 +87,7 @@ def test_two_captures_of_the_same_differ_in_nothing(run: Run, tmp_path: Path) ->
         ["a", "--before", "b", "--after", "c"],
     ],
 )
-def test_which_side_is_which_is_not_guessed(arguments: list[str], run: Run) -> None:
+def test_diff_does_not_guess_the_sides(arguments: list[str], run: Run) -> None:
     done = run("diff", *arguments)
     assert done.returncode == 2
     assert "BEFORE and AFTER" in done.stderr
@@ -108,14 +108,14 @@ def test_which_side_is_which_is_not_guessed(arguments: list[str], run: Run) -> N
         ("boot-devices", "boot-160.strace.xz", "boot-after-160.strace.xz", ["12,720 → 0", "readlink(dev/diskN)"]),
     ],
 )
-def test_the_stories_of_the_samples_are_told(sample: str, before: str, after: str, words: list[str], run: Run) -> None:
+def test_diff_explains_the_samples(sample: str, before: str, after: str, words: list[str], run: Run) -> None:
     done = run("diff", SAMPLES / sample / before, SAMPLES / sample / after, COLUMNS="110")
     assert done.returncode == 0, done.stderr
     for each in words:
         assert each in done.stdout
 
 
-def test_the_largest_change_comes_first(run: Run) -> None:
+def test_diff_lists_the_largest_change_first(run: Run) -> None:
     found = document(run, *SHUTDOWN)
     assert found["classes"][0]["class"] == "sleep"
     assert found["calls"][0]["shape"] == "clock_nanosleep()"
@@ -123,7 +123,7 @@ def test_the_largest_change_comes_first(run: Run) -> None:
     assert longest == sorted(longest, reverse=True)
 
 
-def test_each_form_shows_the_same_changes(run: Run) -> None:
+def test_diff_forms_show_the_same_changes(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(run("diff", *SHUTDOWN, "--format", "csv", "--only", "processes").stdout)))
     assert [row["argv"] for row in rows] == [row["argv"] for row in document(run, *SHUTDOWN)["processes"]]
     assert "| sleep 5 |" in run("diff", *SHUTDOWN, "--format", "markdown").stdout
@@ -131,7 +131,7 @@ def test_each_form_shows_the_same_changes(run: Run) -> None:
 
 
 @pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
-def test_a_program_that_was_changed_differs_in_what_was_changed(run: Run, tmp_path: Path) -> None:
+def test_diff_reports_the_change_of_a_real_program(run: Run, tmp_path: Path) -> None:
     (tmp_path / "data").write_text("x\n", encoding="utf-8")
     for name, script in (("before", "/bin/cat data; /bin/true"), ("after", "/bin/cat data data data; /bin/echo")):
         oracle.capture_as(["/bin/sh", "-c", script], tmp_path, "-f", "-ttt", "-T", "-y").rename(tmp_path / name)

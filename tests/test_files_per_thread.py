@@ -1,4 +1,4 @@
-"""Live captures of one program in one file (-f) and in a file per thread (-ff): the same story must come out."""
+"""Live captures of one program in one file (-f) and in a file per thread (-ff) must give the same answer."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import tracealyze
 
 pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=str(oracle.why_not()))
 
-# One after the other, each waited for in a way of its own: a child, a thread, a pipe from a child of a child.
+# Sleepers run one after the other, each awaited differently: a child, a thread, a pipe from a grandchild.
 PROGRAM = """
 import os, subprocess, threading, time
 if os.fork() == 0:
@@ -26,11 +26,11 @@ thread.join()
 subprocess.run(["sh", "-c", "echo $(sleep 0.4; echo done)"], stdout=subprocess.PIPE)
 """
 ATTEMPTS = 5
-ASKED_NS = {"a child": 300_000_000, "a thread": 350_000_000, "a program": 400_000_000}
+REQUESTED_NS = {"a child": 300_000_000, "a thread": 350_000_000, "a program": 400_000_000}
 
 
-def told(trace: tracealyze.Trace) -> Counter[str]:
-    """How long each of them slept on the path, and how long nobody knows what was waited for."""
+def path_time(trace: tracealyze.Trace) -> Counter[str]:
+    """The path time of each sleeper, and the path time of waits without a known cause."""
     sums: Counter[str] = Counter()
     for row in trace.partition:
         if row["class"] == "sleep":
@@ -42,21 +42,21 @@ def told(trace: tracealyze.Trace) -> Counter[str]:
     return sums
 
 
-def is_told(trace: tracealyze.Trace) -> bool:
-    """Whether nearly all that was slept is on the path; on a busy machine, the others may still work meanwhile."""
-    sums = told(trace)
-    slept = all(sums[who] >= 0.8 * asked_ns for who, asked_ns in ASKED_NS.items())
+def is_complete(trace: tracealyze.Trace) -> bool:
+    """Whether nearly all sleep is on the path; on a busy machine, other tasks may still be working."""
+    sums = path_time(trace)
+    slept = all(sums[who] >= 0.8 * requested_ns for who, requested_ns in REQUESTED_NS.items())
     return slept and sums["unresolved"] <= 0.1 * trace.window.wall_ns
 
 
 @pytest.mark.parametrize("options", [["-f"], ["-ff"], ["-f", "-y"], ["-ff", "-y"]], ids=" ".join)
-def test_who_everybody_waited_for_is_the_same_in_a_file_per_thread(options: list[str], tmp_path: Path) -> None:
+def test_files_per_thread_give_the_same_critical_path(options: list[str], tmp_path: Path) -> None:
     for attempt in range(ATTEMPTS):
         folder = tmp_path / str(attempt)
         folder.mkdir()
         log = oracle.capture_as([sys.executable, "-S", "-c", PROGRAM], folder, *options, "-ttt", "-T")
         trace = tracealyze.read(log)
         assert sum(row["exclusive_ns"] for row in trace.partition) == trace.window.wall_ns
-        if is_told(trace):
+        if is_complete(trace):
             return
-    pytest.fail(f"in none of {ATTEMPTS} captures: {dict(told(trace))}")
+    pytest.fail(f"in none of {ATTEMPTS} captures: {dict(path_time(trace))}")

@@ -1,4 +1,4 @@
-"""The gate against real regressions, planted in a program and captured here, and against the program as it was."""
+"""The gate on real regressions, planted in a program and captured here, and on the unchanged program."""
 
 from __future__ import annotations
 
@@ -57,17 +57,17 @@ def checked(baseline: Baseline, *runs: Run) -> Verdict:
     return verdict(runs, Asked(baseline=baseline, baseline_path="base.json", fail_on=FailOn.WARNING))
 
 
-def told(found: Verdict) -> list[str]:
+def failures(found: Verdict) -> list[str]:
     return [f"{each.metric} {each.told} {each.why}" for each in found.of(Outcome.FAILED)]
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_a_planted_regression_fails_by_its_name(kind: str, accepted: Baseline, tmp_path: Path) -> None:
+def test_gate_fails_on_the_planted_regression(kind: str, accepted: Baseline, tmp_path: Path) -> None:
     change, metric = CHANGES[kind]
     found = checked(accepted, captured(tmp_path, "worse", change))
     assert found.status is Status.FAILED
     names = [judgement.metric for judgement in found.of(Outcome.FAILED)]
-    assert metric in names, told(found)
+    assert metric in names, failures(found)
     explained = next(each for each in found.of(Outcome.FAILED) if each.metric == metric).explanation
     assert explained is not None
     assert explained.differences
@@ -76,7 +76,7 @@ def test_a_planted_regression_fails_by_its_name(kind: str, accepted: Baseline, t
 
 @contextmanager
 def busy(processes: int) -> Iterator[None]:
-    """Keep the machine busy."""
+    """Put load on the machine."""
     running = [subprocess.Popen(["/bin/sh", "-c", "while :; do :; done"]) for _ in range(processes)]
     try:
         yield
@@ -86,13 +86,13 @@ def busy(processes: int) -> Iterator[None]:
             each.wait()
 
 
-def test_the_unchanged_program_passes_idle_and_under_load(accepted: Baseline, tmp_path: Path) -> None:
+def test_gate_passes_the_unchanged_program_under_load(accepted: Baseline, tmp_path: Path) -> None:
     idle = [captured(tmp_path, f"idle{number}") for number in range(RECAPTURES)]
     with busy(8):
         loaded = [captured(tmp_path, f"loaded{number}") for number in range(RECAPTURES)]
     for run in [*idle, *loaded]:
         found = checked(accepted, run)
-        assert found.status is Status.PASSED, told(found)
+        assert found.status is Status.PASSED, failures(found)
     for runs in (idle, loaded, idle + loaded):
         found = checked(accepted, *runs)
-        assert found.status is Status.PASSED, told(found)
+        assert found.status is Status.PASSED, failures(found)

@@ -1,4 +1,4 @@
-"""Names that a program makes up anew in each run: temporary files, hashes, ids. They are no difference between runs."""
+"""Names that a program generates in each run, such as temporary files, hashes and ids, do not count as differences."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ from tracealyze.compare.name_patterns import differ_in_made_up_names
         ("/srv/alpha.db", "/srv/gamma.db", False),
     ],
 )
-def test_made_up_names_are_told_from_chosen_ones(one: str, other: str, same: bool) -> None:
+def test_generated_names_differ_from_chosen_ones(one: str, other: str, same: bool) -> None:
     assert differ_in_made_up_names(one, other) is same
     assert differ_in_made_up_names(other, one) is same
 
 
 def capture(file: Path, name: str, syncs: int) -> str:
-    """A program that syncs a file so many times, each in 4 ms."""
+    """Write the capture of a program that syncs a file, each time in 4 ms."""
     sync = f"fsync(3</tmp/{name}>) = 0 <0.004000>"
     write = f'write(3</tmp/{name}>, "x"..., 12) = 12 <0.000020>'
     calls = ['execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.0005>', "brk(NULL) = 0x5581 <0.00001>"]
@@ -46,8 +46,8 @@ def capture(file: Path, name: str, syncs: int) -> str:
     return file.name
 
 
-def test_a_finding_about_another_made_up_name_is_not_new(tmp_path: Path, run: Run) -> None:
-    """It was believed that a finding is another one where its file has another name."""
+def test_finding_with_another_generated_name_is_not_new(tmp_path: Path, run: Run) -> None:
+    """A finding was wrongly considered new because its file had another name."""
     old = [capture(tmp_path / f"old{n}.strace", name, 400) for n, name in enumerate(("qYVvrXZ", "qTdYByr", "q0GDna6"))]
     new = capture(tmp_path / "new.strace", "qZZ9kLm", 400)
     assert run("baseline", "create", *old, cwd=tmp_path).returncode == 0
@@ -59,8 +59,8 @@ def test_a_finding_about_another_made_up_name_is_not_new(tmp_path: Path, run: Ru
     assert "finding[sync-storm] 0 → 1" in run("check", other, "--fail-on", "info", cwd=tmp_path).stdout
 
 
-def test_what_made_the_difference_is_told_though_each_run_has_its_own_name(tmp_path: Path, run: Run) -> None:
-    """It was believed that the median over the runs is nothing, and so that no more is done than before."""
+def test_gate_explains_a_difference_in_generated_names(tmp_path: Path, run: Run) -> None:
+    """The median over the runs was wrongly zero, so the increase was not explained."""
     old = [capture(tmp_path / "old.strace", "qYVvrXZ", 1)]
     new = [capture(tmp_path / f"new{n}.strace", name, 400) for n, name in enumerate(("qTdYByr", "q0GDna6", "qZZ9kLm"))]
     assert run("baseline", "create", *old, cwd=tmp_path).returncode == 0
@@ -70,19 +70,19 @@ def test_what_made_the_difference_is_told_though_each_run_has_its_own_name(tmp_p
     assert "tool fsync(/tmp/qZZ9kLm): 1 → 400\n    line " in done.stdout
 
 
-def test_a_budget_is_explained_by_what_was_there_before(tmp_path: Path, run: Run) -> None:
+def test_gate_explains_a_budget_by_the_baseline(tmp_path: Path, run: Run) -> None:
     old = capture(tmp_path / "old.strace", "journal", 9)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
     assert "tool fsync(/tmp/journal): 9 → 9" in run("check", old, "--budget", "fsyncs <= 3", cwd=tmp_path).stdout
 
 
-def test_a_finding_of_a_renamed_program_is_not_new(tmp_path: Path, run: Run) -> None:
-    """It was believed that another version of an interpreter has all its findings for the first time."""
+def test_finding_of_a_renamed_program_is_not_new(tmp_path: Path, run: Run) -> None:
+    """All findings of a new version of an interpreter were wrongly considered new."""
     old, new = (capture(tmp_path / f"{name}.strace", "journal", 400) for name in ("old", "new"))
     both = tmp_path / "both.strace"
     text = (tmp_path / new).read_text(encoding="utf-8").replace("/bin/tool", "/opt/tool-2")
     (tmp_path / new).write_text(text, encoding="utf-8")
-    # The old program is still there: then the new one is another one.
+    # The old program still runs, so the new one is a different program.
     lines = text.splitlines()
     both.write_text("\n".join([lines[0].replace("/opt/tool-2", "/bin/tool"), *lines, ""]), encoding="utf-8")
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0

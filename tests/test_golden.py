@@ -1,4 +1,4 @@
-"""What users see, kept as files. TRACEALYZE_BLESS=1 writes them anew; a missing one is written."""
+"""Golden files of the output that users see. TRACEALYZE_BLESS=1 rewrites them; a missing one is written."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ COMMANDS = {
     "stages": ["stages"],
 }
 
-# Every capture has its report, and every log its stages; the others are shown for the first capture of each sample.
+# Every capture has a report, and every log its stages; other commands have the first capture of each sample.
 FIRST = {file.parent: file for file in reversed(captures_of_samples())}
 CASES = [
     (capture, name)
@@ -32,7 +32,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("capture", "name"), CASES, ids=lambda case: getattr(case, "name", case))
-def test_the_output_is_the_one_that_was_reviewed(capture: Path, name: str, run: Run) -> None:
+def test_output_equals_the_golden_file(capture: Path, name: str, run: Run) -> None:
     relative = capture.relative_to(ROOT)
     columns = "160" if name.endswith("-160") else "80"
     shown = run(*COMMANDS[name], relative, COLUMNS=columns)
@@ -44,6 +44,6 @@ def test_the_output_is_the_one_that_was_reviewed(capture: Path, name: str, run: 
     assert shown.stdout == golden.read_text(encoding="utf-8")
 
 
-def test_each_golden_file_belongs_to_a_sample() -> None:
+def test_golden_files_belong_to_samples() -> None:
     known = {f"{capture.parent.name}/{capture.name}.{name}.txt" for capture, name in CASES}
     assert {str(file.relative_to(GOLDEN)) for file in GOLDEN.glob("*/*.txt")} <= known

@@ -1,4 +1,4 @@
-"""Imports point one way, no files import each other in a circle, and starting does not load what is not used."""
+"""Imports point one way, there is no circle of files, and starting does not load unused modules."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ MODULES = {name_of(file): file for file in FILES}
 
 @cache
 def imported(file: Path) -> frozenset[str]:
-    """The modules that a file imports, anywhere in it, for types too."""
+    """The modules that a file imports, anywhere in it, including those for types."""
     return frozenset(_imported(file))
 
 
@@ -74,11 +74,11 @@ def test_imports_point_downward(name: str) -> None:
     assert not {other for other in used if LEVELS[other] > LEVELS[layer(name)]}
 
 
-def test_no_layer_is_listed_that_does_not_exist() -> None:
+def test_layers_list_existing_modules() -> None:
     assert {layer(name) for name in MODULES} | {"_engine"} == set(LEVELS)
 
 
-def test_no_files_import_each_other_in_a_circle() -> None:
+def test_files_have_no_import_circle() -> None:
     left = {name: {other for other in imported(file) if other in MODULES} - {name} for name, file in MODULES.items()}
     while free := {name for name in left if not left[name] or not any(name in needed for needed in left.values())}:
         left = {name: needed - free for name, needed in left.items() if name not in free}
@@ -86,12 +86,12 @@ def test_no_files_import_each_other_in_a_circle() -> None:
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_neither_rules_nor_parsers_are_imported(name: str) -> None:
+def test_rules_and_parsers_are_not_imported(name: str) -> None:
     assert not {"rules", "parsers"} & {other.split(".")[0] for other in imported(MODULES[name])}
 
 
-def test_summarize_does_not_load_what_it_does_not_use() -> None:
-    # The grammar is needed once, to make the rules ready.
+def test_summarize_does_not_load_unused_modules() -> None:
+    # The grammar is needed once, to compile the rules.
     rules()
     heavy = {"pandas", "numpy", "pyarrow", "pyparsing", "pydantic", "rich.console"}
     program = (

@@ -1,4 +1,4 @@
-"""What strace counts while it writes a log is what we count when we read it."""
+"""Our counts from a log equal those that strace made while it wrote the log."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_
 
 @dataclass(frozen=True)
 class Target:
-    """A small program, and the tools without which it cannot run."""
+    """A small program, and the tools that it needs."""
 
     language: str
     text: str
@@ -165,7 +165,7 @@ TARGETS = {
         child = os.fork()
         if child == 0: time.sleep(0.2); os._exit(0)
         for _ in range(3):
-            # Again and again, so that one before the pause does no harm.
+            # Repeatedly, so that a signal before the pause does no harm.
             signal.setitimer(signal.ITIMER_REAL, 0.005, 0.2)
             signal.pause()
             signal.setitimer(signal.ITIMER_REAL, 0.005)
@@ -202,12 +202,12 @@ TARGETS = {
 }
 
 
-# Their own words would stand among those of strace.
+# Programs with output of their own would mix it with strace's.
 WRITE_STDERR = {"storm of execs", "tar", "git", "writer without a reader"}
 
 
 def command(name: str) -> list[str]:
-    """How to run a target; without its tools it is skipped."""
+    """The command of a target; the test is skipped without its tools."""
     target = TARGETS[name]
     missing = [tool for tool in target.needs if not shutil.which(tool)]
     if missing:
@@ -220,20 +220,20 @@ def captured(name: str, folder: Path, *options: str) -> Path:
 
 
 def assert_counts_equal(trace: tracealyze.Trace, log: Path) -> None:
-    """Calls and errors of each syscall are those of strace's table in this log."""
-    ours, theirs = oracle.as_the_table_counts(trace), oracle.own_table(log)
+    """Calls and errors of each syscall equal those in strace's table at the end of the log."""
+    ours, theirs = oracle.count_like_strace(trace), oracle.own_table(log)
     assert theirs["execve"].calls > 0
-    assert oracle.without_what_is_put_back(ours) == oracle.without_what_is_put_back(theirs)
+    assert oracle.without_restored_results(ours) == oracle.without_restored_results(theirs)
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_calls_and_errors_are_those_that_strace_counted(name: str, tmp_path: Path) -> None:
+def test_calls_and_errors_equal_the_counts_of_strace(name: str, tmp_path: Path) -> None:
     log = captured(name, tmp_path)
     assert_counts_equal(tracealyze.read(log), log)
 
 
 @pytest.mark.parametrize("name", sorted(set(TARGETS) - WRITE_STDERR))
-def test_messages_in_a_copy_of_stderr_cost_no_call_and_no_line(name: str, tmp_path: Path) -> None:
+def test_messages_in_stderr_lose_no_call_and_no_line(name: str, tmp_path: Path) -> None:
     log = oracle.capture_stderr(command(name), tmp_path)
     trace = tracealyze.read(log)
     assert_counts_equal(trace, log)
@@ -241,7 +241,7 @@ def test_messages_in_a_copy_of_stderr_cost_no_call_and_no_line(name: str, tmp_pa
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_a_log_split_into_a_file_per_thread_counts_the_same(name: str, tmp_path: Path) -> None:
+def test_log_split_into_files_per_thread_counts_the_same(name: str, tmp_path: Path) -> None:
     log = captured(name, tmp_path)
     lines = oracle.split(log, tmp_path / "thread")
     trace = tracealyze.read(tmp_path / "thread")
@@ -250,8 +250,8 @@ def test_a_log_split_into_a_file_per_thread_counts_the_same(name: str, tmp_path:
 
 
 @pytest.mark.parametrize("name", ["spawn", "python"])
-def test_files_per_thread_count_what_another_run_of_the_program_counts(name: str, tmp_path: Path) -> None:
-    # strace does not take -C with -ff. These programs make the same calls in each run.
+def test_files_per_thread_count_the_same_as_another_run(name: str, tmp_path: Path) -> None:
+    # strace does not support -C with -ff. These programs make the same calls in each run.
     first = oracle.capture_as(command(name), tmp_path, "-f", "-c")
     oracle.run(["strace", "-ff", "-ttt", "-T", "-o", str(tmp_path / "thread"), *command(name)], tmp_path)
     assert_counts_equal(tracealyze.read(tmp_path / "thread"), first)
@@ -264,7 +264,7 @@ def test_counts_need_no_clock_and_no_durations(options: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("name", TARGETS)
-def test_each_line_is_counted_once_and_none_is_lost(name: str, tmp_path: Path) -> None:
+def test_lines_are_counted_once_and_none_is_lost(name: str, tmp_path: Path) -> None:
     log = captured(name, tmp_path, "-y")
     trace = tracealyze.read(log)
     lines = log.read_bytes().count(b"\n")
@@ -273,18 +273,18 @@ def test_each_line_is_counted_once_and_none_is_lost(name: str, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("options", [["-yy"], ["-n", "-i"], ["-r"], ["-v", "-s", "300"], ["-x", "-X", "verbose"]])
-def test_options_that_change_the_text_change_no_count(options: list[str], tmp_path: Path) -> None:
+def test_options_that_change_the_text_keep_the_counts(options: list[str], tmp_path: Path) -> None:
     log = captured("loopback network", tmp_path, *options)
     assert_counts_equal(tracealyze.read(log), log)
 
 
 @pytest.mark.parametrize("name", ["threads", "signals", "loopback network", "children of all kinds", "storm of execs"])
-def test_sum_of_durations_is_the_wall_time_that_strace_summed(name: str, tmp_path: Path) -> None:
+def test_sum_of_durations_equals_that_of_strace(name: str, tmp_path: Path) -> None:
     log = captured(name, tmp_path, "-w")
     table = tracealyze.read(log).calls(by=["syscall"])
     ours_us = {row["syscall"]: row["total_ns"] / 1000 for row in table}
     theirs_us = oracle.own_seconds(log)
     for row in table:
-        # strace cuts each <T> down to whole microseconds before it prints it, and its own sum once.
+        # strace truncates each printed <T> to whole microseconds, but its own sum only once.
         syscall, calls = row["syscall"], row["calls"]
         assert -2 <= theirs_us.get(syscall, 0) * 1e6 - ours_us[syscall] <= calls + 2, syscall

@@ -1,4 +1,4 @@
-"""The partition taken together: groups add up to the whole, and say what their pieces have in common."""
+"""Groups of the partition add up to the window, and show what their pieces have in common."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def trace() -> tracealyze.Trace:
         ("/^408:.*fcntl/", "/^12186:.*\\| : \\{/"),
     ],
 )
-def test_the_login_is_the_same_however_its_window_is_named(start: str, end: str, trace: tracealyze.Trace) -> None:
+def test_window_is_the_same_however_it_is_named(start: str, end: str, trace: tracealyze.Trace) -> None:
     login = trace.select(start=start, end=end)
     (quota,) = (row for row in login.partition_by(["pid"]) if row["pid"] == 12200)
     assert quota["exclusive_ns"] == 10_260_900_000
@@ -45,7 +45,7 @@ def test_the_login_is_the_same_however_its_window_is_named(start: str, end: str,
 
 
 @pytest.mark.parametrize("by", [["pid"], ["program", "class"], ["syscall", "op", "target"], list(KEYS)])
-def test_groups_are_the_sums_of_their_pieces(by: list[str], trace: tracealyze.Trace) -> None:
+def test_partition_groups_are_sums_of_their_pieces(by: list[str], trace: tracealyze.Trace) -> None:
     sums: Counter[tuple[object, ...]] = Counter()
     for row in trace.partition:
         sums[tuple(row[key] for key in by)] += row["exclusive_ns"]
@@ -53,12 +53,12 @@ def test_groups_are_the_sums_of_their_pieces(by: list[str], trace: tracealyze.Tr
 
 
 @pytest.mark.parametrize("by", [["pid"], ["program"], ["class", "target"], ["syscall", "op"], ["resolved", "pid"], []])
-def test_a_column_that_is_no_key_tells_what_all_pieces_agree_in(by: list[str], trace: tracealyze.Trace) -> None:
+def test_partition_column_shows_the_value_all_pieces_share(by: list[str], trace: tracealyze.Trace) -> None:
     for group in trace.partition_by(by):
         pieces = [row for row in trace.partition if all(row[key] == group[key] for key in by)]
         assert group["pieces"] == len(pieces)
         assert group["targets"] == len({row["target"] for row in pieces})
-        # Each process of this capture has an id of its own.
+        # Each process of this capture has a different id.
         assert group["processes"] == len({row["pid"] for row in pieces})
         for key in KEYS:
             values = {row[key] for row in pieces}
@@ -73,25 +73,25 @@ def test_a_column_that_is_no_key_tells_what_all_pieces_agree_in(by: list[str], t
         Scope({"program": ["/usr/sbin/quota"]}, {"target": ["/dev/zfs"]}),
     ],
 )
-def test_what_a_scope_has_and_what_is_apart_from_it_are_the_whole(scope: Scope, trace: tracealyze.Trace) -> None:
+def test_scope_and_its_complement_are_the_whole(scope: Scope, trace: tracealyze.Trace) -> None:
     inside = sum(trace.partition_by(["class"], scope).column("exclusive_ns"))
     outside = sum(trace.partition_by(["class"], apart_from=[scope]).column("exclusive_ns"))
     assert 0 < inside < inside + outside == trace.window.wall_ns
 
 
-def test_small_groups_and_further_ones_are_left_out(trace: tracealyze.Trace) -> None:
+def test_partition_omits_small_and_further_groups(trace: tracealyze.Trace) -> None:
     costs = trace.partition_by(["syscall"]).column("exclusive_ns")
     assert trace.partition_by(["syscall"], min_ns=costs[2]).column("exclusive_ns") == costs[:3]
     assert trace.partition_by(["syscall"], limit=2).column("exclusive_ns") == costs[:2]
 
 
-def test_a_misspelt_key_is_told_with_the_right_one(trace: tracealyze.Trace) -> None:
+def test_misspelt_key_error_names_the_right_one(trace: tracealyze.Trace) -> None:
     with pytest.raises(WrongUsage, match='Did you mean "program"'):
         trace.partition_by(["pid"], Scope({"progam": ["sh"]}))
 
 
 @each_sample
-def test_the_document_written_by_its_parts_is_the_document(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_document_written_in_parts_is_the_document(capture: Path, capsys: pytest.CaptureFixture[str]) -> None:
     summary = tracealyze.read(capture).summary()
     write_parts(summary.parts())
     written = capsys.readouterr().out
@@ -99,9 +99,9 @@ def test_the_document_written_by_its_parts_is_the_document(capture: Path, capsys
     assert written.count("\n") < text(summary.document()).count("\n"), "rows of long tables are a line each"
 
 
-def test_calls_over_an_edge_that_was_asked_for_are_told(trace: tracealyze.Trace) -> None:
+def test_window_reports_calls_across_its_boundary(trace: tracealyze.Trace) -> None:
     assert trace.window.cut_calls == 0
-    # From the middle of an ioctl on, to its end: sums of calls have what lies before, the path has not.
+    # From the middle of an ioctl to its end: call totals include the time before the window, the path does not.
     cut = trace.select(start="4.12", end="4.1525").window
     assert cut.wall_ns == 32_500_000
     assert cut.cut_calls >= 1
@@ -113,7 +113,7 @@ def stamp(us: int) -> str:
 
 
 def lines_of_many_processes(number: int, large: bool = False) -> str:
-    """A shell that runs many programs one after the other, each 10 ms, and perhaps one as long as all these."""
+    """A shell that runs many programs one after the other, 10 ms each, and optionally one as long as all of them."""
     lines, at_us = [f'1 {stamp(0)} execve("/bin/sh", ["sh"], 0x7ffd /* 1 var */) = 0 <0.000100>'], 1000
     for pid in range(2, 2 + number + large):
         took_us = 10_000 * (number if pid == 2 + number else 1)
@@ -130,7 +130,7 @@ def lines_of_many_processes(number: int, large: bool = False) -> str:
 
 
 @pytest.mark.parametrize("large", [False, True])
-def test_many_small_processes_are_told_by_their_programs(large: bool, strace: Callable[[str], Path]) -> None:
+def test_partition_groups_many_small_processes_by_program(large: bool, strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(lines_of_many_processes(60, large)))
     pieces = folded(trace, 10)
     outer = {piece.name: piece for piece in pieces if piece.depth == 0}
@@ -142,18 +142,16 @@ def test_many_small_processes_are_told_by_their_programs(large: bool, strace: Ca
     assert [(piece.target, piece.exclusive_ns) for piece in reads] == [("30 targets", 30 * 5_000_000)] * 2
 
 
-def test_few_processes_are_told_one_by_one(strace: Callable[[str], Path]) -> None:
+def test_partition_lists_few_processes_one_by_one(strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(lines_of_many_processes(6)))
     outer = [piece for piece in folded(trace, 6) if piece.depth == 0]
     assert [piece.name for piece in outer[:2]] == ["pid 2 /bin/as", "pid 3 /bin/cc"]
-    # The shell itself, and what each of the others was before its own program.
+    # The shell itself, and each of the others before it ran its own program.
     assert outer[6].name == "1 more process"
     assert sum(piece.exclusive_ns for piece in outer) == trace.window.wall_ns
 
 
-def test_the_path_through_many_small_processes_is_its_longest_stretches(
-    run: Run, strace: Callable[[str], Path]
-) -> None:
+def test_path_of_many_processes_shows_its_longest_stretches(run: Run, strace: Callable[[str], Path]) -> None:
     capture = strace(lines_of_many_processes(300))
     shown = run("critical-path", capture, "--json")
     rows = json.loads(shown.stdout)

@@ -1,4 +1,4 @@
-"""The rules: each explains itself in five parts and carries examples, found and not found."""
+"""The rules: each explains itself in five parts and has examples, found and not found."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CASES = [(rule, example) for rule in rules() for example in rule.examples]
 
 
 @pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
-def test_a_rule_explains_itself_and_has_both_kinds_of_examples(rule: Rule) -> None:
+def test_rule_has_an_explanation_and_both_kinds_of_examples(rule: Rule) -> None:
     assert list(rule.explain) == list(EXPLANATION)
     assert {bool(example.findings) for example in rule.examples} == {True, False}
 
@@ -30,20 +30,20 @@ _OF_ONE_ROW = re.compile("mean|interval|p50|p90|p99|usual")
 
 
 @pytest.mark.parametrize("rule", [rule for rule in rules() if rule.group], ids=lambda rule: rule.name)
-def test_what_a_group_of_rows_may_lack_is_said_in_words_that_can_be_left_out(rule: Rule) -> None:
-    """Of several rows a mean or a target is not known, and a message with "unknown" in it is no message."""
+def test_message_has_optional_words_for_missing_values(rule: Rule) -> None:
+    """A group of rows may have no mean or target, and "unknown" does not belong in a message."""
     said = set(re.findall(r"[{](\w+)", rule.message + rule.advice)) - set(rule.words) - set(rule.group) - {"program"}
     types = {name: kind for table, name, kind, _, _ in SCHEMA if table == rule.table}
     assert not [name for name in said if types.get(name) == "dict" or (name in types and _OF_ONE_ROW.search(name))]
 
 
-def test_codes_are_given_out_once() -> None:
+def test_codes_are_unique() -> None:
     codes = [rule.code for rule in rules()]
     assert len(set(codes)) == len(codes)
 
 
 @pytest.mark.parametrize(("rule", "example"), CASES, ids=lambda case: case.name)
-def test_a_rule_finds_in_its_examples_what_they_say(rule: Rule, example: Example, tmp_path: Path) -> None:
+def test_rule_examples_give_their_findings(rule: Rule, example: Example, tmp_path: Path) -> None:
     if example.n_from:
         assert len(_across(example, rule)) == example.findings
         return
@@ -62,7 +62,7 @@ def _in_samples(file: Path) -> str:
 
 
 def _across(example: Example, rule: Rule) -> list[dict[str, Any]]:
-    """What a rule says about the captures of a sample whose names tell their sizes."""
+    """The findings of a rule on the captures of a sample, with the sizes from their names."""
     named = [(re.search(example.n_from or "", file.name), file) for file in captures_of_samples()]
     mine = [(match, file) for match, file in named if match and file.parent.name == example.sample]
     return findings(scaling([(float(match[1]), Run(tracealyze.read(file))) for match, file in mine]), [rule])

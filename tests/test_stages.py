@@ -1,4 +1,4 @@
-"""Items and stages of logs: what the same messages are said of again and again, and what each further item costs."""
+"""Items and stages of logs: which items go through the same messages, and what each additional item costs."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def log(tmp_path: Path) -> Log:
 
 
 def staged(stages: Sequence[str], items: Sequence[str], begin_ms: Callable[[int, int], int]) -> str:
-    """A log in which each item goes through the stages: `begin_ms` of item and stage."""
+    """A log in which each item goes through the stages: `begin_ms` takes an item and a stage."""
     lines = [
         (begin_ms(item, stage), text.format(name))
         for item, name in enumerate(items)
@@ -41,7 +41,7 @@ def staged(stages: Sequence[str], items: Sequence[str], begin_ms: Callable[[int,
     return "".join(f"[{ms // 1000:5}.{ms % 1000:03}000] {text}\n" for ms, text in sorted(lines))
 
 
-def test_jails_queue_before_and_overlap_after() -> None:
+def test_stages_show_jails_that_queue_before_and_overlap_after() -> None:
     (before,), (after,) = tracealyze.read(BEFORE).items, tracealyze.read(AFTER).items
     assert (before["item"], before["items"], after["items"]) == ("jail N", 6, 6)
     assert 320 * MS < before["marginal_ns"] < 340 * MS
@@ -50,7 +50,7 @@ def test_jails_queue_before_and_overlap_after() -> None:
     assert after["effective"] > 4
 
 
-def test_jails_of_which_each_adds_its_whole_cost_run_one_at_a_time(log: Log) -> None:
+def test_stages_show_jails_that_run_one_at_a_time(log: Log) -> None:
     """Sixteen jails in 132 s: 8.25 s each."""
     trace = log(
         staged(["jail {}: start", "jail {}: up"], [*map(str, range(1, 17))], lambda jail, up: 8250 * (jail + up))
@@ -69,7 +69,7 @@ def test_items_with_names_are_one_kind(log: Log) -> None:
     assert [each["message"] for each in trace.stages] == ["NAME: starting", "NAME: network up", "NAME: ready"]
 
 
-def test_stays_of_an_item_last_until_its_own_next_message(log: Log) -> None:
+def test_stage_lasts_until_the_next_message_of_its_item(log: Log) -> None:
     trace = log(staged(["job {}: begin", "job {}: end"], ["1", "2", "3"], lambda job, end: 10 * job + 1000 * end))
     begin, end = trace.stages
     assert (begin["total_ns"], begin["mean_ns"], end["total_ns"]) == (3000 * MS, 1000 * MS, None)
@@ -106,19 +106,19 @@ OTHERS = "".join(
 
 
 @pytest.mark.parametrize("text", [BOOT, LINK, CLOCK, OTHERS], ids=["boot", "link", "clock", "others"])
-def test_messages_that_have_nothing_in_common_are_about_no_items(text: str, log: Log) -> None:
+def test_unrelated_messages_have_no_items(text: str, log: Log) -> None:
     trace = log(text)
     assert list(trace.items) == []
     assert not {"serial-items", "queued-items"} & {finding.name for finding in trace.findings}
 
 
-def test_connections_that_come_now_and_then_are_not_accused(log: Log) -> None:
+def test_occasional_connections_are_not_serial_items(log: Log) -> None:
     stages = ["conn {}: accepted", "conn {}: closed"]
     trace = log(staged(stages, [*map(str, range(40))], lambda conn, end: 2000 * conn + (conn % 7) * 90 + 30 * end))
     assert not {"serial-items", "queued-items"} & {finding.name for finding in trace.findings}
 
 
-def test_a_clock_of_whole_seconds_does_not_say_how_many_ran_at_once(log: Log) -> None:
+def test_clock_of_whole_seconds_gives_no_parallelism(log: Log) -> None:
     text = "".join(
         f"Nov 21 07:45:{second:02} host rc: jail {jail}: {what}\n"
         for jail in range(1, 9)
@@ -128,7 +128,7 @@ def test_a_clock_of_whole_seconds_does_not_say_how_many_ran_at_once(log: Log) ->
     assert (row["parallel"], row["effective"]) == (None, None)
 
 
-def test_a_log_that_is_cut_leaves_items_unfinished(log: Log) -> None:
+def test_truncated_log_leaves_items_unfinished(log: Log) -> None:
     whole = staged(
         ["jail {}: start", "jail {}: up"], [*map(str, range(8))], lambda jail, up: 10 * jail + 1000 * up * (jail + 1)
     )
@@ -140,19 +140,19 @@ def document(run: Run, *arguments: str | Path) -> Any:
     return json.loads(run(*arguments, "--json").stdout)
 
 
-def test_the_command_and_the_summary_tell_the_same(run: Run) -> None:
-    told, summary = document(run, "stages", BEFORE), document(run, "summarize", BEFORE)
+def test_stages_command_and_summary_agree(run: Run) -> None:
+    shown, summary = document(run, "stages", BEFORE), document(run, "summarize", BEFORE)
     for name in ("items", "stages"):
-        assert [{key: row[key] for key in row if key != "capture"} for row in told[name]] == summary[name]
+        assert [{key: row[key] for key in row if key != "capture"} for row in shown[name]] == summary[name]
 
 
-def test_several_logs_stand_side_by_side(run: Run) -> None:
+def test_stages_lists_several_logs(run: Run) -> None:
     shown = run("stages", BEFORE, AFTER).stdout
     assert "before ms  after ms" in shown
     assert "294.059    34.691  jail N: has the lock" in shown
 
 
-def test_calls_have_no_stages(run: Run, strace: Callable[[str], Path]) -> None:
+def test_captures_of_calls_have_no_stages(run: Run, strace: Callable[[str], Path]) -> None:
     shown = run("stages", strace('1 1700000010.000000 read(3, "x", 1) = 1 <0.000010>\n'))
     assert shown.returncode == 0
     assert "Only logs have stages" in shown.stderr

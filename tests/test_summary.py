@@ -1,4 +1,4 @@
-"""The document of `summarize --json`: its keys, and the identities that must hold in every capture."""
+"""The document of `summarize --json`: its keys, and the identities that hold in every capture."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ each_sample = pytest.mark.parametrize("capture", SAMPLES, ids=lambda file: file.
 
 
 @each_sample
-def test_the_document_has_the_promised_keys_and_adds_up(capture: Path, run: Run) -> None:
+def test_summary_has_the_promised_keys_and_adds_up(capture: Path, run: Run) -> None:
     document = json.loads(run("summarize", "--json", capture).stdout)
     assert document["schema"] == "tracealyze.summary/1"
     assert {"start_ns", "end_ns", "wall_ns", "root_pid", "root_program"} <= set(document["window"])
@@ -44,7 +44,7 @@ def test_the_document_has_the_promised_keys_and_adds_up(capture: Path, run: Run)
 
 
 @each_sample
-def test_rows_add_up_to_the_totals(capture: Path, run: Run) -> None:
+def test_summary_rows_add_up_to_the_totals(capture: Path, run: Run) -> None:
     document = json.loads(run("summarize", "--json", capture).stdout)
     for name in ("processes", "syscalls"):
         assert sum(row["calls"] for row in document[name]) == document["totals"]["calls"]
@@ -54,11 +54,11 @@ def test_rows_add_up_to_the_totals(capture: Path, run: Run) -> None:
 
 
 @each_sample
-def test_reading_twice_gives_the_same(capture: Path, run: Run) -> None:
+def test_summary_is_the_same_when_read_twice(capture: Path, run: Run) -> None:
     assert run("summarize", "--json", capture).stdout == run("summarize", "--json", capture).stdout
 
 
-def test_slack_is_told_where_only_the_end_of_a_process_was_waited_for(strace: Callable[[str], Path]) -> None:
+def test_slack_is_known_if_only_the_exit_was_awaited(strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(SLACK))
     rows = {row["pid"]: row["slack_ns"] for row in trace.summary().document()["processes"]}
     assert rows == {1: None, 2: 600_000_000, 3: 0, 4: None}

@@ -1,4 +1,4 @@
-"""What does not fit: names lose their folders first, and a program that the tracer cut is named all the same."""
+"""Narrow terminals: paths lose their folders first, and a program whose path the tracer cut still has a name."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ COMPILER = "7 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet one.c"
         ("/usr/bin/" + "x" * 30, 10, "…/xxxxxxx…"),
     ],
 )
-def test_the_end_of_a_path_is_kept_longest(text: str, width: int, cut: str) -> None:
+def test_path_is_cut_at_its_start(text: str, width: int, cut: str) -> None:
     paper = Paper()
     assert paper.cut_named(text, width) == cut
     assert all(cells(paper.cut_named(text, narrow)) <= narrow for narrow in range(width))
@@ -40,8 +40,6 @@ def test_the_end_of_a_path_is_kept_longest(text: str, width: int, cut: str) -> N
         (None, None, None),
     ],
 )
-def test_a_process_is_named_by_what_it_was_called_with(
-    argv: str | None, program: str | None, command: str | None
-) -> None:
+def test_process_is_named_by_its_arguments(argv: str | None, program: str | None, command: str | None) -> None:
     expected = f"{program} -quiet" if argv and command is None else command
     assert command_of({"argv": argv, "program": program}) == expected
