@@ -25,6 +25,7 @@ LAYERS = [
     ["expression"],
     ["table", "selection", "claims"],
     ["trace_tables"],
+    ["path_overview"],
     ["findings"],
     ["summary"],
     ["trace"],

@@ -150,14 +150,14 @@ def test_rows_are_told_in_csv_with_a_column_per_size(run: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        ([], "needs captures with their sizes"),
+        ([], "requires captures with their sizes"),
         (["a", "b"], "no size; write N=CAPTURE"),
-        (["x=a"], '"x" is no size'),
+        (["x=a"], '"x" is not a size'),
         (["-5=a"], "No such option"),
-        (["0=a"], '"0" is no size'),
-        (["a", "--n-from", "("], "not a regular expression"),
-        (["a", "--n-from", "a"], "no group says"),
-        (["a", "--n-from", "b(.)"], "finds nothing"),
+        (["0=a"], '"0" is not a size'),
+        (["a", "--n-from", "("], "not a valid regular expression"),
+        (["a", "--n-from", "a"], "no group marks N"),
+        (["a", "--n-from", "b(.)"], "does not match"),
         (["1=a", "--target-n", "-1"], "above zero"),
     ],
 )

@@ -154,7 +154,7 @@ def test_only_processes_with_such_events_are_told(run: Run) -> None:
 def test_no_such_event_is_no_error_but_said(run: Run) -> None:
     done = run("events", SSH, "--where", "dur_ns > 1h")
     assert done.returncode == 0
-    assert "No event meets the condition of --where." in done.stderr
+    assert "No event matches --where." in done.stderr
 
 
 def test_a_process_that_is_not_there_is_still_an_error(run: Run) -> None:

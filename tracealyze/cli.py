@@ -1,4 +1,4 @@
-"""The command line: subcommands that are loaded when they are asked for, and one place that answers errors."""
+"""The command line: subcommands that are loaded on demand, and one place that reports errors."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ COMMANDS = (
 
 
 class _Commands(TyperGroup):
-    """Loads a subcommand's module when it is run or described, so that start-up does not pay for the others."""
+    """Loads the module of a subcommand when it is run or described, so that others do not slow down the start."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         return list(COMMANDS)
@@ -50,7 +50,7 @@ class _Commands(TyperGroup):
             app.command(cmd_name)(module.command)
         command = typer.main.get_command(app)
         command.name = cmd_name
-        command.help = _flowing(command.help) if command.help else None
+        command.help = _reflowed(command.help) if command.help else None
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -61,7 +61,7 @@ class _Commands(TyperGroup):
         return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: Any) -> Any:
-        # Answered here already: further out, the framework would make an exit code of 1 from it.
+        # Handled here, because the framework would turn it into exit code 1.
         try:
             return super().invoke(ctx)
         except BrokenPipeError:
@@ -69,10 +69,10 @@ class _Commands(TyperGroup):
             return ExitCode.FINE
 
 
-def _flowing(text: str) -> str:
-    """The text of help with paragraphs that are broken where the terminal ends, not where the source does.
+def _reflowed(text: str) -> str:
+    """Help text whose paragraphs break at the width of the terminal, not where the source does.
 
-    Help is laid out with marks in brackets; names of tables in settings are no marks."""
+    Brackets are markup in help, so those of section names are escaped."""
     paragraphs = (" ".join(paragraph.split()) for paragraph in text.split("\n\n"))
     return "\n\n".join(paragraphs).replace("[", r"\[")
 
@@ -89,8 +89,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(is_set: bool) -> None:
+    if is_set:
         from importlib.metadata import version
 
         output.write(f"tracealyze {version('tracealyze')}\n")
@@ -100,49 +100,51 @@ def _version(asked: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and stop.")
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
 ) -> None:
-    """Say where the wall time of a syscall capture went, who waited on whom, and what to do about it."""
+    """Show where the wall time of a syscall capture went, which process waited on which, and what to do about it."""
 
 
 def main() -> None:
-    """The entry point."""
+    """The entry point: run the command and exit with its code."""
     output.prepare()
-    code: int = ExitCode.FINE
-    try:
-        code = _run()
-        sys.stdout.flush()
-    except BrokenPipeError:
-        output.abandon()
+    code = _run()
+    error = output.flush(sys.stdout)
+    if error is not None and not isinstance(error, BrokenPipeError):
+        failure = _unwritable(error)
+        code = code or failure
+    output.flush(sys.stderr)
     sys.exit(code)
 
 
 def _run() -> int:
-    """Run the command; every error is answered here."""
+    """Run the command; all errors are reported here."""
     try:
         code = app(prog_name="tracealyze", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.FINE
     except TracealyzeError as error:
-        return _told(error.lines, error.exit_code)
+        return _report(error.lines, error.exit_code)
     except typer.TyperException as error:
-        return _told([_usage(error)], ExitCode.WRONG_USAGE)
+        return _report([_usage(error)], ExitCode.WRONG_USAGE)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
-        raise
-    except SystemExit:
-        # What lays out help ends so where nobody reads it to its end.
+    except (BrokenPipeError, SystemExit):
+        # The library that lays out help raises SystemExit when the pipe is closed.
         output.abandon()
         return ExitCode.FINE
     except OSError as error:
-        return _told([f"cannot write the output: {error.strerror or error}."], ExitCode.UNUSABLE_INPUT)
+        return _unwritable(error)
     except Exception as error:
         if os.environ.get("TRACEALYZE_DEBUG"):
             raise
         what = f"{type(error).__name__}: {error}"
-        advice = "Please report it; TRACEALYZE_DEBUG=1 shows where it is."
-        return _told([f"This is a bug in tracealyze: {what}. {advice}"], ExitCode.BUG)
+        advice = "Please report it; TRACEALYZE_DEBUG=1 shows where it happened."
+        return _report([f"This is a bug in tracealyze: {what}. {advice}"], ExitCode.BUG)
+
+
+def _unwritable(error: OSError) -> int:
+    return _report([f"cannot write the output: {error.strerror or error}."], ExitCode.UNUSABLE_INPUT)
 
 
 def _usage(error: typer.TyperException) -> str:
@@ -151,27 +153,28 @@ def _usage(error: typer.TyperException) -> str:
     possible = getattr(error, "possibilities", None)
     if possible:
         return f"{error.message}. Did you mean {' or '.join(possible)}?{where}"
-    # Without a message: help was asked for by saying nothing.
-    said = _of_choices(error) or error.format_message().rstrip(".") or "no command"
-    return f"{said}{'' if said.endswith('?') else '.'}{where}"
+    # The message is empty if there are no arguments at all.
+    problem = _unknown_choice(error) or error.format_message().rstrip(".") or "no command"
+    return f"{problem}{'' if problem.endswith('?') else '.'}{where}"
 
 
-_CHOSEN = re.compile(r"'(?P<value>.*)' is not one of ")
+_CHOICE = re.compile(r"'(?P<value>.*)' is not one of ")
 
 
-def _of_choices(error: typer.TyperException) -> str | None:
-    """What is said of a value that is none of those that there are, with the nearest of them."""
+def _unknown_choice(error: typer.TyperException) -> str | None:
+    """The message for an unknown choice, with a suggestion."""
     param = getattr(error, "param", None)
     known = [str(getattr(each, "value", each)) for each in getattr(getattr(param, "type", None), "choices", ())]
-    match = _CHOSEN.match(error.message) if known else None
+    match = _CHOICE.match(error.message) if known else None
     if param is None or match is None:
         return None
     hint = did_you_mean(match["value"], known)
     return f'{param.opts[0]}: there is no "{match["value"]}" ({", ".join(known)}){f".{hint}" if hint else ""}'
 
 
-def _told(lines: Sequence[str], code: ExitCode) -> int:
-    sys.stdout.flush()
+def _report(lines: Sequence[str], code: ExitCode) -> int:
+    """Write an error to standard error, after what the command has written so far."""
+    output.flush(sys.stdout)
     output.note(f"tracealyze: {lines[0]}")
     for line in lines[1:]:
         output.note(line)

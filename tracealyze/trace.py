@@ -33,7 +33,7 @@ class Trace(TraceTables):
         super().__init__(source, selection)
         self._rules = rules
 
-    def _with_selection(self, selection: Selection) -> Self:
+    def _copy(self, selection: Selection) -> Self:
         return type(self)(self._source, selection, self._rules)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:

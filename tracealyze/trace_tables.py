@@ -36,8 +36,7 @@ class TraceTables:
         self._calls: dict[tuple[tuple[str, ...], bool], Table] = {}
         self._tables: dict[str, Table] = {}
 
-    def _with_selection(self, selection: Selection) -> Self:
-        """The same captures with another selection."""
+    def _copy(self, selection: Selection) -> Self:
         return type(self)(self._source, selection)
 
     def select(
@@ -59,11 +58,16 @@ class TraceTables:
             from tracealyze import expression
 
             where = expression.parse(where, "events", kind="condition", origin="where")
-        if where and "args" in where.columns:
-            self._must_be_readable_again()
         numbers = (pids,) if isinstance(pids, int) else tuple(pids)
-        selection = Selection(numbers, _as_tuple(programs), start, end, root, _as_tuple(syscalls), where)
-        return self._with_selection(selection)
+        return self.with_selection(
+            Selection(numbers, _as_tuple(programs), start, end, root, _as_tuple(syscalls), where)
+        )
+
+    def with_selection(self, selection: Selection) -> Self:
+        """The same captures with another selection."""
+        if selection.where and "args" in selection.where.columns:
+            self._must_be_readable_again()
+        return self._copy(selection)
 
     def _must_be_readable_again(self) -> None:
         """Arguments are not held in memory."""
@@ -76,12 +80,12 @@ class TraceTables:
 
     def of_capture(self, number: int) -> Self:
         """The same selection within one capture: one of several files, or one run of a tracer that appended."""
-        return self._with_selection(replace(self.selection, capture=number))
+        return self._copy(replace(self.selection, capture=number))
 
     def narrowed(self, *, pids: Iterable[int] = (), syscalls: Iterable[str] = ()) -> Self:
         """The current selection, further restricted to these processes and calls."""
         selection = self.selection
-        return self._with_selection(
+        return self._copy(
             replace(selection, pids=tuple(pids) or selection.pids, syscalls=tuple(syscalls) or selection.syscalls)
         )
 

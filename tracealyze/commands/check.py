@@ -2,28 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Choice, Form
+from tracealyze.commands import _losses as losses
+from tracealyze.commands._options import CaptureOptions, Form, RuleOptions, with_options
 from tracealyze.errors import WrongUsage
 from tracealyze.render import output
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from tracealyze.compare.gate.check_settings import Config
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Verdict
+    from tracealyze.findings.rule_set import Rule
 
 
+@with_options()
 def command(
-    captures: shared.Captures = None,
+    source: CaptureOptions,
+    rules: RuleOptions,
     baseline: Annotated[
         str | None,
         typer.Option(
-            "--baseline", "-b", metavar="FILE", help="What was accepted; tracealyze-baseline.json if that exists."
+            "--baseline",
+            "-b",
+            metavar="FILE",
+            help="The baseline to compare with. Default: tracealyze-baseline.json, if it exists.",
         ),
     ] = None,
     budgets: Annotated[
@@ -33,7 +42,9 @@ def command(
     fail_on: Annotated[
         str | None,
         typer.Option(
-            "--fail-on", metavar="SEVERITY", help="New findings fail from here on: error, warning, info or never."
+            "--fail-on",
+            metavar="SEVERITY",
+            help="Lowest severity at which a new finding fails: error, warning, info or never.",
         ),
     ] = None,
     outputs: Annotated[
@@ -45,25 +56,16 @@ def command(
             "to a file or standard output (-); may be repeated.",
         ),
     ] = None,
-    metrics: Annotated[bool, typer.Option("--metrics", help="List what can be limited, and stop.")] = False,
-    demo: Annotated[bool, typer.Option("--demo", help="Fail on purpose, to see that the pipeline reacts.")] = False,
-    pids: shared.Pids = None,
-    programs: shared.Programs = None,
-    start: shared.Start = None,
-    end: shared.End = None,
-    root: shared.Root = None,
-    where: shared.Where = None,
-    folders: shared.RuleFolders = None,
-    select: shared.Select = None,
-    ignore: shared.Ignore = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The same as --output json.")] = False,
-    strict: shared.Strict = False,
-    input_format: shared.InputFormat = None,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="List the metrics that budgets can use, then exit.")
+    ] = False,
+    demo: Annotated[bool, typer.Option("--demo", help="Fail on purpose, to see how the pipeline reacts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --output json.")] = False,
 ) -> int:
     """Fail with exit code 1 if a capture breaks a budget, is worse than the baseline or has new findings.
 
-    Several captures are runs of one scenario. Counts are the gate: they are the same on an idle and on a busy machine.
-    Settings stand in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the command line wins.
+    Several captures are runs of one scenario. The gate compares counts, which do not depend on the machine's load.
+    Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the command line takes precedence.
     """
     from tracealyze.compare.gate.check_settings import Config, config
     from tracealyze.render.gate import destinations, write
@@ -75,35 +77,39 @@ def command(
     if demo:
         verdict = _demo()
     else:
-        named = captures or list(settings.captures)
-        choice = Choice.of(named, pids, programs, start, end, root, input_format, where)
-        choice = choice.with_rules(shared.chosen_rules(folders, select, ignore))
-        verdict = _judged(choice, _Asked(baseline, budgets, fail_on, settings))
+        source = replace(source, captures=source.captures or list(settings.captures))
+        chosen = rules.chosen()
+        verdict = _judged(source, chosen, _Criteria.of(baseline, budgets, fail_on, settings))
         if verdict.is_open and ("text", "-") not in wanted:
-            # What a person would read goes elsewhere.
+            # The text form, which explains this to a person, is not written or goes to a file.
             output.note(f"tracealyze: {' '.join(verdict.notes)}")
     try:
         write(verdict, wanted)
     except BrokenPipeError:
-        # Who reads the first lines only must not get a pass for it.
+        # Closing the pipe early must not turn a failure into a pass.
         output.abandon()
-    shared.must_be_whole(verdict.lost_lines, strict)
+    source.must_be_complete(verdict.lost_lines)
     return verdict.exit_code
 
 
-class _Asked:
-    """What is asked for, on the command line or else in the settings."""
+@dataclass(frozen=True)
+class _Criteria:
+    """What to check against: from the command line, otherwise from the settings."""
 
-    def __init__(self, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: Config) -> None:
+    budgets: Sequence[str]
+    fail_on: FailOn | None
+    baseline: str | None
+
+    @classmethod
+    def of(cls, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: Config) -> _Criteria:
         from tracealyze.compare.gate.baseline_file import DEFAULT
 
-        self.budgets = budgets or list(settings.budgets)
-        self.fail_on = _severity(fail_on or settings.fail_on)
-        named = baseline or settings.baseline
-        self.baseline = named or (DEFAULT if Path(DEFAULT).exists() else None)
-        if not self.baseline and not self.budgets and self.fail_on in (None, "never"):
-            # Nothing to hold the capture against: the baseline is what is missing.
-            self.baseline = DEFAULT
+        limits, severity = budgets or list(settings.budgets), _severity(fail_on or settings.fail_on)
+        file = baseline or settings.baseline or (DEFAULT if Path(DEFAULT).exists() else None)
+        if not file and not limits and severity in (None, "never"):
+            # There is nothing to check against, so report the missing baseline.
+            file = DEFAULT
+        return cls(limits, severity, file)
 
 
 def _severity(text: str | None) -> FailOn | None:
@@ -118,32 +124,32 @@ def _severity(text: str | None) -> FailOn | None:
     return FailOn(text)
 
 
-def _judged(choice: Choice, wanted: _Asked) -> Verdict:
+def _judged(source: CaptureOptions, rules: Sequence[Rule], criteria: _Criteria) -> Verdict:
     from tracealyze.compare.gate import baseline_file
     from tracealyze.compare.gate.budget import budget_of
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Asked, verdict, without_baseline
     from tracealyze.compare.metrics import Run
 
-    budgets = [budget_of(text) for text in wanted.budgets]
+    budgets = [budget_of(text) for text in criteria.budgets]
     for budget in budgets:
-        budget.name.metric  # noqa: B018  A misspelt metric is told before a long capture is read.
+        budget.name.metric  # noqa: B018  Raises an error for a misspelt metric before a long capture is read.
     accepted = None
-    if wanted.baseline:
+    if criteria.baseline:
         try:
-            accepted = baseline_file.read(Path(wanted.baseline))
+            accepted = baseline_file.read(Path(criteria.baseline))
         except baseline_file.NoBaseline as error:
-            return without_baseline(choice.captures, wanted.baseline, str(error))
+            return without_baseline(source.captures or (), criteria.baseline, str(error))
     asked = Asked(
         budgets=budgets,
         baseline=accepted,
-        baseline_path=wanted.baseline,
-        fail_on=wanted.fail_on or FailOn.ERROR,
-        gates_findings=wanted.fail_on is not None,
+        baseline_path=criteria.baseline,
+        fail_on=criteria.fail_on or FailOn.ERROR,
+        gates_findings=criteria.fail_on is not None,
     )
-    runs = [Run(trace) for trace in choice.traces()]
+    runs = [Run(trace) for trace in source.traces(rules)]
     for run in runs:
-        shared.tell_losses(run.trace)
+        losses.report(run.trace)
     return verdict(runs, asked)
 
 

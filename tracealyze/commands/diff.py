@@ -1,20 +1,20 @@
-"""diff: what changed from some captures to others."""
+"""diff: what changed between two captures, or two sets of runs."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import Annotated
 
 import typer
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Choice, Form
+from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
 from tracealyze.errors import WrongUsage
 
 
 class Only(StrEnum):
-    """One of the views."""
+    """The views of a difference."""
 
     CLASSES = "classes"
     PROCESSES = "processes"
@@ -22,31 +22,27 @@ class Only(StrEnum):
     TARGETS = "targets"
 
 
+@with_options(omit=["captures", "pids", "root"], top=15)
 def command(
+    source: CaptureOptions,
+    rows: RowOptions,
     captures: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[BEFORE AFTER]", help="Two captures; a glob is several runs.", show_default=False),
+        typer.Argument(
+            metavar="[BEFORE AFTER]", help="Two captures; a glob stands for several runs.", show_default=False
+        ),
     ] = None,
     before: Annotated[
-        list[str] | None, typer.Option("--before", metavar="CAPTURE", help="A run of before; may be repeated.")
+        list[str] | None, typer.Option("--before", metavar="CAPTURE", help="A run before the change; may be repeated.")
     ] = None,
     after: Annotated[
-        list[str] | None, typer.Option("--after", metavar="CAPTURE", help="A run of after; may be repeated.")
+        list[str] | None, typer.Option("--after", metavar="CAPTURE", help="A run after the change; may be repeated.")
     ] = None,
     only: Annotated[Only | None, typer.Option("--only", help="Show only this view.", show_default=False)] = None,
-    programs: shared.Programs = None,
-    start: shared.Start = None,
-    end: shared.End = None,
-    where: shared.Where = None,
-    top: shared.Top = 15,
-    form: shared.FormOption = Form.TABLE,
-    as_json: shared.AsJson = False,
-    strict: shared.Strict = False,
-    input_format: shared.InputFormat = None,
 ) -> None:
-    """Say what changed from BEFORE to AFTER: time on the path, calls and bytes, per class, process, call and target.
+    """Show what changed from BEFORE to AFTER: path time, calls and bytes, per class, process, call and target.
 
-    Several runs a side: `tracealyze diff --before a1 --before a2 --after b1 --after b2`; their median is compared.
+    Several runs per side: `tracealyze diff --before a1 --before a2 --after b1 --after b2`; their medians are compared.
     """
     from tracealyze.compare.diff import VIEWS, diff
     from tracealyze.compare.metrics import Run
@@ -54,24 +50,20 @@ def command(
     from tracealyze.render import json
     from tracealyze.render.listing import FORMS
 
-    def runs(named: Sequence[str]) -> list[Run]:
-        choice = Choice.of(list(named), None, programs, start, end, None, input_format, where)
-        return [Run(trace) for trace in choice.traces()]
-
-    then, now = (runs(named) for named in _sides(captures or [], before or [], after or []))
+    form = rows.form
+    sides = _sides(captures or [], before or [], after or [])
+    then, now = ([Run(trace) for trace in replace(source, captures=list(side)).traces()] for side in sides)
     found = diff(then, now)
-    if shared.form_of(form, as_json) is Form.JSON:
+    if form is Form.JSON:
         json.write(found.document())
     elif form is Form.TABLE:
-        rendered.show(found, top, only)
+        rendered.show(found, rows.top, only)
     elif form is Form.MARKDOWN:
-        rendered.as_markdown(found, top, only)
+        rendered.as_markdown(found, rows.top, only)
     else:
         view = next(view for view in VIEWS if view.name == (only or Only.CALLS))
         FORMS[form](rendered.listing(view, found, None))
-    for run in (*then, *now):
-        shared.tell_losses(run.trace)
-    shared.must_be_whole(sum(shared.lost_lines(run.trace) for run in (*then, *now)), strict)
+    source.close(*(run.trace for run in (*then, *now)))
 
 
 def _sides(captures: Sequence[str], before: Sequence[str], after: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
@@ -83,5 +75,5 @@ def _sides(captures: Sequence[str], before: Sequence[str], after: Sequence[str])
     if len(captures) == 1 and bool(before) != bool(after):
         return (before, captures) if before else (captures, after)
     raise WrongUsage(
-        "diff takes two captures, BEFORE and AFTER; for several runs of a side name each with --before or --after."
+        "diff takes two captures, BEFORE and AFTER. For several runs per side, name each with --before or --after."
     )

@@ -8,53 +8,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Choice, Form
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.errors import UnusableInput, did_you_mean
 from tracealyze.render import output
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
-_ON_A_TERMINAL = 50
+_MAX_ON_A_TERMINAL = 50
 
 
+@with_options(omit=["top"])
 def command(
-    captures: shared.Captures = None,
-    pids: shared.Pids = None,
-    programs: shared.Programs = None,
+    source: CaptureOptions,
+    rows: RowOptions,
     syscalls: Annotated[
         list[str] | None, typer.Option("--syscall", metavar="NAME", help="Only this call; may be repeated.")
     ] = None,
-    start: shared.Start = None,
-    end: shared.End = None,
-    root: shared.Root = None,
-    where: shared.Where = None,
-    top: Annotated[
+    limit: Annotated[
         int | None,
         typer.Option(
-            "--top", metavar="N", min=1, help="How many; all in a pipe, 50 on a terminal.", show_default=False
+            "--top",
+            metavar="N",
+            min=1,
+            help=f"Show up to N events. Default: {_MAX_ON_A_TERMINAL} on a terminal, otherwise all.",
+            show_default=False,
         ),
     ] = None,
-    form: shared.FormOption = Form.TABLE,
-    as_json: shared.AsJson = False,
-    strict: shared.Strict = False,
-    input_format: shared.InputFormat = None,
 ) -> None:
-    """List the events in the order of the capture: when, who, what on what, with which result, how long."""
+    """List events in the order of the capture: time, process, call, target, result and duration."""
     from tracealyze.render import events
 
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
-    trace = choice.trace(syscalls or ())
+    form = rows.form
+    trace = source.trace(syscalls or ())
     if syscalls and not len(trace.events_of(limit=1)):
-        _must_be_right(syscalls, trace)
-    limit = top or (_ON_A_TERMINAL if sys.stdout.isatty() else None)
-    events.FORMS[shared.form_of(form, as_json)](trace, limit)
-    shared.close(trace, strict)
+        _must_be_spelt_right(syscalls, trace)
+    events.FORMS[form](trace, limit or (_MAX_ON_A_TERMINAL if sys.stdout.isatty() else None))
+    source.close(trace)
 
 
-def _must_be_right(syscalls: Sequence[str], trace: Trace) -> None:
-    """A name that is nearly there is misspelt; that there is no such call may be the answer."""
+def _must_be_spelt_right(syscalls: Sequence[str], trace: Trace) -> None:
+    """A name close to a known one is misspelt; otherwise no such call is the answer."""
     from tracealyze import syscall_families as families
 
     seen = {name for name in trace.select().calls(by=["syscall"]).column("syscall") if name}

@@ -6,19 +6,17 @@ from typing import Annotated
 
 import typer
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Form
+from tracealyze.commands._options import RowOptions, RuleOptions, with_options
 
 
+@with_options(omit=["select", "ignore", "top"])
 def command(
-    name: Annotated[str, typer.Argument(metavar="RULE", help="The name or the code of a rule, as findings give them.")],
-    folders: shared.RuleFolders = None,
-    form: shared.FormOption = Form.TABLE,
-    as_json: shared.AsJson = False,
+    name: Annotated[str, typer.Argument(metavar="RULE", help="The name or code of a rule, as findings show it.")],
+    rules: RuleOptions,
+    output: RowOptions,
 ) -> None:
-    """Tell what a rule finds, why it costs time, when it is fine, what to do, and what would prove it wrong."""
+    """Explain what a rule finds, why it costs time, when it is fine, what to do, and what would prove it wrong."""
     from tracealyze.findings.rule_set import named
     from tracealyze.render import explanation
 
-    rule = named(name, shared.known_rules(folders))
-    explanation.FORMS[shared.form_of(form, as_json)](rule)
+    explanation.FORMS[output.form](named(name, rules.known()))

@@ -1,24 +1,29 @@
-"""rules: what is looked for, and what can be asked of tables."""
+"""rules: the rules that check captures, and the columns that conditions can use."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Form
+from tracealyze.commands._options import Form, RowOptions, RuleOptions, with_options
 
 if TYPE_CHECKING:
+    from tracealyze.findings.rule_set import Rule
     from tracealyze.render.listing import Listing
 
-_KINDS = {"dict": "text", "list": "texts", "bool": "yes or no"}
-_LEAST_OF_A_SENTENCE = 24
-# Where it would be cut, the name of the table is left out before.
-_LONGEST_TITLE = 60
+_TYPES = {"dict": "text", "list": "texts", "bool": "yes or no"}
+_MIN_SENTENCE_WIDTH = 24
+# The column of table names is dropped before titles become narrower than this.
+_MIN_TITLE_WIDTH = 60
 
 
+@with_options(omit=["top"])
 def command(
+    rules: RuleOptions,
+    output: RowOptions,
     names: Annotated[
         list[str] | None,
         typer.Argument(
@@ -27,30 +32,24 @@ def command(
             show_default=False,
         ),
     ] = None,
-    columns: Annotated[
-        bool, typer.Option("--columns", help="List the columns of tables, of which conditions can speak.")
-    ] = False,
-    folders: shared.RuleFolders = None,
-    select: shared.Select = None,
-    ignore: shared.Ignore = None,
-    form: shared.FormOption = Form.TABLE,
-    as_json: shared.AsJson = False,
+    columns: Annotated[bool, typer.Option("--columns", help="List the table columns that conditions can use.")] = False,
 ) -> None:
-    """List the rules that speak about captures, or the columns of the tables that they ask.
+    """List the rules that check captures, or the columns of the tables that rules and conditions can use.
 
-    Rules of your own stand in a folder, given with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
+    Put your own rules in a folder, and name it with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
     """
     from tracealyze.render.listing import FORMS
 
-    chosen = shared.form_of(form, as_json)
+    form = output.form
     if columns:
-        listing = _columns(names or [], chosen)
+        listing = _columns(names or [], form)
     else:
-        listing = _rules(folders, [*(select or ()), *(names or ())] or None, ignore, chosen)
-    FORMS[chosen](listing)
+        selected = [*(rules.select or ()), *(names or ())] or None
+        listing = _rules(replace(rules, select=selected).chosen(), form)
+    FORMS[form](listing)
 
 
-def _rules(folders: list[str] | None, select: list[str] | None, ignore: list[str] | None, form: Form) -> Listing:
+def _rules(rules: Sequence[Rule], form: Form) -> Listing:
     from tracealyze.render.listing import Column, Listing
 
     rows = [
@@ -63,13 +62,13 @@ def _rules(folders: list[str] | None, select: list[str] | None, ignore: list[str
             "confidence": rule.confidence,
             "file": rule.origin,
         }
-        for rule in shared.chosen_rules(folders, select, ignore)
+        for rule in rules
     ]
-    shown = [Column("code", "code"), Column("name", "rule"), Column("table", "looks at", spare=1)]
+    shown = [Column("code", "code"), Column("name", "rule"), Column("table", "table", spare=1)]
     if form in (Form.JSON, Form.CSV):
         shown = [Column(name, name) for name in rows[0]] if rows else []
     else:
-        shown.append(Column("title", "finds", least=_LONGEST_TITLE))
+        shown.append(Column("title", "finds", least=_MIN_TITLE_WIDTH))
     return Listing("rules", shown, rows)
 
 
@@ -79,14 +78,14 @@ def _columns(tables: list[str], form: Form) -> Listing:
     from tracealyze.schema import SCHEMA
 
     for table in tables:
-        # A table that there is not is told with the nearest.
+        # Raises an error with the nearest name for an unknown table.
         columns_of(table)
     rows = [
-        {"table": table, "column": name, "type": _KINDS.get(kind, "number"), "unit": unit, "what": sentence}
+        {"table": table, "column": name, "type": _TYPES.get(kind, "number"), "unit": unit, "what": sentence}
         for table, name, kind, unit, sentence in SCHEMA
         if not tables or table in tables
     ]
     shown = [Column(name, name) for name in ("table", "column", "type", "unit")]
     if len(tables) == 1 and form in (Form.TABLE, Form.MARKDOWN):
         shown = shown[1:]
-    return Listing("columns", [*shown, Column("what", "what it is", least=_LEAST_OF_A_SENTENCE)], rows)
+    return Listing("columns", [*shown, Column("what", "description", least=_MIN_SENTENCE_WIDTH)], rows)

@@ -1,46 +1,36 @@
-"""stages: what a log says again and again, of which items, and what each further item costs."""
+"""stages: messages that a log repeats for its items, and the cost of each additional item."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Choice, Form
+from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
 from tracealyze.render import output
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 
-def command(
-    captures: shared.Captures = None,
-    start: shared.Start = None,
-    end: shared.End = None,
-    where: shared.Where = None,
-    top: shared.Top = 20,
-    form: shared.FormOption = Form.TABLE,
-    as_json: shared.AsJson = False,
-    strict: shared.Strict = False,
-    input_format: shared.InputFormat = None,
-) -> None:
-    """List the stages of a log: messages that differ in a number or name only, time after each, and what items cost.
+@with_options(omit=["pids", "programs", "root"])
+def command(source: CaptureOptions, rows: RowOptions) -> None:
+    """List the stages of a log: messages that differ only in a number or name, the time after each, and item costs.
 
-    Of several logs, the stages stand side by side."""
+    The stages of several logs are shown next to each other."""
     from tracealyze.render.listing import FORMS, Column, Listing
     from tracealyze.summary import STAGES
 
-    trace = Choice.of(captures, None, None, start, end, None, input_format, where).trace()
-    chosen = shared.form_of(form, as_json)
-    if chosen is Form.JSON:
+    form, top = rows.form, rows.top
+    trace = source.trace()
+    if form is Form.JSON:
         _document(trace, top)
-    elif chosen is Form.CSV:
+    elif form is Form.CSV:
         columns = [Column(name, name) for name in ("capture", *STAGES)]
-        FORMS[chosen](Listing("stages", columns, trace.stages.head(top)))
+        FORMS[form](Listing("stages", columns, trace.stages.head(top)))
     else:
-        _shown(trace, top, chosen)
+        _show(trace, top, form)
     if not any(each.dur_kind == "gap" for each in trace.captures):
-        output.note("Only logs have stages; of calls, tracealyze loops and tree show what is repeated.")
-    shared.close(trace, strict)
+        output.note("Only logs have stages. For calls, tracealyze loops and tree show what is repeated.")
+    source.close(trace)
 
 
 def _document(trace: Trace, top: int) -> None:
@@ -55,7 +45,7 @@ def _document(trace: Trace, top: int) -> None:
     )
 
 
-def _shown(trace: Trace, top: int, form: Form) -> None:
+def _show(trace: Trace, top: int, form: Form) -> None:
     from tracealyze.render import stages
     from tracealyze.render.listing import FORMS
     from tracealyze.render.terminal import Paper
@@ -63,11 +53,11 @@ def _shown(trace: Trace, top: int, form: Form) -> None:
 
     paper, rows = Paper(), list(trace.stages)
     several = len({row["capture"] for row in rows}) > 1
-    told = stages.telling(trace) if form is Form.TABLE else []
-    for item in told:
+    items = stages.telling(trace) if form is Form.TABLE else []
+    for item in items:
         name = f"{shown(trace.captures[item['capture']].path)}: " if several else ""
         paper.paragraph(name + stages.sentence(item, trace.tick_ns))
-    if told:
+    if items:
         paper.line(("", ""))
     if several:
         FORMS[form](stages.side_by_side(rows[: top * len(trace.captures)], trace.captures, trace.tick_ns))
@@ -76,4 +66,4 @@ def _shown(trace: Trace, top: int, form: Form) -> None:
     largest.sort(key=lambda row: (row["start_ns"], row["first_line"]))
     FORMS[form](stages.listing(largest, trace.tick_ns))
     if len(rows) > top:
-        output.note(f"Left out: {len(rows) - top} stages with less silence; --top says how many to show.")
+        output.note(f"Left out: {len(rows) - top} stages with less silence; --top shows more.")

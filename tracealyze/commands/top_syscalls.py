@@ -1,4 +1,4 @@
-"""top-syscalls: which calls were made how often, and what they cost."""
+"""top-syscalls: how often each call was made, and its cost."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.commands import _shared as shared
-from tracealyze.commands._shared import Choice, Form
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
 
 
 class By(StrEnum):
-    """What rows are told apart by."""
+    """Keys that calls can be grouped by."""
 
     SYSCALL = "syscall"
     OP = "op"
@@ -29,7 +28,7 @@ class By(StrEnum):
 
 
 class Sort(StrEnum):
-    """What comes first: the row with the most of this."""
+    """Columns that rows can be sorted by."""
 
     TOTAL = "total"
     CALLS = "calls"
@@ -41,46 +40,39 @@ class Sort(StrEnum):
     BYTES = "bytes"
 
 
-_LEAST_OF_A_PATH = 24
+_MIN_PATH_WIDTH = 24
 _QUANTILES = {"mean": 1, "p50": 4, "p99": 3, "max": 2}
 _KEYS = {By.OP: ["syscall", "op"]}
 _SORTED_BY = {Sort.CALLS: "calls", Sort.FAILED: "failed", Sort.BYTES: "bytes"}
 
 
+@with_options()
 def command(
-    captures: shared.Captures = None,
-    by: Annotated[list[By] | None, typer.Option("--by", help="What rows are told apart by; may be repeated.")] = None,
-    sort: Annotated[Sort, typer.Option("--sort", help="What comes first.")] = Sort.TOTAL,
-    pids: shared.Pids = None,
-    programs: shared.Programs = None,
-    start: shared.Start = None,
-    end: shared.End = None,
-    root: shared.Root = None,
-    where: shared.Where = None,
-    top: shared.Top = 20,
-    form: shared.FormOption = Form.TABLE,
-    as_json: shared.AsJson = False,
-    strict: shared.Strict = False,
-    input_format: shared.InputFormat = None,
+    source: CaptureOptions,
+    rows: RowOptions,
+    by: Annotated[list[By] | None, typer.Option("--by", help="Group calls by this key; may be repeated.")] = None,
+    sort: Annotated[Sort, typer.Option("--sort", help="Sort by this column, largest first.")] = Sort.TOTAL,
 ) -> None:
-    """List calls by what they cost: how many, how many failed, their times, and their part of the path."""
+    """List calls by cost: their number, failures, durations, and share of the critical path."""
     from tracealyze.render.listing import FORMS, Column, Listing
 
-    choice = Choice.of(captures, pids, programs, start, end, root, input_format, where)
-    trace = choice.trace()
+    form = rows.form
+    trace = source.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
-    rows = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), top)
+    calls = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), rows.top)
     tick_ns = trace.dur_tick_ns
-    if not rows and trace.is_summary_only:
-        rows = trace.summary().syscalls[:top]
-        # The table has steps of its own, finer than those of stamps that are not there.
+    if not calls and trace.is_summary_only:
+        from tracealyze.summary import syscalls
+
+        calls = syscalls(trace)[: rows.top]
+        # The tracer's table has a resolution of its own, and there are no timestamps to take one from.
         keys, tick_ns = ["syscall"], 1
-    columns = [Column(key, key, least=_LEAST_OF_A_PATH if key in ("target", "shape") else 0) for key in keys]
+    columns = [Column(key, key, least=_MIN_PATH_WIDTH if key in ("target", "shape") else 0) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]
-    FORMS[shared.form_of(form, as_json)](Listing("calls", columns, rows, tick_ns))
-    shared.close(trace, strict)
+    FORMS[form](Listing("calls", columns, calls, tick_ns))
+    source.close(trace)
 
 
 def _largest(table: Iterable[Row], column: str, top: int) -> list[Row]:

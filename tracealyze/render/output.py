@@ -1,4 +1,4 @@
-"""Standard output and standard error, and what happens when nobody reads them any more."""
+"""Standard output and standard error, and what happens when they are closed or full."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import codecs
 import os
 import sys
 from contextlib import suppress
+from typing import TextIO
 
 from tracealyze.sanitize import shown
 
 _PLAIN = "tracealyze-plain"
 _SIGNS = {"…": "...", "→": "->", "←": "<-", "⇠": "<~", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}
-"""Our own signs, for encodings that do not have them."""
+"""Our own signs in ASCII, for encodings that lack them."""
 
 
 def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
@@ -22,22 +23,22 @@ def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
 
 
 def write(text: str) -> None:
-    """Text to standard output, as it is."""
+    """Write text to standard output, unchanged."""
     sys.stdout.write(text)
 
 
 def note(text: str) -> None:
-    """A remark beside the data, on standard error. That nobody can read it changes nothing else."""
+    """Write a line to standard error, next to the data. If that fails, the command goes on."""
     with suppress(OSError):
         sys.stderr.write(f"{shown(text)}\n")
 
 
 def prepare() -> None:
-    """Let no character stop the output: what the encoding cannot show is told in plain signs, or escaped."""
+    """Replace characters that the encoding of a stream lacks: our own signs by ASCII, all others by escapes."""
     codecs.register_error(_PLAIN, _plainly)
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
-            # Closed by who started this (`>&-`): as if it went nowhere.
+            # Closed by the caller (`>&-`): behave as if it were /dev/null.
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
@@ -45,8 +46,21 @@ def prepare() -> None:
             reconfigure(errors=_PLAIN)
 
 
-def abandon() -> None:
-    """Nobody reads standard output any more: throw the rest away, also what the interpreter flushes at its end."""
+def abandon(stream: TextIO | None = None) -> None:
+    """Discard what is left in a stream, standard output by default, and what is written to it later.
+
+    Used when nobody reads it any more or it cannot be written. Otherwise the interpreter would try once more at its
+    exit, fail, and change the exit code to 120."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, sys.stdout.fileno())
+    os.dup2(nowhere, (stream or sys.stdout).fileno())
     os.close(nowhere)
+
+
+def flush(stream: TextIO) -> OSError | None:
+    """Write out a stream. If that fails, abandon it and return the error."""
+    try:
+        stream.flush()
+    except OSError as error:
+        abandon(stream)
+        return error
+    return None

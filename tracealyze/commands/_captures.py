@@ -1,0 +1,115 @@
+"""Opening the captures that a command names, and checking that the selection fits them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from tracealyze.capture_input import capture_files
+from tracealyze.commands._progress import interruptible, progress
+from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.program_names import short
+from tracealyze.render import output
+from tracealyze.render.capture_notes import name_of_capture, reach
+from tracealyze.selection import Selection
+from tracealyze.trace import Trace, read_files
+
+_MAX_LISTED_PIDS = 12
+
+
+def traces(named: Sequence[str], selection: Selection, input_format: str | None) -> Iterator[Trace]:
+    """Each capture as a trace of its own, read one after the other; several runs in one file are several traces."""
+    named = named or _unnamed()
+    files = capture_files.files_of(named)
+    for number, each in enumerate(files, start=1):
+        trace = _read([each], selection, input_format, alone=len(files) == 1)
+        if number == len(files):
+            capture_files.remember(named)
+        yield from _runs(trace)
+
+
+def trace(named: Sequence[str], selection: Selection, input_format: str | None) -> Trace:
+    """All captures as one trace."""
+    named = named or _unnamed()
+    found = _read(capture_files.files_of(named), selection, input_format)
+    capture_files.remember(named)
+    return found
+
+
+def _unnamed() -> list[str]:
+    if capture_files.stdin_has_input():
+        return [capture_files.STDIN]
+    last = capture_files.last()
+    if not last:
+        raise WrongUsage("No capture: name a file, or - for standard input.")
+    output.note(f"Capture: {' '.join(last)} (last one used)")
+    return last
+
+
+def _read(files: Sequence[Sequence[str]], selection: Selection, input_format: str | None, alone: bool = True) -> Trace:
+    with interruptible():
+        everything = read_files(files, input_format, progress())
+    selected = everything.with_selection(selection)
+    _must_match(selected)
+    if selection.start or selection.end:
+        _must_overlap(selected, alone)
+    if selection.where and not len(selected.events_of(limit=1)):
+        output.note("No event matches --where.")
+    return selected
+
+
+def _runs(trace: Trace) -> Iterator[Trace]:
+    """The runs of a tracer that appended to one file, apart from those without the selected processes."""
+    if len(trace.captures) == 1:
+        yield trace
+        return
+    runs = [trace.of_capture(number) for number in range(len(trace.captures))]
+    chosen = trace.selection
+    is_restricted = chosen.pids or chosen.programs or chosen.root is not None or chosen.start or chosen.end
+    yield from (run for run in runs if not is_restricted or run.totals["threads"])
+
+
+def _must_match(trace: Trace) -> None:
+    """A process or program that does not occur is a misspelt one, not an empty answer."""
+    selection = trace.selection
+    is_restricted = selection.pids or selection.programs or selection.root is not None
+    is_rootless = selection.root is not None and all(window.reason == "no_process" for window in trace.windows)
+    if not is_restricted or (trace.totals["threads"] and not is_rootless):
+        return
+    processes_only = replace(selection, start=None, end=None, where=None, syscalls=())
+    if selection.where and trace.with_selection(processes_only).totals["threads"]:
+        return
+    everything = trace.select().processes
+    if selection.programs and not is_rootless:
+        known = sorted({short(name) for name in everything.column("program") if name})
+        wanted = selection.programs[0]
+        raise UnusableInput(f'no program "{wanted}" in the capture.{did_you_mean(wanted, known)}')
+    pids = sorted({pid for pid in everything.column("pid") if pid is not None})
+    listed = ", ".join(map(str, pids[:_MAX_LISTED_PIDS])) + (", …" if len(pids) > _MAX_LISTED_PIDS else "")
+    missing = selection.root if is_rootless or not selection.pids else selection.pids[0]
+    raise UnusableInput(f"no process {missing} in the capture; it has {listed or 'no process ids'}.")
+
+
+def _must_overlap(trace: Trace, alone: bool) -> None:
+    """An empty time range is a mistake, not an empty answer; one of several captures may lie outside of it."""
+    start, end = trace.selection.start, trace.selection.end
+    in_range = trace.select(start=start, end=end)
+    if any(window.wall_ns for window in trace.windows) or (
+        len(in_range.events_of(limit=1)) and not _is_backwards(trace, start, end)
+    ):
+        return
+    wanted = " ".join(f"{option} {text}" for option, text in (("--from", start), ("--to", end)) if text)
+    reaches = "; ".join(filter(None, map(reach, trace.captures)))
+    name = ", ".join(name_of_capture(each) for each in trace.captures)
+    message = f"{name}: no events in {wanted}{f'; the capture runs {reaches}' if reaches else ''}."
+    if alone:
+        raise UnusableInput(message)
+    output.note(message)
+
+
+def _is_backwards(trace: Trace, start: str | None, end: str | None) -> bool:
+    """Whether the range ends before it starts, even if a call spans both bounds."""
+    if start is None or end is None:
+        return False
+    start_ns, end_ns = trace.select(start=start).window.start_ns, trace.select(end=end).window.end_ns
+    return start_ns is not None and end_ns is not None and start_ns > end_ns

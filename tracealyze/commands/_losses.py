@@ -1,0 +1,31 @@
+"""Lines of a capture that could not be used: reported by every command, and fatal with --strict."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.errors import GateFailed
+from tracealyze.render import output
+from tracealyze.render.capture_notes import losses_line, name_of_capture
+
+if TYPE_CHECKING:
+    from tracealyze.trace import Trace
+
+
+def report(trace: Trace) -> None:
+    """Write to standard error which lines could not be used."""
+    for each in trace.captures:
+        if each.losses:
+            output.note(f"{name_of_capture(each)}: {losses_line(each)}")
+
+
+def lost_lines(trace: Trace) -> int:
+    """Number of lines that could not be used."""
+    return sum(loss.lines for each in trace.captures for loss in each.losses)
+
+
+def must_be_none(lost: int) -> None:
+    """Raise `GateFailed` if any line could not be used."""
+    if lost:
+        raise GateFailed(f"{units.counted(lost, 'line')} could not be used (--strict).")

@@ -1,0 +1,242 @@
+"""The options that commands share, each defined once.
+
+A command takes a group of options as one parameter, and `with_options` gives typer the options one by one:
+
+    @with_options(top=20)
+    def command(source: CaptureOptions, rows: RowOptions) -> None:
+
+To add an option to all commands of a group, add a field.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from enum import StrEnum
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
+
+import typer
+
+from tracealyze.commands import _captures as captures_of
+from tracealyze.commands import _losses as losses
+from tracealyze.errors import WrongUsage
+from tracealyze.selection import Selection
+
+if TYPE_CHECKING:
+    from tracealyze.expression import Expression
+    from tracealyze.findings.rule_set import Rule
+    from tracealyze.trace import Trace
+
+_Result = TypeVar("_Result")
+
+
+class Form(StrEnum):
+    """Output formats of rows."""
+
+    TABLE = "table"
+    JSON = "json"
+    CSV = "csv"
+    MARKDOWN = "markdown"
+
+
+@dataclass(frozen=True)
+class CaptureOptions:
+    """Which captures to read, and which of their events count."""
+
+    captures: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[CAPTURE]...",
+            help="A file, - for standard input, a folder or prefix of strace -ff files, or a glob. "
+            "Default: standard input if it has data, otherwise the last capture used.",
+            show_default=False,
+        ),
+    ] = None
+    pids: Annotated[
+        list[int] | None, typer.Option("--pid", metavar="PID", help="Only this process; may be repeated.")
+    ] = None
+    programs: Annotated[
+        list[str] | None,
+        typer.Option("--program", metavar="NAME", help="Only this program, by path or file name; may be repeated."),
+    ] = None
+    start: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="TIME",
+            help="Start of the time range: 12.5, +12.5, 09:30:00, line:N, or /REGEX/ for the first matching line.",
+        ),
+    ] = None
+    end: Annotated[
+        str | None, typer.Option("--to", metavar="TIME", help="End of the time range, in the same forms.")
+    ] = None
+    root: Annotated[
+        int | None, typer.Option("--root", metavar="PID", help="Use the lifetime of this process as the window.")
+    ] = None
+    where: Annotated[
+        str | None,
+        typer.Option(
+            "--where",
+            metavar="EXPR",
+            help="Only events that match a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'; "
+            "tracealyze rules --columns events lists the columns.",
+        ),
+    ] = None
+    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any line could not be used.")] = False
+    input_format: Annotated[
+        str | None,
+        typer.Option("--input-format", metavar="NAME", help="Use this input format instead of detecting it."),
+    ] = None
+
+    def traces(self, rules: Sequence[Rule] | None = None) -> Iterator[Trace]:
+        """Each capture as a trace of its own, read one after the other; checked by these rules if given."""
+        for trace in captures_of.traces(self.captures or (), self._selection(), self.input_format):
+            yield trace if rules is None else trace.with_rules(rules)
+
+    def trace(self, syscalls: Sequence[str] = (), rules: Sequence[Rule] | None = None) -> Trace:
+        """All captures as one trace, restricted to these syscalls and checked by these rules if given."""
+        selection = replace(self._selection(), syscalls=tuple(syscalls))
+        trace = captures_of.trace(self.captures or (), selection, self.input_format)
+        return trace if rules is None else trace.with_rules(rules)
+
+    def close(self, *traces: Trace) -> None:
+        """Report the lines that could not be used; with --strict they fail the run."""
+        for trace in traces:
+            losses.report(trace)
+        self.must_be_complete(sum(map(losses.lost_lines, traces)))
+
+    def must_be_complete(self, lost_lines: int) -> None:
+        """With --strict, fail if any line could not be used."""
+        if self.strict:
+            losses.must_be_none(lost_lines)
+
+    @cached_property
+    def condition(self) -> Expression | None:
+        """The condition of --where; a mistake in it raises an error."""
+        if self.where is None:
+            return None
+        from tracealyze import expression
+
+        return expression.parse(self.where, "events", kind="condition", origin="--where")
+
+    def _selection(self) -> Selection:
+        return Selection(
+            pids=tuple(self.pids or ()),
+            programs=tuple(self.programs or ()),
+            start=self.start,
+            end=self.end,
+            root=self.root,
+            where=self.condition,
+        )
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """Which rules check the captures."""
+
+    folders: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--rules",
+            metavar="DIR",
+            help="A folder with your own rules, in addition to the packaged ones; may be repeated.",
+        ),
+    ] = None
+    select: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--select", metavar="RULE", help="Run only these rules: a name, a code, or a code prefix such as TLZ03."
+        ),
+    ] = None
+    ignore: Annotated[
+        list[str] | None,
+        typer.Option("--ignore", metavar="RULE", help="Skip these rules (same forms as --select)."),
+    ] = None
+
+    def chosen(self) -> tuple[Rule, ...]:
+        """The rules that the options and the project's settings select."""
+        from tracealyze.config import SECTION, settings
+        from tracealyze.findings import rule_set
+
+        found = settings()
+        project = f"{found.file}, [{SECTION}], "
+        return rule_set.chosen(
+            self.known(),
+            found.select if self.select is None else _split(self.select),
+            found.ignore if self.ignore is None else _split(self.ignore),
+            (
+                f"{project}select" if self.select is None else "--select",
+                f"{project}ignore" if self.ignore is None else "--ignore",
+            ),
+        )
+
+    def known(self) -> tuple[Rule, ...]:
+        """All rules: the packaged ones, the project's, and those in the folders named."""
+        from pathlib import Path
+
+        from tracealyze.config import settings
+        from tracealyze.findings.rule_set import rules
+
+        return rules(*(Path(name) for name in dict.fromkeys((*settings().rules, *(self.folders or ())))))
+
+
+def _split(names: Sequence[str]) -> list[str]:
+    return [name.strip() for each in names for name in each.split(",")]
+
+
+@dataclass(frozen=True)
+class RowOptions:
+    """How many rows to show, and in which format."""
+
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show up to N rows of each list.")] = 20
+    format_option: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.TABLE
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False
+
+    @property
+    def form(self) -> Form:
+        """The format that either option requests."""
+        if self.as_json and self.format_option not in (Form.TABLE, Form.JSON):
+            raise WrongUsage(f"--json and --format {self.format_option} are different formats. Use one of them.")
+        return Form.JSON if self.as_json else self.format_option
+
+
+def with_options(
+    omit: Sequence[str] = (), **defaults: object
+) -> Callable[[Callable[..., _Result]], Callable[..., _Result]]:
+    """Replace the parameters of a command that are groups of options by the options in them.
+
+    `omit` names options that the command does not take; `defaults` are other defaults than those of the group."""
+
+    def decorate(command: Callable[..., _Result]) -> Callable[..., _Result]:
+        parameters = inspect.signature(command, eval_str=True).parameters.values()
+        groups: dict[str, Any] = {each.name: each.annotation for each in parameters if is_dataclass(each.annotation)}
+        options = [each.replace(kind=each.KEYWORD_ONLY) for each in parameters if each.name not in groups]
+        taken = {name: _options(group, omit, defaults) for name, group in groups.items()}
+        options.extend(option for group in taken.values() for option in group)
+
+        def run(**values: Any) -> _Result:
+            for name, group in groups.items():
+                values[name] = group(**{option.name: values.pop(option.name) for option in taken[name]})
+            return command(**values)
+
+        run.__doc__ = command.__doc__
+        run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def _options(group: Any, omit: Sequence[str], defaults: Mapping[str, object]) -> list[inspect.Parameter]:
+    types = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            each.name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=defaults.get(each.name, each.default),
+            annotation=types[each.name],
+        )
+        for each in fields(group)
+        if each.name not in omit
+    ]
