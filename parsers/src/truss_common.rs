@@ -29,15 +29,15 @@ pub(crate) enum CallText<'a, E> {
     Other,
 }
 
-/// A name, or an id, or a time at the start of a text, and the text after it.
-type Front<'a, T> = Option<(T, &'a [u8])>;
+/// A name, an id or a time at the start of a text, and the text after it.
+type Leading<'a, T> = Option<(T, &'a [u8])>;
 
 /// Read `name(arguments) end`, without blanks at its ends. `end` gets the text after the opening parenthesis, and returns the
 /// arguments and the end.
 pub(crate) fn read_call<'a, E>(
     text: &'a [u8],
-    name: fn(&'a [u8]) -> Front<'a, &'a [u8]>,
-    end: fn(&'a [u8]) -> Option<(&'a [u8], E)>,
+    name: impl FnOnce(&'a [u8]) -> Leading<'a, &'a [u8]>,
+    end: impl FnOnce(&'a [u8]) -> Option<(&'a [u8], E)>,
 ) -> CallText<'a, E> {
     let Some((name, rest)) = name(text) else { return CallText::Other };
     let Some(inside) = rest.strip_prefix(b"(") else { return CallText::Other };
@@ -48,7 +48,7 @@ pub(crate) fn read_call<'a, E>(
 }
 
 /// The id at the start of a text.
-pub(crate) fn id(text: &[u8]) -> Front<'_, i32> {
+pub(crate) fn id(text: &[u8]) -> Leading<'_, i32> {
     let (value, rest) = scan::number(text)?;
     Some((i32::try_from(value).ok()?, rest))
 }
@@ -62,7 +62,7 @@ pub(crate) fn ends_column(rest: &[u8]) -> bool {
 pub(crate) fn time_columns<'a, const N: usize>(
     text: &'a [u8],
     max: usize,
-    time: fn(&'a [u8]) -> Front<'a, i64>,
+    time: fn(&'a [u8]) -> Leading<'a, i64>,
 ) -> ([i64; N], usize, &'a [u8]) {
     let (mut times_ns, mut columns, mut rest) = ([0; N], 0, text);
     while columns < max.min(N) {
