@@ -1,10 +1,10 @@
-//! What the arguments of a call say: descriptor, sub-operation, target, and the extras.
+//! The content of a call's arguments: descriptor, sub-operation, target, and the extras.
 //!
 //! In:   openat, [`AT_FDCWD</srv>`, `"x\n"`, `O_RDONLY`]
 //! Out:  target `/srv/x␤`
 //!
-//! Shared by all formats that print arguments in the order of the system call. Which argument is what comes from the
-//! letters of [`Syscall::args`]; processes, waits and the few calls that need more have their own functions.
+//! Shared by all formats that print arguments in the order of the system call. The letters of [`Syscall::args`] define
+//! the arguments; processes, waits and a few other calls have their own functions.
 
 mod process;
 mod raw;
@@ -21,14 +21,14 @@ use value::{Timeout, path_text};
 pub use process::{read_siginfo, signal_number};
 pub use value::{decoration, tracer_id, unescape};
 
-/// A longer path cannot exist, even with each byte escaped.
+/// The longest possible path, with each byte escaped.
 const MAX_PATH_BYTES: usize = 4 * 4096;
-/// Stamps since 1970 are above this, times of other clocks below.
+/// Stamps that count from 1970 are above this, those of other clocks below.
 const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
 
-/// Fill in what the arguments of a whole call or of a first half say: `fd`, `op`, `target` and the extra of the line.
+/// Set `fd`, `op`, `target` and the extra of a line from the arguments of a whole call or of a first half.
 ///
-/// `args` are the texts between the commas, trimmed, as many as were found. `line.ret` and `line.outcome` must be set.
+/// `args` are the texts between the commas, trimmed. `line.ret` and `line.outcome` must be set.
 pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     let mut seen = Seen::default();
     for (&letter, arg) in call.args.as_bytes().iter().zip(args) {
@@ -44,9 +44,9 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
     keep(seen, line, parsed);
 }
 
-/// Fill in what only the second half of a call says: how a child ended, descriptors of a pipe, the peer of an accept.
+/// Set what only the second half of a call contains: how a child ended, descriptors of a pipe, the peer of an accept.
 ///
-/// `args` are the texts between the commas of the second half; the first is empty if the half begins with a comma.
+/// `args` are the texts between the commas of the second half. The first is empty if the half begins with a comma.
 pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
     let args = if args.first().is_some_and(|first| first.is_empty()) { &args[1..] } else { args };
     match call.class {
@@ -63,7 +63,7 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
             args.first().map(|&messages| (b'r', messages))
         }
         Action::NamesSocket if call.args.contains('w') => args.first().map(|&own| (b'w', own)),
-        // The first half has the descriptor, the second `events, maxevents, timeout`.
+        // The first half contains the descriptor, the second `events, maxevents, timeout`.
         Action::PollsEpoll => args.get(2).zip(call.args.bytes().last()).map(|(&timeout, letter)| (letter, timeout)),
         _ => None,
     };
@@ -73,12 +73,12 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
     keep(seen, line, parsed);
 }
 
-/// Fill in what the tail of a call says whose name is on an earlier line.
+/// Set what the tail of a call contains. The name of the call is on an earlier line.
 pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     process::describe_tail(text, line, parsed);
 }
 
-/// What was met in the arguments so far.
+/// What the arguments contained so far.
 #[derive(Default)]
 struct Seen<'a> {
     directory: &'a [u8],
@@ -99,15 +99,15 @@ struct Seen<'a> {
     joins: Option<i32>,
 }
 
-/// What the arguments say of the descriptors that a poll looks at.
+/// The lists of descriptors among the arguments of a poll.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
 enum Lists {
     /// No such argument.
     #[default]
     None,
-    /// All are empty: it waits for nothing but time.
+    /// All lists are empty: it waits only for time.
     Empty,
-    /// Some descriptors, or an address behind which there may be some.
+    /// Some list has descriptors, or is printed as an address only.
     Some,
 }
 
@@ -171,7 +171,7 @@ fn descriptor(arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
-/// The same of the descriptor into which a call moves something.
+/// The same for the descriptor to which a call moves data.
 fn into(arg: &[u8], parsed: &mut Parsed) -> Option<(i32, Text)> {
     let target = decoration(arg).map_or(Text::NONE, |inner| decorated_target(inner, parsed));
     Some((value::fd(arg)?, target))
@@ -188,7 +188,7 @@ fn decorated_target(inner: &[u8], parsed: &mut Parsed) -> Text {
     texts.add(inner)
 }
 
-/// A path, joined with the directory it is relative to where that is printed.
+/// A path, joined with its directory if that is printed.
 fn path(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let Some(raw) = path_text(arg).filter(|raw| raw.len() <= MAX_PATH_BYTES) else {
         return;
@@ -219,8 +219,8 @@ fn is_requeue(line: &Line, parsed: &Parsed) -> bool {
     memchr::memmem::find(parsed.texts.bytes(line.op), b"REQUEUE").is_some()
 }
 
-/// The value that a wait expects, if it can be the id of a thread: ids lie where all processes may look, and lower values are
-/// the states of locks.
+/// The value that a wait expects, if it can be the id of a thread: ids are at addresses visible to all processes, and
+/// lower values are states of locks.
 fn joins(arg: &[u8], line: &Line, parsed: &Parsed) -> Option<i32> {
     const STATES_OF_LOCKS: i32 = 2;
     if !matches!(parsed.texts.bytes(line.op), b"FUTEX_WAIT" | b"FUTEX_WAIT_BITSET" | b"UMTX_OP_WAIT") {
@@ -230,7 +230,7 @@ fn joins(arg: &[u8], line: &Line, parsed: &Parsed) -> Option<i32> {
     i32::try_from(value).ok().filter(|&id| id > STATES_OF_LOCKS && rest.is_empty())
 }
 
-/// The path that the call makes; it does not work on it.
+/// The path that the call creates. It is not the target.
 fn made(directory: &[u8], arg: &[u8], line: &mut Line, parsed: &mut Parsed) -> Text {
     let works_on = std::mem::replace(&mut line.target, Text::NONE);
     path(directory, arg, line, parsed);
@@ -248,7 +248,7 @@ fn join(raw: &[u8], directory: &mut Vec<u8>) {
     unescape(raw.strip_prefix(b"./").unwrap_or(raw), directory);
 }
 
-/// What of a file is mapped to be shared.
+/// The part of a file that is mapped as shared.
 fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let number = |arg: &[u8]| crate::scan::value(arg).map_or(0, |(number, _)| number as u64);
     if line.fd != NO_ID && line.extra == 0 && line.outcome != Outcome::Failed {
@@ -256,7 +256,7 @@ fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
-/// The descriptors that messages bring.
+/// The descriptors that messages pass.
 fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
     const RIGHTS: &[u8] = b"SCM_RIGHTS, ";
     let mut fds = Vec::new();
@@ -269,9 +269,9 @@ fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
-/// Lists of descriptors; a single one is what the call works on.
+/// Lists of descriptors. A single descriptor is the one that the call works on.
 fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
-    // Where only the address of a list is printed, its digits are none.
+    // If only the address of a list is printed, its digits are not descriptors.
     if matches!(letter, b'l' | b'k') {
         let empty = matches!(arg, b"NULL" | b"[]" | b"0" | b"0x0") && seen.lists != Lists::Some;
         seen.lists = if empty { Lists::Empty } else { Lists::Some };
@@ -293,17 +293,17 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Li
     }
 }
 
-/// Which clock an absolute time is of.
+/// The clock of an absolute time.
 enum Until {
     RealTime,
     Monotonic,
     Other,
 }
 
-/// How long a call was asked to take, from the start of the call on.
+/// Convert an absolute timeout to a duration from the start of the call.
 ///
-/// Absolute times of the real-time clock can be compared with stamps of that clock; those of the monotonic clock are kept
-/// as they are.
+/// Absolute times of the real-time clock are comparable with stamps of that clock. Those of the monotonic clock are
+/// kept as they are.
 fn from_now_on(call: &Syscall, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
     let until = match call.canonical() {
         "clock_nanosleep" => sleep_clock(args),
@@ -322,7 +322,7 @@ fn from_now_on(call: &Syscall, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_
     }
 }
 
-/// Which clock the time of a `clock_nanosleep` is a moment of, if it is no length.
+/// The clock of a `clock_nanosleep`, if its time is absolute.
 fn sleep_clock(args: &[&[u8]]) -> Option<Until> {
     let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
     match args.first() {
@@ -333,7 +333,7 @@ fn sleep_clock(args: &[&[u8]]) -> Option<Until> {
     }
 }
 
-/// Which clock the time-out of a futex operation is a moment of, if it is no length.
+/// The clock of the timeout of a futex operation, if it is absolute.
 fn futex_clock(op: &[u8]) -> Option<Until> {
     let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
     match (has(b"FUTEX_WAIT_BITSET"), has(b"CLOCK_REALTIME")) {

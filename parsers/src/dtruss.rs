@@ -5,8 +5,8 @@
 //! Out:  pid 29738, tid 0x5d702, dur 80000 ns, CPU 18000 ns, write, fd 7, ret 16; at 283000 ns of the thread's CPU clock
 //! ```
 //!
-//! There is no wall clock: RELATIVE is the CPU time that the thread has used. Lines whose numbers have colons are no calls,
-//! they tell that a thread or process was seen for the first time.
+//! There is no wall clock: RELATIVE is the CPU time that the thread has used. Lines whose numbers have colons are not
+//! calls; they are the first line of a thread or process.
 
 mod call;
 mod layout;
@@ -79,7 +79,7 @@ impl LineReader for Reader {
     fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let split = split(line);
         let is_usual = split.tid != NO_ID && !split.has_colons && self.layout.shows_colons(split.count);
-        // What is no call may hold a line with ids of its own.
+        // A line other than a call may contain a line with its own ids.
         if !is_usual || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
@@ -93,14 +93,14 @@ impl Reader {
         let is_lost = split.tid == NO_ID && self.layout.has_ids && !self.layout.ids_optional;
         let line = match () {
             () if is_lost => Line::of(LineKind::NoThread),
-            () if split.has_colons || self.is_first_sight(call, split) => first_sight(call, parsed),
+            () if split.has_colons || self.is_first_line(call, split) => first_line(call, parsed),
             () => self.read_call(call, parsed),
         };
         self.with_columns(line, split)
     }
 
-    /// Without numbers that could have colons: a fork that returns 0 is no call, for the true one returns the child.
-    fn is_first_sight(&self, call: &TrussCall<'_, DtrussEnd>, split: &DtrussSplit<'_>) -> bool {
+    /// Whether a fork that returns 0 is a first line, where no numbers can have colons. A real fork returns the child.
+    fn is_first_line(&self, call: &TrussCall<'_, DtrussEnd>, split: &DtrussSplit<'_>) -> bool {
         let plain = !self.layout.shows_colons(split.count);
         plain
             && call.end.ret == 0
@@ -113,7 +113,7 @@ impl Reader {
         line.name = parsed.texts.add(call.name);
         line.ret = call.end.ret;
         match call.end.error {
-            // Returns without touching the registers: -2.
+            // EJUSTRETURN: the kernel does not set the return registers.
             0 | -2 => {}
             -1 => set_interrupted(&mut line, parsed),
             number => {
@@ -125,7 +125,7 @@ impl Reader {
         line
     }
 
-    /// What is neither a call from its beginning on nor a note.
+    /// A line that is neither a call from its start on nor a note.
     fn other(&self, line: &[u8], split: &DtrussSplit<'_>, parsed: &mut Parsed) -> Line {
         if let Some(inside) = split_inside(line).filter(|_| self.layout.has_ids)
             && let CallText::Call(call) = call::read(inside.body)
@@ -151,7 +151,7 @@ impl Reader {
             let ns = number.saturating_mul(1_000);
             match column {
                 DtrussColumn::Relative => line.stamp_ns = ns,
-                // A line that is no call took no time.
+                // A line that is not a call has no duration.
                 _ if split.has_colons => {}
                 DtrussColumn::Elapsed => line.dur_ns = ns,
                 DtrussColumn::Cpu => line.cpu_ns = ns,
@@ -161,8 +161,9 @@ impl Reader {
     }
 }
 
-/// The first line of a thread or process; if it shows a child, it is the parent's, and the call itself has its own line.
-fn first_sight(call: &TrussCall<'_, DtrussEnd>, parsed: &mut Parsed) -> Line {
+/// The first line of a thread or process. If it shows a child, it is the parent's, and the call itself has its own
+/// line.
+fn first_line(call: &TrussCall<'_, DtrussEnd>, parsed: &mut Parsed) -> Line {
     if call.end.ret != 0 {
         return Line::of(LineKind::Notice);
     }
@@ -171,12 +172,12 @@ fn first_sight(call: &TrussCall<'_, DtrussEnd>, parsed: &mut Parsed) -> Line {
     line
 }
 
-/// What is known of a call; those that a thread can be cancelled out of have twins that it cannot.
+/// The syscall of this name. Calls at which a thread can be cancelled have `_nocancel` variants.
 fn known(name: &[u8]) -> Option<&'static Syscall> {
     syscalls::by_name(name.strip_suffix(b"_nocancel").unwrap_or(name))
 }
 
-/// Larger descriptors are none: for anonymous memory mmap has a tag in that place.
+/// Larger descriptors do not exist: for anonymous memory, mmap has a tag in their place.
 const MAX_FD: i32 = 0xff_ffff;
 
 /// Descriptor, operation, target and extra, by the rules common to all formats.
@@ -188,7 +189,7 @@ fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parse
     if line.fd > MAX_FD {
         line.fd = NO_ID;
     }
-    // The one call behind all forks of Solaris; its first argument says which.
+    // Solaris has one call for all forks; its first argument selects which.
     if known.name == "forksys"
         && let Some(child) = i32::try_from(call.end.ret).ok().filter(|&child| child > 0 && call.end.error == 0)
     {
@@ -197,7 +198,7 @@ fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parse
     }
 }
 
-/// Every number is hexadecimal: addresses of lists hold no descriptors, and ids are shown as people know them.
+/// Every number is hexadecimal: addresses of lists contain no descriptors, and ids are converted to decimal.
 fn without_raw(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS], line: &mut Line, parsed: &mut Parsed) {
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()).filter(|(_, arg)| arg.starts_with(b"0x")) {
         match letter {

@@ -3,10 +3,10 @@
 //! In:   35 on FreeBSD
 //! Out:  EAGAIN
 
-/// Whose numbers they are.
+/// A system with its own numbers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum System {
-    /// FreeBSD, and its relatives as far as they agree.
+    /// FreeBSD, and the other BSDs as far as they agree.
     FreeBsd,
     /// macOS.
     MacOs,
@@ -114,7 +114,7 @@ mod tests {
     use super::{System, name};
 
     #[test]
-    fn numbers_have_the_names_of_their_system() {
+    fn error_numbers_are_named_by_system() {
         let cases = [
             (System::FreeBsd, [(2, "ENOENT"), (35, "EAGAIN"), (60, "ETIMEDOUT"), (78, "ENOSYS"), (96, "EOWNERDEAD")]),
             (

@@ -7,11 +7,11 @@
 //! Out:  pid 2769, start …000100000 ns, dur 50000 ns, rmdir, target test_folder, ret 0
 //! ```
 //!
-//! A call is a record when it is entered and one when it returns; the assembler joins them. What stands between them (the
-//! path, the data) belongs to the call. A program's path comes with a NAMI record, and counts if the execve returns well.
-//! Without thread ids (FreeBSD and OpenBSD print them with -H) the return of a call is that of the newest open call of
-//! its name, so where two threads are in the same call at once the sum of their durations is right and each one a guess.
-//! NetBSD puts versions into names (`__wait450`); where the rest is a known call, it is the name.
+//! A call is one record when it is entered and one when it returns; the assembler joins them. Records between them (the
+//! path, the data) belong to the call. The path of a new program is in a NAMI record, and counts if the execve
+//! succeeds. Without thread ids (FreeBSD and OpenBSD print them with -H), a return belongs to the newest open call of
+//! its name. If two threads are in the same call at once, the sum of their durations is right, but each one is a guess.
+//! NetBSD adds versions to names (`__wait450`); if the rest is a known call, that is the name.
 
 mod head;
 mod records;
@@ -66,7 +66,7 @@ impl LineReader for Reader {
             clock: self.layout.clock,
             tick_ns: scan::tick_ns(self.layout.digits),
             dur_kind: if timed { DurKind::Exact } else { DurKind::None },
-            // Those that the two records of a call give: no record says how long it took.
+            // The time between the two records of a call: no record contains a duration.
             has_durations: timed,
             has_ids: true,
             ids_optional: false,
@@ -87,12 +87,12 @@ impl LineReader for Reader {
     }
 }
 
-/// Data of a GIO record: they are indented further than any head.
+/// Data of a GIO record, indented further than any head.
 fn is_data(line: &[u8]) -> bool {
     line.starts_with(b"\t") || line.starts_with(b"       ")
 }
 
-/// A line that is no record.
+/// A line that is not a record.
 fn apart(line: &[u8]) -> Line {
     if let Some(blank) = blank(line) {
         return blank;
@@ -152,7 +152,7 @@ impl Reader {
         }
     }
 
-    /// A call that never returns: that of a thread ends a task only where threads are told apart.
+    /// A call that never returns. The call that ends a thread ends a task only if lines have thread ids.
     fn leaves(&self, args: &[&[u8]], is_process: bool, line: &mut Line, parsed: &mut Parsed) {
         (line.kind, line.part, line.outcome) = (LineKind::Call, CallPart::Whole, Outcome::NoReturn);
         if !is_process {
@@ -164,7 +164,7 @@ impl Reader {
     }
 }
 
-/// Ids are printed in hexadecimal, -1 as `0xffffffff`; elsewhere they are decimal.
+/// Ids are printed in hexadecimal, -1 as `0xffffffff`. Other formats print them in decimal.
 fn with_decimal_id<'a>(call: &Syscall, args: &ArgumentList<'a>, id: &'a mut String) -> ArgumentList<'a> {
     let mut plain = ArgumentList::default();
     let value = args.list().first().filter(|arg| call.args.starts_with('i') && arg.starts_with(b"0x"));
@@ -179,13 +179,13 @@ fn with_decimal_id<'a>(call: &Syscall, args: &ArgumentList<'a>, id: &'a mut Stri
     plain
 }
 
-/// The name of a call and what follows it; numbers of unknown calls are in brackets.
+/// The name of a call and the text after it; numbers of unknown calls are in brackets.
 fn name(text: &[u8]) -> (&[u8], &[u8]) {
     let end = text.iter().position(|byte| matches!(byte, b'(' | b' ' | b'\t')).unwrap_or(text.len());
     text.split_at(end)
 }
 
-/// A name without the version that it has for the sake of old programs: `__wait450`, `compat11.fstat`, `compat_50_stat`.
+/// A name without the version that keeps old programs working: `__wait450`, `compat11.fstat`, `compat_50_stat`.
 fn canonical(name: &[u8]) -> &[u8] {
     if syscalls::by_name(name).is_some() {
         return name;
@@ -202,12 +202,13 @@ fn unversioned(name: &[u8]) -> &[u8] {
         return rest.strip_prefix(b"_").unwrap_or(name);
     }
     let start = name.iter().position(|&byte| byte != b'_').unwrap_or(0);
-    let Some((front, version)) = name.get(start..).and_then(|rest| rest.split_at_checked(rest.len().saturating_sub(2)))
+    let Some((unversioned, version)) =
+        name.get(start..).and_then(|rest| rest.split_at_checked(rest.len().saturating_sub(2)))
     else {
         return name;
     };
     let is_version = start > 1 && version.iter().all(u8::is_ascii_digit);
-    if is_version { front } else { name }
+    if is_version { unversioned } else { name }
 }
 
 /// `fork 4712/0x1268`, `open -1 errno 2 No such file or directory`, `execve JUSTRETURN`, `pipe 3, 4`.
@@ -239,7 +240,7 @@ fn returned(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
 fn failed(error: &[u8], line: &mut Line, parsed: &mut Parsed) {
     line.outcome = Outcome::Failed;
     let Some((number, text)) = scan::number(error) else { return };
-    line.errno = match error_names::name(System::FreeBsd, number).filter(|_| number <= MOST_COMMON_ERROR) {
+    line.errno = match error_names::name(System::FreeBsd, number).filter(|_| number <= LAST_COMMON_ERROR) {
         Some(name) => parsed.texts.add(name.as_bytes()),
         None => match records::error_by_text(scan::trim(text)) {
             Some(name) => parsed.texts.add(name.as_bytes()),
@@ -248,8 +249,8 @@ fn failed(error: &[u8], line: &mut Line, parsed: &mut Parsed) {
     };
 }
 
-/// From here on the three systems number errors differently, and the text must tell.
-const MOST_COMMON_ERROR: i64 = 81;
+/// Above this, the three systems number errors differently, and the text decides.
+const LAST_COMMON_ERROR: i64 = 81;
 
 /// The second value of a pipe.
 fn second(name: &[u8], first: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
@@ -269,7 +270,8 @@ fn succeeded(name: &[u8], comm: &[u8], line: &mut Line, parsed: &mut Parsed) {
         b"fork" | b"vfork" | b"rfork" | b"pdfork" | b"__clone" | b"clone" if line.ret == 0 => {
             line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
         }
-        // What the tracer starts sees the end of the call that began the trace; what it attaches to does not.
+        // A process that the tracer starts records the end of the call that began the trace; one that it attaches to
+        // does not.
         b"ktrace" | b"fktrace" => {
             line.extra = parsed.keep(Extra::Born { creator_pid: NO_ID, thread: false });
         }

@@ -5,8 +5,8 @@
 //! Out:  at 1486287000 ns since boot, md, message `md: stopping all md devices.`
 //! ```
 //!
-//! A log has no calls: what is looked at is the silence from one message to the next. A capture has one clock, decided
-//! from its head; a line that does not tell the time by it is a message without a time.
+//! A log has no calls; the analysis is about the gaps between messages. A capture has one clock, decided from its head.
+//! A line without a stamp of that clock is a message without a time.
 
 pub(crate) mod date;
 mod message;
@@ -23,7 +23,7 @@ use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
 /// The format.
 pub struct KernelLog;
 
-/// Longest message kept, in bytes.
+/// Longest stored message, in bytes.
 const MAX_MESSAGE_BYTES: usize = 400;
 
 impl Format for KernelLog {
@@ -43,7 +43,7 @@ impl Format for KernelLog {
         match lines {
             0 if head.complete => Recognition::No,
             0 => Recognition::NeedMore,
-            // Tracers can put the time in front as well. But a log may quote one or two calls.
+            // Tracers may print the time first too. But a log may quote one or two calls.
             _ if stamped == 0 || calls * 10 > stamped && (calls > 2 || calls * 2 > stamped) => Recognition::No,
             _ if sure * 2 >= lines => Recognition::Yes,
             _ => Recognition::Maybe((stamped * 100 / lines) as u8),
@@ -52,13 +52,13 @@ impl Format for KernelLog {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let (base, digits) = clock(head);
-        let minutes = || head.lines().filter_map(prefix::read).filter(tells_minute).take(2).count();
+        let minutes = || head.lines().filter_map(prefix::read).filter(is_minute_stamp).take(2).count();
         let is_rough = base == StampBase::Previous && minutes() > 1;
         Box::new(Reader { base, tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) } })
     }
 }
 
-/// A call, a half of one, or a signal as tracers write them, with a thread id before it or not.
+/// A call, a half of one, or a signal as tracers print it, with or without a thread id before it.
 fn is_call(text: &[u8]) -> bool {
     let text = scan::skip_blanks(text);
     let text = text.strip_prefix(b"[pid ").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..)).unwrap_or(text);
@@ -71,7 +71,7 @@ fn is_call(text: &[u8]) -> bool {
     rest.starts_with(b"(") && (ends() || memchr::memmem::rfind(rest, b")  ").is_some())
 }
 
-/// The clock of a capture, and how many digits it has: the finest that most lines have, else the commonest.
+/// The clock of a capture and its digits: the finest clock that most lines have, else the most common one.
 fn clock(head: Head<'_>) -> (StampBase, usize) {
     let (mut stamped, mut lines, mut digits) = (0usize, [0usize; STAMP_BASES.len()], [0usize; STAMP_BASES.len()]);
     for prefix in head.lines().filter_map(prefix::read) {
@@ -84,15 +84,15 @@ fn clock(head: Head<'_>) -> (StampBase, usize) {
         }
     }
     let is_common = |at: &usize| lines[*at] * 5 >= stamped * 4 && lines[*at] > 0;
-    // On equal terms the earlier of the bases wins, hence the reverse order.
+    // Among equals, the earlier base wins, hence the reverse order.
     let finest = (0..STAMP_BASES.len()).rev().filter(is_common).max_by_key(|&at| digits[at]);
     let commonest = || (0..STAMP_BASES.len()).rev().max_by_key(|&at| lines[at]).unwrap_or(0);
     let at = finest.unwrap_or_else(commonest);
     (STAMP_BASES[at], digits[at])
 }
 
-/// Whether the time since the line before is told to a minute only.
-fn tells_minute(prefix: &LogPrefix<'_>) -> bool {
+/// Whether the time since the previous line has a resolution of a minute.
+fn is_minute_stamp(prefix: &LogPrefix<'_>) -> bool {
     prefix.at(StampBase::Previous).is_some_and(|stamp| stamp.ns < 0)
 }
 
@@ -154,16 +154,16 @@ impl Reader {
     }
 }
 
-/// The machine was started: time since its start begins anew.
+/// The machine was started: time since the start begins again.
 const BOOT: Extra = Extra::Restarted { base_ns: NO_NS };
 
-/// Whether this may be one of the first lines of a kernel: not before its clock runs, or its name. In a log with wall time
-/// that goes on over a start, and the lines may be of several machines.
+/// Whether this may be one of the first lines of a kernel: before its clock runs, or its name. A log with wall time
+/// continues over a start, and its lines may be of several machines.
 fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
     stamp_ns == 0 || message.starts_with(b"Linux version ")
 }
 
-/// What a line without a stamp is among others that have one.
+/// A line without a stamp, in a capture whose lines have one.
 fn without_stamp(line: &[u8], parsed: &mut Parsed) -> Line {
     let mut read = Line::of(kind_without_stamp(line));
     if read.kind == LineKind::Notice && (line.starts_with(b"-- Boot ") || line.starts_with(b"-- Reboot --")) {

@@ -1,4 +1,4 @@
-//! What one physical line says.
+//! The result of reading one physical line.
 
 use crate::text::Text;
 
@@ -32,7 +32,7 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// A complete call, or the first line of one that goes on in continuation lines.
+    /// A complete call, or the first line of a call that continuation lines complete.
     Call = "call", None;
     /// The first half of a call.
     CallStart = "call_start", None;
@@ -42,27 +42,27 @@ kinds! {
     Signal = "signal", None;
     /// A thread or process ended.
     Exit = "exit", None;
-    /// Something else happened to a task: attached, stopped, born, superseded, changed its personality.
+    /// Another event of a task: attached, stopped, created, superseded, changed its personality.
     Process = "process", None;
-    /// Belongs to the line before it.
+    /// Part of the line before it.
     Continuation = "continuation", None;
-    /// The tracer speaks about itself, or announces what it says in full later.
+    /// A message of the tracer about itself, or of an event that it reports in full later.
     Notice = "notice", None;
     /// Part of a summary table (`strace -c`, `truss -c`).
     SummaryTable = "summary_table", None;
-    /// A line of a log with a time stamp.
+    /// A line of a log with a stamp.
     Log = "log", None;
     /// Not from the tracer: output of the traced program, prose.
     Foreign = "foreign", None;
-    /// Nothing but blanks.
+    /// Only blanks.
     Blank = "blank", None;
-    /// Begins as a line of the tracer but cannot be read to its end.
+    /// Begins like a line of the tracer, but its rest cannot be read.
     Damaged = "damaged", Some("the line is cut or two writers were mixed; capture to a file with -o");
     /// A call without a thread id in a capture in which several threads are mixed.
     NoThread = "no_thread", Some("a line without a thread id among others with one; capture with -f and -o FILE");
-    /// The end of a call whose name is not that of the call that its thread had open.
-    Mismatched = "mismatched", Some("the second half does not fit the first; capture to a file with -o");
-    /// The tracer says that it lost events here.
+    /// The end of a call whose name differs from the open call of its thread.
+    Mismatched = "mismatched", Some("the second half does not match the first; capture to a file with -o");
+    /// The tracer reports that it lost events here.
     Dropped = "dropped", Some("the tracer was too slow and lost events; trace fewer calls or give it more room");
 }
 
@@ -75,9 +75,9 @@ pub enum CallPart {
     Whole,
     /// The entry; the rest may come later.
     Begun,
-    /// The exit of a call that was begun on another line; the line names the call.
+    /// The exit of a call that began on another line. This line names the call.
     Resumed,
-    /// The same without a name or an id: the tail of the last call left open in the file.
+    /// As `Resumed`, without a name or an id: the tail of the last open call of the file.
     Tail,
 }
 
@@ -90,11 +90,11 @@ pub enum Outcome {
     Ok,
     /// Returned an error.
     Failed,
-    /// Broken off by a signal, to be restarted.
+    /// Interrupted by a signal, to be restarted.
     Interrupted,
     /// Does not return: exit, or killed inside.
     NoReturn,
-    /// Not ended in the capture.
+    /// Still open at the end of the capture.
     Open,
     /// The tracer could not read the result.
     Unavailable,
@@ -118,17 +118,18 @@ impl Outcome {
     }
 }
 
-/// What one physical line says. Texts are numbers of the chunk's interner.
+/// One physical line, read. Texts are numbers of the chunk's interner.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Line {
-    /// When, as printed: since the epoch, midnight or the start of the trace, or since the last line; [`NO_NS`] if not.
+    /// The stamp as printed: since 1970, midnight, the start of the trace or the previous line; [`NO_NS`] if not
+    /// printed.
     pub stamp_ns: i64,
     /// How long the call took; [`NO_NS`] if not printed.
     pub dur_ns: i64,
     /// CPU time of the call; [`NO_NS`] if not printed.
     pub cpu_ns: i64,
-    /// The value that the call returned; for a log line, how often it says that a message was repeated before it. [`NO_NS`]
-    /// if none.
+    /// The value that the call returned. For a log line that reports how often a message was repeated, that number.
+    /// [`NO_NS`] if there is none.
     pub ret: i64,
     /// What kind of line.
     pub kind: LineKind,
@@ -138,7 +139,7 @@ pub struct Line {
     pub outcome: Outcome,
     /// Thread id; [`NO_ID`] if not printed.
     pub tid: i32,
-    /// Process id where it is printed beside the thread's; else [`NO_ID`].
+    /// Process id, if printed in addition to the thread's; else [`NO_ID`].
     pub pid: i32,
     /// The file descriptor that the call works on, or [`NO_ID`].
     pub fd: i32,
@@ -152,13 +153,13 @@ pub struct Line {
     pub errno: Text,
     /// Number of the line's [`Extra`] in [`crate::Parsed::extras`] plus 1, or 0.
     pub extra: u32,
-    /// Number of the line's body among those that its reader remembers plus 1, or 0. Equal numbers of one reader, up to
-    /// where it forgot them ([`crate::ChunkLines::forgot`]), say the same.
+    /// Number of the cached line with the same content plus 1, or 0. Within one reader, equal numbers mean equal
+    /// content, until [`crate::ChunkLines::cache_cleared`].
     pub cached: u32,
 }
 
 impl Line {
-    /// A line that says nothing but its kind.
+    /// A line of this kind, with all other fields empty.
     pub fn of(kind: LineKind) -> Line {
         Line {
             stamp_ns: NO_NS,
@@ -181,7 +182,7 @@ impl Line {
     }
 }
 
-/// How a process ended, as its parent or the tracer saw it.
+/// How a process ended, as its parent or the tracer reports it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
     /// With this exit status.
@@ -190,7 +191,7 @@ pub enum Ended {
     Killed(Text),
 }
 
-/// For what a file is opened.
+/// How a file is opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     /// O_RDONLY.
@@ -201,30 +202,31 @@ pub enum Access {
     Both,
 }
 
-/// What few lines say beside the common things.
+/// What only a few lines contain, in addition to the fields of [`Line`].
 #[derive(Clone, Debug, PartialEq)]
 pub enum Extra {
-    /// execve: the program and its arguments, as one text with blanks between, quoted where needed; `argv` may be NONE.
+    /// execve: the program and its arguments, as one text with blanks between, quoted where needed. `argv` may be NONE.
     Exec {
         /// Path of the program.
         path: Text,
         /// Its arguments, the zeroth included.
         argv: Text,
     },
-    /// A new task: fork, clone, lwp_create … as its creator sees it.
+    /// A new task: fork, clone, lwp_create …, as reported by its creator.
     Spawn {
-        /// The child's id in the tracer's view; [`NO_ID`] on the first half of a call, unless a message there named it.
+        /// The child's id in the tracer's view. [`NO_ID`] on the first half of a call, unless a message there names the
+        /// child.
         child: i32,
         /// A thread of the same process (CLONE_THREAD, lwp_create).
         thread: bool,
-        /// The creator waits until the child runs a program or ends (vfork, CLONE_VFORK).
+        /// The creator waits until the child executes a program or ends (vfork, CLONE_VFORK).
         vfork: bool,
         /// Descriptors are shared (CLONE_FILES).
         shares_files: bool,
     },
     /// The first line of a new task, from its own side.
     Born {
-        /// Process id of the creator if the line says it, else [`NO_ID`].
+        /// Process id of the creator if the line contains it, else [`NO_ID`].
         creator_pid: i32,
         /// A thread of the same process.
         thread: bool,
@@ -233,95 +235,95 @@ pub enum Extra {
     Waited {
         /// The child.
         child: i32,
-        /// How it ended; none if it only stopped or continued.
+        /// How it ended; `None` if it only stopped or continued.
         ended: Option<Ended>,
     },
-    /// A time that the call was asked to take at most: sleep, time-out of a poll; [`NO_NS`] for "for ever".
+    /// Requested duration of a sleep, or the timeout of a wait. [`NO_NS`]: no limit.
     Timeout(i64),
-    /// The same as a moment of the monotonic clock, which stamps do not have.
+    /// The same as a moment of the monotonic clock, which stamps do not use.
     Deadline(i64),
-    /// The address of the socket itself that the call works on.
+    /// The local address of the socket that the call works on.
     OwnAddress(Text),
     /// A signal and who sent it.
     Signal {
-        /// Sender, or the child that a SIGCHLD tells of; [`NO_ID`] if unknown.
+        /// The sender, or the child of a SIGCHLD; [`NO_ID`] if unknown.
         from: i32,
         /// For a SIGCHLD: how the child ended.
         ended: Option<Ended>,
     },
     /// The end of the task that the line is about.
     End(Ended),
-    /// The end of a process with all its threads, whichever of them the line is about.
+    /// The end of a process with all its threads, on a line of any of them.
     GroupEnd(Ended),
-    /// A thread ended alone, by the call that ends no more than it; where nothing else tells that it is one.
+    /// The end of one thread, by a call that ends only the thread. Used if no other line identifies it as a thread.
     ThreadEnd,
     /// The leader's id was taken over by another thread's execve.
     Superseded {
         /// That thread.
         by: i32,
     },
-    /// A first half that was cut because the thread gets another id.
+    /// A first half that was cut because its thread gets another id.
     RenamedTo(i32),
-    /// The task was stopped (`true`) or goes on (`false`).
+    /// The task was stopped (`true`) or continues (`false`).
     Stopped(bool),
-    /// The tracer began (`true`) or ended (`false`) to trace this id.
+    /// The tracer attached to (`true`) or detached from (`false`) this id.
     Attached(i32, bool),
-    /// The tracer began to trace a process with all its threads, of which the main one has this id.
+    /// The tracer attached to a process with all its threads. The main thread has this id.
     AttachedAll {
         /// The process.
         pid: i32,
         /// How many threads it had.
         threads: u32,
     },
-    /// The path that the call makes, if it succeeds: of a rename, a link.
+    /// The path that the call creates if it succeeds: of a rename or a link.
     Created(Text),
-    /// What an open asks for, unless that is only to read what is there.
+    /// The flags of an open, unless it only reads an existing file.
     Opened {
-        /// The path, if it is made where there is none (O_CREAT), else [`Text::NONE`].
+        /// The path, if a missing file is created (O_CREAT), else [`Text::NONE`].
         created: Text,
-        /// For what it is opened.
+        /// How it is opened.
         access: Access,
-        /// Whether each write to it waits until it is on the disk (O_SYNC, O_DSYNC).
+        /// Whether each write waits until the data is on disk (O_SYNC, O_DSYNC).
         syncs: bool,
     },
-    /// The tracer says that it begins: a new run, unless nothing was before it.
+    /// The tracer starts: a new run, unless this is the first line.
     Restarted {
-        /// Moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if it does not say.
+        /// The moment that the stamps of this run count from, in ns since 1970; [`NO_NS`] if not printed.
         base_ns: i64,
     },
-    /// Memory that is mapped to be shared with other processes.
+    /// Memory that is mapped as shared with other processes.
     Shared {
-        /// How much.
+        /// Its length.
         length: u64,
-        /// From where on in the file.
+        /// Its offset in the file.
         offset: u64,
     },
-    /// What a wait expects at its address. It may be the id of a thread, whose end the wait is for (join): the kernel clears the
-    /// id when the thread ends.
+    /// The value that a wait expects at its address. It may be the id of a thread whose end is awaited (join): the
+    /// kernel clears the id when the thread ends.
     Joins(i32),
-    /// A signal reached a thread of a process, which is therefore one of it.
+    /// A signal was sent to a thread of a process, so the thread belongs to the process.
     Member {
         /// The process.
         pid: i32,
         /// Its thread.
         tid: i32,
     },
-    /// The address to which a futex moves those that wait at its own, or at which the call itself waits in the end.
+    /// The second address of a futex call: the requeue target of the waiters, or of the call itself.
     RequeuedTo(Text),
-    /// The descriptor into which a call moves what it takes from another one, and its name where that is printed.
+    /// The descriptor to which a call moves data from another one, and its name if printed.
     Into {
         /// Its number.
         fd: i32,
         /// Its name.
         target: Text,
     },
-    /// Several descriptors: of a poll or select, or those made by pipe, socketpair.
+    /// Several descriptors: those of a poll or select, or those created by pipe or socketpair.
     Fds(Box<[i32]>),
-    /// Descriptors that a message brings to another process (`SCM_RIGHTS`), by their numbers on this side.
+    /// Descriptors that a message passes to another process (`SCM_RIGHTS`), by their numbers on this side.
     Passed(Box<[i32]>),
-    /// A poll or select: its descriptors and its time-out.
+    /// A poll or select: its descriptors and its timeout.
     Polled {
-        /// The descriptors; empty if it is known that there are none, so that it waits for nothing but time.
+        /// The descriptors. Empty if it is known that there are none, so that it waits only for time.
         fds: Box<[i32]>,
         /// As [`Extra::Timeout`].
         timeout_ns: i64,
@@ -332,9 +334,9 @@ pub enum Extra {
         calls: u64,
         /// Number of failed calls.
         failed: u64,
-        /// Total as printed; its meaning (CPU or wall) is the format's.
+        /// Total as printed. Whether it is CPU or wall time depends on the format.
         total_ns: i64,
     },
-    /// The name of the program that runs, where each line has it; never the only word on which program that is.
+    /// The name of the running program, if each line contains it. Other lines report it too.
     Program(Text),
 }

@@ -7,10 +7,10 @@
 //! Out:  tid 28680, start …812055000 ns, dur 3141000 ns, clock_nanosleep, ret 0
 //! ```
 //!
-//! Only calls of the kernel are calls here. Those of libraries stand around them, so their time holds that of the system
-//! calls inside; counting both would count it twice. Their lines are notices, whole or in halves: said by the tracer, not
-//! used, not lost. Prefixes and clocks are those of strace. A failed call shows the kernel's own negative number; calls
-//! that this tracer has no name for show the number, which is turned into a name where all machines agree on it.
+//! Only system calls count as calls. Library calls enclose them, so their durations include those of the system calls,
+//! and counting both would count time twice. Lines of library calls are notices: recognised, but not used. Prefixes and
+//! clocks are those of strace. A failed call shows the kernel's negative number. Calls without a name show their
+//! number, which is converted to a name if all machines agree on it.
 
 mod names;
 
@@ -28,7 +28,7 @@ use crate::syscalls;
 use memchr::memmem::Finder;
 use std::sync::LazyLock;
 
-/// Errors of the kernel are the values from here to -1.
+/// Errors of the kernel are the values from this to -1.
 const LOWEST_ERROR: i64 = -4095;
 
 /// The format.
@@ -65,13 +65,13 @@ struct Reader {
     layout: StraceLayout,
 }
 
-/// Where the text begins that is behind ids, clocks and an instruction pointer: the last word before the parenthesis.
+/// Where the text after ids, clocks and an instruction pointer begins: the last word before the parenthesis.
 fn word_start(line: &[u8]) -> Option<usize> {
     let end = memchr::memchr2(b'(', b'"', line).filter(|&at| line.get(at) == Some(&b'('))?;
     Some(line.get(..end)?.iter().rposition(|&byte| byte == b' ').map_or(0, |at| at + 1))
 }
 
-/// Looked for in each line of the beginning of any capture, so the search is prepared once.
+/// Every line of every head is searched for these, so the searches are prepared once.
 static RESUMED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b"<... SYS_"));
 static FAILED: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new(b") = -1 E"));
 
@@ -95,12 +95,12 @@ fn is_other(line: &[u8]) -> bool {
     (failed && line.contains(&b')') && word_start(line).is_some()) || ended
 }
 
-/// A line as strace would write it, for the sake of the layout.
+/// A line as strace would print it, so that strace's layout can be used.
 fn without_marks(line: &[u8], out: &mut Vec<u8>) {
     let word = word_start(line).filter(|&start| line.get(start..).is_some_and(|word| word.starts_with(b"SYS_")));
     match word.and_then(|start| Some((line.get(..start)?, line.get(start + 4..)?))) {
-        Some((front, call)) => {
-            out.extend_from_slice(without_pointer(front));
+        Some((before, call)) => {
+            out.extend_from_slice(without_pointer(before));
             out.extend_from_slice(if call.first().is_some_and(u8::is_ascii_digit) { b"nr_" } else { b"" });
             out.extend_from_slice(call);
         }
@@ -109,11 +109,11 @@ fn without_marks(line: &[u8], out: &mut Vec<u8>) {
     out.push(b'\n');
 }
 
-/// `[0x400547] ` of -i, at the end of what stands in front of a call.
-fn without_pointer(front: &[u8]) -> &[u8] {
-    match memchr::memmem::rfind(front, b"[0x") {
-        Some(at) if front.ends_with(b"] ") => front.get(..at).unwrap_or(front),
-        _ => front,
+/// The text without `[0x400547] ` of -i at its end.
+fn without_pointer(before: &[u8]) -> &[u8] {
+    match memchr::memmem::rfind(before, b"[0x") {
+        Some(at) if before.ends_with(b"] ") => before.get(..at).unwrap_or(before),
+        _ => before,
     }
 }
 
@@ -130,7 +130,7 @@ impl LineReader for Reader {
         let Some(prefix) = self.layout.prefix(line) else {
             return Line::of(LineKind::Foreign);
         };
-        let body = behind_pointer(prefix.body);
+        let body = after_pointer(prefix.body);
         let mut read = Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Call) };
         if event(body, &mut read, parsed) {
             return read;
@@ -141,8 +141,8 @@ impl LineReader for Reader {
     fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
         let line = line.strip_suffix(b"\r").unwrap_or(line);
         let StracePrefix { tid, stamp_ns, body } = self.layout.prefix(line)?;
-        let body = behind_pointer(body);
-        // Whether a line is a row of a table does not follow from its body alone.
+        let body = after_pointer(body);
+        // The body alone does not decide whether a line is a row of a table.
         if memchr::memchr(b'(', body).is_none() || body.ends_with(b" total") {
             return None;
         }
@@ -153,27 +153,27 @@ impl LineReader for Reader {
 
 impl Reader {
     fn unusable(&self, prefix: &StracePrefix<'_>, line: &[u8]) -> Line {
-        let has_front = prefix.body.len() < line.len();
-        match has_front {
+        let has_prefix = prefix.body.len() < line.len();
+        match has_prefix {
             true => Line { tid: prefix.tid, stamp_ns: prefix.stamp_ns, ..Line::of(LineKind::Damaged) },
             false => Line::of(LineKind::Foreign),
         }
     }
 }
 
-fn behind_pointer(body: &[u8]) -> &[u8] {
+fn after_pointer(body: &[u8]) -> &[u8] {
     let rest = body.strip_prefix(b"[0x").and_then(|rest| rest.get(memchr::memchr(b']', rest)? + 1..));
     rest.map_or(body, scan::skip_blanks)
 }
 
-/// A row of `-c`: calls of libraries are in the same table and do not count.
+/// A row of `-c`. Library calls are in the same table and are not counted.
 fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let is_head = line.starts_with(b"% time") && line.ends_with(b"function");
     let is_total = line.starts_with(b"100.00 ") && line.ends_with(b" total");
     if is_head || is_total {
         return Some(Line::of(LineKind::SummaryTable));
     }
-    // Nearly all lines are none, and have parentheses.
+    // Nearly all lines are not rows, and have parentheses.
     if memchr::memchr2(b'(', b')', line).is_some() {
         return None;
     }
@@ -189,7 +189,7 @@ fn in_table(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
 fn event(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     match body.first() {
         Some(b'<') => resumed(body, line, parsed),
-        Some(b'-') => told(body, line, parsed),
+        Some(b'-') => note(body, line, parsed),
         Some(b'+') => ended(body, line, parsed),
         _ => match names::of_call(body) {
             Some((name, rest)) => called(name, rest, line, parsed),
@@ -211,7 +211,7 @@ fn is_library_call(body: &[u8]) -> bool {
 }
 
 /// `--- SIGCHLD (Child exited) ---`, `--- Called exec() ---`.
-fn told(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
+fn note(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     if body == b"--- Called exec() ---" {
         line.kind = LineKind::Notice;
         return true;
@@ -230,7 +230,7 @@ fn ended(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     true
 }
 
-/// A call from its name on: whole, its first half, or one that does not come back.
+/// A call from its name on: whole, its first half, or one that does not return.
 fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     set_name(name, line, parsed);
     let mut args = ArgumentList::default();
@@ -245,11 +245,11 @@ fn called(name: &[u8], rest: &[u8], line: &mut Line, parsed: &mut Parsed) -> boo
     };
     match (result, gone) {
         (Some(result), _) if value(result, line, parsed) => {}
-        // The tracer follows the program on: an execve that fails returns, and is printed whole.
+        // The tracer continues with the new program. A failing execve returns, and is printed whole.
         (None, Some(_)) if matches!(name, b"execve" | b"execveat") => line.ret = 0,
         (None, Some(_)) => {
             line.outcome = Outcome::NoReturn;
-            // What a clone3 makes hides behind an address, so the end must tell.
+            // The arguments of clone3 are behind an address, so the end must show what it created.
             if name == b"exit" {
                 line.extra = parsed.keep(Extra::ThreadEnd);
             }
@@ -290,7 +290,7 @@ fn resumed(body: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
 
 fn set_name(name: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let Parsed { texts, scratch, .. } = parsed;
-    line.name = texts.add(names::known(name, scratch));
+    line.name = texts.add(names::common_name(name, scratch));
 }
 
 /// Read a result; the kernel's negative numbers are errors.
@@ -312,7 +312,7 @@ fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     true
 }
 
-/// Numbers that never reach the program: the call is made again.
+/// Numbers that the program never sees: the call is restarted.
 fn restart(number: i64) -> Option<&'static str> {
     match number {
         512 => Some("ERESTARTSYS"),

@@ -6,13 +6,13 @@
 //! Out:  tid 28645, start 6620000 ns, dur 3073000 ns, vfork, ret 28646
 //! ```
 //!
-//! The ids are those of threads. The time printed is that of the entry, in milliseconds since the first event, on the
-//! continued line as well; such a line gets its end for a stamp here, as second halves of other tracers have. A `?` for a
-//! time means that the entry was not seen: of the first execve, and of a child's return from its creation. Arguments have
-//! names, and those that are zero are left out.
+//! The ids are those of threads. The printed time is that of the entry, in milliseconds since the first event, also on
+//! a continued line. The stamp of such a line is its end, as for second halves of other tracers. A `?` as time means
+//! that the entry was not seen: that of the first execve, and of a child's return from its creation. Arguments have
+//! names; those that are zero are not printed.
 
 mod arguments;
-mod front;
+mod prefix;
 mod table;
 
 use crate::call;
@@ -27,7 +27,7 @@ use crate::strace::result;
 use crate::syscalls;
 use crate::text::Text;
 use arguments::NamedArguments;
-use front::{PerfBody, PerfPrefix, front};
+use prefix::{PerfBody, PerfPrefix};
 
 /// The format.
 pub struct PerfTrace;
@@ -45,20 +45,21 @@ impl Format for PerfTrace {
                 return Recognition::Yes;
             }
             lines += 1;
-            fits += usize::from(front(&line).is_some());
+            fits += usize::from(prefix::read(&line).is_some());
         }
         match (fits, lines) {
             (0, 0) if !head.complete => Recognition::NeedMore,
             (0, _) => Recognition::No,
-            // The traced program may write among the lines.
+            // The traced program may print between the lines.
             _ if fits * 4 >= lines => Recognition::Yes,
             _ => Recognition::Maybe((fits * 100 / lines) as u8),
         }
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        let has_ids = head.lines().any(|line| front(&without_colours(line)).is_some_and(|front| front.tid != NO_ID));
-        let is_timed = head.lines().any(|line| front(&without_colours(line)).is_some());
+        let has_ids =
+            head.lines().any(|line| prefix::read(&without_colours(line)).is_some_and(|prefix| prefix.tid != NO_ID));
+        let is_timed = head.lines().any(|line| prefix::read(&without_colours(line)).is_some());
         Box::new(Reader { has_ids, is_timed })
     }
 }
@@ -86,8 +87,8 @@ impl LineReader for Reader {
 
     fn read(&self, line: &[u8], parsed: &mut Parsed) -> Line {
         let line = without_colours(line.strip_suffix(b"\r").unwrap_or(line));
-        match front(&line) {
-            Some(front) => event(&front, parsed),
+        match prefix::read(&line) {
+            Some(prefix) => event(&prefix, parsed),
             None => apart(&line, parsed),
         }
     }
@@ -97,14 +98,14 @@ impl LineReader for Reader {
         if memchr::memchr(0x1b, line).is_some() {
             return None;
         }
-        let PerfPrefix { tid, start_ns, dur_ns, rest, body, .. } = front(line)?;
-        // Of a second half the stamp is the end.
+        let PerfPrefix { tid, start_ns, dur_ns, rest, body, .. } = prefix::read(line)?;
+        // The stamp of a second half is its end.
         let is_call = matches!(body, PerfBody::Call(..));
         is_call.then_some(LineParts { tid, stamp_ns: start_ns, dur_ns, body: rest, pid: NO_ID, cpu_ns: NO_NS })
     }
 }
 
-/// A frame of a call chain, which is indented to where the bodies are.
+/// A frame of a call chain, indented as far as the bodies.
 fn is_chain(line: &[u8]) -> bool {
     line.starts_with(b"                ") || line.starts_with(b"\t\t")
 }
@@ -121,22 +122,22 @@ fn apart(line: &[u8], parsed: &mut Parsed) -> Line {
     }
     Line::of(match () {
         () if is_chain(line) => LineKind::Continuation,
-        () if front::begins(line) => LineKind::Damaged,
+        () if prefix::begins(line) => LineKind::Damaged,
         () if text.starts_with(b"[ perf ") || text.starts_with(b"perf: ") => LineKind::Notice,
         () => LineKind::Foreign,
     })
 }
 
-fn event(front: &PerfPrefix<'_>, parsed: &mut Parsed) -> Line {
+fn event(prefix: &PerfPrefix<'_>, parsed: &mut Parsed) -> Line {
     let mut line = Line::of(LineKind::Call);
-    (line.tid, line.stamp_ns) = (front.tid, front.start_ns);
-    let understood = match front.body {
+    (line.tid, line.stamp_ns) = (prefix.tid, prefix.start_ns);
+    let understood = match prefix.body {
         PerfBody::Continued(name, rest) => {
             (line.kind, line.part) = (LineKind::CallEnd, CallPart::Resumed);
-            line.stamp_ns = end_ns(front);
-            returned(name, rest, front, &mut line, parsed)
+            line.stamp_ns = end_ns(prefix);
+            returned(name, rest, prefix, &mut line, parsed)
         }
-        PerfBody::Call(name, rest) => called(name, rest, front, &mut line, parsed),
+        PerfBody::Call(name, rest) => called(name, rest, prefix, &mut line, parsed),
         PerfBody::Other(name) => {
             line.kind = LineKind::Process;
             line.name = parsed.texts.add(name);
@@ -144,17 +145,17 @@ fn event(front: &PerfPrefix<'_>, parsed: &mut Parsed) -> Line {
         }
     };
     if !understood {
-        return Line { tid: line.tid, stamp_ns: front.start_ns, ..Line::of(LineKind::Damaged) };
+        return Line { tid: line.tid, stamp_ns: prefix.start_ns, ..Line::of(LineKind::Damaged) };
     }
-    if line.extra == 0 && line.kind != LineKind::Process && !front.comm.is_empty() {
-        let program = parsed.texts.add(front.comm);
+    if line.extra == 0 && line.kind != LineKind::Process && !prefix.comm.is_empty() {
+        let program = parsed.texts.add(prefix.comm);
         line.extra = parsed.keep(Extra::Program(program));
     }
     line
 }
 
-fn end_ns(front: &PerfPrefix<'_>) -> i64 {
-    match (front.start_ns, front.dur_ns) {
+fn end_ns(prefix: &PerfPrefix<'_>) -> i64 {
+    match (prefix.start_ns, prefix.dur_ns) {
         (NO_NS, _) => NO_NS,
         (start_ns, NO_NS) => start_ns,
         (start_ns, dur_ns) => start_ns.saturating_add(dur_ns),
@@ -162,7 +163,7 @@ fn end_ns(front: &PerfPrefix<'_>) -> i64 {
 }
 
 /// A call from its name on: whole, or interrupted by another thread's line.
-fn called(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+fn called(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
     line.name = parsed.texts.add(name);
     let mut found = list::ArgumentList::default();
     let is_whole = match list::split(rest, &mut found) {
@@ -176,7 +177,7 @@ fn called(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, par
             true
         }
     };
-    line.dur_ns = front.dur_ns;
+    line.dur_ns = prefix.dur_ns;
     let named = NamedArguments::of(found.list());
     if let Some(call) = syscalls::by_text(line.name) {
         named.before(name, call, line, parsed);
@@ -184,14 +185,15 @@ fn called(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, par
         call::describe(call, &named.in_order(name, call, &mut scratch), line, parsed);
     }
     named.after(line, parsed);
-    succeeded(name, front, line, parsed);
+    succeeded(name, prefix, line, parsed);
     if line.outcome == Outcome::NoReturn {
         leaves(name, &named, line, parsed);
     }
     is_whole
 }
 
-/// The end of a process or of a thread. Arguments that hide behind an address do not tell which of the two a clone3 made.
+/// The end of a process or of a thread. The arguments of clone3 are behind an address, so they do not show which of the
+/// two it created.
 fn leaves(name: &[u8], named: &NamedArguments<'_>, line: &mut Line, parsed: &mut Parsed) {
     match name {
         b"exit_group" => {
@@ -204,9 +206,9 @@ fn leaves(name: &[u8], named: &NamedArguments<'_>, line: &mut Line, parsed: &mut
 }
 
 /// The second half: `execve())   = 0`.
-fn returned(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
+fn returned(name: &[u8], rest: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) -> bool {
     line.name = parsed.texts.add(name);
-    line.dur_ns = front.dur_ns;
+    line.dur_ns = prefix.dur_ns;
     let mut found = list::ArgumentList::default();
     let Some(result) = list::split(rest, &mut found) else { return false };
     if !value(result, line, parsed) {
@@ -215,26 +217,27 @@ fn returned(name: &[u8], rest: &[u8], front: &PerfPrefix<'_>, line: &mut Line, p
     if let Some(call) = syscalls::by_text(line.name) {
         call::describe_rest(call, &[], line, parsed);
     }
-    succeeded(name, front, line, parsed);
+    succeeded(name, prefix, line, parsed);
     true
 }
 
-/// Read what follows `= `; nothing at all is what a child gets from its creation.
+/// Read the text after `= `. It is empty where a child returns from its creation.
 fn value(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let text = scan::trim(text);
     text.is_empty() || matches!(result::read(text, line, parsed), result::ReadResult::Whole(_))
 }
 
-/// What a call that went well did to its task.
-fn succeeded(name: &[u8], front: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) {
+/// The effect of a successful call on its task.
+fn succeeded(name: &[u8], prefix: &PerfPrefix<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.outcome != Outcome::Ok || line.part == CallPart::Begun {
         return;
     }
     let has_path = matches!(parsed.extra(line), Some(Extra::Exec { .. }));
     match name {
-        // The path is an address unless perf was built to read it, but from here on the program's name is in front.
-        b"execve" | b"execveat" if !has_path && !front.comm.is_empty() => {
-            let path = parsed.texts.add(front.comm);
+        // The path is an address unless perf was built to read it. The name of the new program is before each
+        // later line.
+        b"execve" | b"execveat" if !has_path && !prefix.comm.is_empty() => {
+            let path = parsed.texts.add(prefix.comm);
             line.extra = parsed.keep(Extra::Exec { path, argv: Text::NONE });
         }
         b"clone" | b"clone3" | b"fork" | b"vfork" if line.ret == 0 || line.ret == NO_NS => {

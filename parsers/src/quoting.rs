@@ -1,18 +1,18 @@
-//! What pages, mails and terminals do to single lines of a tracer, seen by its own reader.
+//! What web pages, mails and terminals add to single lines of a tracer. Called by the readers of formats.
 //!
 //! In:   `> loading... close(3) = 0 (0x0)`
-//! Out:  without quote marks; and where the call begins behind the program's own output
+//! Out:  the line without quote marks, from the call on, after output of the traced program
 
 use crate::syscalls;
 
-/// Without a byte order mark and the marks of a quoted mail.
+/// The line without a byte order mark and without the mark of a quoted mail.
 pub(crate) fn unquoted(line: &[u8]) -> &[u8] {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     line.strip_prefix(b"> ").unwrap_or(line)
 }
 
-/// The part of a line from the name of the first call on, if something else stands before it: a program that wrote no
-/// line end to the same terminal.
+/// The rest of a line from the name of the first call on, if other text precedes it: output of the traced program
+/// without a line end.
 pub(crate) fn call_inside(line: &[u8]) -> Option<&[u8]> {
     let front = line.get(..memchr::memchr(b'(', line)?)?;
     let start = front.iter().rposition(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_'))? + 1;

@@ -1,8 +1,8 @@
-//! Scanners over bytes: each takes the front off a text and gives the rest. None panics, none allocates.
+//! Scanners over bytes: each reads the start of a text and returns the rest. They neither panic nor allocate.
 
 const NS_PER_S: i64 = 1_000_000_000;
 
-/// A decimal number at the front, and the rest. `None` without a digit or past 19 digits.
+/// A decimal number at the start, and the rest. `None` without a digit or above 19 digits.
 pub fn number(text: &[u8]) -> Option<(i64, &[u8])> {
     let end = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     if end == 0 || end > 19 {
@@ -21,7 +21,7 @@ pub fn signed(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// A value as tracers print it: `-3`, `0x1f`, `022` (octal). Unsigned values past i64 keep their bits.
+/// A value as tracers print it: `-3`, `0x1f`, `022` (octal). Unsigned values above `i64::MAX` keep their bits.
 pub fn value(text: &[u8]) -> Option<(i64, &[u8])> {
     if let Some(hex) = text.strip_prefix(b"0x").or_else(|| text.strip_prefix(b"0X")) {
         let end = hex.iter().position(|byte| !byte.is_ascii_hexdigit()).unwrap_or(hex.len());
@@ -44,8 +44,8 @@ pub fn value(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// Seconds with an optional fraction: nanoseconds, number of digits of the fraction that count, rest. What programs print
-/// that compute with broken numbers has more than nine digits; the others are below a nanosecond.
+/// Seconds with an optional fraction: nanoseconds, number of relevant digits of the fraction, rest. Programs that
+/// compute with floating point print more than nine digits; the other digits are below a nanosecond.
 pub fn seconds(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     let (whole, rest) = number(text)?;
     let whole_ns = whole.checked_mul(NS_PER_S)?;
@@ -56,7 +56,7 @@ pub fn seconds(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     Some((whole_ns.checked_add(fraction_ns)?, digits, rest))
 }
 
-/// The digits behind a decimal point, as nanoseconds.
+/// The digits after a decimal point, as nanoseconds.
 fn fraction_ns(text: &[u8]) -> Option<(i64, usize, &[u8])> {
     let (mut value, mut digits) = (0i64, 0usize);
     while let Some(byte) = text.get(digits).filter(|byte| byte.is_ascii_digit() && digits < 9) {
@@ -87,14 +87,14 @@ pub fn time_of_day(text: &[u8]) -> Option<(i64, usize, &[u8])> {
 
 const ZEROS: u64 = 0x3030_3030_3030_3030;
 
-/// Eight decimal digits, the first in the lowest byte, as a number: all at once.
+/// Eight decimal digits, the first in the lowest byte, converted to a number at once.
 #[inline]
 pub(crate) fn eight_digits(digits: u64) -> Option<i64> {
     let values = digits ^ ZEROS;
     is_below_ten(values, values.wrapping_add(TO_SIXTEEN)).then(|| joined(values))
 }
 
-/// The same of twice eight.
+/// The same for two times eight digits.
 #[inline]
 pub(crate) fn twice_eight_digits(digits: [u64; 2]) -> Option<[i64; 2]> {
     let [one, other] = digits.map(|digits| digits ^ ZEROS);
@@ -102,16 +102,16 @@ pub(crate) fn twice_eight_digits(digits: [u64; 2]) -> Option<[i64; 2]> {
     is_below_ten(one | other, sums).then(|| [joined(one), joined(other)])
 }
 
-/// Added to a value from ten on, it makes sixteen or more.
+/// Added to a value of ten or more, it gives sixteen or more.
 const TO_SIXTEEN: u64 = 0x0606_0606_0606_0606;
 
-/// Whether each byte is a value below ten, with the sums of them and six.
+/// Whether each byte is a value below ten; `sums` are the bytes plus six.
 #[inline]
 fn is_below_ten(values: u64, sums: u64) -> bool {
     (values | sums) & 0xF0F0_F0F0_F0F0_F0F0 == 0
 }
 
-/// Eight values below ten as one number. Neighbours are joined: digits to pairs, pairs to fours, fours to eight.
+/// Eight values below ten as one number: digits are joined to pairs, pairs to fours, fours to eight.
 #[inline]
 fn joined(values: u64) -> i64 {
     let pairs = values.wrapping_mul(10 << 8 | 1) >> 8;
@@ -119,51 +119,52 @@ fn joined(values: u64) -> i64 {
     ((fours & 0x0000_FFFF_0000_FFFF).wrapping_mul(10_000 << 32 | 1) >> 32) as i64
 }
 
-/// The number of one to seven digits with which a text begins, and how many digits: all at once.
+/// The number of one to seven digits at the start of a text, and its number of digits, converted at once.
 #[inline]
 pub(crate) fn short_number(text: [u8; 8]) -> Option<(i32, usize)> {
     const HIGH: u64 = 0x8080_8080_8080_8080;
     let values = u64::from_le_bytes(text) ^ ZEROS;
-    // The high bit of each byte that is no digit: ten and more reach it by the sum, 128 and more have it.
+    // Sets the high bit of each byte that is not a digit: values of ten and more reach it by the sum, 128 and more have
+    // it already.
     let sums = (values & !HIGH) + 0x7676_7676_7676_7676;
     let others = (sums | values) & HIGH;
     let digits = (others.trailing_zeros() / 8) as usize;
     if digits == 0 || others == 0 {
         return None;
     }
-    // The digits end in the highest byte; what is below are leading zeros.
+    // Shift the digits to the highest bytes; the zeros below act as leading zeros.
     Some((joined(values << (64 - 8 * digits)) as i32, digits))
 }
 
-/// The step of a clock that is printed with this many digits behind the point.
+/// The resolution of a clock that prints this number of digits after the point.
 pub fn tick_ns(digits: usize) -> i64 {
     10i64.pow(9 - digits.min(9) as u32)
 }
 
-/// Without the blanks and tabs at the front.
+/// The text without blanks and tabs at its start.
 pub fn skip_blanks(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|byte| !matches!(byte, b' ' | b'\t')).unwrap_or(text.len());
     &text[end..]
 }
 
-/// Without the blanks and tabs at the back.
+/// The text without blanks, tabs and carriage returns at its end.
 pub fn trim_end(text: &[u8]) -> &[u8] {
     let end = text.iter().rposition(|byte| !matches!(byte, b' ' | b'\t' | b'\r')).map_or(0, |at| at + 1);
     &text[..end]
 }
 
-/// Without blanks and tabs at both ends.
+/// The text without blanks and tabs at both ends.
 pub fn trim(text: &[u8]) -> &[u8] {
     trim_end(skip_blanks(text))
 }
 
-/// A name at the front: letters, digits and underscores, not beginning with a digit.
+/// A name at the start: letters, digits and underscores; the first is not a digit.
 pub fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
     (end > 0 && !text[0].is_ascii_digit()).then(|| text.split_at(end))
 }
 
-/// Length of the decoration at the front: `</etc/passwd>`, `<TCP:[a->b]>`, `</dev/null<char 1:3>>`; 0 if there is none.
+/// Length of the decoration at the start: `</etc/passwd>`, `<TCP:[a->b]>`, `</dev/null<char 1:3>>`; 0 if there is none.
 pub fn decoration_len(text: &[u8]) -> usize {
     match text {
         [b'<', b'/', ..] => path_decoration_len(text),
@@ -172,7 +173,7 @@ pub fn decoration_len(text: &[u8]) -> usize {
     }
 }
 
-/// Angle brackets in paths are escaped, but tracers before 4.22 did not; only a device opens a nested one.
+/// Angle brackets in paths are escaped, but not before strace 4.22. Only a device has a nested decoration.
 fn path_decoration_len(text: &[u8]) -> usize {
     let (mut at, mut depth) = (1, 1usize);
     while let Some(found) = memchr::memchr2(b'<', b'>', &text[at..]) {
@@ -197,7 +198,8 @@ fn other_decoration_len(text: &[u8]) -> usize {
             b'>' if depth == 1 => return at + 1,
             b'>' => depth -= 1,
             b'\\' => at += 1,
-            // Addresses hold `->`, names of local sockets anything in quotes. One that does not end is looked for once.
+            // Addresses contain `->`, names of local sockets any text in quotes. A bracket that never closes is
+            // searched for only once.
             b'[' if closes && text[at - 1] == b':' => {
                 let len = square_len(&text[at..]);
                 closes = len > 0;
@@ -210,7 +212,7 @@ fn other_decoration_len(text: &[u8]) -> usize {
     0
 }
 
-/// Length of a text in square brackets, quoted brackets not counted; 0 if it does not end.
+/// Length of a text in square brackets, ignoring quoted brackets; 0 if it does not end.
 fn square_len(text: &[u8]) -> usize {
     let (mut at, mut depth) = (0, 0usize);
     while let Some(&byte) = text.get(at) {
@@ -226,7 +228,7 @@ fn square_len(text: &[u8]) -> usize {
     0
 }
 
-/// Where the closing quote of a string is, whose opening quote is taken off; its length if there is none.
+/// The position of the closing quote of a string without its opening quote; the length of the text if there is none.
 pub fn string_end(inner: &[u8]) -> usize {
     let mut at = 0;
     while let Some(found) = inner.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
@@ -238,13 +240,14 @@ pub fn string_end(inner: &[u8]) -> usize {
     inner.len()
 }
 
-/// Most arguments that anybody looks at.
+/// Arguments after the eighth are ignored.
 pub const MAX_ARGS: usize = 8;
 
-/// The texts between the commas outside of brackets, trimmed, and how many there are.
+/// The texts between the commas outside brackets, trimmed, and their number.
 ///
-/// `nests` are the opening and the closing brackets that count. `string` tells the length of a string with its
-/// closing quote, the opening one already taken, and hears whether it stands in brackets: tracers quote differently.
+/// `nests` are the opening and closing brackets that count. `string` returns the length of a string with its closing
+/// quote but without its opening quote; its second argument is whether the string is inside brackets. Tracers quote
+/// differently.
 pub fn arguments<'a>(
     args: &'a [u8],
     nests: (&[u8], &[u8]),
@@ -279,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_and_times_are_taken_off_the_front() {
+    fn numbers_and_times_are_read_from_the_start() {
         assert_eq!(number(b"12 x"), Some((12, &b" x"[..])));
         assert_eq!(number(b"x"), None);
         assert_eq!(number(b"99999999999999999999"), None);
@@ -297,13 +300,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_number_ends_at_the_first_byte_that_is_no_digit() {
+    fn a_short_number_ends_at_the_first_other_byte() {
         for after in [b' ', b'/', b':', b'.', b'\n', 0, 0x80, 0xB0, 0xFF] {
             for (number, digits) in [(7, 1), (10, 2), (999, 3), (4711, 4), (12_345, 5), (400_000, 6), (9_876_543, 7)] {
                 let mut text = [after; 8];
                 text[..digits].copy_from_slice(number.to_string().as_bytes());
                 assert_eq!(short_number(text), Some((number, digits)), "{text:?}");
-                // What follows behind that says nothing.
+                // The bytes after that do not matter.
                 text[digits + 1..].fill(b'5');
                 assert_eq!(short_number(text), Some((number, digits)), "{text:?}");
             }
@@ -314,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn eight_digits_are_a_number_and_nothing_else_is() {
+    fn only_eight_digits_are_a_number() {
         assert_eq!(eight_digits(u64::from_le_bytes(*b"12345678")), Some(12_345_678));
         assert_eq!(eight_digits(u64::from_le_bytes(*b"00000009")), Some(9));
         for wrong in [b'/', b':', b' ', b'p', 0xB5, 0] {

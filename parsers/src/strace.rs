@@ -3,8 +3,8 @@
 //! In:   1234 1795224170.658193 read(3</etc/passwd>, "x", 1) = 1 <0.000012>
 //! Out:  tid 1234, start …658193000 ns, dur 12000 ns, read, fd 3, target /etc/passwd, ret 1
 //!
-//! The ids are those of threads. One physical line is read at a time; calls that are spread over several lines (halves,
-//! lines cut by a message) are put together by the assembler.
+//! The ids are those of threads. Each physical line is read alone; the assembler joins calls that span several lines
+//! (halves, lines cut by a message).
 
 pub(crate) mod arguments;
 pub(crate) mod events;
@@ -25,7 +25,7 @@ use arguments::ArgumentList;
 use layout::{StraceIds, StraceLayout, StracePrefix, WallClock};
 use table::SummaryColumns;
 
-/// What some editors put before the first line.
+/// Some editors write it before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The format.
@@ -48,7 +48,7 @@ impl Format for Strace {
 
 struct Reader {
     layout: StraceLayout,
-    /// Lines begin in the commonest way, which is read at once.
+    /// Lines have the most common prefix, which is read in one step.
     is_common: bool,
     columns: Option<SummaryColumns>,
 }
@@ -98,7 +98,7 @@ impl LineReader for Reader {
     }
 }
 
-/// A line behind its front taken apart.
+/// The parts of a line with this prefix and body.
 #[inline]
 fn parts(prefix: LinePrefix, body: &[u8]) -> LineParts<'_> {
     let (dur_ns, body) = result::duration(body).unwrap_or((NO_NS, body));
@@ -118,7 +118,7 @@ impl Reader {
         if let Some(read) = self.apart(line, parsed) {
             return read;
         }
-        if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK).or_else(|| behind_hole(line)) {
+        if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK).or_else(|| after_hole(line)) {
             return self.read_plain(rest, parsed);
         }
         match prefix.filter(|prefix| self.layout.has_prefix() || prefix.body.len() < line.len()) {
@@ -138,7 +138,8 @@ impl Reader {
         events::message(line, parsed).or_else(|| table::read(line, self.columns.as_ref(), parsed))
     }
 
-    /// A line that fits nowhere: a call without the id that the others have, a prefix that is cut, or not strace's.
+    /// A line that matches nothing: a call without the id that other lines have, a cut prefix, or a line that is not of
+    /// strace.
     fn unusable(&self, line: &[u8]) -> Line {
         let lacks_id = self.layout.ids == StraceIds::Column && self.layout.clock != WallClock::None;
         if lacks_id && self.layout.without_ids().prefix(line).is_some_and(|prefix| is_body(prefix.body)) {
@@ -149,13 +150,13 @@ impl Reader {
     }
 }
 
-/// What follows the zeros of a file that was emptied while the tracer wrote to it.
-fn behind_hole(line: &[u8]) -> Option<&[u8]> {
+/// The text after the zeros of a file that was truncated while the tracer wrote to it.
+fn after_hole(line: &[u8]) -> Option<&[u8]> {
     let zeros = line.iter().take_while(|&&byte| byte == 0).count();
     line.get(zeros..).filter(|rest| zeros > 0 && !rest.is_empty())
 }
 
-/// Whether a text can be what follows the prefix.
+/// Whether a text can follow the prefix.
 fn is_body(text: &[u8]) -> bool {
     match text.first() {
         Some(b'<') => text.starts_with(b"<... "),
@@ -176,7 +177,7 @@ fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (starts_well && text[end] == b'(').then(|| (name, &text[end + 1..]))
 }
 
-/// What is known of a call whose name may say its personality too.
+/// The syscall of a name that may include its personality.
 fn known(name: Text, printed: &[u8]) -> Option<&'static Syscall> {
     syscalls::by_text(name).or_else(|| {
         let plain = printed.strip_suffix(b"#64").or_else(|| printed.strip_prefix(b"64:"))?;
@@ -228,7 +229,7 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     true
 }
 
-/// A first half, with what is printed where it was cut.
+/// A first half, with the mark that strace prints where it cut the line.
 fn begun(
     call: Option<&'static Syscall>,
     open: bool,
@@ -237,11 +238,11 @@ fn begun(
     parsed: &mut Parsed,
 ) {
     (line.kind, line.part, line.outcome) = (LineKind::CallStart, CallPart::Begun, Outcome::Open);
-    let said = if open { take_cut(args) } else { None };
+    let mark = if open { take_cut(args) } else { None };
     if let Some(call) = call {
         call::describe(call, args.list(), line, parsed);
     }
-    keep_cut(said, line, parsed);
+    keep_cut(mark, line, parsed);
 }
 
 /// A second half.
@@ -264,14 +265,14 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
         }
         result::ReadResult::Cut => {
             line.outcome = Outcome::Open;
-            let said = take_cut(&mut args);
-            keep_cut(said, line, parsed);
+            let mark = take_cut(&mut args);
+            keep_cut(mark, line, parsed);
         }
     }
     true
 }
 
-/// `<... read resumed>`, with the blank that versions to 4.26 print behind it.
+/// `<... read resumed>`, with the blank that versions up to 4.26 print after it.
 pub(crate) fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let rest = text.strip_prefix(b"<... ")?;
     let end = memchr::memchr(b' ', rest)?;
@@ -281,7 +282,7 @@ pub(crate) fn resumed_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
         None => rest,
     };
     let rest = rest.strip_prefix(b">")?;
-    // One blank belongs to the old form, unless it is that of ` <unfinished ...>`.
+    // One blank belongs to the old form, unless it begins ` <unfinished ...>`.
     let piece = if rest.starts_with(b" <") { rest } else { rest.strip_prefix(b" ").unwrap_or(rest) };
     Some((name, piece))
 }
@@ -299,9 +300,9 @@ fn tail(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
             result::ReadResult::Cut => None,
         },
         None => {
-            let said = take_cut(&mut args)?;
+            let mark = take_cut(&mut args)?;
             line.outcome = Outcome::Open;
-            keep_cut(Some(said), &mut line, parsed);
+            keep_cut(Some(mark), &mut line, parsed);
             Some(line)
         }
     }
@@ -314,7 +315,7 @@ fn not_a_failure(name: &[u8], line: &mut Line) {
     }
 }
 
-/// Links between tasks use the tracer's ids, the value returned stays as the program saw it.
+/// Links between tasks use the tracer's ids; the returned value stays as the program saw it.
 fn with_tracer_id(id: Option<i32>, line: &mut Line, describe: impl FnOnce(&mut Line)) {
     let printed = line.ret;
     line.ret = id.map_or(printed, i64::from);
@@ -322,27 +323,27 @@ fn with_tracer_id(id: Option<i32>, line: &mut Line, describe: impl FnOnce(&mut L
     line.ret = printed;
 }
 
-/// What strace prints where it cuts a line.
+/// The mark that strace prints where it cuts a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Cut {
-    /// ` <unfinished ...>`, ` <detached ...>`, ` <ptrace(SYSCALL):No such process>`: nothing more to know.
+enum CutMark {
+    /// ` <unfinished ...>`, ` <ptrace(SYSCALL):No such process>`: no further information.
     Plain,
     /// ` <pid changed to 12 ...>`
     RenamedTo(i32),
-    /// ` <detached ...>`: strace lets the thread go.
-    LetGo,
+    /// ` <detached ...>`: strace detaches from the thread.
+    Detached,
     /// A message about this process: attached or detached.
     Attached(i32, bool),
 }
 
-/// The text before the cut, and what the cut says.
-fn cut(text: &[u8]) -> (&[u8], Option<Cut>) {
+/// The text before the cut mark, and the mark.
+fn cut(text: &[u8]) -> (&[u8], Option<CutMark>) {
     if let Some(before) = text.strip_suffix(b"<unfinished ...>") {
-        return (before, Some(Cut::Plain));
+        return (before, Some(CutMark::Plain));
     }
     if let Some((at, said)) = events::message_inside(text) {
         let (before, inner) = cut(&text[..at]);
-        let said = said.map_or(Cut::Plain, |(id, attached)| Cut::Attached(id, attached));
+        let said = said.map_or(CutMark::Plain, |(id, attached)| CutMark::Attached(id, attached));
         return (before, inner.or(Some(said)));
     }
     let (at, mark) = match memchr::memmem::rfind(text, b" <") {
@@ -352,28 +353,30 @@ fn cut(text: &[u8]) -> (&[u8], Option<Cut>) {
     };
     let known: [&[u8]; 3] = [b"unfinished ", b"ptrace(", b"Cannot restart pid "];
     if let Some(id) = mark.strip_prefix(b"pid changed to ") {
-        return (&text[..at], Some(Cut::RenamedTo(events::id(id))));
+        return (&text[..at], Some(CutMark::RenamedTo(events::id(id))));
     }
     if mark == b"detached ...>" {
-        return (&text[..at], Some(Cut::LetGo));
+        return (&text[..at], Some(CutMark::Detached));
     }
     let plain = mark.ends_with(b">") && known.iter().any(|known| mark.starts_with(known));
-    if plain { (&text[..at], Some(Cut::Plain)) } else { (text, None) }
+    if plain { (&text[..at], Some(CutMark::Plain)) } else { (text, None) }
 }
 
-fn take_cut(args: &mut ArgumentList<'_>) -> Option<Cut> {
-    let (before, said) = cut(args.last());
+fn take_cut(args: &mut ArgumentList<'_>) -> Option<CutMark> {
+    let (before, mark) = cut(args.last());
     args.replace_last(scan::trim_end(before));
-    said
+    mark
 }
 
-fn keep_cut(said: Option<Cut>, line: &mut Line, parsed: &mut Parsed) {
-    match said {
-        Some(Cut::RenamedTo(id)) if line.extra == 0 => line.extra = parsed.keep(Extra::RenamedTo(id)),
-        Some(Cut::LetGo) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(line.tid, false)),
-        Some(Cut::Attached(id, attached)) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(id, attached)),
-        // The message comes inside the call that makes the child, whose flags are kept already.
-        Some(Cut::Attached(id, true)) => parsed.child_is(line, id),
+fn keep_cut(mark: Option<CutMark>, line: &mut Line, parsed: &mut Parsed) {
+    match mark {
+        Some(CutMark::RenamedTo(id)) if line.extra == 0 => line.extra = parsed.keep(Extra::RenamedTo(id)),
+        Some(CutMark::Detached) if line.extra == 0 => line.extra = parsed.keep(Extra::Attached(line.tid, false)),
+        Some(CutMark::Attached(id, attached)) if line.extra == 0 => {
+            line.extra = parsed.keep(Extra::Attached(id, attached))
+        }
+        // The message is inside the call that creates the child. The flags of that call are stored already.
+        Some(CutMark::Attached(id, true)) => parsed.child_is(line, id),
         _ => {}
     }
 }

@@ -5,10 +5,10 @@
 //! Out:  pid 12845270, tid 21037193, kopen, target /etc/nothere, failed with ENOENT
 //! ```
 //!
-//! Made after that of Solaris and read by the same code. What differs: the thread id of -l stands behind a colon of its
-//! own, a fork returns 0 to the child, two blanks stand in an error, and many names have a `k` or an underscore in front.
-//! Which moment of a call the -d stamp means is not documented; it is taken for the return, as on Solaris, so starts are
-//! as uncertain as the durations, which are upper bounds.
+//! It derives from truss of Solaris, and is read by the same code. Differences: the thread id of -l follows in a column
+//! of its own, a fork returns 0 to the child, an error has two blanks, and many names begin with `k` or an underscore.
+//! The meaning of the -d stamp is not documented. It is taken for the return, as on Solaris, so starts are as uncertain
+//! as the durations, which are upper bounds.
 
 use crate::format::{Format, Head, LineReader, Recognition};
 use crate::truss_solaris::{self, recognise};

@@ -5,7 +5,8 @@
 //! Out:  pid 812, tid 100123, end 4017301 ns, dur 17301 ns, openat, target /etc/x, ENOENT
 //! ```
 //!
-//! The stamp is the end of a call. `-D` is its duration, from entry to return, whatever the manual says.
+//! The stamp is the end of a call. `-D` is its duration from entry to return, although the manual describes it
+//! differently.
 
 mod call;
 mod layout;
@@ -62,7 +63,7 @@ impl LineReader for Reader {
             },
             has_durations: measured,
             has_ids: self.layout.ids != FreebsdIds::None,
-            // Signals of old versions have no id.
+            // Signal lines of old versions have no id.
             ids_optional: self.layout.is_old && self.layout.ids != FreebsdIds::None,
             mixes_threads: false,
             one_process: false,
@@ -89,9 +90,9 @@ impl LineReader for Reader {
         let split = split(line, self.layout.columns);
         let has_ids = self.layout.ids != FreebsdIds::None;
         let is_whole = split.prefixed() == has_ids && split.columns == self.layout.columns;
-        let has_front = has_ids || self.layout.columns > 0;
-        // What is no call may hold a line with ids of its own.
-        if self.layout.is_table || !is_whole || !has_front || memchr::memchr(b':', split.body).is_some() {
+        let has_prefix = has_ids || self.layout.columns > 0;
+        // A line other than a call may contain a line with its own ids.
+        if self.layout.is_table || !is_whole || !has_prefix || memchr::memchr(b':', split.body).is_some() {
             return None;
         }
         Some(LineParts::of(&self.with_columns(Line::of(LineKind::Call), &split), split.body))
@@ -111,17 +112,17 @@ impl Reader {
         Some(read_call(&call, parsed))
     }
 
-    /// An event without an id among others that have one.
+    /// An event without an id, in a capture whose lines have ids.
     fn unowned(&self, found: Line, split: &FreebsdSplit<'_>) -> Line {
         match found.kind {
             LineKind::Call => self.with_columns(Line::of(LineKind::NoThread), split),
-            // Whose end or birth this is cannot be known; of old versions it is that of the only process, if there is one.
+            // The task of this end or birth is unknown. In old versions, it is the only process if there is one.
             LineKind::Exit | LineKind::Process if !self.layout.is_old => Line::of(LineKind::Notice),
             _ => self.with_columns(found, split),
         }
     }
 
-    /// What is no event from its beginning on.
+    /// A line that is not an event from its start on.
     fn other(&self, line: &[u8], split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Line {
         for inside in split_inside(line, self.layout.columns).filter(|_| self.layout.ids != FreebsdIds::None) {
             if let Some(found) = self.event(&inside, parsed) {
@@ -168,7 +169,7 @@ impl Reader {
             (1, false) => line.dur_ns = first_ns,
             _ => {}
         }
-        // A clock that was set back during the call: no duration at least.
+        // The clock was set back during the call, so the duration is unknown.
         if line.dur_ns < 0 && self.layout.has_durations() {
             line.dur_ns = 0;
         }
@@ -176,7 +177,7 @@ impl Reader {
     }
 }
 
-/// Calls that do not come back to where they were made.
+/// Calls that do not return to their caller.
 fn is_one_way(name: &[u8]) -> bool {
     matches!(name, b"exit" | b"_exit" | b"sys_exit" | b"exit_group" | b"thr_exit" | b"abort2")
 }
@@ -189,7 +190,7 @@ fn read_call(call: &TrussCall<'_, FreebsdEnd>, parsed: &mut Parsed) -> Line {
         FreebsdEnd::JustReturns => {}
         FreebsdEnd::Restarts => set_interrupted(&mut line, parsed),
         FreebsdEnd::Error(number) => {
-            // The number is that of the program's system, though the text is FreeBSD's.
+            // The number is of the program's system, although the text is FreeBSD's.
             let system = if call.name.starts_with(b"linux_") { System::Linux } else { System::FreeBsd };
             let name = error_names::name(system, number).unwrap_or_default();
             set_failed(&mut line, name.as_bytes(), "ERR#", number, parsed);
@@ -216,7 +217,7 @@ fn describe(call: &TrussCall<'_, FreebsdEnd>, line: &mut Line, parsed: &mut Pars
     }
 }
 
-/// An address where a list of descriptors is expected holds none.
+/// Remove addresses that are printed in place of lists of descriptors.
 fn without_pointers(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS]) {
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
         if matches!(letter, b'l' | b'k' | b'q' | b'e') && arg.starts_with(b"0x") {

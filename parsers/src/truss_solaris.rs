@@ -2,11 +2,11 @@
 //!
 //! ```text
 //! In:   12200:   3.8229  0.0947  0.0013 execve("/usr/sbin/quota", 0x0811F9E8, 0x0811D008)  argc = 1
-//! Out:  pid 12200, end 3822900000 ns, at most 94700000 ns, CPU 1300000 ns, execve, target /usr/sbin/quota
+//! Out:  pid 12200, end 3822900000 ns, up to 94700000 ns, CPU 1300000 ns, execve, target /usr/sbin/quota
 //! ```
 //!
-//! The stamp is the end of a call. `-D` reaches from the LWP's previous event to this one, so it holds user time too.
-//! `-E` is CPU time. Lines that belong to an event never have time columns.
+//! The stamp is the end of a call. `-D` is the time since the previous event of the LWP, so it includes user time. `-E`
+//! is CPU time. Lines that belong to an event never have time columns.
 
 mod call;
 mod layout;
@@ -43,7 +43,7 @@ impl Format for TrussSolaris {
     }
 }
 
-/// A reader for this truss or one that writes like it.
+/// A reader for this truss, and for AIX's, which prints the same form.
 pub(crate) fn reader(head: Head<'_>) -> Box<dyn LineReader> {
     Box::new(Reader { layout: layout::of(head) })
 }
@@ -94,13 +94,13 @@ impl LineReader for Reader {
 }
 
 impl Reader {
-    /// A line whose front is as the layout wants it.
+    /// A line whose prefix matches the layout.
     fn placed(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         let line = self.event(split, parsed).unwrap_or_else(|| self.other(split, parsed));
         self.with_columns(line, split)
     }
 
-    /// A line without a process id among others that have one.
+    /// A line without a process id, in a capture whose lines have one.
     fn unplaced(&self, line: &[u8], split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         for inside in split_inside(line, self.layout.count) {
             if inside.columns == self.layout.count
@@ -135,7 +135,7 @@ impl Reader {
         Some(read_call(&call, split, parsed))
     }
 
-    /// What is no event: part of the one before, a message, or nothing that can be used.
+    /// A line other than an event: part of the event before it, a message, or an unusable line.
     fn other(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         let body = split.body;
         if let Some(line) = notes::continuation(body, parsed).or_else(|| notes::message(split, parsed)) {
@@ -176,8 +176,8 @@ impl Reader {
         line
     }
 
-    /// Whether the stamp of a call is its entry, so that what lies before is the program's own: it does not return. With
-    /// `-E` truss prints such a call only at the next stop, and the stamp is that one's.
+    /// Whether the stamp of a call is its entry, because the call does not return, so that the time before it is user
+    /// time. With `-E`, truss prints such a call only at the next stop, and the stamp is that of the stop.
     fn stamps_entry(&self, body: &[u8]) -> bool {
         let is_late = self.layout.has(SolarisColumn::Cpu) || !self.layout.has(SolarisColumn::End);
         let name = || body.split(|&byte| byte == b'(').next().unwrap_or(body);
@@ -185,7 +185,7 @@ impl Reader {
     }
 }
 
-/// Calls that do not come back to where they were made.
+/// Calls that do not return to their caller.
 fn is_one_way(name: &[u8]) -> bool {
     const CALLS: [&[u8]; 9] = [
         b"_exit",
@@ -223,10 +223,10 @@ fn read_call(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, par
     line
 }
 
-/// Descriptor, operation, target and extra: by the common rules, then by what only this truss writes.
+/// Descriptor, operation, target and extra: by the common rules, then by those of this truss alone.
 fn describe(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, line: &mut Line, parsed: &mut Parsed) {
     let (mut args, count) = call::arguments(call.name, call.args);
-    // AIX has another call of this name: it begins with a path.
+    // AIX has another call of this name, which begins with a path.
     let is_plain_stat = call.name == b"statx" && args[0].starts_with(b"\"");
     let known = if is_plain_stat { syscalls::by_name(b"stat") } else { syscalls::by_text(line.name) };
     if let Some(known) = known {
@@ -238,14 +238,15 @@ fn describe(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, line
     }
 }
 
-/// As the common rules want them: NULL is shown as zeros here, lists of descriptors as addresses, no flags as 0.
+/// Convert arguments to the form of the common rules: NULL is printed as zeros here, lists of descriptors as addresses,
+/// no flags as 0.
 fn plain(known: &Syscall, args: &mut [&[u8]; crate::scan::MAX_ARGS]) {
-    let of_anybody = args[0] == b"P_ALL";
+    let is_any = args[0] == b"P_ALL";
     for (letter, arg) in known.args.bytes().zip(args.iter_mut()) {
         match letter {
             b't' | b'v' if matches!(*arg, b"0x00000000" | b"0x0000000000000000") => *arg = b"NULL",
             b'l' | b'k' if arg.starts_with(b"0x") => *arg = b"",
-            b'i' if of_anybody => *arg = b"",
+            b'i' if is_any => *arg = b"",
             b'o' if *arg == b"0" && known.name.contains("fork") => *arg = b"",
             _ => {}
         }
@@ -261,7 +262,7 @@ fn extra(
 ) -> Option<Extra> {
     match (call.end, call.name) {
         (SolarisEnd::Exec, _) => Some(Extra::Exec { path: line.target, argv: Text::NONE }),
-        // AIX prints 0, as the child sees it.
+        // AIX prints 0, the value that the child sees.
         (SolarisEnd::Child(parent), _) => Some(Extra::Born { creator_pid: id(parent).unwrap_or(NO_ID), thread: false }),
         (SolarisEnd::NewLwp, _) => Some(Extra::Born { creator_pid: split.pid, thread: true }),
         (SolarisEnd::Nothing, b"_exit" | b"exit") => {

@@ -27,12 +27,12 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("dtruss.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
-fn the_header_or_else_the_numbers_tell_the_columns() {
+fn columns_come_from_the_header_or_the_numbers() {
     // Relative, elapsed and CPU time of the first line, in microseconds.
     let cases = [
         ("\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return\n8/0x1:  9 8 7 f() = 0 0\n", [9, 8, 7]),
@@ -60,7 +60,7 @@ fn the_header_or_else_the_numbers_tell_the_columns() {
 }
 
 #[test]
-fn errors_have_the_names_of_the_system_that_was_traced() {
+fn errors_are_named_by_the_traced_system() {
     let mac = "workq_kernreturn(0x20, 0x0, 0x1)\t\t = 0 0\n";
     let sun = "lwp_sigmask(0x3, 0x2, 0x0)\t\t = 0xFFBFFEFF 0\n";
     let failed = b"read(0x7, \"\\0\", 0x8000)\t\t = -1 Err#11";
@@ -71,7 +71,7 @@ fn errors_have_the_names_of_the_system_that_was_traced() {
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let yes = [
         "SYSCALL(args) \t\t = return",
         "CALL                                        COUNT\nexit                                            1",
@@ -105,7 +105,7 @@ fn look_alikes_are_told_apart() {
 }
 
 #[test]
-fn public_samples_are_read_without_a_loss() {
+fn public_samples_have_no_losses() {
     for name in ["macos-dtruss-a-server.txt", "macos-dtruss-p-plain.txt", "solaris-dtruss-eon-bash.txt"] {
         let Some(text) = shown::corpus(name) else { continue };
         let mut parsed = Parsed::default();
@@ -119,7 +119,7 @@ fn public_samples_are_read_without_a_loss() {
 }
 
 #[test]
-fn each_public_sample_is_recognised_as_what_it_is() {
+fn each_public_sample_is_recognised() {
     let samples = [
         ("freebsd-kdump-rmdir.txt", "kdump"),
         ("freebsd-truss-plain.txt", "truss-freebsd"),
@@ -148,7 +148,7 @@ fn each_public_sample_is_recognised_as_what_it_is() {
 }
 
 #[test]
-fn a_cut_line_is_damaged_and_never_another_call() {
+fn a_cut_line_is_damaged_not_another_call() {
     let line = " 4711/0x54c1:       230      12       7 open(\"/etc/x(1) = 3 0\\0\", 0x0, 0x1B6)\t\t = 13 0";
     for cut in line.find('(').unwrap_or(0) + 1..line.len() {
         let kind = shown::one(reader(LAYOUTS[1].1).as_ref(), &line.as_bytes()[..cut]);

@@ -61,7 +61,7 @@ fn forms() -> impl Iterator<Item = (&'static str, &'static str, String)> {
 }
 
 #[test]
-fn lines_say_the_same_with_something_around_them() {
+fn an_envelope_does_not_change_lines() {
     for text in [STRACE, SOLARIS] {
         let (format, bare) = chosen(text);
         let expected = shown_lines(bare.as_ref(), text);
@@ -84,7 +84,7 @@ fn lines_say_the_same_with_something_around_them() {
 }
 
 #[test]
-fn lines_that_repeat_are_recalled_with_the_stamps_of_the_log() {
+fn cached_lines_get_the_stamps_of_the_log() {
     for (_, _, form) in forms() {
         let around = wrapped(&form, &[BARE, BARE, BARE].concat());
         let (_, reader) = chosen(&around);
@@ -98,7 +98,7 @@ fn lines_that_repeat_are_recalled_with_the_stamps_of_the_log() {
 }
 
 #[test]
-fn the_time_of_the_log_is_the_clock_of_lines_that_have_none() {
+fn log_stamps_are_the_clock_of_lines_without_one() {
     let (_, bare) = chosen(BARE);
     assert_eq!(bare.facts().clock, Clock::None);
     let cases = [
@@ -130,7 +130,7 @@ fn the_time_of_the_log_is_the_clock_of_lines_that_have_none() {
 }
 
 #[test]
-fn what_a_page_writes_for_brackets_and_quotes_is_read_as_these() {
+fn html_entities_are_decoded() {
     let escape = |text: &str| text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let all = |text: &str| escape(text).replace('"', "&quot;");
     for text in [STRACE, BARE] {
@@ -155,7 +155,7 @@ fn seconds_since_the_start_are_not_added_up() {
 }
 
 #[test]
-fn folded_lines_are_known_for_it_and_lines_that_a_program_cut_are_not() {
+fn folded_lines_are_detected_lines_cut_by_output_are_not() {
     let folded = |text: &str, width: usize| {
         let pieces =
             |line: &str| line.as_bytes().chunks(width).map(|piece| String::from_utf8_lossy(piece) + "\n").collect();
@@ -172,7 +172,7 @@ fn folded_lines_are_known_for_it_and_lines_that_a_program_cut_are_not() {
 }
 
 #[test]
-fn blanks_behind_lines_are_none_of_them() {
+fn padding_after_lines_is_removed() {
     for text in [STRACE, BARE] {
         let padded = text.replace('\n', "    \n");
         let (_, reader) = chosen(&padded);
@@ -182,7 +182,7 @@ fn blanks_behind_lines_are_none_of_them() {
 }
 
 #[test]
-fn lines_of_others_stay_other_output() {
+fn lines_of_other_senders_are_foreign() {
     let mut lines = vec!["Jan 02 03:04:05 host systemd[1]: Started a.service.".to_owned()];
     for line in STRACE.lines() {
         lines.push(format!("Jan 02 03:04:05 host strace[12]: {line}"));
@@ -200,7 +200,7 @@ fn lines_of_others_stay_other_output() {
 }
 
 #[test]
-fn a_line_that_a_container_cut_has_its_call_in_the_first_part_and_the_result_in_the_last() {
+fn a_line_cut_by_a_container_log_is_two_halves_of_a_call() {
     let parts = [
         (
             "2026-01-02T03:04:05Z stderr P 700 1700000000.000700 write(1, \"a long",
@@ -224,7 +224,7 @@ fn a_line_that_a_container_cut_has_its_call_in_the_first_part_and_the_result_in_
 }
 
 #[test]
-fn logs_stay_logs_whatever_they_speak_of() {
+fn logs_that_mention_calls_are_logs() {
     for log in LOGS.split("\n\n").skip(1) {
         let lines: Vec<&str> = log.lines().filter(|line| !line.starts_with('#')).collect();
         let (format, reader) = chosen(&lines.join("\n"));
@@ -233,7 +233,7 @@ fn logs_stay_logs_whatever_they_speak_of() {
 }
 
 #[test]
-fn a_user_who_names_the_format_gets_it() {
+fn a_named_format_is_used() {
     let around = wrapped("Jan 02 03:04:05 host strace[12]: %s", STRACE);
     let head = Head { bytes: around.as_bytes(), complete: true };
     let named =
@@ -247,7 +247,7 @@ fn a_user_who_names_the_format_gets_it() {
 }
 
 #[test]
-fn what_is_as_it_should_be_is_not_looked_into() {
+fn a_plain_capture_is_not_searched_for_envelopes() {
     // Prefixes of tracers that look like those of loggers.
     let cases = [
         "01:23:30 read(3, \"x\", 1) = 1\n01:23:31 close(3) = 0\n01:23:31 +++ exited with 0 +++\n",
@@ -262,7 +262,7 @@ fn what_is_as_it_should_be_is_not_looked_into() {
 
 proptest! {
     #[test]
-    fn any_bytes_around_give_one_line_each(
+    fn any_bytes_in_envelopes_give_one_line_each(
         case in any::<prop::sample::Index>(),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 0..12),
     ) {
@@ -287,7 +287,7 @@ proptest! {
     }
 
     #[test]
-    fn any_words_of_wrappers_give_one_line_each(
+    fn any_words_of_envelopes_give_one_line_each(
         words in prop::collection::vec(prop::sample::select(vec![
             "{", "}", "[", "]", "\"", "\\", "\"log\":", "\"time\":", ":", ",", "\\u00e9", "\\ud83d", "\\udc00", "\\u", "stderr", " F ", " P ",
             "2026-01-02T03:04:05.1Z", "Jan  2 03:04:05 ", "host ", "a[1]: ", "web-1  | ", "[pod/a/b] ", "12:", "a:1:", "> ", "    ", "\t",

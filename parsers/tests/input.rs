@@ -103,7 +103,7 @@ fn trace(bytes: usize) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn cells_together_are_the_file_and_each_line_is_in_the_cell_it_starts_in(
+    fn each_line_is_in_the_cell_where_it_starts(
         text in proptest::collection::vec(prop_oneof![3 => Just(b'\n'), 10 => any::<u8>()], 0..300),
         cell_bytes in 1u64..50,
     ) {
@@ -125,7 +125,7 @@ proptest! {
     }
 
     #[test]
-    fn compressed_text_comes_back_as_it_was(
+    fn compressed_text_is_read_back_unchanged(
         text in proptest::collection::vec(prop_oneof![Just(b'\n'), b' '..b'~'], 0..5000),
         which in 0..COMPRESSIONS.len(),
     ) {
@@ -151,7 +151,7 @@ proptest! {
 }
 
 #[test]
-fn compressed_files_are_known_by_their_bytes_and_read_in_whole_lines() {
+fn compressed_files_are_detected_and_read_in_whole_lines() {
     let text = trace(2 * CHUNK_BYTES);
     for (name, compress) in COMPRESSIONS {
         let scratch = Scratch::new(&compress(&text));
@@ -170,7 +170,7 @@ fn compressed_files_are_known_by_their_bytes_and_read_in_whole_lines() {
 }
 
 #[test]
-fn members_streams_and_frames_follow_each_other() {
+fn concatenated_members_streams_and_frames_are_read() {
     let (one, two) = (trace(200_000), b"and more\n".to_vec());
     for (name, compress) in COMPRESSIONS {
         let bytes = [compress(&one), compress(b""), compress(&two)].concat();
@@ -180,7 +180,7 @@ fn members_streams_and_frames_follow_each_other() {
 }
 
 #[test]
-fn frames_to_skip_are_skipped_at_the_start_and_between() {
+fn skippable_frames_are_skipped() {
     let skip = [&[0x5a, 0x2a, 0x4d, 0x18, 3, 0, 0, 0][..], b"abc"].concat();
     let frame = |text: &[u8]| compress_to_vec(text, CompressionLevel::Fastest);
     let bytes = [skip.clone(), frame(b"one\n"), skip.clone(), frame(b"two\n"), skip.clone()].concat();
@@ -190,7 +190,7 @@ fn frames_to_skip_are_skipped_at_the_start_and_between() {
 }
 
 #[test]
-fn cut_compressed_file_gives_what_is_there() {
+fn a_cut_compressed_file_gives_its_intact_part() {
     let text = trace(2 * CHUNK_BYTES);
     for (name, compress) in COMPRESSIONS {
         let bytes = compress(&text);
@@ -208,7 +208,7 @@ fn cut_compressed_file_gives_what_is_there() {
 }
 
 #[test]
-fn small_cut_file_is_not_lost_in_the_window_of_the_decompressor() {
+fn a_small_cut_file_gives_more_than_half() {
     let text = trace(600_000);
     for (name, compress) in COMPRESSIONS.into_iter().filter(|(name, _)| *name != "bz2") {
         let bytes = compress(&text);
@@ -218,7 +218,7 @@ fn small_cut_file_is_not_lost_in_the_window_of_the_decompressor() {
 }
 
 #[test]
-fn the_beginning_of_a_file_reaches_to_the_end_of_a_line_or_so_far() {
+fn beginning_ends_at_a_line_end_or_at_the_limit() {
     let beginning = |text: &[u8], bytes, most| {
         let file = Scratch::new(text);
         Seekable::open(&file.0).unwrap().beginning(bytes, most).unwrap()
@@ -230,7 +230,7 @@ fn the_beginning_of_a_file_reaches_to_the_end_of_a_line_or_so_far() {
 }
 
 #[test]
-fn damaged_file_is_cut_at_the_damage_or_fails_its_checksum() {
+fn a_damaged_file_is_cut_at_the_damage() {
     let text = trace(CHUNK_BYTES);
     for (name, compress) in COMPRESSIONS {
         let mut bytes = compress(&text);
@@ -243,15 +243,15 @@ fn damaged_file_is_cut_at_the_damage_or_fails_its_checksum() {
 }
 
 #[test]
-fn compressed_file_of_which_nothing_is_readable_is_an_error() {
+fn an_unreadable_compressed_file_is_an_error() {
     for (name, compress) in COMPRESSIONS {
         let error = opened(&compress(&trace(100))[..14]).unwrap_err();
-        assert!(error.to_string().contains("ends before anything of it"), "{name}: {error}");
+        assert!(error.to_string().contains("ends before any of it"), "{name}: {error}");
     }
 }
 
 #[test]
-fn compressed_nothing_is_empty_and_not_cut() {
+fn compressed_empty_text_is_empty_and_not_cut() {
     for (name, compress) in COMPRESSIONS {
         assert_eq!(opened(&compress(b"")).unwrap(), (Vec::new(), false), "{name}");
     }
@@ -281,7 +281,7 @@ fn text_in_utf16_is_read_as_utf8() {
 }
 
 #[test]
-fn mark_of_utf8_is_dropped_and_any_other_said() {
+fn a_utf8_mark_is_dropped_and_others_are_errors() {
     type Case = (&'static [u8], Result<&'static [u8], &'static str>);
     const CASES: [Case; 5] = [
         (b"\xef\xbb\xbfone\ntwo\n", Ok(b"one\ntwo\n")),
@@ -309,7 +309,7 @@ fn mark_of_utf8_is_dropped_and_any_other_said() {
 }
 
 #[test]
-fn empty_file_has_no_cell_and_reading_one_gives_nothing() {
+fn an_empty_file_has_no_cells() {
     let scratch = Scratch::new(b"");
     let Source::File(file) = input::open(&scratch.0).unwrap() else { panic!("not a file") };
     let mut buffer = vec![1, 2, 3];
@@ -321,7 +321,7 @@ fn empty_file_has_no_cell_and_reading_one_gives_nothing() {
 }
 
 #[test]
-fn last_line_may_lack_its_line_feed() {
+fn the_last_line_may_lack_its_line_feed() {
     let text = b"one\ntwo\nthree";
     assert_eq!(Scratch::new(text).cells_of(8), [&b"one\ntwo\n"[..], b"three"]);
     let mut stream = Stream::new(&text[..]).unwrap();
@@ -330,7 +330,7 @@ fn last_line_may_lack_its_line_feed() {
 }
 
 #[test]
-fn line_of_many_cells_belongs_to_the_first_and_the_others_are_empty() {
+fn a_line_of_many_cells_belongs_to_the_first() {
     let long = vec![b'x'; 5 << 20];
     let text = [b"first\n", long.as_slice(), b"\nlast\n"].concat();
     let cells = Scratch::new(&text).cells_of(1 << 16);
@@ -342,7 +342,7 @@ fn line_of_many_cells_belongs_to_the_first_and_the_others_are_empty() {
 }
 
 #[test]
-fn file_that_shrinks_gives_what_is_there() {
+fn a_file_that_shrinks_gives_its_remaining_bytes() {
     let scratch = Scratch::new(&trace(100_000));
     let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(1000);
     fs::File::options().write(true).open(&scratch.0).unwrap().set_len(50_500).unwrap();
@@ -351,7 +351,7 @@ fn file_that_shrinks_gives_what_is_there() {
 }
 
 #[test]
-fn file_that_grows_is_read_to_the_length_it_had() {
+fn a_file_that_grows_is_read_to_its_old_length() {
     let scratch = Scratch::new(b"one\ntw");
     let file = Seekable::open(&scratch.0).unwrap().with_cell_bytes(4);
     fs::File::options().append(true).open(&scratch.0).unwrap().write_all(b"o\nthree\n").unwrap();
@@ -359,7 +359,7 @@ fn file_that_grows_is_read_to_the_length_it_had() {
 }
 
 #[test]
-fn file_given_open_is_read_from_where_it_stands() {
+fn an_open_file_is_read_from_its_position() {
     let scratch = Scratch::new(b"one\ntwo\n");
     let mut open = fs::File::open(&scratch.0).unwrap();
     open.read_exact(&mut [0; 4]).unwrap();
@@ -368,19 +368,19 @@ fn file_given_open_is_read_from_where_it_stands() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn file_that_the_kernel_makes_up_while_it_is_read_is_not_empty() {
+fn a_file_of_proc_is_not_empty() {
     let (text, cut) = text_of(input::open(Path::new("/proc/self/status")).unwrap()).unwrap();
     assert!(text.starts_with(b"Name:") && !cut);
 }
 
 #[test]
-fn directory_is_said_to_be_one() {
+fn a_directory_is_an_error_that_names_it() {
     let error = input::open(Path::new(env!("CARGO_TARGET_TMPDIR"))).err().unwrap();
     assert_eq!(error.kind(), io::ErrorKind::IsADirectory);
 }
 
 #[test]
-fn pipe_gives_its_first_lines_before_the_writer_is_done() {
+fn a_pipe_gives_lines_before_the_writer_ends() {
     let (reader, mut writer) = io::pipe().unwrap();
     let mut stream = Stream::new(reader).unwrap();
     let text = trace(100_000);
@@ -409,7 +409,7 @@ impl Read for Failing {
 }
 
 #[test]
-fn failing_stream_gives_its_text_and_then_the_error() {
+fn a_failing_stream_gives_its_text_then_the_error() {
     let mut stream = Stream::new(Failing(io::Cursor::new(b"one\ntwo\nthree".to_vec()))).unwrap();
     assert_eq!(stream.next_chunk().unwrap().unwrap().bytes, b"one\ntwo\nthree");
     assert_eq!(stream.next_chunk().err().unwrap().to_string(), "gone");
@@ -433,7 +433,7 @@ impl Drop for Endless {
 }
 
 #[test]
-fn stream_dropped_early_ends_its_thread() {
+fn dropping_a_stream_ends_its_thread() {
     let (told, dropped) = std::sync::mpsc::channel();
     let mut stream = Stream::new(Endless(told)).unwrap();
     assert!(stream.next_chunk().unwrap().is_some());

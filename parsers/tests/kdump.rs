@@ -33,12 +33,12 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("kdump.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
-fn the_clock_is_told_by_the_numbers() {
+fn the_clock_follows_from_the_numbers() {
     let facts = |head: &str| {
         let facts = reader(head).facts();
         (facts.clock, facts.tick_ns, facts.mixes_threads)
@@ -63,7 +63,7 @@ fn the_clock_is_told_by_the_numbers() {
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let no = [
         "12196: read(0, 0x080473DF, 1) (sleeping...)",
         "2769 read(3, \"  2769 rmdir    CALL  issetugid\", 31) = 31",
@@ -71,11 +71,11 @@ fn look_alikes_are_told_apart() {
         "[    1.486287] md: stopping all md devices.",
         "     0.091 ( 0.003 ms): ls/456871 brk() = 0x56150d127000",
     ];
-    shown::told_apart(&Kdump, &[LAYOUTS[0].1], &no);
+    shown::check_recognition(&Kdump, &[LAYOUTS[0].1], &no);
 }
 
 #[test]
-fn the_public_sample_is_read_without_a_loss() {
+fn the_public_sample_has_no_losses() {
     let Some(text) = shown::corpus("freebsd-kdump-rmdir.txt") else { return };
     let head = Head { bytes: text.as_bytes(), complete: true };
     assert_eq!(parsers::recognise(head).map(Format::name), Some("kdump"));

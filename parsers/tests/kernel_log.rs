@@ -27,13 +27,13 @@ fn answer(text: &str) -> Recognition {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     let heads: Vec<(&str, &str)> = CLOCKS.iter().map(|&(name, head, _)| (name, head)).collect();
     shown::check("kernel_log.cases", CASES, &heads, reader);
 }
 
 #[test]
-fn the_clock_is_told_by_most_lines() {
+fn the_clock_is_that_of_most_lines() {
     for (name, head, clock) in CLOCKS {
         let facts = reader(head).facts();
         assert_eq!((facts.clock, facts.stamp, facts.dur_kind), (*clock, StampMoment::Start, DurKind::Gap), "{name}");
@@ -44,7 +44,7 @@ fn the_clock_is_told_by_most_lines() {
 }
 
 #[test]
-fn the_finer_of_two_clocks_wins_if_nearly_all_lines_have_it() {
+fn the_finer_clock_wins_if_most_lines_have_it() {
     let kernel = "Mar  5 19:43:34 host kernel: [    1.486287] md: text\n";
     let daemon = "Mar  5 19:43:34 host sshd[812]: text\n";
     assert_eq!(reader(kernel).facts().tick_ns, 1000);
@@ -84,7 +84,7 @@ fn logs_are_recognised_and_traces_are_not() {
 }
 
 #[test]
-fn every_line_of_the_samples_is_a_message_with_a_time() {
+fn each_line_of_the_samples_has_a_time() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/kernel-shutdown/shutdown.log");
     let texts = [
         shown::corpus("linux-printk-shutdown.txt"),

@@ -26,7 +26,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("ltrace.cases", CASES, LAYOUTS, reader);
 }
 
@@ -46,7 +46,7 @@ fn clocks_are_those_of_strace() {
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let yes = [
         LAYOUTS[0].1,
         LAYOUTS[1].1,
@@ -62,11 +62,11 @@ fn look_alikes_are_told_apart() {
         "read(3,  <unfinished ...>",
         "+++ exited with 0 +++",
     ];
-    shown::told_apart(&Ltrace, &yes, &no);
+    shown::check_recognition(&Ltrace, &yes, &no);
 }
 
 #[test]
-fn calls_of_libraries_are_not_calls() {
+fn library_calls_are_not_calls() {
     let mut parsed = Parsed::default();
     let text = "puts(\"hi\" <unfinished ...>\nSYS_write(1, \"hi\\n\", 3) = 3\n<... puts resumed> ) = 3\n";
     parsed.read(reader(LAYOUTS[0].1).as_ref(), text.as_bytes());

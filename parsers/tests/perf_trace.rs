@@ -21,12 +21,12 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("perf_trace.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
-fn times_are_exact_unless_there_is_only_a_table() {
+fn durations_are_exact_unless_there_is_only_a_table() {
     let facts = |head| {
         let facts = reader(head).facts();
         (facts.stamp, facts.clock, facts.dur_kind, facts.has_ids)
@@ -38,7 +38,7 @@ fn times_are_exact_unless_there_is_only_a_table() {
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let yes: Vec<&str> = LAYOUTS.iter().map(|&(_, text)| text).collect();
     let no = [
         "write(1, \"     0.091 ( 0.003 ms): ls/456871 brk()\", 40) = 40",
@@ -47,11 +47,11 @@ fn look_alikes_are_told_apart() {
         "12345 close(3) = 0",
         "0.123 (0.5 ms) elapsed",
     ];
-    shown::told_apart(&PerfTrace, &yes, &no);
+    shown::check_recognition(&PerfTrace, &yes, &no);
 }
 
 #[test]
-fn the_public_sample_is_read_without_a_loss() {
+fn the_public_sample_has_no_losses() {
     let Some(text) = shown::corpus("linux-perf-trace-ls.txt") else { return };
     let head = Head { bytes: text.as_bytes(), complete: true };
     assert_eq!(parsers::recognise(head).map(Format::name), Some("perf-trace"));

@@ -49,7 +49,7 @@ fn assert_same(format: &dyn parsers::Format, head: &[u8], text: &[u8]) {
 }
 
 #[test]
-fn a_repeated_line_says_what_it_said_the_first_time() {
+fn a_repeated_line_reads_the_same() {
     for block in include_str!("strace_cases.txt").split("\n## ").skip(1) {
         let mut lines = block.split('\n').skip(1);
         let first = lines.next().expect("a line");
@@ -63,7 +63,7 @@ fn a_repeated_line_says_what_it_said_the_first_time() {
 }
 
 #[test]
-fn samples_say_the_same_whether_lines_are_remembered_or_not() {
+fn samples_read_the_same_with_the_cache() {
     let samples: [&[u8]; 2] = [
         include_bytes!("../../samples/ssh-login/ssh-login.truss"),
         include_bytes!("../../samples/kernel-shutdown/shutdown.log"),
@@ -95,7 +95,7 @@ const BACKS: [&str; 6] = ["", " <0.000012>", " <0.000013>", "\") = 1 <0.000012>"
 
 proptest! {
     #[test]
-    fn lines_put_together_of_pieces_say_the_same(
+    fn composed_strace_lines_read_the_same_with_the_cache(
         picks in prop::collection::vec((0..FRONTS.len(), 0..BODIES.len(), 0..BACKS.len()), 1..60),
     ) {
         let line = |&(front, body, back): &(usize, usize, usize)| [FRONTS[front], BODIES[body], BACKS[back], "\n"].concat();
@@ -120,7 +120,7 @@ const TRUSS_BODIES: [&str; 8] = [
 
 proptest! {
     #[test]
-    fn lines_of_truss_put_together_of_pieces_say_the_same(
+    fn composed_truss_lines_read_the_same_with_the_cache(
         picks in prop::collection::vec((0..TRUSS_FRONTS.len(), 0..TRUSS_TIMES.len(), 0..TRUSS_BODIES.len()), 1..60),
         head in (0..TRUSS_FRONTS.len(), 0..TRUSS_TIMES.len(), 0..1usize),
     ) {
@@ -230,7 +230,7 @@ const OTHERS: [Pieces; 6] = [
 
 proptest! {
     #[test]
-    fn lines_of_other_formats_put_together_of_pieces_say_the_same(
+    fn composed_lines_of_other_formats_read_the_same(
         at in 0..OTHERS.len(),
         picks in prop::collection::vec((0..8usize, 0..8usize, 0..8usize), 1..60),
     ) {
@@ -245,7 +245,7 @@ proptest! {
 }
 
 #[test]
-fn texts_of_each_format_say_the_same_whether_lines_are_remembered_or_not() {
+fn each_format_reads_the_same_with_the_cache() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/texts");
     let files = std::fs::read_dir(folder).expect("texts").map(|entry| entry.expect("a text").path());
     for file in files {

@@ -83,7 +83,7 @@ fn read(case: &Case<'_>) -> String {
 }
 
 #[test]
-fn each_line_is_read_as_the_cases_say() {
+fn each_case_reads_as_expected() {
     if std::env::var_os("TRACEALYZE_BLESS").is_some() {
         return bless();
     }
@@ -175,7 +175,7 @@ fn facts_follow_from_the_head() {
 }
 
 #[test]
-fn zeros_of_a_file_that_was_emptied_do_not_hide_the_line_behind_them() {
+fn zeros_of_a_truncated_file_hide_no_line() {
     let line = "700 1700000000.000100 close(3) = 0 <0.000010>";
     let mut parsed = Parsed::default();
     let [plain, behind] = [line.to_owned(), "\0".repeat(4096) + line]
@@ -185,14 +185,14 @@ fn zeros_of_a_file_that_was_emptied_do_not_hide_the_line_behind_them() {
 }
 
 #[test]
-fn an_indented_id_is_no_difference_of_seconds() {
+fn an_indented_id_is_not_a_relative_stamp() {
     let clock = |head: &str| reader(head).facts().clock;
     assert_eq!(clock("     0 close(3) = 0\n     1 close(4) = 0\n"), Clock::SincePrevious);
     assert_eq!(clock("    4711 close(3) = 0\n    4711 close(4) = 0\n"), Clock::None);
 }
 
 #[test]
-fn columns_of_a_table_are_those_of_its_head() {
+fn columns_of_a_table_follow_its_header() {
     let head = "syscall              calls    errors % time\n---------------- --------- --------- ------\n";
     let mut parsed = Parsed::default();
     let line = reader(head).read(b"access                   2         1   0.00", &mut parsed);
@@ -202,7 +202,7 @@ fn columns_of_a_table_are_those_of_its_head() {
 }
 
 #[test]
-fn an_empty_beginning_says_nothing_yet() {
+fn an_empty_beginning_needs_more_text() {
     let format = by_name("strace").expect("the format is listed");
     assert_eq!(format.recognise(Head { bytes: b"\n\n", complete: false }), Recognition::NeedMore);
     assert_eq!(format.recognise(Head { bytes: b"", complete: true }), Recognition::No);

@@ -23,12 +23,12 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("truss_aix.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let yes = [
         LAYOUTS[0].1,
         LAYOUTS[1].1,
@@ -45,7 +45,7 @@ fn look_alikes_are_told_apart() {
         "write(1, \"kread(0) = 1\", 12) = 12",
         "syscall               seconds   calls  errors\nread                    .000      12       3\n",
     ];
-    shown::told_apart(&TrussAix, &yes, &no);
+    shown::check_recognition(&TrussAix, &yes, &no);
 }
 
 proptest! {

@@ -31,12 +31,12 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("truss_freebsd.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
-fn the_columns_are_told_by_their_numbers() {
+fn columns_follow_from_their_numbers() {
     let exact = (StampMoment::End, Clock::SinceStart, DurKind::Exact, true);
     let ends = (StampMoment::End, Clock::SinceStart, DurKind::UpperBound, false);
     let lengths = (StampMoment::None, Clock::None, DurKind::Exact, true);
@@ -60,7 +60,7 @@ fn the_columns_are_told_by_their_numbers() {
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let yes = [
         "close(3)\t\t\t\t\t = 0 (0x0)",
         "812: 0.000017301 close(4) = 0 (0x0)",
@@ -94,7 +94,7 @@ fn look_alikes_are_told_apart() {
 }
 
 #[test]
-fn the_public_sample_is_read_without_a_loss() {
+fn the_public_sample_has_no_losses() {
     let Some(text) = shown::corpus("freebsd-truss-plain.txt") else { return };
     let reader = reader(&text);
     let mut parsed = Parsed::default();
@@ -106,7 +106,7 @@ fn the_public_sample_is_read_without_a_loss() {
 }
 
 #[test]
-fn a_cut_line_is_damaged_and_never_another_call() {
+fn a_cut_line_is_damaged_not_another_call() {
     let line = "  812: 0.100020000 0.000010000 openat(AT_FDCWD,\"/etc/x(1)\",O_RDONLY,00)\t = 3 (0x3)";
     for cut in line.find('(').unwrap_or(0) + 1..line.len() {
         let kind = shown::one(reader(LAYOUTS[5].1).as_ref(), &line.as_bytes()[..cut]);

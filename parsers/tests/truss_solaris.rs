@@ -25,12 +25,12 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 }
 
 #[test]
-fn every_case_is_read_as_it_says() {
+fn each_case_reads_as_expected() {
     shown::check("truss_solaris.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
-fn the_columns_are_told_by_their_numbers() {
+fn columns_follow_from_their_numbers() {
     let cases = [
         // -d -D, without a base line.
         (" 0.0100\t 0.0100\tgetpid()\t= 8\n 0.5100\t 0.5000\tread(0, 0x08047A10, 1)\t= 1\n", true, true, false),
@@ -56,20 +56,20 @@ fn the_columns_are_told_by_their_numbers() {
 }
 
 #[test]
-fn a_table_of_totals_is_not_taken_for_that_of_strace() {
+fn a_table_of_totals_is_not_one_of_strace() {
     let head = Head { bytes: LAYOUTS[6].1.as_bytes(), complete: true };
     assert_eq!(parsers::recognise(head).map(Format::name), Some("truss-solaris"));
 }
 
 #[test]
-fn the_base_line_gives_the_base() {
+fn the_base_line_sets_the_base() {
     let facts = reader(LAYOUTS[0].1).facts();
     assert_eq!(facts.base_ns, 1_259_020_532_412_700_000);
     assert!(facts.has_ids && facts.has_durations && !facts.ids_optional);
 }
 
 #[test]
-fn look_alikes_are_told_apart() {
+fn look_alikes_are_not_recognised() {
     let yes = [
         "Base time stamp:  1259020532.4127  [ Mon Nov 23 23:55:32 GMT 2009 ]",
         "open(\"/etc/nothere\", O_RDONLY)\t\t\tErr#2 ENOENT",
@@ -105,7 +105,7 @@ fn look_alikes_are_told_apart() {
 }
 
 #[test]
-fn public_samples_are_read_without_a_loss() {
+fn public_samples_have_no_losses() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/ssh-login/ssh-login.truss");
     let texts = [
         shown::corpus("solaris-truss-fadDE-quota.txt"),
@@ -129,7 +129,7 @@ fn public_samples_are_read_without_a_loss() {
 }
 
 #[test]
-fn a_cut_loses_nothing_before_it() {
+fn a_cut_keeps_all_lines_before_it() {
     let line = "12200:\t 4.5521\t 0.0002\t 0.0000\tioctl(3, ZFS_IOC_USERSPACE_ONE, 0x08046790)\tErr#48 ENOTSUP";
     for cut in 1..line.len() {
         let kind = shown::one(reader(LAYOUTS[0].1).as_ref(), &line.as_bytes()[..cut]);

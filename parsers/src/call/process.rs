@@ -1,4 +1,4 @@
-//! Processes: what execve, clone and wait say, whole or in halves, and what a siginfo tells of a child.
+//! Processes: execve, clone and wait, whole or in halves, and what a siginfo reports about a child.
 
 use super::value::{id_text, tracer_id, unescape};
 use super::{may_succeed, without_key};
@@ -9,7 +9,7 @@ use crate::syscalls::{Action, Syscall};
 use crate::text::Text;
 use memchr::memmem;
 
-/// Arguments of a program kept, in bytes.
+/// Longest stored arguments of a program, in bytes.
 const MAX_ARGV_BYTES: usize = 500;
 
 /// The raw bits of clone's flags.
@@ -17,7 +17,7 @@ const RAW_FILES: i64 = 0x400;
 const RAW_VFORK: i64 = 0x4000;
 const RAW_THREAD: i64 = 0x1_0000;
 
-/// What creating a task says by its flags.
+/// The flags with which a task is created.
 #[derive(Clone, Copy, Default)]
 struct Flags {
     thread: bool,
@@ -33,9 +33,10 @@ pub fn describe(call: &Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Pa
         Action::Restarts => line.op = resumed_name(args.first().copied().unwrap_or(b""), parsed),
         action if action.creates_task() => spawn(flags(call, args), line, parsed),
         _ => match call.name {
-            // Only Linux prints the status so: elsewhere `exit` ends the process, and the readers see to it.
+            // Only Linux prints the status like this. On other systems `exit` ends the process, and their readers
+            // handle it.
             "exit" | "exit_group" if line.extra == 0 => ends(call, args, line, parsed),
-            // No other call names both the process and the thread.
+            // No other call contains both the process and the thread.
             "tgkill" if line.outcome == Outcome::Ok => member(args, line, parsed),
             _ => {}
         },
@@ -102,7 +103,8 @@ fn flags(call: &Syscall, args: &[&[u8]]) -> Flags {
         Action::Vforks => Flags { vfork: true, ..Flags::default() },
         Action::Forks => {
             let printed = args.iter().fold(Flags::default(), |flags, arg| flags.with(flags_in(arg)));
-            // Raw: clone(flags, stack, …); decoded lines begin with the stack, and so do all of its other versions.
+            // Raw arguments are clone(flags, stack, …). Decoded ones begin with the stack, as do all other variants of
+            // clone.
             let raw = args.first().filter(|_| call.name == "clone");
             printed.with(raw.map_or(Flags::default(), |arg| raw_flags(arg)))
         }
@@ -145,7 +147,7 @@ fn spawn(flags: Flags, line: &mut Line, parsed: &mut Parsed) {
         return;
     }
     let child = child_id(line.ret);
-    // A fork that returns 0 is the child's own return; it creates nothing.
+    // A fork that returns 0 is the child's own return; it creates no task.
     if child == NO_ID && line.part != CallPart::Begun && line.outcome == Outcome::Ok {
         return;
     }
@@ -157,7 +159,7 @@ fn child_id(ret: i64) -> i32 {
     i32::try_from(ret).ok().filter(|&id| id > 0).unwrap_or(NO_ID)
 }
 
-/// Keep the program and its arguments; `line.target` has the path.
+/// Store the program and its arguments; `line.target` is the path.
 fn exec(list: Option<&[u8]>, line: &mut Line, parsed: &mut Parsed) {
     if !line.target.is_some() {
         return;
@@ -223,7 +225,7 @@ fn waited(args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
         return;
     }
     let siginfo = args.iter().find(|arg| memmem::find(arg, b"si_pid=").is_some());
-    // WNOHANG, and no child had ended: there is nothing in it, and no child has the id 0.
+    // WNOHANG, and no child had ended: the structure is empty, and no child has the id 0.
     let is_empty = line.ret == 0 && args.iter().any(|arg| *arg == b"{}");
     let (child, ended) = match siginfo {
         Some(siginfo) => read_siginfo(siginfo, parsed),
@@ -250,11 +252,11 @@ fn signal_word(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-/// Who a siginfo is from and, if it tells of a child's end, how that ended.
+/// The sender of a siginfo, and for a child's end how it ended.
 pub fn read_siginfo(text: &[u8], parsed: &mut Parsed) -> (i32, Option<Ended>) {
     let after = |key: &[u8]| memmem::find(text, key).map(|at| &text[at + key.len()..]);
     let from = after(b"si_pid=").and_then(|text| {
-        // The comment of this field, not that of a later one.
+        // The comment of this field, not of a later one.
         let field = &text[..memchr::memchr(b',', text).unwrap_or(text.len())];
         tracer_id(field).or_else(|| scan::number(field).and_then(|(id, _)| i32::try_from(id).ok()))
     });
@@ -279,7 +281,7 @@ fn signal(text: &[u8], parsed: &mut Parsed) -> Text {
     parsed.texts.add(named)
 }
 
-/// The name of a Linux signal's number, as far as all machines agree.
+/// The name of a Linux signal by its number, if all machines agree on it.
 pub fn signal_number(number: i64) -> Option<&'static [u8]> {
     Some(match number {
         1 => b"SIGHUP",
@@ -298,7 +300,7 @@ pub fn signal_number(number: i64) -> Option<&'static [u8]> {
     })
 }
 
-/// The call that `<... resuming interrupted read ...>` goes on with.
+/// The call that `<... resuming interrupted read ...>` continues.
 fn resumed_name(arg: &[u8], parsed: &mut Parsed) -> Text {
     let Some(rest) = arg.strip_prefix(b"<... resuming interrupted ") else {
         return Text::NONE;

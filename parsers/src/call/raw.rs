@@ -6,7 +6,7 @@
 use crate::scan;
 use crate::syscalls::Action;
 
-/// Operations of futex by number, alone and of a private one.
+/// Futex operations by number, shared and private.
 const FUTEX: [[&str; 2]; 14] = [
     ["FUTEX_WAIT", "FUTEX_WAIT_PRIVATE"],
     ["FUTEX_WAKE", "FUTEX_WAKE_PRIVATE"],
@@ -24,7 +24,7 @@ const FUTEX: [[&str; 2]; 14] = [
     ["FUTEX_LOCK_PI2", "FUTEX_LOCK_PI2_PRIVATE"],
 ];
 
-/// The name of a sub-operation that is printed as a number, where that means the same wherever it is printed so.
+/// The name of a sub-operation that is printed as a number, if the number means the same on all systems.
 pub fn named_op(action: Action, op: &[u8]) -> Option<&'static str> {
     let (number, _) = scan::value(op)?;
     match action {
@@ -40,7 +40,7 @@ pub fn named_op(action: Action, op: &[u8]) -> Option<&'static str> {
             8 => "LOCK_UN",
             _ => return None,
         }),
-        // Record locks have other numbers on other systems; these are of Linux alone.
+        // Record locks have other numbers on other systems; these exist only on Linux.
         Action::ControlsFile => Some(match number {
             0 => "F_DUPFD",
             36 => "F_OFD_GETLK",

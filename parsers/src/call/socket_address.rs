@@ -23,7 +23,7 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
         };
         out.extend_from_slice(sign);
         unescape(string(quoted), out);
-        // The kernel counts the closing zero in.
+        // The length that the kernel reports includes the terminating zero.
         out.truncate(out.iter().rposition(|&byte| byte != 0).map_or(0, |at| at + 1));
         return !out.is_empty();
     }

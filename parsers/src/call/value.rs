@@ -5,15 +5,15 @@ use crate::scan;
 use memchr::{memchr, memmem, memrchr};
 
 const NS_PER_S: i64 = 1_000_000_000;
-/// Longest sub-operation kept; what is longer is a structure in an unexpected place.
+/// Longest sub-operation. A longer text is a structure in an unexpected place.
 const MAX_OP_BYTES: usize = 120;
 
-/// Descriptors taken from one list; a longer one is cut.
+/// Descriptors read from one list; the rest is ignored.
 const MAX_FDS: usize = 1024;
-/// Longest decoration looked for in a list: a path, each byte escaped.
+/// Longest decoration in a list: a path with each byte escaped.
 const MAX_DECORATION_BYTES: usize = 4 * 4096;
 
-/// A time-out as printed.
+/// A timeout as printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timeout {
     /// NULL or -1.
@@ -22,7 +22,7 @@ pub enum Timeout {
     After(i64),
 }
 
-/// A descriptor: `3`, `3</etc/passwd>`, `0x3`, `AT_FDCWD</srv>` (which is none).
+/// A descriptor: `3`, `3</etc/passwd>`, `0x3`. `AT_FDCWD</srv>` is not a descriptor.
 pub fn fd(arg: &[u8]) -> Option<i32> {
     if let [digit @ b'0'..=b'9', b'<', ..] | [digit @ b'0'..=b'9'] = arg {
         return Some(i32::from(digit - b'0'));
@@ -33,7 +33,7 @@ pub fn fd(arg: &[u8]) -> Option<i32> {
     (ends && (0..=i64::from(i32::MAX)).contains(&value)).then_some(value as i32)
 }
 
-/// For what a file is opened by these flags, names (which perf prints without `O_`) or a number.
+/// How a file is opened by these flags: names (perf prints them without `O_`) or a number.
 pub fn access(flags: &[u8]) -> Access {
     let has = |word: &[u8]| memmem::find(flags, word).is_some();
     let number = || scan::value(flags).map_or(0, |(flags, _)| flags & 3);
@@ -45,13 +45,14 @@ pub fn access(flags: &[u8]) -> Access {
     }
 }
 
-/// Whether each write to a file that is opened by these flags waits until it is on the disk. A number does not say.
+/// Whether each write to a file opened with these flags waits until the data is on disk. Flags printed as a number do
+/// not show it.
 pub fn syncs_writes(flags: &[u8]) -> bool {
     let word = |word: &[u8]| matches!(word, b"O_SYNC" | b"O_DSYNC" | b"O_FSYNC" | b"SYNC" | b"DSYNC");
     flags.split(|&byte| byte == b'|').any(|flag| word(flag.trim_ascii()))
 }
 
-/// Whether the flags of a mapping, printed as a number, say that it is shared: MAP_SHARED or MAP_SHARED_VALIDATE.
+/// Whether the flags of a mapping, printed as a number, include MAP_SHARED or MAP_SHARED_VALIDATE.
 pub fn shares_memory(flags: &[u8]) -> bool {
     flags.first().is_some_and(u8::is_ascii_digit) && scan::value(flags).is_some_and(|(flags, _)| flags & 1 != 0)
 }
@@ -60,7 +61,7 @@ pub fn shares_memory(flags: &[u8]) -> bool {
 pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
     // The number before it is short.
     let start = arg.iter().position(|&byte| byte == b'<')? + 1;
-    // `/* AT_FDCWD */<…>` is one; `<... resuming` and `<unfinished` are none.
+    // `/* AT_FDCWD */<…>` is a decoration; `<... resuming` and `<unfinished` are not.
     let before = arg.get(start.checked_sub(2)?)?;
     if !(before.is_ascii_alphanumeric() || *before == b'/') {
         return None;
@@ -74,11 +75,11 @@ pub fn decoration(arg: &[u8]) -> Option<&[u8]> {
     Some(device.filter(|&at| at > 0).map_or(inner, |at| &inner[..at]))
 }
 
-/// The text of a quoted path, still escaped; `None` if it is no string.
+/// The text of a quoted path, still escaped; `None` if it is not a string.
 pub fn path_text(arg: &[u8]) -> Option<&[u8]> {
     let inner = arg.strip_prefix(b"\"")?;
     let text = memrchr(b'"', inner).map(|end| &inner[..end])?;
-    // dtruss prints the end mark; behind another backslash it is a zero.
+    // dtruss prints the terminating zero as `\0`. After another backslash, it is the digit 0.
     Some(text.strip_suffix(b"\\0").filter(|path| path.last() != Some(&b'\\')).unwrap_or(text))
 }
 
@@ -98,7 +99,7 @@ pub fn unescape(mut text: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(text);
 }
 
-/// The byte that an escape stands for, and what follows. A lone backslash at the end is itself.
+/// The byte that an escape represents, and the text after it. A lone backslash at the end represents itself.
 fn escape(text: &[u8]) -> (u8, &[u8]) {
     let Some((&first, rest)) = text.split_first() else {
         return (b'\\', text);
@@ -117,16 +118,16 @@ fn escape(text: &[u8]) -> (u8, &[u8]) {
     }
 }
 
-fn digits(text: &[u8], radix: u32, most: usize) -> (u8, &[u8]) {
+fn digits(text: &[u8], radix: u32, max: usize) -> (u8, &[u8]) {
     let (mut value, mut used) = (0u32, 0);
-    while let Some(digit) = text.get(used).filter(|_| used < most).and_then(|&byte| (byte as char).to_digit(radix)) {
+    while let Some(digit) = text.get(used).filter(|_| used < max).and_then(|&byte| (byte as char).to_digit(radix)) {
         value = value * radix + digit;
         used += 1;
     }
     (value as u8, &text[used..])
 }
 
-/// A sub-operation: the name of an ioctl request without its other readings, a futex operation without its flags.
+/// A sub-operation: the name of an ioctl request without its alternatives, a futex operation without its flags.
 pub fn op_text(arg: &[u8]) -> &[u8] {
     if arg.first().is_some_and(u8::is_ascii_digit) {
         // -X verbose: `0x5401 /* TCGETS */`.
@@ -141,7 +142,7 @@ pub fn op_text(arg: &[u8]) -> &[u8] {
     }
     match memmem::find(arg, b" or ") {
         None => arg,
-        // Of `SNDCTL_TMR_TIMEBASE or TCGETS` the terminal's is nearly always meant.
+        // In `SNDCTL_TMR_TIMEBASE or TCGETS`, the request of terminals is nearly always meant.
         Some(first_end) => {
             let last = &arg[memmem::rfind(arg, b" or ").map_or(0, |at| at + 4)..];
             if last.starts_with(b"TC") || last.starts_with(b"TIOC") { last } else { &arg[..first_end] }
@@ -149,7 +150,7 @@ pub fn op_text(arg: &[u8]) -> &[u8] {
     }
 }
 
-/// Of an operation of futex the name alone.
+/// The name of a futex operation, without its flags.
 fn without_clock(op: &[u8]) -> &[u8] {
     if op.starts_with(b"FUTEX_") { &op[..memchr(b'|', op).unwrap_or(op.len())] } else { op }
 }
@@ -167,7 +168,7 @@ pub fn word(arg: &[u8]) -> &[u8] {
     &arg[..end]
 }
 
-/// An id: that of the tracer's view where both are printed. "Any" (-1) is no id.
+/// An id: that of the tracer's view if both are printed. "Any" (-1) is not an id.
 pub fn id_text(arg: &[u8]) -> &[u8] {
     let own = word(arg);
     if own == b"-1" || !own.iter().all(|byte| byte.is_ascii_hexdigit() || matches!(byte, b'-' | b'x')) {
@@ -185,8 +186,8 @@ pub fn tracer_id(text: &[u8]) -> Option<i32> {
     rest.starts_with(b" in ").then(|| i32::try_from(id).ok()).flatten()
 }
 
-/// A time-out in a structure: `{tv_sec=0, tv_nsec=20000000}`, `{0, 20000000}`, `{ 0.020000000 }`; NULL is never.
-/// `small_ns` is the unit of its second number.
+/// A timeout in a structure: `{tv_sec=0, tv_nsec=20000000}`, `{0, 20000000}`, `{ 0.020000000 }`; NULL means never.
+/// `small_ns` is the unit of the second number.
 pub fn timeout(arg: &[u8], small_ns: i64) -> Option<Timeout> {
     if arg == b"NULL" || arg == b"0x0" || arg == b"0x00000000" {
         return Some(Timeout::Never);
@@ -208,7 +209,7 @@ fn first_number(text: &[u8]) -> Option<(i64, &[u8])> {
     scan::signed(&text[start..])
 }
 
-/// A time-out in milliseconds; a negative one is never.
+/// A timeout in milliseconds; a negative one means never.
 pub fn milliseconds(arg: &[u8]) -> Option<Timeout> {
     let (value, rest) = scan::value(arg)?;
     // Raw or unsigned: 0xffffffff and 4294967295 are -1.
@@ -217,7 +218,7 @@ pub fn milliseconds(arg: &[u8]) -> Option<Timeout> {
     ends.then(|| if value < 0 { Timeout::Never } else { Timeout::After(value * 1_000_000) })
 }
 
-/// The inside of a string at the front, still escaped.
+/// The inside of a string at the start, still escaped.
 pub fn string(text: &[u8]) -> &[u8] {
     let Some(inner) = text.strip_prefix(b"\"") else {
         return b"";
@@ -248,7 +249,7 @@ pub fn each_fd<'a>(arg: &'a [u8], polled: bool, mut found: impl FnMut(i32, &'a [
     }
 }
 
-/// Take a descriptor and its decoration off the front.
+/// Read a descriptor and its decoration at the start; returns the rest.
 fn item<'a>(text: &'a [u8], found: &mut impl FnMut(i32, &'a [u8])) -> &'a [u8] {
     let digits = text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len());
     let decoration = &text[digits..];

@@ -4,10 +4,10 @@ use crate::line::NO_ID;
 use crate::truss_common::{CallText, ends_column, prefixes_inside, read_call};
 use crate::{quoting, scan};
 
-/// Most numbers in front of a call.
+/// Maximum number of columns before a call.
 pub(super) const MAX_NUMBERS: usize = 3;
 
-/// A line cut into its columns.
+/// A line, split into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct DtrussSplit<'a> {
     /// Process id, [`NO_ID`] if not printed.
@@ -16,17 +16,17 @@ pub(super) struct DtrussSplit<'a> {
     pub tid: i32,
     /// Whether the thread id is hexadecimal, as on macOS.
     pub is_hex: bool,
-    /// The numbers, as many as [`DtrussSplit::count`] says.
+    /// The numbers; [`DtrussSplit::count`] is how many.
     pub numbers: [i64; MAX_NUMBERS],
     /// How many numbers there are.
     pub count: usize,
-    /// The numbers have colons: the line tells that a thread was seen first.
+    /// The numbers have colons: the first line of a thread.
     pub has_colons: bool,
     /// The rest, without blanks at either end.
     pub body: &'a [u8],
 }
 
-/// Cut a line.
+/// Split a line.
 pub(super) fn split(line: &[u8]) -> DtrussSplit<'_> {
     let text = scan::skip_blanks(quoting::unquoted(line));
     match id(text) {
@@ -35,7 +35,7 @@ pub(super) fn split(line: &[u8]) -> DtrussSplit<'_> {
     }
 }
 
-/// The same for a line whose ids stand behind output of the program.
+/// The same for a line whose ids follow output of the program.
 pub(super) fn split_inside(line: &[u8]) -> Option<DtrussSplit<'_>> {
     prefixes_inside(line, b'/', u8::is_ascii_digit).find_map(|inside| {
         let (pid, tid, is_hex, rest) = id(inside)?;
@@ -70,7 +70,7 @@ fn id(text: &[u8]) -> Option<(i32, i32, bool, &[u8])> {
     let is_hex = rest.starts_with(b"0x");
     let (tid, rest) = if is_hex { scan::value(rest)? } else { scan::number(rest)? };
     let rest = rest.strip_prefix(b":")?;
-    // Thread ids of macOS have 64 bits, of which the lower ones count up.
+    // Thread ids of macOS have 64 bits. The lower ones count up, so they suffice.
     ends_column(rest).then_some((i32::try_from(pid).ok()?, (tid & i64::from(i32::MAX)) as i32, is_hex, rest))
 }
 
@@ -90,24 +90,24 @@ pub(super) fn read(text: &[u8]) -> CallText<'_, DtrussEnd> {
     read_call(text, scan::name, returned)
 }
 
-/// `…)   = value error`, looked for from the right, as strings hold anything.
+/// `…)   = value error`, searched for from the right because strings contain any text.
 fn returned(inside: &[u8]) -> Option<(&[u8], DtrussEnd)> {
-    let (front, error) = last_word(inside)?;
+    let (before, error) = last_word(inside)?;
     let (number, is_marked) = match error.strip_prefix(b"Err#") {
         Some(number) => (number, true),
         None => (error, false),
     };
     let (error, rest) = scan::signed(number)?;
-    let (front, ret) = last_word(front)?;
+    let (before, ret) = last_word(before)?;
     let (ret, after) = scan::value(ret)?;
-    let args = scan::trim_end(front).strip_suffix(b"=")?;
+    let args = scan::trim_end(before).strip_suffix(b"=")?;
     let trimmed = scan::trim_end(args);
     let is_whole = rest.is_empty() && after.is_empty() && trimmed.len() < args.len();
     let args = trimmed.strip_suffix(b")").filter(|args| is_whole && strings_end(args))?;
     Some((args, DtrussEnd { ret, error, is_marked }))
 }
 
-/// A line that is cut within a string may look whole.
+/// Whether all strings end: a line that is cut inside a string may look whole.
 fn strings_end(mut args: &[u8]) -> bool {
     while let Some(at) = memchr::memchr(b'"', args) {
         let inner = args.get(at + 1..).unwrap_or(b"");
@@ -123,7 +123,7 @@ fn last_word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((text.get(..at)?, text.get(at + 1..)?))
 }
 
-/// The texts between the commas, and how many there are.
+/// The texts between the commas, and their number.
 pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MAX_ARGS], usize) {
     scan::arguments(args, (b"[", b"]"), |text, _| scan::string_end(text) + 1)
 }

@@ -1,7 +1,7 @@
-//! Which columns the lines of a capture have, decided from its head.
+//! The columns of the lines of a capture, decided from its head.
 //!
-//! The header names them. Without one their number must do: three are all; of two, RELATIVE never falls within a
-//! thread, and CPU is never more than the step of it.
+//! The header names them. Without a header, their number decides: three are all columns. Of two, RELATIVE never falls
+//! within a thread, and CPU never exceeds the increase of RELATIVE.
 
 use super::call::{self, DtrussSplit, MAX_NUMBERS, split};
 use super::notes;
@@ -11,7 +11,7 @@ use crate::truss_common::{self, CallText};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
 
-/// What a number is, in microseconds.
+/// The meaning of a number, which is in microseconds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum DtrussColumn {
     /// CPU time of the thread since tracing began for it.
@@ -27,18 +27,18 @@ use DtrussColumn::{Cpu, Elapsed, Relative};
 /// The layout of a capture.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct DtrussLayout {
-    /// What the numbers of a line are, by how many there are: several runs in one file may have other columns.
+    /// The columns of a line, by their number: several runs in one file may have different columns.
     by_count: [Vec<DtrussColumn>; MAX_NUMBERS + 1],
     /// Whether most lines have ids.
     pub has_ids: bool,
     /// Whether some run has none.
     pub ids_optional: bool,
-    /// Whose numbers the errors are.
+    /// The system whose error numbers are printed.
     pub system: System,
 }
 
 impl DtrussLayout {
-    /// The columns of a line with so many numbers.
+    /// The columns of a line with this number of them.
     pub fn columns(&self, count: usize) -> &[DtrussColumn] {
         self.by_count.get(count).map_or(&[], Vec::as_slice)
     }
@@ -48,7 +48,7 @@ impl DtrussLayout {
         self.by_count.iter().any(|columns| columns.contains(&column))
     }
 
-    /// Whether `fork()` lines that are no calls show it by colons: only with one of these columns.
+    /// Whether `fork()` lines that are not calls are marked by colons: only with one of these columns.
     pub fn shows_colons(&self, count: usize) -> bool {
         self.columns(count).iter().any(|column| matches!(column, Relative | Elapsed))
     }
@@ -94,7 +94,7 @@ pub(super) fn of(head: Head<'_>) -> DtrussLayout {
     DtrussLayout { by_count, has_ids, ids_optional, system }
 }
 
-/// What so many numbers are, by what they do.
+/// The columns of lines with `count` numbers, guessed from the numbers.
 fn guessed(count: usize, lines: &[DtrussSplit<'_>]) -> Vec<DtrussColumn> {
     let lines: Vec<&DtrussSplit<'_>> = lines.iter().filter(|line| line.count == count && !line.has_colons).collect();
     match count {
@@ -107,7 +107,7 @@ fn guessed(count: usize, lines: &[DtrussSplit<'_>]) -> Vec<DtrussColumn> {
     }
 }
 
-/// What stands behind RELATIVE: CPU time never exceeds the step of the thread's CPU clock, wall time may.
+/// The column after RELATIVE: CPU time never exceeds the increase of the thread's CPU clock, wall time may.
 fn second(lines: &[&DtrussSplit<'_>]) -> DtrussColumn {
     let mut last: FxHashMap<(i32, i32), i64> = FxHashMap::default();
     for line in lines {
@@ -127,7 +127,7 @@ fn never_falls(lines: &[&DtrussSplit<'_>]) -> bool {
     truss_common::never_falls(lines.iter().map(|line| ((line.pid, line.tid), line.numbers[0])))
 }
 
-/// The header says it; else the form of the ids does, else calls that only one of the systems has.
+/// The system: from the header, else from the form of the ids, else from calls that only one of the systems has.
 fn system(lwp: bool, thread: bool, lines: &[DtrussSplit<'_>]) -> System {
     const SOLARIS: [&[u8]; 12] = [
         b"lwp_",

@@ -1,4 +1,4 @@
-//! Lines that are no calls: headers, messages of dtrace, stacks, the table of counts.
+//! Lines other than calls: headers, messages of dtrace, stacks, the table of counts.
 
 use crate::format::Parsed;
 use crate::line::{Extra, Line, LineKind, NO_NS};
@@ -15,20 +15,20 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     starts.iter().any(|start| text.starts_with(start)) && scan::skip_blanks(tail) == b"= return"
 }
 
-/// A message that tells of an event that was lost.
+/// A message about a lost event.
 pub(super) fn is_loss(line: &[u8]) -> bool {
     let Some(text) = line.strip_prefix(b"dtrace: ") else { return false };
     text.starts_with(b"error on enabled probe") || lost(text).is_some()
 }
 
-/// `120 drops on CPU 3`, `1841 dynamic variable drops with non-empty dirty list`: how many.
+/// `120 drops on CPU 3`, `1841 dynamic variable drops with non-empty dirty list`: the number of drops.
 fn lost(text: &[u8]) -> Option<i64> {
     let (count, rest) = scan::number(text)?;
     let is_drop = rest.starts_with(b" ") && memmem::find(rest, b"drop").is_some();
     is_drop.then_some(count)
 }
 
-/// What the line is, if it is one of these.
+/// The line, if it is one of these.
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let text = scan::trim(quoting::unquoted(line));
     if is_header(line) {
@@ -45,7 +45,7 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Option<Line> {
     count(line, text, parsed)
 }
 
-/// A lost event: as name its call, as value how many were lost.
+/// A lost event, with its call as name and the number of lost events as value.
 fn message(text: &[u8], parsed: &mut Parsed) -> Line {
     let mut line = Line::of(LineKind::Dropped);
     if text.starts_with(b"error on enabled probe") {
@@ -68,13 +68,13 @@ fn is_stack(line: &[u8], text: &[u8]) -> bool {
     indent >= 8 && (has_symbol() || is_address())
 }
 
-/// The header of the table of counts, wide or with its blanks folded.
+/// The header of the table of counts, with its blanks or with folded ones.
 pub(super) fn is_count_header(line: &[u8]) -> bool {
     let rest = scan::trim(quoting::unquoted(line)).strip_prefix(b"CALL").filter(|rest| rest.starts_with(b" "));
     rest.map(scan::skip_blanks) == Some(b"COUNT")
 }
 
-/// A row of the table of counts, or its header. It counts entries, so calls that never return as well.
+/// A row of the table of counts, or its header. It counts entries, so it includes calls that never return.
 fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let (name, rest) = scan::name(text)?;
     let number = scan::skip_blanks(rest);
@@ -85,7 +85,7 @@ fn count(line: &[u8], text: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return Some(Line::of(LineKind::SummaryTable));
     }
     let (calls, rest) = scan::number(number)?;
-    // The name fills 32 places and the number 16; only of known calls less is believed.
+    // The name fills 32 columns and the number 16. A shorter row must have the name of a known call.
     let is_row = scan::trim_end(line).len() >= 48 || syscalls::by_name(name).is_some();
     if !rest.is_empty() || !is_row {
         return None;

@@ -1,4 +1,4 @@
-//! Is this text of dtruss?
+//! Recognises dtruss.
 
 use super::call::{self, split};
 use super::notes;
@@ -9,7 +9,7 @@ use crate::truss_common::CallText;
 /// Lines looked at.
 const MAX_LINES: usize = 2000;
 
-/// Decide from the head: by a header or a lost event, else by results of two fields, which no other tracer prints.
+/// Decide from the head: by a header or a lost event, else by results of two fields, which only dtruss prints.
 pub(super) fn answer(head: Head<'_>) -> Recognition {
     let (mut lines, mut signs, mut fits, mut others) = (0usize, 0usize, 0usize, 0usize);
     for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()).take(MAX_LINES) {
@@ -37,7 +37,7 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     }
 }
 
-/// A call with a result, but not of this form: another tracer's.
+/// A call with a result of another form: that of another tracer.
 fn is_other(line: &[u8]) -> bool {
     memchr::memmem::find(line, b"= ").is_some() || line.ends_with(b"...>") || line.ends_with(b"...)")
 }

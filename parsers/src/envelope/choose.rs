@@ -1,14 +1,14 @@
-//! Which format a capture is, and what is around its lines.
+//! Chooses the format and the envelopes of a capture.
 //!
 //! ```text
 //! head ─┬─ as it is ─────────────────────────> format, reader ─┐
-//!       └─ each wrapper that may be around it                  ├─> the reader of the most lines
+//!       └─ each envelope that may be around it                 ├─> the reader of the most lines
 //!             └─ each sender ─┬─────────────> format, reader ──┤
-//!                             └─ each wrapper inside …         ┘
+//!                             └─ each envelope inside …        ┘
 //! ```
-//! A log is a log, unless what is inside are calls, and not just now and then one: no message makes a trace of it.
+//! A log counts as a log unless the text inside has enough calls: a single message does not make it a trace.
 
-use super::{ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, numbers, opened, padding, timestamps};
+use super::{ENVELOPES, EnvelopeReader, Layer, filled_lines, folded, html, numbers, padding, timestamps, unwrap};
 use crate::facts::Clock;
 use crate::format::{Format, Head, LineReader, Parsed};
 use crate::format_list::recognise;
@@ -17,69 +17,70 @@ use crate::syscalls;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// Wrappers around each other.
+/// Maximum depth of nested envelopes.
 const MAX_LAYERS: usize = 3;
-/// Of a log with many senders those with the most lines are looked at.
+/// In a log with many senders, only the busiest ones are tried.
 const MAX_SENDERS: usize = 6;
-/// Whatever is around a capture, no more readings of its head are tried, nor more bytes read in them.
-const MAX_TRIED: usize = 48;
+/// Limits for one head: readings that are tried, and their bytes.
+const MAX_ATTEMPTS: usize = 48;
 const MAX_BYTES: usize = 1 << 26;
-/// A capture whose first lines can nearly all be read as they are is not looked into.
+/// If nearly all of these first lines can be read as they are, no envelope is searched for.
 const FIRST_LINES: usize = 16;
-/// So many calls, and one line in so many, tell a trace from a log that speaks of calls.
+/// A trace has at least this number of calls, and one call in this number of lines. A log that mentions calls has
+/// fewer.
 const MIN_CALLS: usize = 3;
 const MIN_SHARE: usize = 10;
 
-/// The name of the format of a capture that begins so, or that a user names, and a reader of its lines.
+/// The name of the format of a capture with this head, or of the format that the user names, and a reader of its lines.
 pub fn choose_reader(
     head: Head<'_>,
     format: Option<&'static dyn Format>,
 ) -> Option<(&'static str, Box<dyn LineReader>)> {
-    let as_is = Choice::of(head, format, Vec::new());
-    let certain = [numbers::are_counted, html::is_escaped, padding::is_there];
-    let is_plain = || !certain.iter().any(|is_there| is_there(head.bytes));
-    let as_is = as_is.filter(|choice| !choice.adds_up_what_is_a_sum(head));
-    if as_is.as_ref().is_some_and(|choice| choice.reads_the_first(head)) && is_plain() {
+    let as_is = Candidate::of(head, format, Vec::new());
+    let certain = [numbers::are_numbered, html::is_escaped, padding::is_padded];
+    let is_plain = || !certain.iter().any(|is_padded| is_padded(head.bytes));
+    let as_is = as_is.filter(|choice| !choice.mistakes_elapsed_for_relative(head));
+    if as_is.as_ref().is_some_and(|choice| choice.reads_first_lines(head)) && is_plain() {
         return as_is.map(|choice| choice.named());
     }
     let best = as_is.map(|choice| choice.counted(head));
-    let mut search = Search { format, lines: filled_lines(head.bytes).count(), best, tried: 0, bytes: 0 };
-    search.look_inside(head, &[]);
+    let mut search = CandidateSearch { format, lines: filled_lines(head.bytes).count(), best, attempts: 0, bytes: 0 };
+    search.search(head, &[]);
     let best = search.best?;
-    Some(if best.layers.is_empty() && !best.is_folded { best.named() } else { best.wrapped(head) })
+    Some(if best.layers.is_empty() && !best.is_folded { best.named() } else { best.in_envelopes(head) })
 }
 
-/// A way to read a capture.
-struct Choice {
+/// One way to read a capture.
+struct Candidate {
     format: &'static dyn Format,
     reader: Box<dyn LineReader>,
     layers: Vec<Layer>,
-    /// Lines of the head that it understands.
+    /// Lines of the head that it can read.
     used: usize,
-    /// Those that can hardly be anything but a tracer's.
+    /// Lines of the head that only a tracer prints.
     calls: usize,
     is_folded: bool,
 }
 
-impl Choice {
-    fn of(head: Head<'_>, format: Option<&'static dyn Format>, layers: Vec<Layer>) -> Option<Choice> {
+impl Candidate {
+    fn of(head: Head<'_>, format: Option<&'static dyn Format>, layers: Vec<Layer>) -> Option<Candidate> {
         let format = format.or_else(|| recognise(head))?;
-        Some(Choice { format, reader: format.reader(head), layers, used: 0, calls: 0, is_folded: false })
+        Some(Candidate { format, reader: format.reader(head), layers, used: 0, calls: 0, is_folded: false })
     }
 
     fn is_log(&self) -> bool {
         self.format.name() == "kernel-log"
     }
 
-    /// Whether this is a tracer whose first lines nearly all make sense.
-    fn reads_the_first(&self, head: Head<'_>) -> bool {
+    /// Whether this is a tracer's format and nearly all first lines can be read.
+    fn reads_first_lines(&self, head: Head<'_>) -> bool {
         let first = head.bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let first: Vec<&[u8]> = first.take(FIRST_LINES).collect();
         let used = used(&lines_of(self.reader.as_ref(), &first.concat()));
         !self.is_log() && used * 10 >= first.len() * 9
     }
 
-    fn counted(mut self, head: Head<'_>) -> Choice {
+    fn counted(mut self, head: Head<'_>) -> Candidate {
         let lines = lines_of(self.reader.as_ref(), head.bytes);
         let texts = head.bytes.split(|&byte| byte == b'\n');
         self.used = used(&lines);
@@ -88,8 +89,8 @@ impl Choice {
         self
     }
 
-    /// Whether the reader takes seconds since the start for those since the line before.
-    fn adds_up_what_is_a_sum(&self, head: Head<'_>) -> bool {
+    /// Whether the reader takes seconds since the start for seconds since the previous line.
+    fn mistakes_elapsed_for_relative(&self, head: Head<'_>) -> bool {
         self.reader.facts().clock == Clock::SincePrevious && !self.is_log() && timestamps::are_elapsed(head.bytes)
     }
 
@@ -97,78 +98,78 @@ impl Choice {
         (self.format.name(), self.reader)
     }
 
-    fn wrapped(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
+    fn in_envelopes(self, head: Head<'_>) -> (&'static str, Box<dyn LineReader>) {
         (self.format.name(), Box::new(EnvelopeReader::new(self.layers, self.reader, head, self.is_folded)))
     }
 
-    fn is_by_hand(&self) -> bool {
-        self.layers.iter().all(|layer| layer.wrapper.is_by_hand())
+    fn is_manual(&self) -> bool {
+        self.layers.iter().all(|layer| layer.envelope.is_manual())
     }
 
-    /// The more lines it understands the better; among equals the fewer layers, unless one is there for certain.
+    /// More lines are better; among equals, fewer layers, unless one is there for certain.
     fn rank(&self) -> (usize, Reverse<usize>) {
-        let is_certain = self.layers.iter().any(|layer| layer.wrapper.is_certain());
+        let is_certain = self.layers.iter().any(|layer| layer.envelope.is_certain());
         (self.used + usize::from(is_certain), Reverse(self.layers.len()))
     }
 }
 
-struct Search {
+struct CandidateSearch {
     format: Option<&'static dyn Format>,
     /// Lines of the head that are not blank.
     lines: usize,
-    best: Option<Choice>,
-    tried: usize,
+    best: Option<Candidate>,
+    attempts: usize,
     bytes: usize,
 }
 
-impl Search {
-    /// Whether this is a better way than the best so far.
-    fn is_better(&self, choice: &Choice, is_complete: bool) -> bool {
+impl CandidateSearch {
+    /// Whether this choice is better than the best so far.
+    fn is_better(&self, choice: &Candidate, is_complete: bool) -> bool {
         let is_trace = self.is_trace(choice, is_complete);
         match &self.best {
-            None => choice.used > 0 && (choice.is_by_hand() || is_trace || choice.is_log()),
+            None => choice.used > 0 && (choice.is_manual() || is_trace || choice.is_log()),
             Some(best) if best.is_log() && is_trace => true,
-            Some(best) => (is_trace || choice.is_by_hand()) && choice.rank() > best.rank(),
+            Some(best) => (is_trace || choice.is_manual()) && choice.rank() > best.rank(),
         }
     }
 
-    /// Whether what is inside are calls, and enough of them. All lines of a short one are enough, and a single one if it is
-    /// known what it must be.
-    fn is_trace(&self, choice: &Choice, is_complete: bool) -> bool {
+    /// Whether the text inside has enough calls. If all lines are calls, a short capture is enough, or a single line if
+    /// the user names the format.
+    fn is_trace(&self, choice: &Candidate, is_complete: bool) -> bool {
         let is_all = is_complete && choice.calls == self.lines && choice.calls > usize::from(self.format.is_none());
         let are_enough = choice.calls >= MIN_CALLS && choice.calls * MIN_SHARE >= self.lines;
         !choice.is_log() && (are_enough || is_all)
     }
 
-    /// Take each wrapper off that may be around a text, and look at what is inside.
-    fn look_inside(&mut self, head: Head<'_>, outer: &[Layer]) {
-        for wrapper in ENVELOPES.iter().filter_map(|detect| detect(head.bytes)) {
-            for sender in senders(head, wrapper.as_ref()) {
-                let layer = Layer { wrapper: wrapper.clone(), sender };
+    /// Remove each envelope that may be around a text, and try the text inside.
+    fn search(&mut self, head: Head<'_>, outer: &[Layer]) {
+        for envelope in ENVELOPES.iter().filter_map(|detect| detect(head.bytes)) {
+            for sender in senders(head, envelope.as_ref()) {
+                let layer = Layer { envelope: envelope.clone(), sender };
                 let inside = inside(head, &layer);
-                (self.tried, self.bytes) = (self.tried + 1, self.bytes + inside.len());
-                if self.tried > MAX_TRIED || self.bytes > MAX_BYTES {
+                (self.attempts, self.bytes) = (self.attempts + 1, self.bytes + inside.len());
+                if self.attempts > MAX_ATTEMPTS || self.bytes > MAX_BYTES {
                     return;
                 }
                 let layers = [outer, &[layer]].concat();
                 let inner = Head { bytes: &inside, ..head };
-                let choice = Choice::of(inner, self.format, layers.clone()).map(|choice| choice.counted(inner));
+                let choice = Candidate::of(inner, self.format, layers.clone()).map(|choice| choice.counted(inner));
                 if let Some(choice) = choice.filter(|choice| self.is_better(choice, head.complete)) {
                     self.best = Some(choice);
                 }
                 if layers.len() < MAX_LAYERS {
-                    self.look_inside(inner, &layers);
+                    self.search(inner, &layers);
                 }
             }
         }
     }
 }
 
-/// The senders with the most lines, the busiest first, those that speak first among equals.
-fn senders(head: Head<'_>, wrapper: &dyn super::Envelope) -> Vec<Vec<u8>> {
+/// The busiest senders, in order; among equals, the first in the text.
+fn senders(head: Head<'_>, envelope: &dyn super::Envelope) -> Vec<Vec<u8>> {
     let mut numbers: FxHashMap<&[u8], usize> = FxHashMap::default();
     let mut senders: Vec<(&[u8], usize)> = Vec::new();
-    for sender in head.lines().filter_map(|line| wrapper.open(line).map(|inner| inner.sender)) {
+    for sender in head.lines().filter_map(|line| envelope.open(line).map(|inner| inner.sender)) {
         let number = *numbers.entry(sender).or_insert_with(|| {
             senders.push((sender, 0));
             senders.len() - 1
@@ -179,15 +180,15 @@ fn senders(head: Head<'_>, wrapper: &dyn super::Envelope) -> Vec<Vec<u8>> {
     senders.into_iter().take(MAX_SENDERS).map(|(sender, _)| sender.to_vec()).collect()
 }
 
-/// The beginning of a capture without a layer.
+/// The head of a capture without a layer.
 fn inside(head: Head<'_>, layer: &Layer) -> Vec<u8> {
     let mut inside = Vec::with_capacity(head.bytes.len());
     for line in head.bytes.split(|&byte| byte == b'\n') {
-        if let Some(opened) = opened(std::slice::from_ref(layer), line) {
+        if let Some(unwrapped) = unwrap(std::slice::from_ref(layer), line) {
             if !inside.is_empty() {
                 inside.push(b'\n');
             }
-            inside.extend_from_slice(&opened.text);
+            inside.extend_from_slice(&unwrapped.text);
         }
     }
     inside
@@ -199,7 +200,7 @@ fn lines_of(reader: &dyn LineReader, text: &[u8]) -> Vec<Line> {
     parsed.lines
 }
 
-/// How many of these lines are of use.
+/// The number of usable lines.
 fn used(lines: &[Line]) -> usize {
     let is_used = |line: &&Line| {
         !matches!(line.kind, LineKind::Foreign | LineKind::Blank | LineKind::Continuation)
@@ -208,7 +209,7 @@ fn used(lines: &[Line]) -> usize {
     lines.iter().filter(is_used).count()
 }
 
-/// Whether a line is one of a known call with its result, a half of one, or another word that tracers alone have.
+/// Whether a line is a known call with its result, a half of one, or another line that only tracers print.
 fn is_call(line: &Line, text: &[u8]) -> bool {
     let is_known = || syscalls::by_text(line.name).is_some();
     match line.kind {

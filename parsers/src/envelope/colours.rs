@@ -27,17 +27,18 @@ fn plain(mut text: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(text.len());
     while let Some(at) = memchr::memchr(ESC, text) {
         out.extend_from_slice(&text[..at]);
-        text = behind_sequence(&text[at + 1..]);
+        text = after_sequence(&text[at + 1..]);
     }
     out.extend_from_slice(text);
     out
 }
 
-/// What follows a sequence, of which the escape character is taken. One that does not end is left as text.
-fn behind_sequence(text: &[u8]) -> &[u8] {
+/// The text after an escape sequence, whose escape character is removed already. A sequence without an end stays as
+/// text.
+fn after_sequence(text: &[u8]) -> &[u8] {
     let end_of = |rest: &[u8]| rest.iter().position(|byte| !(0x20..=0x3f).contains(byte));
     let rest = match text.split_first() {
-        // Parameters, then the letter that says what to do.
+        // Parameters, then the letter of the command.
         Some((b'[', rest)) => {
             end_of(rest).filter(|&end| (0x40..=0x7e).contains(&rest[end])).and_then(|end| rest.get(end + 1..))
         }

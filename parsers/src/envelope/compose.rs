@@ -1,6 +1,6 @@
-//! The name of a container, padded, and a bar: `web-1  | read(3, "x", 1) = 1`. Also of swarms, foreman and honcho.
+//! The name of a container, padded, and a bar: `web-1  | read(3, "x", 1) = 1`. Also swarm services, foreman and honcho.
 
-use super::{Envelope, Inner, behind_blank};
+use super::{Envelope, Inner, after_blank};
 use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ const MAX_NAME_BYTES: usize = 128;
 struct Compose;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Compose)
+    super::detect_by_lines(head, Compose)
 }
 
 impl Envelope for Compose {
@@ -23,7 +23,7 @@ impl Envelope for Compose {
         let sender = scan::trim_end(&line[..bar]);
         let is_name = sender.iter().all(|byte| byte.is_ascii_alphanumeric() || b"._-@".contains(byte));
         let fits = is_name && !sender.is_empty() && sender.len() < bar;
-        let text = Cow::Borrowed(behind_blank(line.get(bar + 1..)?));
+        let text = Cow::Borrowed(after_blank(line.get(bar + 1..)?));
         fits.then_some(Inner { sender, stamp: None, text })
     }
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 2026-01-02T03:04:05.123456789Z stderr P execve("/bin/x", ["x", "a long
-//! 2026-01-02T03:04:05.123456790Z stderr F  one"], 0x7f) = 0          a line of more than 16 KiB comes in parts
+//! 2026-01-02T03:04:05.123456790Z stderr F  one"], 0x7f) = 0          a line of more than 16 KiB is split
 //! ```
 
 use super::{Envelope, Inner};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 struct Cri;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Cri)
+    super::detect_by_lines(head, Cri)
 }
 
 impl Envelope for Cri {
@@ -29,7 +29,7 @@ impl Envelope for Cri {
         let (ns, digits, rest) = date::iso(line)?;
         let rest = rest.strip_prefix(b" ")?;
         let sender = [&b"stderr"[..], b"stdout"].into_iter().find(|stream| rest.starts_with(stream))?;
-        // The tag is followed by others behind a colon, of which there are none yet.
+        // More tags may follow after a colon; none are defined yet.
         let (tags, text) = match rest.get(sender.len()..)?.strip_prefix(b" ")? {
             [tag, rest @ ..] => (tag, rest),
             [] => return None,

@@ -1,7 +1,7 @@
-//! What a page writes for the characters that mean something in HTML: `&lt;unfinished ...&gt;`, `&quot;/etc/passwd&quot;`.
+//! HTML entities, as copied from the source of a page: `&lt;unfinished ...&gt;`, `&quot;/etc/passwd&quot;`.
 //!
-//! A program that works with pages has such words in its strings as well. But then the marks around strings are plain ones,
-//! and so are the brackets with which the lines of a tracer end.
+//! A program that processes HTML has entities in its strings too. But then the quotes around strings are plain, and so
+//! are the brackets at the end of a tracer's lines.
 
 use super::{Envelope, Inner, without_cr};
 use memchr::memmem;
@@ -25,7 +25,7 @@ pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
     is_escaped(head).then(|| Arc::new(Html) as Arc<dyn Envelope>)
 }
 
-/// Whether no line has the plain characters where tracers have them.
+/// Whether no line has plain characters where tracers print them.
 pub(super) fn is_escaped(head: &[u8]) -> bool {
     let ends = || head.split(|&byte| byte == b'\n').map(without_cr);
     let has = |word: &[u8]| memmem::find(head, word).is_some();
@@ -40,7 +40,7 @@ impl Envelope for Html {
         "html"
     }
 
-    fn is_by_hand(&self) -> bool {
+    fn is_manual(&self) -> bool {
         true
     }
 

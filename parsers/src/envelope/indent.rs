@@ -1,9 +1,9 @@
-//! Blanks or tabs that all lines have in common: a code block of a page.
+//! Blanks or tabs at the start of all lines: a code block of a page.
 
 use super::{Envelope, Inner, plain_start};
 use std::sync::Arc;
 
-/// So many bytes of it.
+/// The number of bytes.
 struct Indent(usize);
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
@@ -24,7 +24,7 @@ impl Envelope for Indent {
         "indent"
     }
 
-    fn is_by_hand(&self) -> bool {
+    fn is_manual(&self) -> bool {
         true
     }
 

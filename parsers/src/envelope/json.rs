@@ -1,9 +1,9 @@
-//! One object of JSON a line: docker's own log files, `journalctl -o json`, and what collectors write.
+//! One JSON object per line: docker's own log files, `journalctl -o json`, and the output of collectors.
 //!
 //! ```text
 //! {"log":"read(3, \"x\", 1) = 1\n","stream":"stderr","time":"2026-01-02T03:04:05.123456789Z"}
 //! ```
-//! docker cuts lines of more than 16 KiB: only the last part has the line end inside.
+//! docker splits lines of more than 16 KiB: only the last part contains the line end.
 
 use super::{Envelope, Inner};
 use crate::kernel_log::{programs, stamp};
@@ -11,7 +11,7 @@ use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// In each list the first one that an object has counts.
+/// For each list, the first key that an object has is used.
 const MESSAGES: [&[u8]; 6] = [b"log", b"message", b"msg", b"MESSAGE", b"textPayload", b"line"];
 const TIMES: [&[u8]; 5] = [b"time", b"timestamp", b"@timestamp", b"ts", b"__REALTIME_TIMESTAMP"];
 const SENDERS: [&[u8]; 3] = [b"container_name", b"SYSLOG_IDENTIFIER", b"stream"];
@@ -19,7 +19,7 @@ const SENDERS: [&[u8]; 3] = [b"container_name", b"SYSLOG_IDENTIFIER", b"stream"]
 struct Json;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Json)
+    super::detect_by_lines(head, Json)
 }
 
 impl Envelope for Json {
@@ -32,10 +32,11 @@ impl Envelope for Json {
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
-        let (mut text, mut time, mut sender) = (Best::new(&MESSAGES), Best::new(&TIMES), Best::new(&SENDERS));
+        let (mut text, mut time, mut sender) =
+            (FirstKey::new(&MESSAGES), FirstKey::new(&TIMES), FirstKey::new(&SENDERS));
         let mut rest = scan::skip_blanks(line).strip_prefix(b"{")?;
         while let Some((key, value, after)) = field(rest) {
-            [&mut text, &mut time, &mut sender].into_iter().for_each(|best| best.add_chunk(key, value));
+            [&mut text, &mut time, &mut sender].into_iter().for_each(|best| best.consider(key, value));
             rest = after;
         }
         let text = text.value.filter(|value| value.starts_with(b"\""))?;
@@ -49,25 +50,25 @@ impl Envelope for Json {
 }
 
 /// The value of the first key of a list that an object has.
-struct Best<'a> {
+struct FirstKey<'a> {
     keys: &'static [&'static [u8]],
     value: Option<&'a [u8]>,
 }
 
-impl<'a> Best<'a> {
-    fn new(keys: &'static [&'static [u8]]) -> Best<'a> {
-        Best { keys, value: None }
+impl<'a> FirstKey<'a> {
+    fn new(keys: &'static [&'static [u8]]) -> FirstKey<'a> {
+        FirstKey { keys, value: None }
     }
 
-    fn add_chunk(&mut self, key: &[u8], value: &'a [u8]) {
+    fn consider(&mut self, key: &[u8], value: &'a [u8]) {
         if let Some(at) = self.keys.iter().position(|known| *known == key) {
-            // Only keys before this one are better from now on.
+            // Only keys before this one can replace it.
             (self.keys, self.value) = (&self.keys[..at], Some(value));
         }
     }
 }
 
-/// The next key, its value as it stands, and what follows.
+/// The next key, its raw value, and the text after it.
 fn field(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let text = scan::skip_blanks(text);
     let text = scan::skip_blanks(text.strip_prefix(b",").unwrap_or(text));
@@ -81,13 +82,13 @@ fn field(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     Some((inside(key), &value[..len], &value[len..]))
 }
 
-/// A string with its quotes, and what follows.
+/// A string with its quotes, and the text after it.
 pub(super) fn string(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = scan::string_end(text.strip_prefix(b"\"")?) + 2;
     (end <= text.len()).then(|| text.split_at(end))
 }
 
-/// Length of an object or a list; strings in it are passed over.
+/// Length of an object or a list, with the strings in it.
 fn nested_len(text: &[u8]) -> Option<usize> {
     let (mut at, mut depth) = (0, 0usize);
     loop {
@@ -106,7 +107,7 @@ pub(super) fn inside(value: &[u8]) -> &[u8] {
     value.strip_prefix(b"\"").and_then(|value| value.strip_suffix(b"\"")).unwrap_or(value)
 }
 
-/// The line end that docker keeps; the backslash before it must not be escaped itself.
+/// The text without the line end that docker adds. The backslash of that line end must not be escaped.
 pub(super) fn without_line_end(text: &[u8]) -> &[u8] {
     let Some(rest) = text.strip_suffix(b"\\n") else { return text };
     let backslashes = rest.iter().rev().take_while(|&&byte| byte == b'\\').count();
@@ -127,8 +128,8 @@ pub(super) fn unescaped(text: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(out)
 }
 
-/// Append what an escape stands for, of which the backslash is taken; gives what follows. A line end in it stays a blank: a
-/// line is one.
+/// Append the character of an escape whose backslash is removed already; returns the text after it. A line end becomes
+/// a blank, because a line must stay one line.
 fn escape<'a>(text: &'a [u8], out: &mut Vec<u8>) -> &'a [u8] {
     let Some((&letter, rest)) = text.split_first() else {
         out.push(b'\\');

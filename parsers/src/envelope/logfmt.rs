@@ -1,4 +1,5 @@
-//! Words with values, as logrus and others write: `time="2026-01-02T03:04:05Z" level=info msg="read(3, \"x\", 1) = 1"`.
+//! Keys with values, as logrus and others print them: `time="2026-01-02T03:04:05Z" level=info msg="read(3, \"x\", 1) =
+//! 1"`.
 
 use super::{Envelope, Inner, json};
 use crate::kernel_log::{programs, stamp};
@@ -8,7 +9,7 @@ use std::sync::Arc;
 struct Logfmt;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Logfmt)
+    super::detect_by_lines(head, Logfmt)
 }
 
 impl Envelope for Logfmt {
@@ -33,7 +34,7 @@ impl Envelope for Logfmt {
     }
 }
 
-/// The next word, its value as it stands, and what follows; none where something else is written.
+/// The next key, its raw value, and the text after it; `None` at any other text.
 fn pair(text: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let text = scan::skip_blanks(text);
     let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"_.-@".contains(byte)))?;

@@ -1,30 +1,30 @@
-//! Numbers of lines: `cat -n`, `nl`, `grep -n`, with the name of the file or without.
+//! Line numbers: `cat -n`, `nl`, `grep -n`, with or without the name of the file.
 //!
 //! ```text
 //!     12→read(3, "x", 1) = 1
 //! 12:read(3, "x", 1) = 1
 //! a.log:12:read(3, "x", 1) = 1
 //! ```
-//! Numbers that go up by one from line to line are those of lines, whatever follows them.
+//! Numbers that increase by one from line to line are line numbers, whatever follows them.
 
-use super::{Envelope, Inner, behind_blank, filled_lines};
+use super::{Envelope, Inner, after_blank, filled_lines};
 use crate::scan;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// So many lines in a row are enough to know that they are counted, and so few are not.
+/// This number of lines in sequence is enough to prove that they are numbered. Fewer than the minimum are not.
 const ENOUGH: usize = 32;
-const TOO_FEW: usize = 8;
+const MIN_LINES: usize = 8;
 const MAX_NAME_BYTES: usize = 256;
 
 struct Numbers {
-    /// They count the lines.
-    are_counted: bool,
+    /// The numbers increase by one.
+    are_numbered: bool,
 }
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    let are_counted = are_counted(head);
-    if are_counted || do_rise(head) { super::most_of(head, Numbers { are_counted }) } else { None }
+    let are_numbered = are_numbered(head);
+    if are_numbered || do_rise(head) { super::detect_by_lines(head, Numbers { are_numbered }) } else { None }
 }
 
 impl Envelope for Numbers {
@@ -33,7 +33,7 @@ impl Envelope for Numbers {
     }
 
     fn is_certain(&self) -> bool {
-        self.are_counted
+        self.are_numbered
     }
 
     fn open<'a>(&self, line: &'a [u8]) -> Option<Inner<'a>> {
@@ -41,13 +41,13 @@ impl Envelope for Numbers {
     }
 }
 
-/// Whether the first lines have the numbers 1, 2, 3 …, or from any other one on.
-pub(super) fn are_counted(head: &[u8]) -> bool {
+/// Whether the first lines have the numbers 1, 2, 3 …, or a sequence that begins at another number.
+pub(super) fn are_numbered(head: &[u8]) -> bool {
     let first: Vec<i64> = numbers(head).take(ENOUGH).collect();
-    first.len() >= TOO_FEW && first.windows(2).all(|pair| pair[1] == pair[0] + 1)
+    first.len() >= MIN_LINES && first.windows(2).all(|pair| pair[1] == pair[0] + 1)
 }
 
-/// Whether numbers never fall from line to line, as of lines that were looked for.
+/// Whether numbers never fall, as for lines that grep selected.
 fn do_rise(head: &[u8]) -> bool {
     let first: Vec<i64> = numbers(head).take(ENOUGH).collect();
     first.len() > 2 && first.windows(2).all(|pair| pair[1] > pair[0])
@@ -57,13 +57,13 @@ fn numbers(head: &[u8]) -> impl Iterator<Item = i64> {
     filled_lines(head).map_while(|line| numbered(line).map(|(number, _)| number))
 }
 
-/// The number of a line, and what is inside.
+/// The number of a line, and the line inside.
 fn numbered(line: &[u8]) -> Option<(i64, Inner<'_>)> {
     if let Some((number, rest)) = scan::number(scan::skip_blanks(line)) {
         let text = match rest {
             [] => rest,
             [b'\t' | b':', text @ ..] => text,
-            [b' ', text @ ..] => behind_blank(text),
+            [b' ', text @ ..] => after_blank(text),
             _ => return None,
         };
         return Some((number, Inner::of(text)));

@@ -1,4 +1,4 @@
-//! Blanks behind each line, as terminals and tables put them there that are copied from.
+//! Blanks after each line, as in text copied from terminals and tables.
 
 use super::{Envelope, Inner, filled_lines, without_cr};
 use crate::scan;
@@ -7,14 +7,14 @@ use std::sync::Arc;
 struct Padding;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    is_there(head).then(|| Arc::new(Padding) as Arc<dyn Envelope>)
+    is_padded(head).then(|| Arc::new(Padding) as Arc<dyn Envelope>)
 }
 
 /// Whether nearly all of the first lines end with blanks.
-pub(super) fn is_there(head: &[u8]) -> bool {
-    const LOOKED_AT: usize = 64;
+pub(super) fn is_padded(head: &[u8]) -> bool {
+    const MAX_LINES: usize = 64;
     let (mut all, mut padded) = (0, 0);
-    for line in filled_lines(head).map(without_cr).take(LOOKED_AT) {
+    for line in filled_lines(head).map(without_cr).take(MAX_LINES) {
         all += 1;
         padded += usize::from(line.ends_with(b" ") || line.ends_with(b" \t"));
     }
@@ -26,7 +26,7 @@ impl Envelope for Padding {
         "padding"
     }
 
-    fn is_by_hand(&self) -> bool {
+    fn is_manual(&self) -> bool {
         true
     }
 

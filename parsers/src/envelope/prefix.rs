@@ -1,18 +1,18 @@
-//! The same word before each line, whatever it says: `a.log:` of grep -H, `+` of a diff, `- ` of a list, the host of pdsh,
-//! pod and container of stern (one after the other).
+//! The same word before each line: `a.log:` of grep -H, `+` of a diff, `- ` of a list, the host of pdsh, pod and
+//! container of stern (one after the other).
 
 use super::{Envelope, Inner, filled_lines};
 use std::sync::Arc;
 
-/// The word with the blank, colon or mark that ends it.
+/// The word with the blank, colon or mark after it.
 struct Prefix(Vec<u8>);
 
 const MAX_BYTES: usize = 80;
-const LOOKED_AT: usize = 200;
+const MAX_LINES: usize = 200;
 
-/// Before nine of ten of the first lines. A number is none: it may be the tracer's own.
+/// It must precede nine of ten of the first lines. A number does not count: it may be the tracer's own.
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    let lines = || filled_lines(head).take(LOOKED_AT);
+    let lines = || filled_lines(head).take(MAX_LINES);
     // The first line may be a title.
     let word = lines().nth(1).and_then(word)?;
     let (all, having) = (lines().count(), lines().filter(|line| line.starts_with(word)).count());
@@ -23,7 +23,7 @@ fn word(line: &[u8]) -> Option<&[u8]> {
     let front = line.get(..MAX_BYTES).unwrap_or(line);
     let is_mark = |byte: &u8| b"+-*|>:]".contains(byte);
     let (mark, rest) = match front.iter().position(|byte| matches!(byte, b' ' | b'\t' | b':' | b'|' | b'>' | b']')) {
-        // A mark at the very front stands for itself.
+        // A mark at the start of the line is a word of its own.
         _ if front.first().is_some_and(is_mark) => (1, front.get(1..)?),
         Some(end) if end > 0 && !front[0].is_ascii_digit() => (end + 1, front.get(end + 1..)?),
         _ => return None,

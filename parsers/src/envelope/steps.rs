@@ -1,5 +1,5 @@
-//! Job, step and time of a build, as of `gh run view --log`: `build→Run tests→2026-01-02T03:04:05.1234567Z close(3) = 0`. Each
-//! step is a sender of its own.
+//! Job, step and time of a build, as `gh run view --log` prints them: `build→Run tests→2026-01-02T03:04:05.1234567Z
+//! close(3) = 0`. Each step is a sender.
 
 use super::{Envelope, Inner, plain_start};
 use crate::kernel_log::stamp;
@@ -11,7 +11,7 @@ const MAX_NAME_BYTES: usize = 256;
 struct Steps;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Steps)
+    super::detect_by_lines(head, Steps)
 }
 
 impl Envelope for Steps {

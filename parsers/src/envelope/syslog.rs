@@ -1,13 +1,13 @@
-//! What syslog and the journal put before a message, in all forms of `journalctl -o`, RFC 3164 and RFC 5424, and on a console.
+//! The prefix of syslog and the journal, in all forms of `journalctl -o`, RFC 3164 and RFC 5424, and on a console.
 //!
 //! ```text
 //! Jan  2 03:04:05 host strace[12]: read(3, "x", 1) = 1
 //! [  123.456789] strace[12]: read(3, "x", 1) = 1
 //! <13>1 2026-01-02T03:04:05.123456Z host strace 12 - - read(3, "x", 1) = 1
 //! ```
-//! Each program is a sender of its own. Its process is not: that of who wrote the line may differ from line to line.
+//! Each program is a sender. The process id is not part of the sender: it may differ from line to line.
 
-use super::{Envelope, Inner, behind_blank};
+use super::{Envelope, Inner, after_blank};
 use crate::kernel_log::stamp;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 struct Syslog;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Syslog)
+    super::detect_by_lines(head, Syslog)
 }
 
 impl Envelope for Syslog {
@@ -53,7 +53,7 @@ fn program_of(tag: &[u8]) -> Option<&[u8]> {
         None => tag,
     };
     let is_name = name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"_-./@()\\".contains(byte));
-    // A number is the process of a truss.
+    // A number is the process id of truss.
     (is_name && name.iter().any(u8::is_ascii_alphabetic)).then_some(name)
 }
 
@@ -67,15 +67,15 @@ fn structured(text: &[u8]) -> Option<(&[u8], &[u8])> {
         Some(message) => message,
         None => rest.get(memchr::memmem::find(rest, b"] ")? + 1..)?,
     };
-    let message = behind_blank(message);
+    let message = after_blank(message);
     Some((program, message.strip_prefix(b"\xef\xbb\xbf").unwrap_or(message)))
 }
 
-/// Up to the next blank, and what follows that.
+/// The text up to the next blank, and the text after it.
 fn word(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = memchr::memchr(b' ', text).unwrap_or(text.len());
     let (word, rest) = text.split_at(end);
-    (!word.is_empty()).then_some((word, behind_blank(rest)))
+    (!word.is_empty()).then_some((word, after_blank(rest)))
 }
 
 /// rsyslog writes tabs as `#011`.

@@ -1,5 +1,5 @@
-//! A time before each line, and nothing else: `docker logs -t`, `kubectl logs --timestamps`, `ts`, and builds on GitHub,
-//! GitLab and Jenkins.
+//! Only a time before each line: `docker logs -t`, `kubectl logs --timestamps`, `ts`, and builds on GitHub, GitLab and
+//! Jenkins.
 //!
 //! ```text
 //! 2026-01-02T03:04:05.123456789Z read(3, "x", 1) = 1
@@ -18,7 +18,7 @@ use std::sync::Arc;
 struct Timestamps;
 
 pub(super) fn detect(head: &[u8]) -> Option<Arc<dyn Envelope>> {
-    super::most_of(head, Timestamps)
+    super::detect_by_lines(head, Timestamps)
 }
 
 impl Envelope for Timestamps {
@@ -37,22 +37,22 @@ impl Envelope for Timestamps {
     }
 }
 
-/// `12.345678 `, of `ts -s %.s`: seconds since it began.
+/// `12.345678 `, of `ts -s %.s`: seconds since its start.
 fn elapsed(line: &[u8]) -> Option<(i64, usize, &[u8])> {
     let (ns, digits, rest) = scan::seconds(line).filter(|&(_, digits, _)| digits > 0)?;
     rest.strip_prefix(b" ").map(|text| (ns, digits, text))
 }
 
-/// Whether the first lines have such seconds, which never fall. Those of strace -r are from line to line, and do.
+/// Whether the first lines have such seconds, which never fall. Those of strace -r are differences, and fall.
 pub(super) fn are_elapsed(head: &[u8]) -> bool {
     const ENOUGH: usize = 64;
-    const TOO_FEW: usize = 12;
+    const MIN_LINES: usize = 12;
     let lines = head.split(|&byte| byte == b'\n');
     let times: Vec<i64> = lines.map_while(|line| elapsed(line).map(|found| found.0)).take(ENOUGH).collect();
-    times.len() >= TOO_FEW && times.is_sorted() && times.first() < times.last()
+    times.len() >= MIN_LINES && times.is_sorted() && times.first() < times.last()
 }
 
-/// `00O `, `01E+`: the number and name of the stream on GitLab; the plus says that the line goes on.
+/// The text after `00O ` or `01E+`: number and name of the stream on GitLab. The plus means that the line continues.
 fn without_stream(text: &[u8]) -> Option<&[u8]> {
     let &[one, two, b'O' | b'E', b' ' | b'+', ref rest @ ..] = text else { return None };
     (one.is_ascii_hexdigit() && two.is_ascii_hexdigit()).then_some(rest)

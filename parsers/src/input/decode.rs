@@ -1,4 +1,4 @@
-//! Decompressors that give all that can be read before they say that the rest is missing or damaged.
+//! Decompressors that return everything readable before they report missing or damaged data.
 
 use super::magic::Compression;
 use lzma_rust2::{Action, Status, XzStream};
@@ -10,7 +10,7 @@ use std::io::{self, BufRead, BufReader, Read};
 /// The largest dictionary (xz) and window (zstd) that their own tools write.
 const MAX_MEMORY_BYTES: u64 = 2 << 30;
 
-/// A reader of the text in compressed data: all members, streams and frames of it.
+/// A reader of the text in compressed data: all its members, streams or frames.
 pub(super) fn text_of<'source>(compression: Compression, source: impl Read + 'source) -> Box<dyn Read + 'source> {
     let source = BufReader::with_capacity(1 << 16, source);
     match compression {
@@ -25,7 +25,7 @@ fn damaged(why: impl Into<Box<dyn Error + Send + Sync>>) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, why)
 }
 
-/// What a frame failed by: its end that is not there, or damage.
+/// Why a frame failed: a missing end, or damage.
 fn cut_or_damaged(error: FrameDecoderError) -> io::Error {
     let mut cause: Option<&(dyn Error + 'static)> = Some(&error);
     while let Some(inner) = cause {
@@ -39,8 +39,8 @@ fn cut_or_damaged(error: FrameDecoderError) -> io::Error {
 
 /// All streams of an xz file.
 ///
-/// The library's own reader wants a whole piece of compressed data, up to 2 MiB of text, before it gives the first byte
-/// of it; fed by hand it gives what there is, and so a small file that was cut is not lost.
+/// The library's reader needs a whole block, up to 2 MiB of text, before it returns the first byte. Fed step by step,
+/// it returns what is available, so a small cut file is not lost.
 struct Xz<R> {
     source: R,
     stream: XzStream,
@@ -76,11 +76,11 @@ struct Zstd<R> {
     at: At,
 }
 
-/// Where in a file of frames we are.
+/// The position in a file of frames.
 enum At {
     Between,
     Inside,
-    /// Inside of one whose rest cannot be read.
+    /// Inside a frame whose rest cannot be read.
     Broken(FrameDecoderError),
 }
 
@@ -111,12 +111,12 @@ impl<R: BufRead> Zstd<R> {
         Ok(false)
     }
 
-    /// Decode until there is text to give or the frame ends.
+    /// Decode until text is available or the frame ends.
     fn decode(&mut self) -> io::Result<()> {
         while self.decoder.can_collect() == 0 && !self.decoder.is_finished() {
             if let Err(error) = self.decoder.decode_blocks(&mut self.source, BlockDecodingStrategy::UptoBlocks(1)) {
-                // The decoder keeps a window of several MiB back until it has seen the last block. So it gets one: an
-                // empty one, and a checksum that is not looked at.
+                // The decoder holds back a window of several MiB until the last block. So it gets one: an empty block,
+                // and a checksum that is not verified.
                 let last_block = [1, 0, 0, 0, 0, 0, 0];
                 self.decoder.decode_blocks(&last_block[..], BlockDecodingStrategy::All).map_err(damaged)?;
                 self.at = At::Broken(error);
@@ -125,14 +125,14 @@ impl<R: BufRead> Zstd<R> {
         Ok(())
     }
 
-    /// A frame was given in full: was it what had been compressed?
+    /// Verify the checksum of a complete frame.
     fn end_frame(&mut self) -> io::Result<()> {
         if let At::Broken(error) = std::mem::replace(&mut self.at, At::Between) {
             return Err(cut_or_damaged(error));
         }
         let told = self.decoder.get_checksum_from_data();
         if told.is_some() && told != self.decoder.get_calculated_checksum() {
-            return Err(damaged("the checksum of a frame does not fit"));
+            return Err(damaged("the checksum of a frame does not match"));
         }
         Ok(())
     }

@@ -1,64 +1,62 @@
-//! A plain file by cells.
+//! A plain file, read in cells.
 //!
 //! ```text
 //! cells     |      0      |      1      |      2      |      3      |
 //! lines     |--a--|---b-----|----------- c -------------------|-d---|
 //! read       a, b           c            nothing       d
 //! ```
-//! A line belongs to the cell it starts in, so each cell can be read knowing nothing of the others.
+//! A line belongs to the cell in which it starts, so each cell can be read without the others.
 
 use super::{CHUNK_BYTES, magic};
 use std::fs::File;
 use std::io::{self, Seek, SeekFrom};
 use std::path::Path;
 
-/// Read beyond a cell at first, for the rest of its last line; and at a time when looking for the first line.
+/// Bytes read after a cell for the rest of its last line, and per step when searching for the first line.
 const PIECE_BYTES: usize = 4096;
 
-/// A file that can be read at any place.
+/// A file that can be read at any offset.
 pub struct Seekable {
     file: Places,
-    /// Where the text begins: behind a byte order mark, or where standard input stands.
+    /// Start of the text: after a byte order mark, or the current position of standard input.
     start: u64,
     len: u64,
     cell_bytes: u64,
 }
 
 impl Seekable {
-    /// Open a file as plain text, whatever its first bytes say about compression.
+    /// Open a file as plain text, even if its first bytes look compressed.
     ///
-    /// # Errors
-    /// Those of opening; text that is not UTF-8 by its byte order mark.
+    /// Errors of opening; text whose byte order mark is not that of UTF-8.
     pub fn open(path: &Path) -> io::Result<Seekable> {
         let file = Seekable::from_file(File::open(path)?)?;
         let head = file.head()?;
         file.after_mark(&head)
     }
 
-    /// A file from where it stands to the end it has now.
+    /// A file from its current position to its current end.
     ///
-    /// # Errors
-    /// If it cannot be asked for its length, or has no places to go to, as a pipe.
+    /// If its length is not available, or it cannot be read at an offset, like a pipe.
     pub fn from_file(mut file: File) -> io::Result<Seekable> {
         let start = file.stream_position()?;
         let len = file.metadata()?.len().saturating_sub(start);
         Ok(Seekable { file: Places::new(file), start, len, cell_bytes: CHUNK_BYTES as u64 })
     }
 
-    /// The same with cells of another size; at least one byte.
+    /// The same with another cell size of at least one byte.
     #[doc(hidden)]
     #[must_use]
     pub fn with_cell_bytes(self, cell_bytes: u64) -> Seekable {
         Seekable { cell_bytes: cell_bytes.max(1), ..self }
     }
 
-    /// The same without the byte order mark that these first bytes show.
+    /// The same without the byte order mark in these first bytes.
     pub(super) fn after_mark(self, head: &[u8]) -> io::Result<Seekable> {
         let mark = magic::mark_bytes(head)? as u64;
         Ok(Seekable { start: self.start + mark, len: self.len.saturating_sub(mark), ..self })
     }
 
-    /// The first bytes, also of a file that says it has none.
+    /// The first bytes, also of a file that reports a length of zero.
     pub(super) fn head(&self) -> io::Result<Vec<u8>> {
         let mut head = vec![0; magic::HEAD_BYTES];
         let have = self.read_at(&mut head, 0)?;
@@ -66,17 +64,16 @@ impl Seekable {
         Ok(head)
     }
 
-    /// The file, at its start.
+    /// The file, positioned at the start of the text.
     pub(super) fn into_file(self) -> io::Result<File> {
         let mut file = self.file.into_file();
         file.seek(SeekFrom::Start(self.start))?;
         Ok(file)
     }
 
-    /// The same, to be read from its start to its end.
+    /// The same as a stream, from its start to its end.
     ///
-    /// # Errors
-    /// If its start cannot be gone to, or no thread can be started.
+    /// If it cannot be positioned at its start, or no thread can be started.
     pub fn into_stream(self) -> io::Result<super::Stream> {
         super::Stream::new(self.into_file()?)
     }
@@ -86,7 +83,7 @@ impl Seekable {
         self.cell_bytes
     }
 
-    /// Its length at opening, without a byte order mark. What is appended later is not read.
+    /// Its length when opened, without a byte order mark. Bytes appended later are not read.
     pub fn len(&self) -> u64 {
         self.len
     }
@@ -101,16 +98,15 @@ impl Seekable {
         usize::try_from(self.len.div_ceil(self.cell_bytes)).unwrap_or(usize::MAX)
     }
 
-    /// The lines that start in a cell, whole, and where in the file they begin. None may start there.
+    /// The whole lines that start in a cell, and their offset in the file. There may be none.
     ///
-    /// The old content of the buffer is replaced; leave it in, it saves filling the buffer with zeros.
+    /// The content of the buffer is replaced. Pass the old buffer: its bytes need not be zeroed again.
     ///
-    /// # Errors
-    /// Those of reading. A file that shrank meanwhile is none: what is there is given.
+    /// Errors of reading. A file that shrank is not an error: its remaining bytes are returned.
     pub fn read_cell(&self, cell: usize, into: &mut Vec<u8>) -> io::Result<u64> {
         let from = (cell as u64).saturating_mul(self.cell_bytes).min(self.len);
         let to = from.saturating_add(self.cell_bytes).min(self.len);
-        // Buffers are reused: one that held a huge line must not keep its memory for good.
+        // Buffers are reused, so a buffer that held a huge line gives its memory back.
         if into.capacity() / 8 > CHUNK_BYTES {
             *into = Vec::new();
         }
@@ -122,23 +118,23 @@ impl Seekable {
         Ok(self.start + begin)
     }
 
-    /// The first bytes of the text, to recognise it by: so many, or up to `most` if no line ends in them.
+    /// The first bytes of the text, for recognition: this number, or up to `max` if no line ends in them.
     ///
     /// # Errors
     /// Those of reading.
-    pub fn beginning(&self, bytes: usize, most: usize) -> io::Result<Vec<u8>> {
-        let mut begin = vec![0; at_most(bytes, self.len)];
+    pub fn beginning(&self, bytes: usize, max: usize) -> io::Result<Vec<u8>> {
+        let mut begin = vec![0; clamped(bytes, self.len)];
         let have = self.read_at(&mut begin, 0)?;
         begin.truncate(have);
         if have == bytes && memchr::memchr(b'\n', &begin).is_none() {
-            begin.resize(at_most(most, self.len), 0);
+            begin.resize(clamped(max, self.len), 0);
             let more = self.read_at(&mut begin[have..], have as u64)?;
             begin.truncate(have + more);
         }
         Ok(begin)
     }
 
-    /// Where the first line starts that starts between two places.
+    /// The start of the first line that starts between two offsets.
     fn first_line(&self, from: u64, to: u64) -> io::Result<Option<u64>> {
         let Some(mut at) = from.checked_sub(1) else {
             return Ok((to > 0).then_some(0));
@@ -146,7 +142,7 @@ impl Seekable {
         let mut piece = [0; PIECE_BYTES];
         // The line after an LF in the last byte starts in the next cell.
         while at + 1 < to {
-            let want = at_most(piece.len(), to - 1 - at);
+            let want = clamped(piece.len(), to - 1 - at);
             let have = self.read_at(&mut piece[..want], at)?;
             if let Some(lf) = memchr::memchr(b'\n', &piece[..have]) {
                 return Ok(Some(at + lf as u64 + 1));
@@ -167,7 +163,7 @@ impl Seekable {
         let mut searched = inside - 1;
         let mut step = inside + PIECE_BYTES;
         loop {
-            let want = at_most(step, self.len - begin - have as u64);
+            let want = clamped(step, self.len - begin - have as u64);
             into.resize(have + want, 0);
             let read = self.read_at(&mut into[have..], begin + have as u64)?;
             have += read;
@@ -180,12 +176,12 @@ impl Seekable {
                 return Ok(());
             }
             searched = have;
-            // Most lines are short; but a line of 100 MB must not be read by 25,000 calls.
+            // Most lines are short, but a line of 100 MB must not take 25,000 calls.
             step = if step < CHUNK_BYTES { (step * 2).clamp(PIECE_BYTES, CHUNK_BYTES) } else { CHUNK_BYTES };
         }
     }
 
-    /// Fill a buffer from a place of the text; less only at the end.
+    /// Fill a buffer from an offset of the text; with less only at the end.
     fn read_at(&self, into: &mut [u8], at: u64) -> io::Result<usize> {
         let mut have = 0;
         while let Some(rest) = into.get_mut(have..).filter(|rest| !rest.is_empty()) {
@@ -200,11 +196,11 @@ impl Seekable {
     }
 }
 
-fn at_most(bytes: usize, rest: u64) -> usize {
+fn clamped(bytes: usize, rest: u64) -> usize {
     usize::try_from(rest).map_or(bytes, |rest| rest.min(bytes))
 }
 
-/// A file that several threads read at different places.
+/// A file that several threads read at different offsets.
 #[cfg(unix)]
 struct Places(File);
 

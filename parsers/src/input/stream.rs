@@ -1,4 +1,4 @@
-//! Bytes that come one after the other, read (and decompressed) by a thread of their own.
+//! Sequential input, read (and decompressed) by its own thread.
 //!
 //! ```text
 //! thread    read … LF| rest      rest + read … LF| rest      …      the rest goes to the next chunk
@@ -12,29 +12,29 @@ use std::io::{self, Cursor, Read};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
 
-/// So many chunks are made ahead.
+/// Chunks that are prepared ahead.
 const AHEAD: usize = 4;
 
-/// The first chunk comes with so much, so that a format is recognised early; the others with [`CHUNK_BYTES`].
+/// Size of the first chunk, small so that the format is recognised early. The others have [`CHUNK_BYTES`].
 const FIRST_BYTES: usize = 1 << 16;
 
-/// Who hands out more without the end of a line hands out no trace; zeros are compressed to a thousandth.
-const LONGEST_LINE_BYTES: usize = 1 << 29;
+/// Longer lines do not occur in traces. Compressed zeros expand a thousandfold, so this limits memory.
+const MAX_LINE_BYTES: usize = 1 << 29;
 
-/// A decompressor that meets damage forgets what the call had decoded before; small calls forget little.
+/// A decompressor that finds damage discards what this call has decoded so far, so each call decodes little.
 const DECODED_BYTES: usize = 1 << 12;
 
-/// A piece of a capture: whole lines (only the last line of all may lack its LF).
+/// A part of a capture: whole lines. Only the last line of the capture may lack its LF.
 pub struct Chunk {
     /// The lines.
     pub bytes: Vec<u8>,
-    /// Where they begin in the text.
+    /// Their offset in the text.
     pub offset: u64,
-    /// Whether the text is known to end with them.
+    /// Whether the text is known to end after them.
     pub last: bool,
 }
 
-/// What can be read once, from the beginning to the end. Dropped early, its thread ends.
+/// A source that can be read once, from start to end. If it is dropped early, its thread ends.
 pub struct Stream {
     pieces: Receiver<Piece>,
     state: State,
@@ -62,7 +62,7 @@ impl Stream {
         let (send, pieces) = sync_channel(AHEAD);
         thread::Builder::new().name("input".to_owned()).spawn(move || {
             let end = feed(source, &send).unwrap_or_else(Piece::Failed);
-            // Nobody may be there any more to hear it.
+            // The receiver may have been dropped.
             let _ = send.send(end);
         })?;
         Ok(Stream { pieces, state: State::Open })
@@ -70,8 +70,7 @@ impl Stream {
 
     /// The next chunk; `None` at the end.
     ///
-    /// # Errors
-    /// Those of reading; compressed data of which nothing can be read; text that is not UTF-8 by its byte order mark.
+    /// Errors of reading; compressed data without a readable part; text whose byte order mark is not that of UTF-8.
     pub fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
         if self.state != State::Open {
             return Ok(None);
@@ -83,7 +82,7 @@ impl Stream {
                 self.state = State::Cut;
                 return Err(error);
             }
-            // The thread always says how it ended, unless a decompressor panicked.
+            // The thread always sends its end, unless a decompressor panicked.
             Err(_) => {
                 self.state = State::Cut;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "the compressed data is damaged"));
@@ -92,18 +91,18 @@ impl Stream {
         Ok(None)
     }
 
-    /// Whether the compressed data stopped early or was damaged. Known once there is no next chunk.
+    /// Whether the compressed data ended early or was damaged. Known once there is no next chunk.
     pub fn is_cut(&self) -> bool {
         self.state == State::Cut
     }
 }
 
-/// Read all of a source; how it ended.
+/// Read a whole source; returns how it ended.
 fn feed(mut source: impl Read, send: &SyncSender<Piece>) -> io::Result<Piece> {
     let mut head = Vec::with_capacity(magic::HEAD_BYTES);
     (&mut source).take(magic::HEAD_BYTES as u64).read_to_end(&mut head)?;
     let (compression, encoding) = (Compression::of(&head), utf16::mark(&head));
-    // At its end already: a terminal would be asked again, and wait.
+    // The end is reached already. Another read of a terminal would wait for more input.
     let rest = if head.len() < magic::HEAD_BYTES { 0 } else { u64::MAX };
     let source = Cursor::new(head).chain(source.take(rest));
     let (text, read_bytes): (Box<dyn Read>, usize) = match (compression, encoding) {
@@ -122,13 +121,13 @@ struct Feed<'source> {
     compressed: bool,
     read_bytes: usize,
     held: Vec<u8>,
-    /// How much of what is held is whole lines.
+    /// How many of the held bytes are whole lines.
     lines_bytes: usize,
     offset: u64,
     send: &'source SyncSender<Piece>,
 }
 
-/// Why no more is read for now.
+/// Why reading paused.
 enum Filled {
     Enough,
     Ended,
@@ -145,7 +144,7 @@ impl Feed<'_> {
             }
             match filled {
                 Filled::Enough if self.give_lines() => want_bytes = CHUNK_BYTES,
-                // Nobody listens any more.
+                // The receiver was dropped.
                 Filled::Enough => return Ok(State::Ended),
                 Filled::Ended => {
                     self.give_rest();
@@ -156,11 +155,11 @@ impl Feed<'_> {
         }
     }
 
-    /// Hold so many bytes, and at least one whole line.
+    /// Hold this number of bytes, and at least one whole line.
     fn fill(&mut self, want_bytes: usize) -> Filled {
         while self.held.len() < want_bytes || self.lines_bytes == 0 {
-            if self.lines_bytes == 0 && self.held.len() > LONGEST_LINE_BYTES {
-                let why = "a line is longer than 512 MiB, so it is no trace";
+            if self.lines_bytes == 0 && self.held.len() > MAX_LINE_BYTES {
+                let why = "a line is longer than 512 MiB, so this is not a trace";
                 return Filled::Broken(io::Error::new(io::ErrorKind::FileTooLarge, why));
             }
             let before = self.held.len();
@@ -170,7 +169,7 @@ impl Feed<'_> {
                 self.lines_bytes = before + lf + 1;
             }
             match read {
-                // Less than asked for is the end, see above.
+                // Less than requested means the end, see above.
                 Ok(read) if read < self.read_bytes => return Filled::Ended,
                 Ok(_) => {}
                 Err(error) => return Filled::Broken(error),
@@ -187,7 +186,7 @@ impl Feed<'_> {
         Ok(())
     }
 
-    /// Give the whole lines, keep the rest; false if nobody wants them.
+    /// Send the whole lines, keep the rest; false if the receiver was dropped.
     fn give_lines(&mut self) -> bool {
         let rest = self.held.get(self.lines_bytes..).unwrap_or_default();
         let mut held = Vec::with_capacity(rest.len() + CHUNK_BYTES + FIRST_BYTES);
@@ -211,14 +210,14 @@ impl Feed<'_> {
         self.send.send(Piece::Chunk(Chunk { bytes, offset, last })).is_ok()
     }
 
-    /// What could be read is given; compressed data that gave something is cut, all else is an error.
+    /// Send what was read. Compressed data that gave something is cut; everything else is an error.
     fn broken(mut self, error: io::Error) -> io::Result<State> {
         self.give_rest();
         match (self.compressed, self.offset) {
             (false, _) => Err(error),
             (true, 0) if error.kind() == io::ErrorKind::FileTooLarge => Err(error),
             (true, 0) if error.kind() == io::ErrorKind::UnexpectedEof => {
-                let why = "the compressed data ends before anything of it can be unpacked; copy or capture it anew";
+                let why = "the compressed data ends before any of it can be unpacked; copy or capture it again";
                 Err(io::Error::new(error.kind(), why))
             }
             (true, 0) => Err(io::Error::new(error.kind(), format!("the compressed data is damaged: {error}"))),

@@ -1,11 +1,11 @@
-//! Text in UTF-16, as some shells write what they redirect to a file, read as UTF-8.
+//! UTF-16 text, as some shells write it to redirected files, decoded to UTF-8.
 
 use std::io::{self, Read};
 
 /// Bytes decoded at a time.
 const PIECE_BYTES: usize = 1 << 14;
 
-/// Whether text begins with the mark of UTF-16, and then whether the low byte comes first.
+/// The byte order of text with the mark of UTF-16: whether the low byte comes first. `None` without the mark.
 pub(super) fn mark(head: &[u8]) -> Option<bool> {
     match head {
         [0xff, 0xfe, 0, 0, ..] => None,
@@ -15,11 +15,11 @@ pub(super) fn mark(head: &[u8]) -> Option<bool> {
     }
 }
 
-/// Decodes what it reads. What is no character becomes the sign for that; half a unit at the end is dropped.
+/// Decodes what it reads. Invalid units become the replacement character; half a unit at the end is dropped.
 pub(super) struct Utf16<R> {
     source: R,
     is_low_first: bool,
-    /// Not decoded yet: half a unit, or the first half of a pair.
+    /// Bytes not decoded yet: half a unit, or the first unit of a pair.
     raw: Vec<u8>,
     text: Vec<u8>,
     given: usize,
@@ -31,7 +31,7 @@ impl<R: Read> Utf16<R> {
         Utf16 { source, is_low_first, raw: Vec::new(), text: Vec::new(), given: 0, is_first: true }
     }
 
-    /// Decode a further piece; false at the end.
+    /// Decode the next piece; false at the end.
     fn fill(&mut self) -> io::Result<bool> {
         let before = self.raw.len();
         (&mut self.source).take(PIECE_BYTES as u64).read_to_end(&mut self.raw)?;
@@ -43,7 +43,7 @@ impl<R: Read> Utf16<R> {
             _ => 0,
         };
         let mut units: Vec<u16> = self.raw.chunks_exact(2).map(unit).collect();
-        // The second half of a pair may come with the next piece.
+        // The second unit of a pair may be in the next piece.
         if !is_end && units.last().is_some_and(|last| (0xD800..0xDC00).contains(last)) {
             units.pop();
         }

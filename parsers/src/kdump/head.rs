@@ -1,4 +1,4 @@
-//! What stands in front of a record, and which of its columns a capture has.
+//! The head of a record, and which of its columns a capture has.
 //!
 //! ```text
 //! pid [tid | /tid] comm [times] [cpu] TYPE
@@ -15,14 +15,14 @@ const TYPES: [&[u8]; 29] = [
     b"ENVS", b"ENV", b"ARG", b"EXEC", b"EXFD", b"EMUL", b"MISC", b"MIB", b"MOOL", b"SAUP", b"PLDG", b"PINS", b"PCTOR",
     b"PDTOR", b"EERR", b"STRA",
 ];
-/// A head is never longer than this many bytes: ids, a name, three times, a number.
+/// No head is longer: ids, a name, three times, a number.
 const MAX_HEAD_BYTES: usize = 140;
-/// Words of a head that are looked at.
+/// Words of a head that are read.
 const MAX_WORDS: usize = 16;
-/// Seconds from here on are a date, not an age.
+/// Times from this on are dates, not durations.
 const FIRST_EPOCH_NS: i64 = 100_000_000_000_000_000;
 
-/// A record cut into its columns.
+/// A record, split into its columns.
 pub(super) struct KdumpRecord<'a> {
     /// Process id.
     pub pid: i32,
@@ -30,12 +30,12 @@ pub(super) struct KdumpRecord<'a> {
     pub tid: i32,
     /// Name of the program.
     pub comm: &'a [u8],
-    /// Times and their digits, as many as `columns` says.
+    /// Times and their digits; `columns` is how many.
     times: [(i64, usize); 3],
     columns: usize,
     /// Type of the record.
     pub kind: &'a [u8],
-    /// What follows the type.
+    /// The text after the type.
     pub text: &'a [u8],
 }
 
@@ -46,7 +46,7 @@ impl KdumpRecord<'_> {
     }
 }
 
-/// Cut a line that is a record; a number behind the process id is the thread's only if `has_tids` says so.
+/// Split a line that is a record. A number after the process id is the thread's only if `has_tids`.
 pub(super) fn record(line: &[u8], has_tids: bool) -> Option<KdumpRecord<'_>> {
     let (pid, slashed, rest) = ids(scan::skip_blanks(line))?;
     let (between, kind, text) = cut_at_type(rest)?;
@@ -78,7 +78,7 @@ pub(super) fn record(line: &[u8], has_tids: bool) -> Option<KdumpRecord<'_>> {
     Some(KdumpRecord { pid, tid, comm: words, times, columns, kind, text })
 }
 
-/// Whether a text begins as a record does, wherever it was cut.
+/// Whether a text begins like a record, wherever it was cut.
 pub(super) fn begins(text: &[u8]) -> bool {
     ids(text).is_some_and(|(_, _, rest)| !rest.is_empty()) || (!text.is_empty() && text.iter().all(u8::is_ascii_digit))
 }
@@ -98,7 +98,7 @@ fn id(text: &[u8]) -> Option<(i32, &[u8])> {
     Some((i32::try_from(value).ok()?, rest))
 }
 
-/// What is between the process id and the type; the type; what follows it. There is a name before each type.
+/// The text between the process id and the type, the type, and the text after it. There is a name before each type.
 fn cut_at_type(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
     let mut at = word_end(rest, 0);
     for _ in 0..MAX_WORDS {
@@ -110,7 +110,7 @@ fn cut_at_type(rest: &[u8]) -> Option<(&[u8], &[u8], &[u8])> {
         let word = rest.get(start..at)?;
         if word.first().is_some_and(u8::is_ascii_uppercase) && TYPES.contains(&word) {
             let between = scan::trim_end(rest.get(..start)?);
-            // No program is called so: the text of another tracer quotes a record.
+            // No program has this name: another tracer's line quotes a record.
             if between.contains(&b'"') {
                 return None;
             }
@@ -133,7 +133,7 @@ fn word_end(text: &[u8], start: usize) -> usize {
     start + rest.iter().take(MAX_HEAD_BYTES).position(is_blank).unwrap_or(rest.len())
 }
 
-/// The last word, and what is before it without blanks at the end.
+/// The last word, and the text before it without blanks at its end.
 fn last_word(text: &[u8]) -> (&[u8], &[u8]) {
     match text.iter().rposition(is_blank) {
         Some(at) => text.split_at_checked(at + 1).map_or((b"", text), |(front, last)| (scan::trim_end(front), last)),
@@ -152,9 +152,9 @@ fn time(word: &[u8]) -> Option<(i64, usize)> {
 pub(super) struct KdumpLayout {
     /// Whether a thread id follows the process id.
     pub has_tids: bool,
-    /// What the first time column counts from.
+    /// The clock of the first time column.
     pub clock: Clock,
-    /// Its digits behind the point.
+    /// Its digits after the point.
     pub digits: usize,
 }
 
@@ -178,7 +178,7 @@ impl KdumpLayout {
     }
 }
 
-/// Times come in the order absolute, since the first record, since the previous one. A lone column that is no date is
+/// Times are in the order absolute, since the first record, since the previous record. A single column without dates is
 /// the time since the first record if it hardly ever falls.
 fn clock(stamps_ns: &[i64], several: bool) -> Clock {
     let dates = stamps_ns.iter().filter(|&&time_ns| time_ns >= FIRST_EPOCH_NS).count();
@@ -188,7 +188,7 @@ fn clock(stamps_ns: &[i64], several: bool) -> Clock {
     match stamps_ns.len() {
         0 => Clock::None,
         lines if dates * 2 > lines => Clock::Epoch,
-        // OpenBSD and NetBSD count the first record from 1970.
+        // The relative time of the first record counts from 1970 on OpenBSD and NetBSD.
         _ if dates == 1 && stamps_ns.first().is_some_and(|&first_ns| first_ns >= FIRST_EPOCH_NS) => {
             Clock::SincePrevious
         }

@@ -1,4 +1,4 @@
-//! Records that are no calls: paths, data, signals, switches.
+//! Records other than calls and returns: paths, data, signals, switches.
 
 use super::head::KdumpRecord;
 use crate::format::Parsed;
@@ -6,7 +6,7 @@ use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::scan;
 use memchr::memmem;
 
-/// Longest path, peer or wait channel kept, in bytes.
+/// Longest stored path, peer or wait channel, in bytes.
 const MAX_TARGET_BYTES: usize = 4096;
 
 /// Errors whose numbers differ between the BSDs, by the beginning of their texts.
@@ -34,7 +34,7 @@ pub(super) fn error_by_text(text: &[u8]) -> Option<&'static str> {
     BY_TEXT.iter().find(|(front, _)| text.starts_with(front)).map(|&(_, name)| name)
 }
 
-/// A record that is no call and no return.
+/// A record other than a call or a return.
 pub(super) fn other(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Parsed) {
     let text = scan::trim(record.text);
     match record.kind {
@@ -52,7 +52,7 @@ pub(super) fn other(record: &KdumpRecord<'_>, line: &mut Line, parsed: &mut Pars
             line.kind = LineKind::Process;
             line.name = parsed.texts.add(b"page-fault");
         }
-        // utrace of libraries, changes of the system's face, what pledge and capabilities refuse.
+        // utrace records of libraries, changes of the system-call ABI, and calls refused by pledge or capabilities.
         b"USER" | b"EMUL" | b"PLDG" | b"PINS" | b"CAP" | b"PCTOR" | b"PDTOR" => {}
         _ => line.kind = LineKind::Continuation,
     }
@@ -75,7 +75,7 @@ fn peer(text: &[u8]) -> &[u8] {
     memmem::find(inner, b", ").and_then(|at| inner.get(at + 2..)).map_or(b"", quoted)
 }
 
-/// `SIGINT caught handler=0x… mask=0x0 code=SI_USER`, `SIGTERM SIG_DFL`. The default is recorded only where it kills.
+/// `SIGINT caught handler=0x… mask=0x0 code=SI_USER`, `SIGTERM SIG_DFL`. A default action is recorded only if it kills.
 fn signal(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let mut words = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
     line.kind = LineKind::Signal;

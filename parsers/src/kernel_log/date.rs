@@ -1,4 +1,4 @@
-//! Dates and times of day, taken off the front of a text.
+//! Dates and times of day at the start of a text.
 
 use crate::scan;
 
@@ -7,7 +7,7 @@ const MONTHS: [&[u8]; 12] =
     [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
 const WEEKDAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
 
-/// Nanoseconds, digits behind the point, rest.
+/// Nanoseconds, digits after the point, rest.
 pub(crate) type TakenTime<'a> = (i64, usize, &'a [u8]);
 
 /// `Mar`: 1 to 12.
@@ -17,28 +17,28 @@ pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((at as i64 + 1, rest))
 }
 
-/// `Thu ` and what follows.
+/// The text after `Thu `.
 pub(super) fn weekday(text: &[u8]) -> Option<&[u8]> {
     let (name, rest) = text.split_at_checked(3)?;
     WEEKDAYS.contains(&name).then(|| rest.strip_prefix(b" "))?
 }
 
-/// A number of exactly so many digits.
+/// A number with exactly this number of digits.
 fn digits(text: &[u8], count: usize) -> Option<(i64, &[u8])> {
     let (prefix, rest) = text.split_at_checked(count)?;
     let (value, left) = scan::number(prefix)?;
     left.is_empty().then_some((value, rest))
 }
 
-/// A day of the month, padded with a blank, a zero or nothing.
+/// A day of the month, padded with a blank, a zero or not at all.
 pub(super) fn day(text: &[u8]) -> Option<(i64, &[u8])> {
     let (value, rest) = scan::number(scan::skip_blanks(text))?;
     (1..=31).contains(&value).then_some((value, rest))
 }
 
-/// `19:43:34`, with a fraction behind a point or comma.
+/// `19:43:34`, with a fraction after a point or comma.
 pub(super) fn time(text: &[u8]) -> Option<TakenTime<'_>> {
-    // A day's last second may be a leap second, but there is no hour 24 in a log.
+    // The last second of a day may be a leap second, but no log has an hour 24.
     let (time_ns, count, rest) = scan::time_of_day(text).filter(|found| found.0 <= 86_400 * NS_PER_S)?;
     if count > 0 {
         return Some((time_ns, count, rest));
@@ -52,19 +52,18 @@ pub(super) fn time(text: &[u8]) -> Option<TakenTime<'_>> {
     Some((time_ns + value * scan::tick_ns(count), count, after))
 }
 
-/// Nanoseconds since 1970, for years in which they fit.
+/// Nanoseconds since 1970, for years in which they fit into 64 bits.
 pub(super) fn since_epoch(year: i64, month: i64, day: i64, time_ns: i64) -> Option<i64> {
     if !(1900..=2261).contains(&year) || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
-    // Days before a month, with years that begin in March, so that the leap day is the last (Richards, 2013).
+    // Days before a month, with years that begin in March so that the leap day is the last (Richards, 2013).
     let (shifted, from_march) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     let days = shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + (from_march * 153 + 2) / 5 + day - 1;
     Some((days - 719_468) * 86_400 * NS_PER_S + time_ns)
 }
 
-/// Nanoseconds since the first of January of a year with a leap day, in which each day has a number: what a stamp without
-/// a year tells.
+/// Nanoseconds since the first of January of a leap year, for a stamp without a year.
 pub(super) fn since_new_year(month: i64, day: i64, time_ns: i64) -> Option<i64> {
     Some(since_epoch(1972, month, day, time_ns)? - since_epoch(1972, 1, 1, 0)?)
 }
@@ -92,7 +91,7 @@ pub(super) fn day_month_year(text: &[u8]) -> Option<TakenTime<'_>> {
     Some((since_epoch(year, month, day, time_ns)? - zone_ns, count, rest))
 }
 
-/// How far a printed zone is ahead of UTC. What is not understood counts as UTC and stays.
+/// The offset of a printed time zone from UTC. An unknown zone counts as UTC and remains in the text.
 fn zone(text: &[u8]) -> (i64, &[u8]) {
     if let Some(rest) = text.strip_prefix(b"Z") {
         return (0, rest);

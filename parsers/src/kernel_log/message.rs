@@ -1,9 +1,9 @@
-//! What a line says behind its stamps: who speaks, and the message.
+//! The text after the stamps: the sender and the message.
 
 use super::stamp::{LogPrefix, MessageForm, skip_colour};
 use crate::scan;
 
-/// Longest name of a subsystem; what is longer is a sentence with a colon.
+/// Longest name of a subsystem. A longer text is a sentence with a colon.
 const MAX_NAME_BYTES: usize = 40;
 
 /// The subsystem or program, empty if none is named, and the message.
@@ -16,21 +16,21 @@ pub(super) fn read<'a>(prefix: &LogPrefix<'a>) -> (&'a [u8], &'a [u8]) {
     }
 }
 
-/// `md: stopping all md devices.` is said by `md`.
+/// `md: stopping all md devices.` is from `md`.
 fn plain(text: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr::memchr_iter(b':', text.get(..MAX_NAME_BYTES).unwrap_or(text))
         .find(|&at| matches!(text.get(at + 1), None | Some(b' ' | b'\t')));
-    // `[413]: Unmounting` names a process, but not which.
+    // `[413]: Unmounting` contains a process id, but no name.
     let name = end.and_then(|end| text.get(..end)).filter(|name| !name.starts_with(b"[")).unwrap_or(b"");
     (without_pid(name), text)
 }
 
-/// `host sshd[812]: text`: said by `sshd`; the message keeps the tag.
+/// `host sshd[812]: text` is from `sshd`; the message keeps the tag.
 fn without_host(text: &[u8], is_tag: fn(&[u8]) -> bool) -> Option<(&[u8], &[u8])> {
     let (_, message) = word(text)?;
     let (tag, rest) = word(message).unwrap_or((message, b""));
     if is_tag(tag) {
-        // The kernel's messages name the subsystem themselves.
+        // The kernel's messages contain the subsystem themselves.
         if tag == b"kernel:" || tag.starts_with(b"kernel[") {
             return Some(plain(rest));
         }
@@ -40,8 +40,8 @@ fn without_host(text: &[u8], is_tag: fn(&[u8]) -> bool) -> Option<(&[u8], &[u8])
     (is_repeat && !rest.is_empty()).then_some((b"", message))
 }
 
-/// How often a message came again that a logger kept back, if it says so: `last message repeated 20 times`, or behind a tag
-/// `message repeated 20 times: [ text]`.
+/// How often a logger suppressed a repeated message: `last message repeated 20 times`, or after a tag `message repeated
+/// 20 times: [ text]`.
 pub(super) fn repeats(message: &[u8]) -> Option<i64> {
     let message = message.strip_prefix(b"--- ").unwrap_or(message);
     let rest = message.strip_prefix(b"last message repeated ").or_else(|| {
@@ -87,9 +87,9 @@ fn structured(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((app, scan::skip_blanks(message)))
 }
 
-/// Append a message without the escape sequences in it, up to so many bytes.
-pub(super) fn without_colour(mut text: &[u8], most: usize, out: &mut Vec<u8>) {
-    while out.len() < most {
+/// Append a message without its escape sequences, up to `max` bytes.
+pub(super) fn without_colour(mut text: &[u8], max: usize, out: &mut Vec<u8>) {
+    while out.len() < max {
         text = skip_colour(text);
         let Some((&byte, rest)) = text.split_first() else { break };
         out.push(byte);

@@ -9,7 +9,7 @@ use super::programs;
 use super::stamp::{self, LogPrefix, MessageForm, StampBase, skip_colour};
 use crate::scan;
 
-/// The front of a line; `None` without a stamp.
+/// The prefix of a line; `None` without a stamp.
 pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
     let text = scan::trim_end(skip_colour(line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line)));
     let (text, is_structured) = stamp::skip_level(text);
@@ -22,7 +22,7 @@ pub(super) fn read(line: &[u8]) -> Option<LogPrefix<'_>> {
         prefix.form = MessageForm::Structured;
     }
     prefix.text = skip_colour(prefix.text);
-    // Several stamps: those with another clock are taken too; a second one of the same is part of the message.
+    // Of several stamps, those of another clock are read too; a second one of the same clock is part of the message.
     while prefix.text.first() == Some(&b'[') {
         let Some(more) = stamp::bracketed(prefix.text) else { break };
         let Some(stamp) = more.stamps[0].filter(|stamp| prefix.at(stamp.base).is_none()) else { break };
@@ -48,7 +48,7 @@ fn inner(prefix: &mut LogPrefix<'_>) {
     }
 }
 
-/// Without `[   T12] `, the task that spoke.
+/// The text without `[   T12] `, the id of the task that logged it.
 fn skip_caller(text: &[u8]) -> &[u8] {
     let caller = || {
         let inside = scan::skip_blanks(text.strip_prefix(b"[")?);

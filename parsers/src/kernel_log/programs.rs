@@ -1,4 +1,4 @@
-//! Logs of programs that write something before the time, or name it.
+//! Logs of programs that print something before the time, or name it.
 //!
 //! ```text
 //! I0305 19:43:34.123456       1 main.go:12] text               klog, glog
@@ -9,19 +9,19 @@
 //! {"time":"2021-03-05T19:43:34Z","msg":"text"}                  JSON, an object a line
 //! ```
 //!
-//! What stands before the time is a fixed form or one short word, so that a date inside a sentence is none of its line.
+//! The text before the time has a fixed form or is one short word, so that a date inside a sentence is not a stamp.
 
 use super::date;
 use super::stamp::{LogPrefix, MessageForm, StampBase, bare, one};
 use crate::scan;
 use memchr::{memchr, memmem};
 
-/// So far into a line the time of an access log is looked for: addresses and users may be before it.
+/// The time of an access log is searched for this far into a line: addresses and users may precede it.
 const MAX_PREFIX_BYTES: usize = 160;
 /// Longest name of a container before a bar.
 const MAX_NAME_BYTES: usize = 64;
 
-/// The front of a line that does not begin with its time.
+/// The prefix of a line that does not begin with its time.
 pub(super) fn prefix(text: &[u8]) -> Option<LogPrefix<'_>> {
     match text.first()? {
         b'{' => json(text),
@@ -32,7 +32,7 @@ pub(super) fn prefix(text: &[u8]) -> Option<LogPrefix<'_>> {
     }
 }
 
-/// `I0305` or `I20210305`, the time, the number of the thread, and where in the source.
+/// `I0305` or `I20210305`, the time, the thread number, and the source position.
 fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (number, rest) = scan::number(text.get(1..)?)?;
     let digits = text.len() - rest.len() - 1;
@@ -48,7 +48,7 @@ fn klog(text: &[u8]) -> Option<LogPrefix<'_>> {
     Some(one(base, (ns, count), MessageForm::Plain, true, text))
 }
 
-/// Month and day, the time, and mostly process, thread and level.
+/// Month and day, the time, and usually process, thread and level.
 fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (month, rest) = scan::number(text)?;
     let (day, rest) = scan::number(rest.strip_prefix(b"-")?)?;
@@ -63,7 +63,7 @@ fn logcat(text: &[u8]) -> Option<LogPrefix<'_>> {
     Some(one(StampBase::Year, (ns, count), MessageForm::Plain, true, ids().unwrap_or(text)))
 }
 
-/// The time in brackets behind address and user.
+/// The time in brackets after address and user.
 fn access(text: &[u8]) -> Option<LogPrefix<'_>> {
     let at = memchr(b'[', text.get(..MAX_PREFIX_BYTES).unwrap_or(text)).filter(|&at| at > 0 && text[at - 1] == b' ')?;
     let (ns, count, rest) = date::day_month_year(&text[at + 1..])?;
@@ -96,7 +96,7 @@ fn is_level(label: &[u8]) -> bool {
     LEVELS.iter().any(|level| label.eq_ignore_ascii_case(level))
 }
 
-/// `1:M`: a process and what it is.
+/// `1:M`: a process and its role.
 fn is_role(label: &[u8]) -> bool {
     let role = scan::number(label).and_then(|(_, rest)| rest.strip_prefix(b":"));
     role.is_some_and(|role| matches!(role, [b'A'..=b'Z']))
@@ -141,21 +141,20 @@ pub(crate) fn moment(text: &[u8]) -> Option<date::TakenTime<'_>> {
     date::iso(text).or_else(|| since_1970(text))
 }
 
-/// A number since 1970, in seconds, or in thousandths, millionths or nanoseconds where it is too large for that.
+/// A number since 1970, in seconds; if it is too large for that, in milliseconds, microseconds or nanoseconds.
 fn since_1970(text: &[u8]) -> Option<date::TakenTime<'_>> {
-    const LEAST: i64 = 500_000_000;
+    const MIN: i64 = 500_000_000;
     let (whole, rest) = scan::number(text)?;
     if rest.starts_with(b".") {
         let (ns, count, rest) = scan::seconds(text)?;
-        let is_time = (LEAST..LEAST * 10).contains(&whole);
+        let is_time = (MIN..MIN * 10).contains(&whole);
         return is_time.then_some((ns, count, rest));
     }
-    let digits =
-        (0..4).map(|step| step * 3).find(|&digits| (LEAST..LEAST * 10).contains(&(whole / 10i64.pow(digits))))?;
+    let digits = (0..4).map(|step| step * 3).find(|&digits| (MIN..MIN * 10).contains(&(whole / 10i64.pow(digits))))?;
     Some((whole.checked_mul(10i64.pow(9 - digits))?, digits as usize, rest))
 }
 
-/// What stands between the quote at the front and the next one that no backslash escapes.
+/// The text between the quote at the start and the next quote that is not escaped.
 fn quoted(text: &[u8]) -> Option<&[u8]> {
     let inside = text.strip_prefix(b"\"")?;
     let is_end = |&at: &usize| inside[..at].iter().rev().take_while(|&&byte| byte == b'\\').count() % 2 == 0;

@@ -1,15 +1,15 @@
-//! The stamps at the front of a line.
+//! The stamps at the start of a line.
 //!
 //! ```text
 //! In:   Mar  5 19:43:34 host kernel: [    1.486287] md: stopping all md devices.
-//! Out:  since new year 5_514_214 s; since boot 1.486287 s; text `md: stopping all md devices.`
+//! Out:  since new year 5_514_214 s; text `host kernel: [    1.486287] md: stopping all md devices.`
 //! ```
 
 use super::date;
 use crate::facts::{Clock, LEAP_YEAR_NS};
 use crate::scan;
 
-/// The step of stamps that tell the minute.
+/// The resolution of stamps without seconds.
 pub(super) const MINUTE_NS: i64 = 60_000_000_000;
 
 /// What a stamp counts from.
@@ -19,11 +19,11 @@ pub(crate) enum StampBase {
     Boot,
     /// 1970.
     Epoch,
-    /// The first of January of a year that is not told.
+    /// The first of January of an unknown year.
     Year,
     /// Midnight.
     Day,
-    /// The line before.
+    /// The previous line.
     Previous,
 }
 
@@ -49,35 +49,35 @@ pub(super) const STAMP_BASES: [StampBase; 5] =
 pub(crate) struct LogStamp {
     /// What it counts from.
     pub base: StampBase,
-    /// How much.
+    /// The time since then.
     pub ns: i64,
-    /// Digits behind the point.
+    /// Digits after the point.
     pub digits: usize,
 }
 
-/// How the text behind the stamps is made.
+/// The form of the text after the stamps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum MessageForm {
-    /// A message of the kernel, or of anybody.
+    /// A message without a tag in a fixed place.
     Plain,
     /// Host, tag and message, as syslog writes them.
     Syslog,
-    /// Host and tag if they look like it.
+    /// Host and tag if they look like that.
     Unsure,
     /// Host, program, process, id, data, message (RFC 5424).
     Structured,
 }
 
-/// The front of a line.
+/// The prefix of a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LogPrefix<'a> {
     /// The stamps, the outer one first.
     pub stamps: [Option<LogStamp>; 3],
-    /// How the text is made.
+    /// The form of the text.
     pub form: MessageForm,
-    /// What stands behind the stamps.
+    /// The text after the stamps.
     pub text: &'a [u8],
-    /// Whether only logs of a kernel or of syslog begin so.
+    /// Whether only logs of a kernel or of syslog begin like this.
     pub is_sure: bool,
 }
 
@@ -94,7 +94,7 @@ impl LogPrefix<'_> {
     }
 }
 
-/// The first stamp of a line and what stands behind it; none if it does not begin with one.
+/// The first stamp of a line and the text after it; `None` if the line does not begin with a stamp.
 pub(crate) fn first(line: &[u8]) -> Option<LogPrefix<'_>> {
     if line.first() == Some(&b'[') { bracketed(line) } else { bare(line) }
 }
@@ -110,7 +110,7 @@ pub(super) fn one(
     LogPrefix { stamps: [Some(stamp), None, None], form, text, is_sure }
 }
 
-/// A stamp in brackets: of the kernel, of dmesg, or of anybody.
+/// A stamp in brackets: of the kernel, of dmesg, or of any program.
 pub(super) fn bracketed(text: &[u8]) -> Option<LogPrefix<'_>> {
     let inside = scan::skip_blanks(text.strip_prefix(b"[")?);
     let mut prefix = in_brackets(inside)?;
@@ -154,10 +154,10 @@ fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
     minute(text).map(|(ns, rest)| one(StampBase::Previous, (ns, 0), MessageForm::Plain, true, rest))
 }
 
-/// Seconds from here on (late 1985) are taken as since 1970.
+/// From this on (late 1985), seconds count from 1970.
 const MIN_EPOCH_NS: i64 = 500_000_000_000_000_000;
 
-/// `Mar  5 19:43:34 2009`, the weekday already taken.
+/// `Mar  5 19:43:34 2009`, without its weekday.
 fn ctime(text: &[u8]) -> Option<date::TakenTime<'_>> {
     let (month, rest) = date::month(text)?;
     let (day, rest) = date::day(rest)?;
@@ -166,8 +166,8 @@ fn ctime(text: &[u8]) -> Option<date::TakenTime<'_>> {
     Some((date::since_epoch(year, month, day, time_ns)?, digits, rest))
 }
 
-/// `Mar05 19:43`, the first line of a minute of `dmesg -e`: how long after the line before it is told to a minute only. As the
-/// negative time to the end of the year.
+/// `Mar05 19:43`, the first line of a minute of `dmesg -e`: the time since the previous line has a resolution of a
+/// minute. Returned as the negative time to the end of the year.
 fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
     let (month, rest) = date::month(text)?;
     let (day, rest) = date::day(rest)?;
@@ -180,7 +180,7 @@ fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((since_ns - LEAP_YEAR_NS, rest))
 }
 
-/// A stamp without brackets, with something behind it that ends it.
+/// A stamp without brackets, followed by a separator.
 pub(super) fn bare(text: &[u8]) -> Option<LogPrefix<'_>> {
     let mut prefix = dated(text).or_else(|| {
         let (ns, digits, rest) = date::time(text)?;
@@ -239,13 +239,13 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
             rest,
         ));
     }
-    // `- 1131566461 …`: logs of clusters mark lines without an alert so.
+    // `- 1131566461 …`: logs of clusters mark lines without an alert with a dash.
     let number = text.strip_prefix(b"- ").unwrap_or(text);
     let (ns, digits, rest) = scan::seconds(number).filter(|found| found.0 >= MIN_EPOCH_NS)?;
     Some(one(StampBase::Epoch, (ns, digits), MessageForm::Unsure, false, rest))
 }
 
-/// Without ` CET`: such names do not tell how far a zone is from UTC. UTC itself was understood and taken before.
+/// The text without ` CET`: such names do not define the offset from UTC. UTC itself was read before.
 fn skip_zone(text: &[u8]) -> &[u8] {
     let zone = text.strip_prefix(b" ").filter(|zone| zone.first().is_some_and(u8::is_ascii_uppercase));
     let end = zone.and_then(|zone| zone.iter().position(|byte| !byte.is_ascii_uppercase()));
@@ -255,7 +255,7 @@ fn skip_zone(text: &[u8]) -> &[u8] {
     }
 }
 
-/// `6,339,5140900,-;text`, as the kernel's own device gives it: level, number, microseconds, flags.
+/// `6,339,5140900,-;text`, from the kernel's own device: level, number, microseconds, flags.
 pub(super) fn raw(text: &[u8]) -> Option<LogPrefix<'_>> {
     let (_, rest) = scan::number(text)?;
     let (_, rest) = scan::number(rest.strip_prefix(b",")?)?;
@@ -265,7 +265,7 @@ pub(super) fn raw(text: &[u8]) -> Option<LogPrefix<'_>> {
     Some(one(StampBase::Boot, (micros.checked_mul(1000)?, 6), MessageForm::Plain, true, text))
 }
 
-/// Without `<6>` (and whether it is the `<6>1 ` of RFC 5424) and without `kern  :info  : `.
+/// The text without `<6>` and without `kern  :info  : `, and whether it is the `<6>1 ` of RFC 5424.
 pub(crate) fn skip_level(text: &[u8]) -> (&[u8], bool) {
     if let Some((_, rest)) = text.strip_prefix(b"<").and_then(scan::number)
         && let Some(rest) = rest.strip_prefix(b">")
@@ -285,7 +285,7 @@ fn decoded_level(text: &[u8]) -> Option<&[u8]> {
     Some(scan::skip_blanks(rest)).filter(|rest| rest.first() == Some(&b'['))
 }
 
-/// Without the escape sequences of a terminal at the front.
+/// The text without the escape sequences of a terminal at its start.
 pub(super) fn skip_colour(mut text: &[u8]) -> &[u8] {
     while let Some(rest) = text.strip_prefix(b"\x1b[") {
         let Some(end) = rest.iter().position(|byte| byte.is_ascii_alphabetic()) else { break };

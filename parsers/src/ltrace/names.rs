@@ -5,7 +5,7 @@
 
 use crate::scan;
 
-/// From this number on all machines have the same system calls.
+/// From this number on, all machines have the same system calls.
 const FIRST_COMMON: usize = 424;
 #[rustfmt::skip]
 const COMMON: [&str; 44] = [
@@ -23,7 +23,7 @@ pub(super) fn of_system(name: &[u8]) -> Option<&[u8]> {
     name.strip_prefix(b"SYS_").or_else(|| name.strip_suffix(b"@SYS")).filter(|name| !name.is_empty())
 }
 
-/// The system call that a text begins with, and what follows its parenthesis.
+/// The system call at the start of a text, and the text after its parenthesis.
 pub(super) fn of_call(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let named = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'@');
     let end = text.iter().position(|byte| !named(byte))?;
@@ -31,8 +31,8 @@ pub(super) fn of_call(text: &[u8]) -> Option<(&[u8], &[u8])> {
     Some((of_system(text.get(..end)?)?, rest))
 }
 
-/// The name by which a call is known, where only its number is printed.
-pub(super) fn known<'a>(name: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
+/// The name of a call of which only the number is printed.
+pub(super) fn common_name<'a>(name: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
     let Some((number, b"")) = scan::number(name) else { return name };
     let place = usize::try_from(number).ok().and_then(|number| number.checked_sub(FIRST_COMMON));
     if let Some(name) = place.and_then(|place| COMMON.get(place)) {
@@ -44,11 +44,11 @@ pub(super) fn known<'a>(name: &'a [u8], scratch: &'a mut Vec<u8>) -> &'a [u8] {
     scratch
 }
 
-/// The name in a row of a table into `out`; false for a function of a library.
+/// Write the name in a row of a table to `out`; false for a library function.
 pub(super) fn of_row(name: &[u8], out: &mut Vec<u8>) -> bool {
     let Some(name) = of_system(name) else { return false };
     let mut scratch = Vec::new();
-    let name = known(name, &mut scratch);
+    let name = common_name(name, &mut scratch);
     out.clear();
     out.extend_from_slice(name);
     true
@@ -69,7 +69,7 @@ pub(super) fn futex_op(arg: &[u8]) -> &[u8] {
         "FUTEX_WAIT_BITSET",
         "FUTEX_WAKE_BITSET",
     ];
-    // The upper bits say whose the futex is and which clock counts.
+    // The upper bits are flags: private, and the clock.
     let number = scan::value(arg).and_then(|(bits, _)| usize::try_from(bits & 0x7f).ok());
     number.and_then(|number| OPERATIONS.get(number)).map_or(arg, |name| name.as_bytes())
 }

@@ -1,9 +1,9 @@
-//! Arguments by their names, put where other tracers print them.
+//! Named arguments, put into the order of other tracers.
 //!
 //! In:   openat, [`dfd: 4</etc>`, `filename: "hosts"`]; read, [`buf: 0x7f2f117c9000`, `count: 131072`]
 //! Out:  [`4</etc>`, `"hosts"`]; [`0`]
 //!
-//! Names are those of the parameters in the kernel. An argument that is zero is not printed, a descriptor included.
+//! Names are those of the parameters in the kernel. Arguments that are zero are not printed, not even descriptors.
 
 use crate::format::Parsed;
 use crate::line::{Extra, Line};
@@ -11,7 +11,7 @@ use crate::scan;
 use crate::syscalls::Syscall;
 use memchr::memmem;
 
-/// Arguments that are looked at.
+/// Arguments that are stored.
 const MAX_ARGS: usize = 8;
 
 /// The arguments of a line.
@@ -44,7 +44,7 @@ impl<'a> NamedArguments<'a> {
         self.list().iter().find(|(name, _)| *name == key).map(|&(_, value)| value)
     }
 
-    /// The values in the order of the call's parameters, empty where nothing is known; `scratch` holds what is rewritten.
+    /// The values in the order of the call's parameters, empty if not printed. `scratch` holds rewritten values.
     pub fn in_order<'b>(&self, name: &[u8], call: &Syscall, scratch: &'b mut Vec<u8>) -> [&'b [u8]; MAX_ARGS]
     where
         'a: 'b,
@@ -64,9 +64,9 @@ impl<'a> NamedArguments<'a> {
             }
         }
         if let Some(place) = op {
-            let front = op_front(name);
-            if !front.is_empty() && found[place].first().is_some_and(u8::is_ascii_uppercase) {
-                scratch.extend_from_slice(front);
+            let op_prefix = op_prefix(name);
+            if !op_prefix.is_empty() && found[place].first().is_some_and(u8::is_ascii_uppercase) {
+                scratch.extend_from_slice(op_prefix);
                 scratch.extend_from_slice(found[place]);
                 found[place] = scratch;
             }
@@ -74,7 +74,7 @@ impl<'a> NamedArguments<'a> {
         found
     }
 
-    /// Targets that are printed in a way of perf's own: paths without quotes, socket addresses.
+    /// Targets in perf's own form: paths without quotes, socket addresses.
     pub fn before(&self, name: &[u8], call: &Syscall, line: &mut Line, parsed: &mut Parsed) {
         let Some(letter) = call.args.bytes().find(|letter| matches!(letter, b'p' | b's')) else { return };
         let Some(&(_, value)) = self.list().iter().find(|(key, _)| fits(letter, key)) else { return };
@@ -88,7 +88,7 @@ impl<'a> NamedArguments<'a> {
         }
     }
 
-    /// Flags of a clone, which lack the `CLONE_` that others print.
+    /// Flags of a clone, without the `CLONE_` that other tracers print.
     pub fn after(&self, line: &Line, parsed: &mut Parsed) {
         let Some(flags) = self.get(b"clone_flags").or_else(|| self.get(b"flags")) else { return };
         let extra = line.extra.checked_sub(1).and_then(|at| parsed.extras.get_mut(at as usize));
@@ -104,7 +104,7 @@ impl<'a> NamedArguments<'a> {
     }
 }
 
-/// Whether a parameter of this name is what a letter of [`Syscall::args`] stands for.
+/// Whether a parameter of this name matches a letter of [`Syscall::args`].
 fn fits(letter: u8, key: &[u8]) -> bool {
     let names: &[&[u8]] = match letter {
         b'f' => &[b"fd", b"epfd", b"oldfd", b"in_fd", b"out_fd", b"fd_in", b"fd_out", b"ufd", b"pidfd", b"mqdes"],
@@ -134,8 +134,8 @@ fn fits(letter: u8, key: &[u8]) -> bool {
     names.contains(&key)
 }
 
-/// What perf leaves off in front of the names of operations.
-fn op_front(name: &[u8]) -> &'static [u8] {
+/// The prefix that perf removes from the names of operations.
+fn op_prefix(name: &[u8]) -> &'static [u8] {
     match name {
         b"futex" => b"FUTEX_",
         b"fcntl" | b"fcntl64" => b"F_",

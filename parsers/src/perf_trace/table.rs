@@ -7,7 +7,7 @@ use crate::format::Parsed;
 use crate::line::{Extra, Line, LineKind};
 use crate::scan;
 
-/// The line in front of the tables.
+/// The line before the tables.
 pub(super) fn is_title(line: &[u8]) -> bool {
     scan::trim(line) == b"Summary of events:"
 }
@@ -29,14 +29,14 @@ fn is_thread(text: &[u8]) -> bool {
     text.ends_with(b"%") && memchr::memmem::find(text, b" events, ").is_some() && text.contains(&b'(')
 }
 
-/// `ENOENT: 2` behind tabs, of --errno-summary.
+/// `ENOENT: 2` after tabs, of --errno-summary.
 fn is_error(line: &[u8]) -> bool {
     let Some(text) = line.strip_prefix(b"\t\t").map(scan::trim) else { return false };
     let Some((name, rest)) = scan::name(text) else { return false };
     name.starts_with(b"E") && rest.strip_prefix(b": ").and_then(scan::number).is_some_and(|(_, rest)| rest.is_empty())
 }
 
-/// Versions before 5.9 have no column for the failed ones.
+/// Versions before 5.9 have no column for failed calls.
 fn row(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let mut fields = text.split(|&byte| byte == b' ').filter(|field| !field.is_empty());
     let name = fields.next().filter(|name| scan::name(name).is_some_and(|(_, rest)| rest.is_empty()))?;

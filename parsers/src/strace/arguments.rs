@@ -3,17 +3,18 @@
 use crate::scan;
 use memchr::memchr;
 
-/// Arguments of which the place is kept.
+/// Arguments that are stored.
 const MAX_ARGS: usize = 8;
-/// Decorations and comments without an end that are looked for, each up to the end of the line, before giving up.
+/// After this many decorations and comments without an end, each searched up to the end of the line, no more are
+/// searched for.
 const PATIENCE: u32 = 16;
 
-/// The arguments found, the first eight of them.
+/// The first eight arguments of a call, and the last one.
 #[derive(Default)]
 pub struct ArgumentList<'a> {
     list: [&'a [u8]; MAX_ARGS],
     len: usize,
-    /// The last one, whatever its number; in a line that is cut it holds the cut.
+    /// The last one, whatever its number. In a cut line it contains the cut mark.
     last: &'a [u8],
 }
 
@@ -28,7 +29,7 @@ impl<'a> ArgumentList<'a> {
         self.last
     }
 
-    /// Put another text in the place of the last one; nothing if it is empty.
+    /// Replace the last one; remove it if the text is empty.
     pub fn replace_last(&mut self, text: &'a [u8]) {
         let kept = self.len.checked_sub(1).and_then(|at| self.list.get_mut(at));
         if let Some(kept) = kept.filter(|kept| std::ptr::eq(kept.as_ptr(), self.last.as_ptr())) {
@@ -38,7 +39,7 @@ impl<'a> ArgumentList<'a> {
         self.last = text;
     }
 
-    /// Put one more behind the last.
+    /// Add an argument.
     pub fn push(&mut self, text: &'a [u8]) {
         if let Some(place) = self.list.get_mut(self.len) {
             *place = text;
@@ -48,7 +49,7 @@ impl<'a> ArgumentList<'a> {
     }
 }
 
-/// Bytes at which the scanner has to look.
+/// Bytes at which the scanner stops.
 static STOPS: [bool; 256] = {
     let mut stops = [false; 256];
     let bytes = b"\"'()[]{},</";
@@ -60,10 +61,11 @@ static STOPS: [bool; 256] = {
     stops
 };
 
-/// Split what follows an opening parenthesis; gives the result part behind `) = `, or `None` if the line is cut.
+/// Split the text after an opening parenthesis; returns the result after `) = `, or `None` if the line is cut.
 ///
-/// Open brackets are bits of a stack, 1 for a parenthesis, the call's own at the bottom. Old tracers print brackets that
-/// do not match: a stray closer is ignored, a parenthesis closes what is open inside it.
+/// Open brackets are bits of a stack, 1 for a parenthesis, with that of the call at the bottom. Old tracers print
+/// brackets that do not match: a stray closing bracket is ignored, and a closing parenthesis closes the brackets inside
+/// it.
 pub fn split<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) -> Option<&'a [u8]> {
     let (mut at, mut start, mut stack, mut patience) = (0, 0, 1u64, PATIENCE);
     loop {
@@ -113,12 +115,12 @@ fn push_last<'a>(text: &'a [u8], found: &mut ArgumentList<'a>) {
     }
 }
 
-/// More than 62 levels do not occur; deeper ones are not counted.
+/// More than 62 levels do not occur; deeper levels are not counted.
 fn push(stack: u64, bit: u64) -> u64 {
     if stack >> 63 == 0 { stack << 1 | bit } else { stack }
 }
 
-/// What follows ` = `, if that comes next; a comparison (`WEXITSTATUS(s) == 3`) is none.
+/// The text after ` = `, if that comes next. A comparison (`WEXITSTATUS(s) == 3`) is not a result.
 fn result(text: &[u8]) -> Option<&[u8]> {
     let blanks = text.iter().position(|&byte| byte != b' ')?;
     match &text[blanks..] {
@@ -151,7 +153,7 @@ fn comment_len(text: &[u8]) -> usize {
     0
 }
 
-/// Bytes to skip behind the `'` of `'c'` or `'\n'`; a lone one is only an apostrophe.
+/// Bytes to skip after the `'` of `'c'` or `'\n'`; a lone one is an apostrophe.
 fn literal(text: &[u8]) -> usize {
     match text {
         [_, b'\\', rest @ ..] => rest.iter().take(5).skip(1).position(|&byte| byte == b'\'').map_or(0, |end| end + 3),

@@ -1,4 +1,4 @@
-//! Lines that are no calls: signals, ends, messages, stacks and dumps.
+//! Lines other than calls: signals, ends, messages, stacks and dumps.
 
 use crate::call::{read_siginfo, signal_number};
 use crate::format::Parsed;
@@ -63,15 +63,15 @@ pub fn message(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if text.starts_with(b"Process ") {
         return about_process(text, parsed);
     }
-    let said = own_words(text)?;
-    if said.starts_with(b"[ Process PID=") {
+    let message = own_message(text)?;
+    if message.starts_with(b"[ Process PID=") {
         return Some(Line::of(LineKind::Process));
     }
-    about_process(said, parsed).or_else(|| Some(Line::of(LineKind::Notice)))
+    about_process(message, parsed).or_else(|| Some(Line::of(LineKind::Notice)))
 }
 
-/// What follows `strace: `, with or without the path strace was started by.
-fn own_words(text: &[u8]) -> Option<&[u8]> {
+/// The text after `strace: `, with or without the path of strace.
+fn own_message(text: &[u8]) -> Option<&[u8]> {
     if text.starts_with(b"[wait(0x") {
         return Some(text);
     }
@@ -102,11 +102,11 @@ fn about_process(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
     Some(line)
 }
 
-/// Where a message begins that cut a line, and what it says of a process.
+/// Where a message begins that cut a line, and the process that it attaches to or detaches from.
 pub fn message_inside(text: &[u8]) -> Option<(usize, Option<(i32, bool)>)> {
     let at = memmem::rfind(text, b"Process ")?;
     let (id, rest) = scan::number(&text[at + 8..])?;
-    let known = match rest {
+    let attached = match rest {
         b" attached" => Some(true),
         b" detached" => Some(false),
         b" suspended" => None,
@@ -114,8 +114,8 @@ pub fn message_inside(text: &[u8]) -> Option<(usize, Option<(i32, bool)>)> {
         _ if rest.starts_with(b" resumed") => None,
         _ => return None,
     };
-    let said = i32::try_from(id).ok().zip(known);
-    Some((own_name_start(text, at), said))
+    let process = i32::try_from(id).ok().zip(attached);
+    Some((own_name_start(text, at), process))
 }
 
 /// Where `strace: ` or `/usr/bin/strace: ` before this place begins.
@@ -148,7 +148,7 @@ fn word(text: &[u8]) -> &[u8] {
     &text[..end]
 }
 
-/// A decimal id at the front.
+/// The decimal id at the start.
 pub fn id(text: &[u8]) -> i32 {
     scan::number(text).and_then(|(id, _)| i32::try_from(id).ok()).unwrap_or(NO_ID)
 }

@@ -1,4 +1,4 @@
-//! What stands before the body of a line: ids, clocks, numbers. Decided once, on the head of a capture.
+//! The prefix of lines: ids, clocks, numbers. Its layout is decided once, from the head of a capture.
 
 use crate::facts::{CaptureFacts, Clock, DurKind, StampMoment};
 use crate::format::Head;
@@ -7,7 +7,7 @@ use crate::line_cache::LinePrefix;
 use crate::scan;
 use std::borrow::Cow;
 
-/// Ids are below this on every Linux; a larger lone integer is a time.
+/// Ids are below this on every Linux. A larger lone integer is a time.
 const MAX_ID: i64 = 4_194_304;
 
 /// Where the thread id is.
@@ -43,10 +43,10 @@ pub enum Relative {
     /// `     0.000245`
     Alone,
     /// `(+     0.000281)`
-    Beside,
+    NextToClock,
 }
 
-/// What stands before the body of each line.
+/// The prefix of each line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct StraceLayout {
     /// Where the id is.
@@ -57,7 +57,7 @@ pub struct StraceLayout {
     pub clock: WallClock,
     /// The time since the previous line.
     pub relative: Relative,
-    /// Digits behind the point of whichever clock counts.
+    /// Digits after the point of the clock in use.
     pub digits: usize,
     /// `[  59]`, number of the syscall.
     pub number: bool,
@@ -80,7 +80,7 @@ pub struct StracePrefix<'a> {
 }
 
 impl StraceLayout {
-    /// The layout that most lines of the head have.
+    /// The layout of most lines of the head.
     pub fn of(head: Head<'_>) -> StraceLayout {
         let mut votes: Vec<(StraceLayout, usize)> = Vec::new();
         let mut ids = [0usize; 3];
@@ -98,7 +98,8 @@ impl StraceLayout {
                 None => votes.push((shape, 1)),
             }
         }
-        let most = votes.iter().max_by_key(|(_, count)| *count).map_or(StraceLayout::default(), |&(layout, _)| layout);
+        let common =
+            votes.iter().max_by_key(|(_, count)| *count).map_or(StraceLayout::default(), |&(layout, _)| layout);
         let [bare, column, bracket] = ids;
         let ids = if column > bare + bracket {
             StraceIds::Column
@@ -107,10 +108,10 @@ impl StraceLayout {
         } else {
             StraceIds::None
         };
-        StraceLayout { ids, durations, colours: memchr::memchr(0x1b, head.bytes).is_some(), ..most }
+        StraceLayout { ids, durations, colours: memchr::memchr(0x1b, head.bytes).is_some(), ..common }
     }
 
-    /// What the lines carry and mean.
+    /// What the lines contain and mean.
     pub fn facts(&self) -> CaptureFacts {
         let clock = match (self.clock, self.relative) {
             (WallClock::Epoch, _) => Clock::Epoch,
@@ -137,7 +138,7 @@ impl StraceLayout {
         }
     }
 
-    /// Whether a line of this capture begins with something.
+    /// Whether lines of this capture have a prefix.
     pub fn has_prefix(&self) -> bool {
         self.ids == StraceIds::Column
             || self.clock != WallClock::None
@@ -145,7 +146,7 @@ impl StraceLayout {
             || self.context
     }
 
-    /// The layout of one line, if it can be a line of strace; its body may be any.
+    /// The layout of one line, if it can be a line of strace with any body.
     pub fn guess(line: &[u8]) -> Option<StraceLayout> {
         let mut layout = StraceLayout::default();
         let mut rest = line;
@@ -191,16 +192,16 @@ impl StraceLayout {
         } else if rest.len() != text.len() && self.ids == StraceIds::None {
             return None;
         }
-        match beside(rest) {
+        match relative_time(rest) {
             Some((_, after)) if self.clock != WallClock::None => {
-                self.relative = Relative::Beside;
+                self.relative = Relative::NextToClock;
                 Some(after)
             }
             _ => Some(rest),
         }
     }
 
-    /// Whether lines have an id and a moment since 1970 and nothing else, as with `-f -o FILE -ttt`.
+    /// Whether lines have an id and a stamp since 1970 and nothing else, as with `-f -o FILE -ttt`.
     pub fn is_common(&self) -> bool {
         let plain = !self.context && !self.number && !self.pointer && self.relative == Relative::None;
         plain && self.ids == StraceIds::Column && self.clock == WallClock::Epoch
@@ -230,7 +231,7 @@ impl StraceLayout {
                 let (ns, _, after) = scan::seconds(scan::skip_blanks(rest))?;
                 (stamp_ns, rest) = (ns, after.strip_prefix(b" ")?);
             }
-            Relative::Beside => rest = beside(rest)?.1,
+            Relative::NextToClock => rest = relative_time(rest)?.1,
         }
         if self.number {
             rest = call_number(rest)?;
@@ -247,13 +248,14 @@ impl StraceLayout {
     }
 }
 
-/// Whether a whole number before `after` is as wide as differences in seconds are; of indented lines it is an id.
+/// Whether a whole number before `after` is as wide as strace prints differences in seconds. Other numbers on indented
+/// lines are ids.
 fn is_whole_seconds(text: &[u8], after: &[u8]) -> bool {
     const WIDTH: usize = 6;
     text.len() - after.len() == WIDTH
 }
 
-/// `1234  ` or `9758<netsrv> `: the id and what follows the blanks.
+/// `1234  ` or `9758<netsrv> `: the id, and the text after the blanks.
 fn column_id(line: &[u8]) -> Option<(i64, &[u8])> {
     let mut id = 0i64;
     let mut at = 0;
@@ -284,7 +286,7 @@ fn bracket_id(line: &[u8]) -> Option<(i32, &[u8])> {
     Some((i32::try_from(id).ok()?, rest.strip_prefix(b"] ")?))
 }
 
-/// Seconds since 1970 and the blank after them. All digits are read in one go: this is the commonest clock.
+/// Seconds since 1970 and the blank after them. All digits are read in one loop, because this is the most common clock.
 fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
     if let Some((micros, len)) = micros_since_1970(text) {
         return Some((micros.checked_mul(1000)?, &text[len..]));
@@ -307,11 +309,11 @@ fn epoch(text: &[u8]) -> Option<(i64, &[u8])> {
     Some((value.checked_mul(scan::tick_ns(digits))?, &text[at + 1..]))
 }
 
-/// What stands before the body of a line with the commonest prefix, which [`StraceLayout::prefix`] reads too: an id, one or two
-/// blanks, and microseconds since 1970.
+/// The prefix of a line with an id, one or two blanks, and microseconds since 1970: the most common layout.
+/// [`StraceLayout::prefix`] reads it too, but slower.
 #[inline]
 pub(crate) fn common_prefix(text: &[u8]) -> Option<LinePrefix> {
-    // No such prefix is longer; few lines are shorter, and those only at the end of a text.
+    // Such a prefix is not longer. Few lines are shorter, and those only at the end of a text.
     let text: &[u8; 32] = text.first_chunk()?;
     let (tid, digits) = scan::short_number(*text.first_chunk()?)?;
     if text[digits] != b' ' {
@@ -322,8 +324,8 @@ pub(crate) fn common_prefix(text: &[u8]) -> Option<LinePrefix> {
     Some(LinePrefix { tid, stamp_ns: micros.checked_mul(1000)?, len: begin + stamp_len })
 }
 
-/// Microseconds since 1970 of ten digits, the point and six more, which it is until the year 2286 with `-ttt`, and the
-/// length with the blank behind them.
+/// Microseconds since 1970 as ten digits, a point and six digits, and their length with the blank after them. `-ttt`
+/// prints this form until the year 2286.
 #[inline]
 fn micros_since_1970(text: &[u8]) -> Option<(i64, usize)> {
     let stamp: &[u8; 18] = text.first_chunk()?;
@@ -333,14 +335,14 @@ fn micros_since_1970(text: &[u8]) -> Option<(i64, usize)> {
     if stamp[10] != b'.' || stamp[17] != b' ' {
         return None;
     }
-    // The point is taken out from between the last two digits of the seconds and the six behind it.
+    // Remove the point between the last two digits of the seconds and the six after it.
     let digits = middle & 0xFFFF | middle >> 24 << 16 | u64::from(stamp[16]) << 56;
     let [high, low] = scan::twice_eight_digits([seconds, digits])?;
     Some((high * 100_000_000 + low, stamp.len()))
 }
 
 /// `(+     0.000281) `
-fn beside(text: &[u8]) -> Option<(i64, &[u8])> {
+fn relative_time(text: &[u8]) -> Option<(i64, &[u8])> {
     let (ns, _, rest) = scan::seconds(scan::skip_blanks(text.strip_prefix(b"(+")?))?;
     rest.strip_prefix(b") ").map(|rest| (ns, rest))
 }

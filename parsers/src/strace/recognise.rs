@@ -1,4 +1,4 @@
-//! Is it strace? One line that only strace prints is enough, unless another tracer's sign is there as well.
+//! Recognises strace. One line that only strace prints is enough, unless there are as many signs of another tracer.
 
 use super::layout::{StraceLayout, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
@@ -10,16 +10,16 @@ use std::sync::LazyLock;
 /// Lines looked at.
 const MAX_LINES: usize = 2000;
 
-/// What a line tells about the format.
+/// What a line shows about the format.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Sign {
     /// Only strace prints this.
     Own,
-    /// strace prints this, and ltrace, which gives itself away elsewhere.
+    /// strace prints this, and also ltrace, which has signs of its own.
     Sure,
-    /// A call as strace prints it, but others may too.
+    /// A call as strace prints it, but other tracers may print it too.
     Fits,
-    /// Belongs to no format in particular.
+    /// Of no format in particular.
     Neutral,
     /// Not strace's.
     Unlike,
@@ -27,7 +27,7 @@ enum Sign {
     Other,
 }
 
-/// The answer for a head.
+/// Whether a head is of strace.
 pub fn recognise(head: Head<'_>) -> Recognition {
     let (mut own, mut other, mut sure, mut fits, mut lines) = (0usize, 0usize, 0usize, 0usize, 0usize);
     for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MAX_LINES) {
@@ -43,7 +43,7 @@ pub fn recognise(head: Head<'_>) -> Recognition {
         lines += 1;
     }
     match () {
-        // The program under strace may print a word of another tracer.
+        // The program under strace may print lines of another tracer.
         () if other > own => Recognition::No,
         () if own + sure > 0 => Recognition::Yes,
         () if fits > 0 => Recognition::Maybe((fits * 100 / lines).min(100) as u8),
@@ -69,10 +69,10 @@ fn sign(line: &[u8]) -> Sign {
     }
 }
 
-/// What stands in the first line of dtruss. Looked for in each line, so the search is prepared once.
+/// Part of the first line of dtruss. Every line is searched for it, so the search is prepared once.
 static DTRUSS_HEAD: LazyLock<memmem::Finder<'static>> = LazyLock::new(|| memmem::Finder::new(b"SYSCALL(args)"));
 
-/// Marks of ltrace, truss and dtruss that stand on lines of their own.
+/// Lines that only ltrace, truss or dtruss print.
 fn is_other(line: &[u8]) -> bool {
     let ltrace = line.ends_with(b"<no return ...>")
         || line.ends_with(b" +++") && memmem::find(line, b"+++ exited (status ").is_some();
@@ -94,7 +94,7 @@ fn word_before_parenthesis(line: &[u8]) -> Option<&[u8]> {
     line[..end].rsplit(|&byte| byte == b' ').next()
 }
 
-/// What follows the prefix, whatever the prefix is.
+/// The text after the prefix, whatever the prefix is.
 fn body_of(line: &[u8]) -> Option<&[u8]> {
     StraceLayout::guess(line)?.prefix(line).map(|prefix| prefix.body)
 }
@@ -128,7 +128,7 @@ fn call_sign(body: &[u8]) -> Sign {
     result_sign(result)
 }
 
-/// `3,O_RDONLY,0666`: the splitter takes a bare comma for one too, so only a look at the text can tell.
+/// `3,O_RDONLY,0666`: FreeBSD's commas have no blank after them. The splitter accepts both, so this looks at the text.
 fn bare_comma_outside(text: &[u8]) -> bool {
     !text.starts_with(b"\"") && text.contains(&b',')
 }

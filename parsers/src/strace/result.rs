@@ -1,23 +1,23 @@
-//! The part behind `) = `: value, error, time.
+//! The result after `) = `: value, error, duration.
 
 use crate::call;
 use crate::format::Parsed;
 use crate::line::{Line, Outcome};
 use crate::scan;
 
-/// No time has more characters.
-const LONGEST_TIME: usize = 48;
+/// No duration has more characters.
+const MAX_DURATION_BYTES: usize = 48;
 
-/// What a result says beside what goes into the line.
+/// How much of a result could be read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ReadResult {
-    /// Read; with the value in the tracer's own numbering of processes, where that is printed too.
+    /// All of it, with the value in the tracer's own PID namespace if that is printed too.
     Whole(Option<i32>),
-    /// Cut off, or no result at all.
+    /// Nothing: it is cut or missing.
     Cut,
 }
 
-/// The time at the end of a line, and the text before it: `3 <0.000012>`.
+/// The duration at the end of a line, and the text before it: `3 <0.000012>`.
 #[inline]
 pub fn duration(text: &[u8]) -> Option<(i64, &[u8])> {
     match short_duration(text) {
@@ -27,14 +27,14 @@ pub fn duration(text: &[u8]) -> Option<(i64, &[u8])> {
     }
 }
 
-/// Below ten seconds, with six digits behind the point.
+/// A duration below ten seconds, with six digits after the point.
 #[inline]
 fn short_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let (before, short) = text.split_last_chunk()?;
     Some((short_ns(short)?, before))
 }
 
-/// The same at the front of a text, and what follows.
+/// The same at the start of a text, and the text after it.
 #[inline]
 pub(crate) fn leading_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let (short, after) = text.split_first_chunk()?;
@@ -47,20 +47,20 @@ fn short_ns(short: &[u8; 11]) -> Option<i64> {
         return None;
     }
     let seven = u64::from_le_bytes(*short[2..].first_chunk()?);
-    // The digit before the point goes to the place of the point, a zero before it.
+    // The digit before the point replaces the point, and a zero replaces the digit.
     Some(scan::eight_digits(seven & !0xFFFF | (seven & 0xFF) << 8 | u64::from(b'0'))? * 1000)
 }
 
 fn any_duration(text: &[u8]) -> Option<(i64, &[u8])> {
     let inner = text.strip_suffix(b">")?;
-    let near = inner.len().saturating_sub(LONGEST_TIME);
+    let near = inner.len().saturating_sub(MAX_DURATION_BYTES);
     let open = near + memchr::memrchr(b'<', &inner[near..])?;
-    // The blank before it is the only difference to the decoration of a value.
+    // Only the blank before it distinguishes it from the decoration of a value.
     let before = inner[..open].strip_suffix(b" ")?;
-    let told = &inner[open + 1..];
-    // Before 4.22 a step of the wall clock could make a time negative.
-    let (ns, _, rest) = scan::seconds(told.strip_prefix(b"-").unwrap_or(told))?;
-    rest.is_empty().then_some((if told.starts_with(b"-") { 0 } else { ns }, before))
+    let printed = &inner[open + 1..];
+    // Before 4.22, a step of the wall clock could make a duration negative.
+    let (ns, _, rest) = scan::seconds(printed.strip_prefix(b"-").unwrap_or(printed))?;
+    rest.is_empty().then_some((if printed.starts_with(b"-") { 0 } else { ns }, before))
 }
 
 /// Read a result into the line.
@@ -89,7 +89,7 @@ pub fn read(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> ReadResult {
     ReadResult::Whole(if rest.ends_with(b" */") { call::tracer_id(rest) } else { None })
 }
 
-/// A short decimal number, which most results are.
+/// A short decimal number: the form of most results.
 fn small(text: &[u8]) -> Option<(i64, &[u8])> {
     let mut value = 0i64;
     for (at, &byte) in text.iter().enumerate().take(9) {
@@ -104,7 +104,7 @@ fn small(text: &[u8]) -> Option<(i64, &[u8])> {
     (text.len() < 9 && decimal).then_some((value, b""))
 }
 
-/// `?`, `? <unavailable>`, `? ERESTARTSYS (…)`, and of old tracers `? (mask now [])`.
+/// `?`, `? <unavailable>`, `? ERESTARTSYS (…)`, and from old tracers `? (mask now [])`.
 fn unknown(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let rest = scan::skip_blanks(rest);
     line.outcome = if rest.starts_with(b"<unavailable>") {
@@ -119,7 +119,8 @@ fn unknown(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     };
 }
 
-/// ` ENOENT (No such file or directory)`, ` (errno 999)`, ` ERRNO_999 (Unknown error 999)`. Without any it is a value.
+/// ` ENOENT (No such file or directory)`, ` (errno 999)`, ` ERRNO_999 (Unknown error 999)`. Any other text is not an
+/// error.
 fn failure(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let rest = scan::skip_blanks(rest);
     if rest.first() == Some(&b'E') {

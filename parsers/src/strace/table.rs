@@ -5,7 +5,7 @@ use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
 use memchr::memmem;
 
-/// Where the cells of a table are: `-U` chooses and orders them.
+/// Where the cells of a table are. `-U` selects and orders them.
 pub struct SummaryColumns {
     name: Span,
     calls: Span,
@@ -13,11 +13,11 @@ pub struct SummaryColumns {
     seconds: Option<Span>,
 }
 
-/// First byte and end of a column; no end for the last one.
+/// First byte and end of a column; the last one has no end.
 type Span = (usize, Option<usize>);
 
 impl SummaryColumns {
-    /// Of the first table in a head, cut at the dashes of its second line.
+    /// The columns of the first table in a head, separated at the dashes of its second line.
     pub fn of(head: Head<'_>) -> Option<SummaryColumns> {
         let mut title: &[u8] = b"";
         for line in head.lines() {
@@ -75,7 +75,7 @@ fn whole_number(text: &[u8]) -> Option<u64> {
     scan::number(text).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value as u64)
 }
 
-/// A line of the table of `-c`; rows carry their numbers.
+/// A line of the table of `-c`; rows contain their numbers.
 pub fn read(line: &[u8], columns: Option<&SummaryColumns>, parsed: &mut Parsed) -> Option<Line> {
     if is_head(line) || is_rule(line) {
         return Some(Line::of(LineKind::SummaryTable));
@@ -94,12 +94,12 @@ pub fn read(line: &[u8], columns: Option<&SummaryColumns>, parsed: &mut Parsed) 
 pub fn is_head(line: &[u8]) -> bool {
     let has = |word: &[u8]| memmem::find(line, word).is_some();
     let columns: [&[u8]; 4] = [b"% time", b"seconds", b"usecs/call", b"calls"];
-    // Nearly all lines are calls, of which the first question lets go.
+    // Nearly all lines are calls, which the first test excludes.
     let is_head = || has(b"syscall") && columns.iter().filter(|column| has(column)).count() >= 2;
     memchr::memchr(b'(', line).is_none() && is_head() || line.starts_with(b"System call usage summary")
 }
 
-/// The dashes under the head.
+/// The dashes below the title.
 pub fn is_rule(line: &[u8]) -> bool {
     line.starts_with(b"------ ") || line.len() > 20 && line.iter().all(|byte| matches!(byte, b'-' | b' '))
 }
@@ -112,7 +112,8 @@ struct Row<'a> {
 }
 
 impl<'a> Row<'a> {
-    /// Of the usual columns the cell of `errors` may be empty: ` 68.53    0.085212       42606         2           close`.
+    /// In the default columns, the cell of `errors` may be empty: ` 68.53    0.085212       42606         2
+    /// close`.
     fn usual(line: &'a [u8]) -> Option<Row<'a>> {
         let mut words = line.split(|&byte| byte == b' ').filter(|word| !word.is_empty());
         let mut cells: [&[u8]; 6] = [b""; 6];

@@ -4,7 +4,7 @@ use crate::scan;
 use crate::truss_common::{CallText, read_call};
 use memchr::memmem;
 
-/// What stands behind the arguments.
+/// The text after the arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum FreebsdEnd {
     /// `= value (0xvalue)`.
@@ -24,20 +24,21 @@ pub(super) fn read(text: &[u8]) -> CallText<'_, FreebsdEnd> {
     read_call(text, name, ending)
 }
 
-/// A call's name: `compat11.stat` is of an older kernel, `#580` has no name.
+/// A call's name: `compat11.stat` belongs to an older kernel, `#580` has no name.
 fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#' | b'.');
     let end = text.iter().position(|byte| !is_part(byte))?;
     (end > 0 && !text.first()?.is_ascii_digit() && text.first() != Some(&b'.')).then(|| text.split_at(end))
 }
 
-/// The name without the mark of another kernel's calls.
+/// The name without the mark of another kernel or ABI.
 pub(super) fn plain_name(name: &[u8]) -> &[u8] {
     let own = memchr::memrchr(b'.', name).and_then(|at| name.get(at + 1..)).unwrap_or(name);
     [&b"linux_"[..], b"freebsd32_"].iter().find_map(|mark| own.strip_prefix(*mark)).unwrap_or(own)
 }
 
-/// Structures hold commas, parentheses and equals signs, and strings anything: the result is looked for from the right.
+/// Structures contain commas, parentheses and equals signs, and strings any text, so the result is searched for from
+/// the right.
 fn ending(inside: &[u8]) -> Option<(&[u8], FreebsdEnd)> {
     if let Some(text) = inside.strip_suffix(b"'") {
         let at = memmem::rfind(text, b"ERR#")?;
@@ -58,7 +59,7 @@ fn ending(inside: &[u8]) -> Option<(&[u8], FreebsdEnd)> {
     }
 }
 
-/// `…) = 3 (0x3`: `Some(None)` if the two numbers differ, which only damage can bring about.
+/// `…) = 3 (0x3`; `Some(None)` if the two numbers differ, which happens only in damaged lines.
 fn value(text: &[u8]) -> Option<Option<(&[u8], FreebsdEnd)>> {
     let at = memmem::rfind(text, b" (0x")?;
     let (hex, rest) = scan::value(text.get(at + 2..)?)?;
@@ -67,24 +68,24 @@ fn value(text: &[u8]) -> Option<Option<(&[u8], FreebsdEnd)>> {
     let start = if front.get(start) == Some(&b'-') { start } else { start + 1 };
     let (decimal, _) = scan::signed(front.get(start..)?)?;
     let args = arguments_before(front.get(..start)?.strip_suffix(b"= ")?)?;
-    // Programs of 32 bits.
+    // 32-bit programs.
     let equal = decimal == hex || (decimal as u32 == hex as u32 && u32::try_from(hex).is_ok());
     Some((rest.is_empty() && equal).then_some((args, FreebsdEnd::Value(decimal))))
 }
 
-/// What is before `)` and at least one blank or tab.
+/// The text before `)` and at least one blank or tab.
 fn arguments_before(text: &[u8]) -> Option<&[u8]> {
     let trimmed = scan::trim_end(text);
     (trimmed.len() < text.len()).then(|| trimmed.strip_suffix(b")"))?
 }
 
-/// The texts between the bare commas, and how many there are.
+/// The texts between the bare commas, and their number.
 pub(super) fn arguments(args: &[u8]) -> ([&[u8]; scan::MAX_ARGS], usize) {
     scan::arguments(args, (b"([{", b")]}"), string)
 }
 
-/// Length of a string with its closing quote, the opening one already taken. A quote inside is not escaped, so only one
-/// that the end of an argument follows closes the string.
+/// Length of a string with its closing quote, without its opening quote. A quote inside is not escaped, so the string
+/// ends at a quote that is followed by the end of an argument.
 fn string(text: &[u8], nested: bool) -> usize {
     let closes = |at: &usize| {
         let rest = text.get(at + 1..).unwrap_or(b"");

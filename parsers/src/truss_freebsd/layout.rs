@@ -1,7 +1,7 @@
-//! Which columns the lines of a capture have, decided from its head.
+//! The columns of the lines of a capture, decided from its head.
 //!
-//! With both times it is always the time first and the duration behind it. A single one that never falls within a
-//! process is the time (`-d`); one that falls is the duration (`-D`).
+//! With two times, the first is the time and the second the duration. A single time that never falls within a process
+//! is the time (`-d`); one that falls is the duration (`-D`).
 
 use super::call::{self, FreebsdEnd};
 use super::notes::{self, FreebsdNote};
@@ -14,7 +14,7 @@ use crate::truss_common::{self, CallText, TrussCall};
 /// Smaller ids are those of processes.
 const FIRST_THREAD: i32 = 100_000;
 
-/// What the ids in front of a line are.
+/// The ids before a line.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FreebsdIds {
     /// There are none.
@@ -34,11 +34,11 @@ pub(super) struct FreebsdLayout {
     pub ids: FreebsdIds,
     /// Number of time columns.
     pub columns: usize,
-    /// The first of them is the time of the return.
+    /// Whether the first of them is the time of the return.
     pub has_stamps: bool,
-    /// Of the times of procfs: signals without a name or an owner, exit statuses as wait gives them.
+    /// From a version that used procfs: signals without a name or an owner, exit statuses as in wait.
     pub is_old: bool,
-    /// Exit statuses may be those of wait: nothing shows a version that prints the plain ones.
+    /// Exit statuses may be those of wait: no line shows that the version prints plain ones.
     pub is_raw: bool,
     /// The capture is a `-c` table.
     pub is_table: bool,
@@ -102,12 +102,12 @@ fn never_falls(events: &[FreebsdSplit<'_>]) -> bool {
     truss_common::never_falls(events.iter().map(|event| ((event.first, event.second), event.times_ns[0])))
 }
 
-/// Which version it was, by what only some write.
+/// The age of the version, by lines that only some versions print.
 #[derive(Default)]
 struct Age {
     old: bool,
     new: bool,
-    asked: Vec<i64>,
+    passed: Vec<i64>,
     reported: Vec<i64>,
 }
 
@@ -120,16 +120,16 @@ impl Age {
             Some(_) => self.new = true,
             None if body.starts_with(b"exit(") => {
                 if let CallText::Call(TrussCall { args, end: FreebsdEnd::Nothing, .. }) = call::read(body) {
-                    self.asked.extend(scan::value(args).map(|(status, _)| status));
+                    self.passed.extend(scan::value(args).map(|(status, _)| status));
                 }
             }
             None => {}
         }
     }
 
-    /// A status that is reported as exit got it is a plain one.
+    /// Whether statuses may be those of wait. A status that is reported as it was passed to exit is a plain one.
     fn is_raw(&self) -> bool {
-        let plain = self.reported.iter().any(|status| *status != 0 && self.asked.contains(status));
+        let plain = self.reported.iter().any(|status| *status != 0 && self.passed.contains(status));
         self.old || !(self.new || plain)
     }
 }

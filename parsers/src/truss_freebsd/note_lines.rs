@@ -59,7 +59,7 @@ pub(super) fn line_of(
         FreebsdNote::Killed(signal) => {
             (LineKind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(&SIGNALS, signal, parsed)))))
         }
-        // Where lines have no thread ids, the threads of a process are one task: it neither begins nor ends here.
+        // Without thread ids, the threads of a process are one task, which neither begins nor ends here.
         FreebsdNote::NewThread(_) | FreebsdNote::ThreadEnded(_) if !layout.has_tids() || !split.prefixed() => {
             (LineKind::Process, None)
         }
@@ -88,7 +88,7 @@ fn signal_line(number: i64, rest: &[u8], parsed: &mut Parsed) -> Line {
     line
 }
 
-/// The status of a process; versions of old print it as wait gives it: 139 is signal 11 with a core, 256 is status 1.
+/// The status of a process. Old versions print the status of wait: 139 is signal 11 with a core dump, 256 is status 1.
 fn exit_status(status: i64, layout: &FreebsdLayout, parsed: &mut Parsed) -> Ended {
     let (signal, has_core) = (status & 0x7f, status & 0x80 != 0);
     match status {

@@ -1,11 +1,11 @@
-//! What truss says beside calls: signals, births, ends, messages.
+//! Lines of truss other than calls: signals, births, ends, messages.
 
 use crate::scan;
 
-/// What such a line is.
+/// Such a line, read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum FreebsdNote<'a> {
-    /// `SIGNAL number`, and what follows.
+    /// `SIGNAL number`, and the text after it.
     Signal(i64, &'a [u8]),
     /// `<new process>`.
     NewProcess,
@@ -17,16 +17,16 @@ pub(super) enum FreebsdNote<'a> {
     Exit(i64),
     /// `process killed, signal = number`.
     Killed(i64),
-    /// `-- UNKNOWN abi SYSCALL number --`, which the line of the call itself follows.
+    /// `-- UNKNOWN abi SYSCALL number --`. The line of the call itself follows.
     Unknown,
-    /// `Process stopped because of:  number`, of the times of procfs.
+    /// `Process stopped because of:  number`, from versions that used procfs.
     OldStop,
     /// `truss: text`.
     Message,
 }
 
 impl FreebsdNote<'_> {
-    /// Whether no other tracer writes such a line.
+    /// Whether only this truss prints such a line.
     pub fn is_sign(&self) -> bool {
         match self {
             FreebsdNote::Signal(_, rest) => rest.starts_with(b" (SIG"),
@@ -35,7 +35,7 @@ impl FreebsdNote<'_> {
     }
 }
 
-/// What a line's body is, if it is no call.
+/// The note in a line's body, if it is one.
 pub(super) fn read(body: &[u8]) -> Option<FreebsdNote<'_>> {
     let all = |text: &[u8]| scan::number(text).filter(|(_, rest)| rest.is_empty()).map(|(value, _)| value);
     let between = |front: &[u8], back: &[u8]| {
@@ -64,13 +64,13 @@ pub(super) fn read(body: &[u8]) -> Option<FreebsdNote<'_>> {
     }
 }
 
-/// A signal behind what the terminal or the program wrote before it on the same line: `^CSIGNAL 2 (SIGINT)`.
+/// A signal after output of the terminal or the program on the same line: `^CSIGNAL 2 (SIGINT)`.
 pub(super) fn signal_inside(body: &[u8]) -> Option<FreebsdNote<'_>> {
     let at = memchr::memmem::rfind(body, b"SIGNAL ")?;
     signal(body.get(at..)?).filter(|note| note.is_sign() || body.get(..at).is_some_and(|front| front == b"^C"))
 }
 
-/// `SIGNAL 20 (SIGCHLD) code=CLD_EXITED pid=4712 uid=1001 status=0`, of old versions `SIGNAL 11`.
+/// `SIGNAL 20 (SIGCHLD) code=CLD_EXITED pid=4712 uid=1001 status=0`; `SIGNAL 11` from old versions.
 fn signal(body: &[u8]) -> Option<FreebsdNote<'_>> {
     let (number, rest) = scan::number(body.strip_prefix(b"SIGNAL ")?)?;
     (rest.is_empty() || rest.starts_with(b" (SIG")).then_some(FreebsdNote::Signal(number, rest))

@@ -1,4 +1,4 @@
-//! Is this text of FreeBSD's truss?
+//! Recognises truss of FreeBSD.
 
 use super::call::{self, FreebsdEnd};
 use super::split::split;
@@ -10,11 +10,11 @@ use crate::truss_common::{CallText, TrussCall};
 /// Lines looked at.
 const MAX_LINES: usize = 2000;
 
-/// What one line says about the question.
+/// What a line shows about the format.
 enum Sign {
-    /// Only this truss writes so.
+    /// Only this truss prints it.
     Yes,
-    /// A call as another tracer writes it.
+    /// A call as another tracer prints it.
     Other,
     /// Nothing.
     Nothing,
@@ -28,7 +28,7 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
         lines += 1;
         has_header |= table::is_header(line);
         has_row |= table::is_row(line);
-        match says(line) {
+        match sign_of(line) {
             Sign::Yes => signs += 1,
             Sign::Other => others += 1,
             Sign::Nothing => {}
@@ -43,7 +43,7 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     }
 }
 
-fn says(line: &[u8]) -> Sign {
+fn sign_of(line: &[u8]) -> Sign {
     let split = split(line, 2);
     match call::read(split.body) {
         CallText::Call(TrussCall { end: FreebsdEnd::Value(_) | FreebsdEnd::Error(_), args, .. })
@@ -59,7 +59,7 @@ fn says(line: &[u8]) -> Sign {
     }
 }
 
-/// `"x", 3`: other tracers put a blank behind a comma between arguments.
+/// `"x", 3`: other tracers print a blank after a comma between arguments.
 fn has_blank_comma(args: &[u8]) -> bool {
     let (found, count) = call::arguments(args);
     let end = found.get(1).filter(|_| count > 1).map_or(0, |second| second.as_ptr() as usize - args.as_ptr() as usize);

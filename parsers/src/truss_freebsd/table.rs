@@ -1,4 +1,5 @@
-//! The table that `truss -c` prints instead of events. Its seconds are wall time, whatever the manual says.
+//! The table that `truss -c` prints instead of events. Its seconds are wall time, although the manual describes them
+//! differently.
 //!
 //! In:   open                    0.000101200      12       3
 //! Out:  open, 12 calls, 3 failed, total 101200 ns
@@ -14,7 +15,7 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     first == b"syscall" && second == b"seconds" && third == b"calls" && fourth == b"errors" && fifth.is_empty()
 }
 
-/// A row or the total: nine decimals tell this table from that of other systems.
+/// A row or the total. Nine decimals distinguish this table from those of other systems.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let [first, second, third, fourth, fifth] = fields(line);
     let total = seconds(first).is_some() && count(second).is_some() && count(third).is_some() && fourth.is_empty();
@@ -22,7 +23,7 @@ pub(super) fn is_row(line: &[u8]) -> bool {
     total || row && !first.first().is_some_and(u8::is_ascii_digit)
 }
 
-/// A line of a capture that is known to be such a table.
+/// A line of a capture that is such a table.
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let [first, second, third, fourth, _] = fields(line);
     let is_rule = first.starts_with(b"---") && line.iter().all(|byte| matches!(byte, b'-' | b' ' | b'\t' | b'\r'));

@@ -4,10 +4,10 @@ use crate::line::NO_NS;
 use crate::scan;
 use crate::truss_common::{CallText, read_call};
 
-/// What stands behind the arguments.
+/// The text after the arguments.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum SolarisEnd<'a> {
-    /// `= value [value]`; [`NO_NS`] for what is not a number.
+    /// `= value [value]`; [`NO_NS`] for a value that is not a number.
     Value(i64, i64),
     /// `Err#number NAME`.
     Error(i64, &'a [u8]),
@@ -19,7 +19,7 @@ pub(super) enum SolarisEnd<'a> {
     Child(i64),
     /// `(returning as new lwp ...) = 0`.
     NewLwp,
-    /// Nothing: a call that does not return to where it was made.
+    /// Nothing: a call that does not return to its caller.
     Nothing,
 }
 
@@ -34,7 +34,7 @@ fn end(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     Some((scan::trim(args), end))
 }
 
-/// A call's name. Calls that truss does not know are `sys#191`.
+/// A call's name. Calls unknown to truss are `sys#191`.
 fn name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'#')))?;
     (end > 0 && !text.first()?.is_ascii_digit()).then(|| text.split_at(end))
@@ -56,12 +56,12 @@ fn born(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     Some((b"", if end == SolarisEnd::NewLwp { end } else { SolarisEnd::Child(value) }))
 }
 
-/// Arguments may hold parentheses, so the result is looked for from the right.
+/// Arguments may contain parentheses, so the result is searched for from the right.
 fn returned(inside: &[u8]) -> Option<(&[u8], SolarisEnd<'_>)> {
     memchr::memrchr_iter(b')', inside).find_map(|at| {
         let (args, tail) = (inside.get(..at)?, inside.get(at + 1..)?);
         let end = ending(tail)?;
-        // Cut behind an inner parenthesis: `fcntl(4, F_SETFL, (no flags)`.
+        // Cut after an inner parenthesis: `fcntl(4, F_SETFL, (no flags)`.
         (end != SolarisEnd::Nothing || is_balanced(args)).then_some((args, end))
     })
 }
@@ -112,7 +112,7 @@ fn error(text: &[u8]) -> Option<SolarisEnd<'_>> {
     is_whole.then_some(SolarisEnd::Error(number, name))
 }
 
-/// Calls whose strings are buffers: two characters for each byte, quotes not escaped.
+/// Calls whose strings are buffers: two characters for each byte, and quotes not escaped.
 fn shows_buffer(name: &[u8]) -> bool {
     const CALLS: [&[u8]; 12] = [
         b"read",
@@ -131,18 +131,18 @@ fn shows_buffer(name: &[u8]) -> bool {
     CALLS.contains(&name)
 }
 
-/// The texts between the commas, and how many there are.
+/// The texts between the commas, and their number.
 pub(super) fn arguments<'a>(name: &[u8], args: &'a [u8]) -> ([&'a [u8]; scan::MAX_ARGS], usize) {
     let buffers = shows_buffer(name);
     scan::arguments(args, (b"([{", b")]}"), |text, _| string(text, buffers))
 }
 
-/// Length of a string with its closing quote, the opening one already taken.
+/// Length of a string with its closing quote, without its opening quote.
 fn string(text: &[u8], is_buffer: bool) -> usize {
     if is_buffer {
-        // A quote that begins a pair ends the string: no byte is shown so.
+        // A quote that begins a pair ends the string, because no byte is printed like that.
         let pairs = text.chunks(2).position(|pair| pair.first() == Some(&b'"'));
-        // Folded blanks break the pairs up; then the last quote must do.
+        // Folded blanks break up the pairs. Then the last quote must end the string.
         let folded = || memchr::memrchr(b'"', text).unwrap_or(text.len());
         return pairs.map_or_else(folded, |pairs| pairs * 2).saturating_add(1);
     }

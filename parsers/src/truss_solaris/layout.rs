@@ -1,8 +1,8 @@
-//! Which columns the lines of a capture have, decided from its head.
+//! The columns of the lines of a capture, decided from its head.
 //!
-//! truss prints up to three columns of the same look, in the order of `-d`, `-D`, `-E`, those that were asked for.
-//! What one or two of them are is told by the numbers themselves: `-d` never falls, `-D` is the difference of
-//! successive `-d` of an LWP, and `-E`, being CPU time, is nearly always zero.
+//! truss prints up to three columns of the same form, in the order of `-d`, `-D`, `-E`, as far as requested. With one
+//! or two columns, their numbers show what they are: `-d` never falls, `-D` is the difference of successive `-d` of an
+//! LWP, and `-E`, being CPU time, is nearly always zero.
 
 use super::split::{SolarisSplit, split};
 use super::{call, notes, table};
@@ -24,13 +24,13 @@ pub(super) enum SolarisColumn {
 /// The layout of a capture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct SolarisLayout {
-    /// The time columns, as many as [`SolarisLayout::count`] says.
+    /// The time columns; [`SolarisLayout::count`] is their number.
     pub columns: [SolarisColumn; 3],
     /// Number of time columns.
     pub count: usize,
-    /// Whether events have a process id in front.
+    /// Whether events begin with a process id.
     pub has_pids: bool,
-    /// Whether some events have the number of an LWP in front.
+    /// Whether some events begin with the number of an LWP.
     pub has_lwps: bool,
     /// The capture is a `-c` table.
     pub is_table: bool,
@@ -39,12 +39,12 @@ pub(super) struct SolarisLayout {
 }
 
 impl SolarisLayout {
-    /// The time columns there are.
+    /// The time columns in use.
     pub fn columns(&self) -> &[SolarisColumn] {
         self.columns.get(..self.count).unwrap_or(&self.columns)
     }
 
-    /// Whether there is this one.
+    /// Whether there is this column.
     pub fn has(&self, column: SolarisColumn) -> bool {
         self.columns().contains(&column)
     }
@@ -62,7 +62,7 @@ pub(super) fn of(head: Head<'_>) -> SolarisLayout {
             events.push(split);
         }
     }
-    // Notices and lines of other writers carry none, so any number of columns beats zero.
+    // Notices and lines of other writers have no columns, so any number of columns beats zero.
     let count = (1..4).filter(|&count| with_times[count] > 0).max_by_key(|&count| with_times[count]).unwrap_or(0);
     let has_pids = events.iter().filter(|event| event.pid >= 0).count() * 2 > events.len();
     let has_lwps = events.iter().any(|event| event.lwp >= 0);
@@ -73,7 +73,7 @@ pub(super) fn of(head: Head<'_>) -> SolarisLayout {
 }
 
 fn is_event(body: &[u8]) -> bool {
-    // Of `-u`: differences count from these lines as from any other.
+    // Function lines of `-u`: differences count from them as from any other event.
     let is_function = body.starts_with(b"-> ") || body.starts_with(b"<- ");
     is_function || matches!(call::read(body), CallText::Call(_)) || notes::event(body, &mut Parsed::default()).is_some()
 }
@@ -104,7 +104,7 @@ fn never_falls(events: &[SolarisSplit<'_>]) -> bool {
     truss_common::never_falls(events.iter().map(|event| ((event.pid, event.lwp), event.times_ns[0])))
 }
 
-/// Whether the second column is the difference of the first: compared where there is a difference.
+/// Whether the second column is the difference of the first, for all events where the first changes.
 fn is_difference(events: &[SolarisSplit<'_>]) -> bool {
     let (mut fits, mut pairs) = (0, 0);
     for (before, event) in successive(events) {
@@ -114,12 +114,13 @@ fn is_difference(events: &[SolarisSplit<'_>]) -> bool {
             fits += usize::from(since_ns == event.times_ns[1]);
         }
     }
-    // Of a single event: the first difference of an LWP counts from the base.
+    // With a single event per LWP: the first difference counts from the base.
     let is_first = || events.iter().all(|event| event.times_ns[0] == event.times_ns[1]);
     if pairs == 0 { is_first() } else { fits * 2 >= pairs }
 }
 
-/// No call uses the processor for a second without a stop; and most use too little to be seen.
+/// Whether a column can be CPU time: no call uses the processor for a second without a stop, and most use too little to
+/// be visible.
 fn is_cpu(events: &[SolarisSplit<'_>]) -> bool {
     let zeros = events.iter().filter(|event| event.times_ns[0] == 0).count();
     let longest_ns = events.iter().map(|event| event.times_ns[0]).max().unwrap_or(0);

@@ -1,4 +1,4 @@
-//! What truss says beside calls: signals, faults, siginfo, arguments, verbose lines, messages.
+//! Lines of truss other than calls: signals, faults, siginfo, arguments, verbose lines, messages.
 
 use super::split::SolarisSplit;
 use crate::format::Parsed;
@@ -62,7 +62,7 @@ pub(super) fn wait_status(status: i64, parsed: &mut Parsed) -> Option<Ended> {
     }
 }
 
-/// Signals that by default do not end a process: they are ignored, stop it, or let it go on.
+/// Signals that do not end a process by default: they are ignored, or stop or continue it.
 const HARMLESS: [&str; 18] = [
     "SIGCLD",
     "SIGCHLD",
@@ -84,7 +84,7 @@ const HARMLESS: [&str; 18] = [
     "SIGINFO",
 ];
 
-/// A line that is an event of its own but no call.
+/// A line that is an event of its own, but not a call.
 pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     if let Some(rest) = body.strip_prefix(b"Received signal #") {
         let mut line = signal(rest, LineKind::Signal, parsed)?;
@@ -105,11 +105,11 @@ pub(super) fn event(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         line.extra = parsed.keep(Extra::Stopped(false));
         return Some(line);
     }
-    // Not counted as a signal: the signal that a fault brings has its own line.
+    // Not counted as a signal: the signal of a fault has its own line.
     signal(body.strip_prefix(b"Incurred fault #")?, LineKind::Process, parsed)
 }
 
-/// `2, SIGINT, in pollsys() [default]`: the name, as operation what becomes of it, as target the call that it broke.
+/// `2, SIGINT, in pollsys() [default]`: the name; the action as operation; the interrupted call as target.
 fn signal(text: &[u8], kind: LineKind, parsed: &mut Parsed) -> Option<Line> {
     let (_, rest) = scan::number(text)?;
     let rest = scan::skip_blanks(rest.strip_prefix(b",")?);
@@ -124,7 +124,7 @@ fn signal(text: &[u8], kind: LineKind, parsed: &mut Parsed) -> Option<Line> {
     Some(line)
 }
 
-/// A line that belongs to the event before it, if its words say so whatever the capture's layout.
+/// A line that belongs to the event before it, whatever the capture's layout.
 pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     let mut line = Line::of(LineKind::Continuation);
     if let Some(rest) = body.strip_prefix(b"siginfo: ") {
@@ -137,7 +137,7 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
         return Some(line);
     }
     if let Some(rest) = body.strip_prefix(b"psargs:") {
-        // Of a process that was running already: nothing else names its program.
+        // A process that was running already: no other line names its program.
         let words = scan::trim(rest);
         let path = words.split(|&byte| byte == b' ').next().unwrap_or(words);
         let (path, argv) = (parsed.texts.add(path), parsed.texts.add(words));
@@ -160,7 +160,7 @@ pub(super) fn continuation(body: &[u8], parsed: &mut Parsed) -> Option<Line> {
     starts.iter().any(|words| body.starts_with(words)).then_some(line)
 }
 
-/// `fd=7  ev=POLLRDNORM rev=POLLRDNORM` behind a poll: kept if this descriptor ended it.
+/// `fd=7  ev=POLLRDNORM rev=POLLRDNORM` after a poll: stored if this descriptor ended the poll.
 fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let Ok(fd) = i32::try_from(fd) else { return };
     let Some(at) = memchr::memmem::find(rest, b" rev=") else { return };
@@ -184,7 +184,7 @@ pub(super) fn base_ns(line: &[u8]) -> Option<i64> {
     Some(scan::seconds(scan::skip_blanks(rest))?.0)
 }
 
-/// What truss says about itself, or about a process that it lost.
+/// A message of truss about itself, or about a process that it lost.
 pub(super) fn message(split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
     let body = split.body;
     if body == b"*** process killed ***" {

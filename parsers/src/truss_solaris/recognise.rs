@@ -1,4 +1,4 @@
-//! Is this text of Solaris or illumos truss?
+//! Recognises truss of Solaris and illumos.
 
 use super::call::{self, SolarisEnd};
 use super::split::split;
@@ -7,15 +7,15 @@ use crate::format::{Head, Parsed, Recognition};
 use crate::scan;
 use crate::truss_common::{CallText, TrussCall};
 
-/// What one line says about the question.
+/// What a line shows about the format.
 enum Sign {
-    /// Only this truss writes so.
+    /// Only this truss prints it.
     Yes,
-    /// Another tracer writes so.
+    /// Another tracer prints it.
     No,
-    /// Has the look of this truss.
+    /// It looks like this truss.
     Fits,
-    /// A call, as many tracers write it.
+    /// A call as many tracers print it.
     Weak,
     /// Nothing.
     Nothing,
@@ -26,7 +26,7 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     let (mut lines, mut fits, mut weak, mut has_sign) = (0usize, 0usize, 0usize, false);
     for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()) {
         lines += 1;
-        match says(line) {
+        match sign_of(line) {
             Sign::No => return Recognition::No,
             Sign::Yes => has_sign = true,
             Sign::Fits => fits += 1,
@@ -46,7 +46,7 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     }
 }
 
-fn says(line: &[u8]) -> Sign {
+fn sign_of(line: &[u8]) -> Sign {
     if is_foreign_sign(line) {
         return Sign::No;
     }
@@ -58,14 +58,14 @@ fn says(line: &[u8]) -> Sign {
         return Sign::Yes;
     }
     match call::read(split.body) {
-        CallText::Call(call) => says_call(&call, line, split.prefixed || split.columns > 0),
+        CallText::Call(call) => sign_of_call(&call, line, split.prefixed || split.columns > 0),
         _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => Sign::Weak,
         _ if split.prefixed => Sign::Weak,
         _ => Sign::Nothing,
     }
 }
 
-fn says_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8], has_columns: bool) -> Sign {
+fn sign_of_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8], has_columns: bool) -> Sign {
     // ltrace marks system calls.
     if call.name.starts_with(b"SYS_") || is_aix_call(call, line) {
         return Sign::No;
@@ -88,13 +88,13 @@ fn says_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8], has_columns: boo
 const AIX_NAMES: [&[u8]; 9] =
     [b"kread", b"kwrite", b"kopen", b"kioctl", b"kfork", b"kfcntl", b"klseek", b"kwaitpid", b"__loadx"];
 
-/// AIX has two blanks before the error's name, and names of its own.
+/// AIX prints two blanks before the name of an error, and has its own call names.
 fn is_aix_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8]) -> bool {
     let is_error = matches!(call.end, SolarisEnd::Error(..));
     AIX_NAMES.contains(&call.name) || (is_error && (call.name == b"statx" || has_two_blanks_in_error(line)))
 }
 
-/// Whether only truss of AIX writes such a line: a call, or a row of its table.
+/// Whether only truss of AIX prints such a line: a call, or a row of its table.
 pub(crate) fn is_aix(line: &[u8]) -> bool {
     let line = scan::trim_end(line);
     match call::read(split(line, 3).body) {
@@ -103,7 +103,7 @@ pub(crate) fn is_aix(line: &[u8]) -> bool {
     }
 }
 
-/// A row of a table tells nothing of whose it is, but FreeBSD's have nine decimals.
+/// A row of a table alone does not show its system, but FreeBSD's rows have nine decimals.
 fn table_of_three_decimals(line: &[u8]) -> bool {
     let time = line.strip_prefix(b"usr time:").or_else(|| line.strip_prefix(b"sys totals:"));
     let digits = time.and_then(|text| memchr::memchr(b'.', text).and_then(|at| text.get(at + 1..)));
@@ -111,7 +111,7 @@ fn table_of_three_decimals(line: &[u8]) -> bool {
         && digits.and_then(scan::number).is_some_and(|(_, rest)| rest.len() + 3 >= digits.map_or(0, <[u8]>::len))
 }
 
-/// Whether another tracer writes such a line.
+/// Whether another tracer prints such a line.
 pub(crate) fn is_foreign_sign(line: &[u8]) -> bool {
     let text = scan::skip_blanks(line);
     let is_dtruss = memchr::memmem::find(text, b"SYSCALL(args)").is_some() && text.ends_with(b"= return");
@@ -133,7 +133,7 @@ fn has_two_blanks_in_error(line: &[u8]) -> bool {
     line.get(at + 4..).and_then(scan::number).is_some_and(|(_, rest)| rest.starts_with(b"  "))
 }
 
-/// Hexadecimal with eight upper-case digits or more, outside of strings.
+/// Hexadecimal with eight or more upper-case digits, outside strings.
 fn has_wide_hex(line: &[u8]) -> bool {
     let (front, back) = match (memchr::memchr(b'"', line), memchr::memrchr(b'"', line)) {
         (Some(first), Some(last)) => {

@@ -1,10 +1,10 @@
-//! What stands in front of a line's body: prefix and time columns.
+//! The columns before a line's body: prefix and times.
 
 use crate::line::NO_ID;
 use crate::scan;
 use crate::truss_common::{ends_column, id, prefixes_inside, time_columns};
 
-/// A line cut into its columns.
+/// A line, split into its columns.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct SolarisSplit<'a> {
     /// Process id, [`NO_ID`] if not printed.
@@ -13,17 +13,17 @@ pub(super) struct SolarisSplit<'a> {
     pub lwp: i32,
     /// Whether there is a prefix.
     pub prefixed: bool,
-    /// The time columns, as many as [`SolarisSplit::columns`] says.
+    /// The time columns; [`SolarisSplit::columns`] is their number.
     pub times_ns: [i64; 3],
-    /// How many time columns there are.
+    /// The number of time columns.
     pub columns: usize,
-    /// Whether blanks stand before the body.
+    /// Whether there are blanks before the body.
     pub indented: bool,
     /// The rest, without blanks at either end.
     pub body: &'a [u8],
 }
 
-/// Cut a line that has at most `columns` time columns.
+/// Split a line that has up to `columns` time columns.
 pub(super) fn split(line: &[u8], columns: usize) -> SolarisSplit<'_> {
     let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
     let text = scan::skip_blanks(line);
@@ -33,7 +33,7 @@ pub(super) fn split(line: &[u8], columns: usize) -> SolarisSplit<'_> {
     }
 }
 
-/// The same for a line whose prefix stands behind output of the program: what begins at the first prefix inside.
+/// The same for a line whose prefix follows output of the program: the text from each prefix inside.
 ///
 /// ```text
 /// please wait... 4711:    execve("/bin/true", 0x08047B5C, 0x08047B64)  argc = 1
@@ -52,7 +52,7 @@ fn after_prefix(pid: i32, lwp: i32, prefixed: bool, text: &[u8], max: usize) -> 
     SolarisSplit { pid, lwp, prefixed, times_ns, columns, indented, body: scan::trim(rest) }
 }
 
-/// `pid:`, `pid/lwp:`, `/lwp:`, each with `@tid` if wanted, and a blank or tab behind it; `pid: tid:` on AIX.
+/// `pid:`, `pid/lwp:`, `/lwp:`, each optionally with `@tid`, and a blank or tab after it; `pid: tid:` on AIX.
 fn prefix(text: &[u8]) -> Option<(i32, i32, &[u8])> {
     let (pid, rest) = id(text).unwrap_or((NO_ID, text));
     let (lwp, rest) = match rest.strip_prefix(b"/") {
@@ -74,7 +74,7 @@ fn prefix(text: &[u8]) -> Option<(i32, i32, &[u8])> {
     }
 }
 
-/// Seconds with exactly four decimals, and a blank or nothing behind them.
+/// Seconds with exactly four decimals, and a blank or nothing after them.
 fn stamp(text: &[u8]) -> Option<(i64, &[u8])> {
     let (time_ns, digits, rest) = scan::seconds(text)?;
     (digits == 4 && ends_column(rest)).then_some((time_ns, rest))

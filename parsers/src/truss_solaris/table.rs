@@ -19,13 +19,13 @@ fn is_header(text: &[u8]) -> bool {
     first == b"syscall" && second == b"seconds" && third == b"calls"
 }
 
-/// The name of the call that a row is about.
+/// The name of the call in a row.
 pub(super) fn row_name(line: &[u8]) -> Option<&[u8]> {
     let [first, second, third, ..] = fields(scan::trim(line));
     (seconds(second).is_some() && count(third).is_some()).then_some(first)
 }
 
-/// A line of a capture that is known to be such a table.
+/// A line of a capture that is such a table.
 pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     let text = scan::trim(line);
     let [first, second, third, fourth, fifth] = fields(text);
@@ -47,7 +47,7 @@ pub(super) fn read(line: &[u8], parsed: &mut Parsed) -> Line {
     Line::of(if is_rule || is_total || is_count { LineKind::SummaryTable } else { LineKind::Foreign })
 }
 
-/// Whole seconds of zero are left out: `.003`.
+/// Seconds; a zero before the point is not printed: `.003`.
 fn seconds(field: &[u8]) -> Option<i64> {
     let (time_ns, rest) = match field.strip_prefix(b".") {
         Some(digits) => {

@@ -99,7 +99,7 @@ pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str)
 }
 
 /// The texts of a format are given to it, those of others are not, and of nothing it does not know yet.
-pub fn told_apart(format: &dyn Format, own: &[&str], others: &[&str]) {
+pub fn check_recognition(format: &dyn Format, own: &[&str], others: &[&str]) {
     let head = |text| Head { bytes: str::as_bytes(text), complete: true };
     for text in own {
         assert_eq!(parsers::recognise(head(text)).map(Format::name), Some(format.name()), "{text}");

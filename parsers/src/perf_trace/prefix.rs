@@ -1,14 +1,14 @@
-//! What stands in front of a line's body: time, duration, thread.
+//! The columns before a line's body: time, duration, thread.
 
 use crate::line::{NO_ID, NO_NS};
 use crate::scan;
 
-/// The kernel keeps 15 bytes of a name; those of its own threads are longer.
+/// The kernel stores 15 bytes of a name; those of its own threads are longer.
 const MAX_COMM_BYTES: usize = 64;
 
-/// A line cut into its columns.
+/// A line, split into its columns.
 pub(super) struct PerfPrefix<'a> {
-    /// Entry of the call, [`NO_NS`] for `?`.
+    /// Entry of the call; [`NO_NS`] for `?`.
     pub start_ns: i64,
     /// Duration, [`NO_NS`] while unknown.
     pub dur_ns: i64,
@@ -16,16 +16,16 @@ pub(super) struct PerfPrefix<'a> {
     pub comm: &'a [u8],
     /// Thread id, [`NO_ID`] if not printed.
     pub tid: i32,
-    /// What follows the time columns.
+    /// The text after the time columns.
     pub rest: &'a [u8],
-    /// The rest behind the thread.
+    /// The rest after the thread.
     pub body: PerfBody<'a>,
 }
 
-/// What a line tells.
+/// The kind of a line.
 #[derive(Clone, Copy)]
 pub(super) enum PerfBody<'a> {
-    /// A call: its name and what follows the parenthesis.
+    /// A call: its name, and the text after the parenthesis.
     Call(&'a [u8], &'a [u8]),
     /// The end of a call that was interrupted.
     Continued(&'a [u8], &'a [u8]),
@@ -33,12 +33,12 @@ pub(super) enum PerfBody<'a> {
     Other(&'a [u8]),
 }
 
-/// Cut a line; `None` if it has not the form.
-pub(super) fn front(line: &[u8]) -> Option<PerfPrefix<'_>> {
+/// Split a line; `None` if it does not have this form.
+pub(super) fn read(line: &[u8]) -> Option<PerfPrefix<'_>> {
     let (start_ns, rest) = time(scan::skip_blanks(line))?;
     let rest = rest.strip_prefix(b" ")?;
     let inside = rest.strip_prefix(b"(");
-    // Tracepoints alone have no column for the duration.
+    // Only tracepoints have no column for the duration.
     let (dur_ns, rest) = inside.map_or(Some((NO_NS, rest)), duration)?;
     let (comm, tid, body) = thread(rest)?;
     (inside.is_some() || matches!(body, PerfBody::Other(_))).then_some(PerfPrefix {
@@ -51,7 +51,7 @@ pub(super) fn front(line: &[u8]) -> Option<PerfPrefix<'_>> {
     })
 }
 
-/// Whether a text begins as a line does, wherever it was cut.
+/// Whether a text begins like a line, wherever it was cut.
 pub(super) fn begins(line: &[u8]) -> bool {
     let text = scan::skip_blanks(line);
     let indented = text.len() < line.len() || text.len() > 10;
@@ -74,7 +74,7 @@ fn milliseconds(text: &[u8]) -> Option<(i64, &[u8])> {
     is_exact.then_some((ns, after))
 }
 
-/// ` 3.073 ms): ` or blanks, behind the opening parenthesis.
+/// ` 3.073 ms): ` or blanks, after the opening parenthesis.
 fn duration(inside: &[u8]) -> Option<(i64, &[u8])> {
     let text = scan::skip_blanks(inside);
     if let Some(rest) = text.strip_prefix(b"): ") {
@@ -84,7 +84,7 @@ fn duration(inside: &[u8]) -> Option<(i64, &[u8])> {
     Some((dur_ns, rest.strip_prefix(b" ms): ")?))
 }
 
-/// `sh/28645 `, `28645 ` or nothing. A name may hold blanks and slashes, so what follows decides.
+/// `sh/28645 `, `28645 ` or nothing. A name may contain blanks and slashes, so the text after it decides.
 fn thread(text: &[u8]) -> Option<(&[u8], i32, PerfBody<'_>)> {
     let near = text.get(..MAX_COMM_BYTES).unwrap_or(text);
     let named = memchr::memchr_iter(b'/', near).find_map(|slash| {
@@ -117,7 +117,7 @@ fn body(text: &[u8]) -> Option<PerfBody<'_>> {
     if matches!(name, b"minfault" | b"majfault") {
         return rest.starts_with(b" [").then_some(PerfBody::Other(name));
     }
-    // `sched:sched_switch(…)`, and `sched:sched_switch:…` of old versions.
+    // `sched:sched_switch(…)`, and `sched:sched_switch:…` from old versions.
     let (event, after) = scan::name(rest.strip_prefix(b":")?)?;
     let whole = text.get(..name.len() + 1 + event.len())?;
     after.first().is_some_and(|byte| matches!(byte, b'(' | b':')).then_some(PerfBody::Other(whole))
