@@ -7,7 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -24,13 +23,6 @@ def captures_of_samples() -> list[Path]:
     """The captures in samples/, without the files that explain and make them."""
     kinds = {".strace", ".truss", ".dtruss", ".kdump", ".log"}
     return sorted(file for file in SAMPLES.glob("*/*") if kinds & set(file.suffixes))
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Use one cache for all tests, apart from the user's: the rules are compiled once."""
-    cache = TemporaryDirectory(prefix="tracealyze-cache-")
-    config.add_cleanup(cache.cleanup)
-    os.environ["XDG_CACHE_HOME"] = cache.name
 
 
 @pytest.fixture(autouse=True)

@@ -12,8 +12,6 @@ from pathlib import Path
 import pytest
 from conftest import ROOT, SAMPLES
 
-from tracealyze.findings.rule_set import rules
-
 PACKAGE = ROOT / "tracealyze"
 
 # Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
@@ -91,15 +89,15 @@ def test_rules_and_parsers_are_not_imported(name: str) -> None:
     assert not {"rules", "parsers"} & {other.split(".")[0] for other in imported(MODULES[name])}
 
 
-def test_summarize_does_not_load_unused_modules() -> None:
-    # The grammar is needed once, to compile the rules.
-    rules()
-    heavy = {"pandas", "numpy", "pyarrow", "pyparsing", "pydantic", "rich.console"}
+def test_summarize_does_not_load_unused_modules(tmp_path: Path) -> None:
+    heavy = {"pandas", "numpy", "pyarrow", "pyparsing", "tomllib", "pydantic", "rich.console"}
     program = (
         "import sys; from tracealyze.cli import main\n"
         f"sys.argv = ['tracealyze', 'summarize', {str(SAMPLES / 'ssh-login' / 'ssh-login.truss')!r}]\n"
         "try: main()\n"
         f"except SystemExit: print(sorted({heavy!r} & set(sys.modules)), file=sys.stderr)\n"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, encoding="utf-8", check=True, cwd=tmp_path
+    )
     assert done.stderr.strip() == "[]"

@@ -1,23 +1,22 @@
-"""Rule files: mistakes are said with their place, own rules have the same powers, and all are made ready once."""
+"""Rule files: mistakes are reported with their place, users' rules can do all that packaged ones can."""
 
 from __future__ import annotations
 
-import json
-import os
 import re
 import subprocess
 import sys
 from collections.abc import Callable
-from functools import partial
 from pathlib import Path
 
 import pytest
 
 import tracealyze
 from tracealyze.errors import WrongUsage
-from tracealyze.findings import rule_cache
-from tracealyze.findings.rule_file import PLACEHOLDERS, facts_of
-from tracealyze.findings.rule_set import PACKAGED, chosen, rules
+from tracealyze.findings import rule_set
+from tracealyze.findings.compile_rules import compiled_text
+from tracealyze.findings.compiled_rules import COMPILED, PACKAGED
+from tracealyze.findings.rule_file import PLACEHOLDERS
+from tracealyze.findings.rule_set import chosen, rules
 
 RULE = """\
 code = "MINE001"
@@ -145,7 +144,7 @@ def test_a_rule_of_the_same_name_takes_the_place_of_the_packages(own: Write) -> 
 
 def test_two_rules_with_one_code_are_a_mistake(own: Write) -> None:
     own()
-    with pytest.raises(WrongUsage, match="MINE001 is the code of"):
+    with pytest.raises(WrongUsage, match="MINE001 is already the code of"):
         rules(own(name="other"))
 
 
@@ -171,59 +170,24 @@ def test_rules_are_chosen_by_name_code_or_its_beginning() -> None:
         chosen(everything, [], ["fixd-sleep"])
 
 
-def in_another_process(cache: Path | str) -> str:
-    program = (
-        "import sys; from tracealyze.findings.rule_set import rules\n"
-        "known = rules(); print('pyparsing' in sys.modules, len(known))"
-    )
-    environment = os.environ | {"XDG_CACHE_HOME": str(cache)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
-    assert done.stderr == ""
-    return done.stdout
+def test_compiled_rules_are_current() -> None:
+    assert COMPILED.read_text(encoding="ascii") == compiled_text(), "rule files were edited: run `make rules`"
 
 
-def test_rules_are_made_ready_once(tmp_path: Path) -> None:
-    first, second = in_another_process(tmp_path), in_another_process(tmp_path)
-    assert [first.split()[0], second.split()[0]] == ["True", "False"]
-    assert first.split()[1] == second.split()[1]
-    [kept] = (tmp_path / "tracealyze").iterdir()
-    assert kept.name.startswith("rules-")
-    # What was kept is what the files say.
-    facts = [facts_of(file, f"rules/{file.name}") for file in sorted(PACKAGED.glob("*.toml"))]
-    assert json.loads(kept.read_text()) == json.loads(json.dumps(facts))
+def test_edited_packaged_rule_is_parsed_again(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    for file in PACKAGED.glob("*.toml"):
+        text = file.read_text(encoding="utf-8")
+        edited = re.sub(r"(?m)^title = .*", 'title = "Edited"', text) if file.name == "hot-loop.toml" else text
+        (tmp_path / file.name).write_text(edited, encoding="utf-8")
+    monkeypatch.setattr(rule_set, "PACKAGED", tmp_path)
+    changed = {rule.name for rule in rules.__wrapped__() if rule.title == "Edited"}
+    assert changed == {"hot-loop"}
 
 
-@pytest.mark.parametrize("damage", ["", "{", '{"a": 1}', "\x00"])
-def test_a_damaged_cache_is_made_anew(damage: str, tmp_path: Path) -> None:
-    in_another_process(tmp_path)
-    [kept] = (tmp_path / "tracealyze").iterdir()
-    kept.write_text(damage)
-    assert in_another_process(tmp_path).startswith("True")
-    assert in_another_process(tmp_path).startswith("False")
-
-
-def test_a_cache_that_cannot_be_written_is_no_trouble(tmp_path: Path) -> None:
-    blocked = tmp_path / "file"
-    blocked.write_text("")
-    assert in_another_process(blocked).startswith("True")
-    assert in_another_process("relative").split()[1]
-
-
-def test_another_content_is_another_entry_and_old_ones_go(
-    own: Write, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    made = []
-
-    def read(file: Path) -> list[rule_cache.Facts]:
-        made.append(file)
-        return [facts_of(file, "own")]
-
-    for number in range(20):
-        file = own("Read less.", f"Read {number} less.") / "slow-read.toml"
-        rule_cache.compiled([file], partial(read, file))
-    assert len(made) == 20
-    assert len(list((tmp_path / "cache" / "tracealyze").iterdir())) <= 8
+def test_packaged_rules_need_no_parser() -> None:
+    program = "import sys; from tracealyze.findings.rule_set import rules; rules(); print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert not {"pyparsing", "tomllib"} & set(done.stdout.split())
 
 
 WHOLE = """\

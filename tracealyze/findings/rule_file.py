@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from string import Formatter
 from typing import Any
 
 from tracealyze import expression, units
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
-from tracealyze.findings.rule_cache import Facts
+from tracealyze.findings.compiled_rules import ParsedRule
 
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")
@@ -52,22 +51,22 @@ _EXAMPLE = ("name", "findings", "format", "trace", "sample", "n_from", "iteratio
 _WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
 
 
-def facts_of(file: Path, shown: str) -> Facts:
-    """What a file says, and its expressions as forms. `shown` is what messages call it."""
+def parsed_rule(content: bytes, name: str, origin: str) -> ParsedRule:
+    """The rule in the content of a file, checked. `origin` is what messages call the file.
+
+    Raises `WrongUsage` with the file, the key and the place of a mistake."""
     import tomllib
 
     try:
-        table = tomllib.loads(file.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise WrongUsage(f"{shown}: cannot be read: {error.strerror or error}.") from error
+        table = tomllib.loads(content.decode())
     except ValueError as error:
-        raise WrongUsage(f"{shown}: {error}.") from error
-    check = _Check(shown, table)
+        raise WrongUsage(f"{origin}: {error}.") from error
+    check = _Check(origin, table)
     check.keys()
     check.values()
     check.columns()
     check.messages()
-    return {"name": file.stem, "origin": shown, "table": table, "forms": check.forms()}
+    return {"name": name, "origin": origin, "table": table, "forms": check.forms()}
 
 
 class _Check:
@@ -189,9 +188,9 @@ class _Check:
         if counts and (name not in columns or columns[name].kind != "number"):
             raise self.wrong(key, f"{{{name}:{noun}}} counts, and {name} is no number.")
 
-    def forms(self) -> Facts:
+    def forms(self) -> dict[str, Any]:
         """What the expressions mean."""
-        forms: Facts = {"impact": [self._bound(bound) for bound in self._bounds()]}
+        forms: dict[str, Any] = {"impact": [self._bound(bound) for bound in self._bounds()]}
         for key in ("where", "keep"):
             if self.table.get(key):
                 origin, grouped = f"{self.shown}, {key}", key == "keep"

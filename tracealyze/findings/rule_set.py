@@ -11,11 +11,7 @@ from typing import Any
 
 from tracealyze import units
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.findings import rule_cache
-from tracealyze.findings.rule_cache import Facts
-
-PACKAGED = Path(__file__).parent.parent / "rules"
-"""The rules that come with the package."""
+from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRule, compiled_rules, digest
 
 
 @dataclass(frozen=True)
@@ -115,42 +111,56 @@ class Rule:
     """What its expressions mean: where, keep, and both bounds of the impact."""
 
 
-def _rule(facts: Facts) -> Rule:
-    """A rule from what its file says."""
-    said = dict(facts["table"])
-    said["excluded"] = said.pop("except", {})
-    said["examples"] = tuple(Example(**example) for example in said.pop("example", ()))
-    said["at_least"] = AtLeast.of(said.get("at_least", {}))
-    said["words"] = {key: [part] if isinstance(part, str) else part for key, part in said.get("words", {}).items()}
-    said["group"] = tuple(said.get("group", ()))
-    said["impact"] = tuple(said.get("impact", (0.0, 1.0)))
-    return Rule(**said, name=facts["name"], origin=facts["origin"], forms=facts["forms"])
-
-
 @cache
 def rules(*folders: Path) -> tuple[Rule, ...]:
-    """The rules of the package and those of these folders, by code. One of the same name takes the place of another."""
-    found = {rule.name: rule for folder in (PACKAGED, *folders) for rule in _of(folder)}
+    """The packaged rules and those of these folders, by code. A rule replaces an earlier one of the same name."""
+    found = [*_rules_in(PACKAGED, compiled_rules()), *(rule for folder in folders for rule in parsed_rules(folder))]
+    by_name = {rule.name: rule for rule in found}
     codes: dict[str, Rule] = {}
-    for rule in found.values():
+    for rule in by_name.values():
         other = codes.setdefault(rule.code, rule)
         if other is not rule:
-            raise WrongUsage(f"{rule.origin}, code: {rule.code} is the code of {other.name} ({other.origin}) already.")
-    return tuple(sorted(found.values(), key=lambda rule: rule.code))
+            raise WrongUsage(f"{rule.origin}, code: {rule.code} is already the code of {other.name} ({other.origin}).")
+    return tuple(sorted(by_name.values(), key=lambda rule: rule.code))
 
 
-def _of(folder: Path) -> list[Rule]:
+def parsed_rules(folder: Path) -> list[Rule]:
+    """The rules of a folder, parsed from their files. Raises `WrongUsage` for mistakes in them."""
+    return _rules_in(folder, {})
+
+
+def _rules_in(folder: Path, compiled: Mapping[str, CompiledRule]) -> list[Rule]:
     files = sorted(folder.glob("*.toml"))
     if not files:
         problem = "no rules (*.toml) in this folder" if folder.is_dir() else "no such folder of rules"
         raise WrongUsage(f"{folder}: {problem}.")
+    return [_rule(_parsed(file, compiled.get(file.name))) for file in files]
 
-    def read() -> list[Facts]:
-        from tracealyze.findings.rule_file import facts_of
 
-        return [facts_of(file, f"rules/{file.name}" if folder == PACKAGED else str(file)) for file in files]
+def _parsed(file: Path, compiled: CompiledRule | None) -> ParsedRule:
+    """The compiled rule, or the parsed file if that differs from what was compiled."""
+    origin = f"rules/{file.name}" if file.parent == PACKAGED else str(file)
+    try:
+        content = file.read_bytes()
+    except OSError as error:
+        raise WrongUsage(f"{origin}: cannot be read: {error.strerror or error}.") from error
+    if compiled is not None and compiled["digest"] == digest(content):
+        return compiled["rule"]
+    from tracealyze.findings.rule_file import parsed_rule
 
-    return [_rule(facts) for facts in rule_cache.compiled(files, read)]
+    return parsed_rule(content, file.stem, origin)
+
+
+def _rule(parsed: ParsedRule) -> Rule:
+    members = dict(parsed["table"])
+    members["excluded"] = members.pop("except", {})
+    members["examples"] = tuple(Example(**example) for example in members.pop("example", ()))
+    members["at_least"] = AtLeast.of(members.get("at_least", {}))
+    words = members.get("words", {})
+    members["words"] = {key: [part] if isinstance(part, str) else part for key, part in words.items()}
+    members["group"] = tuple(members.get("group", ()))
+    members["impact"] = tuple(members.get("impact", (0.0, 1.0)))
+    return Rule(**members, name=parsed["name"], origin=parsed["origin"], forms=parsed["forms"])
 
 
 def chosen(

@@ -1,0 +1,37 @@
+"""Compile the packaged rules: `python -m tracealyze.findings.compile_rules`, or `make rules`."""
+
+from __future__ import annotations
+
+import json
+
+from tracealyze.findings.compiled_rules import COMPILED, PACKAGED, CompiledRule, ParsedRule, digest
+from tracealyze.findings.rule_file import parsed_rule
+
+
+def compiled_text() -> str:
+    """The content of the compiled file: one line per rule, so that changes can be merged."""
+    rules = {file.name: _compiled(file.read_bytes(), file.name) for file in sorted(PACKAGED.glob("*.toml"))}
+    lines = (f"{json.dumps(name)}: {json.dumps(rule, ensure_ascii=True)}" for name, rule in rules.items())
+    return "{\n" + ",\n".join(lines) + "\n}\n"
+
+
+def _compiled(content: bytes, name: str) -> CompiledRule:
+    rule = parsed_rule(content, name.removesuffix(".toml"), f"rules/{name}")
+    return {"digest": digest(content), "rule": _without_traces(rule)}
+
+
+def _without_traces(rule: ParsedRule) -> ParsedRule:
+    """Traces of examples are needed by tests only, and are two thirds of all text."""
+    examples = [
+        {key: value for key, value in example.items() if key != "trace"} for example in rule["table"].get("example", ())
+    ]
+    return {**rule, "table": rule["table"] | {"example": examples}}
+
+
+def main() -> None:
+    """Write the compiled file."""
+    COMPILED.write_text(compiled_text(), encoding="ascii")
+
+
+if __name__ == "__main__":
+    main()

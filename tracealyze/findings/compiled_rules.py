@@ -1,0 +1,54 @@
+"""The packaged rules, compiled ahead into one JSON file next to their TOML files.
+
+Parsing 53 rule files takes 0.33 s, most of it for the expressions in them; loading the compiled file takes 3 ms.
+`make rules` writes it. It has the digest of each rule file: a file that was edited since is parsed instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypedDict
+
+PACKAGED = Path(__file__).parent.parent / "rules"
+"""The folder of the packaged rules."""
+
+COMPILED = PACKAGED / "compiled.json"
+"""Per rule file, by name: its digest and what it was compiled to. Traces of examples are left out."""
+
+
+class ParsedRule(TypedDict):
+    """A rule file, checked."""
+
+    name: str
+    origin: str
+    """The file, as messages name it."""
+    table: dict[str, Any]
+    """The contents of the file."""
+    forms: dict[str, Any]
+    """Its expressions, as nested lists for the engine and the evaluator: where, keep, impact."""
+
+
+class CompiledRule(TypedDict):
+    """A rule file in the compiled file."""
+
+    digest: str
+    rule: ParsedRule
+
+
+def digest(content: bytes) -> str:
+    """Sixteen hex digits that identify the content of a rule file."""
+    from hashlib import blake2b
+
+    return blake2b(content, digest_size=8).hexdigest()
+
+
+def compiled_rules() -> Mapping[str, CompiledRule]:
+    """The compiled rules by the names of their files; empty if there is no compiled file."""
+    import json
+
+    try:
+        found: Mapping[str, CompiledRule] = json.loads(COMPILED.read_bytes())
+    except FileNotFoundError:
+        return {}
+    return found
