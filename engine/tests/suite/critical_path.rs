@@ -1,7 +1,6 @@
 //! The partition of wall time: small stories, and what must hold for all.
 
-mod random;
-
+use crate::random::{claimed, root, scripts};
 use engine::critical_path::timeline;
 use engine::critical_path::timeline::Timeline;
 use engine::critical_path::walk::{Segment, Tag, What, path, walk};
@@ -14,7 +13,6 @@ use engine::testing::{TaskPlan, build, task};
 use engine::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use proptest::prelude::*;
-use random::{claimed, root, scripts};
 
 fn window_of(trace: &Trace) -> Window {
     windows(trace, &WindowChoice::default())[0]

@@ -4,9 +4,9 @@ use parsers::perf_trace::PerfTrace;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, StampMoment};
 use proptest::prelude::*;
 
-mod shown;
+use crate::shown;
 
-const CASES: &str = include_str!("perf_trace.cases");
+const CASES: &str = include_str!("../perf_trace.cases");
 
 /// Heads from which a layout is decided, by the name that a section of the cases has.
 const LAYOUTS: &[(&str, &str)] = &[

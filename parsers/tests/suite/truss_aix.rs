@@ -4,9 +4,9 @@ use parsers::truss_aix::TrussAix;
 use parsers::{Format, Head, LineReader};
 use proptest::prelude::*;
 
-mod shown;
+use crate::shown;
 
-const CASES: &str = include_str!("truss_aix.cases");
+const CASES: &str = include_str!("../truss_aix.cases");
 
 /// Heads from which a layout is decided, by the name that a section of the cases has.
 const LAYOUTS: &[(&str, &str)] = &[

@@ -1,15 +1,13 @@
 //! Tables with a floor: each row that reaches it, alone or with those it is taken together with, is there and as it is
 //! without one.
 
-mod random;
-
+use crate::random::{claimed, scripts};
 use engine::query::filter::reaching;
 use engine::store::table::Table;
 use engine::table_support::pruning::{CostScope, Threshold};
 use engine::tables::{TABLES, made};
 use engine::testing::{cells, look};
 use proptest::prelude::*;
-use random::{claimed, scripts};
 
 const GROUPS: [(CostScope, &[&str]); 4] = [
     (CostScope::Call, &[]),

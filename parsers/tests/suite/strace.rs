@@ -7,7 +7,7 @@ use parsers::{
 use proptest::prelude::*;
 use std::fmt::Write;
 
-const CASES: &str = include_str!("strace_cases.txt");
+const CASES: &str = include_str!("../strace_cases.txt");
 
 fn reader(head: &str) -> Box<dyn LineReader> {
     let format = by_name("strace").expect("the format is listed");

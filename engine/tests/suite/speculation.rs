@@ -1,13 +1,11 @@
 //! A walk in legs tells exactly what the walk in one tells, wherever the legs begin.
 
-mod random;
-
+use crate::random::{claimed, scripts};
 use engine::critical_path::walk::{Segment, Waited, WalkListener, WorkSpan, walk_in_legs};
 use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::waits::wakers::{Edge, Wakers};
 use proptest::prelude::*;
-use random::{claimed, scripts};
 
 /// All that a listener is told.
 #[derive(Default)]

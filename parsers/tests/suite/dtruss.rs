@@ -4,9 +4,9 @@ use parsers::dtruss::Dtruss;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition};
 use proptest::prelude::*;
 
-mod shown;
+use crate::shown;
 
-const CASES: &str = include_str!("dtruss.cases");
+const CASES: &str = include_str!("../dtruss.cases");
 
 /// Heads from which a layout is decided, by the name that a section of the cases has.
 const LAYOUTS: &[(&str, &str)] = &[

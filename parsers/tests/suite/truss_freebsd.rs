@@ -4,9 +4,9 @@ use parsers::truss_freebsd::TrussFreebsd;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 
-mod shown;
+use crate::shown;
 
-const CASES: &str = include_str!("truss_freebsd.cases");
+const CASES: &str = include_str!("../truss_freebsd.cases");
 
 /// Heads from which a layout is decided, by the name that a section of the cases has.
 const LAYOUTS: &[(&str, &str)] = &[

@@ -3,9 +3,7 @@
 //! Each case has lines of strace, and for each call that takes 50 ms or more who ended it: `1 wait4: 2 child measured`. Calls
 //! that no task ended are ended by `timer`, by something `outside`, by nothing that is `unknown`, or by `itself`.
 
-mod cases;
-
-use cases::{CASES, Case};
+use crate::cases::{CASES, Case};
 use engine::critical_path::walk::{Segment, Tag, path};
 use engine::critical_path::window::{WindowChoice, windows};
 use engine::store::events::EventKind;

@@ -1,14 +1,12 @@
 //! Dividing the path among claims: nothing is lost, nothing is given twice, the first claim goes first.
 
-mod random;
-
+use crate::random::{claimed, scripts};
 use engine::partition::group_by::{GroupKey, KeyValue, Scope};
 use engine::partition::pieces::Pieces;
 use engine::table_support::claims::claims;
 use engine::table_support::provenance::Provenance;
 use engine::testing::look;
 use proptest::prelude::*;
-use random::{claimed, scripts};
 
 fn user_code() -> Provenance {
     let class = (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]);

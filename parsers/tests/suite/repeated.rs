@@ -50,7 +50,7 @@ fn assert_same(format: &dyn parsers::Format, head: &[u8], text: &[u8]) {
 
 #[test]
 fn a_repeated_line_reads_the_same() {
-    for block in include_str!("strace_cases.txt").split("\n## ").skip(1) {
+    for block in include_str!("../strace_cases.txt").split("\n## ").skip(1) {
         let mut lines = block.split('\n').skip(1);
         let first = lines.next().expect("a line");
         let (head, line) = match first.strip_prefix("@ ") {
@@ -65,8 +65,8 @@ fn a_repeated_line_reads_the_same() {
 #[test]
 fn samples_read_the_same_with_the_cache() {
     let samples: [&[u8]; 2] = [
-        include_bytes!("../../samples/ssh-login/ssh-login.truss"),
-        include_bytes!("../../samples/kernel-shutdown/shutdown.log"),
+        include_bytes!("../../../samples/ssh-login/ssh-login.truss"),
+        include_bytes!("../../../samples/kernel-shutdown/shutdown.log"),
     ];
     for text in samples {
         let head = &text[..text.len().min(1 << 16)];

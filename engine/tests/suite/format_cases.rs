@@ -8,15 +8,15 @@ use std::io::Write;
 
 /// The format, and the cases of its reader.
 const CASES: [(&str, &str); 9] = [
-    ("dtruss", include_str!("../../parsers/tests/dtruss.cases")),
-    ("kdump", include_str!("../../parsers/tests/kdump.cases")),
-    ("kernel-log", include_str!("../../parsers/tests/kernel_log.cases")),
-    ("ltrace", include_str!("../../parsers/tests/ltrace.cases")),
-    ("perf-trace", include_str!("../../parsers/tests/perf_trace.cases")),
-    ("strace", include_str!("../../parsers/tests/strace_cases.txt")),
-    ("truss-aix", include_str!("../../parsers/tests/truss_aix.cases")),
-    ("truss-freebsd", include_str!("../../parsers/tests/truss_freebsd.cases")),
-    ("truss-solaris", include_str!("../../parsers/tests/truss_solaris.cases")),
+    ("dtruss", include_str!("../../../parsers/tests/dtruss.cases")),
+    ("kdump", include_str!("../../../parsers/tests/kdump.cases")),
+    ("kernel-log", include_str!("../../../parsers/tests/kernel_log.cases")),
+    ("ltrace", include_str!("../../../parsers/tests/ltrace.cases")),
+    ("perf-trace", include_str!("../../../parsers/tests/perf_trace.cases")),
+    ("strace", include_str!("../../../parsers/tests/strace_cases.txt")),
+    ("truss-aix", include_str!("../../../parsers/tests/truss_aix.cases")),
+    ("truss-freebsd", include_str!("../../../parsers/tests/truss_freebsd.cases")),
+    ("truss-solaris", include_str!("../../../parsers/tests/truss_solaris.cases")),
 ];
 
 /// Layouts are decided from so much of a capture: a cut behind it changes none.

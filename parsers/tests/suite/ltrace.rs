@@ -4,9 +4,9 @@ use parsers::ltrace::Ltrace;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed};
 use proptest::prelude::*;
 
-mod shown;
+use crate::shown;
 
-const CASES: &str = include_str!("ltrace.cases");
+const CASES: &str = include_str!("../ltrace.cases");
 
 /// Heads from which a layout is decided, by the name that a section of the cases has.
 const LAYOUTS: &[(&str, &str)] = &[

@@ -1,13 +1,13 @@
 //! Lines of logs, one case a line in `kernel_log.cases`.
 
-mod shown;
+use crate::shown;
 
 use parsers::kernel_log::KernelLog;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 use std::path::Path;
 
-const CASES: &str = include_str!("kernel_log.cases");
+const CASES: &str = include_str!("../kernel_log.cases");
 
 /// Heads from which a clock is decided, by the name that a section of the cases has.
 const CLOCKS: &[(&str, &str, Clock)] = &[

@@ -1,13 +1,13 @@
 //! Lines of Solaris and illumos truss, one case a line in `truss_solaris.cases`.
 
-mod shown;
+use crate::shown;
 
 use parsers::truss_solaris::TrussSolaris;
 use parsers::{DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 use std::path::Path;
 
-const CASES: &str = include_str!("truss_solaris.cases");
+const CASES: &str = include_str!("../truss_solaris.cases");
 
 /// Heads from which a layout is decided, by the name that a section of the cases has.
 const LAYOUTS: &[(&str, &str)] = &[

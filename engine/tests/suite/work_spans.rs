@@ -1,7 +1,6 @@
 //! Spells of work: passed whole by the walk, and divided into the same stretches wherever they are cut.
 
-mod random;
-
+use crate::random::{claimed, scripts};
 use engine::critical_path::attribution::Attribution;
 use engine::critical_path::walk::{Segment, What, path};
 use engine::critical_path::window::{Window, WindowChoice, windows};
@@ -9,7 +8,6 @@ use engine::store::trace::Trace;
 use engine::testing::{TaskPlan, build, task};
 use engine::waits::wakers::Wakers;
 use proptest::prelude::*;
-use random::{claimed, scripts};
 use rustc_hash::FxHashMap;
 
 /// Calls of one task: how long after the start of the one before each begins, how long it takes, and what it is.

@@ -1,33 +1,30 @@
 //! The whole engine on captures as they should not be: lines in any order, cut, repeated, with bytes changed.
 
-#[path = "whole/mod.rs"]
-mod whole;
-
 use proptest::prelude::*;
 
 /// Short captures of each format.
 const TEXTS: [&[u8]; 9] = [
-    include_bytes!("../../parsers/benches/texts/dtruss.txt"),
-    include_bytes!("../../parsers/benches/texts/kdump.txt"),
-    include_bytes!("../../parsers/benches/texts/kernel_log.txt"),
-    include_bytes!("../../parsers/benches/texts/ltrace.txt"),
-    include_bytes!("../../parsers/benches/texts/perf_trace.txt"),
-    include_bytes!("../../parsers/benches/texts/strace.txt"),
-    include_bytes!("../../parsers/benches/texts/truss_aix.txt"),
-    include_bytes!("../../parsers/benches/texts/truss_freebsd.txt"),
-    include_bytes!("../../parsers/benches/texts/truss_solaris.txt"),
+    include_bytes!("../../../parsers/benches/texts/dtruss.txt"),
+    include_bytes!("../../../parsers/benches/texts/kdump.txt"),
+    include_bytes!("../../../parsers/benches/texts/kernel_log.txt"),
+    include_bytes!("../../../parsers/benches/texts/ltrace.txt"),
+    include_bytes!("../../../parsers/benches/texts/perf_trace.txt"),
+    include_bytes!("../../../parsers/benches/texts/strace.txt"),
+    include_bytes!("../../../parsers/benches/texts/truss_aix.txt"),
+    include_bytes!("../../../parsers/benches/texts/truss_freebsd.txt"),
+    include_bytes!("../../../parsers/benches/texts/truss_solaris.txt"),
 ];
 
 #[test]
 fn captures_as_they_should_be_hold() {
-    assert!(TEXTS.iter().all(|text| whole::holds(text)));
+    assert!(TEXTS.iter().all(|text| crate::whole::holds(text)));
 }
 
 #[test]
 fn calls_without_a_stamp_hold() {
     let close = "  7 sh       0.000181 CALL  close(0x3)\n  7 sh       0.000186 RET   close 0\n";
     let unstamped = "  7 sh       0.0001B9 CALL  access(0x800627000,0x4<R_OK>)\n";
-    assert!(whole::holds(format!("{close}{close}{unstamped}").as_bytes()));
+    assert!(crate::whole::holds(format!("{close}{close}{unstamped}").as_bytes()));
 }
 
 proptest! {
@@ -41,7 +38,7 @@ proptest! {
     ) {
         let lines: Vec<&[u8]> = text.split_inclusive(|&byte| byte == b'\n').collect();
         let mixed: Vec<u8> = order.iter().flat_map(|at| lines[at.index(lines.len())]).copied().collect();
-        whole::holds(&mixed[..=cut.index(mixed.len())]);
+        crate::whole::holds(&mixed[..=cut.index(mixed.len())]);
     }
 
     #[test]
@@ -51,6 +48,6 @@ proptest! {
     ) {
         let mut changed = text.to_vec();
         changes.iter().for_each(|(at, byte)| changed[at.index(text.len())] = *byte);
-        whole::holds(&changed);
+        crate::whole::holds(&changed);
     }
 }

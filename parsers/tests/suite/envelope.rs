@@ -1,12 +1,12 @@
 //! What is around the lines of a capture is taken off, and they say the same; a log stays a log. Cases in `envelope.cases`.
 
-mod shown;
+use crate::shown;
 
 use parsers::{Clock, DurKind, Head, Line, LineKind, LineReader, Parsed, StampMoment, by_name};
 use proptest::prelude::*;
 
-const CASES: &str = include_str!("envelope.cases");
-const LOGS: &str = include_str!("logs.cases");
+const CASES: &str = include_str!("../envelope.cases");
+const LOGS: &str = include_str!("../logs.cases");
 
 const STRACE: &str = r#"700 1700000000.000100 execve("/bin/x", ["x", "a: b"], 0x7f /* 1 var */) = 0 <0.000100>
 700 1700000000.000300 openat(AT_FDCWD, "/x\n", O_RDONLY) = -1 ENOENT (No such file or directory) <0.000010>

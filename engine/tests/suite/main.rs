@@ -1,0 +1,25 @@
+//! All tests of the engine, in one program: linking one for each file took longer than running them.
+
+mod appended_runs;
+mod attached;
+mod cases;
+mod claims;
+mod copied_stderr;
+mod cores;
+mod critical_path;
+mod damaged_captures;
+mod files_per_task;
+mod format_cases;
+mod formats;
+mod live;
+mod other_formats;
+mod random;
+mod speculation;
+mod threshold;
+mod truss;
+mod trust;
+mod wait_graph;
+mod waiting_tables;
+mod wakers;
+mod whole;
+mod work_spans;

@@ -1,0 +1,15 @@
+//! All tests of the parsers, in one program: linking one for each file took longer than running them.
+
+mod dtruss;
+mod envelope;
+mod input;
+mod kdump;
+mod kernel_log;
+mod ltrace;
+mod perf_trace;
+mod repeated;
+mod shown;
+mod strace;
+mod truss_aix;
+mod truss_freebsd;
+mod truss_solaris;
