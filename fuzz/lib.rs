@@ -1,9 +1,9 @@
-//! What must hold for any bytes, whatever the format.
+//! Properties that hold for any bytes and each format.
 
 use parsers::{CachedLines, Head, Line, ChunkLines, Parsed};
 
-/// Read bytes as a capture of this format: no panic, one line for each physical line, texts that exist, and the same when
-/// the capture is read in two pieces.
+/// Read bytes as a capture of this format. There must be no panic, one line for each physical line, only texts that exist,
+/// and the same result with the line cache and when the capture is read in two pieces.
 pub fn read_as(format: &str, bytes: &[u8]) {
     let Some(format) = parsers::by_name(format) else { panic!("no format {format}") };
     let head = Head { bytes, complete: true };
@@ -19,16 +19,16 @@ pub fn read_as(format: &str, bytes: &[u8]) {
             assert!((text.0 as usize) < whole.texts.len(), "a text of another chunk");
         }
     }
-    let (mut remembers, mut again, mut cached) = (Parsed::default(), ChunkLines::default(), CachedLines::default());
+    let (mut parsed, mut chunk, mut cached) = (Parsed::default(), ChunkLines::default(), CachedLines::default());
     for _ in 0..2 {
-        remembers.read_next(reader.as_ref(), bytes, &mut again);
-        assert!(whole.lines.len() == again.refs.len(), "each physical line is read once");
-        for (line, (known, extra)) in whole.lines.iter().zip(&cached.resolve_all(&again)) {
-            let facts = |line: &Line| (line.kind, line.part, line.outcome, line.stamp_ns, line.dur_ns, line.ret, line.fd);
-            assert_eq!(facts(line), facts(known), "a line that is repeated says the same");
-            assert_eq!(line.extra == 0, extra.is_none(), "a line that is repeated says the same");
+        parsed.read_next(reader.as_ref(), bytes, &mut chunk);
+        assert!(whole.lines.len() == chunk.refs.len(), "each physical line is read once");
+        for (line, (known, extra)) in whole.lines.iter().zip(&cached.resolve_all(&chunk)) {
+            let fields = |line: &Line| (line.kind, line.part, line.outcome, line.stamp_ns, line.dur_ns, line.ret, line.fd);
+            assert_eq!(fields(line), fields(known), "a cached line is the same");
+            assert_eq!(line.extra == 0, extra.is_none(), "a cached line is the same");
             for (text, known) in [(line.name, known.name), (line.op, known.op), (line.target, known.target)] {
-                assert_eq!(whole.texts.bytes(text), remembers.texts.bytes(known), "a line that is repeated says the same");
+                assert_eq!(whole.texts.bytes(text), parsed.texts.bytes(known), "a cached line is the same");
             }
         }
     }
@@ -40,5 +40,5 @@ pub fn read_as(format: &str, bytes: &[u8]) {
         pieces.extend(parsed.lines.iter().map(|line| (line.kind, line.part, line.outcome, line.stamp_ns, line.ret)));
     }
     let together = whole.lines.iter().map(|line| (line.kind, line.part, line.outcome, line.stamp_ns, line.ret));
-    assert!(together.eq(pieces), "a line is read alike wherever it stands");
+    assert!(together.eq(pieces), "a line is read the same in each place");
 }

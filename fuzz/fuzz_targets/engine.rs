@@ -1,6 +1,6 @@
 #![no_main]
 
-// A capture of any format through the whole engine. The tests of the engine ask the same of fewer captures.
+// Reads a capture of any format with the whole engine. The tests of the engine check the same for fewer captures.
 #[path = "../../engine/tests/suite/whole.rs"]
 mod whole;
 

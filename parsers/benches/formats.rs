@@ -1,4 +1,4 @@
-//! How long a line takes in each format, on one core, without the engine behind.
+//! The time per line of each format, on one core, without the engine.
 //!
 //! `cargo bench -p tracealyze-parsers` reads the texts in `benches/texts`, each repeated to some MB;
 //! with `-- FILE…` those files instead.
@@ -10,25 +10,25 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 const ROUNDS: usize = 5;
-/// A round reads the text again and again for so long: the system counts time in ticks of some milliseconds.
+/// A round repeats the text for this long, because the system counts CPU time in ticks of some milliseconds.
 const ROUND_S: f64 = 0.1;
 const CELL_BYTES: usize = 1 << 20;
 const HEAD_BYTES: usize = 1 << 18;
 /// A small text is repeated to this size.
 const TEXT_BYTES: usize = 8 << 20;
-/// Of a large file as much is read.
+/// Up to this much of a large file is read.
 const MAX_BYTES: u64 = 64 << 20;
 
 fn main() {
     let named: Vec<PathBuf> =
         std::env::args().skip(1).filter(|word| !word.starts_with("--")).map(PathBuf::from).collect();
     let files = if named.is_empty() { texts() } else { named };
-    println!("{:16}{:>22}{:>22}", "", "each line read", "repeated looked up");
+    println!("{:16}{:>22}{:>22}", "", "without cache", "with cache");
     println!("{:16}{1:>12}{2:>10}{1:>12}{2:>10}{3:>12}{4:>16}", "", "ns/line", "MB/s", "bytes/line", "not understood");
     files.iter().for_each(|file| measure(file));
 }
 
-/// Time of the processor where the system tells it, so that other programs disturb less; else time of the wall.
+/// CPU time if the system reports it, so that other programs disturb less; else wall time.
 struct Clock(Instant, Option<f64>);
 
 impl Clock {
@@ -75,7 +75,7 @@ fn measure(file: &Path) {
     );
 }
 
-/// Readings of all cells, one after the other.
+/// The result of reading all cells in order.
 struct Round {
     ns_per_line: f64,
     bytes_per_line: f64,
@@ -83,21 +83,21 @@ struct Round {
     strange: f64,
 }
 
-/// The quickest of several rounds, with a memory of the lines before or without.
-fn best(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool) -> Round {
+/// The fastest of several rounds, with or without the line cache.
+fn best(reader: &dyn LineReader, cells: &[Vec<u8>], uses_cache: bool) -> Round {
     let mut parsed = Parsed::default();
-    let first = round(reader, cells, remembers, &mut parsed);
+    let first = round(reader, cells, uses_cache, &mut parsed);
     (1..ROUNDS)
-        .map(|_| round(reader, cells, remembers, &mut parsed))
+        .map(|_| round(reader, cells, uses_cache, &mut parsed))
         .fold(first, |one, other| if other.ns_per_line < one.ns_per_line { other } else { one })
 }
 
-fn round(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool, parsed: &mut Parsed) -> Round {
+fn round(reader: &dyn LineReader, cells: &[Vec<u8>], uses_cache: bool, parsed: &mut Parsed) -> Round {
     let (begin, mut read) = (Clock::now(), ChunkLines::default());
     let (mut lines, mut strange, mut bytes, mut seconds) = (0, 0, 0, 0.0);
     while seconds < ROUND_S {
         for cell in cells {
-            let of_kind = if remembers {
+            let of_kind = if uses_cache {
                 parsed.read_next(reader, cell, &mut read);
                 lines += read.refs.len();
                 &read.own
@@ -107,7 +107,7 @@ fn round(reader: &dyn LineReader, cells: &[Vec<u8>], remembers: bool, parsed: &m
                 &parsed.lines
             };
             bytes += cell.len();
-            // What is not of the format is never remembered.
+            // Lines of other formats are never cached.
             let is_strange = |line: &&Line| matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
             strange += of_kind.iter().filter(is_strange).count();
         }

@@ -1,5 +1,5 @@
-//! Reads a capture and says how long a line takes and of which kinds the lines are.
-//! With `--table`, the calls counted beside those of the tracer's own table at its end.
+//! Reads a capture and prints the time per line and the kinds of lines. With `--table`, prints the counted calls next to
+//! those of the tracer's own table at its end.
 //!
 //! `cargo run --release --example lines -- FILE [--events | --table]`
 
@@ -60,7 +60,7 @@ fn main() {
     }
 }
 
-/// By syscall: calls and failed ones counted, calls and failed ones of the table.
+/// By syscall: counted calls and failures, and calls and failures of the table.
 type Table = BTreeMap<String, [u64; 4]>;
 
 fn count(parsed: &Parsed, counted: &mut Table) {

@@ -1,14 +1,14 @@
-//! Lines of dtruss, one case a line in `dtruss.cases`.
+//! Lines of dtruss. The cases are in `dtruss.cases`.
 
 use parsers::dtruss::Dtruss;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition};
 use proptest::prelude::*;
 
-use crate::shown;
+use crate::cases;
 
 const CASES: &str = include_str!("../dtruss.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("none", "SYSCALL(args) \t\t = return\n"),
     ("-a", "\tPID/THRD  RELATIVE  ELAPSD    CPU SYSCALL(args) \t\t = return\n29738/0x1:  1  1  1 f() = 0 0\n"),
@@ -28,7 +28,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("dtruss.cases", CASES, LAYOUTS, reader);
+    cases::check("dtruss.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn errors_are_named_by_the_traced_system() {
     let failed = b"read(0x7, \"\\0\", 0x8000)\t\t = -1 Err#11";
     for (head, name) in [(mac, "EDEADLK"), (sun, "EAGAIN"), (LAYOUTS[5].1, "EAGAIN"), (LAYOUTS[1].1, "EDEADLK")] {
         let line = [if head.contains("PID/") { &b"29738/1:  "[..] } else { b"" }, failed].concat();
-        assert!(shown::one(reader(head).as_ref(), &line).contains(name), "{head}");
+        assert!(cases::one(reader(head).as_ref(), &line).contains(name), "{head}");
     }
 }
 
@@ -107,7 +107,7 @@ fn look_alikes_are_not_recognised() {
 #[test]
 fn public_samples_have_no_losses() {
     for name in ["macos-dtruss-a-server.txt", "macos-dtruss-p-plain.txt", "solaris-dtruss-eon-bash.txt"] {
-        let Some(text) = shown::corpus(name) else { continue };
+        let Some(text) = cases::corpus(name) else { continue };
         let mut parsed = Parsed::default();
         parsed.read(reader(&text).as_ref(), text.as_bytes());
         assert_eq!(parsed.lines.len(), text.lines().count());
@@ -133,7 +133,7 @@ fn each_public_sample_is_recognised() {
         ("syslog-sshd-600.txt", "kernel-log"),
     ];
     for (name, format) in samples {
-        let Some(text) = shown::corpus(name) else { continue };
+        let Some(text) = cases::corpus(name) else { continue };
         let found = parsers::recognise(Head { bytes: text.as_bytes(), complete: true }).map(Format::name);
         assert_eq!(found, Some(format), "{name}");
         // Quoted in a mail, or with an indent.
@@ -151,7 +151,7 @@ fn each_public_sample_is_recognised() {
 fn a_cut_line_is_damaged_not_another_call() {
     let line = " 4711/0x54c1:       230      12       7 open(\"/etc/x(1) = 3 0\\0\", 0x0, 0x1B6)\t\t = 13 0";
     for cut in line.find('(').unwrap_or(0) + 1..line.len() {
-        let kind = shown::one(reader(LAYOUTS[1].1).as_ref(), &line.as_bytes()[..cut]);
+        let kind = cases::one(reader(LAYOUTS[1].1).as_ref(), &line.as_bytes()[..cut]);
         assert!(kind.starts_with("damaged"), "{cut}: {kind}");
     }
 }
@@ -159,7 +159,7 @@ fn a_cut_line_is_damaged_not_another_call() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        shown::all_survive(&Dtruss, LAYOUTS, &text);
+        cases::all_survive(&Dtruss, LAYOUTS, &text);
     }
 
     #[test]
@@ -171,6 +171,6 @@ proptest! {
             "CALL", "COUNT", "\n",
         ]), 0..40)
     ) {
-        shown::all_survive(&Dtruss, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&Dtruss, LAYOUTS, words.concat().as_bytes());
     }
 }

@@ -1,6 +1,6 @@
-//! What is around the lines of a capture is taken off, and they say the same; a log stays a log. Cases in `envelope.cases`.
+//! Envelopes are removed without changing the lines inside, and logs stay logs. The cases are in `envelope.cases`.
 
-use crate::shown;
+use crate::cases;
 
 use parsers::{Clock, DurKind, Head, Line, LineKind, LineReader, Parsed, StampMoment, by_name};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn chosen(text: &str) -> (&'static str, Box<dyn LineReader>) {
 }
 
 fn shown_lines(reader: &dyn LineReader, text: &str) -> Vec<String> {
-    text.lines().map(|line| shown::one(reader, line.as_bytes())).collect()
+    text.lines().map(|line| cases::one(reader, line.as_bytes())).collect()
 }
 
 fn json(line: &str) -> String {
@@ -50,7 +50,7 @@ fn wrapped(form: &str, text: &str) -> String {
     text.lines().enumerate().map(|line| one(line) + "\n").collect()
 }
 
-/// Words for what is around, sender, and the form of a line.
+/// The names of the envelopes, the sender, and the form of a line.
 fn forms() -> impl Iterator<Item = (&'static str, &'static str, String)> {
     let cases = CASES.lines().filter(|case| !case.is_empty() && !case.starts_with('#'));
     cases.map(|case| {
@@ -70,7 +70,7 @@ fn an_envelope_does_not_change_lines() {
             let (found, reader) = chosen(&around);
             let wrapping = reader.envelope_facts();
             assert_eq!(found, format, "{around}");
-            // Who reads indented lines as they are need not be told.
+            // A format that reads indented lines directly reports no envelope.
             if names != "indent" || !wrapping.names.is_empty() {
                 assert_eq!(wrapping.names.join(" "), names, "{around}");
             }
@@ -216,8 +216,8 @@ fn a_line_cut_by_a_container_log_is_two_halves_of_a_call() {
     for ((first, last), form) in parts.into_iter().zip(forms) {
         let text = [&wrapped(form, STRACE), first, "\n", last, "\n"].concat();
         let (_, reader) = chosen(&text);
-        let first = shown::one(reader.as_ref(), first.as_bytes());
-        let last = shown::one(reader.as_ref(), last.as_bytes());
+        let first = cases::one(reader.as_ref(), first.as_bytes());
+        let last = cases::one(reader.as_ref(), last.as_bytes());
         assert!(first.starts_with("call_start tid=700 fd=1 at=1700000000000700000 name=write"), "{first}");
         assert_eq!(last, "continuation dur=20000 ret=9 part=Tail");
     }
@@ -240,7 +240,7 @@ fn a_named_format_is_used() {
         |name| parsers::choose_reader(head, by_name(name)).map(|(name, reader)| (name, reader.envelope_facts().names));
     assert_eq!(named("kernel-log"), Some(("kernel-log", vec![])));
     assert_eq!(named("strace"), Some(("strace", vec!["syslog"])));
-    // One line is enough if it is known what it must be: a file of a thread.
+    // One line is enough if the user names the format: a file of one thread.
     let one = Head { bytes: b"2026-01-02T03:04:05Z +++ exited with 0 +++\n", complete: true };
     let found = parsers::choose_reader(one, by_name("strace")).map(|(_, reader)| reader.envelope_facts().names);
     assert_eq!(found, Some(vec!["timestamps"]));

@@ -1,4 +1,4 @@
-//! What comes out of files, compressed files and streams is their lines, each once, whatever their shape.
+//! Files, compressed files and streams give each of their lines once, whatever their shape.
 
 use parsers::input::{self, CHUNK_BYTES, Chunk, Seekable, Source, Stream};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A file that is gone when the test is over.
+/// A file that is removed at the end of the test.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -89,7 +89,7 @@ const COMPRESSIONS: [(&str, Compress); 4] = [
     ("zst", |text| compress_to_vec(text, CompressionLevel::Fastest)),
 ];
 
-/// Lines as those of a tracer: alike, but never the same.
+/// Lines like those of a tracer: similar, but never equal.
 fn trace(bytes: usize) -> Vec<u8> {
     let mut text = Vec::with_capacity(bytes + 100);
     let mut noise = 1u32;
@@ -145,8 +145,8 @@ proptest! {
             let at = place.index(bytes.len());
             bytes[at] = value;
         }
-        let told = streamed(&bytes).map_or_else(|error| error.to_string(), |_| String::new());
-        prop_assert!(!told.ends_with("is damaged"), "the thread panicked");
+        let error = streamed(&bytes).map_or_else(|error| error.to_string(), |_| String::new());
+        prop_assert!(!error.ends_with("is damaged"), "the thread panicked");
     }
 }
 
@@ -198,9 +198,9 @@ fn a_cut_compressed_file_gives_its_intact_part() {
             let (back, cut) = opened(&bytes[..bytes.len() * part / parts]).unwrap();
             assert!(cut, "{name} {part}/{parts}");
             assert!(text.starts_with(&back), "{name} {part}/{parts}");
-            // bzip2 decodes nothing of a block that is not whole.
-            let least = (text.len() * part / parts).saturating_sub(text.len() / 8);
-            assert!(back.len() >= least, "{name} {part}/{parts}: {} of {}", back.len(), text.len());
+            // bzip2 decodes only whole blocks.
+            let min = (text.len() * part / parts).saturating_sub(text.len() / 8);
+            assert!(back.len() >= min, "{name} {part}/{parts}: {} of {}", back.len(), text.len());
         }
         let (back, cut) = opened(&bytes[..bytes.len() - 1]).unwrap();
         assert!(cut && text.starts_with(&back) && back.len() + 100 > text.len(), "{name}: {}", back.len());
@@ -396,7 +396,7 @@ fn a_pipe_gives_lines_before_the_writer_ends() {
     assert!([first].into_iter().chain(rest).flat_map(|chunk| chunk.bytes).eq(text));
 }
 
-/// Fails after some text, as a pulled disk.
+/// A source that fails after some text, like a disk that was removed.
 struct Failing(io::Cursor<Vec<u8>>);
 
 impl Read for Failing {
@@ -416,7 +416,7 @@ fn a_failing_stream_gives_its_text_then_the_error() {
     assert!(stream.next_chunk().unwrap().is_none());
 }
 
-/// Without end; says when it is let go.
+/// An endless source that records when it is dropped.
 struct Endless(std::sync::mpsc::Sender<()>);
 
 impl Read for Endless {

@@ -1,14 +1,14 @@
-//! Records of kdump, one case a line in `kdump.cases`.
+//! Records of kdump. The cases are in `kdump.cases`.
 
 use parsers::kdump::Kdump;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, StampMoment};
 use proptest::prelude::*;
 
-use crate::shown;
+use crate::cases;
 
 const CASES: &str = include_str!("../kdump.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("none", "  2769 rmdir    CALL  issetugid\n  2769 rmdir    RET   issetugid 0\n"),
     ("-T", "  2769 sh       1300000000.000100 CALL  getpid\n  2769 sh       1300000000.000150 RET   getpid 2769\n"),
@@ -34,7 +34,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("kdump.cases", CASES, LAYOUTS, reader);
+    cases::check("kdump.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -71,12 +71,12 @@ fn look_alikes_are_not_recognised() {
         "[    1.486287] md: stopping all md devices.",
         "     0.091 ( 0.003 ms): ls/456871 brk() = 0x56150d127000",
     ];
-    shown::check_recognition(&Kdump, &[LAYOUTS[0].1], &no);
+    cases::check_recognition(&Kdump, &[LAYOUTS[0].1], &no);
 }
 
 #[test]
 fn the_public_sample_has_no_losses() {
-    let Some(text) = shown::corpus("freebsd-kdump-rmdir.txt") else { return };
+    let Some(text) = cases::corpus("freebsd-kdump-rmdir.txt") else { return };
     let head = Head { bytes: text.as_bytes(), complete: true };
     assert_eq!(parsers::recognise(head).map(Format::name), Some("kdump"));
     let mut parsed = Parsed::default();
@@ -94,7 +94,7 @@ fn the_public_sample_has_no_losses() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        shown::all_survive(&Kdump, LAYOUTS, &text);
+        cases::all_survive(&Kdump, LAYOUTS, &text);
     }
 
     #[test]
@@ -105,6 +105,6 @@ proptest! {
             "JUSTRETURN", "struct sockaddr { AF_INET, ", " }", "SIG_DFL", "pid=", "\n", "\t", "__", "50", ".", "[", "]",
         ]), 0..40)
     ) {
-        shown::all_survive(&Kdump, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&Kdump, LAYOUTS, words.concat().as_bytes());
     }
 }

@@ -1,6 +1,6 @@
-//! Lines of logs, one case a line in `kernel_log.cases`.
+//! Lines of logs. The cases are in `kernel_log.cases`.
 
-use crate::shown;
+use crate::cases;
 
 use parsers::kernel_log::KernelLog;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
@@ -9,13 +9,13 @@ use std::path::Path;
 
 const CASES: &str = include_str!("../kernel_log.cases");
 
-/// Heads from which a clock is decided, by the name that a section of the cases has.
+/// Heads that decide the clock, by the name of a section of the cases.
 const CLOCKS: &[(&str, &str, Clock)] = &[
     ("since boot", "[    0.377120] smp: text\n", Clock::SinceStart),
     ("since 1970", "2009-03-05T19:43:34+0000 host sshd[812]: text\n", Clock::Epoch),
     ("since new year", "Mar  5 19:43:34 host sshd[812]: text\n", Clock::SinceNewYear),
     ("since midnight", "19:43:34.123 starting\n", Clock::TimeOfDay),
-    ("since the line before", "[Mar05 19:43] text\n[  +0.000012] text\n", Clock::SincePrevious),
+    ("since the previous line", "[Mar05 19:43] text\n[  +0.000012] text\n", Clock::SincePrevious),
 ];
 
 fn reader(head: &str) -> Box<dyn LineReader> {
@@ -29,7 +29,7 @@ fn answer(text: &str) -> Recognition {
 #[test]
 fn each_case_reads_as_expected() {
     let heads: Vec<(&str, &str)> = CLOCKS.iter().map(|&(name, head, _)| (name, head)).collect();
-    shown::check("kernel_log.cases", CASES, &heads, reader);
+    cases::check("kernel_log.cases", CASES, &heads, reader);
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn logs_are_recognised_and_traces_are_not() {
 fn each_line_of_the_samples_has_a_time() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/kernel-shutdown/shutdown.log");
     let texts = [
-        shown::corpus("linux-printk-shutdown.txt"),
-        shown::corpus("syslog-sshd-600.txt"),
+        cases::corpus("linux-printk-shutdown.txt"),
+        cases::corpus("syslog-sshd-600.txt"),
         std::fs::read_to_string(sample).ok(),
     ];
     for text in texts.into_iter().flatten() {
@@ -124,5 +124,5 @@ proptest! {
 
 fn all_clocks_survive(text: &[u8]) {
     let heads: Vec<(&str, &str)> = CLOCKS.iter().map(|&(name, head, _)| (name, head)).collect();
-    shown::all_survive(&KernelLog, &heads, text);
+    cases::all_survive(&KernelLog, &heads, text);
 }

@@ -1,14 +1,14 @@
-//! Lines of ltrace with system calls, one case a line in `ltrace.cases`.
+//! Lines of ltrace -S. The cases are in `ltrace.cases`.
 
 use parsers::ltrace::Ltrace;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed};
 use proptest::prelude::*;
 
-use crate::shown;
+use crate::cases;
 
 const CASES: &str = include_str!("../ltrace.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("none", "SYS_brk(0)                                       = 0x5615980d5000\nSYS_close(3)     = 0\n"),
     ("-f -ttt -T", "28680 1795246864.806044 SYS_access(\"/etc/ld.so.preload\", 04) = -2 <0.000063>\n"),
@@ -27,7 +27,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("ltrace.cases", CASES, LAYOUTS, reader);
+    cases::check("ltrace.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn look_alikes_are_not_recognised() {
         "read(3,  <unfinished ...>",
         "+++ exited with 0 +++",
     ];
-    shown::check_recognition(&Ltrace, &yes, &no);
+    cases::check_recognition(&Ltrace, &yes, &no);
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn library_calls_are_not_calls() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        shown::all_survive(&Ltrace, LAYOUTS, &text);
+        cases::all_survive(&Ltrace, LAYOUTS, &text);
     }
 
     #[test]
@@ -89,6 +89,6 @@ proptest! {
             "% time", "function", " total", "100.00 ", "99999999999999999999",
         ]), 0..40)
     ) {
-        shown::all_survive(&Ltrace, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&Ltrace, LAYOUTS, words.concat().as_bytes());
     }
 }

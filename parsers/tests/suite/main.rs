@@ -1,5 +1,6 @@
-//! All tests of the parsers, in one program: linking one for each file took longer than running them.
+//! All tests of the parsers, in one program: linking one program per file took longer than running them.
 
+mod cases;
 mod dtruss;
 mod envelope;
 mod input;
@@ -8,7 +9,6 @@ mod kernel_log;
 mod ltrace;
 mod perf_trace;
 mod repeated;
-mod shown;
 mod strace;
 mod truss_aix;
 mod truss_freebsd;

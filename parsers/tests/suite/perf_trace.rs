@@ -1,14 +1,14 @@
-//! Lines of perf trace, one case a line in `perf_trace.cases`.
+//! Lines of perf trace. The cases are in `perf_trace.cases`.
 
 use parsers::perf_trace::PerfTrace;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, StampMoment};
 use proptest::prelude::*;
 
-use crate::shown;
+use crate::cases;
 
 const CASES: &str = include_str!("../perf_trace.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("comm", "     0.091 ( 0.003 ms): ls/456871 brk()                      = 0x56150d127000\n"),
     ("no comm", "     0.091 ( 0.003 ms): 456871 brk()                      = 0x56150d127000\n"),
@@ -22,7 +22,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("perf_trace.cases", CASES, LAYOUTS, reader);
+    cases::check("perf_trace.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -47,12 +47,12 @@ fn look_alikes_are_not_recognised() {
         "12345 close(3) = 0",
         "0.123 (0.5 ms) elapsed",
     ];
-    shown::check_recognition(&PerfTrace, &yes, &no);
+    cases::check_recognition(&PerfTrace, &yes, &no);
 }
 
 #[test]
 fn the_public_sample_has_no_losses() {
-    let Some(text) = shown::corpus("linux-perf-trace-ls.txt") else { return };
+    let Some(text) = cases::corpus("linux-perf-trace-ls.txt") else { return };
     let head = Head { bytes: text.as_bytes(), complete: true };
     assert_eq!(parsers::recognise(head).map(Format::name), Some("perf-trace"));
     let mut parsed = Parsed::default();
@@ -64,7 +64,7 @@ fn the_public_sample_has_no_losses() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        shown::all_survive(&PerfTrace, LAYOUTS, &text);
+        cases::all_survive(&PerfTrace, LAYOUTS, &text);
     }
 
     #[test]
@@ -76,6 +76,6 @@ proptest! {
             "{ .family: INET, port: 1, addr: ::1 }", "connect(fd: 3, uservaddr: ", "\x1b[31m", "LOST 1 events!", "%",
         ]), 0..40)
     ) {
-        shown::all_survive(&PerfTrace, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&PerfTrace, LAYOUTS, words.concat().as_bytes());
     }
 }

@@ -1,9 +1,9 @@
-//! Lines that are repeated are not read again: what they say must be what reading them says.
+//! Repeated lines come from the cache. Their content must equal that of a full read.
 
 use parsers::{CachedLines, ChunkLines, Head, Parsed, by_name, recognise};
 use proptest::prelude::*;
 
-/// What the lines of a text say, each as words: read piece by piece with a memory, or one by one without.
+/// The content of the lines of a text: read chunk by chunk with the cache, or line by line without it.
 fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: bool) -> Vec<String> {
     let reader = format.reader(Head { bytes: head, complete: true });
     let (mut parsed, mut lines, mut bodies) = (Parsed::default(), ChunkLines::default(), CachedLines::default());
@@ -27,7 +27,7 @@ fn said(format: &dyn parsers::Format, head: &[u8], pieces: &[&[u8]], remembers: 
     words
 }
 
-/// With texts in the place of their numbers.
+/// The line with its texts instead of their numbers.
 fn spelt(words: &str, parsed: &Parsed) -> String {
     let mut out = words.to_owned();
     while let Some(at) = out.find("Text(") {
@@ -132,7 +132,7 @@ proptest! {
     }
 }
 
-/// Of some formats: a line by which the layout is known, fronts, bodies and backs of lines.
+/// For some formats: a line that decides the layout, and prefixes, bodies and ends of lines.
 type Pieces = (&'static str, &'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
 
 const OTHERS: [Pieces; 6] = [

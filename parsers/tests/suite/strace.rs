@@ -1,4 +1,4 @@
-//! The strace reader: cases as data, and what must hold for any bytes.
+//! The strace reader: cases as data, and properties that hold for any bytes.
 
 use parsers::{
     CallPart, Clock, DurKind, Extra, Head, Line, LineKind, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition,
@@ -14,7 +14,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
     format.reader(Head { bytes: head.as_bytes(), complete: true })
 }
 
-/// What was read, in words; what is absent or usual is left out.
+/// The line as text. Absent and default fields are left out.
 fn words(line: &Line, parsed: &Parsed) -> String {
     let mut out = line.kind.name().to_string();
     let mut number = |name: &str, value: i64, none: i64| {
@@ -43,7 +43,7 @@ fn words(line: &Line, parsed: &Parsed) -> String {
     out
 }
 
-/// An extra with its texts spelt out.
+/// An extra with its texts instead of their numbers.
 fn extra_words(extra: &Extra, parsed: &Parsed) -> String {
     let mut out = format!("{extra:?}");
     while let Some(at) = out.find("Text(") {
@@ -73,7 +73,7 @@ fn cases() -> Vec<Case<'static>> {
         }
         Some(Case { claim, layout, line, expected: lines.next()? })
     };
-    blocks.map(|block| case(block).expect("a claim, a line, what is read of it")).collect()
+    blocks.map(|block| case(block).expect("a claim, a line, its result")).collect()
 }
 
 fn read(case: &Case<'_>) -> String {
@@ -208,7 +208,7 @@ fn an_empty_beginning_needs_more_text() {
     assert_eq!(format.recognise(Head { bytes: b"", complete: true }), Recognition::No);
 }
 
-/// Bytes that look like lines of a trace often enough to reach the corners.
+/// Bytes that often look like lines of a trace, to reach the corner cases.
 fn traceish() -> impl Strategy<Value = Vec<u8>> {
     let pieces = prop::sample::select(vec![
         "1234 ",

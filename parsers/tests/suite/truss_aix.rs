@@ -1,14 +1,14 @@
-//! Lines of truss on AIX, one case a line in `truss_aix.cases`.
+//! Lines of truss on AIX. The cases are in `truss_aix.cases`.
 
 use parsers::truss_aix::TrussAix;
 use parsers::{Format, Head, LineReader};
 use proptest::prelude::*;
 
-use crate::shown;
+use crate::cases;
 
 const CASES: &str = include_str!("../truss_aix.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("-f", "8192196:  _getpid() = 8192196\n8192196:  kread(0, \"x\", 1) = 1\n"),
     ("-f -l", "8192196: 21037193: _getpid() = 8192196\n8192196: 21037193: kread(0, \"x\", 1) = 1\n"),
@@ -24,7 +24,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("truss_aix.cases", CASES, LAYOUTS, reader);
+    cases::check("truss_aix.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -45,7 +45,7 @@ fn look_alikes_are_not_recognised() {
         "write(1, \"kread(0) = 1\", 12) = 12",
         "syscall               seconds   calls  errors\nread                    .000      12       3\n",
     ];
-    shown::check_recognition(&TrussAix, &yes, &no);
+    cases::check_recognition(&TrussAix, &yes, &no);
 }
 
 proptest! {
@@ -56,6 +56,6 @@ proptest! {
             "ENOENT", "(returning as child ...)", "(sleeping...)", "argc: ", "99999999999999999999", "\n",
         ]), 0..40)
     ) {
-        shown::all_survive(&TrussAix, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&TrussAix, LAYOUTS, words.concat().as_bytes());
     }
 }

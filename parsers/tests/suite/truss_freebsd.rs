@@ -1,14 +1,14 @@
-//! Lines of FreeBSD truss, one case a line in `truss_freebsd.cases`.
+//! Lines of truss on FreeBSD. The cases are in `truss_freebsd.cases`.
 
 use parsers::truss_freebsd::TrussFreebsd;
 use parsers::{Clock, DurKind, Format, Head, LineKind, LineReader, Parsed, Recognition, StampMoment};
 use proptest::prelude::*;
 
-use crate::shown;
+use crate::cases;
 
 const CASES: &str = include_str!("../truss_freebsd.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("none", "close(3)\t\t\t\t\t = 0 (0x0)\n<new process>\n"),
     ("-f", "  812: close(3)\t\t\t\t\t = 0 (0x0)\n 4712: <new process>\n"),
@@ -32,7 +32,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("truss_freebsd.cases", CASES, LAYOUTS, reader);
+    cases::check("truss_freebsd.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -95,7 +95,7 @@ fn look_alikes_are_not_recognised() {
 
 #[test]
 fn the_public_sample_has_no_losses() {
-    let Some(text) = shown::corpus("freebsd-truss-plain.txt") else { return };
+    let Some(text) = cases::corpus("freebsd-truss-plain.txt") else { return };
     let reader = reader(&text);
     let mut parsed = Parsed::default();
     parsed.read(reader.as_ref(), text.as_bytes());
@@ -109,7 +109,7 @@ fn the_public_sample_has_no_losses() {
 fn a_cut_line_is_damaged_not_another_call() {
     let line = "  812: 0.100020000 0.000010000 openat(AT_FDCWD,\"/etc/x(1)\",O_RDONLY,00)\t = 3 (0x3)";
     for cut in line.find('(').unwrap_or(0) + 1..line.len() {
-        let kind = shown::one(reader(LAYOUTS[5].1).as_ref(), &line.as_bytes()[..cut]);
+        let kind = cases::one(reader(LAYOUTS[5].1).as_ref(), &line.as_bytes()[..cut]);
         assert!(kind.starts_with("damaged"), "{cut}: {kind}");
     }
 }
@@ -117,7 +117,7 @@ fn a_cut_line_is_damaged_not_another_call() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        shown::all_survive(&TrussFreebsd, LAYOUTS, &text);
+        cases::all_survive(&TrussFreebsd, LAYOUTS, &text);
     }
 
     #[test]
@@ -129,6 +129,6 @@ proptest! {
             "-- UNKNOWN ", "SYSCALL ", " --", "\n", "-", "exit(", "status=", "fork()",
         ]), 0..40)
     ) {
-        shown::all_survive(&TrussFreebsd, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&TrussFreebsd, LAYOUTS, words.concat().as_bytes());
     }
 }

@@ -1,6 +1,6 @@
-//! Lines of Solaris and illumos truss, one case a line in `truss_solaris.cases`.
+//! Lines of truss on Solaris and illumos. The cases are in `truss_solaris.cases`.
 
-use crate::shown;
+use crate::cases;
 
 use parsers::truss_solaris::TrussSolaris;
 use parsers::{DurKind, Format, Head, LineKind, LineReader, NO_NS, Parsed, Recognition, StampMoment};
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const CASES: &str = include_str!("../truss_solaris.cases");
 
-/// Heads from which a layout is decided, by the name that a section of the cases has.
+/// Heads that decide the layout, by the name of a section of the cases.
 const LAYOUTS: &[(&str, &str)] = &[
     ("-f -dDE", "Base time stamp:  1259020532.4127  [ x ]\n8:\t 3.7\n8:\t 0.0001\t 0.0001\t 0.0000\tgetpid()\t= 8\n"),
     ("-f", "8:\tgetpid()\t\t\t\t\t= 8 [1]\n"),
@@ -26,7 +26,7 @@ fn reader(head: &str) -> Box<dyn LineReader> {
 
 #[test]
 fn each_case_reads_as_expected() {
-    shown::check("truss_solaris.cases", CASES, LAYOUTS, reader);
+    cases::check("truss_solaris.cases", CASES, LAYOUTS, reader);
 }
 
 #[test]
@@ -108,8 +108,8 @@ fn look_alikes_are_not_recognised() {
 fn public_samples_have_no_losses() {
     let sample = Path::new(env!("CARGO_MANIFEST_DIR")).join("../samples/ssh-login/ssh-login.truss");
     let texts = [
-        shown::corpus("solaris-truss-fadDE-quota.txt"),
-        shown::corpus("illumos-truss-a-plain.txt"),
+        cases::corpus("solaris-truss-fadDE-quota.txt"),
+        cases::corpus("illumos-truss-a-plain.txt"),
         std::fs::read_to_string(sample).ok(),
     ];
     for text in texts.into_iter().flatten() {
@@ -132,7 +132,7 @@ fn public_samples_have_no_losses() {
 fn a_cut_keeps_all_lines_before_it() {
     let line = "12200:\t 4.5521\t 0.0002\t 0.0000\tioctl(3, ZFS_IOC_USERSPACE_ONE, 0x08046790)\tErr#48 ENOTSUP";
     for cut in 1..line.len() {
-        let kind = shown::one(reader(LAYOUTS[0].1).as_ref(), &line.as_bytes()[..cut]);
+        let kind = cases::one(reader(LAYOUTS[0].1).as_ref(), &line.as_bytes()[..cut]);
         let expected = ["damaged", "call", "continuation", "foreign"];
         assert!(expected.iter().any(|word| kind.starts_with(word)), "{cut}: {kind}");
     }
@@ -141,7 +141,7 @@ fn a_cut_keeps_all_lines_before_it() {
 proptest! {
     #[test]
     fn any_bytes_give_one_line_each(text in prop::collection::vec(any::<u8>(), 0..300)) {
-        shown::all_survive(&TrussSolaris, LAYOUTS, &text);
+        cases::all_survive(&TrussSolaris, LAYOUTS, &text);
     }
 
     #[test]
@@ -152,6 +152,6 @@ proptest! {
             "99999999999999999999", "\\", "\n", "Received signal #", "fd=", " rev=", "(returning as child ...)",
         ]), 0..40)
     ) {
-        shown::all_survive(&TrussSolaris, LAYOUTS, words.concat().as_bytes());
+        cases::all_survive(&TrussSolaris, LAYOUTS, words.concat().as_bytes());
     }
 }

@@ -1,4 +1,4 @@
-//! Lines as text, for cases that are data: `input  => what is read of it`, in sections with the name of a layout.
+//! Lines as text, for cases that are data: `input  => result`, in sections with the name of a layout.
 #![allow(dead_code)]
 
 use parsers::line::Ended;
@@ -6,14 +6,14 @@ use parsers::{CallPart, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Out
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-/// What a reader makes of one line.
+/// One line, read and shown as text.
 pub fn one(reader: &dyn LineReader, line: &[u8]) -> String {
     let mut parsed = Parsed::default();
     let line = reader.read(line, &mut parsed);
     shown(&line, &parsed)
 }
 
-/// A line as one text: kind, what is set of the columns, then name, operation, target and so on.
+/// A line as text: kind, the columns that are set, then name, operation, target and so on.
 pub fn shown(line: &Line, parsed: &Parsed) -> String {
     let mut out = line.kind.name().to_owned();
     let mut put = |key: &str, value: String| write!(out, " {key}={value}").unwrap_or_default();
@@ -72,7 +72,7 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
     }
 }
 
-/// Compare all cases; with TRACEALYZE_BLESS=1 write them anew. An arrow stands for a tab, ␛ for the escape character.
+/// Compare all cases; with TRACEALYZE_BLESS=1, rewrite them. An arrow is a tab, ␛ the escape character.
 pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str) -> Box<dyn LineReader>) {
     let mut head = "";
     let mut shown = String::new();
@@ -98,7 +98,7 @@ pub fn check(file: &str, cases: &str, layouts: &[(&str, &str)], reader: fn(&str)
     }
 }
 
-/// The texts of a format are given to it, those of others are not, and of nothing it does not know yet.
+/// A format recognises its own texts, rejects those of others, and needs more for an empty one.
 pub fn check_recognition(format: &dyn Format, own: &[&str], others: &[&str]) {
     let head = |text| Head { bytes: str::as_bytes(text), complete: true };
     for text in own {
@@ -110,7 +110,7 @@ pub fn check_recognition(format: &dyn Format, own: &[&str], others: &[&str]) {
     assert_eq!(format.recognise(Head { bytes: b"", complete: false }), Recognition::NeedMore);
 }
 
-/// The public samples lie beside the checkout, if at all.
+/// A public sample, if their folder is available.
 pub fn corpus(name: &str) -> Option<String> {
     let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/corpus");
     let folder = std::env::var_os("TRACEALYZE_CORPUS").map_or(beside, PathBuf::from);
@@ -121,7 +121,7 @@ pub fn corpus(name: &str) -> Option<String> {
     text
 }
 
-/// Whatever the bytes, each reader gives one line per physical line and none panics.
+/// For any bytes, each reader gives one line per physical line and none panics.
 pub fn all_survive(format: &dyn Format, layouts: &[(&str, &str)], text: &[u8]) {
     let own = Head { bytes: text, complete: false };
     format.recognise(own);
