@@ -30,18 +30,18 @@ const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
 ///
 /// `args` are the texts between the commas, trimmed. `line.ret` and `line.outcome` must be set.
 pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed: &mut Parsed) {
-    let mut seen = Seen::default();
+    let mut facts = ArgumentFacts::default();
     for (&letter, arg) in call.args.as_bytes().iter().zip(args) {
         if letter != b'-' {
-            argument(letter, without_key(arg), &mut seen, line, parsed);
+            argument(letter, without_key(arg), &mut facts, line, parsed);
         }
     }
     match call.class {
         Class::Process | Class::Child => process::describe(call, args, line, parsed),
-        Class::Sleep | Class::Lock if seen.timeout.is_some() => from_now_on(call, args, line.stamp_ns, &mut seen),
+        Class::Sleep | Class::Lock if facts.timeout.is_some() => from_now_on(call, args, line.stamp_ns, &mut facts),
         _ => {}
     }
-    keep(seen, line, parsed);
+    keep(facts, line, parsed);
 }
 
 /// Set what only the second half of a call contains: how a child ended, descriptors of a pipe, the peer of an accept.
@@ -54,7 +54,7 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
         Class::Ipc | Class::Poll | Class::Network => {}
         _ => return,
     }
-    let mut seen = Seen::default();
+    let mut facts = ArgumentFacts::default();
     let begins = |with: &[u8]| args.iter().find(|arg| arg.starts_with(with)).copied();
     let found = match call.action {
         Action::MakesPipe | Action::MakesSocketPair => begins(b"[").map(|pair| (b'q', pair)),
@@ -68,9 +68,9 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
         _ => None,
     };
     if let Some((letter, arg)) = found {
-        argument(letter, arg, &mut seen, line, parsed);
+        argument(letter, arg, &mut facts, line, parsed);
     }
-    keep(seen, line, parsed);
+    keep(facts, line, parsed);
 }
 
 /// Set what the tail of a call contains. The name of the call is on an earlier line.
@@ -80,12 +80,12 @@ pub fn describe_tail(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
 
 /// What the arguments contained so far.
 #[derive(Default)]
-struct Seen<'a> {
+struct ArgumentFacts<'a> {
     directory: &'a [u8],
     timeout: Option<Timeout>,
     until_ns: Option<i64>,
     fds: Vec<i32>,
-    lists: Lists,
+    lists: FdLists,
     made: Text,
     /// Of an open.
     access: Option<Access>,
@@ -101,7 +101,7 @@ struct Seen<'a> {
 
 /// The lists of descriptors among the arguments of a poll.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Lists {
+enum FdLists {
     /// No such argument.
     #[default]
     None,
@@ -111,19 +111,19 @@ enum Lists {
     Some,
 }
 
-fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
+fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: &mut Line, parsed: &mut Parsed) {
     match letter {
         b'f' => descriptor(arg, line, parsed),
-        b'g' => seen.into = into(arg, parsed),
-        b'd' => seen.directory = arg,
-        b'p' if !line.target.is_some() => path(seen.directory, arg, line, parsed),
-        b'b' if is_requeue(line, parsed) => seen.moved = parsed.texts.add(value::word(arg)),
-        b'j' => seen.joins = joins(arg, line, parsed),
-        b'n' => seen.made = made(seen.directory, arg, line, parsed),
+        b'g' => facts.into = into(arg, parsed),
+        b'd' => facts.directory = arg,
+        b'p' if !line.target.is_some() => path(facts.directory, arg, line, parsed),
+        b'b' if is_requeue(line, parsed) => facts.moved = parsed.texts.add(value::word(arg)),
+        b'j' => facts.joins = joins(arg, line, parsed),
+        b'n' => facts.made = made(facts.directory, arg, line, parsed),
         b'c' => {
-            (seen.access, seen.syncs) = (Some(value::access(arg)), value::syncs_writes(arg));
+            (facts.access, facts.syncs) = (Some(value::access(arg)), value::syncs_writes(arg));
             if memchr::memmem::find(arg, b"O_CREAT").is_some() {
-                seen.made = line.target;
+                facts.made = line.target;
             }
         }
         b'o' if !line.op.is_some() => line.op = operation(arg, line, parsed),
@@ -138,17 +138,17 @@ fn argument<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line,
         b'w' => {
             let Parsed { texts, scratch, .. } = parsed;
             if line.outcome == Outcome::Ok && socket_address(arg, scratch) {
-                seen.own = texts.add(scratch);
+                facts.own = texts.add(scratch);
             }
         }
-        b't' => seen.timeout = value::timeout(arg, 1),
-        b'v' => seen.timeout = value::timeout(arg, 1000),
-        b'm' => seen.timeout = value::milliseconds(arg),
-        b'z' => seen.length = arg,
-        b'h' => seen.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
-        b'y' if seen.shares => shared(seen.length, arg, line, parsed),
+        b't' => facts.timeout = value::timeout(arg, 1),
+        b'v' => facts.timeout = value::timeout(arg, 1000),
+        b'm' => facts.timeout = value::milliseconds(arg),
+        b'z' => facts.length = arg,
+        b'h' => facts.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
+        b'y' if facts.shares => shared(facts.length, arg, line, parsed),
         b'r' => passed(arg, line, parsed),
-        b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, seen, line, parsed),
+        b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, facts, line, parsed),
         _ => {}
     }
 }
@@ -270,22 +270,22 @@ fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
 }
 
 /// Lists of descriptors. A single descriptor is the one that the call works on.
-fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Line, parsed: &mut Parsed) {
+fn descriptors<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: &mut Line, parsed: &mut Parsed) {
     // If only the address of a list is printed, its digits are not descriptors.
     if matches!(letter, b'l' | b'k') {
-        let empty = matches!(arg, b"NULL" | b"[]" | b"0" | b"0x0") && seen.lists != Lists::Some;
-        seen.lists = if empty { Lists::Empty } else { Lists::Some };
+        let empty = matches!(arg, b"NULL" | b"[]" | b"0" | b"0x0") && facts.lists != FdLists::Some;
+        facts.lists = if empty { FdLists::Empty } else { FdLists::Some };
         if !matches!(arg.first(), Some(b'[' | b'{')) {
             return;
         }
     }
     let mut only: &[u8] = b"";
-    let before = seen.fds.len();
+    let before = facts.fds.len();
     value::each_fd(arg, letter == b'l', |fd, text| {
-        seen.fds.push(fd);
+        facts.fds.push(fd);
         only = text;
     });
-    let single = letter == b'l' && before == 0 && seen.fds.len() == 1;
+    let single = letter == b'l' && before == 0 && facts.fds.len() == 1;
     if single {
         descriptor(only, line, parsed);
     } else if let Some(inner) = decoration(only).filter(|_| letter == b'q' && !line.target.is_some()) {
@@ -294,7 +294,7 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], seen: &mut Seen<'a>, line: &mut Li
 }
 
 /// The clock of an absolute time.
-enum Until {
+enum AbsoluteClock {
     RealTime,
     Monotonic,
     Other,
@@ -304,83 +304,83 @@ enum Until {
 ///
 /// Absolute times of the real-time clock are comparable with stamps of that clock. Those of the monotonic clock are
 /// kept as they are.
-fn from_now_on(call: &Syscall, args: &[&[u8]], stamp_ns: i64, seen: &mut Seen<'_>) {
+fn from_now_on(call: &Syscall, args: &[&[u8]], stamp_ns: i64, facts: &mut ArgumentFacts<'_>) {
     let until = match call.canonical() {
         "clock_nanosleep" => sleep_clock(args),
-        "futex" if seen.timeout == Some(Timeout::Never) => Some(Until::Other),
+        "futex" if facts.timeout == Some(Timeout::Never) => Some(AbsoluteClock::Other),
         "futex" => futex_clock(args.get(1).copied().unwrap_or(b"")),
         _ => None,
     };
     let Some(until) = until else { return };
-    let Some(timeout) = seen.timeout.take() else { return };
+    let Some(timeout) = facts.timeout.take() else { return };
     match (until, timeout) {
-        (Until::RealTime, Timeout::After(until_ns)) if stamp_ns >= YEAR_2001_NS => {
-            seen.timeout = Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0)));
+        (AbsoluteClock::RealTime, Timeout::After(until_ns)) if stamp_ns >= YEAR_2001_NS => {
+            facts.timeout = Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0)));
         }
-        (Until::Monotonic, Timeout::After(until_ns)) => seen.until_ns = Some(until_ns),
+        (AbsoluteClock::Monotonic, Timeout::After(until_ns)) => facts.until_ns = Some(until_ns),
         _ => {}
     }
 }
 
 /// The clock of a `clock_nanosleep`, if its time is absolute.
-fn sleep_clock(args: &[&[u8]]) -> Option<Until> {
+fn sleep_clock(args: &[&[u8]]) -> Option<AbsoluteClock> {
     let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
     match args.first() {
         _ if !has(1, b"TIMER_ABSTIME") => None,
-        _ if has(0, b"CLOCK_REALTIME") => Some(Until::RealTime),
-        Some(&b"CLOCK_MONOTONIC") => Some(Until::Monotonic),
-        _ => Some(Until::Other),
+        _ if has(0, b"CLOCK_REALTIME") => Some(AbsoluteClock::RealTime),
+        Some(&b"CLOCK_MONOTONIC") => Some(AbsoluteClock::Monotonic),
+        _ => Some(AbsoluteClock::Other),
     }
 }
 
 /// The clock of the timeout of a futex operation, if it is absolute.
-fn futex_clock(op: &[u8]) -> Option<Until> {
+fn futex_clock(op: &[u8]) -> Option<AbsoluteClock> {
     let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
     match (has(b"FUTEX_WAIT_BITSET"), has(b"CLOCK_REALTIME")) {
-        (true, true) => Some(Until::RealTime),
-        (true, false) => Some(Until::Monotonic),
+        (true, true) => Some(AbsoluteClock::RealTime),
+        (true, false) => Some(AbsoluteClock::Monotonic),
         (false, _) if has(b"FUTEX_WAIT") && !has(b"REQUEUE") => None,
-        _ => Some(Until::Other),
+        _ => Some(AbsoluteClock::Other),
     }
 }
 
-fn keep(seen: Seen<'_>, line: &mut Line, parsed: &mut Parsed) {
-    if line.extra == 0 && seen.moved.is_some() {
-        line.extra = parsed.keep(Extra::RequeuedTo(seen.moved));
+fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
+    if line.extra == 0 && facts.moved.is_some() {
+        line.extra = parsed.keep(Extra::RequeuedTo(facts.moved));
     }
     if line.extra == 0 && line.outcome != Outcome::Failed {
-        match seen.access {
-            None | Some(Access::Reads) if !seen.made.is_some() => {}
-            None => line.extra = parsed.keep(Extra::Created(seen.made)),
-            Some(access) => line.extra = parsed.keep(Extra::Opened { created: seen.made, access, syncs: seen.syncs }),
+        match facts.access {
+            None | Some(Access::Reads) if !facts.made.is_some() => {}
+            None => line.extra = parsed.keep(Extra::Created(facts.made)),
+            Some(access) => line.extra = parsed.keep(Extra::Opened { created: facts.made, access, syncs: facts.syncs }),
         }
     }
-    if let Some((fd, target)) = seen.into.filter(|_| line.extra == 0 && line.outcome != Outcome::Failed) {
+    if let Some((fd, target)) = facts.into.filter(|_| line.extra == 0 && line.outcome != Outcome::Failed) {
         line.extra = parsed.keep(Extra::Into { fd, target });
     }
-    if line.extra == 0 && seen.own.is_some() {
-        line.extra = parsed.keep(Extra::OwnAddress(seen.own));
+    if line.extra == 0 && facts.own.is_some() {
+        line.extra = parsed.keep(Extra::OwnAddress(facts.own));
     }
     if line.extra != 0 {
         return;
     }
-    if let Some(until_ns) = seen.until_ns {
+    if let Some(until_ns) = facts.until_ns {
         line.extra = parsed.keep(Extra::Deadline(until_ns));
         return;
     }
-    if seen.timeout.is_none() && seen.fds.is_empty() {
-        if let Some(id) = seen.joins {
+    if facts.timeout.is_none() && facts.fds.is_empty() {
+        if let Some(id) = facts.joins {
             line.extra = parsed.keep(Extra::Joins(id));
         }
         return;
     }
-    let timeout_ns = seen.timeout.map(|timeout| match timeout {
+    let timeout_ns = facts.timeout.map(|timeout| match timeout {
         Timeout::Never => NO_NS,
         Timeout::After(ns) => ns,
     });
-    let fds = seen.fds.into_boxed_slice();
+    let fds = facts.fds.into_boxed_slice();
     line.extra = parsed.keep(match timeout_ns {
-        Some(timeout_ns) if !fds.is_empty() || seen.lists == Lists::Empty => Extra::Polled { fds, timeout_ns },
+        Some(timeout_ns) if !fds.is_empty() || facts.lists == FdLists::Empty => Extra::Polled { fds, timeout_ns },
         Some(timeout_ns) => Extra::Timeout(timeout_ns),
         None => Extra::Fds(fds),
     });

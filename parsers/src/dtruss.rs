@@ -37,15 +37,15 @@ impl Format for Dtruss {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: layout::of(head) })
+        Box::new(DtrussReader { layout: layout::of(head) })
     }
 }
 
-struct Reader {
+struct DtrussReader {
     layout: DtrussLayout,
 }
 
-impl LineReader for Reader {
+impl LineReader for DtrussReader {
     fn facts(&self) -> CaptureFacts {
         let (stamped, measured) = (self.layout.has(DtrussColumn::Relative), self.layout.has(DtrussColumn::Elapsed));
         CaptureFacts {
@@ -87,7 +87,7 @@ impl LineReader for Reader {
     }
 }
 
-impl Reader {
+impl DtrussReader {
     /// A line that has the form of a call.
     fn called(&self, call: &TrussCall<'_, DtrussEnd>, split: &DtrussSplit<'_>, parsed: &mut Parsed) -> Line {
         let is_lost = split.tid == NO_ID && self.layout.has_ids && !self.layout.ids_optional;

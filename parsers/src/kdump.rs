@@ -50,15 +50,15 @@ impl Format for Kdump {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: KdumpLayout::of(head) })
+        Box::new(KdumpReader { layout: KdumpLayout::of(head) })
     }
 }
 
-struct Reader {
+struct KdumpReader {
     layout: KdumpLayout,
 }
 
-impl LineReader for Reader {
+impl LineReader for KdumpReader {
     fn facts(&self) -> CaptureFacts {
         let timed = self.layout.clock != Clock::None;
         CaptureFacts {
@@ -109,7 +109,7 @@ fn apart(line: &[u8]) -> Line {
     })
 }
 
-impl Reader {
+impl KdumpReader {
     fn record(&self, record: &KdumpRecord<'_>, parsed: &mut Parsed) -> Line {
         if matches!(record.kind, b"CALL" | b"RET") && name(record.text).0.is_empty() {
             return Line::of(LineKind::Damaged);

@@ -54,7 +54,7 @@ impl Format for KernelLog {
         let (base, digits) = clock(head);
         let minutes = || head.lines().filter_map(prefix::read).filter(is_minute_stamp).take(2).count();
         let is_rough = base == StampBase::Previous && minutes() > 1;
-        Box::new(Reader { base, tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) } })
+        Box::new(KernelLogReader { base, tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) } })
     }
 }
 
@@ -96,12 +96,12 @@ fn is_minute_stamp(prefix: &LogPrefix<'_>) -> bool {
     prefix.at(StampBase::Previous).is_some_and(|stamp| stamp.ns < 0)
 }
 
-struct Reader {
+struct KernelLogReader {
     base: StampBase,
     tick_ns: i64,
 }
 
-impl LineReader for Reader {
+impl LineReader for KernelLogReader {
     fn facts(&self) -> CaptureFacts {
         CaptureFacts {
             stamp: StampMoment::Start,
@@ -128,7 +128,7 @@ impl LineReader for Reader {
     }
 }
 
-impl Reader {
+impl KernelLogReader {
     fn message(&self, prefix: &LogPrefix<'_>, parsed: &mut Parsed) -> Line {
         let mut line = Line::of(LineKind::Log);
         if let Some(stamp) = prefix.at(self.base) {

@@ -57,11 +57,11 @@ impl Format for Ltrace {
         for line in head.lines() {
             without_marks(line, &mut plain);
         }
-        Box::new(Reader { layout: StraceLayout::of(Head { bytes: &plain, complete: head.complete }) })
+        Box::new(LtraceReader { layout: StraceLayout::of(Head { bytes: &plain, complete: head.complete }) })
     }
 }
 
-struct Reader {
+struct LtraceReader {
     layout: StraceLayout,
 }
 
@@ -117,7 +117,7 @@ fn without_pointer(before: &[u8]) -> &[u8] {
     }
 }
 
-impl LineReader for Reader {
+impl LineReader for LtraceReader {
     fn facts(&self) -> CaptureFacts {
         self.layout.facts()
     }
@@ -151,7 +151,7 @@ impl LineReader for Reader {
     }
 }
 
-impl Reader {
+impl LtraceReader {
     fn unusable(&self, prefix: &StracePrefix<'_>, line: &[u8]) -> Line {
         let has_prefix = prefix.body.len() < line.len();
         match has_prefix {

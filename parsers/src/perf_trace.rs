@@ -60,16 +60,16 @@ impl Format for PerfTrace {
         let has_ids =
             head.lines().any(|line| prefix::read(&without_colours(line)).is_some_and(|prefix| prefix.tid != NO_ID));
         let is_timed = head.lines().any(|line| prefix::read(&without_colours(line)).is_some());
-        Box::new(Reader { has_ids, is_timed })
+        Box::new(PerfTraceReader { has_ids, is_timed })
     }
 }
 
-struct Reader {
+struct PerfTraceReader {
     has_ids: bool,
     is_timed: bool,
 }
 
-impl LineReader for Reader {
+impl LineReader for PerfTraceReader {
     fn facts(&self) -> CaptureFacts {
         CaptureFacts {
             stamp: if self.is_timed { StampMoment::Start } else { StampMoment::None },

@@ -42,18 +42,22 @@ impl Format for Strace {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let layout = StraceLayout::of(head);
-        Box::new(Reader { is_common: layout.is_common() && !layout.colours, layout, columns: SummaryColumns::of(head) })
+        Box::new(StraceReader {
+            is_common: layout.is_common() && !layout.colours,
+            layout,
+            columns: SummaryColumns::of(head),
+        })
     }
 }
 
-struct Reader {
+struct StraceReader {
     layout: StraceLayout,
     /// Lines have the most common prefix, which is read in one step.
     is_common: bool,
     columns: Option<SummaryColumns>,
 }
 
-impl LineReader for Reader {
+impl LineReader for StraceReader {
     fn facts(&self) -> CaptureFacts {
         self.layout.facts()
     }
@@ -105,7 +109,7 @@ fn parts(prefix: LinePrefix, body: &[u8]) -> LineParts<'_> {
     prefix.parts(body, dur_ns)
 }
 
-impl Reader {
+impl StraceReader {
     fn read_plain(&self, line: &[u8], parsed: &mut Parsed) -> Line {
         self.read_from(line, self.layout.prefix(line), parsed)
     }

@@ -41,15 +41,15 @@ impl Format for TrussFreebsd {
     }
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
-        Box::new(Reader { layout: layout::of(head) })
+        Box::new(TrussFreebsdReader { layout: layout::of(head) })
     }
 }
 
-struct Reader {
+struct TrussFreebsdReader {
     layout: FreebsdLayout,
 }
 
-impl LineReader for Reader {
+impl LineReader for TrussFreebsdReader {
     fn facts(&self) -> CaptureFacts {
         let (stamped, measured) = (self.layout.has_stamps, self.layout.has_durations());
         CaptureFacts {
@@ -99,7 +99,7 @@ impl LineReader for Reader {
     }
 }
 
-impl Reader {
+impl TrussFreebsdReader {
     /// A call or another event.
     fn event(&self, split: &FreebsdSplit<'_>, parsed: &mut Parsed) -> Option<Line> {
         if let Some(note) = notes::read(split.body) {

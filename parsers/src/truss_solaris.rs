@@ -45,14 +45,14 @@ impl Format for TrussSolaris {
 
 /// A reader for this truss, and for AIX's, which prints the same form.
 pub(crate) fn reader(head: Head<'_>) -> Box<dyn LineReader> {
-    Box::new(Reader { layout: layout::of(head) })
+    Box::new(TrussSolarisReader { layout: layout::of(head) })
 }
 
-struct Reader {
+struct TrussSolarisReader {
     layout: SolarisLayout,
 }
 
-impl LineReader for Reader {
+impl LineReader for TrussSolarisReader {
     fn facts(&self) -> CaptureFacts {
         let (stamped, measured) = (self.layout.has(SolarisColumn::End), self.layout.has(SolarisColumn::Since));
         CaptureFacts {
@@ -93,7 +93,7 @@ impl LineReader for Reader {
     }
 }
 
-impl Reader {
+impl TrussSolarisReader {
     /// A line whose prefix matches the layout.
     fn placed(&self, split: &SolarisSplit<'_>, parsed: &mut Parsed) -> Line {
         let line = self.event(split, parsed).unwrap_or_else(|| self.other(split, parsed));

@@ -17,7 +17,7 @@ const PIECE_BYTES: usize = 4096;
 
 /// A file that can be read at any offset.
 pub struct Seekable {
-    file: Places,
+    file: SharedFile,
     /// Start of the text: after a byte order mark, or the current position of standard input.
     start: u64,
     len: u64,
@@ -40,7 +40,7 @@ impl Seekable {
     pub fn from_file(mut file: File) -> io::Result<Seekable> {
         let start = file.stream_position()?;
         let len = file.metadata()?.len().saturating_sub(start);
-        Ok(Seekable { file: Places::new(file), start, len, cell_bytes: CHUNK_BYTES as u64 })
+        Ok(Seekable { file: SharedFile::new(file), start, len, cell_bytes: CHUNK_BYTES as u64 })
     }
 
     /// The same with another cell size of at least one byte.
@@ -202,12 +202,12 @@ fn clamped(bytes: usize, rest: u64) -> usize {
 
 /// A file that several threads read at different offsets.
 #[cfg(unix)]
-struct Places(File);
+struct SharedFile(File);
 
 #[cfg(unix)]
-impl Places {
-    fn new(file: File) -> Places {
-        Places(file)
+impl SharedFile {
+    fn new(file: File) -> SharedFile {
+        SharedFile(file)
     }
 
     fn into_file(self) -> File {
@@ -220,12 +220,12 @@ impl Places {
 }
 
 #[cfg(not(unix))]
-struct Places(std::sync::Mutex<File>);
+struct SharedFile(std::sync::Mutex<File>);
 
 #[cfg(not(unix))]
-impl Places {
-    fn new(file: File) -> Places {
-        Places(std::sync::Mutex::new(file))
+impl SharedFile {
+    fn new(file: File) -> SharedFile {
+        SharedFile(std::sync::Mutex::new(file))
     }
 
     fn into_file(self) -> File {

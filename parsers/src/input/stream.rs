@@ -36,20 +36,20 @@ pub struct Chunk {
 
 /// A source that can be read once, from start to end. If it is dropped early, its thread ends.
 pub struct Stream {
-    pieces: Receiver<Piece>,
-    state: State,
+    pieces: Receiver<StreamMessage>,
+    state: StreamState,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum StreamState {
     Open,
     Ended,
     Cut,
 }
 
-enum Piece {
+enum StreamMessage {
     Chunk(Chunk),
-    End(State),
+    End(StreamState),
     Failed(io::Error),
 }
 
@@ -61,30 +61,30 @@ impl Stream {
     pub fn new(source: impl Read + Send + 'static) -> io::Result<Stream> {
         let (send, pieces) = sync_channel(AHEAD);
         thread::Builder::new().name("input".to_owned()).spawn(move || {
-            let end = feed(source, &send).unwrap_or_else(Piece::Failed);
+            let end = feed(source, &send).unwrap_or_else(StreamMessage::Failed);
             // The receiver may have been dropped.
             let _ = send.send(end);
         })?;
-        Ok(Stream { pieces, state: State::Open })
+        Ok(Stream { pieces, state: StreamState::Open })
     }
 
     /// The next chunk; `None` at the end.
     ///
     /// Errors of reading; compressed data without a readable part; text whose byte order mark is not that of UTF-8.
     pub fn next_chunk(&mut self) -> io::Result<Option<Chunk>> {
-        if self.state != State::Open {
+        if self.state != StreamState::Open {
             return Ok(None);
         }
         match self.pieces.recv() {
-            Ok(Piece::Chunk(chunk)) => return Ok(Some(chunk)),
-            Ok(Piece::End(state)) => self.state = state,
-            Ok(Piece::Failed(error)) => {
-                self.state = State::Cut;
+            Ok(StreamMessage::Chunk(chunk)) => return Ok(Some(chunk)),
+            Ok(StreamMessage::End(state)) => self.state = state,
+            Ok(StreamMessage::Failed(error)) => {
+                self.state = StreamState::Cut;
                 return Err(error);
             }
             // The thread always sends its end, unless a decompressor panicked.
             Err(_) => {
-                self.state = State::Cut;
+                self.state = StreamState::Cut;
                 return Err(io::Error::new(io::ErrorKind::InvalidData, "the compressed data is damaged"));
             }
         }
@@ -93,12 +93,12 @@ impl Stream {
 
     /// Whether the compressed data ended early or was damaged. Known once there is no next chunk.
     pub fn is_cut(&self) -> bool {
-        self.state == State::Cut
+        self.state == StreamState::Cut
     }
 }
 
 /// Read a whole source; returns how it ended.
-fn feed(mut source: impl Read, send: &SyncSender<Piece>) -> io::Result<Piece> {
+fn feed(mut source: impl Read, send: &SyncSender<StreamMessage>) -> io::Result<StreamMessage> {
     let mut head = Vec::with_capacity(magic::HEAD_BYTES);
     (&mut source).take(magic::HEAD_BYTES as u64).read_to_end(&mut head)?;
     let (compression, encoding) = (Compression::of(&head), utf16::mark(&head));
@@ -112,7 +112,7 @@ fn feed(mut source: impl Read, send: &SyncSender<Piece>) -> io::Result<Piece> {
     };
     let held = Vec::with_capacity(CHUNK_BYTES + FIRST_BYTES);
     let feed = Feed { text, compressed: compression.is_some(), read_bytes, held, lines_bytes: 0, offset: 0, send };
-    feed.run().map(Piece::End)
+    feed.run().map(StreamMessage::End)
 }
 
 /// Cuts a text into chunks.
@@ -124,7 +124,7 @@ struct Feed<'source> {
     /// How many of the held bytes are whole lines.
     lines_bytes: usize,
     offset: u64,
-    send: &'source SyncSender<Piece>,
+    send: &'source SyncSender<StreamMessage>,
 }
 
 /// Why reading paused.
@@ -135,7 +135,7 @@ enum Filled {
 }
 
 impl Feed<'_> {
-    fn run(mut self) -> io::Result<State> {
+    fn run(mut self) -> io::Result<StreamState> {
         let mut want_bytes = FIRST_BYTES;
         loop {
             let filled = self.fill(want_bytes);
@@ -145,10 +145,10 @@ impl Feed<'_> {
             match filled {
                 Filled::Enough if self.give_lines() => want_bytes = CHUNK_BYTES,
                 // The receiver was dropped.
-                Filled::Enough => return Ok(State::Ended),
+                Filled::Enough => return Ok(StreamState::Ended),
                 Filled::Ended => {
                     self.give_rest();
-                    return Ok(State::Ended);
+                    return Ok(StreamState::Ended);
                 }
                 Filled::Broken(error) => return self.broken(error),
             }
@@ -207,11 +207,11 @@ impl Feed<'_> {
     fn give(&mut self, bytes: Vec<u8>, last: bool) -> bool {
         let offset = self.offset;
         self.offset += bytes.len() as u64;
-        self.send.send(Piece::Chunk(Chunk { bytes, offset, last })).is_ok()
+        self.send.send(StreamMessage::Chunk(Chunk { bytes, offset, last })).is_ok()
     }
 
     /// Send what was read. Compressed data that gave something is cut; everything else is an error.
-    fn broken(mut self, error: io::Error) -> io::Result<State> {
+    fn broken(mut self, error: io::Error) -> io::Result<StreamState> {
         self.give_rest();
         match (self.compressed, self.offset) {
             (false, _) => Err(error),
@@ -221,7 +221,7 @@ impl Feed<'_> {
                 Err(io::Error::new(error.kind(), why))
             }
             (true, 0) => Err(io::Error::new(error.kind(), format!("the compressed data is damaged: {error}"))),
-            (true, _) => Ok(State::Cut),
+            (true, _) => Ok(StreamState::Cut),
         }
     }
 }

@@ -12,7 +12,7 @@ const MAX_LINES: usize = 2000;
 
 /// What a line shows about the format.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Sign {
+enum StraceSign {
     /// Only strace prints this.
     Own,
     /// strace prints this, and also ltrace, which has signs of its own.
@@ -33,12 +33,12 @@ pub fn recognise(head: Head<'_>) -> Recognition {
     for line in head.lines().filter(|line| !line.trim_ascii().is_empty()).take(MAX_LINES) {
         let line = without_colours(line.strip_prefix(BYTE_ORDER_MARK).unwrap_or(line));
         match sign(&line) {
-            Sign::Own => own += 1,
-            Sign::Sure => sure += 1,
-            Sign::Fits => fits += 1,
-            Sign::Unlike => {}
-            Sign::Neutral => continue,
-            Sign::Other => other += 1,
+            StraceSign::Own => own += 1,
+            StraceSign::Sure => sure += 1,
+            StraceSign::Fits => fits += 1,
+            StraceSign::Unlike => {}
+            StraceSign::Neutral => continue,
+            StraceSign::Other => other += 1,
         }
         lines += 1;
     }
@@ -52,20 +52,20 @@ pub fn recognise(head: Head<'_>) -> Recognition {
     }
 }
 
-fn sign(line: &[u8]) -> Sign {
+fn sign(line: &[u8]) -> StraceSign {
     if is_other(line) {
-        return Sign::Other;
+        return StraceSign::Other;
     }
     if events::is_auxiliary(line) || table::is_rule(line) {
-        return Sign::Neutral;
+        return StraceSign::Neutral;
     }
     if table::is_head(line) {
-        return Sign::Sure;
+        return StraceSign::Sure;
     }
     match StraceLayout::guess(line) {
-        Some(_) => body_of(line).map_or(Sign::Unlike, body_sign),
-        None if memmem::find(line, b"strace: Process ").is_some() => Sign::Own,
-        None => Sign::Unlike,
+        Some(_) => body_of(line).map_or(StraceSign::Unlike, body_sign),
+        None if memmem::find(line, b"strace: Process ").is_some() => StraceSign::Own,
+        None => StraceSign::Unlike,
     }
 }
 
@@ -99,31 +99,31 @@ fn body_of(line: &[u8]) -> Option<&[u8]> {
     StraceLayout::guess(line)?.prefix(line).map(|prefix| prefix.body)
 }
 
-fn body_sign(body: &[u8]) -> Sign {
+fn body_sign(body: &[u8]) -> StraceSign {
     match body.first() {
-        Some(b'<') if memmem::find(body, b" resumed").is_some() => Sign::Sure,
-        Some(b'+') if body.starts_with(b"+++ exited with") => Sign::Own,
-        Some(b'+') if body.starts_with(b"+++ killed by") => Sign::Sure,
-        Some(b'+') if body.starts_with(b"+++ superseded") => Sign::Own,
-        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => Sign::Own,
-        Some(b'-' | b'[') => Sign::Fits,
+        Some(b'<') if memmem::find(body, b" resumed").is_some() => StraceSign::Sure,
+        Some(b'+') if body.starts_with(b"+++ exited with") => StraceSign::Own,
+        Some(b'+') if body.starts_with(b"+++ killed by") => StraceSign::Sure,
+        Some(b'+') if body.starts_with(b"+++ superseded") => StraceSign::Own,
+        Some(b'-') if body.starts_with(b"--- SIG") && memmem::find(body, b" {si_").is_some() => StraceSign::Own,
+        Some(b'-' | b'[') => StraceSign::Fits,
         _ => call_sign(body),
     }
 }
 
-fn call_sign(body: &[u8]) -> Sign {
+fn call_sign(body: &[u8]) -> StraceSign {
     let Some((_, rest)) = call_name(body) else {
-        return Sign::Unlike;
+        return StraceSign::Unlike;
     };
     let mut args = arguments::ArgumentList::default();
     let Some(result) = arguments::split(rest, &mut args) else {
         let cut = body.ends_with(b" <unfinished ...>") || body.ends_with(b" <detached ...>");
-        return if cut { Sign::Sure } else { Sign::Unlike };
+        return if cut { StraceSign::Sure } else { StraceSign::Unlike };
     };
     // Commas without blanks are FreeBSD's, capital hexadecimal digits Solaris'.
     let bare_comma = args.list().len() == 1 && bare_comma_outside(args.last());
     if bare_comma || memchr::memchr(b'\t', rest).is_some() {
-        return Sign::Unlike;
+        return StraceSign::Unlike;
     }
     result_sign(result)
 }
@@ -133,27 +133,27 @@ fn bare_comma_outside(text: &[u8]) -> bool {
     !text.starts_with(b"\"") && text.contains(&b',')
 }
 
-fn result_sign(result: &[u8]) -> Sign {
+fn result_sign(result: &[u8]) -> StraceSign {
     let (text, timed) = match super::result::duration(result) {
         Some((_, before)) => (before, true),
         None => (result, false),
     };
     if let Some(rest) = text.strip_prefix(b"?") {
-        return if rest.is_empty() || rest.starts_with(b" ERESTART") { Sign::Fits } else { Sign::Unlike };
+        return if rest.is_empty() || rest.starts_with(b" ERESTART") { StraceSign::Fits } else { StraceSign::Unlike };
     }
     let Some((value, rest)) = scan::value(text) else {
-        return Sign::Unlike;
+        return StraceSign::Unlike;
     };
     let printed = &text[..text.len() - rest.len()];
     if printed.starts_with(b"0x") && printed.iter().any(u8::is_ascii_uppercase) {
-        return Sign::Unlike;
+        return StraceSign::Unlike;
     }
     if value == -1 && rest.starts_with(b" E") && rest.contains(&b'(') && rest.ends_with(b")") {
-        return Sign::Own;
+        return StraceSign::Own;
     }
     let fits = rest.is_empty()
         || rest.starts_with(b"<")
         || rest.starts_with(b" /* ")
         || (rest.starts_with(b" (") && !rest.starts_with(b" (0x"));
-    if fits || timed && rest.is_empty() { Sign::Fits } else { Sign::Unlike }
+    if fits || timed && rest.is_empty() { StraceSign::Fits } else { StraceSign::Unlike }
 }

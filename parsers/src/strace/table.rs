@@ -7,14 +7,14 @@ use memchr::memmem;
 
 /// Where the cells of a table are. `-U` selects and orders them.
 pub struct SummaryColumns {
-    name: Span,
-    calls: Span,
-    errors: Option<Span>,
-    seconds: Option<Span>,
+    name: CellSpan,
+    calls: CellSpan,
+    errors: Option<CellSpan>,
+    seconds: Option<CellSpan>,
 }
 
 /// First byte and end of a column; the last one has no end.
-type Span = (usize, Option<usize>);
+type CellSpan = (usize, Option<usize>);
 
 impl SummaryColumns {
     /// The columns of the first table in a head, separated at the dashes of its second line.
@@ -66,7 +66,7 @@ impl SummaryColumns {
     }
 }
 
-fn cell(line: &[u8], (start, end): Span) -> &[u8] {
+fn cell(line: &[u8], (start, end): CellSpan) -> &[u8] {
     let end = end.unwrap_or(line.len()).min(line.len());
     scan::trim(line.get(start..end).unwrap_or(b""))
 }

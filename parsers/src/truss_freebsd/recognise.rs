@@ -11,7 +11,7 @@ use crate::truss_common::{CallText, TrussCall};
 const MAX_LINES: usize = 2000;
 
 /// What a line shows about the format.
-enum Sign {
+enum FreebsdSign {
     /// Only this truss prints it.
     Yes,
     /// A call as another tracer prints it.
@@ -29,9 +29,9 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
         has_header |= table::is_header(line);
         has_row |= table::is_row(line);
         match sign_of(line) {
-            Sign::Yes => signs += 1,
-            Sign::Other => others += 1,
-            Sign::Nothing => {}
+            FreebsdSign::Yes => signs += 1,
+            FreebsdSign::Other => others += 1,
+            FreebsdSign::Nothing => {}
         }
     }
     match lines {
@@ -43,19 +43,21 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     }
 }
 
-fn sign_of(line: &[u8]) -> Sign {
+fn sign_of(line: &[u8]) -> FreebsdSign {
     let split = split(line, 2);
     match call::read(split.body) {
         CallText::Call(TrussCall { end: FreebsdEnd::Value(_) | FreebsdEnd::Error(_), args, .. })
             if !has_blank_comma(args) =>
         {
-            Sign::Yes
+            FreebsdSign::Yes
         }
-        CallText::Call(TrussCall { end: FreebsdEnd::Nothing, .. }) => Sign::Nothing,
-        CallText::Call(_) | CallText::Cut(_) => Sign::Other,
-        CallText::Other if notes::read(split.body).is_some_and(|note| note.is_sign()) => Sign::Yes,
-        CallText::Other if split.body.ends_with(b"<unfinished ...>") || split.body.starts_with(b"+++ ") => Sign::Other,
-        CallText::Other => Sign::Nothing,
+        CallText::Call(TrussCall { end: FreebsdEnd::Nothing, .. }) => FreebsdSign::Nothing,
+        CallText::Call(_) | CallText::Cut(_) => FreebsdSign::Other,
+        CallText::Other if notes::read(split.body).is_some_and(|note| note.is_sign()) => FreebsdSign::Yes,
+        CallText::Other if split.body.ends_with(b"<unfinished ...>") || split.body.starts_with(b"+++ ") => {
+            FreebsdSign::Other
+        }
+        CallText::Other => FreebsdSign::Nothing,
     }
 }
 

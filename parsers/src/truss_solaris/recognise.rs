@@ -8,7 +8,7 @@ use crate::scan;
 use crate::truss_common::{CallText, TrussCall};
 
 /// What a line shows about the format.
-enum Sign {
+enum SolarisSign {
     /// Only this truss prints it.
     Yes,
     /// Another tracer prints it.
@@ -27,11 +27,11 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     for line in head.lines().map(scan::trim_end).filter(|line| !line.is_empty()) {
         lines += 1;
         match sign_of(line) {
-            Sign::No => return Recognition::No,
-            Sign::Yes => has_sign = true,
-            Sign::Fits => fits += 1,
-            Sign::Weak => weak += 1,
-            Sign::Nothing => {}
+            SolarisSign::No => return Recognition::No,
+            SolarisSign::Yes => has_sign = true,
+            SolarisSign::Fits => fits += 1,
+            SolarisSign::Weak => weak += 1,
+            SolarisSign::Nothing => {}
         }
     }
     if has_sign {
@@ -46,41 +46,41 @@ pub(super) fn answer(head: Head<'_>) -> Recognition {
     }
 }
 
-fn sign_of(line: &[u8]) -> Sign {
+fn sign_of(line: &[u8]) -> SolarisSign {
     if is_foreign_sign(line) {
-        return Sign::No;
+        return SolarisSign::No;
     }
     let split = split(line, 3);
     if line.starts_with(b"Base time stamp:") || table_of_three_decimals(line) {
-        return Sign::Yes;
+        return SolarisSign::Yes;
     }
     if split.body.starts_with(b"Received signal #") && notes::event(split.body, &mut Parsed::default()).is_some() {
-        return Sign::Yes;
+        return SolarisSign::Yes;
     }
     match call::read(split.body) {
         CallText::Call(call) => sign_of_call(&call, line, split.prefixed || split.columns > 0),
-        _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => Sign::Weak,
-        _ if split.prefixed => Sign::Weak,
-        _ => Sign::Nothing,
+        _ if notes::continuation(split.body, &mut Parsed::default()).is_some() => SolarisSign::Weak,
+        _ if split.prefixed => SolarisSign::Weak,
+        _ => SolarisSign::Nothing,
     }
 }
 
-fn sign_of_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8], has_columns: bool) -> Sign {
+fn sign_of_call(call: &TrussCall<'_, SolarisEnd<'_>>, line: &[u8], has_columns: bool) -> SolarisSign {
     // ltrace marks system calls.
     if call.name.starts_with(b"SYS_") || is_aix_call(call, line) {
-        return Sign::No;
+        return SolarisSign::No;
     }
     match call.end {
-        SolarisEnd::Error(_, name) if !name.is_empty() => Sign::Yes,
-        SolarisEnd::Exec | SolarisEnd::Sleeping | SolarisEnd::Child(_) | SolarisEnd::NewLwp => Sign::Yes,
-        SolarisEnd::Error(..) => Sign::Nothing,
+        SolarisEnd::Error(_, name) if !name.is_empty() => SolarisSign::Yes,
+        SolarisEnd::Exec | SolarisEnd::Sleeping | SolarisEnd::Child(_) | SolarisEnd::NewLwp => SolarisSign::Yes,
+        SolarisEnd::Error(..) => SolarisSign::Nothing,
         SolarisEnd::Value(..) | SolarisEnd::Nothing
             if has_columns || has_wide_hex(line) || has_tab_before_result(line) =>
         {
-            Sign::Fits
+            SolarisSign::Fits
         }
-        SolarisEnd::Value(..) => Sign::Weak,
-        SolarisEnd::Nothing => Sign::Nothing,
+        SolarisEnd::Value(..) => SolarisSign::Weak,
+        SolarisEnd::Nothing => SolarisSign::Nothing,
     }
 }
 
