@@ -49,15 +49,15 @@ def told(run: Run, tmp_path: Path) -> Told:
 )
 def test_lengths_by_a_clock_of_whole_seconds_say_so(text: str, told: Told) -> None:
     said = told(text)
-    assert "The clock ticks in steps of 1 s, so each length is right to ±1 s only." in said
+    assert "Timestamp resolution: 1 s, so each duration is accurate to ±1 s only." in said
     assert "5 s ±1 s" in said or "4 s ±1 s" in said
-    assert "A share of it is right to ±" in said
+    assert "Shares of it are accurate to ±" in said
     assert ".0" not in said.partition("Where the time went")[2].replace("10.0", "")
 
 
 def test_calls_that_are_measured_more_finely_are_told_so(told: Told) -> None:
     said = told(STRACE.format(" <0.000100>", " <4.900100>", " <0.800000>"))
-    assert "so time on the path is right to ±1 s only; the times of calls are printed in steps of 1 µs." in said
+    assert "so time on the critical path is accurate to ±1 s only; the resolution of call durations is 1 µs." in said
     assert "4.900" in said
 
 

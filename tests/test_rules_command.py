@@ -78,7 +78,7 @@ def test_every_column_of_every_table_is_listed_with_its_sentence(run: Run) -> No
         (["rules", "--columns", "loop"], 'no table "loop"'),
         (["rules", "hot-lop"], 'no rule "hot-lop". Did you mean "hot-loop"?'),
         (["rules", "--ignore", "TLZ0001"], '--ignore: no rule "TLZ0001".'),
-        (["rules", "--rules", "nowhere"], "nowhere: no such folder of rules."),
+        (["rules", "--rules", "nowhere"], "nowhere: no such directory."),
         (["explain", "hot-lop"], 'no rule "hot-lop". Did you mean "hot-loop"?'),
         (["explain", "TLZ02"], 'no rule "TLZ02". Did you mean "TLZ0'),
         (["summarize", str(SSH), "--select", "hot-lop"], '--select: no rule "hot-lop". Did you mean "hot-loop"?'),
@@ -94,14 +94,14 @@ def test_a_name_that_no_rule_has_is_a_mistake(arguments: list[str], says: str, r
 def test_a_rule_is_explained_by_name_or_code(name: str, run: Run) -> None:
     done = run("explain", name)
     assert done.returncode == 0, done.stderr
-    for heading in (*EXPLANATION.values(), "When it speaks"):
+    for heading in (*EXPLANATION.values(), "When it triggers"):
         assert f"\n{heading}\n" in done.stdout
 
 
 def test_every_rule_is_explained_in_its_five_parts() -> None:
     for rule in rules():
         told = dict(explanation.parts(rule))
-        assert [*told][:6] == [*EXPLANATION.values(), "When it speaks"], rule.name
+        assert [*told][:6] == [*EXPLANATION.values(), "When it triggers"], rule.name
         assert all(paragraphs for paragraphs in told.values()), rule.name
 
 
@@ -164,12 +164,12 @@ def test_the_settings_of_a_project_hold_in_its_folders(name: str, tmp_path: Path
     ("text", "says"),
     [
         ('[tool.tracealyze]\nrule = ["x"]', 'there is no key "rule". Did you mean "rules"?'),
-        ('[tool.tracealyze]\nselect = "x"', "select is a list of texts"),
+        ('[tool.tracealyze]\nselect = "x"', "select must be a list of strings"),
         ("[tool]\ntracealyze = 3", "tool.tracealyze is not a table"),
         ("[tool.tracealyze]\ncheck = 3", "tool.tracealyze.check is not a table"),
         ("[tool.tracealyze", "cannot be read: "),
         ('[tool.tracealyze]\nignore = ["hot-lop"]', 'ignore: no rule "hot-lop". Did you mean "hot-loop"?'),
-        ('[tool.tracealyze]\nrules = ["nowhere"]', "nowhere: no such folder of rules."),
+        ('[tool.tracealyze]\nrules = ["nowhere"]', "nowhere: no such directory."),
     ],
 )
 def test_a_mistake_in_the_settings_is_told(text: str, says: str, tmp_path: Path, run: Run) -> None:

@@ -129,7 +129,7 @@ def test_rules_of_ones_own_over_several_captures_have_the_same_powers(run: Run, 
     mine = ["--rules", str(tmp_path)]
     found = document(run, BOOT, *FROM_NAME, *mine)["findings"]
     assert [each["name"] for each in found] == ["superlinear", "steady-opens"]
-    assert found[1]["message"] == "perl: 320 opens at 320, 0.6 % of all calls"
+    assert found[1]["message"] == "perl: 320 opens at 320, 0.6% of all calls"
     only = document(run, BOOT, *FROM_NAME, *mine, "--select", "MINE001")["findings"]
     assert [each["severity"] for each in only] == ["info"]
     assert document(run, BOOT, *FROM_NAME, "--ignore", "superlinear")["findings"] == []

@@ -33,8 +33,8 @@ def test_a_process_has_the_time_of_whom_it_waited_for() -> None:
 
 def test_the_chain_names_who_waited_on_whom(run: Run) -> None:
     report = " ".join(run("summarize", SSH, COLUMNS="100").stdout.split())
-    chain = "sshd 12186 (11.42 s) ⇠ ksh 12196 (10.61 s) ⇠ quota 12200 (10.26 s)"
-    assert f"Who waited on whom: {chain}; ⇠ is inferred" in report
+    chain = "sshd 12186 (11.42 s) ⇢ ksh 12196 (10.61 s) ⇢ quota 12200 (10.26 s)"
+    assert f"Blocked on: {chain}; ⇢ is inferred" in report
 
 
 def test_headings_for_people_have_one_unit(run: Run) -> None:

@@ -59,15 +59,15 @@ def test_what_is_no_duration_says_how_to_write_one(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("fraction", "shown"),
-    [(0.0, "0 %"), (0.0004, "< 0.1 %"), (0.008, "0.8 %"), (0.853, "85 %"), (0.9997, "> 99 %"), (1.0, "100 %")],
+    [(0.0, "0%"), (0.0004, "< 0.1%"), (0.008, "0.8%"), (0.853, "85%"), (0.9997, "> 99%"), (1.0, "100%")],
 )
 def test_a_share_is_neither_nothing_nor_all_by_rounding(fraction: float, shown: str) -> None:
     assert units.share(fraction) == shown
 
 
 def test_a_share_says_how_far_it_may_be_off_if_that_is_much() -> None:
-    assert [units.share(0.375, precision) for precision in (0.0, 0.001, 0.125)] == ["38 %", "38 %", "38 % ±12 %"]
-    assert units.share(1.0, 0.125) == "100 %"
+    assert [units.share(0.375, precision) for precision in (0.0, 0.001, 0.125)] == ["38%", "38%", "38% ±12%"]
+    assert units.share(1.0, 0.125) == "100%"
 
 
 def test_a_limit_below_the_step_of_the_clock_is_told_as_a_step() -> None:

@@ -79,9 +79,10 @@ def test_it_is_said_what_was_taken_off_and_whose_clock_it_is(tmp_path: Path) -> 
     )
     notes = list(capture_notes.caveats(capture))
     assert notes[0] == (
-        "Taken off each line: time and sender (syslog or the journal); lines of strace were read, all others set aside."
+        "Stripped from each line: timestamp and sender (syslog or journal). "
+        'Read only lines from "strace"; ignored the rest.'
     )
-    assert notes[1].startswith("The lines have no time of their own, so the log's is taken")
+    assert notes[1].startswith("The trace has no timestamps of its own, so those of the log are used")
     assert capture.accounting["foreign"] == 1
     assert trace.window.wall_ns == 3_000_000_000
 
@@ -93,4 +94,4 @@ def test_folded_lines_are_said_to_be_unreliable(tmp_path: Path) -> None:
     path.write_text("".join(f"{line[:60]}\n{line[60:]}\n{whole}" for line in lines))
     capture = tracealyze.read(path).captures[0]
     assert capture.is_folded
-    assert any(note.startswith("Its long lines were folded") for note in capture_notes.caveats(capture))
+    assert any(note.startswith("Long lines were wrapped") for note in capture_notes.caveats(capture))

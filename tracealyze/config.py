@@ -83,7 +83,7 @@ def must_be_known(keys: Collection[str], known: Collection[str], where: str) -> 
     """A key that there is not is misspelt."""
     for key in keys:
         if key not in known:
-            hint = did_you_mean(key, known) or f" There are {', '.join(known)}."
+            hint = did_you_mean(key, known) or f" Known: {', '.join(known)}."
             raise WrongUsage(f'{where}: there is no key "{key}".{hint}')
 
 
@@ -91,4 +91,4 @@ def must_be_texts(value: object, key: str, where: str) -> tuple[str, ...]:
     """A list of texts."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return tuple(value)
-    raise WrongUsage(f'{where}: {key} is a list of texts, such as {key} = ["…"].')
+    raise WrongUsage(f'{where}: {key} must be a list of strings, such as {key} = ["…"].')

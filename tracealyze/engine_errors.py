@@ -15,15 +15,15 @@ _Answer = TypeVar("_Answer")
 def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
     name = "standard input" if path == capture_files.STDIN else path
     if reason == "empty":
-        return f"{name}: nothing in it. Did the tracer start, and was its output flushed?"
+        return f"{name}: the file is empty. Did the tracer start, and was its output flushed?"
     if reason == "unrecognised":
         # One was tried alone: it was named.
-        advice = "If you know the format, say --input-format NAME." if len(tried) > 1 else "Leave --input-format out."
-        return f"{name}: not recognised; tried {', '.join(tried)}. {advice}"
+        advice = "If you know the format, use --input-format NAME." if len(tried) > 1 else "Try without --input-format."
+        return f"{name}: unknown format; tried {', '.join(tried)}. {advice}"
     if reason == "no_line":
-        return f"{name}: no line fits {tried[0]}, or none behind the one that --from names."
+        return f"{name}: no line matches {tried[0]}, or none after the --from line."
     if reason == "past_end":
-        return f"{name}: there is no such line; the last one is line:{tried[0]}."
+        return f"{name}: there is no such line; the last line is line:{tried[0]}."
     return f"{name}: cannot be read: {reason}."
 
 
@@ -38,6 +38,8 @@ def translated(engine: Callable[[], _Answer]) -> _Answer:
     except _engine.UsageError as error:
         what, name, known = error.args
         if what == "regular expression":
-            raise WrongUsage(f'"{name}" is no regular expression: {known[0]}.') from error
+            raise WrongUsage(f'"{name}" is not a valid regular expression: {known[0]}.') from error
+        if what == "time":
+            raise WrongUsage(f'"{name}" is not a valid time; write it as one of {", ".join(known)}.') from error
         listed = f" ({', '.join(known)})" if known else ""
         raise WrongUsage(f'there is no {what} "{name}"{listed}.{did_you_mean(str(name), known)}') from error

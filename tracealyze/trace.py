@@ -91,7 +91,7 @@ def read(
     Raises `UnusableInput` if a capture cannot be found, read or recognised."""
     named = [captures] if isinstance(captures, str | bytes | PathLike) else list(captures)
     if not named:
-        raise WrongUsage("no capture: name a file, a folder, or - for standard input.")
+        raise WrongUsage("no capture: name a file, a directory, or - for standard input.")
     return read_files(capture_files.files_of(fsdecode(name) for name in named), input_format, progress)
 
 

@@ -47,7 +47,7 @@ def read_duration(text: str) -> int:
     except KeyError:
         raise WrongUsage(f'"{text}" has no unit of time; write 10ms or 1.5s.{did_you_mean(unit, _READ)}') from None
     except ValueError:
-        raise WrongUsage(f'"{text}" is no length of time; write 10ms or 1.5s.') from None
+        raise WrongUsage(f'"{text}" is not a duration; write 10ms or 1.5s.') from None
 
 
 def exactly(digits: str, unit: str = "") -> int | float | None:
@@ -160,9 +160,9 @@ def precision(tick_ns: int, window_ns: int) -> float:
 
 
 def share(fraction: float, precision: float = 0.0) -> str:
-    """`85 %`; small ones are not rounded to nothing, and less than all is never shown as all.
+    """`85%`; small ones are not rounded to nothing, and less than all is never shown as all.
 
-    `38 % ±12 %` where that much is unknown."""
+    `38% ±12%` where that much is unknown."""
     text = _share(fraction)
     return f"{text} ±{_share(precision)}" if precision >= _TOLD_PRECISION and 0 < fraction < 1 else text
 
@@ -170,10 +170,10 @@ def share(fraction: float, precision: float = 0.0) -> str:
 def _share(fraction: float) -> str:
     percent = fraction * 100
     if 0 < percent < 0.1:
-        return "< 0.1 %"
+        return "< 0.1%"
     if 99.5 <= percent < 100:
-        return "> 99 %"
-    return f"{percent:.1f} %" if 0 < percent < 0.95 else f"{percent:.0f} %"
+        return "> 99%"
+    return f"{percent:.1f}%" if 0 < percent < 0.95 else f"{percent:.0f}%"
 
 
 def count(number: int) -> str:

@@ -57,13 +57,13 @@ kinds! {
     /// Only blanks.
     Blank = "blank", None;
     /// Begins like a line of the tracer, but its rest cannot be read.
-    Damaged = "damaged", Some("the line is cut or two writers were mixed; capture to a file with -o");
+    Damaged = "damaged", Some("the line is truncated or mixed with other output; capture to a file with -o");
     /// A call without a thread id in a capture in which several threads are mixed.
-    NoThread = "no_thread", Some("a line without a thread id among others with one; capture with -f and -o FILE");
+    NoThread = "no_thread", Some("a line without a thread id in a capture with thread ids; capture with -f and -o FILE");
     /// The end of a call whose name differs from the open call of its thread.
     Mismatched = "mismatched", Some("the second half does not match the first; capture to a file with -o");
     /// The tracer reports that it lost events here.
-    Dropped = "dropped", Some("the tracer was too slow and lost events; trace fewer calls or give it more room");
+    Dropped = "dropped", Some("the tracer was too slow and lost events; trace fewer calls or use larger buffers");
 }
 
 /// Which part of a call a line holds.

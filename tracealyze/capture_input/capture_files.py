@@ -36,13 +36,15 @@ def _must_be_text(file: str) -> None:
         file.encode()
     except UnicodeEncodeError as error:
         raise UnusableInput(
-            f"{file}: its name is not UTF-8. Rename it, or read it from standard input, as -."
+            f"{file}: the file name is not UTF-8. Rename the file, or read it from standard input (-)."
         ) from error
 
 
 def _expanded(argument: str) -> list[list[str]]:
     if not argument:
-        raise UnusableInput("a capture without a name: is a variable empty? Name a file, or . for this folder.")
+        raise UnusableInput(
+            "the name of the capture is empty. Is a variable unset? Name a file, or . for this directory."
+        )
     path = Path(argument)
     if os.path.isdir(path):
         return _in_folder(path)
@@ -58,7 +60,7 @@ def _expanded(argument: str) -> list[list[str]]:
         found = [name for name in sorted(glob(argument)) if os.path.isfile(name)]
         if found:
             return _joined(found)
-        raise UnusableInput(f"{argument}: no file has a name like this.")
+        raise UnusableInput(f"{argument}: no file matches.")
     raise UnusableInput(f"{argument}: no such file.{_near(path)}")
 
 
@@ -66,7 +68,7 @@ def _must_be_visible(path: Path) -> None:
     try:
         path.stat()
     except PermissionError as error:
-        raise UnusableInput(f"{path}: may not be read, permission is denied.") from error
+        raise UnusableInput(f"{path}: permission denied.") from error
     except (OSError, ValueError):
         return
 
@@ -101,7 +103,9 @@ def _in_folder(folder: Path) -> list[list[str]]:
     """The per-task files of a folder if it has any, else each of its files."""
     files = [str(file) for file in _listed(folder)]
     if not files:
-        raise UnusableInput(f"{folder}: a folder without files. Name a capture, or a folder of strace -ff files.")
+        raise UnusableInput(
+            f"{folder}: the directory contains no files. Name a capture, or a directory of strace -ff files."
+        )
     return _joined([file for file in files if _PER_TASK.fullmatch(file)] or files)
 
 
@@ -118,7 +122,7 @@ def _near(path: Path) -> str:
     try:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
-        return f' There is no folder "{path.parent}" either.'
+        return f' The directory "{path.parent}" does not exist either.'
     return did_you_mean(path.name, names)
 
 

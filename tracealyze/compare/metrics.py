@@ -53,25 +53,29 @@ class Metric:
 
 
 METRICS = (
-    Metric("processes", "", Class.SMALL, "Processes that the capture shows."),
-    Metric("execs", "", Class.SMALL, "Programs started: calls of the exec family and posix_spawn that succeeded."),
-    Metric("execs", "", Class.SMALL, "The same for one program, by the last part of its path.", ("PROGRAM",), False),
-    Metric("threads", "", Class.SMALL, "Tasks, the main ones too; class B where a program has several."),
+    Metric("processes", "", Class.SMALL, "Processes in the capture."),
+    Metric("execs", "", Class.SMALL, "Programs started: successful exec and posix_spawn calls."),
+    Metric("execs", "", Class.SMALL, "Starts of one program, named by the last part of its path.", ("PROGRAM",), False),
+    Metric("threads", "", Class.SMALL, "Threads, including main threads; class B for multi-threaded programs."),
     Metric("fsyncs", "", Class.SMALL, "Calls that wait for the disk: fsync, fdatasync, sync, syncfs."),
-    Metric("hosts", "", Class.SMALL, "Different network hosts that something connected or sent to."),
+    Metric("hosts", "", Class.SMALL, "Different network hosts that a process connected or sent to."),
     Metric("finding", "", Class.SMALL, "Findings of one rule.", ("RULE",)),
     Metric("calls", "", Class.LARGE, "All calls."),
     Metric("calls", "", Class.LARGE, "Calls of one syscall.", ("SYSCALL",)),
-    Metric("calls", "", Class.LARGE, "Calls of one syscall that ended with this error.", ("SYSCALL", "ERROR")),
-    Metric("failed", "", Class.LARGE, "Calls that failed."),
-    Metric("opens", "", Class.LARGE, "Files opened: calls of the open family that succeeded."),
-    Metric("lookups_missed", "", Class.LARGE, "Lookups of names that are not there (ENOENT, ENOTDIR)."),
-    Metric("bytes_read", "bytes", Class.LARGE, "Bytes that read, recv and their relatives returned."),
-    Metric("bytes_written", "bytes", Class.LARGE, "Bytes that write, send, sendfile and their relatives took."),
-    Metric("deliberate_wait", "ns", Class.LARGE, "Time that programs asked to sleep, and time-outs that expired."),
-    Metric("wall.median", "ns", Class.CLOCK, "Length of the window; the median over the runs."),
+    Metric("calls", "", Class.LARGE, "Calls of one syscall that failed with one error.", ("SYSCALL", "ERROR")),
+    Metric("failed", "", Class.LARGE, "Failed calls."),
+    Metric("opens", "", Class.LARGE, "Files opened: successful calls of the open family."),
+    Metric("lookups_missed", "", Class.LARGE, "Lookups of missing names (ENOENT, ENOTDIR)."),
+    Metric("bytes_read", "bytes", Class.LARGE, "Bytes returned by read, recv and related calls."),
+    Metric("bytes_written", "bytes", Class.LARGE, "Bytes written by write, send, sendfile and related calls."),
+    Metric("deliberate_wait", "ns", Class.LARGE, "Requested sleep time plus expired timeouts."),
+    Metric("wall.median", "ns", Class.CLOCK, "Length of the window (median over the runs)."),
     Metric(
-        "exclusive", "ns", Class.CLOCK, "Time of one program on the path, by the last part of its path.", ("PROGRAM",)
+        "exclusive",
+        "ns",
+        Class.CLOCK,
+        "Critical-path time of one program, named by the last part of its path.",
+        ("PROGRAM",),
     ),
 )
 """All metrics, in the order in which they are listed and judged."""
@@ -98,7 +102,7 @@ class Name:
             if len(metric.arguments) == len(self.arguments):
                 return metric
         forms = ", ".join(metric.shown for metric in here)
-        raise WrongUsage(f'metric "{self}" does not take {len(self.arguments)} arguments; there is {forms}.')
+        raise WrongUsage(f'metric "{self}" does not take {len(self.arguments)} arguments; use {forms}.')
 
     @classmethod
     def of(cls, text: str) -> Name:
@@ -196,7 +200,7 @@ class Run:
         if known is not None:
             return known
         if not self._tells(metric):
-            raise WrongUsage(f"{self.path}: {name} cannot be told from this capture: {_lacking(metric)}.")
+            raise WrongUsage(f"{self.path}: {name} is not available from this capture: {_lacking(metric)}.")
         _must_be_right(name, self)
         if metric.name == "execs":
             return Value(sum(row.calls for row in self.work if executes(row, name.arguments[0])))
@@ -212,7 +216,7 @@ class Run:
 
 
 def _lacking(metric: Metric) -> str:
-    return "it has no wall clock" if metric.cls is Class.CLOCK else "it has no calls of which this is known"
+    return "it has no wall clock" if metric.cls is Class.CLOCK else "it has no calls that show this"
 
 
 def _must_be_right(name: Name, run: Run) -> None:

@@ -158,14 +158,14 @@ def _must_reach(sizes: Sequence[float]) -> None:
     if len(sizes) < FEWEST_SIZES:
         found = ", ".join(f"{size:g}" for size in sizes)
         raise WrongUsage(
-            f"insufficient range: {len(sizes)} sizes ({found}); an exponent needs {FEWEST_SIZES} that span a factor of "
-            f"{LEAST_FACTOR}, such as 10, 20, 40 and 80."
+            f"insufficient range: {len(sizes)} sizes ({found}); an exponent needs at least {FEWEST_SIZES} that span a "
+            f"factor of {LEAST_FACTOR}, such as 10, 20, 40 and 80."
         )
     factor = sizes[-1] / sizes[0]
     if factor < LEAST_FACTOR:
         raise WrongUsage(
-            f"insufficient range: {sizes[0]:g} to {sizes[-1]:g} is a factor of {factor:.1f}; an exponent needs one of "
-            f"{LEAST_FACTOR}."
+            f"insufficient range: {sizes[0]:g} to {sizes[-1]:g} is a factor of {factor:.1f}; an exponent needs at "
+            f"least {LEAST_FACTOR}."
         )
 
 

@@ -26,7 +26,7 @@ def parse_budget(text: str, origin: str = "") -> Budget:
 
     try:
         if len(text) > LONGEST:
-            raise grammar.Mistake(f"it has more than {LONGEST:,} characters", LONGEST)
+            raise grammar.Mistake(f"too long: the limit is {LONGEST:,} characters", LONGEST)
         metric, arguments, operator, limit = grammar.budget(text)
     except grammar.Mistake as mistake:
         raise WrongExpression(mistake.problem, text, mistake.at, origin) from None

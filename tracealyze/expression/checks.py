@@ -57,7 +57,7 @@ class Type:
         """In words."""
         if self.kind == "number":
             return _CALLED.get(self.unit, "a number")
-        return {"condition": "a condition", "texts": "a list of texts"}.get(self.kind, "a text")
+        return {"condition": "a condition", "texts": "a list of strings"}.get(self.kind, "a string")
 
 
 CONDITION = Type("condition")
@@ -113,7 +113,9 @@ class _Check:
     def _of_column(self, column: Column) -> Type:
         found = self._known(column)
         if self.grouped and found.kind == "number" and found.unit in _SUMMED:
-            raise Mistake(f"of a group, say sum({column.name}), max({column.name}) or the like", column.at)
+            raise Mistake(
+                f"a group has many values; write sum({column.name}), max({column.name}) or similar", column.at
+            )
         return found
 
     def _known(self, column: Column) -> Type:
@@ -122,16 +124,16 @@ class _Check:
             return found
         hint = (
             _near(column.name, self.columns)
-            or f' A text stands in quotes: "{column.name}". Columns: {", ".join(self.columns)}'
+            or f' Put strings in quotes: "{column.name}". Columns: {", ".join(self.columns)}'
         )
         raise Mistake(f'no column "{column.name}" in table {self.table}.{hint}', column.at)
 
     def _of_aggregate(self, node: Aggregate) -> Type:
         if node.function not in FUNCTIONS:
-            hint = did_you_mean(node.function, FUNCTIONS) or f" There are {', '.join(FUNCTIONS)}"
+            hint = did_you_mean(node.function, FUNCTIONS) or f" Known: {', '.join(FUNCTIONS)}"
             raise Mistake(f'no function "{node.function}".{hint}', node.at)
         if not self.grouped:
-            raise Mistake(f"{node.function}() is of a group of rows, and here each row is by itself", node.at)
+            raise Mistake(f"{node.function}() works on a group of rows, but this condition is for single rows", node.at)
         if node.column is None:
             if node.function != "count":
                 raise Mistake(f"{node.function}() of which column?", node.at)
@@ -140,13 +142,15 @@ class _Check:
         if node.function == "count":
             return _PLAIN
         if found.kind != "number":
-            raise Mistake(f"{node.column.name} is {found.called}, and {node.function}() is of numbers", node.column.at)
+            raise Mistake(
+                f"{node.column.name} is {found.called}, but {node.function}() works on numbers", node.column.at
+            )
         return found
 
     def _of_condition(self, node: Node) -> Type:
         found = self.of(node)
         if found.kind != "condition":
-            raise Mistake(f"a condition is needed here, and this is {found.called}; compare it with something", node.at)
+            raise Mistake(f"a condition is required here, but this is {found.called}; compare it with a value", node.at)
         return CONDITION
 
     def _of_arithmetic(self, node: Binary) -> Type:
@@ -161,12 +165,12 @@ class _Check:
         if node.operator == "/" and left.unit == right.unit:
             return _PLAIN
         what = "multiplied by" if node.operator == "*" else "divided by"
-        raise Mistake(f"{left.called} {what} {right.called} is nothing that has a name", node.right.at)
+        raise Mistake(f"{left.called} {what} {right.called} has no meaning", node.right.at)
 
     def _number(self, node: Node, operator: str) -> Type:
         found = self.of(node)
         if found.kind != "number":
-            raise Mistake(f'"{operator}" works on numbers, and this is {found.called}', node.at)
+            raise Mistake(f'"{operator}" works on numbers, but this is {found.called}', node.at)
         return found
 
     def _of_comparison(self, node: Binary) -> Type:
@@ -175,14 +179,14 @@ class _Check:
             self._agree(node, left, right)
         elif {left.kind, right.kind} <= {"text", "texts"}:
             if node.operator in _ORDERED:
-                raise Mistake(f'texts have no order for "{node.operator}"; use ==, !=, ~ or in', node.left.at)
+                raise Mistake(f'strings cannot be ordered with "{node.operator}"; use ==, !=, ~ or in', node.left.at)
             if "texts" in (left.kind, right.kind) and not isinstance(node.right, Literal):
-                raise Mistake("a list of texts is compared with a text in quotes", node.right.at)
+                raise Mistake("compare a list of strings with a string in quotes", node.right.at)
         elif left.kind == right.kind == "condition":
             if node.operator in _ORDERED:
                 raise Mistake(f'"{node.operator}" compares numbers; use == or !=', node.left.at)
         else:
-            raise Mistake(f"{_name(node.left, left)} is compared with {right.called}", node.right.at)
+            raise Mistake(f"{_name(node.left, left)} cannot be compared with {right.called}", node.right.at)
         return CONDITION
 
     def _agree(self, node: Binary, left: Type, right: Type) -> None:
@@ -196,24 +200,24 @@ class _Check:
             if plain and mine.unit == "ns" and isinstance(other, Literal):
                 said = f"{owner.name} is a time" if isinstance(owner, Column) else "it is compared with a time"
                 raise Mistake(f"{said}; give the unit, such as 10ms, 1.5s", other.at)
-        raise Mistake(f"{_name(node.left, left)} is {left.called}, and this is {right.called}", node.right.at)
+        raise Mistake(f"{_name(node.left, left)} is {left.called}, but this is {right.called}", node.right.at)
 
     def _of_matching(self, node: Matching) -> Type:
         self._text(node.operand, node.operator)
         try:
             _engine.Pattern(str(node.pattern.value))
         except _engine.UsageError as error:
-            raise Mistake(f"the pattern cannot be read: {error.args[1]}", node.pattern.at) from None
+            raise Mistake(f"the pattern is not a valid regular expression: {error.args[1]}", node.pattern.at) from None
         return CONDITION
 
     def _text(self, node: Node, operator: str) -> None:
         found = self.of(node)
         if found.kind not in ("text", "texts"):
-            raise Mistake(f'"{operator}" looks into texts, and {_name(node, found)} is {found.called}', node.at)
+            raise Mistake(f'"{operator}" works on strings, but {_name(node, found)} is {found.called}', node.at)
 
     def _of_membership(self, node: Membership) -> Type:
         if self.of(node.operand).kind == "condition":
-            raise Mistake('"in" is for numbers and texts; a condition stands for itself', node.operand.at)
+            raise Mistake('"in" works on numbers and strings; use a condition by itself', node.operand.at)
         for value in node.values:
             self._of_comparison(Binary("==", node.operand, value))
         return CONDITION

@@ -44,7 +44,7 @@ _UNIT = (
     rf"(?P<unit>%|(?!(?:{_RESERVED})\b)[A-Za-zµ]+|\s+(?:{'|'.join(sorted(units.NAMED, key=len, reverse=True))})(?!\w))"
 )
 _TEXT = r'"(?:[^"\\\n]|\\.)*"' + "|" + r"'(?:[^'\\\n]|\\.)*'"
-_OPERAND = "a column, a number, a text or a parenthesis"
+_OPERAND = "a column, a number, a string or a parenthesis"
 # Words of other languages, and what they are called here.
 _FOREIGN = {
     "=": 'write "==" to compare',
@@ -92,15 +92,15 @@ def _mistake(text: str, error: ParseBaseException) -> Mistake:
     rest = text[at:]
     expected = error.msg.removeprefix("Expected ").replace("end of text", "and, or, or the end")
     if not rest:
-        return Mistake(f"it ends where {expected} should follow", len(text.rstrip()))
+        return Mistake(f"unexpected end; expected {expected}", len(text.rstrip()))
     if rest[0] in "\"'" and not re.match(_TEXT, rest):
-        return Mistake("the quote is not closed", at)
+        return Mistake("the closing quote is missing", at)
     word = re.match(r"[&|=<>!~]+|[\w.]+|.", rest, flags=re.DOTALL)
     found = word[0] if word else rest[:1]
     foreign = _FOREIGN.get(found) or (f'write "{found.lower()}"' if found.lower() in ("and", "or", "not", "in") else "")
     if foreign and (found in _FOREIGN or found != found.lower()):
-        return Mistake(f'"{found}" is not known; {foreign}', at)
-    return Mistake(f'"{found}" stands where {expected} should', at)
+        return Mistake(f'"{found}" is not an operator; {foreign}', at)
+    return Mistake(f'unexpected "{found}"; expected {expected}', at)
 
 
 def _literal(_text: str, at: int, tokens: ParseResults) -> Literal:
@@ -175,7 +175,7 @@ def _number() -> ParserElement:
 
 
 def _text() -> ParserElement:
-    return Regex(_TEXT).set_name("a text in quotes").set_parse_action(_quoted)
+    return Regex(_TEXT).set_name("a string in quotes").set_parse_action(_quoted)
 
 
 def _operand(condition: ParserElement) -> ParserElement:
@@ -194,7 +194,7 @@ def _comparison(value: ParserElement) -> ParserElement:
     sign = Opt(Regex("-").set_name('"-"'))
     truth = Regex(r"(?:true|false)\b").set_parse_action(lambda _, at, found: Literal(found[0] == "true", at=at))
     constant = (sign + _number()).set_parse_action(_signed) | _text() | truth
-    constant.set_name("a number or a text")
+    constant.set_name("a number or a string")
     values = Suppress(Regex(r"\(").set_name('"("')) - constant - ZeroOrMore(Suppress(",") - constant)
     values -= Suppress(Regex(r"\)").set_name('"," or ")"'))
     tail = MatchFirst(

@@ -59,14 +59,14 @@ def parse(text: str, table: str, *, grouped: bool = False, kind: str = "", origi
         root = grammar.tree(text)
         deep = [node for depth, node in walk(root) if depth > _DEEPEST_TREE]
         if deep:
-            raise grammar.Mistake("too many operations in each other; take it apart", deep[0].at)
+            raise grammar.Mistake("operations are nested too deeply; split the condition", deep[0].at)
         found = checks.checked(root, table, grouped)
         if kind and found.kind != kind:
-            raise grammar.Mistake(f"a {kind} is needed here, and this is a {found.kind}", root.at)
+            raise grammar.Mistake(f"a {kind} is required here, but this is {found.called}", root.at)
     except grammar.Mistake as mistake:
         raise WrongExpression(mistake.problem, text, mistake.at, origin) from None
     except RecursionError:
-        raise WrongExpression("too deeply nested; take it apart", text, 0, origin) from None
+        raise WrongExpression("nested too deeply; split the condition", text, 0, origin) from None
     return Expression(text, table, root, found.kind, found.unit)
 
 
@@ -74,12 +74,12 @@ def _must_be_small(text: str) -> None:
     from tracealyze.expression.grammar import Mistake
 
     if len(text) > LONGEST:
-        raise Mistake(f"it has {len(text):,} characters, and more than {LONGEST:,} are not read", LONGEST)
+        raise Mistake(f"too long: {len(text):,} characters, the limit is {LONGEST:,}", LONGEST)
     if not text.strip():
-        raise Mistake("it is empty", 0)
+        raise Mistake("the expression is empty", 0)
     depth = 0
     blanked = _TEXTS.sub(lambda found: "." * len(found[0]), text)
     for at, character in enumerate(blanked):
         depth += (character == "(") - (character == ")")
         if depth > DEEPEST:
-            raise Mistake(f"more than {DEEPEST} parentheses in each other; take it apart", at)
+            raise Mistake(f"more than {DEEPEST} nested parentheses; split the condition", at)

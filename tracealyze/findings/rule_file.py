@@ -23,7 +23,7 @@ EXPLANATION = {
     "costs": "Why it costs time",
     "fine": "When it is fine",
     "do": "What to do",
-    "wrong": "What would prove it wrong",
+    "wrong": "How to disprove it",
 }
 """The parts of an explanation, in their order."""
 
@@ -92,12 +92,12 @@ class _Check:
         """Values of the kind that their keys want."""
         for key in _TEXTS:
             if not isinstance(self.table.get(key, ""), str):
-                raise self.wrong(key, f'a text is needed, such as {key} = "…".')
+                raise self.wrong(key, f'a string is required, such as {key} = "…".')
         for key in _TABLES:
             if not isinstance(self.table.get(key, {}), Mapping):
-                raise self.wrong(key, f"a table is needed; write [{key}].")
+                raise self.wrong(key, f"a table is required; write [{key}].")
         if type(self.table.get("precedence", 0)) is not int:
-            raise self.wrong("precedence", "a whole number is needed.")
+            raise self.wrong("precedence", "a whole number is required.")
         self._lists()
         self._named()
         self._thresholds()
@@ -106,27 +106,29 @@ class _Check:
     def _lists(self) -> None:
         for key in ("only", "except"):
             if not all(isinstance(values, list) for values in self.table.get(key, {}).values()):
-                raise self.wrong(key, 'each column has a list of values, such as class = ["sleep"].')
+                raise self.wrong(key, 'each column needs a list of values, such as class = ["sleep"].')
         if not _is_texts(self.table.get("group", [])):
-            raise self.wrong("group", 'a list of columns is needed, such as group = ["pid"].')
+            raise self.wrong("group", 'a list of columns is required, such as group = ["pid"].')
 
     def _named(self) -> None:
         if not re.fullmatch(r"[A-Z]+[0-9]+", self.table["code"]):
-            raise self.wrong("code", f'"{self.table["code"]}" is no code; write letters and a number, such as MINE001.')
+            raise self.wrong(
+                "code", f'"{self.table["code"]}" is not a valid code; write letters and a number, such as MINE001.'
+            )
         for key, known in _WORDS.items():
             value = self.table.get(key)
             if value and value not in known:
-                raise self.wrong(key, f'"{value}" is none of {", ".join(known)}.{did_you_mean(value, known)}')
+                raise self.wrong(key, f'"{value}" is not one of {", ".join(known)}.{did_you_mean(value, known)}')
 
     def _thresholds(self) -> None:
         least = self.table.get("at_least", {})
         for key in ("share", "count"):
             if not isinstance(least.get(key, 0), int | float):
-                raise self.wrong(f"at_least.{key}", "a number is needed.")
+                raise self.wrong(f"at_least.{key}", "a number is required.")
         try:
             units.read_duration(least.get("total", "0s"))
         except (WrongUsage, AttributeError) as error:
-            said = str(error) if isinstance(error, WrongUsage) else 'a text is needed, such as total = "100ms".'
+            said = str(error) if isinstance(error, WrongUsage) else 'a string is required, such as total = "100ms".'
             raise self.wrong("at_least.total", said) from None
 
     def _examples(self) -> None:
@@ -136,7 +138,7 @@ class _Check:
         for example in examples:
             _must_be_known(f"{self.shown}, example: there is no key", example, _EXAMPLE)
             if not {"name", "findings"} <= set(example) or not {"trace", "sample"} & set(example):
-                raise self.wrong("example", "name, findings, and trace or sample are needed.")
+                raise self.wrong("example", "name, findings, and trace or sample are required.")
 
     def columns(self) -> None:
         """Columns that the table has."""
@@ -154,7 +156,7 @@ class _Check:
             if name and wanted:
                 self._must_be_column(key, name, known)
                 if known[name].kind != "number":
-                    raise self.wrong(key, f"{name} is {known[name].called}, and a number is needed.")
+                    raise self.wrong(key, f"{name} is {known[name].called}, but a number is required.")
 
     def _must_be_column(self, key: str, name: str, known: Collection[str]) -> None:
         if name not in known:
@@ -167,7 +169,7 @@ class _Check:
         said = [(key, self.table[key]) for key in ("message", "advice")]
         for name, parts in words.items():
             if not isinstance(parts, str) and not _is_texts(parts):
-                raise self.wrong(f"words.{name}", "a text or a list of texts is needed.")
+                raise self.wrong(f"words.{name}", "a string or a list of strings is required.")
             said += [(f"words.{name}", part) for part in ([parts] if isinstance(parts, str) else parts)]
         for key, text in said:
             try:
@@ -182,11 +184,13 @@ class _Check:
         known = {*columns, *PLACEHOLDERS, *words}
         length = f"{name.removesuffix('share')}ns"
         if name not in known and not (name.endswith("_share") and length in columns):
-            hint = did_you_mean(name, known) or f" There are {', '.join(sorted(known))}."
-            raise self.wrong(key, f"{{{name}}} is no column of table {self.table['table']}, and nothing else.{hint}")
+            hint = did_you_mean(name, known) or f" Known: {', '.join(sorted(known))}."
+            raise self.wrong(
+                key, f"{{{name}}} is neither a column of table {self.table['table']} nor another known value.{hint}"
+            )
         counts = noun and noun != units.ONLY_IF and name not in _COUNTED
         if counts and (name not in columns or columns[name].kind != "number"):
-            raise self.wrong(key, f"{{{name}:{noun}}} counts, and {name} is no number.")
+            raise self.wrong(key, f"{{{name}:{noun}}} needs a number, and {name} is not one.")
 
     def forms(self) -> dict[str, Any]:
         """What the expressions mean."""
@@ -206,29 +210,29 @@ class _Check:
         group = self.table.get("group", [])
         for name in sorted(names) if group and self.table["table"] == "partition" else ():
             if name not in group and name not in _OF_PIECES:
-                raise self.wrong(key, f"{name} is not in group, so no group of pieces has one. Add it there.")
+                raise self.wrong(key, f"{name} is not in group, so groups of parts do not have it. Add it to group.")
 
     def _bounds(self) -> list[Any]:
         bounds = self.table.get("impact", [0.0, 1.0])
         if not isinstance(bounds, list) or len(bounds) != 2:
-            raise self.wrong("impact", "two values are needed, from and to, such as [0.0, 1.0].")
+            raise self.wrong("impact", "two values are required, from and to, such as [0.0, 1.0].")
         return bounds
 
     def _bound(self, bound: object) -> object:
         if isinstance(bound, int | float) and not isinstance(bound, bool):
             return bound
         if not isinstance(bound, str):
-            raise self.wrong("impact", "a part of the cost, such as 0.5, or an expression is needed.")
+            raise self.wrong("impact", "a fraction of the cost, such as 0.5, or an expression is required.")
         found = expression.parse(bound, self.table["table"], kind="number", origin=f"{self.shown}, impact")
         if found.unit != "ns" and bound.strip() != "0":
-            raise self.wrong("impact", f'"{bound}" is no time; a part of the cost stands without quotes.')
+            raise self.wrong("impact", f'"{bound}" is not a time; write a fraction of the cost without quotes.')
         return found.for_engine()
 
 
 def _must_be_known(what: str, keys: Collection[str], known: Collection[str]) -> None:
     for key in keys:
         if key not in known:
-            hint = did_you_mean(key, known) or f" There are {', '.join(known)}."
+            hint = did_you_mean(key, known) or f" Known: {', '.join(known)}."
             raise WrongUsage(f'{what} "{key}".{hint}')
 
 

@@ -132,7 +132,7 @@ def parsed_rules(folder: Path) -> list[Rule]:
 def _rules_in(folder: Path, compiled: Mapping[str, CompiledRule]) -> list[Rule]:
     files = sorted(folder.glob("*.toml"))
     if not files:
-        problem = "no rules (*.toml) in this folder" if folder.is_dir() else "no such folder of rules"
+        problem = "no rules (*.toml) in this directory" if folder.is_dir() else "no such directory"
         raise WrongUsage(f"{folder}: {problem}.")
     return [_rule(_parsed(file, compiled.get(file.name))) for file in files]
 

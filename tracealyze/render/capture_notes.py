@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture, Loss, Window
 
 _TIMES = {
-    "exact": "Call times are exact.",
-    "upper-bound": "Call times are at most: each may hold the program's own time beside the call.",
-    "gap": "Times are silences: each is charged to the message before it.",
-    "none": "There are no call times.",
+    "exact": "Call durations are exact.",
+    "upper-bound": "Call durations are upper bounds: each may include user time before or after the call.",
+    "gap": "Times are gaps between log messages, attributed to the message before the gap.",
+    "none": "There are no call durations.",
 }
 
 _TIMES_OF_TABLES = {
-    "strace": "The times of the table are system CPU time, unless strace was told -w: then they are wall time.",
-    "truss-freebsd": "The times of the table are wall time, from entry to return.",
-    "perf-trace": "The times of the table are wall time, from entry to return.",
-    "dtruss": "The table has counts only.",
+    "strace": "The times in the table are system CPU time, or wall time if strace ran with -w.",
+    "truss-freebsd": "The times in the table are wall time, from entry to return.",
+    "perf-trace": "The times in the table are wall time, from entry to return.",
+    "dtruss": "The table contains counts only.",
 }
 
 _FILTERS = {
     "strace": "-e trace, -P, -z and -Z",
     "ltrace": "-e",
     "perf-trace": "-e",
-    "kdump": "-t (of ktrace and kdump)",
+    "kdump": "-t (ktrace and kdump)",
     "truss-solaris": "-t",
     "truss-aix": "-t",
     "truss-freebsd": "-t",
@@ -41,11 +41,11 @@ _DOMINATING_SHARE = 0.2
 _LEAP_DAY = 59
 
 _NO_WALL = {
-    "no_clock": "without time stamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
-    "per_thread_clock": "the stamps count the CPU time of each thread and say nothing about wall time or the order of "
-    "threads; call times stand for themselves.",
-    "empty": "there are no events in time, so there is no wall time to divide.",
-    "no_process": "the process asked for is not in the capture.",
+    "no_clock": "without timestamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
+    "per_thread_clock": "the timestamps count the CPU time of each thread; they do not show wall time or the order of "
+    "threads. Call durations are still valid.",
+    "empty": "no event has a timestamp, so there is no wall time to divide.",
+    "no_process": "the requested process is not in the capture.",
 }
 
 
@@ -83,16 +83,20 @@ def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
     yield from caveats(capture)
 
 
-_DURATIONS = {"exact": "exact call times", "upper-bound": "call times that are at most", "none": "no call times"}
+_DURATIONS = {
+    "exact": "exact call durations",
+    "upper-bound": "call durations are upper bounds",
+    "none": "no call durations",
+}
 
 
 def verdict_line(capture: Capture) -> str:
     """In one line, what the capture can be asked for and how far it can be trusted."""
     parts = [
         _DURATIONS.get(capture.dur_kind, capture.dur_kind),
-        "thread ids" if capture.has.get("tids") else "no thread ids",
-        "cut at its end" if capture.cut else "not cut",
-        f"filtered (only {', '.join(capture.families)} calls)" if capture.filtered else "no sign of a filter",
+        "thread ids present" if capture.has.get("tids") else "no thread ids",
+        "capture truncated" if capture.cut else "capture complete",
+        f"filtered (only {', '.join(capture.families)} calls)" if capture.filtered else "no filter detected",
     ]
     text = "; ".join([*parts, _overhead(capture)])
     return f"{text[0].upper()}{text[1:]}."
@@ -100,32 +104,33 @@ def verdict_line(capture: Capture) -> str:
 
 def _overhead(capture: Capture) -> str:
     if capture.overhead_floor_ns is None:
-        return "what tracing cost cannot be told"
+        return "tracing overhead unknown"
     floor = units.duration(capture.overhead_floor_ns, units.US if capture.overhead_floor_ns >= units.US else 1)
-    share = f", {units.share(capture.overhead_share)} of the whole time" if capture.overhead_share is not None else ""
-    return f"tracing cost at least {floor} a call{share}"
+    share = f", {units.share(capture.overhead_share)} of the window" if capture.overhead_share is not None else ""
+    return f"tracing overhead at least {floor} per call{share}"
 
 
 def losses_line(capture: Capture) -> str:
     """How many lines could not be used, why, and how to keep them next time."""
     foreign = capture.accounting.get("foreign", 0)
-    aside = f" {units.counted(foreign, 'line')} of other output set aside." if foreign else ""
+    aside = f" {units.counted(foreign, 'line')} of other output ignored." if foreign else ""
     gone = "".join(f" {_events_lost(loss)}" for loss in capture.losses if loss.events is not None)
     unused = [loss for loss in capture.losses if loss.events is None]
     if not unused:
-        return f"Every line is accounted for.{aside}{gone}"
+        return f"All {units.counted(capture.lines, 'line')} parsed.{aside}{gone}"
     lost = sum(loss.lines for loss in unused)
     parts = [
         f"{units.count(loss.lines)} {loss.kind.replace('_', ' ')} (first: line {loss.first_line})"
         + (f": {loss.remedy}" if loss.remedy else "")
         for loss in unused
     ]
-    return f"{units.count(lost)} of {units.counted(capture.lines, 'line')} not used: {'; '.join(parts)}.{aside}{gone}"
+    lines = units.counted(capture.lines, "line")
+    return f"{units.count(lost)} of {lines} could not be used: {'; '.join(parts)}.{aside}{gone}"
 
 
 def _events_lost(loss: Loss) -> str:
     """Events that have no line at all, as the tracer tells it."""
-    lines = f"{units.counted(loss.lines, 'line')} {'says' if loss.lines == 1 else 'say'} so"
+    lines = f"reported on {units.counted(loss.lines, 'line')}"
     return (
         f"At least {units.counted(loss.events or 0, 'event')} lost ({lines}, first: line {loss.first_line})"
         f"{f': {loss.remedy}' if loss.remedy else ''}."
@@ -139,63 +144,63 @@ _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
 def caveats(capture: Capture) -> Iterator[str]:
     """What else to know before trusting the numbers."""
     if not any(map(capture.accounting.get, _USED)):
-        tracer = " Then capture with ltrace -S." if capture.format == "ltrace" else ""
-        yield f"None of its lines is a system call. Is it {capture.format} (--input-format)?{tracer}"
+        tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
+        yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
     yield from _wrapping_lines(capture)
     if capture.cut:
-        yield "The capture is cut: it ends within a line or a compressed block, and was read up to there."
+        yield "The capture is truncated: it ends within a line or a compressed block. Everything before was read."
     if capture.order_inferred:
         yield (
-            "Its stamps count from line to line over all files, so their order and times are inferred; "
-            "the sum is right. Capture with -ttt instead of -r."
+            "Timestamps are relative to the previous line across all files, so the order and the times of events are "
+            "inferred; their sum is correct. Capture with -ttt instead of -r."
         )
     if capture.filtered:
         flags = _FILTERS.get(capture.format, "a filter")
-        yield f"Calls are missing; their time shows as user code. Capture without {flags} to see them."
+        yield f"Some calls are missing; their time counts as outside syscalls. Capture without {flags} to include them."
     if (capture.overhead_share or 0) >= _DOMINATING_SHARE:
-        yield "Tracing takes much of the time: short calls look longer than they are. Trace fewer calls (-e trace=…)."
+        yield "Tracing takes much of the time, so short calls look too long. Trace fewer calls (-e trace=…)."
     if capture.unseen_children:
         children = units.counted(capture.unseen_children, "child", "children")
         if capture.has_unfollowed_children:
-            yield f"{children} created but not traced; capture with -f to see what they do."
+            yield f"{children} created but not traced; capture with -f to include them."
         else:
-            yield f"{children} created but without a line: filtered, or in another pid namespace (--decode-pids=pidns)."
+            yield f"{children} created but not visible: filtered, or in another pid namespace (--decode-pids=pidns)."
     if capture.presumed_children:
         children = units.counted(capture.presumed_children, "child", "children")
         yield (
-            f"{children} known to their creators by other ids (a pid namespace), joined where no other can be meant "
-            "(inferred); --decode-pids=pidns prints both."
+            f"{children} known to their creators by other ids (a pid namespace), matched by elimination (inferred); "
+            "--decode-pids=pidns prints both ids."
         )
     if capture.backward_steps:
-        yield f"{units.counted(capture.backward_steps, 'time stamp')} earlier than the one before."
+        yield f"{units.counted(capture.backward_steps, 'timestamp')} earlier than the previous one."
 
 
 _WRAPPERS = {
-    "quotes": "quote marks",
-    "indent": "an indent",
-    "html": "what HTML writes for brackets and quotes",
-    "colours": "escape sequences",
-    "json": "a JSON object",
-    "cri": "time and stream (a container's log)",
-    "timestamps": "a time",
-    "syslog": "time and sender (syslog or the journal)",
-    "compose": "the name of a container",
-    "kubectl": "the name of a pod",
-    "numbers": "its number",
-    "logfmt": "words with values",
-    "steps": "job, step and time of a build",
-    "prefix": "a word that all have",
-    "padding": "blanks at its end",
+    "quotes": "quotation marks",
+    "indent": "indentation",
+    "html": "HTML escapes",
+    "colours": "terminal escape sequences",
+    "json": "JSON object",
+    "cri": "timestamp and stream (container log)",
+    "timestamps": "timestamp",
+    "syslog": "timestamp and sender (syslog or journal)",
+    "compose": "container name",
+    "kubectl": "pod name",
+    "numbers": "line number",
+    "logfmt": "key=value pairs",
+    "steps": "job, step and timestamp of a CI build",
+    "prefix": "common prefix",
+    "padding": "trailing blanks",
 }
 
 _LOGGED_CLOCK = (
-    "The lines have no time of their own, so the log's is taken: when a line was logged, not when its call ended. "
-    "Capture with -ttt (truss -d) for the latter."
+    "The trace has no timestamps of its own, so those of the log are used: when a line was logged, not when its call "
+    "ended. Capture with -ttt (truss -d) to get the latter."
 )
 
 _FOLDED = (
-    "Its long lines were folded, by a terminal or a mail: results and times of their calls are lost or another call's. "
-    "Take the capture from a file (-o) instead."
+    "Long lines were wrapped by a terminal or mail client, so some results and durations are missing or attached to "
+    "the wrong call. Capture to a file (-o) instead."
 )
 
 
@@ -203,8 +208,8 @@ def _wrapping_lines(capture: Capture) -> Iterator[str]:
     """What was taken off the lines before they were read, and whose clock is theirs."""
     if capture.wrappers:
         around = ", ".join(_WRAPPERS.get(name, name) for name in capture.wrappers)
-        sender = f"; lines of {shown(capture.sender)} were read, all others set aside" if capture.sender else ""
-        yield f"Taken off each line: {around}{sender}."
+        sender = f' Read only lines from "{shown(capture.sender)}"; ignored the rest.' if capture.sender else ""
+        yield f"Stripped from each line: {around}.{sender}"
     if capture.is_logged_clock:
         yield _LOGGED_CLOCK
     if capture.is_folded:
@@ -215,12 +220,12 @@ def time_line(capture: Capture) -> str:
     """What kind of time the numbers are."""
     kind = _TIMES.get(capture.dur_kind, capture.dur_kind)
     if _is_table_only(capture):
-        return _TIMES_OF_TABLES.get(capture.format, "The times of the table are CPU time.")
+        return _TIMES_OF_TABLES.get(capture.format, "The times in the table are CPU time.")
     if capture.clock == "none":
         return kind
     # Of calls with exact times nothing is to be explained.
     kind = f"{kind} " if capture.dur_kind != "exact" else ""
-    return f"{kind}The clock ticks in steps of {units.tick(capture.tick_ns)}{_how_rough(capture)}."
+    return f"{kind}Timestamp resolution: {units.tick(capture.tick_ns)}{_how_rough(capture)}."
 
 
 def _how_rough(capture: Capture) -> str:
@@ -228,9 +233,9 @@ def _how_rough(capture: Capture) -> str:
     if capture.tick_ns < units.COARSE_TICK_NS:
         return ""
     is_finer = capture.dur_kind == "exact" and 0 < capture.dur_tick_ns < capture.tick_ns
-    rough = "time on the path" if is_finer else "each length"
-    finer = f"; the times of calls are printed in steps of {units.tick(capture.dur_tick_ns)}" if is_finer else ""
-    return f", so {rough} is right to ±{units.tick(capture.tick_ns)} only{finer}"
+    rough = "time on the critical path" if is_finer else "each duration"
+    finer = f"; the resolution of call durations is {units.tick(capture.dur_tick_ns)}" if is_finer else ""
+    return f", so {rough} is accurate to ±{units.tick(capture.tick_ns)} only{finer}"
 
 
 def _is_table_only(capture: Capture) -> bool:
@@ -240,7 +245,7 @@ def _is_table_only(capture: Capture) -> bool:
 def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     """The stretch of time that is divided, or why there is none."""
     if _is_table_only(capture):
-        yield "A summary table of the tracer: it counts and sums, but does not tell when, who, or in which order."
+        yield "This is the tracer's summary table: it has counts and sums, but no timestamps, processes or order."
         yield "Capture with strace -f -ttt -T (truss -f -dD) to see where wall time went."
         return
     if window.reason is not None or window.start_ns is None or window.end_ns is None:
@@ -250,19 +255,19 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     times = f"from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}"
     yield f"Window: {wall}, {times}{_date(window.start_ns, capture)}{_root(window)}.{_precision(window, capture)}"
     if window.outlived:
-        verb = "lives" if window.outlived == 1 else "live"
-        yield f"{units.counted(window.outlived, 'process', 'processes')} {verb} on after it."
+        verb = "was" if window.outlived == 1 else "were"
+        yield f"{units.counted(window.outlived, 'process', 'processes')} {verb} still running when it ended."
     if window.cut_calls:
         calls = units.counted(window.cut_calls, "call")
-        verb = "lies" if window.cut_calls == 1 else "lie"
+        verb = "crosses" if window.cut_calls == 1 else "cross"
         outside = units.duration(window.outside_ns, capture.tick_ns)
         yield (
-            f"{calls} {verb} over its edges: time on the path is cut there, but sums of calls have "
-            f"{outside} outside of it, and processes their whole lives."
+            f"{calls} {verb} the window boundary. Critical-path time is clipped to the window; call totals include "
+            f"{outside} outside it, and process lifetimes are not clipped."
         )
     if window.left_out_ns:
         idle = units.duration(window.left_out_ns, capture.tick_ns)
-        yield f"{idle} before it left out: every task only waited."
+        yield f"Left out: {idle} before the window, in which every task only waited."
 
 
 def reach(capture: Capture) -> str:
@@ -275,7 +280,7 @@ def reach(capture: Capture) -> str:
 def _precision(window: Window, capture: Capture) -> str:
     """How far shares may be off by a coarse clock."""
     precision = units.precision(capture.tick_ns, window.wall_ns or 0)
-    return f" A share of it is right to ±{units.share(precision)}." if precision else ""
+    return f" Shares of it are accurate to ±{units.share(precision)}." if precision else ""
 
 
 def _date(ns: int, capture: Capture) -> str:
@@ -295,7 +300,7 @@ def _root(window: Window) -> str:
         return ""
     named = f"pid {window.root_pid}" if window.root_pid is not None else "the traced process"
     program = f" {shown(window.root_program)}" if window.root_program else ""
-    return f", seen from the {'end' if window.root_ended else 'last event'} of {named}{program}"
+    return f", traced back from the {'end' if window.root_ended else 'last event'} of {named}{program}"
 
 
 def _when(ns: int, capture: Capture) -> str:

@@ -27,12 +27,12 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
         for row in rows
     ]
     columns = [
-        Column("start_ns", "after"),
-        Column("dur_ns", "for"),
+        Column("start_ns", "start"),
+        Column("dur_ns", "duration"),
         Column("pid", "pid"),
         *([Column("tid", "thread", spare=1)] if any(row["tid"] not in (None, row["pid"]) for row in told) else []),
         Column("line", "line", spare=1),
-        *([Column("awaited", "awaited", spare=2)] if any(row["awaited"] for row in told) else []),
+        *([Column("awaited", "waited via", spare=2)] if any(row["awaited"] for row in told) else []),
         Column("does", "what", least=_LEAST_OF_A_CALL),
     ]
     return Listing("path", columns, told, trace.tick_ns, moments=frozenset(["start_ns"]))
@@ -43,9 +43,9 @@ def _does(row: Row) -> str:
     target = row["target"] if row["class"] != "gap" and row["pieces"] == 1 else None
     what = " ".join(shown(part) for part in (name_of(row), target) if part)
     if row["what"] in ("resume", "spawn"):
-        what = {"resume": f"goes on after {what}", "spawn": f"starts a child by {what}"}[row["what"]]
+        what = {"resume": f"resumes after {what}", "spawn": f"starts a child with {what}"}[row["what"]]
     if row["pieces"] > 1:
-        what = f"{units.counted(row['pieces'], 'piece')}, mostly {what}"
+        what = f"{units.counted(row['pieces'], 'segment')}, mostly {what}"
     return f"{shown(program)}: {what}" if program else what
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run
 
 _TITLES = {
-    "classes": "What the time was spent on",
+    "classes": "Time by class",
     "processes": "Processes, matched by program and arguments",
     "calls": "Calls",
     "targets": "Targets",
@@ -31,14 +31,14 @@ def show(found: Diff, top: int, only: str | None) -> None:
     if found.wall_ns:
         paper.line(("wall    ", ""), (_wall(*found.wall_ns), "bold"))
     else:
-        paper.line(("Without a wall clock on both sides, only counts are compared.", ""))
+        paper.line(("Only counts are compared: at least one side has no wall clock.", ""))
     for view in VIEWS:
         if only in (None, view.name):
             _section(paper, view, found, top)
 
 
 def _heading(side: str, runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
-    more = f"  and {len(runs) - 1} more, the median of {len(runs)} runs" if len(runs) > 1 else ""
+    more = f"  and {len(runs) - 1} more (median of {len(runs)} runs)" if len(runs) > 1 else ""
     return (f"{side:<8}", ""), (shown(runs[0].path) + more, "")
 
 
@@ -47,14 +47,14 @@ def _wall(before: int, after: int) -> str:
     if not before or not after:
         return times
     faster, factor = before > after, max(before, after) / min(before, after)
-    return f"{times}, {factor:.1f} times as {'fast' if faster else 'long'}" if factor >= 1.05 else f"{times}, the same"
+    return f"{times}, {factor:.1f} times as {'fast' if faster else 'long'}" if factor >= 1.05 else f"{times}, unchanged"
 
 
 def _section(paper: Paper, view: View, found: Diff, top: int) -> None:
     changes = found.views[view.name]
     if not changes:
         return
-    rest = f"  the first {top} of {units.count(len(changes))}, by change" if len(changes) > top else "  by change"
+    rest = f"  first {top} of {units.count(len(changes))}, by change" if len(changes) > top else "  by change"
     paper.line(("", ""))
     paper.line((_TITLES[view.name], "bold"), (rest, "dim"))
     paper.rows(strips(_listing(view, changes[:top], found.wall_ns is not None)))

@@ -41,7 +41,7 @@ def _as_table(trace: Trace, limit: int | None) -> None:
     paper = Paper()
     cut = paper.cut if sys.stdout.isatty() else _whole
     first_ns = trace.first_ns
-    output.write(f"{'line':>8} {'tid':>7} {'start s':>12} {'took':>9}  what\n")
+    output.write(f"{'line':>8} {'tid':>7} {'start s':>12} {'duration':>9}  what\n")
     for rows in _batches(trace, _READ_BY_PEOPLE, limit):
         lines = (paper.drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
         output.write("".join(f"{cut(line, paper.width)}\n" for line in lines))
@@ -72,7 +72,7 @@ def _whole(line: str, _width: int) -> str:
 
 def _say_if_more(trace: Trace, limit: int | None) -> None:
     if limit is not None and (every := len(trace.events)) > limit:
-        output.note(f"The first {units.count(limit)} of {units.counted(every, 'event')}; --top N shows more.")
+        output.note(f"First {units.count(limit)} of {units.counted(every, 'event')}; use --top N to see more.")
 
 
 def _as_json(trace: Trace, limit: int | None) -> None:

@@ -22,31 +22,33 @@ def parts(rule: Rule) -> Iterator[tuple[str, list[str]]]:
     for key, heading in EXPLANATION.items():
         if rule.explain.get(key):
             yield heading, [rule.explain[key]]
-    yield "When it speaks", list(_conditions(rule))
+    yield "When it triggers", list(_conditions(rule))
     found = [example.name for example in rule.examples if example.findings]
     alike = [example.name for example in rule.examples if not example.findings]
     told = [f"Found: {'; '.join(found)}."] if found else []
-    told += [f"Looks alike and is not: {'; '.join(alike)}."] if alike else []
+    told += [f"Similar, but not found: {'; '.join(alike)}."] if alike else []
     if told:
         yield f"{units.counted(len(rule.examples), 'example')} in {rule.origin}", told
 
 
 def _conditions(rule: Rule) -> Iterator[str]:
-    yield f"It looks at the table {rule.table}{_which_rows(rule)}."
+    yield f"It checks the rows of table {rule.table}{_which_rows(rule)}."
     group = [name for name in rule.group if name != "capture"]
     if group:
-        yield f"Rows with the same {', '.join(group)} are taken together{_which_groups(rule)}."
+        yield f"Rows are grouped by {', '.join(group)}{_which_groups(rule)}."
     least = rule.at_least
     needed = [f"{units.share(least.share)} of {'the window' if rule.cost else 'all calls'}"] if least.share else []
     needed += [units.duration(least.total_ns)] if least.total_ns else []
     needed += [units.counted(least.count, *_noun(rule.count))] if least.count else []
     if needed:
-        yield f"At least {', '.join(needed)}."
-    yield f"The severity is always {rule.severity}." if rule.severity else _severities()
+        yield f"Minimum: {', '.join(needed)}."
+    yield f"Severity: always {rule.severity}." if rule.severity else _severities()
     how = (
-        "measured: the capture shows it" if rule.confidence == "measured" else "inferred: it follows from what is seen"
+        "measured (the capture shows it)"
+        if rule.confidence == "measured"
+        else "inferred (it follows from other facts in the capture)"
     )
-    yield f"It is {how}."
+    yield f"Confidence: {how}."
 
 
 def _noun(column: str) -> tuple[str, str]:
@@ -55,10 +57,10 @@ def _noun(column: str) -> tuple[str, str]:
 
 
 def _severities() -> str:
-    steps = [f"{name} from {units.duration(ns)} and {units.share(share)} on" for name, ns, share in SEVERITIES]
+    steps = [f"{name} from {units.duration(ns)} and {units.share(share)}" for name, ns, share in SEVERITIES]
     return (
-        f"The severity follows the time that could be freed: {', '.join(steps)} of the window, else {Severity.INFO}. "
-        "What tracing itself costs cannot be freed."
+        f"Severity depends on the time that could be saved: {', '.join(steps)} of the window, otherwise "
+        f"{Severity.INFO}. Tracing overhead does not count."
     )
 
 
@@ -68,11 +70,11 @@ def _which_rows(rule: Rule) -> str:
         for column, values in conditions.items():
             listed = ", ".join(f'"{value}"' if isinstance(value, str) else str(value) for value in values)
             tests.append(f"{column} {sign} ({listed})")
-    return f", at rows with {' and '.join(tests)}" if tests else ""
+    return f" with {' and '.join(tests)}" if tests else ""
 
 
 def _which_groups(rule: Rule) -> str:
-    return f", those with {rule.keep}" if rule.keep else ""
+    return f"; a group must have {rule.keep}" if rule.keep else ""
 
 
 def _as_text(rule: Rule) -> None:

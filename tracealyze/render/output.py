@@ -11,7 +11,7 @@ from typing import TextIO
 from tracealyze.sanitize import shown
 
 _PLAIN = "tracealyze-plain"
-_SIGNS = {"…": "...", "→": "->", "←": "<-", "⇠": "<~", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}
+_SIGNS = {"…": "...", "→": "->", "⇢": "~>", "·": "-", "µ": "u", "×": "x", "±": "+-", "–": "-"}
 """Our own signs in ASCII, for encodings that lack them."""
 
 

@@ -28,13 +28,13 @@ _TARGETS_PER_CALL = 3
 _CALL = ("class", "syscall", "op")
 
 _CLASSES = {
-    "user": "user code or untraced",
-    "child": "waiting for a child that the capture does not show",
+    "user": "outside syscalls",
+    "child": "blocked on a child outside the capture",
     "stopped": "stopped",
     "gap": "silence",
-    "external": "waiting for something outside the capture",
-    "poll-lag": "noticed late by polling",
-    "polled": "polled for",
+    "external": "blocked on something outside the capture",
+    "poll-lag": "polling delay",
+    "polled": "polling wait",
 }
 """Classes and tags of time that the name of a call does not tell, in words."""
 
@@ -100,7 +100,7 @@ def _others(trace: Trace, parts: list[_Part]) -> str:
         Scope({key: part.only[key] for key in (["program"] if isinstance(part, _Group) else ["pid"])}) for part in parts
     ]
     rest = sum(trace.partition_by([], apart_from=told).column("processes"))
-    return units.counted(rest, "more process", "more processes") if rest else "the rest of these"
+    return units.counted(rest, "more process", "more processes") if rest else "rest of these processes"
 
 
 def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) -> list[_Part]:
@@ -175,7 +175,7 @@ class _Part:
         rest_ns = self.exclusive_ns - sum(row["exclusive_ns"] for row in told)
         others = kinds - len(told)
         if others and rest_ns >= self.least_ns:
-            pieces.append(_piece(self.trace, depth, units.counted(others, "smaller piece"), rest_ns))
+            pieces.append(_piece(self.trace, depth, units.counted(others, "other", "others"), rest_ns))
         return pieces
 
     def _kinds(self, most: int) -> tuple[Sequence[Row], int]:
@@ -220,7 +220,7 @@ class _Group(_Part):
         count = self.row["processes"]
         if count == 1:
             return super().piece()
-        piece = _piece(self.trace, 0, self.row["program"] or "program unknown", self.exclusive_ns)
+        piece = _piece(self.trace, 0, self.row["program"] or "unknown program", self.exclusive_ns)
         return replace(piece, count=f"{units.count(count)} {'other ' if self.is_rest else ''}processes")
 
     def _kinds(self, most: int) -> tuple[Sequence[Row], int]:

@@ -111,7 +111,7 @@ class Report:
         pieces = folded(self.trace, self.top)
         if not pieces:
             return
-        self.section("Where the time went", "disjoint pieces of the window that add up to 100 %")
+        self.section("Where the time went", "critical path, split into parts that add up to 100%")
         self.pieces(pieces)
         self._chain()
 
@@ -129,7 +129,7 @@ class Report:
             arrow = drawn.waited_perhaps if row["waits_for_sure"] == "inferred" else drawn.waited
         if len(chain) >= 2 * _LEAST_OF_A_CHAIN:
             legend = f"; {drawn.waited_perhaps} is inferred" if drawn.waited_perhaps in chain else ""
-            self.sentence(f"Who waited on whom: {' '.join(chain[1:])}{legend}")
+            self.sentence(f"Blocked on: {' '.join(chain[1:])}{legend}")
 
     def _piece(self, piece: Piece) -> None:
         width = min(self.paper.width // 5, 30)
@@ -161,13 +161,13 @@ class Report:
         kinds = stages.telling(self.trace) if self.summary.captures[0].dur_kind == "gap" else []
         if not kinds:
             return
-        self.section("Items", "told apart by a number or a name in the same messages")
+        self.section("Items", "messages that differ only in a number or a name")
         for kind in kinds[: self.top]:
             self.sentence(stages.sentence(kind, self.tick_ns))
         names = {kind["item"] for kind in kinds[: self.top]}
         rows = [row for row in self.trace.stages if row["item"] in names]
         self.section(
-            "Stages", of_all(min(self.top, len(rows)), len(rows), "time until the next message about the item")
+            "Stages", of_all(min(self.top, len(rows)), len(rows), "time until the next message about the same item")
         )
         self.rows(stages.listing(rows[: self.top], self.tick_ns))
 
@@ -188,13 +188,13 @@ class Report:
         if self.summary.window.reason is None:
             columns += [
                 Column("exclusive_ns", "on path"),
-                Column("wall_ns", "life"),
+                Column("wall_ns", "lifetime"),
                 Column("slack_ns", "slack", spare=6),
             ]
-        columns += [Column("in_call_ns", "in calls", spare=5), Column("calls", "calls", spare=2)]
+        columns += [Column("in_call_ns", "in syscalls", spare=5), Column("calls", "calls", spare=2)]
         columns += [Column("failed", "failed", spare=4)]
         columns += [Column("end", "end"), Column("what", "program", least=_LEAST_OF_A_NAME)]
-        order = "by time on the path" if self.summary.window.reason is None else "by calls"
+        order = "by time on the critical path" if self.summary.window.reason is None else "by calls"
         self.section("Processes", of_all(len(kept), len(numbers), order))
         self.rows(Listing("processes", columns, kept, self.tick_ns))
 
@@ -213,7 +213,7 @@ class Report:
             Column("what", "call", least=_LEAST_OF_A_NAME),
         ]
         timed = any(row["total_ns"] for row in rows)
-        remark = "by total time; totals of several tasks overlap and are not wall time" if timed else "by number"
+        remark = "by total time (summed over tasks, so it can exceed wall time)" if timed else "by count"
         self.section("Top calls", remark)
         self.rows(Listing("calls", columns, rows, self.trace.dur_tick_ns or self.tick_ns))
 
@@ -236,7 +236,7 @@ class Report:
             self._finding(finding, quoted)
         if len(found) > len(told):
             more = units.counted(len(found) - len(told), "more finding")
-            self.sentence(f"{more}: --top says how many to show.", indent=0)
+            self.sentence(f"{more}; use --top N to see more.", indent=0)
         if self.summary.window.wall_ns:
             self._uncovered()
 
@@ -257,12 +257,12 @@ class Report:
         low, high = finding.impact_ns
         most = units.duration(high, self.tick_ns)
         if 0 < low < high:
-            yield f"could free {units.duration(low, self.tick_ns)} to {most}"
+            yield f"saves {units.duration(low, self.tick_ns)} to {most}"
         elif high:
-            yield f"could free {most}" if low else f"could free up to {most}"
+            yield f"saves {most}" if low else f"saves up to {most}"
         cost_ns = finding.share * self.trace.wall_ns_of(finding.capture)
         if finding.tracing_ns >= _TRACING_WORTH_SAYING * cost_ns > 0:
-            yield f"tracing itself takes at least {units.duration(finding.tracing_ns, self.tick_ns)}"
+            yield f"tracing overhead at least {units.duration(finding.tracing_ns, self.tick_ns)}"
         yield finding.confidence
         if finding.also:
             yield f"also matches {', '.join(finding.also)}"
@@ -278,8 +278,8 @@ class Report:
             if row["exclusive_ns"] >= least_ns
         )
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
-        told = f"Its largest pieces: {shown(pieces)}" if pieces else "All of its pieces are small"
-        self.sentence(f"No finding covers {total}, {units.share(share)}. {told}.", "dim", indent=0)
+        told = f"Largest parts: {shown(pieces)}" if pieces else "All parts are small"
+        self.sentence(f"Unexplained: {total} ({units.share(share)}). {told}.", "dim", indent=0)
 
 
 def _proof(place: str, text: str) -> str:
@@ -295,7 +295,7 @@ def _place(row: Row) -> str:
 
 def of_all(kept: int, number: int, what: str) -> str:
     """How much of a list is shown."""
-    return f"the first {kept} of {units.count(number)}, {what}" if kept < number else what
+    return f"first {kept} of {units.count(number)}, {what}" if kept < number else what
 
 
 def command_of(row: Row) -> str | None:
@@ -314,7 +314,7 @@ def end_of(row: Row) -> str:
         return str(row["exit_signal"])
     if row["exit_code"] is not None:
         return f"exit {row['exit_code']}"
-    return "" if row["death_ns"] is None else "ended"
+    return "" if row["death_ns"] is None else "exited"
 
 
 def top_calls(trace: Trace, top: int) -> list[Row]:

@@ -26,11 +26,11 @@ def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> Non
     constant = len(found.rows) - len(growing)
     paper.rows(strips(listing([found.total, *growing[:top]], found)))
     if len(growing) > top:
-        paper.line((f"and {len(growing) - top} more that grow less", "dim"))
+        paper.line((f"and {len(growing) - top} more that grow more slowly", "dim"))
     if constant:
         paper.line((f"{units.counted(constant, 'kind')} of calls do not depend on N.", "dim"))
     for growth in found.bytes:
-        paper.paragraph(shown(f"Bytes of {growth.program} {growth.shape} are {growth.kind}: N^{_exponent(growth)}."))
+        paper.paragraph(shown(f"Bytes of {growth.program} {growth.shape}: {growth.kind}, N^{_exponent(growth)}."))
     curves = [growth for growth in growing if max(growth.counts)][: len(_CURVES)]
     if curves:
         paper.line(("", ""))
@@ -60,7 +60,7 @@ def listing(growths: Sequence[Growth], found: Scaling) -> Listing:
         for growth in growths
     ]
     columns = [
-        Column("kind", "class"),
+        Column("kind", "growth"),
         Column("exponent", "k (range)"),
         Column("first", f"N={found.sizes[0]:g}", spare=2, right=True),
         Column("last", f"N={found.sizes[-1]:g}", right=True),

@@ -45,16 +45,18 @@ def sentence(row: Row, tick_ns: int) -> str:
     ends = f'"{shown(row["first_stage"])}" … ' if row["stages"] > 1 else ""
     facts = [f'{units.counted(row["items"], "item")} ({ends}"{shown(row["last_stage"])}") in {length("elapsed_ns")}']
     if row["first_own_ns"] is not None:
-        facts.append(f"the first took {length('first_own_ns')}")
-    spread = f" (half of them within {length('residual_ns')} of that line)" if row["residual_ns"] >= tick_ns else ""
-    facts.append(f"each further one costs {length('marginal_ns')}{spread}")
+        facts.append(f"the first takes {length('first_own_ns')}")
+    spread = (
+        f" (linear fit, half of the items within ±{length('residual_ns')})" if row["residual_ns"] >= tick_ns else ""
+    )
+    facts.append(f"each additional item adds {length('marginal_ns')}{spread}")
     if row["unfinished"]:
-        facts.append(f"{units.count(row['unfinished'])} more not completed")
+        facts.append(f"{units.count(row['unfinished'])} not completed")
     text = f"{facts[0]}: {', '.join(facts[1:])}"
     if row["parallel"] is None:
         return f"{text}."
-    effective = "" if row["effective"] is None else f", effectively {row['effective']:.1f}"
-    return f"{text}; {row['parallel']:.1f} under way at once as it seems{effective}."
+    effective = "" if row["effective"] is None else f", effective parallelism {row['effective']:.1f}"
+    return f"{text}; {row['parallel']:.1f} in progress on average{effective}."
 
 
 def listing(rows: Sequence[Row], tick_ns: int) -> Listing:
@@ -63,10 +65,10 @@ def listing(rows: Sequence[Row], tick_ns: int) -> Listing:
         Column("messages", "messages", spare=4, right=True),
         Column("mean_ns", "mean"),
         Column("max_ns", "max", spare=2),
-        Column("item_share", "of items", spare=3),
+        Column("item_share", "of item time", spare=3),
         Column("exclusive_ns", "silence"),
         Column("share", "of log", spare=1),
-        Column("message", "from this message on", least=_LEAST_OF_A_MESSAGE),
+        Column("message", "after this message", least=_LEAST_OF_A_MESSAGE),
     ]
     return Listing("stages", columns, rows, tick_ns)
 
@@ -87,7 +89,7 @@ def side_by_side(rows: Sequence[Row], captures: Sequence[Capture], tick_ns: int)
     told = [
         {name: value if name == "message" else show(value) for name, value in row.items()} for row in known.values()
     ]
-    return Listing("stages", [*columns, Column("message", "from this message on", least=_LEAST_OF_A_MESSAGE)], told)
+    return Listing("stages", [*columns, Column("message", "after this message", least=_LEAST_OF_A_MESSAGE)], told)
 
 
 def _column(capture: int) -> str:

@@ -21,9 +21,9 @@ class Symbols:
     trunk: str
     micro: str
     waited: str
-    """Between who waited and for whom."""
+    """From a waiting process to the process that it is blocked on."""
     waited_perhaps: str
-    """The same where it is inferred who ended the wait."""
+    """The same where the process that ended the wait is inferred."""
 
     def bar(self, share: float, width: int) -> str:
         """A bar of this share of the width; something is never shown as nothing."""
@@ -38,15 +38,15 @@ class Symbols:
         return text if self.micro == "µ" else text.replace("µ", self.micro).replace("×", self.times)
 
 
-UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "←", "⇠")
-ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "<-", "<~")
+UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "→", "⇢")
+ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "->", "~>")
 
 
 def symbols(stream: Any) -> Symbols:
     """What the encoding of a stream can show."""
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
-        "·→←×…█├─µ".encode(encoding)
+        "·→×…█├─µ".encode(encoding)
     except (UnicodeEncodeError, LookupError):
         return ASCII
     return UNICODE

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 _TIMES = (
-    Column("birth_ns", "born", spare=9),
-    Column("wall_ns", "life"),
-    Column("inclusive_ns", "with waits", spare=4),
+    Column("birth_ns", "start", spare=9),
+    Column("wall_ns", "lifetime"),
+    Column("inclusive_ns", "incl. waits", spare=4),
     Column("exclusive_ns", "on path"),
-    Column("in_call_ns", "in calls", spare=6),
+    Column("in_call_ns", "in syscalls", spare=6),
     Column("user_ns", "user", spare=7),
     Column("stopped_ns", "stopped", spare=2),
     Column("slack_ns", "slack", spare=3),
@@ -74,7 +74,7 @@ def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:
             break
     columns = [Column("process", "process", least=36)]
     columns += [column for column in _TIMES if any(row.get(column.name) is not None for row in rows)]
-    columns += [Column("waits", "waits for", spare=5), Column("calls", "calls", spare=1)]
+    columns += [Column("waits", "blocked on", spare=5), Column("calls", "calls", spare=1)]
     columns += [Column("failed", "failed", spare=8), Column("end", "end")]
     return Listing("processes", columns, shown_rows, trace.tick_ns, moments=frozenset(["birth_ns"]))
 

@@ -83,23 +83,21 @@ def read(file: Path) -> Baseline:
         said = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NoBaseline(
-            f"{file}: no such baseline. Make it from good captures: tracealyze baseline create CAPTURE… -o {file}"
+            f"{file}: no such baseline. Create it from good captures: tracealyze baseline create CAPTURE… -o {file}"
         ) from None
     except OSError as error:
         raise NoBaseline(f"{file}: cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
-        raise NoBaseline(f"{file}: cannot be read as a baseline: {error}. Create it anew.") from error
+        raise NoBaseline(f"{file}: cannot be read as a baseline: {error}. Recreate it.") from error
     schema = said.get("schema") if isinstance(said, dict) else None
     if schema != SCHEMA:
         raise NoBaseline(
-            f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Create it anew.'
+            f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Recreate it.'
         )
     try:
         return _baseline(said)
     except (_Damaged, WrongUsage) as error:
-        raise NoBaseline(
-            f"{file}: damaged, or of another version: {str(error).rstrip('.')}. Create it anew."
-        ) from error
+        raise NoBaseline(f"{file}: damaged, or of another version: {str(error).rstrip('.')}. Recreate it.") from error
 
 
 class _Damaged(Exception):
@@ -127,7 +125,7 @@ def _baseline(said: Mapping[str, Any]) -> Baseline:
 def _part(said: Mapping[str, Any], key: str, kind: type[_Made]) -> _Made:
     value = said.get(key)
     if type(value) is not kind:
-        raise _Damaged(f'"{key}" is {"missing" if key not in said else "something else than it must be"}')
+        raise _Damaged(f'"{key}" is {"missing" if key not in said else "of the wrong type"}')
     return value
 
 
@@ -139,7 +137,7 @@ def _series(name: str, said: Any) -> Series:
         raise _Damaged(f"{where}: there is no class {json.dumps(kind)}")
     values = said.get("values", [whole.median] if kind == Class.CLOCK else [])
     if not _is_list_of(int, values):
-        raise _Damaged(f'{where}: "values" is something else than it must be')
+        raise _Damaged(f'{where}: "values" is of the wrong type')
     return Series(
         whole=whole,
         firm=_made(Stats, said["firm"], f"{where}, firm") if "firm" in said else whole,
@@ -168,13 +166,13 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 def _made(cls: type[_Made], said: Any, where: str) -> _Made:
     """An object of what is said of it; what a later version says beyond that is left out."""
     if not isinstance(said, dict):
-        raise _Damaged(f"{where} is something else than it must be")
+        raise _Damaged(f"{where} is of the wrong type")
     found: dict[str, Any] = {}
     for item in fields(cls):  # type: ignore[arg-type]
         if item.name in said:
             value = said[item.name]
             if not _KINDS[str(item.type)](value):
-                raise _Damaged(f'{where}: "{item.name}" is something else than it must be')
+                raise _Damaged(f'{where}: "{item.name}" is of the wrong type')
             found[item.name] = tuple(value) if isinstance(value, list) else value
         elif item.default is MISSING:
             raise _Damaged(f'{where}: "{item.name}" is missing')

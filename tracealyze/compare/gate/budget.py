@@ -17,7 +17,7 @@ OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     "<": operator.lt,
     ">": operator.gt,
 }
-_MEANT = {"": "a number", "bytes": "in bytes; write 4KiB", "ns": "a length of time; write 10ms or 1.5s"}
+_MEANT = {"": "a number", "bytes": "in bytes; write 4KiB", "ns": "a duration; write 10ms or 1.5s"}
 
 
 @dataclass(frozen=True)

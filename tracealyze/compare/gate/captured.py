@@ -70,31 +70,31 @@ class HowCaptured:
 
     def counts_differ(self, other: HowCaptured, them: str = "the baseline") -> list[str]:
         """Why counts of the two cannot be compared."""
-        why = [f"{them} is {other.format}, this is {self.format}"] if self.format != other.format else []
+        why = [f"{them} is {other.format}, this capture is {self.format}"] if self.format != other.format else []
         if self.chosen != other.chosen:
-            why.append(f"{them} is of {other.chosen or 'everything'}, this of {self.chosen or 'everything'}")
+            why.append(f"{them} covers {other.chosen or 'all events'}, this capture {self.chosen or 'all events'}")
         if self.events != other.events:
-            why.append(f"{them if self.events else 'this'} has only sums of calls (-c)")
+            why.append(f"{them if self.events else 'this capture'} has only a summary table (-c)")
         if self.follows is not None and other.follows is not None and self.follows != other.follows:
-            why.append("only one of them follows children (-f)")
+            why.append("only one of them includes children (-f)")
         if None not in (self.filtered, other.filtered) and self.filtered != other.filtered:
-            why.append(f"only {'this' if self.filtered else them} is of some kinds of calls (-e trace=…)")
+            why.append(f"only {'this capture' if self.filtered else them} is filtered (-e trace=…)")
         elif self.seen and other.seen and not self._sees_as(other):
-            why.append(f"{them} has calls of the kinds {', '.join(other.seen)}, this of {', '.join(self.seen)}")
+            why.append(f"{them} has the call families {', '.join(other.seen)}, this capture {', '.join(self.seen)}")
         if other.ends == (_NO_END,) and self.ends and _NO_END not in self.ends:
-            why.append(f"{them} does not show the end of the program, this does")
+            why.append(f"{them} does not show the program's exit, this capture does")
         return why
 
     def ends_differ(self, other: HowCaptured) -> list[str]:
         """Why counts may be too small: what ends in another way may have done less."""
         then = ", ".join(filter(None, other.ends))
         if then and not self.ends and self.events:
-            return ["the capture does not show that the program started"]
+            return ["the capture does not show the program's start"]
         new = [end for end in self.ends if end not in other.ends] if then else []
         return [
-            f"the program ended with {end}, in the baseline with {then}"
+            f"the program ended with {end}, but with {then} in the baseline"
             if end
-            else f"the end of the program is not in the capture; in the baseline it ended with {then}"
+            else f"the capture does not show the program's exit; in the baseline it ended with {then}"
             for end in new
         ]
 
@@ -105,7 +105,9 @@ class HowCaptured:
     def commands_differ(self, other: HowCaptured) -> list[str]:
         """That the two did not run the same, if they did not."""
         return (
-            [] if _same_command(self.argv, other.argv) else [f'the baseline ran "{other.argv}", this is "{self.argv}"']
+            []
+            if _same_command(self.argv, other.argv)
+            else [f'the baseline ran "{other.argv}", this capture ran "{self.argv}"']
         )
 
     def times_differ(self, other: HowCaptured) -> list[str]:

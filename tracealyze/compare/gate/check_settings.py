@@ -48,5 +48,5 @@ def _checked(key: str, value: object, where: str) -> Any:
     if key in _LISTS:
         return must_be_texts(value, key, where)
     if not isinstance(value, str):
-        raise WrongUsage(f'{where}: {key} is a text, such as {key} = "…".')
+        raise WrongUsage(f'{where}: {key} must be a string, such as {key} = "…".')
     return value

@@ -63,19 +63,19 @@ class Judgement:
 
     @property
     def told(self) -> str:
-        """`processes 3 → 5, at most 3`, without the reasons."""
+        """`processes 3 → 5, limit 3`, without the reasons."""
         before = f"{amount(self.before, self.unit)} → " if self.before is not None else ""
         bound = f", {_BOUNDS[self.relation]} {amount(self.limit, self.unit)}" if self.limit is not None else ""
         return f"{before}{amount(self.after, self.unit)}{bound}"
 
 
 _BOUNDS = {
-    "<=": "at most",
-    "<": "less than",
-    ">=": "at least",
-    ">": "more than",
-    "==": "exactly",
-    "!=": "anything but",
+    "<=": "limit",
+    "<": "must be less than",
+    ">=": "minimum",
+    ">": "must be more than",
+    "==": "must be",
+    "!=": "must not be",
 }
 
 
@@ -113,10 +113,10 @@ _STARTING = ("calls[brk]", "calls[mmap]", "calls[mprotect]", "calls[munmap]")
 
 def _lacks(before: Mapping[str, Series], after: Mapping[str, Series]) -> Iterator[str]:
     """That calls which all programs make are on one side only: no change of a program does that, a filter does."""
-    for side, here, there in (("the baseline", before, after), ("this", after, before)):
+    for side, here, there in (("the baseline", before, after), ("this capture", after, before)):
         programs = _sum(there, ["execs"], min)
         if _sum(there, _STARTING, min) >= programs > 0 == _sum(here, _STARTING, max):
-            yield f"{side} has no calls for memory, which every program makes (-e trace=…)"
+            yield f"{side} has no memory calls, which every program makes, so it is filtered (-e trace=…)"
 
 
 def _sum(metrics: Mapping[str, Series], names: Sequence[str], of: Callable[[int, int], int]) -> int:
@@ -199,7 +199,7 @@ def _exact(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
     cls = Name.of(name).metric.cls
     sides = _Sides(name, before.firm.max, now.firm.median, cls, cls)
     left_out = now.whole.median - now.firm.median
-    why = f"without {amount(left_out, sides.unit)} that depend on scheduling" if left_out else ""
+    why = f"excludes {amount(left_out, sides.unit)} that depend on scheduling" if left_out else ""
     if sides.worse:
         if trusted.counts:
             return sides.judgement(Outcome.WARNED, f"not gated: {'; '.join(trusted.counts)}")
@@ -240,19 +240,21 @@ def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
     if not exceeds(before.whole.median, round(now.whole.median / trusted.slower), Class.CLOCK, sides.unit):
         return sides.judgement(
             Outcome.REFUSED,
-            f"not gated: calls that wait for nothing take {trusted.slower:.1f} times as long as in the baseline, "
-            "so the machine is slower",
+            f"not gated: calls that never block take {trusted.slower:.1f} times as long as in the baseline, "
+            "so this machine is slower",
         )
     fewest = min(len(before.values), len(now.values))
     if fewest < RUNS_FOR_CLOCKS:
         return sides.judgement(
             Outcome.INCONCLUSIVE,
-            f"not gated: a clock needs {RUNS_FOR_CLOCKS} runs a side; there are "
-            f"{len(before.values)} and {len(now.values)}",
+            f"not gated: times are compared from {RUNS_FOR_CLOCKS} runs per side (have "
+            f"{len(before.values)} and {len(now.values)})",
         )
     if not is_shifted(before.values, [round(value / trusted.slower) for value in now.values]):
         return sides.judgement(Outcome.INCONCLUSIVE, "not gated: the runs of both sides overlap too much")
-    return sides.judgement(Outcome.FAILED, f"a rank test over {len(before.values)} and {len(now.values)} runs agrees")
+    return sides.judgement(
+        Outcome.FAILED, f"confirmed by a rank test over {len(before.values)} and {len(now.values)} runs"
+    )
 
 
 _ORDER = tuple(Outcome)

@@ -129,7 +129,7 @@ def _of_budget(budget: Budget, runs: Sequence[Run], baseline: Baseline | None) -
         return judged
     if any(held):
         least, most = amount(series.whole.min, metric.unit), amount(series.whole.max, metric.unit)
-        why = f"not gated: the runs differ ({least} to {most}), and {held.count(True)} of {len(held)} are within it"
+        why = f"not gated: the runs differ ({least} to {most}), {held.count(True)} of {len(held)} are within the limit"
         return replace(judged, outcome=Outcome.UNSTABLE, why=why)
     before = baseline.places if baseline else None
     failed = replace(judged, outcome=Outcome.FAILED, explanation=explain.of_metric(budget.name, before, runs))
@@ -168,25 +168,25 @@ def notes_on(runs: Sequence[Run]) -> Iterator[str]:
     first = HowCaptured.of(runs[:1])
     for run in runs:
         if why := HowCaptured.of([run]).counts_differ(first, runs[0].path):
-            yield f"{run.path}: not captured as the first run was: {'; '.join(why)}."
+            yield f"{run.path}: captured differently from the first run: {'; '.join(why)}."
         capture = run.trace.captures[0]
         lost = _lost(run)
         if lost:
-            yield f"{run.path}: {units.counted(lost, 'line')} could not be used, so counts are too small."
+            yield f"{run.path}: {units.counted(lost, 'line')} could not be used, so counts are too low."
         if capture.cut:
-            yield f"{run.path}: the capture is cut, so counts are too small."
+            yield f"{run.path}: the capture is truncated, so counts are too low."
         if capture.unseen_children:
             children = units.counted(capture.unseen_children, "child is", "children are")
-            yield f"{run.path}: {children} not in it; capture with -f."
+            yield f"{run.path}: {children} missing from the capture; use -f."
 
 
 def _notes_on_baseline(baseline: Baseline, now: Baseline, trusted: Trust) -> Iterator[str]:
     if trusted.counts:
-        yield f"Counts are not gated: {'; '.join(trusted.counts)}. Create the baseline anew from captures like these."
+        yield f"Counts are not gated: {'; '.join(trusted.counts)}. Recreate the baseline from captures like these."
     if trusted.too_small:
-        yield f"Counts may be too small: {'; '.join(trusted.too_small)}. Capture again, or update the baseline."
+        yield f"Counts may be too low: {'; '.join(trusted.too_small)}. Capture again, or update the baseline."
     if why := [each for each in trusted.times if each not in trusted.counts]:
         yield f"Times are not compared: {'; '.join(why)}."
     yield from (f"{why[0].upper()}{why[1:]}." for why in now.captured.commands_differ(baseline.captured))
     if baseline.runs == 1:
-        yield "The baseline has one run, so what differs from run to run is not known; give it three or more."
+        yield "The baseline has only one run, so variation between runs is unknown. Use three or more runs."

@@ -33,9 +33,11 @@ def destinations(outputs: list[str]) -> list[tuple[str, str]]:
 def _destination(text: str) -> tuple[str, str]:
     form, equals, where = text.partition("=")
     if form not in FORMS:
-        raise WrongUsage(f'--output {text}: no form "{form}" ({", ".join(FORMS)}).{did_you_mean(form, FORMS)}')
+        raise WrongUsage(f'--output {text}: there is no form "{form}" ({", ".join(FORMS)}).{did_you_mean(form, FORMS)}')
     if equals and not where:
-        raise WrongUsage(f"--output {text}: a file is missing; write {form}=FILE, or {form}=- for standard output.")
+        raise WrongUsage(
+            f"--output {text}: the file name is missing; write {form}=FILE, or {form}=- for standard output."
+        )
     return form, where or "-"
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.compare.gate.judgement import Judgement, Outcome, amount
+from tracealyze.compare.gate.judgement import By, Judgement, Outcome, amount
 from tracealyze.compare.gate.verdict import Status
 from tracealyze.sanitize import shown
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 DOUBTFUL = (Outcome.WARNED, Outcome.UNSTABLE, Outcome.INCONCLUSIVE, Outcome.REFUSED)
 _QUOTED = 200
+_JUDGED_BY = {By.BUDGET: "limit from budget", By.BASELINE: "limit from baseline", By.FINDING: "new finding"}
 
 
 def headline(verdict: Verdict) -> str:
@@ -45,13 +46,13 @@ def apart(judgements: Sequence[Judgement], most: int) -> tuple[list[Judgement], 
 
 
 def title(judgement: Judgement) -> str:
-    """`execs 3 → 4, at most 3`."""
+    """`execs 3 → 4, limit 3`."""
     return shown(f"{judgement.metric} {judgement.told}")
 
 
 def judged_by(judgement: Judgement) -> str:
-    """What the limit is."""
-    return f"{judgement.by}, class {judgement.cls}"
+    """Where the limit comes from."""
+    return _JUDGED_BY[judgement.by]
 
 
 def details(judgement: Judgement) -> Iterator[str]:
@@ -70,7 +71,7 @@ def details(judgement: Judgement) -> Iterator[str]:
     for line in explanation.lines:
         yield f"{shown(line.place)}: {cut(shown(line.text))}"
     if explanation.command:
-        yield f"more: {shown(explanation.command)}"
+        yield f"Inspect: {shown(explanation.command)}"
 
 
 def cut(text: str, width: int = _QUOTED) -> str:
@@ -83,8 +84,8 @@ def advice(verdict: Verdict) -> Iterator[str]:
     improved = verdict.of(Outcome.IMPROVED)
     if improved and verdict.baseline:
         yield (
-            f"{units.counted(len(improved), 'metric')} improved by more than 20 %; tighten the baseline: "
+            f"{units.counted(len(improved), 'metric')} improved by more than 20%; tighten the baseline: "
             f"tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)}"
         )
     if verdict.baseline and verdict.of(Outcome.FAILED):
-        yield (f"If this is meant: tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)} --accept-new")
+        yield (f"Intended? Accept it: tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)} --accept-new")
