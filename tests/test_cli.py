@@ -87,7 +87,7 @@ def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], 
 
 def test_a_format_that_is_forced_upon_another_one_is_doubted(run: Run, strace: Callable[[str], Path]) -> None:
     told = " ".join(run("summarize", strace(SLEEPER), "--input-format", "ltrace").stdout.split())
-    assert "None of its lines is a system call. Is it ltrace (--input-format)? Then capture with ltrace -S." in told
+    assert "No line is a system call. Is the format really ltrace (--input-format)? If so, capture with ltrace -S." in told
 
 
 def test_without_a_command_help_is_shown_and_what_lacks_is_named(run: Run) -> None:
@@ -245,7 +245,7 @@ def test_a_capture_whose_name_is_no_text_is_told_how_to_be_read(run: Run, tmp_pa
     (tmp_path / os.fsdecode(b"\xff.strace")).write_text(SLEEPER, encoding="utf-8")
     done = run("summarize", tmp_path)
     assert done.returncode == 3
-    assert "its name is not UTF-8. Rename it" in done.stderr
+    assert "the file name is not UTF-8. Rename the file" in done.stderr
 
 
 def test_an_encoding_without_the_signs_gets_plain_ones(run: Run) -> None:
@@ -319,7 +319,7 @@ def test_events_that_the_tracer_lost_are_told_by_their_number(run: Run, tmp_path
     file.write_text(f"{call}LOST 12 events!\n{call}LOST 1200 events!\n")
     loss = {"kind": "dropped", "lines": 2, "events": 1212, "first_line": 2}
     assert json.loads(run("summarize", file, "--json").stdout)["captures"][0]["losses"][0].items() >= loss.items()
-    assert "At least 1,212 events lost (2 lines say so, first: line 2)" in " ".join(
+    assert "At least 1,212 events lost (reported on 2 lines, first: line 2)" in " ".join(
         run("summarize", file).stdout.split()
     )
 

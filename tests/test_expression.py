@@ -152,8 +152,8 @@ def test_sums_are_of_groups_and_of_numbers() -> None:
     assert values == {"min": 40e6, "max": 70e6, "mean": 55e6, "p50": 40e6, "p90": 70e6}
     assert evaluate_group(("max", "share"), [{"share": None}]) is None
     for text, says in [
-        ("exclusive_ns > 1s", "say sum(exclusive_ns)"),
-        ("sum(program) > 1", "program is a text"),
+        ("exclusive_ns > 1s", "write sum(exclusive_ns)"),
+        ("sum(program) > 1", "program is a string"),
         ("max() > 1", "max() of which column?"),
     ]:
         with pytest.raises(WrongUsage, match=says.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
@@ -162,7 +162,7 @@ def test_sums_are_of_groups_and_of_numbers() -> None:
 
 def test_the_kind_that_is_asked_for_must_come() -> None:
     assert parse("total_ns - exclusive_ns", "loops", kind="number").kind == "number"
-    with pytest.raises(WrongUsage, match="a condition is required here, but this is a number"):
+    with pytest.raises(WrongUsage, match="a condition is required here, but this is a time"):
         parse("total_ns", "loops", kind="condition")
 
 

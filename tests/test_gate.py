@@ -371,10 +371,10 @@ def test_a_filtered_capture_is_neither_worse_nor_better_than_a_whole_one(capture
     whole, only_opens = capture("whole", [*starts, *[OPEN, memory] * 60]), capture("opens", [OPEN] * 110)
     lines = only_opens.read_text(encoding="utf-8").splitlines(keepends=True)
     only_opens.write_text("".join(line for line in lines if "exit_group" not in line), encoding="utf-8")
-    for before, after, which in ((whole, only_opens, "this"), (only_opens, whole, "the baseline")):
+    for before, after, which in ((whole, only_opens, "this capture"), (only_opens, whole, "the baseline")):
         found = judged([before], [after])
         assert not found.of(Outcome.FAILED, Outcome.IMPROVED)
-        assert any(f"only {which} is of some kinds of calls" in note for note in found.notes)
+        assert any(f"only {which} is filtered" in note for note in found.notes)
 
 
 def test_a_word_that_the_tracer_cut_is_no_other_command(capture: Write) -> None:
@@ -422,7 +422,7 @@ def test_a_baseline_captured_in_another_way_warns_on_counts_and_refuses_times(
     assert run("baseline", "create", SAMPLES / "ssh-login" / "ssh-login.truss", "-o", base).returncode == 0
     done = run("check", capture("other", [OPEN] * 900 + [SYNC]), "--baseline", base)
     assert done.returncode == 2
-    assert "the baseline is truss-solaris, this is strace" in done.stdout
+    assert "the baseline is truss-solaris, this capture is strace" in done.stdout
     assert "WARNED  fsyncs 0 → 1" in done.stdout
 
 
@@ -484,7 +484,7 @@ def test_update_tells_that_another_program_ran(accepted: tuple[Path, Path], capt
     other = capture("other", [OPEN])
     other.write_text(other.read_text(encoding="utf-8").replace('["tool"]', '["tool", "-x"]'), encoding="utf-8")
     done = run("baseline", "update", other, "-b", base)
-    assert 'the baseline ran "tool", this is "tool -x"' in done.stdout
+    assert 'the baseline ran "tool", this capture ran "tool -x"' in done.stdout
 
 
 def test_what_the_same_calls_explain_is_explained_once(capture: Write, run: Run, tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
     ]
     columns = [
         Column("start_ns", "start"),
-        Column("dur_ns", "duration"),
+        Column("dur_ns", "dur"),
         Column("pid", "pid"),
         *([Column("tid", "thread", spare=1)] if any(row["tid"] not in (None, row["pid"]) for row in told) else []),
         Column("line", "line", spare=1),
@@ -45,7 +45,7 @@ def _does(row: Row) -> str:
     if row["what"] in ("resume", "spawn"):
         what = {"resume": f"resumes after {what}", "spawn": f"starts a child with {what}"}[row["what"]]
     if row["pieces"] > 1:
-        what = f"{units.counted(row['pieces'], 'segment')}, mostly {what}"
+        what = f"{units.counted(row['pieces'], 'part')}, mostly {what}"
     return f"{shown(program)}: {what}" if program else what
 
 
