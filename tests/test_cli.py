@@ -87,7 +87,9 @@ def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], 
 
 def test_a_format_that_is_forced_upon_another_one_is_doubted(run: Run, strace: Callable[[str], Path]) -> None:
     told = " ".join(run("summarize", strace(SLEEPER), "--input-format", "ltrace").stdout.split())
-    assert "No line is a system call. Is the format really ltrace (--input-format)? If so, capture with ltrace -S." in told
+    assert (
+        "No line is a system call. Is the format really ltrace (--input-format)? If so, capture with ltrace -S." in told
+    )
 
 
 def test_without_a_command_help_is_shown_and_what_lacks_is_named(run: Run) -> None:

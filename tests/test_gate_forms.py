@@ -145,7 +145,9 @@ def test_documents_do_not_share_standard_output(report: Path, run: Run) -> None:
     assert "::error" in both.stdout
 
 
-@pytest.mark.parametrize(("output", "says"), [("jnit=x", 'Did you mean "junit"?'), ("junit=", "the file name is missing")])
+@pytest.mark.parametrize(
+    ("output", "says"), [("jnit=x", 'Did you mean "junit"?'), ("junit=", "the file name is missing")]
+)
 def test_a_wrong_output_is_an_error(output: str, says: str, run: Run) -> None:
     done = run("check", "--demo", "--output", output)
     assert done.returncode == 2
