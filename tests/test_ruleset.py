@@ -149,7 +149,7 @@ def test_two_rules_with_one_code_are_a_mistake(own: Write) -> None:
 
 
 def test_a_folder_without_rules_is_a_mistake(tmp_path: Path) -> None:
-    with pytest.raises(WrongUsage, match=r"no rules \(\*\.toml\) in this folder"):
+    with pytest.raises(WrongUsage, match=r"no rules \(\*\.toml\) in this directory"):
         rules(tmp_path)
     with pytest.raises(WrongUsage, match="no such directory"):
         rules(tmp_path / "nowhere")
