@@ -27,7 +27,6 @@ LAYERS = [
     ["findings"],
     ["summary"],
     ["trace"],
-    ["syscall_families"],
     ["compare"],
     ["render"],
     ["commands"],

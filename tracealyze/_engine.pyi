@@ -15,6 +15,16 @@ KINDS: Final[list[str]]
 SCHEMA: Final[list[tuple[str, str, str, str, str]]]
 """(table, column, type, unit, sentence) of every column of every table."""
 
+class Syscall:
+    """What is known of a syscall. A variant, such as `read_nocancel`, names the call that it is in `alias_of`."""
+
+    name: Final[str]
+    alias_of: Final[str | None]
+    families: Final[frozenset[str]]
+
+SYSCALLS: Final[dict[str, Syscall]]
+"""The syscalls by their names, variants included."""
+
 class InputError(Exception):
     """The input cannot be read or recognised. args: (path, reason, formats tried)."""
 

@@ -130,6 +130,11 @@ impl Syscall {
         self.effort == Effort::Trivial
     }
 
+    /// Whether one of its arguments limits how long it waits.
+    pub fn has_timeout(&self) -> bool {
+        self.args.contains(['t', 'v', 'm'])
+    }
+
     const fn with_name(self, name: &'static str) -> Syscall {
         Syscall { name, alias_of: Some(self.name), variants: &[], ..self }
     }
@@ -228,6 +233,31 @@ mod tests {
             assert!(classes.contains(&call.class), "{}: {wait:?} but {:?}", call.name, call.class);
             assert_eq!(call.effort, Effort::Any, "{}: waits, so it is not quick", call.name);
         }
+    }
+
+    #[test]
+    fn an_action_decides_wait_transfer_and_lookup() {
+        let facts = |name: &str| {
+            let action = by_name(name.as_bytes()).expect(name).action;
+            (action.wait(), action.transfer(), action.lookup())
+        };
+        let cases = [
+            ("recvfrom_nocancel", (Some(Wait::Read), Some(Transfer::Read), None)),
+            ("pread64", (None, Some(Transfer::Read), None)),
+            ("recvmmsg", (Some(Wait::Read), None, None)),
+            ("pwritev2", (None, Some(Transfer::Write), None)),
+            ("sendto", (None, Some(Transfer::Write), None)),
+            ("sendfile64", (None, Some(Transfer::Copy), None)),
+            ("getdents64", (None, Some(Transfer::List), None)),
+            ("openat_nocancel", (None, None, Some(Lookup::Open))),
+            ("lxstat", (None, None, Some(Lookup::Stat))),
+            ("execveat", (None, None, Some(Lookup::Run))),
+            ("clock_nanosleep_time64", (Some(Wait::Sleep), None, None)),
+            ("epoll_pwait2", (Some(Wait::Poll), None, None)),
+            ("waitsys", (Some(Wait::Child), None, None)),
+            ("getrandom", (None, None, None)),
+        ];
+        cases.iter().for_each(|&(name, expected)| assert_eq!(facts(name), expected, "{name}"));
     }
 
     #[test]

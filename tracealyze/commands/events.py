@@ -49,10 +49,10 @@ def command(
 
 def _must_be_spelt_right(syscalls: Sequence[str], trace: Trace) -> None:
     """A name close to a known one is misspelt; otherwise no such call is the answer."""
-    from tracealyze import syscall_families as families
+    from tracealyze._engine import SYSCALLS
 
     seen = {name for name in trace.select().calls(by=["syscall"]).column("syscall") if name}
     for name in syscalls:
-        if name not in seen and not families.is_syscall(name) and (hint := did_you_mean(name, seen | families.KNOWN)):
+        if name not in seen and name not in SYSCALLS and (hint := did_you_mean(name, seen | SYSCALLS.keys())):
             raise UnusableInput(f'no call "{name}" in the capture.{hint}')
     output.note(f"No event is a call of {' or '.join(syscalls)}.")

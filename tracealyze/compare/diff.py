@@ -12,7 +12,7 @@ from enum import StrEnum
 from statistics import median
 from typing import Any
 
-from tracealyze import syscall_families
+from tracealyze.compare import syscalls
 from tracealyze.compare.metrics import Run, Work
 from tracealyze.compare.name_patterns import Key, families, without_numbers
 from tracealyze.program_names import short
@@ -231,7 +231,7 @@ def _targets(run: Run) -> Mapping[Key, Amounts]:
 
 def _target(work: Work) -> str:
     """What stands behind the sub-operation: `/dev/zfs` of `ioctl(ZFS_IOC_OBJSET_STATS, /dev/zfs)`."""
-    return syscall_families.target_of(work.syscall, work.shape).removeprefix(work.op or "").removeprefix(", ")
+    return syscalls.target_of(work.syscall, work.shape).removeprefix(work.op or "").removeprefix(", ")
 
 
 VIEWS = (

@@ -14,8 +14,9 @@ from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
-from tracealyze import syscall_families as families
 from tracealyze import units
+from tracealyze._engine import SYSCALLS
+from tracealyze.compare import syscalls
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.findings.matching import file_of
 from tracealyze.program_names import short
@@ -179,7 +180,7 @@ class Run:
         threaded = {row["pid"] for row in self.trace.processes if row["threads"] > 1}
         rows = [*_sleeps(self.trace), *_timeouts(self.trace)]
         return [
-            _wait(self.trace, row, asked_ns, number, shape, row["pid"] in threaded or row["syscall"] in families.LOCKS)
+            _wait(self.trace, row, asked_ns, number, shape, row["pid"] in threaded or row["syscall"] in syscalls.LOCKS)
             for row, asked_ns, number, shape in rows
         ]
 
@@ -226,12 +227,12 @@ def _must_be_right(name: Name, run: Run) -> None:
         raise WrongUsage(
             f'{name}: there is no rule "{kinds["RULE"]}" ({", ".join(known)}).{did_you_mean(kinds["RULE"], known)}'
         )
-    if "ERROR" in kinds and not families.is_error(kinds["ERROR"]):
-        hint = did_you_mean(kinds["ERROR"], families.errors())
+    if "ERROR" in kinds and not syscalls.is_error(kinds["ERROR"]):
+        hint = did_you_mean(kinds["ERROR"], syscalls.errors())
         raise WrongUsage(f'{name}: there is no error "{kinds["ERROR"]}".{hint}')
-    if "SYSCALL" in kinds and not families.is_syscall(kinds["SYSCALL"]):
+    if "SYSCALL" in kinds and kinds["SYSCALL"] not in SYSCALLS:
         seen = {row.syscall for row in run.work}
-        if kinds["SYSCALL"] not in seen and (hint := did_you_mean(kinds["SYSCALL"], seen | families.KNOWN)):
+        if kinds["SYSCALL"] not in seen and (hint := did_you_mean(kinds["SYSCALL"], seen | SYSCALLS.keys())):
             raise WrongUsage(f'{name}: no capture has a call "{kinds["SYSCALL"]}".{hint}')
     if "PROGRAM" in kinds:
         programs = {short(row.program) for row in run.work}
@@ -255,7 +256,7 @@ def _key(row: Row) -> tuple[object, ...]:
 
 def _work(row: Row, loose: Row | None) -> Work:
     """A row of the table; all of it is loose if its calls depend on scheduling anyway."""
-    whole = row if families.depends_on_schedule(row) else loose
+    whole = row if syscalls.depends_on_schedule(row) else loose
     return Work(
         program=row["program"] or "",
         syscall=row["syscall"],
@@ -348,18 +349,18 @@ def _calls_if(asked: Callable[[Work], bool]) -> Weigh:
 
 def executes(row: Work, program: str) -> bool:
     """Whether these calls started this program."""
-    return row.ok and row.syscall in families.EXECS and short(families.target_of(row.syscall, row.shape)) == program
+    return row.ok and row.syscall in syscalls.EXECS and short(syscalls.target_of(row.syscall, row.shape)) == program
 
 
 WEIGHTS: Mapping[str, Weigh] = {
-    "execs": _calls_if(lambda row: row.ok and row.syscall in families.EXECS),
-    "fsyncs": _calls_if(lambda row: row.syscall in families.SYNCS),
+    "execs": _calls_if(lambda row: row.ok and row.syscall in syscalls.EXECS),
+    "fsyncs": _calls_if(lambda row: row.syscall in syscalls.SYNCS),
     "calls": lambda row: row.calls,
     "failed": _calls_if(lambda row: row.outcome == "failed"),
-    "opens": _calls_if(lambda row: row.ok and row.syscall in families.OPENS),
-    "lookups_missed": _calls_if(lambda row: row.errno in families.MISSING and row.syscall in families.LOOKUPS),
-    "bytes_read": lambda row: row.bytes if row.syscall in families.READS else 0,
-    "bytes_written": lambda row: row.bytes if row.syscall in families.WRITES else 0,
+    "opens": _calls_if(lambda row: row.ok and row.syscall in syscalls.OPENS),
+    "lookups_missed": _calls_if(lambda row: row.errno in syscalls.MISSING and row.syscall in syscalls.LOOKUPS),
+    "bytes_read": lambda row: row.bytes if row.syscall in syscalls.READS else 0,
+    "bytes_written": lambda row: row.bytes if row.syscall in syscalls.WRITES else 0,
 }
 """Metrics that are sums over the work."""
 
@@ -374,7 +375,7 @@ def weigh(name: Name) -> Weigh | None:
     if name.family == "deliberate_wait":
         return lambda row: row.wait_ns
     if name.family == "hosts":
-        return _calls_if(lambda row: row.syscall in families.CONTACTS)
+        return _calls_if(lambda row: row.syscall in syscalls.CONTACTS)
     return WEIGHTS.get(name.family)
 
 
@@ -431,6 +432,6 @@ def _per_program(trace: Trace) -> Iterator[tuple[str, Value]]:
 
 def hosts(trace: Trace) -> set[str]:
     """The hosts that something connected or sent to."""
-    contacts = trace.narrowed(syscalls=sorted(families.CONTACTS))
-    found = (families.host_of(target) for target in contacts.calls(by=["target"]).column("target"))
+    contacts = trace.narrowed(syscalls=sorted(syscalls.CONTACTS))
+    found = (syscalls.host_of(target) for target in contacts.calls(by=["target"]).column("target"))
     return {host for host in found if host}

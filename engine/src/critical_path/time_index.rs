@@ -143,7 +143,7 @@ fn parts(trace: &Trace) -> (Vec<CallKind>, Vec<u32>) {
     let mut numbers: FxHashMap<CallKind, u32> = FxHashMap::default();
     let mut parts = Vec::new();
     let of_shape = trace.events.shapes().iter().map(|shape| {
-        let part = (shape.syscall, class_of(texts.bytes(shape.syscall), texts.bytes(shape.target)));
+        let part = (shape.syscall, class_of(shape.syscall, texts.bytes(shape.target)));
         *numbers.entry(part).or_insert_with(|| {
             parts.push(part);
             parts.len() as u32 - 1

@@ -10,44 +10,15 @@ use crate::store::events::EventKind;
 use crate::store::histogram::Histogram;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
-use parsers::syscalls::{self, Class};
-use parsers::{DurKind, LineKind, NO_NS, Outcome};
+use parsers::syscalls::{self, Action, Class, Effort, Syscall};
+use parsers::{DurKind, LineKind, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 
-/// Calls that only look something up or note something down.
-pub(crate) const TRIVIAL: [&[u8]; 24] = [
-    b"getpid",
-    b"gettid",
-    b"getppid",
-    b"getuid",
-    b"geteuid",
-    b"getgid",
-    b"getegid",
-    b"getresuid",
-    b"getresgid",
-    b"getpgrp",
-    b"getpgid",
-    b"getsid",
-    b"issetugid",
-    b"umask",
-    b"alarm",
-    b"lseek",
-    b"fcntl",
-    b"close",
-    b"rt_sigaction",
-    b"rt_sigprocmask",
-    b"sigaction",
-    b"sigprocmask",
-    b"set_robust_list",
-    b"set_tid_address",
-];
 /// Fewer of them say little.
-const MIN_TRIVIAL: u64 = 10;
-/// The floor: so many of the trivial calls take less. The slower ones did some work, or waited for a processor.
+const MIN_LIGHT: u64 = 10;
+/// The floor: so many of the light calls take less. The slower ones did some work, or waited for a processor.
 const FLOOR_SHARE: f64 = 0.1;
 
-/// On Linux every program makes some of these when it starts, whatever it is linked with.
-const STARTING: [&[u8]; 6] = [b"brk", b"mprotect", b"munmap", b"arch_prctl", b"set_tid_address", b"rt_sigaction"];
 /// With fewer calls it is rather an excerpt.
 const MIN_CALLS: u64 = 100;
 
@@ -123,14 +94,14 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
 #[derive(Default)]
 struct ObservedCalls {
     calls: u64,
-    /// How long trivial calls took, by place in [`TRIVIAL`].
-    trivial: [Histogram; TRIVIAL.len()],
-    /// From the start of a trivial call to that of the next call of its task.
+    /// How long calls took that do next to nothing, one for each syscall.
+    light: Vec<Histogram>,
+    /// From the start of such a call to that of the next call of its task.
     steps: Histogram,
     families: u16,
     /// Calls that end a thread or process.
     exits: u64,
-    /// Calls of [`STARTING`].
+    /// Calls that every program makes when it starts.
     starts: u64,
 }
 
@@ -141,7 +112,7 @@ impl ObservedCalls {
 
     fn with(mut self, other: ObservedCalls) -> ObservedCalls {
         self.calls += other.calls;
-        self.trivial.iter_mut().zip(&other.trivial).for_each(|(mine, more)| mine.merge(more));
+        self.light.iter_mut().zip(&other.light).for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
         self.families |= other.families;
         self.exits += other.exits;
@@ -154,27 +125,34 @@ impl ObservedCalls {
 #[derive(Clone, Copy)]
 struct Role {
     family: usize,
-    /// Place in [`TRIVIAL`].
-    trivial: Option<usize>,
+    /// Place of its syscall among those that do next to nothing.
+    light: Option<usize>,
     is_exit: bool,
     is_start: bool,
 }
 
-fn role(name: &[u8]) -> Role {
+fn role(syscall: Text, light: &[Text]) -> Role {
+    let call = syscalls::by_text(syscall);
     Role {
-        family: family(name),
-        trivial: TRIVIAL.iter().position(|&trivial| trivial == name),
-        is_exit: matches!(name, b"exit" | b"exit_group" | b"_exit" | b"thr_exit" | b"lwp_exit"),
-        is_start: STARTING.contains(&name),
+        family: call.map_or(FAMILIES.len() - 1, family),
+        light: light.binary_search(&syscall).ok(),
+        is_exit: call.is_some_and(|call| matches!(call.action, Action::EndsThread | Action::EndsProcess)),
+        is_start: call.is_some_and(|call| call.is_at_start),
     }
 }
 
-fn family(name: &[u8]) -> usize {
-    if name.starts_with(b"rt_sig") || name.starts_with(b"sig") || matches!(name, b"kill" | b"tkill" | b"tgkill") {
-        return 5;
-    }
-    let Some(call) = syscalls::by_name(name) else { return FAMILIES.len() - 1 };
+/// The syscalls of a trace that do next to nothing.
+fn light_syscalls(trace: &Trace) -> Vec<Text> {
+    let is_light = |name: &Text| syscalls::by_text(*name).is_some_and(|call| call.effort <= Effort::Light);
+    let mut light: Vec<Text> = trace.events.shapes().iter().map(|shape| shape.syscall).filter(is_light).collect();
+    light.sort_unstable();
+    light.dedup();
+    light
+}
+
+fn family(call: &Syscall) -> usize {
     match call.class {
+        _ if is_about_signals(call.action) => 5,
         Class::Disk if call.args.contains(['p', 'n']) => 0,
         Class::Disk => DESCRIPTOR,
         Class::Network => 2,
@@ -189,10 +167,17 @@ fn family(name: &[u8]) -> usize {
     }
 }
 
+fn is_about_signals(action: Action) -> bool {
+    let sends_or_waits = matches!(action, Action::Signals | Action::SignalsThread | Action::WaitsForSignal);
+    sends_or_waits || matches!(action, Action::HandlesSignals | Action::ReturnsFromHandler | Action::MakesSignalfd)
+}
+
 fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
-    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events.texts.bytes(shape.syscall))).collect();
+    let light = light_syscalls(trace);
+    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(shape.syscall, &light)).collect();
+    let new = || ObservedCalls { light: vec![Histogram::default(); light.len()], ..ObservedCalls::default() };
     // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
     let step_ns = |row: u32| {
         let next = Some(row + 1).filter(|&next| next < capture.rows.end && events.task(next) == events.task(row))?;
@@ -200,7 +185,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
         (from_ns != NO_NS && to_ns != NO_NS).then(|| to_ns - from_ns)
     };
     let one = |rows: std::ops::Range<u32>| {
-        let mut seen = ObservedCalls::default();
+        let mut seen = new();
         for row in rows.filter(|&row| events.kind(row) == EventKind::Call) {
             let role = roles[events.shape_number(row) as usize];
             seen.calls += 1;
@@ -209,8 +194,8 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
             seen.starts += u64::from(role.is_start);
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
-            if let Some(place) = role.trivial.filter(|_| is_timed) {
-                seen.trivial[place].add(dur_ns);
+            if let Some(place) = role.light.filter(|_| is_timed) {
+                seen.light[place].add(dur_ns);
                 seen.steps.add(dur_ns.max(step_ns(row).unwrap_or(dur_ns)));
             }
         }
@@ -218,9 +203,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     };
     let (first, end) = (capture.rows.start, capture.rows.end);
     let starts = (first..end).into_par_iter().step_by(PIECE_ROWS);
-    starts
-        .map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32))))
-        .reduce(ObservedCalls::default, ObservedCalls::with)
+    starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(new, ObservedCalls::with)
 }
 
 /// What tracing adds to a call at least.
@@ -233,12 +216,12 @@ struct CostFloor {
 
 fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
-    if !is_timed || seen.steps.number() < MIN_TRIVIAL {
+    if !is_timed || seen.steps.number() < MIN_LIGHT {
         return None;
     }
-    let mut trivial = Histogram::default();
-    seen.trivial.iter().for_each(|each| trivial.merge(each));
-    let (in_call_ns, step_ns) = (trivial.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
+    let mut all = Histogram::default();
+    seen.light.iter().for_each(|each| all.merge(each));
+    let (in_call_ns, step_ns) = (all.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
     let works_between = step_ns > in_call_ns.saturating_mul(MAX_BEHIND);
     let floor = CostFloor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
     // A clock that is too coarse says 0.
@@ -247,8 +230,8 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
 
 /// A median tells how a machine is that is busy, or slow now and then; and one syscall that is slow says nothing.
 fn quick_ns(seen: &ObservedCalls) -> i64 {
-    let enough = |each: &&Histogram| each.number() >= MIN_TRIVIAL;
-    seen.trivial.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
+    let enough = |each: &&Histogram| each.number() >= MIN_LIGHT;
+    seen.light.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
 }
 
 fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {

@@ -7,12 +7,12 @@
 //!                             left out     window
 //! ```
 
-use crate::store::classes::{class_of, moves_bytes};
+use crate::store::classes::class_of;
 use crate::store::events::{EventKind, NONE};
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::{child, wait_kinds};
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, Wait};
 use parsers::{Clock, NO_NS, Outcome};
 
 /// Why a capture has no window.
@@ -153,8 +153,7 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     let dated = tasks_of(trace, capture).filter(|(_, task)| task.birth_ns != NO_NS);
     let (first, task) = dated.min_by_key(|(_, task)| task.birth_ns)?;
     let begins = *trace.rows_of(first).first()?;
-    let starts = trace.events.kind(begins) == EventKind::Call
-        && matches!(trace.events.texts.bytes(trace.events.shape(begins).syscall), b"execve" | b"execveat" | b"exec");
+    let starts = trace.events.kind(begins) == EventKind::Call && trace.events.action(begins) == Action::Execs;
     if !starts || task.creator != NONE || task.death_ns == NO_NS {
         return None;
     }
@@ -221,15 +220,14 @@ fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
     let mut beats = 0;
     for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(CALLS_OF_A_RHYTHM) {
         let wait = wait_kinds::wait_of_row(events, row);
-        let syscall = events.texts.bytes(events.shape(row).syscall);
-        let (class, moves) = (class_of(syscall, events.texts.bytes(events.target(row))), moves_bytes(syscall));
+        let moves = events.action(row).returns_bytes();
+        let class = class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)));
         let lasts = events.dur_ns(row) > 0;
         match wait {
-            Some(wait_kinds::Wait::Sleep) if lasts => beats += 1,
+            Some(Wait::Sleep) if lasts => beats += 1,
             Some(_) if wait_kinds::timed_out(events, row) => beats += usize::from(lasts),
             // It may wake others, and find that it need not wait.
-            Some(wait_kinds::Wait::Lock) | None
-                if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
+            Some(Wait::Lock) | None if matches!(class, Class::Lock | Class::Sleep | Class::Other) && !moves => {}
             _ => return false,
         }
     }

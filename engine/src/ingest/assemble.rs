@@ -15,7 +15,7 @@ use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::events::{Event, EventKind, NONE};
 use crate::store::trace::{Capture, FileChunks, Trace};
-use crate::waits::wait_kinds::RESTART;
+use parsers::syscalls::{Action, action_of};
 use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
 
@@ -271,7 +271,7 @@ impl<'trace> Assembler<'trace> {
 
     /// What a call goes on with that a signal broke off. One that a second signal broke off says that it goes on with itself.
     fn goes_on(&mut self, task: u32, line: &Line) -> Text {
-        if !line.op.is_some() || self.trace.events.texts.bytes(line.name) != RESTART {
+        if !line.op.is_some() || action_of(line.name) != Action::Restarts {
             return line.op;
         }
         let state = self.state(task);

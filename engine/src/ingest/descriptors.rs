@@ -12,6 +12,7 @@ mod passed;
 
 pub(crate) use crate::ingest::descriptors::passed::Passing;
 use crate::store::classes::is_host_and_port;
+use parsers::syscalls::{Action, action_of};
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
@@ -67,28 +68,26 @@ pub(crate) const PROCESS: &[u8] = b"pid:";
 /// What the first three descriptors are called that a program is given.
 const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
 
-fn role(name: &[u8]) -> Option<Role> {
-    // macOS has each call that can be cancelled twice.
-    let name = name.strip_suffix(b"_nocancel").unwrap_or(name);
-    Some(match name {
-        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"mq_open" | b"creat" | b"kopen" => Role::Opens,
-        b"socket" | b"so_socket" => Role::Makes("socket:[]"),
-        b"epoll_create" | b"epoll_create1" => Role::Makes("anon_inode:[eventpoll]"),
-        b"eventfd" | b"eventfd2" => Role::Makes("anon_inode:[eventfd]"),
-        b"timerfd_create" => Role::Makes("anon_inode:[timerfd]"),
-        b"signalfd" | b"signalfd4" => Role::Makes("anon_inode:[signalfd]"),
-        b"inotify_init" | b"inotify_init1" => Role::Makes("anon_inode:inotify"),
-        b"fanotify_init" => Role::Makes("anon_inode:[fanotify]"),
-        b"connect" => Role::Connects,
-        b"bind" => Role::Binds,
-        b"accept" | b"accept4" => Role::Accepts,
-        b"pidfd_open" => Role::Watches,
-        b"pipe" | b"pipe2" => Role::Pairs("pipe"),
-        b"socketpair" | b"so_socketpair" => Role::Pairs("UNIX"),
-        b"dup" | b"dup2" | b"dup3" => Role::Copies,
-        b"close" => Role::Closes,
-        b"fcntl" | b"kfcntl" => Role::Controls,
-        b"execve" => Role::Begins,
+fn role(action: Action) -> Option<Role> {
+    Some(match action {
+        Action::Opens | Action::Creates | Action::OpensQueue => Role::Opens,
+        Action::MakesSocket => Role::Makes("socket:[]"),
+        Action::MakesEpoll => Role::Makes("anon_inode:[eventpoll]"),
+        Action::MakesEventfd => Role::Makes("anon_inode:[eventfd]"),
+        Action::MakesTimerfd => Role::Makes("anon_inode:[timerfd]"),
+        Action::MakesSignalfd => Role::Makes("anon_inode:[signalfd]"),
+        Action::MakesInotify => Role::Makes("anon_inode:inotify"),
+        Action::MakesFanotify => Role::Makes("anon_inode:[fanotify]"),
+        Action::Connects => Role::Connects,
+        Action::Binds => Role::Binds,
+        Action::Accepts => Role::Accepts,
+        Action::OpensProcess => Role::Watches,
+        Action::MakesPipe => Role::Pairs("pipe"),
+        Action::MakesSocketPair => Role::Pairs("UNIX"),
+        Action::Duplicates | Action::Replaces => Role::Copies,
+        Action::Closes => Role::Closes,
+        Action::ControlsFile => Role::Controls,
+        Action::Execs => Role::Begins,
         _ => return None,
     })
 }
@@ -101,7 +100,6 @@ pub(crate) struct Descriptors {
     /// Number of the table of each task, by its place in the capture, plus 1.
     of_task: Vec<u32>,
     tables: Vec<Files>,
-    roles: Vec<Option<Option<Role>>>,
     pairs: u32,
     /// What children of which no line was seen yet got, by the call that created them: their creators go on closing.
     forked: FxHashMap<u32, Files>,
@@ -203,7 +201,7 @@ impl Descriptors {
     /// What a completed call did to the descriptors of its task. The target of the line is the one that
     /// [`Descriptors::target`] told if the line had none. `pair` are those that it made, if it made two.
     pub(crate) fn completed(&mut self, task: u32, line: &Line, pair: Option<&[i32]>, texts: &mut Interner) {
-        let Some(role) = self.role(line.name, texts) else { return };
+        let Some(role) = role(action_of(line.name)) else { return };
         let connecting = role == Role::Connects && line.target.is_some() && line.fd != NO_ID;
         if connecting {
             // EINPROGRESS is a failure only in name.
@@ -272,7 +270,7 @@ impl Descriptors {
 
     /// What a call does that says this; of a second half, if the first one is not known.
     pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> DescriptorEffect {
-        match self.role(line.name, texts) {
+        match role(action_of(line.name)) {
             None => DescriptorEffect::None,
             Some(Role::Connects) => DescriptorEffect::Other,
             Some(_) if line.outcome != Outcome::Ok => DescriptorEffect::None,
@@ -293,17 +291,6 @@ impl Descriptors {
     #[inline]
     pub(crate) fn open(&mut self, task: u32, fd: i64, target: Text) {
         self.set(task, fd, target);
-    }
-
-    fn role(&mut self, name: Text, texts: &Interner) -> Option<Role> {
-        let at = name.0 as usize;
-        if name.0 >= Interner::first_free() {
-            return None;
-        }
-        if self.roles.is_empty() {
-            self.roles.resize(Interner::first_free() as usize, None);
-        }
-        *self.roles[at].get_or_insert_with(|| role(texts.bytes(name)))
     }
 }
 

@@ -6,6 +6,7 @@ mod filter;
 mod json;
 mod requests;
 mod selection;
+mod syscalls;
 mod table;
 mod trace;
 
@@ -40,6 +41,7 @@ mod _engine {
         InputError, UsageError,
         filter::PyPattern,
         selection::PySelection,
+        syscalls::PySyscall,
         table::PyTable,
         trace::{PyTrace, are_parts, read},
     };
@@ -55,6 +57,7 @@ mod _engine {
         module.add("FORMATS", formats)?;
         module.add("KINDS", kinds)?;
         module.add("SCHEMA", schema)?;
+        module.add("SYSCALLS", super::syscalls::by_name(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

@@ -1,64 +1,22 @@
-//! What is known of a call by its name and its target: what its time is spent on, and whether it moves bytes.
+//! What is known of a call by its name and its target: what its time is spent on.
 
 use crate::ingest::descriptors::ACCEPTED;
-use parsers::syscalls::Class;
-
-/// Whether a syscall returns the number of bytes it moved.
-pub fn moves_bytes(syscall: &[u8]) -> bool {
-    let syscall = syscall.strip_suffix(b"_nocancel").unwrap_or(syscall);
-    matches!(
-        syscall,
-        b"read"
-            | b"write"
-            | b"readv"
-            | b"writev"
-            | b"pread"
-            | b"pwrite"
-            | b"pread64"
-            | b"pwrite64"
-            | b"preadv"
-            | b"pwritev"
-            | b"preadv2"
-            | b"pwritev2"
-            | b"recv"
-            | b"recvfrom"
-            | b"recvmsg"
-            | b"send"
-            | b"sendto"
-            | b"sendmsg"
-            | b"sendfile"
-            | b"sendfile64"
-            | b"sendfilev"
-            | b"splice"
-            | b"tee"
-            | b"vmsplice"
-            | b"copy_file_range"
-            | b"kread"
-            | b"kwrite"
-            | b"getdents"
-            | b"getdents64"
-            | b"getrandom"
-            | b"process_vm_readv"
-            | b"process_vm_writev"
-            | b"mq_timedreceive"
-    )
-}
+use parsers::Text;
+use parsers::syscalls::{self, Action, Class};
 
 /// What the time of a call is spent on: that of its target where this is known, else that of its syscall.
-pub fn class_of(syscall: &[u8], target: &[u8]) -> Class {
-    let class = parsers::syscalls::by_name(syscall).map_or(Class::Other, |call| call.class);
-    match class {
-        Class::Disk if works_on_anything(syscall) => class_of_target(target).unwrap_or(Class::Other),
-        Class::Disk | Class::Network | Class::Ipc | Class::Other => class_of_target(target).unwrap_or(class),
-        _ => class,
+pub fn class_of(syscall: Text, target: &[u8]) -> Class {
+    let Some(call) = syscalls::by_text(syscall) else { return class_of_target(target).unwrap_or(Class::Other) };
+    match call.class {
+        Class::Disk if works_on_anything(call.action) => class_of_target(target).unwrap_or(Class::Other),
+        Class::Disk | Class::Network | Class::Ipc | Class::Other => class_of_target(target).unwrap_or(call.class),
+        class => class,
     }
 }
 
 /// Whether only its descriptor tells what a call waits for.
-fn works_on_anything(syscall: &[u8]) -> bool {
-    const CALLS: [&[u8]; 9] =
-        [b"read", b"write", b"readv", b"writev", b"ioctl", b"fcntl", b"close", b"kread", b"kwrite"];
-    CALLS.contains(&syscall)
+fn works_on_anything(action: Action) -> bool {
+    matches!(action, Action::Reads | Action::Writes | Action::ControlsDevice | Action::ControlsFile | Action::Closes)
 }
 
 /// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as it is known from connect or accept.

@@ -5,11 +5,11 @@
 
 mod recent;
 
-use crate::store::classes::moves_bytes;
 use crate::store::events::recent::RecentShapes;
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
 use parsers::line::Access;
+use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 
@@ -401,11 +401,16 @@ impl EventTable {
         self.sinks.binary_search_by_key(&row, |&(row, _)| row).map_or(Text::NONE, |at| self.sinks[at].1)
     }
 
+    /// What the syscall of a row does.
+    #[inline]
+    pub fn action(&self, row: u32) -> Action {
+        action_of(self.shape(row).syscall)
+    }
+
     /// Bytes that a row moved, where its syscall returns that.
     pub fn bytes(&self, row: u32) -> Option<i64> {
         let ret = self.ret(row);
-        let moves =
-            ret >= 0 && self.outcome(row) == Outcome::Ok && moves_bytes(self.texts.bytes(self.shape(row).syscall));
+        let moves = ret >= 0 && self.outcome(row) == Outcome::Ok && self.action(row).returns_bytes();
         moves.then_some(ret)
     }
 

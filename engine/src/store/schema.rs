@@ -136,6 +136,7 @@ columns! {
         "per_turn_ns" i64 "ns" "Mean duration of an iteration.";
         "dominant" dict "" "The most expensive call.";
         "class" dict "" "What that call spends its time on.";
+        "is_trivial" bool "" "Whether that call only looks up or records a value, such as an id or a signal mask.";
         "dominant_ns" i64 "ns" "Time in the dominant call.";
         "dominant_calls" i64 "" "Number of dominant calls.";
         "dominant_p50_ns" i64 "ns" "Median duration of the dominant call.";

@@ -14,7 +14,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::grouping::MAX_GROUPS;
 use crate::table_support::shape_index::{MAX_PROCESSES, ShapeIndex};
 use parsers::Text;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, action_of};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
@@ -96,8 +96,8 @@ pub enum Joins {
 /// What rows of a table have the time of.
 #[derive(Clone, Copy)]
 pub struct Cost {
-    /// Of which calls, by syscall and class.
-    pub calls: fn(&[u8], Class) -> bool,
+    /// Of which calls, by what they do and their class.
+    pub calls: fn(Action, Class) -> bool,
     /// Whether of gaps too.
     pub gaps: bool,
     /// Of what one row is at most.
@@ -123,9 +123,7 @@ pub enum Pruning {
 /// What may reach the threshold in a table.
 pub fn prune(context: &TableContext<'_>, cost: &Cost, threshold: &Threshold) -> Pruning {
     let spent = context.attribution.spent(context.trace);
-    let texts = &context.trace.events.texts;
-    let is_such: Vec<bool> =
-        spent.parts().iter().map(|&(name, class)| (cost.calls)(texts.bytes(name), class)).collect();
+    let is_such: Vec<bool> = spent.parts().iter().map(|&(name, class)| (cost.calls)(action_of(name), class)).collect();
     let least_ns = threshold.least().max(1);
     if spent.max_ns(&is_such, cost.gaps) < least_ns {
         return Pruning::Nothing;
@@ -229,9 +227,9 @@ fn by_unit(
 /// Time of the normalised target that has most in such calls.
 fn most_of_a_target(context: &TableContext<'_>, cost: &Cost) -> i64 {
     let events = &context.trace.events;
-    let such = ShapeIndex::new(context, |syscall, shape| {
-        let class = classes::class_of(syscall, events.texts.bytes(shape.target));
-        (cost.calls)(syscall, class).then_some(shape.target)
+    let such = ShapeIndex::new(context, |action, shape| {
+        let class = classes::class_of(shape.syscall, events.texts.bytes(shape.target));
+        (cost.calls)(action, class).then_some(shape.target)
     });
     let add = |mut sums: FxHashMap<Text, i64>, (target, ns): (Text, i64)| {
         *sums.entry(target).or_insert(0) += ns;

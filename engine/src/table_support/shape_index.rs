@@ -4,6 +4,7 @@ use crate::store::events::{EventKind, Shape};
 use crate::table_support::context::TableContext;
 use crate::tables::processes;
 use parsers::Text;
+use parsers::syscalls::{Action, action_of};
 use rayon::prelude::*;
 
 /// A call that matters to a table.
@@ -25,11 +26,11 @@ pub struct ShapeIndex<K> {
 }
 
 impl<K: Copy + Send + Sync> ShapeIndex<K> {
-    /// Judge each shape by the name of its syscall and by the rest of it.
-    pub fn new(context: &TableContext<'_>, judge: impl Fn(&[u8], &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
+    /// Judge each shape by what its syscall does and by the rest of it.
+    pub fn new(context: &TableContext<'_>, judge: impl Fn(Action, &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
         let events = &context.trace.events;
         let shapes = events.shapes().par_iter();
-        let kinds: Vec<Option<K>> = shapes.map(|shape| judge(events.texts.bytes(shape.syscall), shape)).collect();
+        let kinds: Vec<Option<K>> = shapes.map(|shape| judge(action_of(shape.syscall), shape)).collect();
         ShapeIndex { is_empty: kinds.iter().all(Option::is_none), kinds }
     }
 
@@ -149,7 +150,7 @@ mod tests {
             task(3).call("read", 1, 2).exit(9),
         ];
         look(&build(plans), |context| {
-            let reads = ShapeIndex::new(context, |syscall, _| (syscall == b"read").then_some(()));
+            let reads = ShapeIndex::new(context, |action, _| (action == Action::Reads).then_some(()));
             let processes = processes(context);
             assert_eq!(processes, [vec![0, 1], vec![2]]);
             let starts = reads

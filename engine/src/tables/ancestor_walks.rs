@@ -7,7 +7,7 @@
 //! ```
 //! Sums are those of the repeated steps. A tree that is gone through visits each directory once and repeats none.
 
-use super::paths::{is_above, look, parts};
+use super::paths::{is_above, parts};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
@@ -27,7 +27,7 @@ type Way = Option<bool>;
 
 /// Walks by process and way.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, _| look(syscall).map(|_| ()));
+    let kinds = ShapeIndex::new(context, |action, _| action.lookup().map(|_| ()));
     let processes = costliest(context, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
     let mut sheet = TableBuilder::new(context, "ancestor_walks");

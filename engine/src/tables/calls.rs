@@ -2,11 +2,11 @@
 
 use crate::critical_path::attribution::Attribution;
 use crate::query::selection::Selection;
-use crate::store::classes;
 use crate::store::events::{EventKind, EventTable, NONE, SEGMENT_ROWS, Shape};
 use crate::store::histogram::Histogram;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
 use crate::store::trace::Trace;
+use parsers::syscalls::action_of;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -152,7 +152,7 @@ pub fn calls(
     quantiles: bool,
 ) -> Table {
     let keys = &keys[..keys.len().min(MAX_KEYS)];
-    let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| moves_bytes(trace, shape.syscall)).collect();
+    let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
     let add = |sums: &mut Sums, row: u32| {
         sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize], quantiles);
         sums.exclusive_ns += attribution.in_call_ns(row);
@@ -163,10 +163,6 @@ pub fn calls(
         (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)
     });
     table(trace, keys, &sorted, quantiles)
-}
-
-fn moves_bytes(trace: &Trace, syscall: Text) -> bool {
-    classes::moves_bytes(trace.events.texts.bytes(syscall))
 }
 
 fn grouped(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {

@@ -9,7 +9,7 @@ use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::waits::wait_kinds::{Wait, wait_of};
+use parsers::syscalls::Wait;
 use parsers::{NO_ID, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -29,7 +29,7 @@ struct Waits {
 
 /// Waits for children by waiter and by what the child ran.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, _| (wait_of(syscall) == Some(Wait::Child)).then_some(()));
+    let kinds = ShapeIndex::new(context, |action, _| (action.wait() == Some(Wait::Child)).then_some(()));
     let (mut by_pid, mut by_creator) = (ByPid::default(), ByPid::default());
     for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| !task.is_thread) {
         by_pid.entry((task.capture, task.pid)).or_default().push(number);

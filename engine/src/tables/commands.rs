@@ -18,6 +18,7 @@ use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -80,10 +81,7 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run
     // Before its own programs come those that it has from its creator, or what it did as nobody knows what.
     let inherited = units.len().saturating_sub(known.programs.len());
     let mut to = units.iter().take(inherited).map(|unit| unit.rows as usize).sum::<usize>();
-    let is_exec = |row: &u32| {
-        let shape = events.shape(*row);
-        shape.outcome == Outcome::Ok && events.texts.bytes(shape.syscall).starts_with(b"exec")
-    };
+    let is_exec = |row: &u32| events.outcome(*row) == Outcome::Ok && events.action(*row) == Action::Execs;
     let run = |((number, program), unit): ((usize, &Program), &ProgramTime)| {
         let of_unit = to..to + unit.rows as usize;
         to = of_unit.end;

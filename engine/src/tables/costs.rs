@@ -1,11 +1,8 @@
 //! What the rows of tables have the time of, so that those which cannot matter need not be made; see [`crate::table_support::pruning`].
 //! A table that is not listed is always made as a whole: its rows have time of others, or it costs next to nothing.
 
-use super::io::{Direction, direction};
-use super::paths::{PathLookup, look};
 use crate::table_support::pruning::{Cost, CostScope, Joins};
-use crate::waits::wait_kinds::{Wait, wait_of};
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, Transfer, Wait};
 
 /// Rows of processes, each with calls of one program.
 const OF_PROCESS: Cost =
@@ -17,29 +14,28 @@ const OF_TASK: Cost = Cost { of: CostScope::Task, joins: Joins::Never, of_progra
 /// By the names of tables.
 #[rustfmt::skip]
 pub(super) const COSTS: &[(&str, Cost)] = &[
-    ("ancestor_walks", Cost { calls: |name, _| look(name).is_some(), joins: Joins::Costliest(Some(2)), ..OF_PROCESS }),
-    ("children", Cost { calls: |name, _| wait_of(name) == Some(Wait::Child), ..OF_TASK }),
+    ("ancestor_walks", Cost { calls: |action, _| action.lookup().is_some(), joins: Joins::Costliest(Some(2)), ..OF_PROCESS }),
+    ("children", Cost { calls: |action, _| action.wait() == Some(Wait::Child), ..OF_TASK }),
     ("commands", Cost { gaps: true, of: CostScope::Program, joins: Joins::Never, ..OF_PROCESS }),
-    ("connects", Cost { calls: |name, _| name == b"connect" || wait_of(name) == Some(Wait::Poll), ..OF_TASK }),
+    ("connects", Cost { calls: |action, _| action == Action::Connects || action.wait() == Some(Wait::Poll), ..OF_TASK }),
     ("cpu", Cost { calls: |_, _| false, gaps: true, of: CostScope::Process, ..OF_TASK }),
-    ("fd_sweeps", Cost { calls: |name, _| super::fd_sweeps::sweeps(name), ..OF_PROCESS }),
-    ("io", Cost { calls: |name, _| direction(name).is_some(), ..OF_PROCESS }),
-    ("lookups", Cost { calls: |name, _| look(name).is_some(), ..OF_PROCESS }),
+    ("fd_sweeps", Cost { calls: |action, _| super::fd_sweeps::sweeps(action), ..OF_PROCESS }),
+    ("io", Cost { calls: |action, _| action.transfer().is_some(), ..OF_PROCESS }),
+    ("lookups", Cost { calls: |action, _| action.lookup().is_some(), ..OF_PROCESS }),
     ("loops", Cost { gaps: true, ..OF_TASK }),
-    ("metadata", Cost { calls: |name, _| super::metadata::asks(name), joins: Joins::Costliest(None), ..OF_PROCESS }),
+    ("metadata", Cost { calls: |action, _| super::metadata::asks(action), joins: Joins::Costliest(None), ..OF_PROCESS }),
     ("outliers", Cost { of: CostScope::Call, joins: Joins::Never, apart: false, ..OF_PROCESS }),
-    ("rereads", Cost { calls: |name, _| reads(name), of: CostScope::Target, apart: false, ..OF_TASK }),
-    ("rescans", Cost { calls: |name, _| reads(name) || name == b"ioctl", of_program: false, apart: false, ..OF_PROCESS }),
+    ("rereads", Cost { calls: |action, _| reads(action), of: CostScope::Target, apart: false, ..OF_TASK }),
+    ("rescans", Cost { calls: |action, _| reads(action) || action == Action::ControlsDevice, of_program: false, apart: false, ..OF_PROCESS }),
     ("slow_targets", Cost { calls: |_, class| on_disk_or_network(class), joins: Joins::Costliest(Some(1)), ..OF_PROCESS }),
-    ("syncs", Cost { calls: |name, _| super::syncs::may_sync(name), ..OF_PROCESS }),
-    ("timeouts", Cost { calls: |name, _| wait_of(name).is_some(), apart: false, ..OF_TASK }),
+    ("syncs", Cost { calls: |action, _| super::syncs::may_sync(action), ..OF_PROCESS }),
+    ("timeouts", Cost { calls: |action, _| action.wait().is_some(), apart: false, ..OF_TASK }),
 ];
 
 /// Opens, reads, or goes to another place.
-fn reads(name: &[u8]) -> bool {
-    look(name) == Some(PathLookup::Open)
-        || matches!(direction(name), Some(Direction::Read | Direction::List))
-        || matches!(name, b"lseek" | b"llseek" | b"_llseek")
+fn reads(action: Action) -> bool {
+    matches!(action, Action::Opens | Action::Seeks)
+        || matches!(action.transfer(), Some(Transfer::Read | Transfer::List))
 }
 
 fn on_disk_or_network(class: Class) -> bool {

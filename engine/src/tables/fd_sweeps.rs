@@ -9,6 +9,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -25,15 +26,15 @@ enum Kind {
 }
 
 /// Whether a syscall closes or marks a descriptor.
-pub(super) fn sweeps(syscall: &[u8]) -> bool {
-    matches!(syscall, b"close" | b"close_nocancel" | b"fcntl" | b"fcntl64" | b"fcntl_nocancel")
+pub(super) fn sweeps(action: Action) -> bool {
+    matches!(action, Action::Closes | Action::ControlsFile)
 }
 
 /// Sweeps by process and syscall.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, shape| {
+    let kinds = ShapeIndex::new(context, |action, shape| {
         let bad = shape.outcome == Outcome::Failed && context.trace.events.texts.bytes(shape.errno) == b"EBADF";
-        Some(match (sweeps(syscall), bad) {
+        Some(match (sweeps(action), bad) {
             (true, true) => Kind::InVain,
             (true, false) => Kind::Done,
             _ => Kind::Other,

@@ -6,18 +6,15 @@
 //! server   |accept|send|== sleep ==|close|------ accept ------|      who was there may have waited for the close
 //! ```
 
-use crate::critical_path::trust::TRIVIAL;
 use crate::store::events::EventKind;
 use crate::table_support::context::TableContext;
-use crate::waits::wait_kinds::{Wait, failed_at_once, is_signal_upkeep, never_returned, timed_out, wait_of_row};
-use parsers::syscalls::{self, Class};
+use crate::waits::wait_kinds::{failed_at_once, never_returned, timed_out, wait_of_row};
+use parsers::syscalls::{self, Action, Class, Effort, Wait};
 
 /// Calls between a sleep and the wait that are looked at.
 const ROWS_BEHIND: usize = 32;
 /// Who waits for less than this was hardly waiting: the answer was on its way.
 const MIN_NS: i64 = 1_000_000;
-/// Calls of which nobody else notices anything, beside those of [`TRIVIAL`] and those that give memory or keep signals in order.
-const UNNOTICED: [&[u8]; 5] = [b"clock_gettime", b"gettimeofday", b"time", b"getsockname", b"getpeername"];
 
 /// Whether a task waits behind a sleep for somebody outside of the trace, before it does anything that others notice; none
 /// if it does nothing more.
@@ -31,7 +28,7 @@ pub(super) fn waits_after(context: &TableContext<'_>, task: u32, sleep: u32) -> 
             Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
             Some(wait) => return Some(!closes && waits(context, row, wait)),
             // What is closed before the end is closed because of it.
-            None if events.texts.bytes(events.shape(row).syscall) == b"close" => closes = true,
+            None if events.action(row) == Action::Closes => closes = true,
             None if is_unnoticed(context, row) => {}
             None if never_returned(events.outcome(row)) => return None,
             None => return Some(false),
@@ -59,9 +56,8 @@ fn is_from_somebody(context: &TableContext<'_>, row: u32) -> bool {
 fn is_unnoticed(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let shape = events.shape(row);
-    let (syscall, op) = (events.texts.bytes(shape.syscall), events.texts.bytes(shape.op));
-    let locks = memchr::memmem::find(op, b"SETLK").is_some();
-    let gives_memory = syscalls::by_name(syscall).is_some_and(|call| call.class == Class::Memory);
-    let is_quiet = [&TRIVIAL[..], &UNNOTICED].iter().any(|names| names.contains(&syscall));
-    gives_memory || is_signal_upkeep(syscall) || (is_quiet && !locks)
+    let Some(call) = syscalls::by_text(shape.syscall) else { return false };
+    let locks = memchr::memmem::find(events.texts.bytes(shape.op), b"SETLK").is_some();
+    let is_quiet = call.effort <= Effort::Light || matches!(call.action, Action::ReadsClock | Action::NamesSocket);
+    call.class == Class::Memory || call.action.keeps_signals() || (is_quiet && !locks)
 }

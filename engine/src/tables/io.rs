@@ -5,12 +5,13 @@
 //! read of 2 files, each 3 times                               one row: a target with few calls tells nothing of its own
 //! ```
 
-use crate::store::classes::{self, class_of};
+use crate::store::classes::class_of;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::syscalls::{Action, Transfer};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -18,51 +19,20 @@ use rustc_hash::FxHashMap;
 /// Fewer calls on a target are taken together with those on others.
 const FEW_CALLS: usize = 16;
 
-/// Which way bytes go.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub(crate) enum Direction {
-    Read,
-    Write,
-    Copy,
-    List,
-}
-
-impl Direction {
-    fn name(self) -> &'static str {
-        ["read", "write", "copy", "list"][self as usize]
-    }
-}
-
-/// The way of a syscall that moves bytes.
-pub(crate) fn direction(syscall: &[u8]) -> Option<Direction> {
-    let starts = |names: &[&[u8]]| names.iter().any(|name| syscall.starts_with(name));
-    if !classes::moves_bytes(syscall) || syscall == b"getrandom" {
-        None
-    } else if starts(&[b"sendfile", b"splice", b"tee", b"vmsplice", b"copy_file"]) {
-        Some(Direction::Copy)
-    } else if starts(&[b"getdents"]) {
-        Some(Direction::List)
-    } else if starts(&[b"write", b"pwrite", b"send", b"kwrite", b"process_vm_writev"]) {
-        Some(Direction::Write)
-    } else {
-        Some(Direction::Read)
-    }
-}
-
 #[derive(Clone, Copy)]
 enum Kind {
-    Moves(Direction),
+    Moves(Transfer),
     Seeks,
 }
 
 /// What a row is about: calls on one target, or, without it, on many with few calls each.
-type Key = (Direction, Text);
+type Key = (Transfer, Text);
 
 /// Reads and writes by process, way and target.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, _| match syscall {
-        b"lseek" | b"llseek" | b"_llseek" => Some(Kind::Seeks),
-        _ => direction(syscall).map(Kind::Moves),
+    let kinds = ShapeIndex::new(context, |action, _| match action {
+        Action::Seeks => Some(Kind::Seeks),
+        _ => action.transfer().map(Kind::Moves),
     });
     let processes = processes(context);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
@@ -90,7 +60,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
 /// Groups with few calls are taken together.
 fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
     let mut many = Vec::new();
-    let mut rest: FxHashMap<(Text, Direction), (Vec<u32>, i64)> = FxHashMap::default();
+    let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
     for ((program, (way, target)), rows) in groups.groups {
         let sought = seeks.get(&target).copied().unwrap_or(0);
         if rows.len() >= FEW_CALLS && target.is_some() {
@@ -125,7 +95,7 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBu
     sheet.text("syscall", syscall);
     sheet.text("target", target);
     sheet.int("targets", grouping::targets(context, &group.rows));
-    let class = class_of(events.texts.bytes(syscall), events.texts.bytes(events.target(sum.first_row)));
+    let class = class_of(syscall, events.texts.bytes(events.target(sum.first_row)));
     sheet.string("class", Some(class.name()));
     sheet.int("moved", sizes.len() as i64);
     sheet.some_int("mean_bytes", mean);
@@ -142,7 +112,6 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBu
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::testing::{TaskPlan, build, rows, task};
 
     fn reads(plan: TaskPlan, target: &str, count: i64, bytes: i64) -> TaskPlan {
@@ -167,19 +136,5 @@ mod tests {
         let columns = ["pid", "way", "target", "targets", "calls", "mean_bytes", "min_bytes"];
         let found = rows(&build(vec![plan, thread]), super::build, &columns);
         assert_eq!(found, ["1 read - 2 9 166 100", "1 write /c 1 1 7 7"]);
-    }
-
-    #[test]
-    fn ways_of_calls() {
-        let cases: [(&[u8], Option<Direction>); 7] = [
-            (b"pread64", Some(Direction::Read)),
-            (b"recvmsg", Some(Direction::Read)),
-            (b"pwritev2", Some(Direction::Write)),
-            (b"sendto", Some(Direction::Write)),
-            (b"sendfile", Some(Direction::Copy)),
-            (b"getdents64", Some(Direction::List)),
-            (b"openat", None),
-        ];
-        cases.iter().for_each(|&(name, expected)| assert_eq!(direction(name), expected));
     }
 }

@@ -14,6 +14,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
+use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -74,8 +75,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
     let trace = context.trace;
     let texts = &trace.events.texts;
-    let kinds = ShapeIndex::new(context, |syscall, shape| {
-        (sends_signal(syscall) && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
+    let kinds = ShapeIndex::new(context, |action, shape| {
+        (action == Action::Signals && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
     });
     let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
     for (number, task) in (0..).zip(&trace.tasks) {
@@ -98,11 +99,6 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
     }
     found.values_mut().for_each(|kills| kills.sort_by_key(|kill| kill.at));
     found
-}
-
-/// Whether calls of this name send signals.
-pub(super) fn sends_signal(syscall: &[u8]) -> bool {
-    matches!(syscall, b"kill" | b"tgkill" | b"tkill" | b"sigqueue" | b"rt_sigqueueinfo" | b"pidfd_send_signal")
 }
 
 fn asks_to_end(op: &[u8]) -> bool {

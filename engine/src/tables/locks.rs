@@ -15,8 +15,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::waits::wait_kinds::{Wait, wait_of};
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -39,24 +38,24 @@ impl Kind {
     }
 }
 
-fn kind(syscall: &[u8], op: &[u8]) -> Option<Kind> {
+fn kind(action: Action, op: &[u8]) -> Option<Kind> {
     let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
-    match syscall {
-        b"flock" if !has(b"LOCK_NB") && !has(b"LOCK_UN") => Some(Kind::File),
-        b"fcntl" | b"fcntl64" if has(b"SETLKW") => Some(Kind::File),
-        b"lockf" => Some(Kind::File),
-        b"lwp_mutex_lock" | b"lwp_mutex_timedlock" | b"psynch_mutexwait" => Some(Kind::Mutex),
-        b"_umtx_op" if has(b"MUTEX") && has(b"WAIT") || has(b"MUTEX_LOCK") => Some(Kind::Mutex),
-        b"futex" | b"futex_time64" if op.starts_with(b"FUTEX_LOCK_PI") => Some(Kind::Mutex),
-        b"futex" | b"futex_time64" if op.starts_with(b"FUTEX_WAIT") => Some(Kind::Futex),
-        b"futex_wait" | b"ulock_wait" | b"__ulock_wait" => Some(Kind::Futex),
+    match action {
+        Action::LocksFile if !has(b"LOCK_NB") && !has(b"LOCK_UN") => Some(Kind::File),
+        Action::ControlsFile if has(b"SETLKW") => Some(Kind::File),
+        Action::LocksRange => Some(Kind::File),
+        Action::LocksMutex => Some(Kind::Mutex),
+        Action::UsesUmtx if has(b"MUTEX") && has(b"WAIT") || has(b"MUTEX_LOCK") => Some(Kind::Mutex),
+        Action::UsesFutex if op.starts_with(b"FUTEX_LOCK_PI") => Some(Kind::Mutex),
+        Action::UsesFutex if op.starts_with(b"FUTEX_WAIT") => Some(Kind::Futex),
+        Action::WaitsAtAddress => Some(Kind::Futex),
         _ => None,
     }
 }
 
 fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
-    ShapeIndex::new(context, |syscall, shape| {
-        let kind = kind(syscall, context.trace.events.texts.bytes(shape.op));
+    ShapeIndex::new(context, |action, shape| {
+        let kind = kind(action, context.trace.events.texts.bytes(shape.op));
         // Who still waits at the end of the capture has not got it.
         let waits = matches!(shape.outcome, Outcome::Ok | Outcome::Open);
         kind.filter(|&kind| waits && (kind == Kind::File || shape.target.is_some()))
@@ -291,9 +290,8 @@ fn meanwhile(context: &TableContext<'_>, holder: u32, wait: &LockWait) -> Option
         let from = rows.partition_point(|&row| events.start_ns(row) < wait.start_ns).saturating_sub(1);
         for &row in rows[from..].iter().take_while(|&&row| events.start_ns(row) < wait.end_ns) {
             let shape = events.shape(row);
-            let class = class_of(events.texts.bytes(shape.syscall), b"");
-            let is_for_others =
-                class == Class::Child || wait_of(events.texts.bytes(shape.syscall)) == Some(Wait::Signal);
+            let class = class_of(shape.syscall, b"");
+            let is_for_others = class == Class::Child || events.action(row).wait() == Some(Wait::Signal);
             // Before it held the lock, it stood in line itself.
             if !is_for_others && (shape.syscall, shape.target) != (lock.syscall, lock.target) {
                 let end_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row)).min(wait.end_ns);

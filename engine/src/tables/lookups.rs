@@ -10,7 +10,7 @@
 
 mod search;
 
-use super::paths::{Answer, answer, ending, look, parts, stem};
+use super::paths::{Answer, answer, ending, parts, stem};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
@@ -47,7 +47,7 @@ type Key = (Kind, u32);
 
 /// Misses by process and by where it searches.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, shape| look(syscall).map(|_| answer(context, shape)));
+    let kinds = ShapeIndex::new(context, |action, shape| action.lookup().map(|_| answer(context, shape)));
     if !search::reach_threshold(context, &kinds) {
         return TableBuilder::new(context, "lookups").finish();
     }

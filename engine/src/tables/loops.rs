@@ -7,7 +7,6 @@ mod nests;
 mod turns;
 
 use crate::query::selection::Selection;
-use crate::store::classes::moves_bytes;
 use crate::store::events::{EventKind, EventTable};
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -16,7 +15,7 @@ use crate::table_support::grouping;
 use crate::table_support::provenance::Provenance;
 pub use crate::tables::loops::nests::Around;
 use crate::tables::loops::nests::Nest;
-use parsers::syscalls::{self, Class};
+use parsers::syscalls::{self, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -81,8 +80,7 @@ impl LoopShapes {
             })
         });
         let of_shape = of_shape.collect();
-        let is_moving =
-            |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && moves_bytes(events.texts.bytes(part.0));
+        let is_moving = |part: &(Text, Text, Text, Outcome)| part.3 == Outcome::Ok && action_of(part.0).returns_bytes();
         let moves = parts.iter().map(is_moving).collect();
         LoopShapes { of_shape, parts, moves }
     }
@@ -104,8 +102,9 @@ impl LoopShapes {
         }
     }
 
-    fn class(&self, events: &EventTable, number: u32) -> Class {
-        syscalls::by_name(events.texts.bytes(self.parts[number as usize].0)).map_or(Class::Other, |call| call.class)
+    /// What is known of its syscall.
+    fn call(&self, number: u32) -> Option<&'static Syscall> {
+        syscalls::by_text(self.parts[number as usize].0)
     }
 
     /// Whether a call fails, and none of these others is the same call that does not.
@@ -235,7 +234,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
         sheet.ns("per_turn_ns", per_turn_ns);
         sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
-        sheet.string("class", Some(shapes.class(events, one.dominant).name()));
+        let call = shapes.call(one.dominant);
+        sheet.string("class", Some(call.map_or(Class::Other, |call| call.class).name()));
+        sheet.bool("is_trivial", call.is_some_and(Syscall::is_trivial));
         sheet.ns("dominant_ns", one.dominant_ns);
         sheet.int("dominant_calls", one.dominant_calls as i64);
         sheet.ns("dominant_p50_ns", one.dominant_p50_ns);

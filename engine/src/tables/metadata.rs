@@ -5,13 +5,13 @@
 //! stat /a ENOENT | mkdir /a | stat /a = 0                      another answer, and a change in between: none
 //! ```
 
-use super::paths::{PathLookup, look};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::Text;
+use parsers::syscalls::Action;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -24,41 +24,26 @@ enum Kind {
     Moves,
 }
 
-fn kind(syscall: &[u8]) -> Option<Kind> {
-    const CHANGES: [&[u8]; 12] = [
-        b"write",
-        b"pwrite",
-        b"unlink",
-        b"rename",
-        b"mkdir",
-        b"rmdir",
-        b"chmod",
-        b"chown",
-        b"truncate",
-        b"utime",
-        b"creat",
-        b"symlink",
-    ];
-    match syscall {
+fn kind(action: Action) -> Option<Kind> {
+    match action {
         // What is asked about a file that was just opened is asked by its descriptor, if not always by that name.
-        _ if look(syscall) == Some(PathLookup::Open) => Some(Kind::Changes),
-        b"getcwd" | b"__getcwd" => Some(Kind::Asks),
-        b"chdir" | b"fchdir" | b"chroot" => Some(Kind::Moves),
-        _ if matches!(look(syscall), Some(PathLookup::Stat | PathLookup::Access | PathLookup::Link)) => {
-            Some(Kind::Asks)
-        }
-        _ => CHANGES.iter().any(|name| syscall.starts_with(name)).then_some(Kind::Changes),
+        Action::Opens | Action::Creates | Action::Writes | Action::WritesAt | Action::Resizes => Some(Kind::Changes),
+        Action::Makes | Action::MakesNode | Action::Links | Action::Renames => Some(Kind::Changes),
+        Action::Removes | Action::RemovesDirectory | Action::ChangesAttributes => Some(Kind::Changes),
+        Action::Stats | Action::Accesses | Action::ReadsLink | Action::AsksDirectory => Some(Kind::Asks),
+        Action::ChangesDirectory => Some(Kind::Moves),
+        _ => None,
     }
 }
 
-/// Whether a syscall asks about a file.
-pub(super) fn asks(syscall: &[u8]) -> bool {
-    matches!(kind(syscall), Some(Kind::Asks))
+/// Whether a call asks about a file.
+pub(super) fn asks(action: Action) -> bool {
+    matches!(kind(action), Some(Kind::Asks))
 }
 
 /// Repeats by process and syscall.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, _| kind(syscall));
+    let kinds = ShapeIndex::new(context, |action, _| kind(action));
     let processes = costliest(context, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
     let mut sheet = TableBuilder::new(context, "metadata");

@@ -8,11 +8,10 @@
 //! ```
 //! A pass that begins in the middle (lseek to another place before the first read) reads something else and is none.
 
-use super::io::{Direction, direction};
-use super::paths::{PathLookup, look};
 use crate::store::events::EventTable;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex};
+use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -21,7 +20,7 @@ pub(crate) enum PassKind {
     Opens,
     Seeks,
     /// Reads bytes or entries of a directory.
-    Reads(Direction),
+    Reads(Transfer),
     /// Asks by ioctl for something.
     Asks,
     /// Asks, and there is nothing more.
@@ -31,8 +30,8 @@ pub(crate) enum PassKind {
 
 /// What calls are to passes.
 pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
-    ShapeIndex::new(context, |syscall, shape| {
-        if syscall == b"ioctl" {
+    ShapeIndex::new(context, |action, shape| {
+        if action == Action::ControlsDevice {
             return shape.op.is_some().then_some(if shape.outcome == Outcome::Ok {
                 PassKind::Asks
             } else {
@@ -42,12 +41,12 @@ pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
         if shape.outcome != Outcome::Ok {
             return None;
         }
-        match syscall {
-            b"lseek" | b"llseek" | b"_llseek" => Some(PassKind::Seeks),
-            _ if look(syscall) == Some(PathLookup::Open) => Some(PassKind::Opens),
-            _ => direction(syscall).map(|way| match way {
-                Direction::Read | Direction::List => PassKind::Reads(way),
-                Direction::Write | Direction::Copy => PassKind::Writes,
+        match action {
+            Action::Seeks => Some(PassKind::Seeks),
+            Action::Opens => Some(PassKind::Opens),
+            _ => action.transfer().map(|way| match way {
+                Transfer::Read | Transfer::List => PassKind::Reads(way),
+                Transfer::Write | Transfer::Copy => PassKind::Writes,
             }),
         }
     })
@@ -180,7 +179,7 @@ impl Walker {
             PassKind::Writes => start.written = true,
             PassKind::Reads(way) => {
                 let passes = self.things.entry((call.program, (target, Text::NONE))).or_default();
-                passes.is_list = way == Direction::List;
+                passes.is_list = way == Transfer::List;
                 passes.entry(start, row, events.bytes(row).unwrap_or(0), false);
             }
             PassKind::Asks | PassKind::AsksInVain => {

@@ -1,19 +1,9 @@
-//! What tables about paths share: which calls look a path up, and the parts of a path.
+//! What tables about paths share: what came of a lookup, and the parts of a path.
 
 use crate::store::events::Shape;
 use crate::store::paths;
 use crate::table_support::context::TableContext;
 use parsers::Outcome;
-
-/// How a path is looked up.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-pub(crate) enum PathLookup {
-    Open,
-    Stat,
-    Access,
-    Link,
-    Run,
-}
 
 /// What came of it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,21 +11,6 @@ pub(crate) enum Answer {
     Found,
     Missing,
     Other,
-}
-
-/// A call that looks a path up, by the name of its syscall.
-pub(crate) fn look(syscall: &[u8]) -> Option<PathLookup> {
-    Some(match syscall {
-        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"open_nocancel" | b"openat_nocancel" => {
-            PathLookup::Open
-        }
-        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx"
-        | b"xstat" | b"lxstat" | b"getattrlist" => PathLookup::Stat,
-        b"access" | b"faccessat" | b"faccessat2" | b"eaccess" => PathLookup::Access,
-        b"readlink" | b"readlinkat" | b"resolvepath" => PathLookup::Link,
-        b"execve" | b"execveat" | b"exec" => PathLookup::Run,
-        _ => return None,
-    })
 }
 
 /// What came of a call of this shape.

@@ -4,6 +4,7 @@ use super::turns::{ProbeKey, ProbeKind, Spin, Turns, spins, turns};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 
@@ -11,8 +12,7 @@ use rustc_hash::FxHashSet;
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut sheet = TableBuilder::new(context, "polls");
     for turns in turns(context) {
-        let connects =
-            matches!(turns.key, ProbeKey::Call(syscall, _) if context.trace.events.texts.bytes(syscall) == b"connect");
+        let connects = matches!(turns.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
         if turns.look != ProbeKind::Attempt || connects {
             write(context, turns, &mut sheet);
         }

@@ -13,8 +13,9 @@ use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::waits::wait_kinds::{Wait, timed_out};
+use crate::waits::wait_kinds::timed_out;
 use parsers::Text;
+use parsers::syscalls::Wait;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 

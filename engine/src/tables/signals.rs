@@ -10,6 +10,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::was_broken_off;
+use parsers::syscalls::Action;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -30,9 +31,7 @@ struct Signal {
 
 /// Signals by task and name.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let timers = ShapeIndex::new(context, |syscall, _| {
-        matches!(syscall, b"alarm" | b"setitimer" | b"timer_settime" | b"timer_settime64" | b"ualarm").then_some(())
-    });
+    let timers = ShapeIndex::new(context, |action, _| (action == Action::SetsTimer).then_some(()));
     let tasks: Vec<u32> = context.tasks().filter(|&task| context.trace.tasks[task as usize].signals > 0).collect();
     let all: Vec<_> =
         tasks.par_iter().map(|&task| (timers.calls(context, task).count(), of_task(context, task))).collect();
@@ -79,10 +78,7 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
 /// The calls from the signal to the return from its handler, if it has one.
 fn handler(context: &TableContext<'_>, row: u32, behind: &[u32], signal: &mut Signal) {
     let events = &context.trace.events;
-    let returns = |&row: &u32| {
-        let name = events.texts.bytes(events.shape(row).syscall);
-        matches!(name, b"rt_sigreturn" | b"sigreturn" | b"setcontext" | b"swapcontext")
-    };
+    let returns = |&row: &u32| events.action(row).ends_handler();
     let own = behind.iter().take(CALLS_OF_HANDLER).take_while(|&&row| events.kind(row) == EventKind::Call);
     let calls: Vec<u32> = own.copied().collect();
     let Some(end) = calls.iter().position(returns) else { return };

@@ -13,8 +13,9 @@ use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::waits::wait_kinds::{RESTART, Wait, gone_on, is_timer, wait_of, wait_of_row, was_broken_off};
+use crate::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
 use parsers::line::Ended;
+use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -31,8 +32,7 @@ pub(super) enum Sleeps {
 /// The shapes that sleep.
 pub(super) fn sleeping(context: &TableContext<'_>) -> ShapeIndex<Sleeps> {
     let is_timer = |target: Text| is_timer(context.trace.events.texts.bytes(target));
-    let text = |text: Text| context.trace.events.texts.bytes(text);
-    ShapeIndex::new(context, |syscall, shape| match wait_of(gone_on(syscall, text(shape.op)))? {
+    ShapeIndex::new(context, |_, shape| match action_of(resumed(shape.syscall, shape.op)).wait()? {
         Wait::Sleep => Some(Sleeps::Always),
         Wait::Read if is_timer(shape.target) && shape.outcome == Outcome::Ok => Some(Sleeps::Always),
         Wait::Poll => Some(Sleeps::WithoutDescriptors),
@@ -167,7 +167,7 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) ->
 /// Whether a sleep is what was left of one that a signal broke off: the kernel goes on with it, or the task sleeps for the
 /// rest, or until the same moment.
 fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
-    if events.texts.bytes(events.shape(row).syscall) == RESTART {
+    if events.action(row) == Action::Restarts {
         return true;
     }
     let Some((asked_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };

@@ -45,8 +45,8 @@ type Key = (Text, Vec<u8>, &'static str, i64, i64);
 /// The slowest place of each process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
-    let kinds = ShapeIndex::new(context, |syscall, shape| {
-        let class = classes::class_of(syscall, texts.bytes(shape.target));
+    let kinds = ShapeIndex::new(context, |_, shape| {
+        let class = classes::class_of(shape.syscall, texts.bytes(shape.target));
         let works = shape.target.is_some() && matches!(class, Class::Disk | Class::Network);
         works.then_some((shape.syscall, shape.op))
     });

@@ -4,9 +4,8 @@ use crate::store::classes::class_of;
 use crate::store::events::Shape;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::waits::wait_kinds::{Wait, wait_of};
 use crate::waits::wakers::accepted_at;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, Wait, action_of};
 use parsers::{Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
@@ -37,9 +36,9 @@ impl Sockets {
     /// Judge the shapes, and find the accepted peers.
     pub(super) fn new(context: &TableContext<'_>) -> Sockets {
         let events = &context.trace.events;
-        let connects = events.shapes().iter().filter(|shape| events.texts.bytes(shape.syscall) == b"connect");
+        let connects = events.shapes().iter().filter(|shape| action_of(shape.syscall) == Action::Connects);
         let connected: FxHashSet<Text> = connects.map(|shape| shape.target).collect();
-        let deeds = ShapeIndex::new(context, |syscall, shape| deed(context, syscall, shape, &connected));
+        let deeds = ShapeIndex::new(context, |action, shape| deed(context, action, shape, &connected));
         let accepted = accepted(context, &deeds);
         Sockets { deeds, accepted }
     }
@@ -50,23 +49,23 @@ impl Sockets {
     }
 }
 
-fn deed(context: &TableContext<'_>, syscall: &[u8], shape: &Shape, connected: &FxHashSet<Text>) -> Option<SocketCall> {
-    let is_socket =
-        || connected.contains(&shape.target) || is_socket(syscall, context.trace.events.texts.bytes(shape.target));
-    match syscall {
-        b"connect" => Some(SocketCall::Connects),
-        b"accept" | b"accept4" => Some(SocketCall::Accepts),
-        b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" => Some(SocketCall::Sends),
-        b"write" | b"writev" if is_socket() => Some(SocketCall::Sends),
-        b"recv" | b"recvfrom" | b"recvmsg" | b"recvmmsg" => {
-            (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives)
-        }
-        b"read" | b"readv" if is_socket() => (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives),
-        _ => wait_of(syscall).filter(|&wait| wait != Wait::Sleep).map(SocketCall::Waits),
+fn deed(context: &TableContext<'_>, action: Action, shape: &Shape, connected: &FxHashSet<Text>) -> Option<SocketCall> {
+    let is_socket = || {
+        connected.contains(&shape.target) || is_socket(shape.syscall, context.trace.events.texts.bytes(shape.target))
+    };
+    let received = || (shape.outcome == Outcome::Ok).then_some(SocketCall::Receives);
+    match action {
+        Action::Connects => Some(SocketCall::Connects),
+        Action::Accepts => Some(SocketCall::Accepts),
+        Action::Sends | Action::SendsMany => Some(SocketCall::Sends),
+        Action::Writes if is_socket() => Some(SocketCall::Sends),
+        Action::Receives | Action::ReceivesMany => received(),
+        Action::Reads if is_socket() => received(),
+        _ => action.wait().filter(|&wait| wait != Wait::Sleep).map(SocketCall::Waits),
     }
 }
 
-fn is_socket(syscall: &[u8], target: &[u8]) -> bool {
+fn is_socket(syscall: Text, target: &[u8]) -> bool {
     match class_of(syscall, target) {
         Class::Network => true,
         Class::Ipc => {

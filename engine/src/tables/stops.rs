@@ -5,7 +5,6 @@
 //! killer   kill TERM ……… 5 s ……… kill KILL                         killed: by whom, 5 s after it was asked to end
 //! ```
 
-use super::kills::sends_signal;
 use crate::store::events::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -15,6 +14,7 @@ use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::stops::is_stop_name;
 use crate::waits::wakers::sent_to;
 use parsers::line::Ended;
+use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -135,8 +135,8 @@ fn killed(context: &TableContext<'_>, task: u32) -> Option<Stop> {
 
 fn sent(context: &TableContext<'_>) -> Sent {
     let events = &context.trace.events;
-    let kills = ShapeIndex::new(context, |syscall, shape| {
-        (sends_signal(syscall) && shape.outcome == Outcome::Ok).then_some(())
+    let kills = ShapeIndex::new(context, |action, shape| {
+        (action == Action::Signals && shape.outcome == Outcome::Ok).then_some(())
     });
     let mut sent: Sent = FxHashMap::default();
     for task in 0..context.trace.tasks.len() as u32 {

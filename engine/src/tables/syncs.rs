@@ -5,13 +5,13 @@
 //! open O_DSYNC | write 20 | write 20 | …       each write is a sync
 //! ```
 
-use super::io::{Direction, direction};
 use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
+use parsers::syscalls::{Action, Transfer, action_of};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -33,28 +33,27 @@ type Synced = FxHashMap<u32, Vec<Text>>;
 /// What a row is about: syscall and target; of several targets with few syncs each, none.
 type Key = (Text, Text);
 
-fn kind(syscall: &[u8]) -> Option<Kind> {
-    Some(match syscall {
-        b"fsync" | b"fdatasync" | b"fdsync" | b"msync" | b"sync_file_range" | b"fsync_nocancel" | b"msync_nocancel" => {
-            Kind::Syncs
-        }
-        b"sync" | b"syncfs" => Kind::SyncsAll,
+fn kind(action: Action) -> Option<Kind> {
+    Some(match action {
+        Action::Syncs | Action::SyncsPart => Kind::Syncs,
+        Action::SyncsAll => Kind::SyncsAll,
         _ => {
-            return direction(syscall)
-                .filter(|way| matches!(way, Direction::Write | Direction::Copy))
+            return action
+                .transfer()
+                .filter(|way| matches!(way, Transfer::Write | Transfer::Copy))
                 .map(|_| Kind::Writes);
         }
     })
 }
 
-/// Whether a syscall waits for what was written; a write does so where the file was opened for that.
-pub(super) fn may_sync(syscall: &[u8]) -> bool {
-    kind(syscall).is_some()
+/// Whether a call waits for what was written; a write does so where the file was opened for that.
+pub(super) fn may_sync(action: Action) -> bool {
+    kind(action).is_some()
 }
 
 /// Syncs by process, syscall and target.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let kinds = ShapeIndex::new(context, |syscall, _| kind(syscall));
+    let kinds = ShapeIndex::new(context, |action, _| kind(action));
     let synced = synced(context);
     let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !synced.is_empty();
     let processes = if has_syncs { processes(context) } else { Vec::new() };
@@ -151,7 +150,7 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBu
     sheet.text("syscall", group.key.0);
     sheet.text("target", grouping::only_target(context, &group.rows));
     sheet.int("targets", grouping::targets(context, &group.rows));
-    let is_write = matches!(kind(context.trace.events.texts.bytes(group.key.0)), Some(Kind::Writes));
+    let is_write = matches!(kind(action_of(group.key.0)), Some(Kind::Writes));
     sheet.bool("opened", is_write);
     sheet.int("writes", group.counts[0]);
     sheet.int("each_bytes", sum.bytes / sum.calls.max(1));

@@ -6,7 +6,6 @@
 //! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer of its own: went_on
 //! ```
 
-use super::kills::sends_signal;
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{SocketCall, Sockets};
@@ -14,7 +13,8 @@ use crate::store::events::EventKind;
 use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::waits::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, Wait, timed_out, wait_of, was_broken_off};
+use crate::waits::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, is_probe, timed_out, was_broken_off};
+use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -174,7 +174,7 @@ impl OfTask {
             sheet.text("syscall", syscall);
             sheet.text("op", op);
             sheet.text("target", context.trace.events.target(group.sum.first_row));
-            sheet.string("awaited", awaited(context.trace.events.texts.bytes(syscall)));
+            sheet.string("awaited", awaited(action_of(syscall)));
             sheet.some_int("requested_ns", group.requested_ns);
             sheet.int("waits", all.waits);
             sheet.int("expired", group.sum.calls);
@@ -199,14 +199,14 @@ impl OfTask {
 }
 
 /// What kind of thing a syscall waits for.
-fn awaited(syscall: &[u8]) -> Option<&'static str> {
-    Some(match wait_of(syscall)? {
+fn awaited(action: Action) -> Option<&'static str> {
+    Some(match action.wait()? {
         Wait::Child => "child",
         Wait::Signal => "signal",
         Wait::Read => "data",
         Wait::Poll => "any",
         Wait::Peer => "peer",
-        Wait::Message if syscall.starts_with(b"sem") => "lock",
+        Wait::Message if action == Action::ChangesSemaphore => "lock",
         Wait::Lock => "lock",
         Wait::Message => "message",
         Wait::Sleep => return None,
@@ -225,13 +225,13 @@ fn is_idle(context: &TableContext<'_>, task: u32, expired: u32, next: u32) -> bo
 /// Whether a task sends a signal soon behind a wait for a signal or a child that expired.
 fn ends_what_it_awaits(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
     let events = &context.trace.events;
-    let name = |row: u32| events.texts.bytes(events.shape(row).syscall);
-    if !matches!(wait_of(name(expired)), Some(Wait::Signal | Wait::Child)) {
+    if !matches!(events.action(expired).wait(), Some(Wait::Signal | Wait::Child)) {
         return false;
     }
-    let is_probe = |row: u32| matches!(events.texts.bytes(events.shape(row).op), b"0" | b"SIG_0" | b"SIG0");
+    let signals =
+        |row: u32| events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op));
     let mut behind = context.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
-    behind.any(|row| events.outcome(row) == Outcome::Ok && sends_signal(name(row)) && !is_probe(row))
+    behind.any(|row| events.outcome(row) == Outcome::Ok && signals(row))
 }
 
 /// The step of the clock that a task is timed with.

@@ -1,9 +1,9 @@
 //! Traffic: what each task read and wrote, so that what depends on what others left can be told from what does not.
 
-use super::io::{Direction, direction};
 use crate::store::events::NONE;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
+use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -35,16 +35,14 @@ impl Moved {
 /// What each task moved, looked up when it is first asked for, and who created whom.
 pub(super) struct Traffic<'a> {
     context: &'a TableContext<'a>,
-    kinds: ShapeIndex<Direction>,
+    kinds: ShapeIndex<Transfer>,
     children: FxHashMap<u32, Vec<u32>>,
 }
 
 impl<'a> Traffic<'a> {
     pub(super) fn new(context: &'a TableContext<'a>) -> Traffic<'a> {
-        let moves =
-            |syscall: &[u8]| direction(syscall).filter(|&way| matches!(way, Direction::Read | Direction::Write));
-        let kinds =
-            ShapeIndex::new(context, |syscall, shape| (shape.outcome == Outcome::Ok).then(|| moves(syscall))?);
+        let moves = |action: Action| action.transfer().filter(|&way| matches!(way, Transfer::Read | Transfer::Write));
+        let kinds = ShapeIndex::new(context, |action, shape| (shape.outcome == Outcome::Ok).then(|| moves(action))?);
         let mut children: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (number, task) in (0u32..).zip(&context.trace.tasks).filter(|(_, task)| task.creator != NONE) {
             children.entry(task.creator).or_default().push(number);
@@ -92,7 +90,7 @@ impl<'a> Traffic<'a> {
     }
 }
 
-fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Direction>, task: u32) -> Moved {
+fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) -> Moved {
     let events = &context.trace.events;
     let mut moved = Moved::default();
     let mut last = (None, Text::NONE);
@@ -102,7 +100,7 @@ fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Direction>, task: u32) -
             continue;
         }
         let (sum, targets) = match way {
-            Direction::Write => (&mut moved.written_bytes, &mut moved.sinks),
+            Transfer::Write => (&mut moved.written_bytes, &mut moved.sinks),
             _ => (&mut moved.read_bytes, &mut moved.sources),
         };
         *sum += bytes;

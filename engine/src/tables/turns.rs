@@ -17,8 +17,9 @@ use crate::tables::turns::looks::Looks;
 pub(super) use crate::tables::turns::looks::{ProbeKey, ProbeKind};
 pub(super) use crate::tables::turns::pauses::{Pause, pauses};
 pub(super) use crate::tables::turns::spins::{Spin, spins};
-use crate::waits::wait_kinds::{Wait, wait_of_row};
+use crate::waits::wait_kinds::wait_of_row;
 use parsers::Text;
+use parsers::syscalls::Wait;
 use rayon::prelude::*;
 
 /// Rows before the first pause, and behind the last, in which the first and the last look are searched.

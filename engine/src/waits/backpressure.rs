@@ -9,6 +9,7 @@ use super::stream::Streams;
 use super::waiting::{Waiting, end_ns};
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::waits::candidates::HELD_UP_NS;
+use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 
 /// Reads that are looked at.
@@ -36,6 +37,5 @@ pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Opt
 /// for there was something.
 fn was_held_up_too(call: &Waiting<'_>, row: u32) -> bool {
     let events = &call.trace.events;
-    let moves = matches!(events.texts.bytes(events.shape(row).syscall), b"splice" | b"tee");
-    moves && end_ns(call.trace, row) > call.span.start_ns
+    events.action(row) == Action::Splices && end_ns(call.trace, row) > call.span.start_ns
 }

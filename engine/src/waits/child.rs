@@ -11,6 +11,7 @@ use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventKind;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
+use parsers::syscalls::Action;
 use parsers::{NO_ID, NO_NS, Outcome};
 use rustc_hash::FxHashMap;
 
@@ -80,7 +81,7 @@ impl Children {
         };
         match returned {
             Some(pid) => self.process_end(call, pid).or_else(|| self.end_by_other_id(call, pid)),
-            None if is_told_by_siginfo(events.texts.bytes(events.shape(row).syscall)) => self.last_child(call),
+            None if events.action(row) == Action::WaitsForChildInfo => self.last_child(call),
             // WNOHANG, and no child had ended.
             None => None,
         }
@@ -231,16 +232,9 @@ fn asked_to_end(trace: &Trace, task: u32) -> bool {
 pub(super) fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
     let events = &trace.events;
     let &last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call)?;
-    let asks = matches!(events.texts.bytes(events.shape(last).syscall), b"exit_group" | b"_exit");
-    asks.then(|| events.start_ns(last))
-}
-
-/// Whether a wait returns 0 also when it returned a child, and tells which in a structure.
-fn is_told_by_siginfo(syscall: &[u8]) -> bool {
-    matches!(syscall, b"waitid" | b"waitid_nocancel" | b"waitsys")
+    (events.action(last) == Action::EndsProcess).then(|| events.start_ns(last))
 }
 
 fn waits_for_exec(trace: &Trace, row: u32) -> bool {
-    let syscall = trace.events.texts.bytes(trace.events.shape(row).syscall);
-    matches!(syscall, b"vfork" | b"vforkx" | b"posix_spawn" | b"spawn")
+    matches!(trace.events.action(row), Action::Vforks | Action::Spawns)
 }

@@ -19,12 +19,12 @@
 use super::child::Children;
 use super::effects::{Effect, ShapeFacts};
 use super::stream::{StreamEnd, leaver, may_be_stream, source_and_sinks, writer};
-use super::wait_kinds::Wait;
 use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::ingest::descriptors::ACCEPTED;
 use crate::store::classes::is_host_and_port;
 use crate::store::trace::Trace;
+use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
@@ -262,8 +262,7 @@ fn listen_behind(trace: &Trace, bind: u32) -> Option<u32> {
     const CALLS_BETWEEN: usize = 16;
     let (events, task) = (&trace.events, trace.events.task(bind));
     let behind = trace.rows_from(task, bind).iter().skip(1).take(CALLS_BETWEEN).copied();
-    let name = |row: u32| events.texts.bytes(events.shape(row).syscall);
-    behind.take_while(|&row| name(row) != b"bind").find(|&row| name(row) == b"listen")
+    behind.take_while(|&row| events.action(row) != Action::Binds).find(|&row| events.action(row) == Action::Listens)
 }
 
 /// Whether a connect only asks how one that did not wait has ended: between them the task made no other socket.
@@ -272,7 +271,7 @@ fn completes(trace: &Trace, connect: u32) -> bool {
     let events = &trace.events;
     let Some(at) = trace.place_of(events.task(connect), connect) else { return false };
     let before = trace.rows_of(events.task(connect))[..at].iter().rev().take(CALLS_BETWEEN);
-    let mut before = before.take_while(|&&row| events.texts.bytes(events.shape(row).syscall) != b"socket");
+    let mut before = before.take_while(|&&row| events.action(row) != Action::MakesSocket);
     before.any(|&row| {
         let (old, new) = (events.shape(row), events.shape(connect));
         let is_same = old.syscall == new.syscall && events.target(row) == events.target(connect);

@@ -6,16 +6,13 @@ use super::file_watch::Changes;
 use super::message::{Object, object_of};
 use super::poll_loops::{self, Check, check_of};
 use super::relevance::{self, Makes};
-use super::wait_kinds::{
-    RESET, RESTART, RING, Wait, fails_at_once, found_no_child, gone_on, is_broken_off, is_signal_upkeep, is_timer,
-    wait_of,
-};
+use super::wait_kinds::{RESET, fails_at_once, found_no_child, is_broken_off, is_probe, is_timer, resumed};
 use crate::ingest::descriptors::ACCEPTED;
 use crate::store::classes::{class_of, is_host_and_port};
 use crate::store::events::Shape;
 use crate::store::trace::Trace;
 use crate::waits::candidates::WhenToCheck;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, Wait, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
 
@@ -251,22 +248,23 @@ fn addresses(trace: &Trace, shapes: &[ShapeFacts]) -> FxHashSet<Text> {
 
 fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
     let texts = &trace.events.texts;
-    let (syscall, op, target) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.target));
-    let syscall = gone_on(syscall, op);
-    let deed = match deed(syscall, op) {
+    let (op, target) = (texts.bytes(shape.op), texts.bytes(shape.target));
+    let syscall = resumed(shape.syscall, shape.op);
+    let action = action_of(syscall);
+    let deed = match deed(action, op) {
         Effect::Writes if is_eventfd(target) => Effect::Counts,
         deed => deed,
     };
-    let wait = wait_of_shape(syscall, op, target, deed);
+    let wait = wait_of_shape(action, op, target, deed);
     let class = match wait {
         Some(Wait::Lock) => Class::Lock,
-        Some(Wait::Message) if syscall == RING => Class::Poll,
-        None if is_timer(target) && wait_of(syscall) == Some(Wait::Read) => Class::Sleep,
+        Some(Wait::Message) if action == Action::EntersRing => Class::Poll,
+        None if is_timer(target) && action.wait() == Some(Wait::Read) => Class::Sleep,
         _ => class_of(syscall, target),
     };
     let counts = op.starts_with(b"FUTEX_") && !op.starts_with(b"FUTEX_UNLOCK_PI");
     let (outcome, at_address, check) = (shape.outcome, is_host_and_port(target), check_of(texts, shape));
-    let (named, fails_late) = (wait_of(syscall), matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"));
+    let (named, fails_late) = (action.wait(), matches!(texts.bytes(shape.errno), b"ETIMEDOUT" | b"ETIME"));
     let may_sleep = fails_late || matches!(wait, Some(Wait::Sleep | Wait::Poll));
     ShapeFacts {
         wait,
@@ -278,8 +276,8 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
         check,
         may_end_poll: false,
         may_sleep,
-        changes: Changes::of_target(syscall),
-        makes: Changes::of_made(syscall),
+        changes: Changes::of_target(action),
+        makes: Changes::of_made(action),
         named,
         fails_late,
         fails_at_once: fails_at_once(texts.bytes(shape.errno)),
@@ -287,71 +285,69 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
         is_told: true,
         works: false,
         interrupted: is_broken_off(shape.outcome, texts.bytes(shape.errno)),
-        restarts: texts.bytes(shape.syscall) == RESTART,
-        upkeep: is_signal_upkeep(syscall),
-        creates: is_creation(syscall),
+        restarts: action_of(shape.syscall) == Action::Restarts,
+        upkeep: action.keeps_signals(),
+        creates: action.creates_task(),
         may_vfork: false,
     }
 }
 
 /// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
-fn wait_of_shape(syscall: &[u8], op: &[u8], target: &[u8], deed: Effect) -> Option<Wait> {
-    match wait_of(syscall) {
+fn wait_of_shape(action: Action, op: &[u8], target: &[u8], deed: Effect) -> Option<Wait> {
+    match action.wait() {
         Some(Wait::Lock) if matches!(deed, Effect::Wakes { .. } | Effect::Unlocks) || has_word(op, b"LOCK_NB") => None,
         Some(Wait::Read) if is_timer(target) => None,
-        Some(Wait::Message) if syscall == RING && !has_word(op, b"GETEVENTS") => None,
-        None if is_waiting_fcntl(syscall, op) => Some(Wait::Lock),
+        Some(Wait::Message) if action == Action::EntersRing && !has_word(op, b"GETEVENTS") => None,
+        None if is_waiting_fcntl(action, op) => Some(Wait::Lock),
         wait => wait,
     }
 }
 
-fn is_creation(syscall: &[u8]) -> bool {
-    const NAMES: [&[u8]; 5] = [b"clone", b"fork", b"vfork", b"rfork", b"posix_spawn"];
-    NAMES.iter().any(|name| syscall.starts_with(name)) || matches!(syscall, b"lwp_create" | b"thr_new" | b"spawn")
-}
-
-fn is_waiting_fcntl(syscall: &[u8], op: &[u8]) -> bool {
-    syscall.starts_with(b"fcntl") && matches!(op, b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW")
+fn is_waiting_fcntl(action: Action, op: &[u8]) -> bool {
+    action == Action::ControlsFile && matches!(op, b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW")
 }
 
 fn has_word(op: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(op, word).is_some()
 }
 
-#[rustfmt::skip]
-fn deed(syscall: &[u8], op: &[u8]) -> Effect {
-    match syscall {
-        b"write" | b"writev" | b"send" | b"sendto" | b"sendmsg" | b"sendmmsg" | b"kwrite" | b"write_nocancel" => Effect::Writes,
-        b"sendfile" | b"sendfile64" | b"splice" | b"tee" => Effect::Moves,
-        b"close" | b"shutdown" => Effect::Closes,
-        b"mknod" | b"mknodat" | b"mkfifo" | b"mkfifoat" => Effect::MakesFifo,
-        b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => Effect::Nothing,
-        b"kill" | b"tkill" | b"tgkill" | b"rt_sigqueueinfo" | b"rt_tgsigqueueinfo" | b"pidfd_send_signal" | b"sigqueue"
-        | b"sigsendsys" | b"thr_kill" | b"thr_kill2" | b"lwp_kill" => Effect::Signals,
-        b"open" | b"open64" | b"openat" | b"openat2" | b"openat64" => Effect::Opens,
-        b"connect" => Effect::Connects,
-        b"accept" | b"accept4" => Effect::Accepts,
-        b"bind" => Effect::Binds,
-        b"listen" => Effect::Listens,
-        b"inotify_add_watch" | b"fanotify_mark" => Effect::Watches,
-        b"mkdir" | b"mkdirat" | b"symlink" | b"symlinkat" | b"creat" => Effect::Makes,
-        b"unlink" | b"unlinkat" | b"rmdir" | b"rename" | b"renameat" | b"renameat2" => Effect::Removes,
-        b"futex" | b"futex_time64" => futex_deed(op),
-        b"futex_wake" | b"lwp_mutex_wakeup" | b"lwp_mutex_unlock" | b"lwp_cond_signal" | b"lwp_cond_broadcast"
-        | b"lwp_sema_post" | b"lwp_unpark" | b"_lwp_unpark" | b"psynch_mutexdrop" | b"psynch_cvsignal"
-        | b"psynch_cvbroad" => Effect::Wakes { shared: false },
-        b"_umtx_op" if has_word(op, b"WAKE") || has_word(op, b"UNLOCK") || has_word(op, b"SIGNAL")
-            || has_word(op, b"BROADCAST") => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
-        b"flock" if has_word(op, b"LOCK_UN") => Effect::Unlocks,
-        b"flock" => Effect::Locks,
-        b"fcntl" | b"fcntl64" => fcntl_deed(op),
-        _ => object_of(syscall).map_or(Effect::Nothing, Effect::Handles),
+fn deed(action: Action, op: &[u8]) -> Effect {
+    match action {
+        Action::Writes | Action::Sends | Action::SendsMany => Effect::Writes,
+        Action::SendsFile | Action::Splices => Effect::Moves,
+        Action::Closes | Action::ShutsDown => Effect::Closes,
+        Action::MakesNode => Effect::MakesFifo,
+        Action::Signals if is_probe(op) => Effect::Nothing,
+        Action::Signals | Action::SignalsThread => Effect::Signals,
+        Action::Opens => Effect::Opens,
+        Action::Connects => Effect::Connects,
+        Action::Accepts => Effect::Accepts,
+        Action::Binds => Effect::Binds,
+        Action::Listens => Effect::Listens,
+        Action::WatchesPath => Effect::Watches,
+        Action::Makes | Action::Creates => Effect::Makes,
+        Action::Removes | Action::RemovesDirectory | Action::Renames => Effect::Removes,
+        Action::Wakes => Effect::Wakes { shared: false },
+        Action::UsesFutex => futex_deed(op),
+        Action::UsesUmtx => umtx_deed(op),
+        Action::LocksFile if has_word(op, b"LOCK_UN") => Effect::Unlocks,
+        Action::LocksFile => Effect::Locks,
+        Action::ControlsFile => fcntl_deed(op),
+        _ => object_of(action).map_or(Effect::Nothing, Effect::Handles),
     }
 }
 
 fn futex_deed(op: &[u8]) -> Effect {
     const WAKES: [&[u8]; 4] = [b"FUTEX_WAKE", b"FUTEX_CMP_REQUEUE", b"FUTEX_REQUEUE", b"FUTEX_UNLOCK_PI"];
     match WAKES.iter().any(|wakes| op.starts_with(wakes)) {
+        true => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
+        false => Effect::Nothing,
+    }
+}
+
+fn umtx_deed(op: &[u8]) -> Effect {
+    const WAKES: [&[u8]; 4] = [b"WAKE", b"UNLOCK", b"SIGNAL", b"BROADCAST"];
+    match WAKES.iter().any(|wakes| has_word(op, wakes)) {
         true => Effect::Wakes { shared: !op.ends_with(b"PRIVATE") },
         false => Effect::Nothing,
     }

@@ -14,6 +14,7 @@ use crate::ingest::descriptors::ACCEPTED;
 use crate::store::events::Shape;
 use crate::store::trace::Trace;
 use parsers::line::Access;
+use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -85,7 +86,7 @@ fn told(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> Fx
     }
     for (known, shape) in shapes.iter().zip(events.shapes()) {
         let (opened, fails) = (opens_well(known), fails_as_at_fifo(trace, known, shape));
-        let refuted = known.outcome == Outcome::Ok && needs_place(texts.bytes(shape.syscall));
+        let refuted = known.outcome == Outcome::Ok && needs_place(action_of(shape.syscall));
         if opened || fails || refuted {
             let told = told.entry(shape.target).or_default();
             (told.opened, told.fails, told.refuted) =
@@ -109,13 +110,18 @@ fn fails_as_at_fifo(trace: &Trace, known: &ShapeFacts, shape: &Shape) -> bool {
 }
 
 /// Whether only a file with places can be worked on so.
-#[rustfmt::skip]
-fn needs_place(syscall: &[u8]) -> bool {
+fn needs_place(action: Action) -> bool {
     matches!(
-        syscall,
-        b"lseek" | b"llseek" | b"_llseek" | b"pread" | b"pread64" | b"preadv" | b"preadv2" | b"pwrite" | b"pwrite64"
-        | b"pwritev" | b"pwritev2" | b"mmap" | b"mmap2" | b"mmap64" | b"ftruncate" | b"ftruncate64" | b"fallocate"
-        | b"fadvise64" | b"readahead" | b"fsync" | b"fdatasync" | b"getdents" | b"getdents64" | b"execve"
+        action,
+        Action::Seeks
+            | Action::ReadsAt
+            | Action::WritesAt
+            | Action::Maps
+            | Action::Resizes
+            | Action::Prefetches
+            | Action::Syncs
+            | Action::Lists
+            | Action::Execs
     )
 }
 

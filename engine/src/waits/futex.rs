@@ -18,6 +18,7 @@ use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::{EventKind, NONE};
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
+use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -105,16 +106,16 @@ impl Futexes {
         if !matches!(events.outcome(call.span.row), Outcome::Ok | Outcome::Interrupted) {
             return None;
         }
-        match events.texts.bytes(shape.syscall) {
-            b"lwp_park" | b"_lwp_park" => self.unparked(call),
-            b"lwp_wait" => self.joined(call, true),
-            b"futex" | b"futex_time64" if !op.ends_with(b"PRIVATE") => {
+        match action_of(shape.syscall) {
+            Action::Parks => self.unparked(call),
+            Action::JoinsThread => self.joined(call, true),
+            Action::UsesFutex if !op.ends_with(b"PRIVATE") => {
                 // Of one that another process woke, this one may have woken others before.
                 let from_afar = self.woken_from_afar(call).into_iter().chain(self.woken_through_file(call));
                 let last = from_afar.chain(self.woken(call)).max_by_key(|edge| edge.at_ns);
                 last.or_else(|| self.joined(call, false))
             }
-            b"_umtx_op" if op == b"UMTX_OP_WAIT" => {
+            Action::UsesUmtx if op == b"UMTX_OP_WAIT" => {
                 let joined = || self.joined(call, false).filter(|edge| edge.sure == Confidence::Measured);
                 self.woken(call).or_else(joined)
             }

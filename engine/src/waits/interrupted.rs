@@ -13,12 +13,13 @@
 //! ```
 
 use super::effects::ShapeEffects;
-use super::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, RESTART, is_signal_upkeep, never_returned, was_broken_off};
+use super::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, never_returned, was_broken_off};
 use super::waiting::Waiting;
 use crate::store::events::{EventKind, EventTable};
 use crate::store::trace::Trace;
 use crate::waits::stops::is_stop;
 use parsers::line::Ended;
+use parsers::syscalls::{Action, action_of};
 use parsers::{NO_ID, Text};
 
 /// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
@@ -132,7 +133,7 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
             (is_elsewhere, has_returned) = (false, true);
         } else if !is_elsewhere && is_same_call(events, broken, row) {
             return Some(place);
-        } else if !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall)) {
+        } else if !events.action(row).keeps_signals() {
             if has_returned {
                 return None;
             }
@@ -144,13 +145,13 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
 
 /// Whether a call is the return from the handler of a signal.
 pub(super) fn is_return(events: &EventTable, row: u32) -> bool {
-    matches!(events.texts.bytes(events.shape(row).syscall), b"rt_sigreturn" | b"sigreturn" | b"setcontext")
+    events.action(row).ends_handler()
 }
 
 /// Whether a call is an earlier one, made again by the task or by the kernel.
 fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
     let (old, new) = (events.shape(broken), events.shape(row));
-    let restarted = events.texts.bytes(new.syscall) == RESTART;
+    let restarted = action_of(new.syscall) == Action::Restarts;
     let same = old.syscall == new.syscall && events.target(broken) == events.target(row);
     same || (restarted && (!new.op.is_some() || new.op == old.syscall))
 }
@@ -161,6 +162,6 @@ pub(super) fn origin(call: &Waiting<'_>) -> u32 {
     let row = call.span.row;
     let earlier = call.trace.rows_of(call.task).get(..call.at).unwrap_or(&[]);
     let mut earlier = earlier.iter().rev().copied().take(ROWS_BEHIND).filter(|&row| was_broken_off(events, row));
-    let named = earlier.find(|&row| events.texts.bytes(events.shape(row).syscall) != RESTART);
+    let named = earlier.find(|&row| events.action(row) != Action::Restarts);
     named.filter(|&named| is_same_call(events, named, row)).unwrap_or(row)
 }

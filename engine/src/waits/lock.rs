@@ -19,6 +19,7 @@ use super::ordered::Ordered;
 use super::waiting::{Waiting, creators, descends, same_process};
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
+use parsers::syscalls::{Action, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -77,7 +78,7 @@ impl Locks {
             self.files.values().filter_map(|lock| lock.taken.first()).map(|&row| events.shape(row).target).collect();
         let uses = events.shapes().iter().map(|shape| {
             let fits = names.contains(&shape.target) && shape.outcome == Outcome::Ok;
-            fits.then(|| use_of(events.texts.bytes(shape.syscall))).flatten()
+            fits.then(|| use_of(action_of(shape.syscall))).flatten()
         });
         let uses: Vec<Option<Use>> = uses.collect();
         let is_asked: Vec<bool> = uses.iter().map(Option::is_some).collect();
@@ -152,8 +153,8 @@ enum Owner {
 impl Owner {
     fn of(trace: &Trace, row: u32) -> Owner {
         let shape = trace.events.shape(row);
-        let (syscall, op) = (trace.events.texts.bytes(shape.syscall), trace.events.texts.bytes(shape.op));
-        if syscall.starts_with(b"fcntl") && !op.starts_with(b"F_OFD_") { Owner::Process } else { Owner::OpenFile }
+        let (action, op) = (action_of(shape.syscall), trace.events.texts.bytes(shape.op));
+        if action == Action::ControlsFile && !op.starts_with(b"F_OFD_") { Owner::Process } else { Owner::OpenFile }
     }
 }
 
@@ -182,10 +183,10 @@ enum Use {
     Closes,
 }
 
-fn use_of(syscall: &[u8]) -> Option<Use> {
-    match syscall {
-        b"close" => Some(Use::Closes),
-        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"creat" => Some(Use::Opens),
+fn use_of(action: Action) -> Option<Use> {
+    match action {
+        Action::Closes => Some(Use::Closes),
+        Action::Opens | Action::Creates => Some(Use::Opens),
         _ => None,
     }
 }
@@ -213,7 +214,7 @@ impl Lock {
             // Threads may each have opened the file.
             let id = if Owner::of(trace, row) == Owner::Process { task.pid } else { task.tid };
             let process = (task.capture, id);
-            let is_fcntl = events.texts.bytes(events.shape(row).syscall).starts_with(b"fcntl");
+            let is_fcntl = events.action(row) == Action::ControlsFile;
             let had = is_fcntl && held.remove(&process);
             if is_fcntl && !had {
                 held.insert(process);

@@ -8,6 +8,7 @@
 use super::waiting::creators;
 use crate::store::trace::Trace;
 use parsers::Text;
+use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
 
 /// Names that a file had before the one by which it is known.
@@ -80,6 +81,5 @@ impl Mappings {
 }
 
 fn is_named_anew(trace: &Trace, row: u32) -> bool {
-    let syscall = trace.events.texts.bytes(trace.events.shape(row).syscall);
-    syscall.starts_with(b"link") || syscall.starts_with(b"rename")
+    matches!(trace.events.action(row), Action::Links | Action::Renames)
 }

@@ -13,6 +13,7 @@ use super::ordered::Ordered;
 use super::waiting::{Waiting, end_ns, same_process};
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
+use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -34,14 +35,14 @@ pub(super) enum Object {
     Answers,
 }
 
-/// What a syscall does with such an object.
-pub(super) fn object_of(syscall: &[u8]) -> Option<Object> {
-    Some(match syscall {
-        b"msgrcv" | b"mq_timedreceive" | b"mq_timedreceive_time64" => Object::Takes,
-        b"msgsnd" | b"mq_timedsend" | b"mq_timedsend_time64" => Object::Gives,
-        b"semop" | b"semtimedop" | b"semtimedop_time64" | b"semctl" | b"semsys" => Object::Counts,
-        b"door_call" => Object::Calls,
-        b"door_return" => Object::Answers,
+/// What a call does with such an object.
+pub(super) fn object_of(action: Action) -> Option<Object> {
+    Some(match action {
+        Action::TakesMessage => Object::Takes,
+        Action::GivesMessage => Object::Gives,
+        Action::ChangesSemaphore | Action::ControlsSemaphore => Object::Counts,
+        Action::CallsDoor => Object::Calls,
+        Action::AnswersDoor => Object::Answers,
         _ => return None,
     })
 }

@@ -8,10 +8,11 @@
 //! Where nothing is taken next, any of the descriptors it named may have ended it; the last event at one of them did. For
 //! an epoll these are all that its process watches.
 
-use super::wait_kinds::{self, Wait};
+use super::wait_kinds;
 use super::waiting::Waiting;
 use super::wakers::{Confidence, Edge, Wakers};
 use crate::store::trace::{Span, Trace};
+use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -30,7 +31,7 @@ impl Polled {
         let mut polled = Polled::default();
         let events = &trace.events;
         for (row, targets) in &events.fd_targets {
-            let adds = events.texts.bytes(events.shape(*row).syscall) == b"epoll_ctl";
+            let adds = events.action(*row) == Action::RegistersPoll;
             if let Some(task) = trace.tasks.get(events.task(*row) as usize).filter(|_| adds) {
                 let watched = polled.watched.entry((task.capture, task.pid)).or_default();
                 let new = targets.iter().filter(|target| !watched.iter().rev().take(TARGETS).any(|old| old == *target));
@@ -46,8 +47,7 @@ impl Polled {
         if let Ok(at) = named.binary_search_by_key(&call.span.row, |&(row, _)| row) {
             return &named[at].1;
         }
-        let is_epoll =
-            call.trace.events.texts.bytes(call.trace.events.shape(call.span.row).syscall).starts_with(b"epoll");
+        let is_epoll = call.trace.events.action(call.span.row) == Action::PollsEpoll;
         let task = call.trace.tasks.get(call.task as usize).filter(|_| is_epoll);
         task.and_then(|task| self.watched.get(&(task.capture, task.pid))).map_or(&[], Vec::as_slice)
     }

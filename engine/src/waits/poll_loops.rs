@@ -17,7 +17,6 @@ mod producers;
 mod search;
 
 use super::effects::ShapeFacts;
-use super::wait_kinds::Wait;
 use super::waiting::{Waiting, creators, descends, same_process};
 use super::wakers::{Edge, Wakers};
 use crate::store::tasks::program_at;
@@ -27,6 +26,7 @@ pub(super) use crate::waits::poll_loops::condition::{Check, check_of, ending};
 pub(super) use crate::waits::poll_loops::producers::Producers;
 pub(super) use crate::waits::poll_loops::search::is_step;
 use parsers::NO_NS;
+use parsers::syscalls::Wait;
 
 /// Calls of a task between two of its checks.
 const ROWS_BETWEEN: usize = 128;

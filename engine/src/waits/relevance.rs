@@ -8,9 +8,8 @@ use super::eventfd::{is_eventfd, is_signalfd};
 use super::file_watch::{Changes, tells_changes};
 use super::stream::may_be_stream;
 use super::terminal::{TerminalSide, side};
-use super::wait_kinds::Wait;
 use parsers::Outcome;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Class, Wait};
 
 /// What is known of a trace before its calls are looked at.
 #[derive(Clone, Copy)]

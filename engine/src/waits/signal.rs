@@ -11,11 +11,11 @@ use super::child::Children;
 use super::effects::{Effect, ShapeFacts};
 use super::interrupted::{self, Breaker};
 use super::ordered::Ordered;
-use super::wait_kinds::Wait;
 use super::waiting::{Waiting, creators, related};
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventKind;
 use crate::store::trace::Trace;
+use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 

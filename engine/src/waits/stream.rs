@@ -8,12 +8,12 @@
 use super::effects::{Effect, ShapeFacts};
 use super::fifos::are_two_sides;
 use super::ordered::Ordered;
-use super::wait_kinds::Wait;
 use super::waiting::Waiting;
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventTable;
 use crate::store::trace::Trace;
 use crate::waits::candidates::HELD_UP_NS;
+use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -259,9 +259,9 @@ impl Streams {
 pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, [Option<Text>; 2]) {
     let some = |text: Text| text.is_some().then_some(text);
     let (target, sink) = (some(events.target(row)), some(events.sink(row)));
-    match events.texts.bytes(events.shape(row).syscall).starts_with(b"sendfile") {
-        true => (None, [sink, target]),
-        false => (target, [sink, None]),
+    match events.action(row) {
+        Action::SendsFile => (None, [sink, target]),
+        _ => (target, [sink, None]),
     }
 }
 

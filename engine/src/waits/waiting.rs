@@ -4,11 +4,10 @@ use super::child::asked_to_end_ns;
 use super::effects::{ShapeEffects, ShapeFacts};
 use super::interrupted::is_return;
 use super::ordered::Ordered;
-use super::wait_kinds::Wait;
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::{EventKind, EventTable};
 use crate::store::trace::{Span, Trace};
-use parsers::syscalls::Class;
+use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome};
 
 /// WakeKind far the end of a task may seem to lie behind the return of the call that waited for it.

@@ -10,7 +10,7 @@ pub(crate) use crate::waits::connection::accepted_at;
 use crate::waits::effects::{self, Effect};
 pub(crate) use crate::waits::signal::sent_to;
 use crate::waits::stops::may_stop;
-use crate::waits::wait_kinds::{self, Wait};
+use crate::waits::wait_kinds;
 pub use crate::waits::waiting::EXIT_TOLERANCE_NS;
 pub(crate) use crate::waits::waiting::creators;
 use crate::waits::waiting::{self, Waiting};
@@ -18,7 +18,7 @@ use crate::waits::{
     backlog, backpressure, child, connection, eventfd, file_watch, futex, interrupted, lock, message, poll, poll_loops,
     signal, stream, terminal, watchdog,
 };
-use parsers::syscalls::Class;
+use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
 
 /// WakeKind it is known who ended a wait.

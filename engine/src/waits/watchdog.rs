@@ -11,13 +11,12 @@
 
 use super::child::Children;
 use super::effects::ShapeEffects;
-use super::wait_kinds::Wait;
 use super::waiting::{Waiting, end_ns};
 use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventKind;
 use crate::store::trace::Trace;
 use parsers::NO_NS;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Class, Wait};
 
 /// Who keeps watch looks again after this time at most; a longer sleep is a delay that somebody chose.
 const MAX_NS: i64 = 10_000_000;

@@ -199,6 +199,8 @@ pub enum Action {
     /// Answers a call of a door, and waits for the next.
     AnswersDoor,
 
+    /// Asks for the id of the process.
+    AsksPid,
     /// Replaces the program.
     Execs,
     /// Creates a task.

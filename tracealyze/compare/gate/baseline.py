@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tracealyze import syscall_families as families
+from tracealyze.compare import syscalls
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.causes import Causes
 from tracealyze.compare.gate.known_finding import KnownFinding
@@ -68,6 +68,6 @@ def pace_ns(runs: Sequence[Run]) -> int | None:
     On a busy machine most of them are as short as ever, and a few wait until it is their program's turn again: the mean
     shows that, a median does not.
     """
-    rows = [row for run in runs for row in run.trace.calls(by=["syscall"]) if row["syscall"] in families.QUICK]
+    rows = [row for run in runs for row in run.trace.calls(by=["syscall"]) if row["syscall"] in syscalls.QUICK]
     total_ns = sum(row["total_ns"] or 0 for row in rows)
     return total_ns // sum(row["calls"] for row in rows) if total_ns else None

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import PurePath
 from typing import TYPE_CHECKING
 
-from tracealyze import syscall_families as families
-from tracealyze.compare import name_patterns
+from tracealyze.compare import name_patterns, syscalls
 from tracealyze.compare.gate.work import Place, Places, alike_named, places, weighed
 from tracealyze.compare.metrics import Name, Weigh, Work, weigh
 from tracealyze.findings.matching import file_of
@@ -107,7 +106,7 @@ def of_finding(finding: Finding, run: Run) -> Explanation:
 
 def _asked(name: Name) -> Weigh | None:
     if name.family in ("processes", "threads"):
-        return lambda row: row.calls if row.ok and row.syscall in families.EXECS | families.FORKS else 0
+        return lambda row: row.calls if row.ok and row.syscall in syscalls.EXECS | syscalls.FORKS else 0
     return weigh(name)
 
 

@@ -4,10 +4,9 @@ use crate::critical_path::walk::{Tag, Waiter, Walk, WalkListener, What};
 use crate::store::events::{EventKind, NONE};
 use crate::store::trace::Span;
 use crate::waits::poll_loops::PollLoop;
-use crate::waits::wait_kinds::Wait;
 use crate::waits::wakers::{Confidence, EXIT_TOLERANCE_NS, Edge, Ender, WakeKind};
 use parsers::Outcome;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Class, Wait};
 
 /// A wait is gone on with if the time behind it is at most one in so many parts of it.
 const CLEARING_UP: i64 = 16;

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::ingest::assemble::Assembler;
+use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome};
 
 impl Assembler<'_> {
@@ -16,7 +17,7 @@ impl Assembler<'_> {
         let reached = until.iter().filter(|&&(row, _)| {
             events.outcome(row) == Outcome::Ok || events.texts.bytes(events.shape(row).errno) == b"ETIMEDOUT"
         });
-        let is_sleep = |row: u32| events.texts.bytes(events.shape(row).syscall).starts_with(b"clock_nanosleep");
+        let is_sleep = |row: u32| events.action(row) == Action::Sleeps;
         let reached = reached.filter(|&&(row, _)| events.outcome(row) == Outcome::Failed || is_sleep(row));
         let offsets = reached.filter_map(|&(row, until_ns)| events.end_ns(row)?.checked_sub(until_ns));
         let Some(offset_ns) = offsets.min() else { return };

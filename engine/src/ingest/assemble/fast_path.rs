@@ -8,7 +8,7 @@ use crate::ingest::clock::bounded_ns;
 use crate::ingest::descriptors::{DescriptorEffect, Descriptors};
 use crate::store::events::{Event, EventKind, NONE};
 use crate::store::trace::Trace;
-use crate::waits::wait_kinds::RESTART;
+use parsers::syscalls::{Action, action_of};
 use parsers::{
     CallPart, CaptureFacts, Content, DurKind, Interner, Line, LineKind, LineRef, NO_ID, NO_NS, Outcome, StampMoment,
     Text,
@@ -152,7 +152,7 @@ impl Assembler<'_> {
             || line.target.is_some() && !self.trace.events.texts.bytes(line.target).starts_with(b"socket:[");
         let has_target = part == CallPart::Resumed || line.fd == NO_ID || is_printed();
         // What a call goes on with may follow from the one before.
-        let goes_on = line.op.is_some() && self.trace.events.texts.bytes(line.name) == RESTART;
+        let goes_on = line.op.is_some() && action_of(line.name) == Action::Restarts;
         if !has_target || goes_on || (part == CallPart::Whole && shape == NONE) {
             return;
         }

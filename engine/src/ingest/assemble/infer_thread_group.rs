@@ -15,6 +15,7 @@ use crate::ingest::assemble::Assembler;
 use crate::store::events::{self, NONE};
 use crate::store::tasks::Task;
 use parsers::line::Ended;
+use parsers::syscalls::{Action, action_of};
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::FxHashMap;
 
@@ -81,7 +82,7 @@ impl Assembler<'_> {
     /// What `getpid` told others than main threads.
     fn told_pids(&self) -> SharedIds {
         let mut told = SharedIds::default();
-        for (row, task) in self.rows_of_syscall(b"getpid", Outcome::Ok) {
+        for (row, task) in self.rows_of(Action::AsksPid, Outcome::Ok) {
             let tid = self.task(task).tid_at(self.trace.events.line(row));
             let pid = i32::try_from(self.trace.events.ret(row)).unwrap_or(NO_ID);
             if pid > 0 && pid != tid {
@@ -91,10 +92,10 @@ impl Assembler<'_> {
         told
     }
 
-    /// The calls of this capture with this name that ended so, each with its task.
-    fn rows_of_syscall(&self, name: &[u8], outcome: Outcome) -> Vec<(u32, u32)> {
+    /// The calls of this capture that do this and ended so, each with its task.
+    fn rows_of(&self, action: Action, outcome: Outcome) -> Vec<(u32, u32)> {
         let events = &self.trace.events;
-        let is_it = |shape: &events::Shape| events.texts.bytes(shape.syscall) == name && shape.outcome == outcome;
+        let is_it = |shape: &events::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
         let is_asked: Vec<bool> = events.shapes().iter().map(is_it).collect();
         let rows = events.calls_of_shapes_from(self.capture.rows.start, &is_asked).into_iter().flatten();
         rows.map(|(row, _)| (row, events.task(row))).collect()
@@ -103,7 +104,7 @@ impl Assembler<'_> {
     /// Who ended with a status without a call of its own did so because another thread of its process made that call.
     fn settle_taken_along(&mut self, strays: &[u32]) -> bool {
         let start_ns = |row: u32| self.trace.events.start_ns(row);
-        let calls = self.rows_of_syscall(b"exit_group", Outcome::NoReturn);
+        let calls = self.rows_of(Action::EndsProcess, Outcome::NoReturn);
         let ends: Vec<Ends> = calls.into_iter().map(|(row, task)| Ends { task, at_ns: start_ns(row) }).collect();
         let mut groups: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for &task in strays.iter().filter(|&&task| is_stray(self.task(task)) && self.was_taken_along(task)) {

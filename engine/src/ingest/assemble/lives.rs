@@ -6,6 +6,7 @@ use crate::ingest::task_ids::{Birth, PrintedIds};
 use crate::store::events::{EventKind, NONE};
 use crate::store::tasks::{self, Program};
 use parsers::line::{Access, Ended};
+use parsers::syscalls::{Action, action_of};
 use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 
 /// So long after the end of their process threads may still be seen. No id is given out again so soon.
@@ -117,7 +118,7 @@ impl Assembler<'_> {
     /// A call sent or received descriptors. What a call sends that is printed in halves is on its way from the first on.
     pub(super) fn passed(&mut self, row: u32, task: u32, line: &Line, fds: &[i32]) {
         let events = &self.trace.events;
-        let sends = events.texts.bytes(line.name).starts_with(b"send");
+        let sends = matches!(action_of(line.name), Action::Sends | Action::SendsMany);
         let at_ns = if sends { events.start_ns(row) } else { events.end_ns(row).unwrap_or(i64::MAX) };
         let call = Passing { row, at_ns, task: task - self.first_task, end: line.target, fds };
         match line.outcome {

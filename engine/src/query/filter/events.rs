@@ -5,10 +5,10 @@ use super::columns::{ColumnValues, RowSource, TextValues};
 use crate::query::event_rows::Arguments;
 use crate::query::filter::{Expr, Unfit};
 use crate::query::selection::ProgramIndex;
-use crate::store::classes::moves_bytes;
 use crate::store::events::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::tables::calls;
+use parsers::syscalls::action_of;
 use parsers::{DurKind, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use std::borrow::Cow;
@@ -98,7 +98,7 @@ impl<'trace> EventRows<'trace> {
         EventRows {
             trace,
             programs: ProgramIndex::new(trace),
-            moves: shapes.map(|shape| moves_bytes(trace.events.texts.bytes(shape.syscall))).collect(),
+            moves: shapes.map(|shape| action_of(shape.syscall).returns_bytes()).collect(),
             arguments: Mutex::default(),
         }
     }

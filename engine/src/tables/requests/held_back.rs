@@ -8,7 +8,7 @@
 
 use crate::table_support::context::TableContext;
 use crate::tables::sockets::{SocketCall, Sockets};
-use crate::waits::wait_kinds::Wait;
+use parsers::syscalls::Wait;
 use std::ops::Range;
 
 /// How long acknowledgements are held back: 40 ms on Linux, 200 ms elsewhere, and a little for the way.

@@ -4,7 +4,9 @@ use crate::store::events::{EventKind, NONE, Shape};
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::turns::{Looked, Pause};
+use crate::waits::wait_kinds::is_probe;
 use parsers::line::Ended;
+use parsers::syscalls::{self, Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -57,22 +59,22 @@ impl Looks {
         let events = &context.trace.events;
         let text = |text: Text| events.texts.bytes(text);
         // What failed once for want of others is a look also where it does not fail.
-        let failed = |fails: &dyn Fn(&[u8], &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
+        let failed = |fails: &dyn Fn(Text, &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
             let failed = events.shapes().iter().filter(|shape| shape.outcome == Outcome::Failed);
-            let failed = failed.filter(|shape| fails(text(shape.syscall), text(shape.errno)));
+            let failed = failed.filter(|shape| fails(shape.syscall, text(shape.errno)));
             failed.map(|shape| (shape.syscall, shape.target)).collect()
         };
         let (hindered, starved) = (failed(&is_hindered), failed(&is_starved));
-        let judge = |syscall: &[u8], shape: &Shape| match (shape.syscall, shape.target) {
+        let judge = |action: Action, shape: &Shape| match (shape.syscall, shape.target) {
             of if hindered.contains(&of) => Some(ProbeKind::Attempt),
             of if starved.contains(&of) => Some(ProbeKind::State),
-            _ => asks_for_state(syscall, shape, text(shape.op)).then_some(ProbeKind::State),
+            _ => asks_for_state(action, shape, text(shape.op)).then_some(ProbeKind::State),
         };
         let kinds =
-            ShapeIndex::new(context, |syscall, shape| Some((judge(syscall, shape)?, told(syscall, shape.outcome))));
-        let may_fail = ShapeIndex::new(context, |syscall, shape| {
-            let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(syscall);
-            (shape.outcome == Outcome::Failed || found_nothing).then(|| judge(syscall, shape))?.map(|_| ())
+            ShapeIndex::new(context, |action, shape| Some((judge(action, shape)?, told(action, shape.outcome))));
+        let may_fail = ShapeIndex::new(context, |action, shape| {
+            let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(action);
+            (shape.outcome == Outcome::Failed || found_nothing).then(|| judge(action, shape))?.map(|_| ())
         });
         let sleepers: FxHashSet<u32> =
             all_pauses.iter().flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper)).collect();
@@ -187,53 +189,53 @@ fn before_or_at(context: &TableContext<'_>, row: u32, other: u32) -> bool {
     }
 }
 
-fn told(syscall: &[u8], outcome: Outcome) -> OutcomeTest {
-    match (outcome, is_wait(syscall)) {
-        (Outcome::Failed, false) => OutcomeTest::ByShape(true),
-        (Outcome::Ok, true) => OutcomeTest::Children,
-        (Outcome::Ok, false) if POLLS.contains(&syscall) => OutcomeTest::Polled,
-        (Outcome::Ok, false) => OutcomeTest::ByShape(false),
+fn told(action: Action, outcome: Outcome) -> OutcomeTest {
+    let is_wait = action.wait() == Some(Wait::Child);
+    match outcome {
+        Outcome::Failed if !is_wait => OutcomeTest::ByShape(true),
+        Outcome::Ok if is_wait => OutcomeTest::Children,
+        Outcome::Ok if is_poll(action) => OutcomeTest::Polled,
+        Outcome::Ok => OutcomeTest::ByShape(false),
         _ => OutcomeTest::Never,
     }
 }
 
-/// Whether a syscall says by its value that there is nothing.
-fn finds_nothing(syscall: &[u8]) -> bool {
-    is_wait(syscall) || POLLS.contains(&syscall)
+/// Whether a call says by its value that there is nothing.
+fn finds_nothing(action: Action) -> bool {
+    action.wait() == Some(Wait::Child) || is_poll(action)
 }
 
-fn is_wait(syscall: &[u8]) -> bool {
-    syscall.starts_with(b"wait")
+fn is_poll(action: Action) -> bool {
+    matches!(action, Action::Polls | Action::PollsEpoll)
 }
 
-const POLLS: [&[u8]; 6] = [b"poll", b"ppoll", b"select", b"pselect6", b"epoll_wait", b"epoll_pwait"];
-
-fn asks_for_state(syscall: &[u8], shape: &Shape, op: &[u8]) -> bool {
-    match syscall {
-        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx"
-        | b"access" | b"faccessat" | b"faccessat2" | b"open" | b"openat" | b"openat2" | b"open64" | b"openat64"
-        | b"readlink" | b"readlinkat" | b"stat_extended" | b"getattrlist" => shape.target.is_some(),
-        b"kill" | b"tkill" | b"tgkill" => matches!(op, b"0" | b"SIG_0" | b"SIG0"),
-        _ => finds_nothing(syscall),
+fn asks_for_state(action: Action, shape: &Shape, op: &[u8]) -> bool {
+    match action {
+        Action::Stats | Action::Accesses | Action::Opens | Action::ReadsLink => shape.target.is_some(),
+        Action::Signals => is_probe(op),
+        _ => finds_nothing(action),
     }
 }
 
 /// Whether a call failed because there was nothing to read yet.
-fn is_starved(syscall: &[u8], errno: &[u8]) -> bool {
-    let reads = matches!(syscall, b"read" | b"recv" | b"recvfrom" | b"recvmsg");
-    reads && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK")
+fn is_starved(syscall: Text, errno: &[u8]) -> bool {
+    action_of(syscall).wait() == Some(Wait::Read) && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK")
 }
 
 /// Whether a call failed for a reason that may pass by itself.
-fn is_hindered(syscall: &[u8], errno: &[u8]) -> bool {
+fn is_hindered(syscall: Text, errno: &[u8]) -> bool {
+    let action = action_of(syscall);
     match errno {
-        b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => {
-            matches!(syscall, b"flock" | b"lockf" | b"fcntl" | b"fcntl64" | b"semop")
-        }
+        b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => match action {
+            Action::LocksFile | Action::LocksRange | Action::ControlsFile => true,
+            // With a limit, it may just have come to it.
+            Action::ChangesSemaphore => syscalls::by_text(syscall).is_some_and(|call| !call.has_timeout()),
+            _ => false,
+        },
         b"EBUSY" | b"ETXTBSY" | b"ECONNREFUSED" | b"ECONNRESET" | b"EHOSTUNREACH" | b"ENETUNREACH" | b"EHOSTDOWN"
         | b"EADDRINUSE" | b"EADDRNOTAVAIL" | b"ENOTEMPTY" | b"EDEADLK" | b"ENOMEM" | b"ENOBUFS" | b"ENOLCK"
         | b"EMFILE" | b"ENFILE" | b"ESTALE" => true,
-        b"ETIMEDOUT" | b"ENOENT" => syscall == b"connect",
+        b"ETIMEDOUT" | b"ENOENT" => action == Action::Connects,
         _ => false,
     }
 }

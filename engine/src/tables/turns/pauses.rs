@@ -5,8 +5,9 @@ use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::sleeps::{sleeping, sleeps_of};
 use crate::tables::timeouts::is_expired;
-use crate::waits::wait_kinds::{Wait, is_signal_upkeep, wait_of, wait_of_row, was_broken_off};
+use crate::waits::wait_kinds::{wait_of_row, was_broken_off};
 use parsers::NO_NS;
+use parsers::syscalls::Wait;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -35,7 +36,7 @@ pub(crate) struct Pause {
 /// The pauses of each task that has some, in order; tasks in order.
 pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
     let sleeps = sleeping(context);
-    let polls = ShapeIndex::new(context, |syscall, _| (wait_of(syscall) == Some(Wait::Poll)).then_some(()));
+    let polls = ShapeIndex::new(context, |action, _| (action.wait() == Some(Wait::Poll)).then_some(()));
     let tasks: Vec<u32> = context.tasks().collect();
     let own: Vec<(u32, Vec<Pause>)> = tasks
         .par_iter()
@@ -110,9 +111,8 @@ fn joined(context: &TableContext<'_>, task: u32, pauses: impl Iterator<Item = Pa
     for pause in pauses {
         let last = found.last_mut().filter(|last| {
             let behind = context.trace.rows_from(task, last.last_row).iter().skip(1);
-            let mut calls = behind.filter(|&&row| {
-                events.kind(row) == EventKind::Call && !is_signal_upkeep(events.texts.bytes(events.shape(row).syscall))
-            });
+            let mut calls =
+                behind.filter(|&&row| events.kind(row) == EventKind::Call && !events.action(row).keeps_signals());
             was_broken_off(events, last.last_row) && calls.next() == Some(&pause.row)
         });
         match last {

@@ -7,7 +7,8 @@
 use super::looks::{Looks, ProbeKey};
 use crate::store::events::{EventKind, NONE};
 use crate::table_support::context::TableContext;
-use crate::waits::wait_kinds::{Wait, wait_of_row};
+use crate::waits::wait_kinds::wait_of_row;
+use parsers::syscalls::Wait;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 

@@ -1,5 +1,7 @@
 //! What can be done to a path so that who watches it is told, by the names of inotify and fanotify.
 
+use parsers::syscalls::Action;
+
 /// Kinds of changes: those that a watch asks for, or those that a call makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(in crate::waits) struct Changes(u16);
@@ -50,32 +52,29 @@ impl Changes {
         if known.is_empty() || mask.len() >= CUT_BYTES { Changes::ALL } else { known }
     }
 
-    /// What a call does to the path that it works on, by its name.
-    #[rustfmt::skip]
-    pub(in crate::waits) fn of_target(syscall: &[u8]) -> Changes {
-        match syscall {
-            b"read" | b"readv" | b"pread64" | b"preadv" | b"preadv2" | b"getdents" | b"getdents64" => Changes::ACCESS,
-            b"write" | b"writev" | b"pwrite64" | b"pwritev" | b"pwritev2" | b"ftruncate" | b"truncate"
-            | b"fallocate" => Changes::MODIFY,
-            b"chmod" | b"fchmod" | b"fchmodat" | b"chown" | b"fchown" | b"lchown" | b"fchownat" | b"utimensat" | b"utime"
-            | b"utimes" | b"setxattr" | b"fsetxattr" | b"removexattr" | b"fremovexattr" => Changes::ATTRIB,
-            b"close" => Changes::CLOSE,
-            b"dup2" | b"dup3" => Changes::REPLACE,
-            b"open" | b"open64" | b"openat" | b"openat64" | b"openat2" => Changes::OPEN,
-            b"creat" | b"mkdir" | b"mkdirat" | b"mknod" | b"mknodat" | b"symlink" | b"symlinkat" => Changes::CREATE,
-            b"rename" | b"renameat" | b"renameat2" => Changes::MOVED_FROM,
+    /// What a call does to the path that it works on.
+    pub(in crate::waits) fn of_target(action: Action) -> Changes {
+        match action {
+            Action::Reads | Action::ReadsAt | Action::Lists => Changes::ACCESS,
+            Action::Writes | Action::WritesAt | Action::Resizes => Changes::MODIFY,
+            Action::ChangesAttributes => Changes::ATTRIB,
+            Action::Closes => Changes::CLOSE,
+            Action::Replaces => Changes::REPLACE,
+            Action::Opens => Changes::OPEN,
+            Action::Creates | Action::Makes | Action::MakesNode => Changes::CREATE,
+            Action::Renames => Changes::MOVED_FROM,
             // The file has one link less, of which who watches it is told while somebody has it open.
-            b"unlink" | b"unlinkat" => Changes::DELETE.with(Changes::ATTRIB),
-            b"rmdir" => Changes::DELETE,
+            Action::Removes => Changes::DELETE.with(Changes::ATTRIB),
+            Action::RemovesDirectory => Changes::DELETE,
             _ => Changes::NONE,
         }
     }
 
     /// What a call does to the path that it makes, if it makes one beside the one that it works on.
-    pub(in crate::waits) fn of_made(syscall: &[u8]) -> Changes {
-        match syscall {
-            b"open" | b"open64" | b"openat" | b"openat64" | b"openat2" | b"link" | b"linkat" => Changes::CREATE,
-            b"rename" | b"renameat" | b"renameat2" => Changes::MOVED_TO,
+    pub(in crate::waits) fn of_made(action: Action) -> Changes {
+        match action {
+            Action::Opens | Action::Links => Changes::CREATE,
+            Action::Renames => Changes::MOVED_TO,
             _ => Changes::NONE,
         }
     }

@@ -2,7 +2,9 @@
 
 use crate::store::events::Shape;
 use crate::store::trace::Trace;
-use crate::waits::wait_kinds::{self, Wait, wait_of};
+use crate::waits::wait_kinds;
+use crate::waits::wait_kinds::is_probe;
+use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Interner, Outcome, Text};
 use rustc_hash::FxHashMap;
 
@@ -55,9 +57,9 @@ pub(super) const PROCESSES: &[u8] = b"/proc/";
 
 /// What a check of this shape found out.
 pub(in crate::waits) fn check_of(texts: &Interner, shape: &Shape) -> Check {
-    let (syscall, op, errno) = (texts.bytes(shape.syscall), texts.bytes(shape.op), texts.bytes(shape.errno));
+    let (op, errno) = (texts.bytes(shape.op), texts.bytes(shape.errno));
     let works = shape.outcome == Outcome::Ok;
-    let check = check_by_name(syscall, op, errno, works);
+    let check = check_of_action(action_of(shape.syscall), op, errno, works);
     match check {
         Check::Found | Check::Opened if is_process(texts.bytes(shape.target)) => Check::Alive,
         Check::Missing if is_process(texts.bytes(shape.target)) => Check::Gone,
@@ -74,38 +76,28 @@ fn is_process(path: &[u8]) -> bool {
     id > 0 && FILES.contains(&&rest[id..])
 }
 
-#[rustfmt::skip]
-fn check_by_name(syscall: &[u8], op: &[u8], errno: &[u8], works: bool) -> Check {
-    match syscall {
-        b"stat" | b"lstat" | b"stat64" | b"lstat64" | b"newfstatat" | b"fstatat" | b"fstatat64" | b"statx" | b"xstat"
-        | b"lxstat" | b"access" | b"faccessat" | b"faccessat2" | b"eaccess" | b"readlink" | b"readlinkat" => {
-            if works { Check::Found } else if is_missing(errno) { Check::Missing } else { Check::No }
+fn check_of_action(action: Action, op: &[u8], errno: &[u8], works: bool) -> Check {
+    let found = |yes: Check, no: Check, is_no: bool| match works {
+        true => yes,
+        false if is_no => no,
+        false => Check::No,
+    };
+    let is_busy = matches!(errno, b"EAGAIN" | b"EWOULDBLOCK");
+    match action {
+        Action::Stats | Action::Accesses | Action::ReadsLink => found(Check::Found, Check::Missing, is_missing(errno)),
+        Action::Opens if errno == b"EEXIST" => Check::Taken,
+        // ENXIO: a fifo without a reader, opened for writing.
+        Action::Opens => found(Check::Opened, Check::Missing, is_missing(errno) || errno == b"ENXIO"),
+        Action::Makes | Action::Links => found(Check::Made, Check::Taken, errno == b"EEXIST"),
+        Action::LocksFile | Action::ControlsFile if is_try(op) => {
+            found(Check::Acquired, Check::Locked, is_busy || errno == b"EACCES")
         }
-        b"open" | b"openat" | b"openat2" | b"open64" | b"openat64" | b"open_nocancel" => match errno {
-            _ if works => Check::Opened,
-            // A fifo without a reader, opened for writing.
-            b"ENXIO" => Check::Missing,
-            b"EEXIST" => Check::Taken,
-            _ if is_missing(errno) => Check::Missing,
-            _ => Check::No,
-        },
-        b"mkdir" | b"mkdirat" | b"link" | b"linkat" | b"symlink" | b"symlinkat" => {
-            if works { Check::Made } else if errno == b"EEXIST" { Check::Taken } else { Check::No }
-        }
-        b"flock" | b"fcntl" | b"fcntl64" if is_try(op) => {
-            if works { Check::Acquired } else if matches!(errno, b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES") { Check::Locked } else { Check::No }
-        }
-        b"connect" => {
-            if works { Check::Connected } else if errno == b"ECONNREFUSED" || is_missing(errno) { Check::Refused } else { Check::No }
-        }
-        b"kill" if matches!(op, b"0" | b"SIG_0" | b"SIG0") => {
-            if works { Check::Alive } else if errno == b"ESRCH" { Check::Gone } else { Check::No }
-        }
-        _ => match wait_of(syscall) {
+        Action::Connects => found(Check::Connected, Check::Refused, errno == b"ECONNREFUSED" || is_missing(errno)),
+        Action::Signals if is_probe(op) => found(Check::Alive, Check::Gone, errno == b"ESRCH"),
+        _ => match action.wait() {
             Some(Wait::Child) if works => Check::Waits,
             Some(Wait::Poll) if works => Check::Polls,
-            Some(Wait::Read) if works => Check::Read,
-            Some(Wait::Read) if matches!(errno, b"EAGAIN" | b"EWOULDBLOCK") => Check::ReadNothing,
+            Some(Wait::Read) => found(Check::Read, Check::ReadNothing, is_busy),
             _ => Check::No,
         },
     }

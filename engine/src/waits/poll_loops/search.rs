@@ -8,6 +8,7 @@ use super::condition::Check;
 use crate::store::paths::{is_same_path, split};
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
+use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 
 /// Calls between two steps of a search.
@@ -34,7 +35,7 @@ pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: u
     let (mut between, mut steps) = (0, 0);
     for &row in behind {
         let known = wakers.shapes.of(trace, row);
-        let tries = known.check == Check::Missing || events.texts.bytes(events.shape(row).syscall).starts_with(b"exec");
+        let tries = known.check == Check::Missing || events.action(row) == Action::Execs;
         let finds = matches!(known.check, Check::Found | Check::Opened) || tries && known.outcome == Outcome::Ok;
         match (finds || tries) && is_elsewhere(events.target(row)) {
             true if finds => return true,

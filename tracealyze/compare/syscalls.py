@@ -1,0 +1,87 @@
+"""What metrics ask of calls: their families, by the engine's table of syscalls, and what they act on."""
+
+from __future__ import annotations
+
+import errno
+import re
+from functools import cache
+from typing import TYPE_CHECKING
+
+from tracealyze._engine import SYSCALLS
+
+if TYPE_CHECKING:
+    from tracealyze.table import Row
+
+
+def _family(name: str) -> frozenset[str]:
+    return frozenset(syscall.name for syscall in SYSCALLS.values() if name in syscall.families)
+
+
+EXECS = _family("execs")
+FORKS = _family("forks")
+OPENS = _family("opens")
+SYNCS = _family("syncs")
+CONTACTS = _family("contacts")
+LOOKUPS = _family("lookups")
+READS = _family("reads")
+WRITES = _family("writes")
+LOCKS = _family("locks")
+QUICK = _family("quick")
+MISSING = frozenset(("ENOENT", "ENOTDIR"))
+
+_SCHEDULED = _family("scheduled")
+_MOVES_IN_PIECES = READS | WRITES
+_NEEDS_A_PEER = _MOVES_IN_PIECES | _family("peers")
+# Errors that say "not now": another schedule, another number of them.
+_NOT_NOW = frozenset(("EAGAIN", "EWOULDBLOCK", "EALREADY"))
+_PEERS = (
+    "pipe:",
+    "socket:",
+    "UNIX",
+    "unix:",
+    "TCP",
+    "UDP",
+    "anon_inode:[eventfd",
+    "anon_inode:[signalfd",
+    "/dev/pts/",
+    "/dev/tty",
+)
+_PEER = re.compile(r"\[?(?P<host>[^/\s]*?)\]?:(?P<port>\d+|N)")
+_ERROR = re.compile(r"ERESTART[A-Z_]*|ENOTCAPABLE|ECAPMODE|ENOIOCTLCMD|ENOTSUP")
+
+
+@cache
+def errors() -> frozenset[str]:
+    """Names of errors that this system knows."""
+    return frozenset(errno.errorcode.values())
+
+
+def is_error(name: str) -> bool:
+    """Whether there is an error of this name somewhere."""
+    return name in errors() or bool(_ERROR.fullmatch(name))
+
+
+def depends_on_schedule(row: Row) -> bool:
+    """Whether the number of these calls differs from run to run though the work is the same."""
+    if row["syscall"] in _SCHEDULED or row["outcome"] not in ("ok", "failed", "noreturn") or row["errno"] == "EINTR":
+        return True
+    if row["errno"] in _NOT_NOW:
+        return row["syscall"] in _NEEDS_A_PEER
+    if row["syscall"] not in _MOVES_IN_PIECES:
+        return False
+    target = target_of(row["syscall"], row["shape"])
+    return target.startswith(_PEERS) or host_of(target) is not None
+
+
+def target_of(syscall: str, shape: str) -> str:
+    """What stands in the brackets of a shape: `read(pipe:[N])`."""
+    return shape[len(syscall) + 1 :].rpartition(")")[0]
+
+
+def host_of(target: str | None) -> str | None:
+    """`10.0.0.7` of `10.0.0.7:443` or `TCP:[10.0.0.1:N->10.0.0.7:443]`; None for what is no host."""
+    if not target or target.startswith("/"):
+        return None
+    text = target.rpartition("->")[2].rstrip("]") if "->" in target else target
+    match = _PEER.fullmatch(text)
+    return match["host"] or None if match else None
