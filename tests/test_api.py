@@ -1,4 +1,4 @@
-"""The Python API: lazy tables that every Arrow consumer takes."""
+"""The Python API: lazy tables that every Arrow consumer accepts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def trace() -> tracealyze.Trace:
 
 
 @pytest.mark.parametrize("name", ["events", "tasks", "processes", "partition", "critical_path", "loops", "gaps"])
-def test_a_table_is_the_same_in_every_form(name: str, trace: tracealyze.Trace) -> None:
+def test_table_is_the_same_in_every_form(name: str, trace: tracealyze.Trace) -> None:
     table = getattr(trace, name)
     arrow = pyarrow.table(table)
     frame = table.to_pandas()
@@ -34,26 +34,26 @@ def test_missing_integers_stay_integers(trace: tracealyze.Trace) -> None:
     assert str(trace.events.to_pandas().dur_ns.dtype) == "Int64"
 
 
-def test_a_table_shows_itself(trace: tracealyze.Trace) -> None:
+def test_table_has_an_html_form(trace: tracealyze.Trace) -> None:
     assert "<th>dur_ns</th>" in trace.events._repr_html_()
     assert "2279 rows" in repr(trace.events)
 
 
-def test_a_misspelt_key_or_column_is_told_with_the_right_one(trace: tracealyze.Trace) -> None:
+def test_misspelt_key_error_suggests_the_right_one(trace: tracealyze.Trace) -> None:
     with pytest.raises(tracealyze.WrongUsage, match='Did you mean "syscall"'):
         trace.calls(by=["sycall"])
     with pytest.raises(tracealyze.WrongUsage, match='Did you mean "pid"'):
         trace.processes.column("pod")
 
 
-def test_a_selection_counts_only_what_was_chosen(trace: tracealyze.Trace) -> None:
+def test_selection_counts_only_selected_events(trace: tracealyze.Trace) -> None:
     chosen = trace.select(pids=[12200])
     assert set(chosen.events.to_pandas().pid) == {12200}
     assert chosen.totals["processes"] == 1
     assert trace.totals["processes"] == 5
 
 
-def test_one_name_is_one_and_not_its_letters(trace: tracealyze.Trace) -> None:
+def test_select_takes_a_single_name(trace: tracealyze.Trace) -> None:
     assert trace.select(programs="quota").totals == trace.select(programs=["quota"]).totals
     assert trace.select(syscalls="ioctl", pids=12200).totals["calls"] == 893
     with pytest.raises(tracealyze.WrongUsage, match='Did you mean "syscall"'):
@@ -61,29 +61,29 @@ def test_one_name_is_one_and_not_its_letters(trace: tracealyze.Trace) -> None:
 
 
 @pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
-def test_totals_are_those_of_the_events(capture: Path) -> None:
+def test_totals_equal_those_of_the_events(capture: Path) -> None:
     trace = tracealyze.read(capture)
     events = list(trace.events_of(["kind", "outcome"]))
     counted = Counter((row["kind"], row["outcome"]) for row in events)
     kinds = Counter(row["kind"] for row in events)
-    told = {name: trace.totals[name] for name in ("calls", "failed", "interrupted", "open", "signals")}
+    totals = {name: trace.totals[name] for name in ("calls", "failed", "interrupted", "open", "signals")}
     ends = {name: counted["call", name] for name in ("failed", "interrupted", "open")}
-    assert told == {"calls": kinds["call"], **ends, "signals": kinds["signal"]}
+    assert totals == {"calls": kinds["call"], **ends, "signals": kinds["signal"]}
 
 
-def test_calls_without_quantiles_are_else_the_same(trace: tracealyze.Trace) -> None:
+def test_calls_without_quantiles_are_otherwise_equal(trace: tracealyze.Trace) -> None:
     keys = ["syscall", "target"]
     quantiles = {"p50_ns", "p90_ns", "p99_ns"}
     without = [{key: row[key] for key in row if key not in quantiles} for row in trace.calls(keys)]
     assert [dict(row) for row in trace.calls(keys, quantiles=False)] == without
 
 
-def test_reading_is_silent(capfd: pytest.CaptureFixture[str]) -> None:
+def test_read_prints_nothing(capfd: pytest.CaptureFixture[str]) -> None:
     assert tracealyze.read([SSH]).summary().document()
     assert tuple(capfd.readouterr()) == ("", "")
 
 
-def test_arguments_are_read_when_asked_for_and_accounting_is_a_table_too() -> None:
+def test_events_have_arguments_and_accounting_on_request() -> None:
     trace = tracealyze.read(SSH)
     assert "args" not in trace.events.columns
     [first] = [
@@ -95,18 +95,18 @@ def test_arguments_are_read_when_asked_for_and_accounting_is_a_table_too() -> No
     assert trace.accounting.to_pandas().lines.sum() == sum(trace.accounting.values())
 
 
-def test_a_path_of_bytes_is_one_path() -> None:
-    """It was taken for a list of numbers."""
+def test_read_takes_a_path_in_bytes() -> None:
+    """It was wrongly treated as a list of numbers."""
     assert tracealyze.read(os.fsencode(SSH)).accounting == tracealyze.read(SSH).accounting
 
 
-def test_no_table_has_fewer_than_no_rows() -> None:
+def test_head_of_a_negative_number_is_empty() -> None:
     with pytest.raises(tracealyze.TracealyzeError, match="-3 rows"):
         tracealyze.read(SSH).tasks.head(-3)
 
 
-def test_calls_are_told_apart_by_all_keys_that_are_asked_for(trace: tracealyze.Trace) -> None:
-    """It was believed that nobody asks for more than six: the others were left out without a word."""
+def test_calls_are_grouped_by_all_requested_keys(trace: tracealyze.Trace) -> None:
+    """Keys after the sixth were silently ignored."""
     keys = ["program", "pid", "tid", "task", "syscall", "op", "shape", "target", "errno", "outcome"]
     table = trace.calls(by=[*keys, "pid"])
     assert list(table.columns)[: len(keys)] == keys

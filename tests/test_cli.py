@@ -1,4 +1,4 @@
-"""The command line: exit codes, messages, where a capture comes from, and what never reaches a terminal."""
+"""The command line: exit codes, messages, sources of captures, and text that must not reach a terminal."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ SLEEPER = """\
 """
 
 
-def test_help_shows_brackets_as_they_are(run: Run) -> None:
+def test_help_shows_brackets(run: Run) -> None:
     assert "[tool.tracealyze.check]" in run("check", "--help").stdout
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "says"),
+    ("arguments", "code", "expected"),
     [
         (["summarize", "nowhere.truss"], 3, "nowhere.truss: no such file."),
         (["summarize", "samples/ssh-login/ssh-login.trus"], 3, 'Did you mean "ssh-login.truss"?'),
@@ -77,32 +77,34 @@ def test_help_shows_brackets_as_they_are(run: Run) -> None:
         ),
     ],
 )
-def test_errors_are_one_sentence_with_the_right_exit_code(arguments: list[str], code: int, says: str, run: Run) -> None:
+def test_errors_are_one_sentence_with_the_right_exit_code(
+    arguments: list[str], code: int, expected: str, run: Run
+) -> None:
     done = run(*arguments)
     assert (done.returncode, done.stdout) == (code, "")
-    assert says in done.stderr
+    assert expected in done.stderr
     assert done.stderr.startswith("tracealyze: ")
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_a_format_that_is_forced_upon_another_one_is_doubted(run: Run, strace: Callable[[str], Path]) -> None:
-    told = " ".join(run("summarize", strace(SLEEPER), "--input-format", "ltrace").stdout.split())
+def test_forced_input_format_without_calls_is_questioned(run: Run, strace: Callable[[str], Path]) -> None:
+    text = " ".join(run("summarize", strace(SLEEPER), "--input-format", "ltrace").stdout.split())
     assert (
-        "No line is a system call. Is the format really ltrace (--input-format)? If so, capture with ltrace -S." in told
+        "No line is a system call. Is the format really ltrace (--input-format)? If so, capture with ltrace -S." in text
     )
 
 
-def test_without_a_command_help_is_shown_and_what_lacks_is_named(run: Run) -> None:
+def test_no_command_shows_help_and_names_what_is_missing(run: Run) -> None:
     done = run()
     assert (done.returncode, done.stderr) == (2, "tracealyze: no command. See tracealyze --help.\n")
     assert "summarize" in done.stdout
 
 
-def test_paragraphs_of_help_are_broken_where_the_terminal_ends_only(run: Run) -> None:
+def test_help_paragraphs_wrap_at_the_terminal_width(run: Run) -> None:
     assert "because its parent was blocked on other" in run("tree", "--help").stdout
 
 
-def test_of_several_captures_those_outside_of_a_stretch_are_noted(run: Run) -> None:
+def test_from_and_to_note_captures_outside_the_range(run: Run) -> None:
     done = run("summarize", SSH, SAMPLES / "kernel-shutdown" / "shutdown.log", "--from", "3")
     assert done.returncode == 0
     assert "shutdown.log: no events in --from 3" in done.stderr
@@ -110,7 +112,7 @@ def test_of_several_captures_those_outside_of_a_stretch_are_noted(run: Run) -> N
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
 @pytest.mark.parametrize("command", ["summarize", "top-syscalls", "tree", "events"])
-def test_each_command_has_each_form(command: str, form: str, run: Run) -> None:
+def test_commands_have_every_form(command: str, form: str, run: Run) -> None:
     done = run(command, SSH, "--top", "5", "--format", form)
     assert done.returncode == 0, done.stderr
     if form == "json":
@@ -122,14 +124,14 @@ def test_each_command_has_each_form(command: str, form: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", ["summarize", "tree", "events", "loops"])
-def test_two_forms_at_once_are_a_slip(command: str, run: Run) -> None:
+def test_two_forms_at_once_are_an_error(command: str, run: Run) -> None:
     done = run(command, SSH, "--json", "--format", "csv")
     assert (done.returncode, done.stdout) == (2, "")
     assert "--json and --format csv" in done.stderr
     assert json.loads(run(command, SSH, "--json", "--format", "json").stdout)
 
 
-def test_a_table_of_the_tracer_shows_times_as_fine_as_it_has_them(run: Run, strace: Callable[[str], Path]) -> None:
+def test_tracer_table_shows_times_at_its_resolution(run: Run, strace: Callable[[str], Path]) -> None:
     rule = "------ ----------- ----------- --------- --------- ----------------"
     head = "% time     seconds  usecs/call     calls    errors syscall"
     rows = "100.00    0.085212         852       100         3 read"
@@ -139,20 +141,20 @@ def test_a_table_of_the_tracer_shows_times_as_fine_as_it_has_them(run: Run, stra
     assert row.split() == ["read", "100", "3", "85.212", "852.120"]
 
 
-def test_the_report_names_the_cause_of_the_slow_login(run: Run) -> None:
+def test_report_names_the_cause_of_the_slow_login(run: Run) -> None:
     shown = run("summarize", SSH).stdout
     for words in ("pid 12200", "/usr/sbin/quota", "ZFS_IOC_OBJSET_STATS", "297 calls", "9.74 s", "85%", "11.42 s"):
         assert words in shown
 
 
-def test_without_a_capture_the_last_one_is_taken_and_named(run: Run) -> None:
+def test_last_capture_is_the_default_and_is_named(run: Run) -> None:
     run("summarize", SSH)
     done = run("top-syscalls", "--pid", "12200")
     assert "ZFS_IOC_OBJSET_STATS" in done.stdout
     assert f"Capture: {SSH} (last one used)" in done.stderr
 
 
-def test_a_pipe_comes_before_the_last_capture_and_is_not_remembered(run: Run) -> None:
+def test_stdin_precedes_the_last_capture_and_is_not_remembered(run: Run) -> None:
     run("summarize", SSH)
     piped = run("top-syscalls", stdin=SLEEPER)
     assert "clock_nanosleep" in piped.stdout
@@ -160,8 +162,8 @@ def test_a_pipe_comes_before_the_last_capture_and_is_not_remembered(run: Run) ->
     assert str(SSH) in run("tree").stderr
 
 
-def test_a_named_pipe_is_read_once_and_not_remembered(run: Run, strace: Callable[[str], Path], tmp_path: Path) -> None:
-    """The next command waited for ever for somebody to write into it."""
+def test_named_pipe_is_read_once_and_not_remembered(run: Run, strace: Callable[[str], Path], tmp_path: Path) -> None:
+    """The next command waited forever for a writer."""
     run("summarize", SSH)
     os.mkfifo(tmp_path / "fifo")
     with subprocess.Popen(["cp", str(strace(SLEEPER)), str(tmp_path / "fifo")]):
@@ -170,8 +172,8 @@ def test_a_named_pipe_is_read_once_and_not_remembered(run: Run, strace: Callable
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["baseline"], ["rules"]])
-def test_a_reader_of_help_may_go_away(arguments: list[str]) -> None:
-    """It was believed that only data is read in part: help ended with 1, a failed gate."""
+def test_help_survives_a_closed_pipe(arguments: list[str]) -> None:
+    """Help exited with 1, the code of a failed gate, when its reader closed the pipe."""
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "wb") as pipe:
@@ -185,7 +187,7 @@ def test_a_reader_of_help_may_go_away(arguments: list[str]) -> None:
     [(["summarize", "nowhere"], 3), (["sumarize"], 2), (["check", "--demo"], 1), (["summarize", str(SSH)], 0)],
 )
 def test_full_standard_error_keeps_the_exit_code(arguments: list[str], code: int) -> None:
-    """It was believed that standard error takes everything: a capture that is not there was a failed gate."""
+    """A missing capture exited like a failed gate when stderr could not be written."""
     with open("/dev/full", "wb") as full:
         assert _exit_code(arguments, stdout=subprocess.DEVNULL, stderr=full) == code
 
@@ -205,7 +207,7 @@ def _exit_code(arguments: list[str], **streams: Any) -> int:
     return subprocess.run([sys.executable, "-m", "tracealyze", *arguments], env=buffered, **streams).returncode
 
 
-def test_a_file_on_standard_input_is_read(strace: Callable[[str], Path]) -> None:
+def test_stdin_may_be_a_file(strace: Callable[[str], Path]) -> None:
     with strace(SLEEPER).open() as stdin:
         done = subprocess.run(
             [sys.executable, "-m", "tracealyze", "top-syscalls"], stdin=stdin, capture_output=True, check=True
@@ -213,7 +215,7 @@ def test_a_file_on_standard_input_is_read(strace: Callable[[str], Path]) -> None
     assert b"clock_nanosleep" in done.stdout
 
 
-def test_control_characters_of_a_trace_do_not_reach_the_terminal(run: Run, strace: Callable[[str], Path]) -> None:
+def test_control_characters_do_not_reach_the_terminal(run: Run, strace: Callable[[str], Path]) -> None:
     hostile = SLEEPER.replace("/bin/sleep", "/bin/\x1b[2J\x9b31m\x07\u202esl")
     for command in ("summarize", "top-syscalls", "tree", "events"):
         for form in ("table", "json", "csv", "markdown"):
@@ -234,43 +236,41 @@ def test_control_characters_of_a_trace_do_not_reach_the_terminal(run: Run, strac
         (r"a\"b,c\nd", r'a"b,c\nd'),
     ],
 )
-def test_a_spreadsheet_takes_no_text_of_a_trace_for_a_formula(
-    path: str, cell: str, run: Run, strace: Callable[[str], Path]
-) -> None:
+def test_csv_has_no_formula_from_a_trace(path: str, cell: str, run: Run, strace: Callable[[str], Path]) -> None:
     file = strace(SLEEPER + f'100 1700000010.503 openat(AT_FDCWD, "{path}", O_RDONLY) = 3 <0.0001>\n')
     shown = run("events", file, "--syscall", "openat", "--format", "csv").stdout
     assert [row["target"] for row in csv.DictReader(io.StringIO(shown))] == [cell]
 
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="names of files are UTF-8 there")
-def test_a_capture_whose_name_is_no_text_is_told_how_to_be_read(run: Run, tmp_path: Path) -> None:
+def test_file_name_that_is_not_text_has_a_hint(run: Run, tmp_path: Path) -> None:
     (tmp_path / os.fsdecode(b"\xff.strace")).write_text(SLEEPER, encoding="utf-8")
     done = run("summarize", tmp_path)
     assert done.returncode == 3
     assert "the file name is not UTF-8. Rename the file" in done.stderr
 
 
-def test_an_encoding_without_the_signs_gets_plain_ones(run: Run) -> None:
+def test_ascii_output_has_plain_signs(run: Run) -> None:
     done = run("summarize", SSH, PYTHONUTF8="0", PYTHONIOENCODING="ascii")
     assert done.returncode == 0
     assert "####" in done.stdout
     assert done.stdout.isascii()
-    # Sentences of ours have them too.
-    told = run("check", "--metrics", PYTHONUTF8="0", PYTHONIOENCODING="ascii").stdout
-    told += run("check", "--baseline", "none.json", SSH, PYTHONUTF8="0", PYTHONIOENCODING="ascii").stdout
-    assert "CAPTURE..." in told
-    assert "\\u2026" not in told + done.stdout
+    # Messages of the program have such signs too.
+    shown = run("check", "--metrics", PYTHONUTF8="0", PYTHONIOENCODING="ascii").stdout
+    shown += run("check", "--baseline", "none.json", SSH, PYTHONUTF8="0", PYTHONIOENCODING="ascii").stdout
+    assert "CAPTURE..." in shown
+    assert "\\u2026" not in shown + done.stdout
 
 
 @pytest.mark.parametrize("columns", [40, 80, 160])
-def test_the_report_keeps_to_the_width(columns: int, run: Run) -> None:
+def test_report_fits_the_width(columns: int, run: Run) -> None:
     lines = run("summarize", SSH, COLUMNS=str(columns)).stdout.splitlines()
     tables = [line for line in lines if "█" in line]
     assert tables
     assert max(map(len, tables)) <= columns
 
 
-def test_nobody_reading_is_no_error() -> None:
+def test_closed_pipe_is_not_an_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(
@@ -280,7 +280,7 @@ def test_nobody_reading_is_no_error() -> None:
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-def test_a_closed_standard_output_is_no_crash() -> None:
+def test_closed_stdout_does_not_crash() -> None:
     command = f"exec {sys.executable} -m tracealyze summarize {SSH} >&-"
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
@@ -296,7 +296,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_input() -> None:
     assert process.stdin is not None
     process.stdin.write(SLEEPER.encode() * 2000)
     process.stdin.flush()
-    # A pipe holds less than was written, so the reader is at work by now.
+    # A pipe holds less than was written, so the reader has started by now.
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate()
     # A shell reports a process that SIGINT ended as 130.
@@ -304,7 +304,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_input() -> None:
     assert errors == b""
 
 
-def test_strict_fails_when_a_line_is_lost_and_only_then(run: Run, strace: Callable[[str], Path]) -> None:
+def test_strict_fails_only_if_a_line_is_lost(run: Run, strace: Callable[[str], Path]) -> None:
     assert run("summarize", "--strict", strace(SLEEPER)).returncode == 0
     broken = SLEEPER.replace("100 1700000010.502000 exit_group(0) = ?\n", "100 1700000010.502000 re\n")
     done = run("summarize", strace(broken), "--json")
@@ -315,7 +315,7 @@ def test_strict_fails_when_a_line_is_lost_and_only_then(run: Run, strace: Callab
     assert "1 line could not be used" in done.stderr
 
 
-def test_events_that_the_tracer_lost_are_told_by_their_number(run: Run, tmp_path: Path) -> None:
+def test_lost_events_are_counted(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "perf.txt"
     call = "     0.164 ( 0.002 ms): ls/4568 getpid() = 4568\n"
     file.write_text(f"{call}LOST 12 events!\n{call}LOST 1200 events!\n")
@@ -326,7 +326,7 @@ def test_events_that_the_tracer_lost_are_told_by_their_number(run: Run, tmp_path
     )
 
 
-def test_runs_that_a_tracer_appended_give_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
+def test_appended_runs_have_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     file = strace(SLEEPER + SLEEPER.replace("100 17000000", "200 18000000"))
     shown = run("summarize", file)
     assert shown.returncode == 0
@@ -339,7 +339,7 @@ def test_runs_that_a_tracer_appended_give_one_report_each(run: Run, strace: Call
     assert run("summarize", file, "--pid", "200").stdout.count("Where the time went") == 1
 
 
-def test_several_captures_give_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
+def test_several_captures_have_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     small = strace(SLEEPER)
     shown = run("summarize", SSH, small).stdout
     assert shown.count("Where the time went") == 2
@@ -348,7 +348,7 @@ def test_several_captures_give_one_report_each(run: Run, strace: Callable[[str],
     assert sum(row["exclusive_ns"] for row in document["partition"]) == document["window"]["wall_ns"]
 
 
-def test_per_task_files_are_one_capture_however_they_are_named(run: Run, tmp_path: Path) -> None:
+def test_files_per_task_are_one_capture(run: Run, tmp_path: Path) -> None:
     lines = [line.removeprefix("100 ") for line in SLEEPER.splitlines(keepends=True)]
     (tmp_path / "out.100").write_text("".join(lines))
     (tmp_path / "out.101").write_text("".join(lines))
@@ -358,18 +358,18 @@ def test_per_task_files_are_one_capture_however_they_are_named(run: Run, tmp_pat
         assert document["totals"]["processes"] == 2
 
 
-def test_the_version_is_the_engines(run: Run) -> None:
+def test_version_is_that_of_the_engine(run: Run) -> None:
     assert run("--version").stdout == f"tracealyze {_engine.__version__}\n"
 
 
-def test_help_shows_every_command(run: Run) -> None:
+def test_help_lists_every_command(run: Run) -> None:
     shown = run("--help").stdout
     for command in ("summarize", "top-syscalls", "tree", "events"):
         assert command in shown
         assert run(command, "--help").returncode == 0
 
 
-def test_a_program_can_read_what_the_command_line_reads() -> None:
+def test_python_reads_what_the_command_line_reads() -> None:
     trace = tracealyze.read(SSH)
     assert trace.window.root_pid == 12186
     assert trace.calls(by=["pid", "syscall", "op"]).to_pandas().query("op == 'ZFS_IOC_OBJSET_STATS'").calls.sum() == 297
@@ -377,7 +377,7 @@ def test_a_program_can_read_what_the_command_line_reads() -> None:
     assert ROOT in SSH.parents
 
 
-def test_proof_from_one_file_of_several_is_quoted_from_that_file(run: Run, tmp_path: Path) -> None:
+def test_evidence_is_quoted_from_its_own_file(run: Run, tmp_path: Path) -> None:
     begin = '1700000010.000000 execve("/bin/sh", ["sh"], 0x7ffd /* 1 var */) = 0 <0.001000>\n'
     fork = "1700000010.002000 vfork() = 101 <0.001000>\n"
     wait = "1700000010.004000 wait4(101, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 101 <2.000000>\n"
@@ -389,17 +389,17 @@ def test_proof_from_one_file_of_several_is_quoted_from_that_file(run: Run, tmp_p
     assert "log.101 line 1: 1700000010.005000 clock_nanosleep(" in shown
 
 
-def test_the_silences_of_a_log_are_not_told_as_gaps_between_calls(run: Run, tmp_path: Path) -> None:
+def test_silences_of_a_log_are_not_gaps_between_calls(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "boot.log"
     stamps = [0.0, 2.0, 2.7, 4.7, 5.1, 7.1, 7.9, 9.9, 10.2, 12.2, 12.7, 14.7]
     file.write_text("".join(f"[{at:12.6f}] step{at}: ready\n" for at in stamps), encoding="utf-8")
-    told = " ".join(run("summarize", file).stdout.split())
-    assert "round-gap (TLZ011) no message for 2.00 s, 6 times" in told
-    assert "no call" not in told
-    assert "filter" not in told.partition("Findings")[2]
+    shown = " ".join(run("summarize", file).stdout.split())
+    assert "round-gap (TLZ011) no message for 2.00 s, 6 times" in shown
+    assert "no call" not in shown
+    assert "filter" not in shown.partition("Findings")[2]
 
 
-def test_a_coarse_clock_accuses_nobody_who_was_there_when_it_ticked(run: Run, tmp_path: Path) -> None:
+def test_coarse_clock_does_not_blame_the_process_at_a_tick(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "whole.strace"
     calls = ["getpid() = 100", "rt_sigaction(SIGHUP, NULL, {sa_handler=SIG_DFL}, 8) = 0"]
     lines = ['100 10:00:00 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0']
@@ -414,13 +414,13 @@ def test_a_coarse_clock_accuses_nobody_who_was_there_when_it_ticked(run: Run, tm
     assert [each["syscall"] for each in found if each["severity"] == "error"] == ["fsync"]
 
 
-def test_stretches_of_the_path_that_are_not_shown_are_told_from_those_that_are_too_short(run: Run) -> None:
-    told = run("critical-path", SSH, "--min", "0s", "--top", "3").stderr
-    assert "the last" in told and "--top shows more" in told and "shorter" not in told
+def test_hidden_path_segments_differ_from_short_ones(run: Run) -> None:
+    shown = run("critical-path", SSH, "--min", "0s", "--top", "3").stderr
+    assert "the last" in shown and "--top shows more" in shown and "shorter" not in shown
     assert "shorter" in run("critical-path", SSH).stderr
 
 
-def test_the_path_names_the_thread_where_processes_have_several(run: Run, tmp_path: Path) -> None:
+def test_path_names_threads_if_processes_have_several(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "threads.strace"
     lines = [
         '1 1700000010.000000 execve("/bin/x", ["x"], 0x7ffd /* 1 var */) = 0 <0.001000>',
@@ -439,8 +439,8 @@ def test_the_path_names_the_thread_where_processes_have_several(run: Run, tmp_pa
     assert next(row for row in rows if "clock_nanosleep" in row).split()[2:4] == ["1", "2"]
 
 
-def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_word(tmp_path: Path) -> None:
-    """Loading takes a while on a busy machine, and what asked for it is not at fault."""
+def test_ctrl_c_during_start_up_ends_silently(tmp_path: Path) -> None:
+    """Loading takes a while on a busy machine; a traceback would blame whatever import was running."""
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt\n", encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "tracealyze", "--version"],
@@ -451,6 +451,6 @@ def test_ctrl_c_while_the_command_is_loaded_ends_it_without_a_word(tmp_path: Pat
     assert (done.returncode, done.stderr) == (130, b"")
 
 
-def test_that_there_is_no_such_call_may_be_the_answer(run: Run) -> None:
+def test_no_matching_call_is_a_valid_answer(run: Run) -> None:
     done = run("events", SSH, "--syscall", "fsync")
     assert (done.returncode, done.stderr) == (0, "No event is a call of fsync.\n")

@@ -1,4 +1,4 @@
-"""The expression language: what is understood, what is a mistake and where, and that both sides evaluate it alike."""
+"""The expression language: its syntax, errors and their positions, and equal results in the engine and in Python."""
 
 from __future__ import annotations
 
@@ -58,11 +58,11 @@ TABLES = sorted({table for table, *_ in SCHEMA})
         ("(pid + 1) * 2 == 4", ("==", ("*", ("+", ("column", "pid"), 1), 2), 4)),
     ],
 )
-def test_an_expression_becomes_a_form(text: str, form: object) -> None:
+def test_expression_parses_to_its_form(text: str, form: object) -> None:
     assert parse(text, "events").for_engine() == form
 
 
-def test_a_yes_or_no_column_is_a_condition_by_itself() -> None:
+def test_boolean_column_is_a_condition() -> None:
     text = "is_thread and superseded == false"
     assert parse(text, "tasks").for_engine() == (
         "and",
@@ -71,7 +71,7 @@ def test_a_yes_or_no_column_is_a_condition_by_itself() -> None:
     )
 
 
-def test_trees_do_not_depend_on_blanks_and_tell_their_columns() -> None:
+def test_tree_ignores_blanks_and_lists_its_columns() -> None:
     tight, loose = parse("pid==1 and dur_ns>=10ms", "events"), parse(" pid  ==  1\n and dur_ns >= 10 ms ", "events")
     assert tight.root == loose.root
     assert loose.columns == {"pid", "dur_ns"}
@@ -79,7 +79,7 @@ def test_trees_do_not_depend_on_blanks_and_tell_their_columns() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "at", "says"),
+    ("text", "at", "expected"),
     [
         ("duraton > 1ms", 0, 'no column "duraton" in table events. Did you mean "dur_ns"?'),
         ("pid == 1 and duration > 1ms", 13, 'Did you mean "dur_ns"?'),
@@ -119,15 +119,15 @@ def test_trees_do_not_depend_on_blanks_and_tell_their_columns() -> None:
         ("pid == 1 or " * 400 + "pid == 2", 4000, "the limit is 4,000"),
     ],
 )
-def test_a_mistake_says_what_is_wrong_and_where(text: str, at: int | None, says: str) -> None:
+def test_error_has_a_reason_and_a_position(text: str, at: int | None, expected: str) -> None:
     with pytest.raises(WrongExpression) as caught:
         parse(text, "events", origin="--where")
-    assert says in caught.value.message
+    assert expected in caught.value.message
     assert caught.value.message.startswith("--where, column ")
     assert at is None or caught.value.at == at
 
 
-def test_the_caret_stands_below_the_place_whatever_the_text_holds() -> None:
+def test_caret_is_below_the_error_in_any_text() -> None:
     with pytest.raises(WrongExpression) as caught:
         parse('syscall == "\x1b[2J" and\n  target ~ "\u202ex" and duraton > 1ms', "events")
     _, line, caret = caught.value.lines
@@ -139,7 +139,7 @@ def test_the_caret_stands_below_the_place_whatever_the_text_holds() -> None:
     assert "\u202e" not in line
 
 
-def test_sums_are_of_groups_and_of_numbers() -> None:
+def test_sum_needs_a_group_and_a_number() -> None:
     keep = parse("sum(exclusive_ns) >= 100ms and count() >= 2 and p99(share) < 5%", "loops", grouped=True)
     rows: list[dict[str, Any]] = [
         {"exclusive_ns": 70_000_000, "share": 0.04, "program": "a"},
@@ -151,22 +151,22 @@ def test_sums_are_of_groups_and_of_numbers() -> None:
     values = {name: evaluate_group((name, "exclusive_ns"), rows) for name in ("min", "max", "mean", "p50", "p90")}
     assert values == {"min": 40e6, "max": 70e6, "mean": 55e6, "p50": 40e6, "p90": 70e6}
     assert evaluate_group(("max", "share"), [{"share": None}]) is None
-    for text, says in [
+    for text, expected in [
         ("exclusive_ns > 1s", "write sum(exclusive_ns)"),
         ("sum(program) > 1", "program is a string"),
         ("max() > 1", "max() of which column?"),
     ]:
-        with pytest.raises(WrongUsage, match=says.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
+        with pytest.raises(WrongUsage, match=expected.replace("(", r"\(").replace(")", r"\)").replace("?", r"\?")):
             parse(text, "loops", grouped=True)
 
 
-def test_the_kind_that_is_asked_for_must_come() -> None:
+def test_parse_checks_the_requested_kind() -> None:
     assert parse("total_ns - exclusive_ns", "loops", kind="number").kind == "number"
     with pytest.raises(WrongUsage, match="a condition is required here, but this is a time"):
         parse("total_ns", "loops", kind="condition")
 
 
-def test_an_unknown_table_is_a_mistake() -> None:
+def test_unknown_table_is_an_error() -> None:
     with pytest.raises(WrongUsage, match=r'no table "loop" .* Did you mean "loops"'):
         parse("pid == 1", "loop")
 
@@ -183,14 +183,14 @@ def test_an_unknown_table_is_a_mistake() -> None:
         ("bytes_read <= 4MiB", ("bytes_read", (), "<=", 4 * 1024 * 1024, "bytes")),
     ],
 )
-def test_a_budget_is_a_metric_and_its_limit(text: str, budget: tuple[Any, ...]) -> None:
+def test_budget_is_a_metric_and_its_limit(text: str, budget: tuple[Any, ...]) -> None:
     assert parse_budget(text) == Budget(text, *budget)
 
 
 @pytest.mark.parametrize(
     ("text", "at"), [("calls", 5), ("calls[", 6), ("calls[] < 1", 6), ("calls =< 3", 6), ("calls < x", 8), ("<= 3", 0)]
 )
-def test_a_mistake_in_a_budget_is_shown(text: str, at: int) -> None:
+def test_budget_error_has_a_position(text: str, at: int) -> None:
     with pytest.raises(WrongExpression) as caught:
         parse_budget(text, "--budget")
     assert caught.value.at == at
@@ -209,7 +209,7 @@ _TEXTS = st.one_of(st.text(max_size=40), st.lists(_WORDS, max_size=20).map(" ".j
 
 @settings(deadline=None)
 @given(text=_TEXTS, table=st.sampled_from(TABLES), grouped=st.booleans())
-def test_any_text_is_an_expression_or_a_mistake_inside_it(text: str, table: str, grouped: bool) -> None:
+def test_any_text_parses_or_has_an_error_position(text: str, table: str, grouped: bool) -> None:
     try:
         expression = parse(text, table, grouped=grouped)
     except WrongExpression as mistake:
@@ -222,7 +222,7 @@ def test_any_text_is_an_expression_or_a_mistake_inside_it(text: str, table: str,
 
 @settings(deadline=None)
 @given(text=_TEXTS)
-def test_any_text_is_a_budget_or_a_mistake_inside_it(text: str) -> None:
+def test_any_budget_text_parses_or_has_an_error_position(text: str) -> None:
     try:
         assert parse_budget(text).metric
     except WrongExpression as mistake:
@@ -235,7 +235,7 @@ def tables() -> dict[str, Table]:
     return {"loops": trace.loops, "tasks": trace.tasks, "gaps": trace.gaps, "partition": trace.partition}
 
 
-# Conditions of every kind, on columns that are there, missing in some rows, and lists.
+# Conditions of every kind, on complete columns, columns with missing values, and lists.
 _NUMBERS = st.sampled_from(["tid", "pid", "capture", "first_line", "exit_code", "creator", "calls", "failed"])
 _TIMES = st.sampled_from(["birth_ns", "death_ns", "in_call_ns", "gap_ns", "exclusive_ns"])
 _NAMES = st.sampled_from(["program", "argv", "created_by", "exit_signal"])
@@ -272,7 +272,7 @@ _CONDITIONS = st.recursive(
 
 @settings(deadline=None)
 @given(text=_CONDITIONS)
-def test_the_engine_and_python_agree_on_every_row(text: str, tables: dict[str, Table]) -> None:
+def test_engine_and_python_agree_on_every_row(text: str, tables: dict[str, Table]) -> None:
     expression = parse(text, "tasks")
     table = tables["tasks"]
     expected = [number for number, row in enumerate(table) if evaluate(expression, row)]
@@ -289,7 +289,7 @@ def test_the_engine_and_python_agree_on_every_row(text: str, tables: dict[str, T
         ("partition", "class in ('disk', 'other') and share >= 0.1%"),
     ],
 )
-def test_tables_are_filtered_alike(table: str, text: str, tables: dict[str, Table]) -> None:
+def test_engine_and_python_filter_tables_alike(table: str, text: str, tables: dict[str, Table]) -> None:
     expression = parse(text, table)
     expected = [number for number, row in enumerate(tables[table]) if evaluate(expression, row)]
     assert tables[table]._source.where(expression.for_engine()) == expected
@@ -298,24 +298,24 @@ def test_tables_are_filtered_alike(table: str, text: str, tables: dict[str, Tabl
 @pytest.mark.parametrize(
     "form", [(), ("and", 3), ("==", 1), ("column", 5), ("nothing", 1, 2), [[]], None, ("~", ("column", "target"), "(")]
 )
-def test_a_form_that_nobody_parsed_is_an_error(form: object, tables: dict[str, Table]) -> None:
+def test_unparsed_form_is_an_error(form: object, tables: dict[str, Table]) -> None:
     with pytest.raises((_engine.UsageError, TypeError)):
         tables["loops"]._source.where(form)
 
 
-def test_a_form_without_an_end_is_an_error(tables: dict[str, Table]) -> None:
+def test_endless_form_is_an_error(tables: dict[str, Table]) -> None:
     form: list[Any] = ["not"]
     form.append(form)
     with pytest.raises(_engine.UsageError):
         tables["loops"]._source.where(form)
 
 
-def test_a_pattern_of_the_engine_is_found_anywhere() -> None:
+def test_engine_pattern_matches_anywhere() -> None:
     assert _engine.Pattern("b+$").found_in("abb")
     assert not _engine.Pattern("^b").found_in("abb")
 
 
-def test_reading_a_row_does_not_need_the_grammar(tmp_path: Path) -> None:
+def test_evaluation_does_not_load_the_grammar(tmp_path: Path) -> None:
     import subprocess
     import sys
 
@@ -328,8 +328,8 @@ def test_reading_a_row_does_not_need_the_grammar(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pad", [0, 20, 60, 200])
-def test_the_caret_stands_below_the_place_and_what_is_cut_off_is_seen_to_be(pad: int) -> None:
-    """A line that fits lost its first letters where the mistake was in its second half."""
+def test_caret_is_below_the_error_in_a_shortened_line(pad: int) -> None:
+    """A line that fits lost its first letters if the error was in its second half."""
     text = f'syscall == "{"x" * pad}" and syscall in ("open", "openat", "read") and taget == "/etc"'
     with pytest.raises(WrongExpression) as wrong:
         parse(text, "events")

@@ -1,4 +1,4 @@
-"""The gate: what fails, what only warns, what is said of it, and in which forms. All captures are written here."""
+"""The gate: what fails, what only warns, and how it is explained. All captures are written here."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ PIPE = 'read(5<pipe:[77]>, "x"..., 4096) = 10 <0.000020>'
 
 @pytest.fixture
 def capture(tmp_path: Path) -> Write:
-    """Write a capture of one process that makes these calls, 10 ms after each other."""
+    """Write a capture of one process that makes these calls, 10 ms apart."""
 
     def written(name: str, calls: Iterable[str], wall_ms: int = 0) -> Path:
         lines = [START]
@@ -111,11 +111,11 @@ def test_counts_over_their_limit_fail_by_name(
         (200_000_000, Class.CLOCK, "ns", 300_000_000),
     ],
 )
-def test_a_limit_is_a_share_and_an_amount(before: int, cls: Class, unit: str, expected: int) -> None:
+def test_limit_is_a_share_and_an_amount(before: int, cls: Class, unit: str, expected: int) -> None:
     assert limit(before, cls, unit) == expected
 
 
-def test_a_metric_whose_runs_differ_is_not_gated_and_said_to_be_unstable(capture: Write) -> None:
+def test_metric_that_varies_between_runs_is_unstable(capture: Write) -> None:
     before = [capture("one", [SYNC]), capture("two", [SYNC, SYNC])]
     [judgement] = [
         each for each in judged(before, [capture("three", [SYNC] * 9)]).judgements if each.metric == "fsyncs"
@@ -139,7 +139,7 @@ def test_calls_of_threaded_programs_warn(tmp_path: Path) -> None:
     assert warned["opens"].cls is Class.SCHEDULE
 
 
-def test_a_program_that_has_threads_now_and_had_none_fails(capture: Write, tmp_path: Path) -> None:
+def test_program_with_new_threads_fails(capture: Write, tmp_path: Path) -> None:
     after = tmp_path / "after.strace"
     begun = "100 1700000010.001000 clone3({flags=CLONE_VM|CLONE_THREAD|CLONE_FILES}, 88) = 101 <0.0001>"
     after.write_text("\n".join([START, begun, f"101 1700000010.002 {OPEN}", *END, ""]), encoding="utf-8")
@@ -162,7 +162,7 @@ def test_clocks_need_four_runs_a_side_and_a_rank_test(capture: Write) -> None:
     assert wall(fast, mixed) is Outcome.INCONCLUSIVE
 
 
-def test_clocks_are_refused_where_the_machine_is_slower(capture: Write) -> None:
+def test_clocks_are_not_compared_on_a_slower_machine(capture: Write) -> None:
     slower = OPEN.replace("0.000020", "0.000090")
     close, slow_close = "close(3) = 0 <0.000005>", "close(3) = 0 <0.000050>"
     before = [capture(f"fast{at}", [OPEN, close], wall_ms=1000 + at) for at in range(4)]
@@ -183,11 +183,11 @@ def test_clocks_are_refused_where_the_machine_is_slower(capture: Write) -> None:
         ([1, 2, 3, 5], [4, 6, 7, 8], 2 / 70),
         ([1], [2], 0.5),
         ([7, 7, 7], [7, 7, 7], 1.0),
-        # Ties: {2, 3} beside {1, 2}; ranks 1, 2.5, 2.5, 4; sums of two at least 6.5 in two of six ways.
+        # Ties: {2, 3} against {1, 2}; ranks 1, 2.5, 2.5, 4; two of six pairs have a sum of 6.5 or more.
         ([1, 2], [2, 3], 2 / 6),
     ],
 )
-def test_the_rank_test_counts_all_ways_to_draw(before: list[int], after: list[int], chance: float) -> None:
+def test_rank_test_counts_all_permutations(before: list[int], after: list[int], chance: float) -> None:
     assert chance_of_shift(before, after) == pytest.approx(chance)
 
 
@@ -205,12 +205,12 @@ def test_the_rank_test_counts_all_ways_to_draw(before: list[int], after: list[in
         ('exclusive["two words"] < 1s', 1, True),
     ],
 )
-def test_budgets_mean_what_they_say(text: str, value: int, holds: bool) -> None:
+def test_budget_compares_a_metric_with_its_limit(text: str, value: int, holds: bool) -> None:
     assert budget_of(text).holds(value) is holds
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected"),
     [
         ("proceses <= 40", 'Did you mean "processes"?'),
         ("processes < = 40", "column 13"),
@@ -222,13 +222,13 @@ def test_budgets_mean_what_they_say(text: str, value: int, holds: bool) -> None:
         ("calls[openat, ENOENT, sh] <= 1", "does not take 3 arguments"),
     ],
 )
-def test_a_wrong_budget_is_an_error_with_its_place(text: str, says: str) -> None:
-    with pytest.raises(WrongUsage, match=re.escape(says)):
+def test_wrong_budget_is_an_error_with_a_position(text: str, expected: str) -> None:
+    with pytest.raises(WrongUsage, match=re.escape(expected)):
         budget_of(text)
 
 
 @pytest.mark.parametrize(
-    ("budget", "code", "says"),
+    ("budget", "code", "expected"),
     [
         ("processes <= 5", 0, "ok      processes 5, limit 5"),
         ("processes <= 4", 1, "FAILED  processes 5, limit 4"),
@@ -244,13 +244,13 @@ def test_a_wrong_budget_is_an_error_with_its_place(text: str, says: str) -> None
         ("proceses <= 1", 2, 'Did you mean "processes"?'),
     ],
 )
-def test_budgets_decide_the_exit_code(budget: str, code: int, says: str, run: Run) -> None:
+def test_budgets_decide_the_exit_code(budget: str, code: int, expected: str, run: Run) -> None:
     done = run("check", SAMPLES / "ssh-login" / "ssh-login.truss", "--budget", budget)
     assert done.returncode == code
-    assert says in done.stdout + done.stderr
+    assert expected in done.stdout + done.stderr
 
 
-def test_a_budget_that_only_some_runs_keep_is_unstable(capture: Write, run: Run) -> None:
+def test_budget_met_by_some_runs_only_is_unstable(capture: Write, run: Run) -> None:
     files = [capture("few", [OPEN] * 3), capture("many", [OPEN] * 9)]
     done = run("check", *files, "--budget", "opens <= 5")
     assert done.returncode == 0
@@ -258,7 +258,7 @@ def test_a_budget_that_only_some_runs_keep_is_unstable(capture: Write, run: Run)
     assert "3 to 9" in done.stdout
 
 
-def test_the_wall_of_several_runs_is_their_median(capture: Write, run: Run) -> None:
+def test_wall_of_several_runs_is_their_median(capture: Write, run: Run) -> None:
     files = [capture(f"run{wall}", [OPEN], wall_ms=wall) for wall in (1000, 1100, 9000)]
     assert run("check", *files, "--budget", "wall.median <= 1.2s").returncode == 0
     assert run("check", *files, "--budget", "wall.median <= 1.05s").returncode == 1
@@ -272,7 +272,7 @@ def accepted(capture: Write, tmp_path: Path) -> tuple[Path, Path]:
     return good, file
 
 
-def test_a_baseline_reads_back_as_it_was_written(accepted: tuple[Path, Path]) -> None:
+def test_baseline_reads_back_as_written(accepted: tuple[Path, Path]) -> None:
     good, file = accepted
     assert read_baseline(file) == baseline_of(measured(good))
     document = json.loads(file.read_text(encoding="utf-8"))
@@ -289,7 +289,7 @@ def with_metrics(**metrics: object) -> str:
 
 
 @pytest.mark.parametrize(
-    ("content", "says"),
+    ("content", "expected"),
     [
         (None, "no such baseline"),
         ("", "cannot be read as a baseline"),
@@ -306,20 +306,20 @@ def with_metrics(**metrics: object) -> str:
         ("[" * 100_000, "cannot be read as a baseline"),
     ],
 )
-def test_a_baseline_that_cannot_be_read_is_a_verdict_of_its_own(
-    content: str | None, says: str, capture: Write, tmp_path: Path, run: Run
+def test_unreadable_baseline_has_its_own_verdict(
+    content: str | None, expected: str, capture: Write, tmp_path: Path, run: Run
 ) -> None:
     file = tmp_path / "b.json"
     if content is not None:
         file.write_text(content, encoding="utf-8")
     done = run("check", capture("good", [OPEN]), "--baseline", file, "--output", f"junit={tmp_path / 'r.xml'}")
     assert done.returncode == 2
-    assert says in done.stdout
+    assert expected in done.stdout
     suite = ElementTree.parse(tmp_path / "r.xml").getroot()
     assert (suite.get("errors"), suite.get("failures")) == ("1", "0")
 
 
-def test_without_anything_to_compare_with_a_check_does_not_pass(capture: Write, tmp_path: Path, run: Run) -> None:
+def test_check_without_baseline_or_budget_does_not_pass(capture: Write, tmp_path: Path, run: Run) -> None:
     done = run("check", capture("good", [OPEN]), cwd=tmp_path)
     assert done.returncode == 2
     assert "baseline create" in done.stdout
@@ -328,7 +328,7 @@ def test_without_anything_to_compare_with_a_check_does_not_pass(capture: Write, 
     assert run("check", capture("good", [OPEN]), "--fail-on", "never", cwd=tmp_path).returncode == 2
 
 
-def test_a_failure_says_what_made_the_difference(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+def test_failure_explains_the_difference(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
     worse = capture("worse", [OPEN, MISS] + [MISS] * 10)
     done = run("check", worse, "--baseline", accepted[1])
     assert done.returncode == 1
@@ -342,7 +342,7 @@ def test_a_failure_says_what_made_the_difference(accepted: tuple[Path, Path], ca
         assert words in done.stdout
 
 
-def test_new_findings_fail_from_the_severity_that_is_asked_for(capture: Write, run: Run, tmp_path: Path) -> None:
+def test_new_findings_fail_from_the_requested_severity(capture: Write, run: Run, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     good = capture("good", [OPEN])
     slept = capture("slept", [SLEEP.replace("0.300100", "2.000000")], wall_ms=3000)
@@ -362,10 +362,10 @@ def findings_of(stdout: str) -> dict[str, str]:
     return {each["metric"]: each["outcome"] for each in judgements if each["by"] == "finding"}
 
 
-def test_a_filtered_capture_is_neither_worse_nor_better_than_a_whole_one(capture: Write) -> None:
-    """It was believed that fewer kinds of calls are progress, and more of them a regression."""
+def test_filtered_capture_is_neither_worse_nor_better(capture: Write) -> None:
+    """Fewer kinds of calls were wrongly reported as progress, and more of them as a regression."""
     memory = "mmap(NULL, 4096, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f00 <0.000010>"
-    # What every program does when it starts.
+    # The calls of every program at its start.
     starts = ["brk(NULL) = 0x5581 <0.000010>", "close(3) = 0 <0.000010>"]
     starts += ["mprotect(0x7f00, 4096, PROT_READ) = 0 <0.000010>", READ]
     whole, only_opens = capture("whole", [*starts, *[OPEN, memory] * 60]), capture("opens", [OPEN] * 110)
@@ -377,7 +377,7 @@ def test_a_filtered_capture_is_neither_worse_nor_better_than_a_whole_one(capture
         assert any(f"only {which} is filtered" in note for note in found.notes)
 
 
-def test_a_word_that_the_tracer_cut_is_no_other_command(capture: Write) -> None:
+def test_argument_cut_by_the_tracer_is_the_same_command(capture: Write) -> None:
     def running(name: str, word: str) -> Path:
         file = capture(name, [OPEN])
         file.write_text(file.read_text(encoding="utf-8").replace('["tool"]', f'["tool", {word}]'), encoding="utf-8")
@@ -388,8 +388,8 @@ def test_a_word_that_the_tracer_cut_is_no_other_command(capture: Write) -> None:
     assert any("the baseline ran" in note.lower() for note in judged([short], [other]).notes)
 
 
-def test_sleeps_until_a_moment_are_one_place_though_each_takes_another_time(capture: Write) -> None:
-    """Each has the length that it took, and the median over the runs of each of these was half of it or nothing."""
+def test_absolute_sleeps_of_different_lengths_are_one_place(capture: Write) -> None:
+    """The targets have different lengths, so the median over the runs of each was half of it or zero."""
     until = "clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {{tv_sec=1856, tv_nsec=191570242}}, NULL) = 0 <{}>"
     slept = [capture(f"run{n}", [until.format(took)]) for n, took in enumerate(("0.200170", "0.203618", "0.200111"))]
     sleep = next(each for each in judged([capture("none", [])], slept).of(Outcome.FAILED))
@@ -398,26 +398,24 @@ def test_sleeps_until_a_moment_are_one_place_though_each_takes_another_time(capt
     assert place.after == sleep.after
 
 
-def test_places_that_differ_in_numbers_alone_are_told_as_one(capture: Write) -> None:
+def test_places_that_differ_only_in_numbers_are_one(capture: Write) -> None:
     def opens(times: int) -> list[str]:
         return [OPEN.replace("conf", f"f{number}") for number in range(8)] * times
 
     failed = judged([capture("one", opens(1))], [capture("three", opens(3))]).of(Outcome.FAILED)
-    told = next(each.explanation for each in failed if each.metric == "calls[openat]")
-    assert told is not None
-    assert [(each.shape, each.before, each.after) for each in told.differences] == [("openat(/etc/fN)", 8, 24)]
-    assert len(told.lines) == 1
+    explained = next(each.explanation for each in failed if each.metric == "calls[openat]")
+    assert explained is not None
+    assert [(each.shape, each.before, each.after) for each in explained.differences] == [("openat(/etc/fN)", 8, 24)]
+    assert len(explained.lines) == 1
 
 
-def test_a_known_finding_does_not_fail(capture: Write, run: Run, tmp_path: Path) -> None:
+def test_known_finding_does_not_fail(capture: Write, run: Run, tmp_path: Path) -> None:
     base, slept = tmp_path / "base.json", capture("slept", [SLEEP] * 4)
     assert run("baseline", "create", slept, "-o", base).returncode == 0
     assert run("check", slept, "--baseline", base, "--fail-on", "info").returncode == 0
 
 
-def test_a_baseline_captured_in_another_way_warns_on_counts_and_refuses_times(
-    capture: Write, run: Run, tmp_path: Path
-) -> None:
+def test_baseline_captured_differently_warns_and_refuses_times(capture: Write, run: Run, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     assert run("baseline", "create", SAMPLES / "ssh-login" / "ssh-login.truss", "-o", base).returncode == 0
     done = run("check", capture("other", [OPEN] * 900 + [SYNC]), "--baseline", base)
@@ -426,7 +424,7 @@ def test_a_baseline_captured_in_another_way_warns_on_counts_and_refuses_times(
     assert "WARNED  fsyncs 0 → 1" in done.stdout
 
 
-def test_update_needs_to_be_told_to_accept_what_is_worse(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+def test_update_accepts_regressions_only_on_request(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
     _, base = accepted
     before = base.read_bytes()
     worse = capture("worse", [OPEN, MISS, SYNC])
@@ -440,8 +438,8 @@ def test_update_needs_to_be_told_to_accept_what_is_worse(accepted: tuple[Path, P
     assert run("check", worse, "-b", base).returncode == 0
 
 
-def test_a_baseline_is_written_through_links_and_to_devices(capture: Write, run: Run, tmp_path: Path) -> None:
-    """It was believed that what is named is a file: a link and a device were replaced by one."""
+def test_baseline_is_written_through_links_and_to_devices(capture: Write, run: Run, tmp_path: Path) -> None:
+    """A link and a device were wrongly replaced by a regular file."""
     kept, link = tmp_path / "kept.json", tmp_path / "link.json"
     link.symlink_to(kept)
     assert run("baseline", "create", capture("good", [OPEN]), "-o", link).returncode == 0
@@ -455,7 +453,7 @@ def test_a_baseline_is_written_through_links_and_to_devices(capture: Write, run:
 
 
 @pytest.mark.parametrize("verb", ["update", "prune"])
-def test_a_reader_that_goes_away_changes_neither_what_is_kept_nor_the_exit_code(
+def test_closed_pipe_changes_neither_baseline_nor_exit_code(
     verb: str, accepted: tuple[Path, Path], capture: Write
 ) -> None:
     _, base = accepted
@@ -464,14 +462,14 @@ def test_a_reader_that_goes_away_changes_neither_what_is_kept_nor_the_exit_code(
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "wb") as pipe:
-        # Unbuffered: the first line already meets nobody.
+        # Unbuffered: already the first line meets a closed pipe.
         command = [sys.executable, "-u", "-m", "tracealyze", "baseline", verb, str(other), "-b", str(base)]
         done = subprocess.run(command, stdout=pipe, stderr=subprocess.PIPE)
     assert done.returncode == (1 if verb == "update" else 0)
     assert (base.read_bytes() == before) == (verb == "update")
 
 
-def test_update_tells_what_grows_within_the_limits(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+def test_update_reports_growth_within_the_limits(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
     _, base = accepted
     done = run("baseline", "update", capture("grown", [OPEN] * 4 + [MISS]), "-b", base)
     assert done.returncode == 0
@@ -479,7 +477,7 @@ def test_update_tells_what_grows_within_the_limits(accepted: tuple[Path, Path], 
     assert "  calls[openat, ENOENT] 1 → 1\n" not in done.stdout
 
 
-def test_update_tells_that_another_program_ran(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
+def test_update_reports_a_different_program(accepted: tuple[Path, Path], capture: Write, run: Run) -> None:
     _, base = accepted
     other = capture("other", [OPEN])
     other.write_text(other.read_text(encoding="utf-8").replace('["tool"]', '["tool", "-x"]'), encoding="utf-8")
@@ -487,15 +485,15 @@ def test_update_tells_that_another_program_ran(accepted: tuple[Path, Path], capt
     assert 'the baseline ran "tool", this capture ran "tool -x"' in done.stdout
 
 
-def test_what_the_same_calls_explain_is_explained_once(capture: Write, run: Run, tmp_path: Path) -> None:
+def test_metrics_with_the_same_cause_are_explained_once(capture: Write, run: Run, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     run("baseline", "create", capture("few", [MISS] * 10), "-o", base)
-    told = run("check", capture("many", [MISS] * 40), "-b", base).stdout
-    assert told.count("tool openat(/etc/none) ENOENT: 10 → 40\n") == 1
-    assert "Also over the limit: " in told
+    printed = run("check", capture("many", [MISS] * 40), "-b", base).stdout
+    assert printed.count("tool openat(/etc/none) ENOENT: 10 → 40\n") == 1
+    assert "Also over the limit: " in printed
 
 
-def test_proof_from_one_of_several_files_names_it(run: Run, tmp_path: Path) -> None:
+def test_evidence_names_its_file_among_several(run: Run, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     for folder, calls in (("before", []), ("after", [MISS] * 9 + [SLEEP])):
         (tmp_path / folder).mkdir()
@@ -504,9 +502,9 @@ def test_proof_from_one_of_several_files_names_it(run: Run, tmp_path: Path) -> N
             stamped = [f"17000000{10 + at * 0.5 + tid % 100:09.6f} {call}" for at, call in enumerate(own)]
             (tmp_path / folder / f"t.{tid}").write_text("\n".join([*stamped, ""]), encoding="utf-8")
     assert run("baseline", "create", tmp_path / "before", "-o", base).returncode == 0
-    told = run("check", tmp_path / "after", "-b", base).stdout
-    assert "t.101 line 1: " in told
-    assert "t.101 line 10: " in told
+    printed = run("check", tmp_path / "after", "-b", base).stdout
+    assert "t.101 line 1: " in printed
+    assert "t.101 line 10: " in printed
 
 
 def test_improvements_suggest_to_tighten_the_baseline(capture: Write, run: Run, tmp_path: Path) -> None:
@@ -520,7 +518,7 @@ def test_improvements_suggest_to_tighten_the_baseline(capture: Write, run: Run, 
     assert "improved" not in run("check", few, "--baseline", base).stdout
 
 
-def test_prune_leaves_out_what_no_longer_occurs(capture: Write, run: Run, tmp_path: Path) -> None:
+def test_prune_removes_what_no_longer_occurs(capture: Write, run: Run, tmp_path: Path) -> None:
     base = tmp_path / "base.json"
     run("baseline", "create", capture("old", [OPEN] * 10 + [SLEEP] * 4), "-o", base)
     assert "fixed-sleep" in run("baseline", "show", base).stdout
@@ -534,7 +532,7 @@ def test_prune_leaves_out_what_no_longer_occurs(capture: Write, run: Run, tmp_pa
 
 
 @pytest.mark.parametrize(
-    ("settings", "code", "says"),
+    ("settings", "code", "expected"),
     [
         ('budgets = ["opens <= 1"]', 0, "ok      opens 1"),
         ('budgets = ["opens <= 0"]', 1, "FAILED  opens 1"),
@@ -547,22 +545,22 @@ def test_prune_leaves_out_what_no_longer_occurs(capture: Write, run: Run, tmp_pa
 )
 @pytest.mark.parametrize("file", ["pyproject.toml", "tracealyze.toml"])
 def test_settings_are_read_from_the_project(
-    file: str, settings: str, code: int, says: str, capture: Write, run: Run, tmp_path: Path
+    file: str, settings: str, code: int, expected: str, capture: Write, run: Run, tmp_path: Path
 ) -> None:
     good = capture("good", [OPEN])
     (tmp_path / file).write_text(f"[tool.tracealyze.check]\n{settings}\n", encoding="utf-8")
     done = run("check", good, cwd=tmp_path)
     assert done.returncode == code, done.stderr
-    assert says in done.stdout + done.stderr
+    assert expected in done.stdout + done.stderr
 
 
-def test_the_command_line_wins_over_settings(capture: Write, run: Run, tmp_path: Path) -> None:
+def test_command_line_overrides_settings(capture: Write, run: Run, tmp_path: Path) -> None:
     good = capture("good", [OPEN])
     (tmp_path / "tracealyze.toml").write_text('[tool.tracealyze.check]\nbudgets = ["opens <= 0"]\n', encoding="utf-8")
     assert run("check", good, "--budget", "opens <= 1", cwd=tmp_path).returncode == 0
 
 
-def test_all_metrics_are_listed(run: Run) -> None:
+def test_metrics_lists_all_metrics(run: Run) -> None:
     shown = run("check", "--metrics").stdout
     assert all(metric.shown in shown and metric.sentence in shown for metric in METRICS)
     assert {row["metric"] for row in json.loads(run("check", "--metrics", "--json").stdout)} == {
@@ -570,7 +568,7 @@ def test_all_metrics_are_listed(run: Run) -> None:
     }
 
 
-def test_a_bug_is_never_a_failed_gate(capture: Write, run: Run, tmp_path: Path) -> None:
+def test_crash_is_not_a_failed_gate(capture: Write, run: Run, tmp_path: Path) -> None:
     (tmp_path / "sitecustomize.py").write_text(
         "import tracealyze.compare.gate.verdict as v\n"
         "def broken(*_): raise RuntimeError('broken')\n"

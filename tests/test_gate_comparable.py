@@ -1,4 +1,4 @@
-"""What cannot be compared with a baseline has neither passed nor failed: captured in another way, or broken off."""
+"""Captures that cannot be compared with a baseline, such as filtered or truncated ones, neither pass nor fail."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TABLE = """% time     seconds  usecs/call     calls    errors syscall
 
 
 def capture(file: Path, *lines: str) -> str:
-    """A capture of one process with these lines, a millisecond after each other; a table is written as it is."""
+    """Write a capture of one process with these lines, one per millisecond; a table is written unchanged."""
     stamped = (f"100 1700000010.{at:03}000 {line}\n" for at, line in enumerate(lines))
     file.write_text(lines[0] if lines[0] == TABLE else "".join(stamped), encoding="utf-8")
     return file.name
@@ -37,7 +37,7 @@ FOLLOWED = (START, MEMORY, FORK, *GOOD, f"\0101 1700000010.9 {OPEN}")
 
 
 @pytest.mark.parametrize(
-    ("before", "after", "says"),
+    ("before", "after", "expected"),
     [
         (WHOLE, (*WHOLE[:-2], "exit_group(3) = ?", "+++ exited with 3 +++"), "ended with exit 3, but with"),
         (WHOLE, (*WHOLE[:-2], "+++ killed by SIGSEGV +++"), "ended with SIGSEGV, but with exit 0 in the baseline"),
@@ -50,30 +50,30 @@ FOLLOWED = (START, MEMORY, FORK, *GOOD, f"\0101 1700000010.9 {OPEN}")
         ((TABLE,), WHOLE, "the baseline has only a summary table (-c)"),
     ],
 )
-def test_what_cannot_be_compared_is_a_verdict_of_its_own(
-    before: tuple[str, ...], after: tuple[str, ...], says: str, tmp_path: Path, run: Run
+def test_incomparable_captures_have_their_own_verdict(
+    before: tuple[str, ...], after: tuple[str, ...], expected: str, tmp_path: Path, run: Run
 ) -> None:
-    """It was believed that fewer calls are progress, though the program had crashed or the tracer left them out."""
+    """Fewer calls were wrongly reported as progress when the program had crashed or the tracer had filtered them."""
     old, new = capture(tmp_path / "old.strace", *before), capture(tmp_path / "new.strace", *after)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
     done = run("check", new, cwd=tmp_path)
     assert done.returncode == 2, done.stdout
     assert done.stdout.startswith("Not comparable: ")
-    assert says in done.stdout
+    assert expected in done.stdout
     assert "mproved" not in done.stdout
     assert run("baseline", "update", new, cwd=tmp_path).returncode == 1
     assert run("baseline", "update", new, "--accept-new", cwd=tmp_path).returncode == 0
     assert run("check", new, cwd=tmp_path).returncode == 0
 
 
-def test_what_is_over_a_limit_fails_though_the_capture_is_cut(tmp_path: Path, run: Run) -> None:
+def test_truncated_capture_over_a_limit_fails(tmp_path: Path, run: Run) -> None:
     old = capture(tmp_path / "old.strace", *WHOLE)
     new = capture(tmp_path / "new.strace", START, MEMORY, *[OPEN, CLOSE] * 60)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
     assert run("check", new, cwd=tmp_path).returncode == 1
 
 
-def test_ends_that_differ_from_run_to_run_are_all_accepted(tmp_path: Path, run: Run) -> None:
+def test_baseline_accepts_every_exit_of_its_runs(tmp_path: Path, run: Run) -> None:
     killed = capture(tmp_path / "killed.strace", *WHOLE[:-2], "+++ killed by SIGTERM +++")
     good = capture(tmp_path / "good.strace", *WHOLE)
     assert run("baseline", "create", killed, good, cwd=tmp_path).returncode == 0
@@ -82,27 +82,27 @@ def test_ends_that_differ_from_run_to_run_are_all_accepted(tmp_path: Path, run: 
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("options", "expected"),
     [
         (["--program", "job"], "the baseline covers all events, this capture --program job"),
         (["--where", "syscall == 'openat'"], "this capture --where syscall == 'openat'"),
         (["--from", "+0.005"], "this capture --from"),
     ],
 )
-def test_a_part_of_a_capture_is_not_compared_with_a_whole_one(
-    asked: list[str], says: str, tmp_path: Path, run: Run
+def test_part_of_a_capture_is_not_compared_with_a_whole_one(
+    options: list[str], expected: str, tmp_path: Path, run: Run
 ) -> None:
-    """It was believed that who counts a part now has counted the same part before."""
+    """A part of a capture was wrongly compared with the whole capture in the baseline."""
     old = capture(tmp_path / "old.strace", *WHOLE)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
-    done = run("check", old, *asked, cwd=tmp_path)
+    done = run("check", old, *options, cwd=tmp_path)
     assert done.returncode == 2
-    assert says in done.stdout
-    assert run("baseline", "create", old, *asked, cwd=tmp_path).returncode == 0
-    assert run("check", old, *asked, cwd=tmp_path).returncode == 0
+    assert expected in done.stdout
+    assert run("baseline", "create", old, *options, cwd=tmp_path).returncode == 0
+    assert run("check", old, *options, cwd=tmp_path).returncode == 0
 
 
-def test_runs_that_are_unlike_each_other_are_named(tmp_path: Path, run: Run) -> None:
+def test_runs_that_differ_are_named(tmp_path: Path, run: Run) -> None:
     old = capture(tmp_path / "old.strace", *WHOLE)
     table = capture(tmp_path / "table.strace", TABLE)
     cut = capture(tmp_path / "cut.strace", *WHOLE[:9])
@@ -116,8 +116,8 @@ def test_runs_that_are_unlike_each_other_are_named(tmp_path: Path, run: Run) -> 
     assert "cut.strace: the capture is truncated, so counts are too low." in done.stderr
 
 
-def test_a_filter_that_leaves_calls_for_memory_in_is_no_other_capture(tmp_path: Path, run: Run) -> None:
-    """A regression in a program that asks for memory on both sides must fail, whatever else is missing."""
+def test_memory_calls_do_not_make_captures_incomparable(tmp_path: Path, run: Run) -> None:
+    """A regression must fail if both sides have memory calls, whatever else is missing."""
     old = capture(tmp_path / "old.strace", START, MEMORY, *[OPEN] * 3, *GOOD)
     new = capture(tmp_path / "new.strace", *WHOLE)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0

@@ -1,4 +1,4 @@
-"""The forms of a verdict: each is what its reader expects, whatever a hostile trace puts into it."""
+"""The forms of a verdict: each is valid for its consumer, even with text from a hostile trace."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tracealyze.render.gate import FORMS
 
 SCHEMAS = Path(__file__).parent / "schemas"
 
-# A path that closes elements, ends commands, and moves the cursor.
+# A path that closes elements, ends commands and moves the cursor.
 HOSTILE = r"/x\"]]>\n::error::no<script>alert(1)</script>|`*_%0A\33[2J\0"
 BEFORE = '100 1700000010.000000 execve("/usr/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>\n'
 AFTER = "".join(
@@ -34,7 +34,7 @@ END = "100 1700000012.000000 exit_group(0) = ?\n"
 
 @pytest.fixture
 def report(tmp_path: Path, run: Run) -> Path:
-    """All forms of a verdict with failures and warnings, and of ones without anything to compare with, in a folder."""
+    """All forms of a verdict with failures and warnings, and of one without a comparison, in a folder."""
     (tmp_path / "before.strace").write_text(BEFORE + END, encoding="utf-8")
     (tmp_path / "after.strace").write_text(BEFORE + AFTER + FUTEXES + END, encoding="utf-8")
     (tmp_path / "cut.strace").write_text(BEFORE, encoding="utf-8")
@@ -53,17 +53,17 @@ def document(file: Path) -> Any:
 
 @pytest.mark.parametrize("form", ["json", "sarif", "gitlab"])
 @pytest.mark.parametrize("name", ["failed", "missing", "unlike"])
-def test_json_forms_keep_to_their_schemas(form: str, name: str, report: Path) -> None:
+def test_json_forms_match_their_schemas(form: str, name: str, report: Path) -> None:
     schema = document(SCHEMAS / f"{form}.json")
     jsonschema.Draft202012Validator.check_schema(schema)
     jsonschema.validate(document(report / f"{name}.{form}"), schema)
 
 
-def test_the_baseline_keeps_to_its_schema(report: Path) -> None:
+def test_baseline_matches_its_schema(report: Path) -> None:
     jsonschema.validate(document(report / "base.json"), document(SCHEMAS / "baseline.json"))
 
 
-def test_no_form_holds_a_control_character(report: Path) -> None:
+def test_forms_have_no_control_character(report: Path) -> None:
     for file in report.glob("*.*"):
         if file.suffix.removeprefix(".") in FORMS:
             assert not re.search("[\x00-\x09\x0b-\x1f\x7f-\x9f]", file.read_text(encoding="utf-8")), file
@@ -97,7 +97,7 @@ def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
         assert without["invocations"][0]["executionSuccessful"] is False
 
 
-def test_github_commands_are_one_line_each_and_within_what_is_shown(report: Path) -> None:
+def test_github_commands_are_one_line_and_within_the_limit(report: Path) -> None:
     lines = (report / "failed.github").read_text(encoding="utf-8").splitlines()
     for line in lines:
         assert re.fullmatch(r"::(error|warning|notice) title=[^:,\r\n]*::[^\r\n]*", line), line
@@ -114,14 +114,14 @@ def test_gitlab_fingerprints_differ(report: Path) -> None:
     assert [each["severity"] for each in document(report / "missing.gitlab")] == ["critical"]
 
 
-def test_markdown_shows_no_markup_of_the_trace(report: Path) -> None:
+def test_markdown_has_no_markup_from_the_trace(report: Path) -> None:
     text = (report / "failed.markdown").read_text(encoding="utf-8")
     assert "<script>" not in text
     assert "### tracealyze check: failed" in text
 
 
-def test_a_program_with_the_name_of_a_command_gives_the_runner_none(tmp_path: Path, run: Run) -> None:
-    """It was believed that only annotations are read for commands."""
+def test_program_named_like_a_runner_command_is_harmless(tmp_path: Path, run: Run) -> None:
+    """The runner reads commands from all output, not only from annotations."""
     before, named = BEFORE.replace("/usr/bin/tool", "/tmp/::add-mask::x"), AFTER.replace(HOSTILE, "/a##[error]b")
     (tmp_path / "before.strace").write_text(before + END, encoding="utf-8")
     (tmp_path / "after.strace").write_text(before + named + END, encoding="utf-8")
@@ -132,7 +132,7 @@ def test_a_program_with_the_name_of_a_command_gives_the_runner_none(tmp_path: Pa
         assert ("##[" in shown) is obeyed
 
 
-def test_documents_do_not_share_standard_output(report: Path, run: Run) -> None:
+def test_documents_do_not_share_stdout(report: Path, run: Run) -> None:
     shared = ["--output", "json", "--output", "sarif=-"]
     done = run("check", "after.strace", "--baseline", "base.json", *shared, cwd=report)
     assert done.returncode == 2
@@ -146,28 +146,28 @@ def test_documents_do_not_share_standard_output(report: Path, run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("output", "says"), [("jnit=x", 'Did you mean "junit"?'), ("junit=", "the file name is missing")]
+    ("output", "expected"), [("jnit=x", 'Did you mean "junit"?'), ("junit=", "the file name is missing")]
 )
-def test_a_wrong_output_is_an_error(output: str, says: str, run: Run) -> None:
+def test_wrong_output_option_is_an_error(output: str, expected: str, run: Run) -> None:
     done = run("check", "--demo", "--output", output)
     assert done.returncode == 2
-    assert says in done.stderr
+    assert expected in done.stderr
 
 
-def test_a_report_that_cannot_be_written_is_no_failed_gate(run: Run, tmp_path: Path) -> None:
+def test_unwritable_report_is_not_a_failed_gate(run: Run, tmp_path: Path) -> None:
     done = run("check", "--demo", "--output", f"junit={tmp_path}/no/such/folder.xml")
     assert done.returncode == 2
     assert "cannot be written" in done.stderr
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_the_demonstration_fails_in_each_form(form: str, run: Run) -> None:
+def test_demo_fails_in_each_form(form: str, run: Run) -> None:
     done = run("check", "--demo", "--output", form)
     assert done.returncode == 1
     assert "deliberate" in done.stdout
 
 
-def test_a_reader_that_goes_away_does_not_make_a_pass() -> None:
+def test_closed_pipe_does_not_make_a_pass() -> None:
     read_end, write_end = os.pipe()
     os.close(read_end)
     with os.fdopen(write_end, "wb") as pipe:

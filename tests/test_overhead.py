@@ -1,4 +1,4 @@
-"""What tracing itself costs is not held against the program that was traced."""
+"""The overhead of tracing is not blamed on the traced program."""
 
 from __future__ import annotations
 
@@ -14,52 +14,52 @@ from tracealyze.findings.finding import Finding, Severity
 _CALLS = 900
 
 
-def _lines(read_us: int, quick_us: int, behind_us: int) -> Iterator[str]:
-    """A program that notes down signals and then reads, under a tracer that stops it for some time behind each call."""
+def _lines(read_us: int, quick_us: int, after_us: int) -> Iterator[str]:
+    """A program that sets signal masks and then reads, under a tracer that stops it for some time after each call."""
     now_us = 0
     calls = [("rt_sigaction(SIGINT, NULL, NULL, 8) = 0", quick_us)] * 60 + [('read(3, "x", 1) = 1', read_us)] * _CALLS
     for text, dur_us in [('execve("/bin/tool", ["tool"], []) = 0', 100), *calls, ("exit_group(0) = ?", 0)]:
         yield f"100 1700000010.{now_us:06} {text} <0.{dur_us:06}>".removesuffix(" <0.000000>")
-        now_us += dur_us + behind_us
+        now_us += dur_us + after_us
 
 
-def _loop(folder: Path, read_us: int, quick_us: int, behind_us: int) -> Finding | None:
+def _loop(folder: Path, read_us: int, quick_us: int, after_us: int) -> Finding | None:
     capture = folder / "own.strace"
-    capture.write_text("\n".join(_lines(read_us, quick_us, behind_us)) + "\n")
+    capture.write_text("\n".join(_lines(read_us, quick_us, after_us)) + "\n")
     return next((each for each in tracealyze.read(capture).findings if each.name == "hot-loop"), None)
 
 
 @pytest.mark.parametrize(
-    ("read_us", "quick_us", "behind_us", "severity"),
+    ("read_us", "quick_us", "after_us", "severity"),
     [
-        # As quick as calls that do nothing: it is the tracer that takes the time.
+        # As quick as trivial calls: the tracer takes the time.
         (62, 60, 90, Severity.INFO),
         (200, 180, 300, Severity.INFO),
         # Ten times as slow as these.
         (600, 60, 90, Severity.WARNING),
-        # Slow while calls that do nothing are quick.
+        # Slow while trivial calls are quick.
         (200, 5, 10, Severity.WARNING),
     ],
 )
-def test_a_loop_of_quick_calls_is_not_blamed_for_the_tracer(
-    read_us: int, quick_us: int, behind_us: int, severity: Severity, tmp_path: Path
+def test_loop_of_quick_calls_is_not_blamed_for_the_tracer(
+    read_us: int, quick_us: int, after_us: int, severity: Severity, tmp_path: Path
 ) -> None:
-    found = _loop(tmp_path, read_us, quick_us, behind_us)
+    found = _loop(tmp_path, read_us, quick_us, after_us)
     assert found is not None
     assert found.severity is severity
 
 
-def test_what_could_be_freed_is_without_what_tracing_costs(tmp_path: Path) -> None:
-    found = _loop(tmp_path, read_us=600, quick_us=60, behind_us=90)
+def test_impact_excludes_tracing_overhead(tmp_path: Path) -> None:
+    found = _loop(tmp_path, read_us=600, quick_us=60, after_us=90)
     assert found is not None
     least_ns = _CALLS * (60_000 + 90_000)
     assert found.tracing_ns == pytest.approx(least_ns, rel=0.02)
     assert found.impact_ns[1] <= _CALLS * 690_000 - found.tracing_ns
 
 
-def test_the_report_says_what_tracing_takes_of_it(tmp_path: Path, run: Run) -> None:
-    _loop(tmp_path, read_us=600, quick_us=60, behind_us=90)
+def test_report_shows_the_tracing_overhead(tmp_path: Path, run: Run) -> None:
+    _loop(tmp_path, read_us=600, quick_us=60, after_us=90)
     shown = run("summarize", tmp_path / "own.strace", COLUMNS="120").stdout
     assert "includes at least 13" in shown
-    _loop(tmp_path, read_us=600, quick_us=6, behind_us=9)
+    _loop(tmp_path, read_us=600, quick_us=6, after_us=9)
     assert "of tracing overhead" not in run("summarize", tmp_path / "own.strace", COLUMNS="120").stdout

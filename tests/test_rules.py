@@ -35,9 +35,15 @@ _OF_ONE_ROW = re.compile("mean|interval|p50|p90|p99|usual")
 @pytest.mark.parametrize("rule", [rule for rule in rules() if rule.group], ids=lambda rule: rule.name)
 def test_message_has_optional_words_for_missing_values(rule: Rule) -> None:
     """A group of rows may have no mean or target, and "unknown" does not belong in a message."""
-    said = set(re.findall(r"[{](\w+)", rule.message + rule.advice)) - set(rule.words) - set(rule.group) - {"program"}
+    named = set(re.findall(r"[{](\w+)", rule.message + rule.advice)) - set(rule.words) - set(rule.group) - {"program"}
     types = {name: kind for table, name, kind, _, _ in SCHEMA if table == rule.table}
-    assert not [name for name in said if types.get(name) == "dict" or (name in types and _OF_ONE_ROW.search(name))]
+    assert not [name for name in named if types.get(name) == "dict" or (name in types and _OF_ONE_ROW.search(name))]
+
+
+@pytest.mark.parametrize("rule", rules(), ids=lambda rule: rule.name)
+def test_title_fits_the_list_of_rules(rule: Rule) -> None:
+    """`tracealyze rules` has room for 60 columns."""
+    assert len(rule.title) <= 60
 
 
 def test_codes_are_unique() -> None:

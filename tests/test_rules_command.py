@@ -1,4 +1,4 @@
-"""`rules` and `explain`, and which rules speak: by options, and by the settings of the project."""
+"""`rules` and `explain`, and the choice of rules by options and by the settings of the project."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ finds = "A \\u001b[31mquota\\u001b[0m command."
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """A folder with a rule of one's own."""
+    """A folder with a user's rule."""
     folder = tmp_path / "own"
     folder.mkdir()
     (folder / "login-quota.toml").write_text(RULE, encoding="utf-8")
@@ -50,7 +50,7 @@ def findings(run: Run, *options: str | Path, cwd: Path | None = None) -> list[st
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
-def test_every_rule_is_listed_in_each_form(form: str, run: Run) -> None:
+def test_rules_lists_every_rule_in_each_form(form: str, run: Run) -> None:
     shown = run("rules", "--format", form, COLUMNS="200").stdout
     for rule in rules():
         assert rule.code in shown
@@ -61,7 +61,7 @@ def test_every_rule_is_listed_in_each_form(form: str, run: Run) -> None:
         assert len(list(csv.reader(io.StringIO(shown)))) == len(rules()) + 1
 
 
-def test_every_column_of_every_table_is_listed_with_its_sentence(run: Run) -> None:
+def test_rules_lists_every_column_with_its_sentence(run: Run) -> None:
     rows = json.loads(run("rules", "--columns", "--json").stdout)
     assert [(row["table"], row["column"], row["unit"], row["what"]) for row in rows] == [
         (table, name, unit, sentence) for table, name, _, unit, sentence in SCHEMA
@@ -73,7 +73,7 @@ def test_every_column_of_every_table_is_listed_with_its_sentence(run: Run) -> No
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "expected"),
     [
         (["rules", "--columns", "loop"], 'no table "loop"'),
         (["rules", "hot-lop"], 'no rule "hot-lop". Did you mean "hot-loop"?'),
@@ -84,28 +84,28 @@ def test_every_column_of_every_table_is_listed_with_its_sentence(run: Run) -> No
         (["summarize", str(SSH), "--select", "hot-lop"], '--select: no rule "hot-lop". Did you mean "hot-loop"?'),
     ],
 )
-def test_a_name_that_no_rule_has_is_a_mistake(arguments: list[str], says: str, run: Run) -> None:
+def test_unknown_rule_is_an_error(arguments: list[str], expected: str, run: Run) -> None:
     done = run(*arguments)
     assert (done.returncode, done.stdout) == (2, "")
-    assert says in done.stderr
+    assert expected in done.stderr
 
 
 @pytest.mark.parametrize("name", ["fixed-sleep", "tlz003"])
-def test_a_rule_is_explained_by_name_or_code(name: str, run: Run) -> None:
+def test_explain_takes_a_name_or_a_code(name: str, run: Run) -> None:
     done = run("explain", name)
     assert done.returncode == 0, done.stderr
     for heading in (*EXPLANATION.values(), "When it triggers"):
         assert f"\n{heading}\n" in done.stdout
 
 
-def test_every_rule_is_explained_in_its_five_parts() -> None:
+def test_explain_has_five_parts_for_every_rule() -> None:
     for rule in rules():
-        told = dict(explanation.parts(rule))
-        assert [*told][:6] == [*EXPLANATION.values(), "When it triggers"], rule.name
-        assert all(paragraphs for paragraphs in told.values()), rule.name
+        explained = dict(explanation.parts(rule))
+        assert [*explained][:6] == [*EXPLANATION.values(), "When it triggers"], rule.name
+        assert all(paragraphs for paragraphs in explained.values()), rule.name
 
 
-def test_an_explanation_has_each_form(run: Run) -> None:
+def test_explain_has_each_form(run: Run) -> None:
     document = json.loads(run("explain", "hot-loop", "--json").stdout)
     assert list(document["explain"]) == list(EXPLANATION)
     assert document["at_least"]["share"] > 0
@@ -113,7 +113,7 @@ def test_an_explanation_has_each_form(run: Run) -> None:
     assert len({len(row) for row in csv.reader(io.StringIO(run("explain", "hot-loop", "--format", "csv").stdout))}) == 1
 
 
-def test_a_rule_of_ones_own_is_listed_explained_and_speaks(own: Path, run: Run) -> None:
+def test_own_rule_is_listed_explained_and_applied(own: Path, run: Run) -> None:
     assert "MINE001" in run("rules", "--rules", own).stdout
     explained = run("explain", "login-quota", "--rules", own).stdout
     assert 'program ~ "quota$" and turns > 100' in " ".join(explained.split())
@@ -121,7 +121,7 @@ def test_a_rule_of_ones_own_is_listed_explained_and_speaks(own: Path, run: Run) 
     assert findings(run, "--rules", own)[0] == "login-quota"
 
 
-def test_chosen_rules_speak_about_each_of_several_captures(run: Run) -> None:
+def test_selected_rules_apply_to_each_of_several_captures(run: Run) -> None:
     shown = run("summarize", SSH, SSH.parent / SSH.name, "--select", "TLZ001").stdout
     assert "dominant-call" in shown
     assert "hot-loop" not in shown
@@ -134,7 +134,7 @@ def test_rules_are_selected_and_ignored(own: Path, run: Run) -> None:
     assert findings(run, "--select", "TLZ002", "--ignore", "hot-loop") == []
 
 
-def test_a_broken_rule_of_ones_own_is_shown_with_its_place(own: Path, run: Run) -> None:
+def test_error_in_an_own_rule_has_a_position(own: Path, run: Run) -> None:
     file = own / "login-quota.toml"
     file.write_text(RULE.replace("program ~", "progam ~"), encoding="utf-8")
     done = run("summarize", "nowhere.strace", "--rules", own)
@@ -146,14 +146,14 @@ def test_a_broken_rule_of_ones_own_is_shown_with_its_place(own: Path, run: Run) 
 
 @pytest.mark.usefixtures("own")
 @pytest.mark.parametrize("name", ["tracealyze.toml", "pyproject.toml"])
-def test_the_settings_of_a_project_hold_in_its_folders(name: str, tmp_path: Path, run: Run) -> None:
+def test_settings_apply_in_all_folders_of_a_project(name: str, tmp_path: Path, run: Run) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / name).write_text(
         '[tool.tracealyze]\nrules = ["own"]\nselect = ["MINE", "hot-loop"]\n', encoding="utf-8"
     )
     assert findings(run, cwd=inner) == ["login-quota"]
-    # The command line wins.
+    # The command line overrides the settings.
     assert findings(run, "--select", "hot-loop", cwd=inner) == ["hot-loop"]
     assert "MINE001" in run("rules", cwd=inner).stdout
     checked = run("check", SSH, "--budget", "finding[login-quota] == 0", cwd=inner)
@@ -161,7 +161,7 @@ def test_the_settings_of_a_project_hold_in_its_folders(name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize(
-    ("text", "says"),
+    ("text", "expected"),
     [
         ('[tool.tracealyze]\nrule = ["x"]', 'there is no key "rule". Did you mean "rules"?'),
         ('[tool.tracealyze]\nselect = "x"', "select must be a list of strings"),
@@ -172,14 +172,14 @@ def test_the_settings_of_a_project_hold_in_its_folders(name: str, tmp_path: Path
         ('[tool.tracealyze]\nrules = ["nowhere"]', "nowhere: no such directory."),
     ],
 )
-def test_a_mistake_in_the_settings_is_told(text: str, says: str, tmp_path: Path, run: Run) -> None:
+def test_error_in_the_settings_is_reported(text: str, expected: str, tmp_path: Path, run: Run) -> None:
     (tmp_path / "tracealyze.toml").write_text(text, encoding="utf-8")
     done = run("summarize", SSH, cwd=tmp_path)
     assert done.returncode == 2
-    assert says in done.stderr
+    assert expected in done.stderr
 
 
-def test_settings_are_those_of_the_nearest_file_that_speaks_of_this_program(tmp_path: Path) -> None:
+def test_settings_come_from_the_nearest_file_with_this_table(tmp_path: Path) -> None:
     inner = tmp_path / "a" / "b"
     inner.mkdir(parents=True)
     (tmp_path / "tracealyze.toml").write_text(
@@ -188,7 +188,7 @@ def test_settings_are_those_of_the_nearest_file_that_speaks_of_this_program(tmp_
     (tmp_path / "a" / "tracealyze.toml").write_text("this is [no TOML", encoding="utf-8")
     found = settings(inner)
     assert (found.select, found.rules) == (("outer",), (str(tmp_path / "r"),))
-    # A project ends where its own pyproject.toml lies.
+    # A project ends at the folder with its pyproject.toml.
     (tmp_path / "a" / "pyproject.toml").write_text("[project]\n", encoding="utf-8")
     assert settings(inner) == Settings()
     (inner / "pyproject.toml").write_text('[tool.tracealyze.check]\nbudgets = ["calls < 3"]\n', encoding="utf-8")
@@ -198,7 +198,7 @@ def test_settings_are_those_of_the_nearest_file_that_speaks_of_this_program(tmp_
         settings(inner)
 
 
-def test_the_gate_knows_rules_of_ones_own(own: Path, run: Run, tmp_path: Path) -> None:
+def test_gate_applies_own_rules(own: Path, run: Run, tmp_path: Path) -> None:
     baseline = tmp_path / "baseline.json"
     assert run("baseline", "create", SSH, "-o", baseline).returncode == 0
     done = run("check", SSH, "--baseline", baseline, "--rules", own)

@@ -58,7 +58,7 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def own(tmp_path: Path) -> Write:
-    """Write a rule of one's own, changed in one place; get its folder."""
+    """Write a user's rule, changed in one place; returns its folder."""
 
     def write(old: str = "", new: str = "", name: str = "slow-read") -> Path:
         folder = tmp_path / "own"
@@ -71,7 +71,7 @@ def own(tmp_path: Path) -> Write:
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "says"),
+    ("old", "new", "expected"),
     [
         ("code =", "cod =", 'there is no key "cod". Did you mean "code"?'),
         ('title = "A read that takes long"\n', "", "title is missing."),
@@ -111,22 +111,22 @@ def own(tmp_path: Path) -> Write:
         ("[at_least]", "[at_least", "(at line 12"),
     ],
 )  # fmt: skip
-def test_a_mistake_in_a_rule_names_file_key_and_place(old: str, new: str, says: str, own: Write) -> None:
+def test_error_in_a_rule_names_file_key_and_position(old: str, new: str, expected: str, own: Write) -> None:
     folder = own(old, new)
     with pytest.raises(WrongUsage) as caught:
         rules(folder)
-    assert says in str(caught.value)
+    assert expected in str(caught.value)
     assert str(caught.value).startswith(str(folder / "slow-read.toml"))
 
 
-def test_a_rule_of_ones_own_has_the_same_powers(own: Write, strace: Callable[[str], Path]) -> None:
+def test_own_rule_can_do_what_packaged_ones_can(own: Write, strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(READS)).with_rules(rules(own()))
     [finding] = [finding for finding in trace.findings if finding.name == "slow-read"]
     assert finding.message == "pid 100 /bin/tool reads /slow"
     assert finding.impact_ns == (599_000_000, 600_000_000)
 
 
-def test_messages_may_name_what_is_told_and_nothing_else(own: Write, strace: Callable[[str], Path]) -> None:
+def test_message_takes_only_known_placeholders(own: Write, strace: Callable[[str], Path]) -> None:
     message = " ".join(f"{name}={{{name}}}" for name in PLACEHOLDERS)
     folder = own("{subject} reads {target}", f"{message} {{max_share}} {{calls:call|calls}}")
     trace = tracealyze.read(strace(READS)).with_rules(rules(folder))
@@ -135,27 +135,27 @@ def test_messages_may_name_what_is_told_and_nothing_else(own: Write, strace: Cal
     assert finding.message.endswith(" 2 calls")
 
 
-def test_a_rule_of_the_same_name_takes_the_place_of_the_packages(own: Write) -> None:
+def test_own_rule_replaces_the_packaged_one_of_its_name(own: Write) -> None:
     folder = own(name="hot-loop")
     [mine] = [rule for rule in rules(folder) if rule.name == "hot-loop"]
     assert mine.code == "MINE001"
     assert len(rules(folder)) == len(rules())
 
 
-def test_two_rules_with_one_code_are_a_mistake(own: Write) -> None:
+def test_two_rules_with_one_code_are_an_error(own: Write) -> None:
     own()
     with pytest.raises(WrongUsage, match="MINE001 is already the code of"):
         rules(own(name="other"))
 
 
-def test_a_folder_without_rules_is_a_mistake(tmp_path: Path) -> None:
+def test_folder_without_rules_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(WrongUsage, match=r"no rules \(\*\.toml\) in this directory"):
         rules(tmp_path)
     with pytest.raises(WrongUsage, match="no such directory"):
         rules(tmp_path / "nowhere")
 
 
-def test_rules_are_chosen_by_name_code_or_its_beginning() -> None:
+def test_rules_are_selected_by_name_code_or_prefix() -> None:
     everything = rules()
     assert [rule.name for rule in chosen(everything, ["hot-loop"])] == ["hot-loop"]
     assert [rule.name for rule in chosen(everything, ["TLZ003"])] == ["fixed-sleep"]
@@ -202,16 +202,16 @@ advice = "None."
 @pytest.mark.parametrize(
     ("rule", "messages"),
     [
-        # It was believed that a rule asks for calls by their names only.
+        # Rules on calls were wrongly limited to grouping by name.
         ("""table = "calls"\nwhere = 'syscall == "read" and target == "/slow"'""", ["tool read /slow"]),
         ("""table = "calls"\nwhere = "bytes > 0"\ngroup = ["pid"]\nkeep = "sum(calls) >= 3\"""", ["tool read unknown"]),
         ("""table = "calls"\nwhere = "bytes > 0"\ngroup = ["pid"]\nkeep = "sum(calls) >= 4\"""", []),
-        # It was believed that pieces without a group are one piece, and that all of them are to be kept.
+        # Pieces without a group were wrongly merged into one.
         ("""table = "partition"\nwhere = 'target == "/slow"'""", ["tool read /slow"]),
         ("""table = "partition"\ngroup = ["program", "syscall"]\nkeep = "sum(exclusive_ns) >= 9s\"""", []),
     ],
 )  # fmt: skip
-def test_own_rules_may_ask_calls_and_the_partition_by_any_key(
+def test_own_rules_may_group_calls_and_pieces_by_any_key(
     rule: str, messages: list[str], strace: Callable[[str], Path], tmp_path: Path
 ) -> None:
     folder = tmp_path / "own"
@@ -221,7 +221,7 @@ def test_own_rules_may_ask_calls_and_the_partition_by_any_key(
     assert [finding.message for finding in trace.findings] == messages
 
 
-def test_a_condition_on_pieces_names_only_what_they_have_in_common(tmp_path: Path) -> None:
+def test_condition_on_groups_takes_only_their_columns(tmp_path: Path) -> None:
     rule = 'table = "partition"\ngroup = ["program"]\nwhere = \'target == "/slow"\''
     (tmp_path / "own.toml").write_text(WHOLE + rule, encoding="utf-8")
     with pytest.raises(WrongUsage, match=re.escape("own.toml, where: target is not in group")):

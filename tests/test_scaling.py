@@ -1,4 +1,4 @@
-"""scaling: exponents of what grows, with their ranges, and no exponent where there is none to be had."""
+"""scaling: exponents of growing counts, with their ranges, and no exponent for counts that have none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FROM_NAME = ["--n-from", r"boot-(\d+)"]
 
 
 def capture(file: Path, calls: int) -> Path:
-    """A program that opens a file so many times, and reads its settings twice whatever the size."""
+    """Write the capture of a program that opens a file `calls` times, and reads its settings twice at every size."""
     opened = 'openat(AT_FDCWD, "/data", O_RDONLY) = 3 <0.000010>'
     lines = ['1 1700000010.000000 execve("/bin/tool", ["tool"], 0x7f /* 1 var */) = 0 <0.0001>']
     lines += [f'1 1700000010.{at:06} access("/etc/conf", R_OK) = 0 <0.00001>' for at in (100, 200)]
@@ -54,7 +54,7 @@ def document(run: Run, *arguments: str) -> Any:
         (lambda n: 20 + n**3 / 1000, "cubic", 3.0),
     ],
 )
-def test_growth_gets_its_word_and_its_exponent(
+def test_growth_has_a_class_and_an_exponent(
     grows: Callable[[int], float], kind: str, exponent: float, run: Run, tmp_path: Path
 ) -> None:
     named = [f"{size}={capture(tmp_path / str(size), round(grows(size)))}" for size in SIZES]
@@ -66,22 +66,22 @@ def test_growth_gets_its_word_and_its_exponent(
 
 
 @pytest.mark.parametrize(
-    ("sizes", "says"),
+    ("sizes", "expected"),
     [
         ((10, 100, 1000), "3 sizes (10, 100, 1000)"),
         ((10, 20, 40, 79), "a factor of 7.9"),
         ((10, 10, 20, 80), "3 sizes (10, 20, 80)"),
     ],
 )
-def test_a_range_that_does_not_suffice_is_refused(sizes: tuple[int, ...], says: str, run: Run, tmp_path: Path) -> None:
+def test_too_few_sizes_are_refused(sizes: tuple[int, ...], expected: str, run: Run, tmp_path: Path) -> None:
     named = [f"{size}={capture(tmp_path / f'run{at}', size)}" for at, size in enumerate(sizes)]
     done = run("scaling", *named)
     assert (done.returncode, done.stdout) == (2, "")
     assert "insufficient range" in done.stderr
-    assert says in done.stderr
+    assert expected in done.stderr
 
 
-def test_the_boot_is_quadratic_in_its_devices(run: Run) -> None:
+def test_boot_is_quadratic_in_its_devices(run: Run) -> None:
     found = document(run, BOOT, *FROM_NAME, "--target-n", "1000")
     [row] = [row for row in found["rows"] if row["syscall"] == "readlink" and row["counts"][-1] > 1]
     assert row["counts"] == [45, 190, 780, 3160, 12720, 51040]
@@ -95,13 +95,13 @@ def test_the_boot_is_quadratic_in_its_devices(run: Run) -> None:
     assert {"openat", "newfstatat", "getdents64", "close", "symlink"} == linear
 
 
-def test_the_cured_boot_has_no_finding(run: Run) -> None:
+def test_fixed_boot_has_no_finding(run: Run) -> None:
     cured = str(SAMPLES / "boot-devices" / "boot-after-*.strace.xz")
     found = document(run, cured, "--n-from", r"after-(\d+)")
     assert found["findings"] == []
 
 
-def test_the_curves_are_drawn(run: Run) -> None:
+def test_scaling_draws_the_curves(run: Run) -> None:
     shown = run("scaling", BOOT, *FROM_NAME).stdout
     assert "quadratic" in shown
     assert "a: perl readlink(dev/diskN)" in shown
@@ -111,7 +111,7 @@ def test_the_curves_are_drawn(run: Run) -> None:
     assert columns == sorted(columns, reverse=True), "a curve that grows goes up to the right"
 
 
-def test_rules_of_ones_own_over_several_captures_have_the_same_powers(run: Run, tmp_path: Path) -> None:
+def test_own_rule_across_captures_can_do_what_packaged_ones_can(run: Run, tmp_path: Path) -> None:
     (tmp_path / "steady-opens.toml").write_text(
         """
         code = "MINE001"
@@ -135,20 +135,20 @@ def test_rules_of_ones_own_over_several_captures_have_the_same_powers(run: Run, 
     assert document(run, BOOT, *FROM_NAME, "--ignore", "superlinear")["findings"] == []
 
 
-def test_runs_of_one_size_are_taken_together(run: Run, tmp_path: Path) -> None:
+def test_runs_of_one_size_are_combined(run: Run, tmp_path: Path) -> None:
     runs = [f"{size}={capture(tmp_path / f'{size}-{add}', size + add)}" for size in SIZES for add in (0, 1, 90)]
     [row] = [row for row in document(run, *runs)["rows"] if row["syscall"] == "openat"]
     assert row["counts"] == [size + 1 for size in SIZES]
 
 
-def test_rows_are_told_in_csv_with_a_column_per_size(run: Run) -> None:
+def test_csv_has_a_column_per_size(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(run("scaling", BOOT, *FROM_NAME, "--format", "csv").stdout)))
     [row] = [row for row in rows if row["shape"] == "readlink(dev/diskN)"]
     assert (row["n_10"], row["n_320"], row["class"]) == ("45", "51040", "quadratic")
 
 
 @pytest.mark.parametrize(
-    ("arguments", "says"),
+    ("arguments", "expected"),
     [
         ([], "requires captures with their sizes"),
         (["a", "b"], "no size; write N=CAPTURE"),
@@ -161,14 +161,14 @@ def test_rows_are_told_in_csv_with_a_column_per_size(run: Run) -> None:
         (["1=a", "--target-n", "-1"], "above zero"),
     ],
 )
-def test_what_is_no_size_is_an_error(arguments: list[str], says: str, run: Run) -> None:
+def test_invalid_size_is_an_error(arguments: list[str], expected: str, run: Run) -> None:
     done = run("scaling", *arguments)
     assert done.returncode == 2
-    assert says in done.stderr
+    assert expected in done.stderr
 
 
 @pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
-def test_a_quadratic_program_is_found_in_captures_made_here(run: Run, tmp_path: Path) -> None:
+def test_quadratic_program_is_found_in_live_captures(run: Run, tmp_path: Path) -> None:
     script = "for i in $(seq $1); do for j in $(seq $i); do [ -e item$j ]; done; echo > list$i; done"
     (tmp_path / "program.sh").write_text(script, encoding="utf-8")
     named = []

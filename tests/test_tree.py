@@ -1,4 +1,4 @@
-"""tree: who started whom, who waited for whom, and who could have taken longer."""
+"""tree: parents and children, which process waited for which, and slack."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ THREADS = """\
 """
 
 
-def test_a_process_has_the_time_of_whom_it_waited_for() -> None:
+def test_inclusive_time_contains_the_awaited_processes() -> None:
     rows = {row["pid"]: row for row in tracealyze.read(SSH).chain}
     waits = [rows[12196][f"waits_for_{what}"] for what in ("pid", "ns", "how", "sure")]
     assert waits == [12200, 10_260_900_000, "child", "inferred"]
     assert rows[12186]["inclusive_ns"] > rows[12196]["inclusive_ns"] > rows[12200]["inclusive_ns"] == 10_260_900_000
 
 
-def test_the_chain_names_who_waited_on_whom(run: Run) -> None:
+def test_tree_shows_the_chain_of_waits(run: Run) -> None:
     report = " ".join(run("summarize", SSH, COLUMNS="100").stdout.split())
     chain = "sshd 12186 (11.42 s) ⇢ ksh 12196 (10.61 s) ⇢ quota 12200 (10.26 s)"
     assert f"Blocked on: {chain}; ⇢ is inferred" in report
@@ -39,13 +39,13 @@ def test_the_chain_names_who_waited_on_whom(run: Run) -> None:
 
 def test_headings_for_people_have_one_unit(run: Run) -> None:
     heading, _, first = run("tree", SSH, "--format", "markdown").stdout.splitlines()[:3]
-    told = dict(zip(heading.split(" | "), first.split(" | "), strict=True))
-    assert told["birth s"] == "2.6581"
+    cells = dict(zip(heading.split(" | "), first.split(" | "), strict=True))
+    assert cells["birth s"] == "2.6581"
     assert "_ns s" not in heading
 
 
 @pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
-def test_nobody_has_more_than_the_window_and_no_slack_is_negative(capture: Path) -> None:
+def test_times_fit_the_window_and_slack_is_not_negative(capture: Path) -> None:
     trace = tracealyze.read(capture)
     exclusive = {row["task"]: row["exclusive_ns"] for row in trace.processes}
     for row in trace.chain:
@@ -53,7 +53,7 @@ def test_nobody_has_more_than_the_window_and_no_slack_is_negative(capture: Path)
         assert row["slack_ns"] is None or row["slack_ns"] >= 0
 
 
-def test_threads_stand_below_their_process_only_if_asked_for(run: Run, strace: Callable[[str], Path]) -> None:
+def test_threads_are_below_their_process_on_request(run: Run, strace: Callable[[str], Path]) -> None:
     capture = strace(THREADS)
     folded = json.loads(run("tree", capture, "--json").stdout)
     assert [(row["pid"], row["threads"]) for row in folded] == [(7, 2)]
@@ -62,6 +62,6 @@ def test_threads_stand_below_their_process_only_if_asked_for(run: Run, strace: C
     assert "thread 8" in run("tree", capture, "--threads").stdout
 
 
-def test_rows_that_are_not_shown_are_told(run: Run, strace: Callable[[str], Path]) -> None:
+def test_tree_notes_hidden_rows(run: Run, strace: Callable[[str], Path]) -> None:
     shown = run("tree", strace(THREADS), "--threads", "--top", "1")
     assert shown.stderr.strip() == "Left out: 1 row of 2; --top shows more."

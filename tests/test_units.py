@@ -1,4 +1,4 @@
-"""Times, sizes and shares, as people read and write them."""
+"""Durations, sizes and shares, as people read and write them."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tracealyze.errors import WrongUsage
         (41_000_000_000, units.S, "41"),
     ],
 )
-def test_a_moment_has_each_digit_of_its_clock(ns: int, tick_ns: int, shown: str) -> None:
+def test_moment_has_the_digits_of_its_clock(ns: int, tick_ns: int, shown: str) -> None:
     assert units.moment(ns, tick_ns) == shown
 
 
@@ -42,17 +42,17 @@ def test_a_moment_has_each_digit_of_its_clock(ns: int, tick_ns: int, shown: str)
         (86_000_000_000_000, 1, "23 h 53 min"),
     ],
 )
-def test_a_duration_has_no_more_digits_than_its_clock(ns: int, tick_ns: int, shown: str) -> None:
+def test_duration_has_no_more_digits_than_its_clock(ns: int, tick_ns: int, shown: str) -> None:
     assert units.duration(ns, tick_ns) == shown
 
 
 @pytest.mark.parametrize(("text", "ns"), [("10ms", 10_000_000), ("1.5 s", 1_500_000_000), ("2min", 120_000_000_000)])
-def test_a_duration_is_read_with_its_unit(text: str, ns: int) -> None:
+def test_duration_is_read_with_its_unit(text: str, ns: int) -> None:
     assert units.read_duration(text) == ns
 
 
 @pytest.mark.parametrize("text", ["10", "ten ms", "10 parsecs", ""])
-def test_what_is_no_duration_says_how_to_write_one(text: str) -> None:
+def test_invalid_duration_error_shows_a_valid_one(text: str) -> None:
     with pytest.raises(WrongUsage, match="write 10ms"):
         units.read_duration(text)
 
@@ -61,19 +61,19 @@ def test_what_is_no_duration_says_how_to_write_one(text: str) -> None:
     ("fraction", "shown"),
     [(0.0, "0%"), (0.0004, "< 0.1%"), (0.008, "0.8%"), (0.853, "85%"), (0.9997, "> 99%"), (1.0, "100%")],
 )
-def test_a_share_is_neither_nothing_nor_all_by_rounding(fraction: float, shown: str) -> None:
+def test_share_is_not_rounded_to_nothing_or_all(fraction: float, shown: str) -> None:
     assert units.share(fraction) == shown
 
 
-def test_a_share_says_how_far_it_may_be_off_if_that_is_much() -> None:
+def test_share_shows_its_error_if_large() -> None:
     assert [units.share(0.375, precision) for precision in (0.0, 0.001, 0.125)] == ["38%", "38%", "38% ±12%"]
     assert units.share(1.0, 0.125) == "100%"
 
 
-def test_a_limit_below_the_step_of_the_clock_is_told_as_a_step() -> None:
+def test_limit_below_the_clock_step_is_shown_as_a_step() -> None:
     assert [units.least(8_000_000, tick_ns) for tick_ns in (1_000, 1_000_000_000)] == ["8.00 ms", "1 s"]
 
 
-def test_a_column_of_durations_has_one_unit() -> None:
+def test_duration_column_has_one_unit() -> None:
     name, show = units.durations([9_741_200_000, 254_000_000, 95_000_000, None], 100_000)
     assert (name, show(254_000_000), show(None), show(1_000)) == ("s", "0.254", "", "<0.001")

@@ -55,9 +55,7 @@ TWO = """\
         ("errno is missing and ret is not missing and line > 4", [5, 8]),
     ],
 )
-def test_events_are_those_that_meet_the_condition(
-    condition: str, lines: list[int], strace: Callable[[str], Path]
-) -> None:
+def test_where_selects_the_matching_events(condition: str, lines: list[int], strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(TWO)).select(where=condition)
     assert sorted(trace.events.column("line")) == lines
     assert trace.totals["calls"] == sum(kind == "call" for kind in trace.events.column("kind"))
@@ -102,7 +100,7 @@ def whole() -> tuple[tracealyze.Trace, list[dict[str, object]]]:
 
 @settings(deadline=None, max_examples=60)
 @given(condition=_CONDITIONS)
-def test_the_engine_finds_the_events_that_a_look_at_each_row_finds(
+def test_where_selects_the_same_events_as_a_check_of_each_row(
     condition: str, whole: tuple[tracealyze.Trace, list[dict[str, object]]]
 ) -> None:
     trace, rows = whole
@@ -112,7 +110,7 @@ def test_the_engine_finds_the_events_that_a_look_at_each_row_finds(
 
 
 @pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
-def test_a_condition_and_its_opposite_part_the_events_of_every_sample(capture: Path) -> None:
+def test_where_and_its_negation_split_the_events(capture: Path) -> None:
     trace = tracealyze.read(capture)
     for condition in ("dur_ns >= 1ms", 'target ~ "/lib"', 'outcome == "ok" and program is not missing'):
         parts = [trace.select(where=text).events.column("line") for text in (condition, f"not ({condition})")]
@@ -120,7 +118,7 @@ def test_a_condition_and_its_opposite_part_the_events_of_every_sample(capture: P
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_takes_a_condition(command: str, run: Run) -> None:
+def test_where_is_an_option_of_every_command(command: str, run: Run) -> None:
     capture = SAMPLES / "shutdown" / "after.strace.xz"
     done = run(command, capture, "--where", 'syscall in ("read", "wait4") and dur_ns >= 1ms', "--json")
     assert done.returncode == 0, done.stderr
@@ -129,7 +127,7 @@ def test_every_command_takes_a_condition(command: str, run: Run) -> None:
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_mistake_is_shown_before_the_capture_is_read(command: str, run: Run) -> None:
+def test_where_error_comes_before_the_capture_is_read(command: str, run: Run) -> None:
     done = run(command, "nowhere.strace", "--where", 'pid == 1 and syscal == "read"')
     assert (done.returncode, done.stdout) == (2, "")
     first, text, caret = done.stderr.splitlines()
@@ -138,7 +136,7 @@ def test_a_mistake_is_shown_before_the_capture_is_read(command: str, run: Run) -
     assert caret == "               ^^^^^^"
 
 
-def test_a_condition_joins_the_other_choices(run: Run) -> None:
+def test_where_combines_with_the_other_filters(run: Run) -> None:
     shown = run("events", SSH, "--pid", "12203", "--where", 'outcome == "failed"', "--json").stdout
     rows = json.loads(shown)
     assert rows
@@ -146,23 +144,23 @@ def test_a_condition_joins_the_other_choices(run: Run) -> None:
     assert {row["outcome"] for row in rows} == {"failed"}
 
 
-def test_only_processes_with_such_events_are_told(run: Run) -> None:
+def test_where_lists_only_processes_with_matching_events(run: Run) -> None:
     rows = json.loads(run("tree", SSH, "--where", 'op == "ZFS_IOC_OBJSET_STATS"', "--json").stdout)
     assert [row["pid"] for row in rows] == [12200]
 
 
-def test_no_such_event_is_no_error_but_said(run: Run) -> None:
+def test_where_without_a_match_is_a_note_not_an_error(run: Run) -> None:
     done = run("events", SSH, "--where", "dur_ns > 1h")
     assert done.returncode == 0
     assert "No event matches --where." in done.stderr
 
 
-def test_a_process_that_is_not_there_is_still_an_error(run: Run) -> None:
+def test_where_keeps_the_error_for_an_unknown_process(run: Run) -> None:
     assert run("events", SSH, "--pid", "7", "--where", "dur_ns > 1ms").returncode == 3
     assert run("events", SSH, "--pid", "12203", "--where", "dur_ns > 1h").returncode == 0
 
 
-def test_arguments_cannot_be_asked_of_what_cannot_be_read_again(run: Run, strace: Callable[[str], Path]) -> None:
+def test_where_on_arguments_needs_a_readable_file(run: Run, strace: Callable[[str], Path]) -> None:
     done = run("events", "-", "--where", 'args ~ "O_CLOEXEC"', stdin=TWO)
     assert done.returncode == 2
     assert "standard input is not a regular file. Save the capture to one." in done.stderr
@@ -173,12 +171,12 @@ def test_arguments_cannot_be_asked_of_what_cannot_be_read_again(run: Run, strace
         trace.select(where='args ~ "x"')
 
 
-def test_the_path_shows_stretches_of_such_events_only(run: Run) -> None:
+def test_where_shows_only_path_segments_of_matching_events(run: Run) -> None:
     rows = json.loads(run("critical-path", SSH, "--min", "0s", "--where", 'syscall == "mmapobj"', "--json").stdout)
     assert {row["syscall"] for row in rows if row["what"] == "call"} == {"mmapobj"}
 
 
-def test_where_nothing_is_left_no_table_of_the_tracer_is_shown_instead(run: Run, strace: Callable[[str], Path]) -> None:
+def test_where_without_a_match_hides_the_table_of_the_tracer(run: Run, strace: Callable[[str], Path]) -> None:
     table = """\
 % time     seconds  usecs/call     calls    errors syscall
 ------ ----------- ----------- --------- --------- ----------------
@@ -191,7 +189,7 @@ def test_where_nothing_is_left_no_table_of_the_tracer_is_shown_instead(run: Run,
     assert json.loads(run("top-syscalls", strace(table), "--json").stdout)[0]["calls"] == 1
 
 
-def test_the_table_of_events_is_not_filtered_but_the_events_are_chosen(strace: Callable[[str], Path]) -> None:
+def test_events_table_stays_whole_when_events_are_selected(strace: Callable[[str], Path]) -> None:
     trace = tracealyze.read(strace(TWO))
     with pytest.raises(WrongUsage, match=r"select\(where="):
         trace.events.where("pid == 1")

@@ -1,4 +1,4 @@
-"""What a logger, a page or a mail put around the lines of a capture changes nothing of what it says."""
+"""Text that a logger, a web page or a mail client puts around the lines of a capture changes no answer."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tracealyze.render import capture_notes
 SAMPLES = Path(__file__).parents[1] / "samples"
 TRACES = ("ssh-login/ssh-login.truss", "shutdown/after.strace.xz", "jail-start/after.strace.xz")
 OWN = ("path", "files", "bytes", "wrappers", "sender")
-"""What differs between a capture and the same with something around its lines."""
+"""Keys that differ between a capture and the same capture with wrapped lines."""
 
 FORMS = {
     "timestamps": "2026-01-02T03:{minute:02}:{second:02}.123456789Z {line}",
@@ -54,7 +54,7 @@ def document(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("sample", TRACES)
-def test_a_trace_says_the_same_whatever_is_around_its_lines(sample: str, tmp_path: Path) -> None:
+def test_wrapped_trace_gives_the_same_answer(sample: str, tmp_path: Path) -> None:
     plain = tmp_path / "plain"
     plain.write_bytes(text_of(sample).encode("utf-8", "surrogateescape"))
     expected = document(plain)
@@ -64,7 +64,7 @@ def test_a_trace_says_the_same_whatever_is_around_its_lines(sample: str, tmp_pat
         assert document(path) == expected, name
 
 
-def test_it_is_said_what_was_taken_off_and_whose_clock_it_is(tmp_path: Path) -> None:
+def test_report_names_the_wrapper_and_its_clock(tmp_path: Path) -> None:
     path = tmp_path / "log"
     lines = ['execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0', "close(3) = 0", "close(4) = 0", "+++ exited with 0 +++"]
     lines = [f"Jan 02 03:04:0{number} host strace[12]: {line}" for number, line in enumerate(lines)]
@@ -87,7 +87,7 @@ def test_it_is_said_what_was_taken_off_and_whose_clock_it_is(tmp_path: Path) -> 
     assert trace.window.wall_ns == 3_000_000_000
 
 
-def test_folded_lines_are_said_to_be_unreliable(tmp_path: Path) -> None:
+def test_folded_lines_are_reported_as_unreliable(tmp_path: Path) -> None:
     path = tmp_path / "mail"
     lines = [f'700 1700000000.{number:06} openat(AT_FDCWD, "/usr/share/{number}", O_RDONLY) = 3' for number in range(9)]
     whole = "700 1700000001.000000 close(3) = 0\n"
