@@ -6,6 +6,7 @@ use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 use std::fs;
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A file that is removed at the end of the test.
@@ -101,6 +102,20 @@ fn trace(bytes: usize) -> Vec<u8> {
     text
 }
 
+/// A text of three chunks.
+const LARGE_BYTES: usize = CHUNK_BYTES + CHUNK_BYTES / 4;
+
+/// The same in each compression: compressing it takes seconds without optimisation.
+static LARGE: LazyLock<Vec<(&str, Vec<u8>)>> = LazyLock::new(|| {
+    let text = trace(LARGE_BYTES);
+    COMPRESSIONS.into_iter().map(|(name, compress)| (name, compress(&text))).collect()
+});
+
+static SMALL: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let text = trace(30_000);
+    COMPRESSIONS.into_iter().map(|(_, compress)| compress(&text)).collect()
+});
+
 proptest! {
     #[test]
     fn each_line_is_in_the_cell_where_it_starts(
@@ -123,6 +138,11 @@ proptest! {
         }
         prop_assert_eq!(at, text.len() as u64);
     }
+}
+
+proptest! {
+    // A case takes a tenth of a second without optimisation.
+    #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
     fn compressed_text_is_read_back_unchanged(
@@ -140,7 +160,7 @@ proptest! {
         which in 0..COMPRESSIONS.len(),
         damage in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
-        let mut bytes = COMPRESSIONS[which].1(&trace(30_000));
+        let mut bytes = SMALL[which].clone();
         for (place, value) in damage {
             let at = place.index(bytes.len());
             bytes[at] = value;
@@ -152,9 +172,9 @@ proptest! {
 
 #[test]
 fn compressed_files_are_detected_and_read_in_whole_lines() {
-    let text = trace(2 * CHUNK_BYTES);
-    for (name, compress) in COMPRESSIONS {
-        let scratch = Scratch::new(&compress(&text));
+    let text = trace(LARGE_BYTES);
+    for (name, bytes) in LARGE.iter() {
+        let scratch = Scratch::new(bytes);
         let Source::Stream(mut stream) = input::open(&scratch.0).unwrap() else { panic!("{name} taken for text") };
         let chunks = chunks(&mut stream).unwrap();
         assert!(chunks.iter().all(|chunk| chunk.bytes.ends_with(b"\n")), "{name}");
@@ -191,9 +211,8 @@ fn skippable_frames_are_skipped() {
 
 #[test]
 fn a_cut_compressed_file_gives_its_intact_part() {
-    let text = trace(2 * CHUNK_BYTES);
-    for (name, compress) in COMPRESSIONS {
-        let bytes = compress(&text);
+    let text = trace(LARGE_BYTES);
+    for (name, bytes) in LARGE.iter() {
         for (part, parts) in [(1, 2), (9, 10), (99, 100)] {
             let (back, cut) = opened(&bytes[..bytes.len() * part / parts]).unwrap();
             assert!(cut, "{name} {part}/{parts}");
@@ -231,9 +250,9 @@ fn beginning_ends_at_a_line_end_or_at_the_limit() {
 
 #[test]
 fn a_damaged_file_is_cut_at_the_damage() {
-    let text = trace(CHUNK_BYTES);
-    for (name, compress) in COMPRESSIONS {
-        let mut bytes = compress(&text);
+    let text = trace(LARGE_BYTES);
+    for (name, bytes) in LARGE.iter() {
+        let mut bytes = bytes.clone();
         let middle = bytes.len() * 7 / 8;
         bytes[middle..middle + 50].fill(0xa5);
         let (back, cut) = opened(&bytes).unwrap();
