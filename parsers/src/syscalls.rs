@@ -1,11 +1,11 @@
-//! What is known about syscalls by their names: one table for the readers, the engine, the rules and the gate.
+//! The table of syscalls, for the readers, the engine, the rules and the gate.
 //!
 //! ```text
-//! table.rs    one line for each call         action.rs   what calls do, and what follows from it
-//! class.rs    what time is spent on          family.rs   by which metrics count
+//! table.rs    one line for each call         action.rs   what calls do, with derived properties
+//! class.rs    classes of time                family.rs   groups that metrics count
 //! words.rs    names as fixed numbers
 //! ```
-//! An unknown name is not an error: its class is `other`, its action is `Plain`, and its arguments are not looked at.
+//! An unknown name is not an error: its class is `other`, its action is `Plain`, and its arguments are ignored.
 
 mod action;
 mod class;
@@ -21,47 +21,47 @@ use table::CALLS;
 pub(crate) use words::WORDS_LEN;
 pub use words::{word, words};
 
-/// How much a call does that waits for nothing.
+/// How much work a call does that waits for nothing.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Effort {
-    /// Looks a value up, or notes it down: an id, a mask.
+    /// Reads or stores a value: an id, a mask.
     Trivial,
-    /// Works on the entry of a descriptor; what the trace shows for it is still the tracer's work.
+    /// Works on the entry of a descriptor. Most of its time in a trace is tracing overhead.
     Light,
-    /// Works on memory, or on what the kernel has at hand.
+    /// Works on memory or on data in the kernel.
     Quick,
-    /// Whatever it takes.
+    /// Any amount.
     Any,
 }
 
-/// What is known of a syscall.
+/// An entry of the table.
 #[derive(Clone, Copy, Debug)]
 pub struct Syscall {
     /// Its name.
     pub name: &'static str,
-    /// The call of which this is another name: older, wider, or one that cannot be cancelled.
+    /// The call that this is a variant of: older, wider, or without a cancellation point.
     pub alias_of: Option<&'static str>,
-    /// What it waits for when nothing more is known of its descriptor.
+    /// The class of its time if its descriptor is unknown.
     pub class: Class,
     /// What it does.
     pub action: Action,
-    /// What each argument is, a letter each:
-    /// `f` descriptor, `g` descriptor into which it moves what it takes from that one, `d` directory descriptor of the path after it, `p` path, `n` a path that the call makes,
-    /// `b` the address to which waiters are moved, `j` the value expected at the address, which may be the id of a thread,
-    /// `c` flags of an open, which may say that the path before is made, `o` sub-operation, `a` address,
-    /// `i` id of a process or object, `s` socket address, `w` that of the socket itself, `t` timespec, `v` timeval,
-    /// `m` milliseconds, `l` list of pollfd, `k` set of descriptors, `q` two new descriptors, `e` descriptor watched,
-    /// `r` messages that may bring descriptors, `z` length, `h` flags and `y` offset of a mapping, `-` not looked at.
+    /// The meaning of each argument, one letter each: `f` descriptor, `g` descriptor that data is moved to, `d`
+    /// directory descriptor of the path after it, `p` path, `n` path that the call creates, `b` address that waiters
+    /// are requeued to, `j` value expected at the address, which may be a thread id, `c` flags of an open, which may
+    /// create the path before them, `o` sub-operation, `a` address, `i` id of a process or object, `s` socket address,
+    /// `w` local socket address, `t` timespec, `v` timeval, `m` milliseconds, `l` list of pollfd, `k` set of
+    /// descriptors, `q` two new descriptors, `e` watched descriptor, `r` messages that may pass descriptors, `z`
+    /// length, `h` flags and `y` offset of a mapping, `-` ignored.
     pub args: &'static str,
-    /// How much it does.
+    /// How much work it does.
     pub effort: Effort,
-    /// Whether it looks a path up besides what its action says.
+    /// Whether it looks up a path in addition to its action.
     pub is_lookup: bool,
-    /// Whether every program makes some of these when it starts, on Linux, whatever it is linked with.
+    /// Whether every program on Linux makes such calls when it starts, whatever its libraries.
     pub is_at_start: bool,
-    /// Whether the number of its calls depends on which task runs when, though its action does not say so.
+    /// Whether the number of its calls depends on scheduling, although its action does not.
     pub is_scheduled: bool,
-    /// Its other names, which are entries of their own in [`SYSCALLS`].
+    /// Its other names. They are entries of their own in [`SYSCALLS`].
     variants: &'static [&'static str],
 }
 
@@ -85,7 +85,7 @@ const fn call(name: &'static str, class: Class, action: Action, args: &'static s
 }
 
 impl Syscall {
-    /// The same call has these names, too.
+    /// Add variants: other names of the same call.
     const fn also(self, variants: &'static [&'static str]) -> Syscall {
         Syscall { variants, ..self }
     }
@@ -120,12 +120,12 @@ impl Syscall {
         Syscall { is_scheduled: true, ..self }
     }
 
-    /// The name of the call itself where this is a variant of it.
+    /// The name of the call that this is a variant of, or its own name.
     pub fn canonical(&self) -> &'static str {
         self.alias_of.unwrap_or(self.name)
     }
 
-    /// Whether it only looks a value up, or notes it down.
+    /// Whether it only reads or stores a value.
     pub fn is_trivial(&self) -> bool {
         self.effort == Effort::Trivial
     }
@@ -149,7 +149,7 @@ const SYSCALLS_LEN: usize = {
     len
 };
 
-/// The syscalls, each followed by its variants. [`Text`] number of a name: its place here plus 1.
+/// The syscalls, each followed by its variants. The [`Text`] number of a name is its index here plus 1.
 pub static SYSCALLS: [Syscall; SYSCALLS_LEN] = {
     let mut all = [CALLS[0]; SYSCALLS_LEN];
     let (mut len, mut at) = (0, 0);
@@ -168,17 +168,17 @@ pub static SYSCALLS: [Syscall; SYSCALLS_LEN] = {
     all
 };
 
-/// What is known of the syscall whose name has this number.
+/// The entry of the syscall whose name has this text number.
 pub fn by_text(name: Text) -> Option<&'static Syscall> {
     SYSCALLS.get(name.0.checked_sub(1)? as usize)
 }
 
-/// What is known of the syscall with this name.
+/// The entry of the syscall with this name.
 pub fn by_name(name: &[u8]) -> Option<&'static Syscall> {
     by_text(word(name)?)
 }
 
-/// What the syscall does whose name has this number.
+/// The action of the syscall whose name has this text number.
 #[inline]
 pub fn action_of(name: Text) -> Action {
     by_text(name).map_or(Action::Plain, |call| call.action)
@@ -212,7 +212,7 @@ mod tests {
     fn arguments_are_known_letters() {
         for call in CALLS {
             assert!(call.args.chars().all(|letter| LETTERS.contains(letter)), "{}: {}", call.name, call.args);
-            assert!(!call.args.ends_with('-'), "{}: a letter at the end that says nothing", call.name);
+            assert!(!call.args.ends_with('-'), "{}: an ignored argument at the end", call.name);
         }
     }
 
@@ -231,7 +231,7 @@ mod tests {
                 Wait::Sleep => &[Class::Sleep],
             };
             assert!(classes.contains(&call.class), "{}: {wait:?} but {:?}", call.name, call.class);
-            assert_eq!(call.effort, Effort::Any, "{}: waits, so it is not quick", call.name);
+            assert_eq!(call.effort, Effort::Any, "{}: it waits, so it is not quick", call.name);
         }
     }
 

@@ -30,7 +30,7 @@ fn kind(action: Action) -> Option<Kind> {
         Action::Opens | Action::Creates | Action::Writes | Action::WritesAt | Action::Resizes => Some(Kind::Changes),
         Action::Makes | Action::MakesNode | Action::Links | Action::Renames => Some(Kind::Changes),
         Action::Removes | Action::RemovesDirectory | Action::ChangesAttributes => Some(Kind::Changes),
-        Action::Stats | Action::Accesses | Action::ReadsLink | Action::AsksDirectory => Some(Kind::Asks),
+        Action::Stats | Action::Accesses | Action::ReadsLink | Action::ReturnsDirectory => Some(Kind::Asks),
         Action::ChangesDirectory => Some(Kind::Moves),
         _ => None,
     }

@@ -1,24 +1,24 @@
-//! What syscalls do, and what follows from it: what they wait for, which way bytes go, how a path is looked up.
+//! What syscalls do, and the derived properties: their waits, transfers and lookups.
 
-/// What a call does: to what it works on, and to other tasks. Calls with the same action differ in their arguments only.
+/// What a call does to its target and to other tasks. Calls with the same action differ only in their arguments.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
-    /// Nothing that any analysis distinguishes.
+    /// No analysis distinguishes it.
     Plain,
 
-    /// Reads what comes next.
+    /// Reads at the current position.
     Reads,
-    /// Reads at a place of a file.
+    /// Reads at an offset of a file.
     ReadsAt,
-    /// Writes what comes next.
+    /// Writes at the current position.
     Writes,
-    /// Writes at a place of a file.
+    /// Writes at an offset of a file.
     WritesAt,
     /// Reads the entries of a directory.
     Lists,
-    /// Goes to a place of a file.
+    /// Changes the position in a file.
     Seeks,
-    /// Moves bytes of a file into another descriptor.
+    /// Copies bytes of a file to another descriptor.
     SendsFile,
     /// Moves bytes between pipes.
     Splices,
@@ -33,7 +33,7 @@ pub enum Action {
 
     /// Opens a file or device.
     Opens,
-    /// Opens a file, which it makes or empties.
+    /// Opens a file, and creates or truncates it.
     Creates,
     /// Closes a descriptor.
     Closes,
@@ -41,50 +41,50 @@ pub enum Action {
     OpensQueue,
     /// Opens a process.
     OpensProcess,
-    /// Makes two ends of a pipe.
+    /// Creates a pipe.
     MakesPipe,
-    /// Makes two local sockets that are connected to each other.
+    /// Creates two connected local sockets.
     MakesSocketPair,
-    /// Makes a socket.
+    /// Creates a socket.
     MakesSocket,
-    /// Makes an epoll.
+    /// Creates an epoll.
     MakesEpoll,
-    /// Makes an eventfd.
+    /// Creates an eventfd.
     MakesEventfd,
-    /// Makes a timer with a descriptor.
+    /// Creates a timer with a descriptor.
     MakesTimerfd,
-    /// Makes a descriptor from which signals are read.
+    /// Creates a descriptor for reading signals.
     MakesSignalfd,
-    /// Makes a descriptor from which changes of files are read.
+    /// Creates a descriptor for reading changes of files.
     MakesInotify,
-    /// The same, of whole file systems.
+    /// The same for whole file systems.
     MakesFanotify,
-    /// Returns another descriptor for the same thing.
+    /// Duplicates a descriptor.
     Duplicates,
-    /// The same, in the place of one that it closes.
+    /// Duplicates a descriptor to a given number, which it closes first.
     Replaces,
     /// Controls a descriptor: a copy of it, its flags, locks of its file. The operation decides.
     ControlsFile,
     /// Controls a device or socket. The operation decides.
     ControlsDevice,
 
-    /// Asks for the state of a path.
+    /// Reads the metadata of a path.
     Stats,
-    /// Asks whether a path may be used.
+    /// Checks permissions of a path.
     Accesses,
-    /// Asks where a path leads to.
+    /// Reads the target of a symbolic link.
     ReadsLink,
-    /// Asks for the current directory.
-    AsksDirectory,
-    /// Changes the directory that relative paths begin at.
+    /// Returns the current directory.
+    ReturnsDirectory,
+    /// Changes the current directory.
     ChangesDirectory,
-    /// Makes a path: a directory or a symbolic link.
+    /// Creates a directory or a symbolic link.
     Makes,
-    /// Makes a fifo or device.
+    /// Creates a fifo or device.
     MakesNode,
-    /// Gives a file one more path.
+    /// Creates a hard link.
     Links,
-    /// Gives a file another path.
+    /// Renames a file.
     Renames,
     /// Removes a path.
     Removes,
@@ -92,30 +92,30 @@ pub enum Action {
     RemovesDirectory,
     /// Changes owner, permissions, times or extended attributes.
     ChangesAttributes,
-    /// Changes how long a file is.
+    /// Changes the length of a file.
     Resizes,
-    /// Says which part of a file will be read.
+    /// Announces which part of a file will be read.
     Prefetches,
     /// Maps a file or memory.
     Maps,
-    /// Waits until what was written to a file is on the disk.
+    /// Waits until the data of a file is on disk.
     Syncs,
-    /// The same of all files.
+    /// The same for all files.
     SyncsAll,
-    /// The same of a part of a file.
+    /// The same for a part of a file.
     SyncsPart,
-    /// Asks for changes of a path to be reported.
+    /// Requests reports of changes of a path.
     WatchesPath,
-    /// Hands requests to the kernel through shared memory, and may wait for results there.
+    /// Submits requests to the kernel through shared memory, and may wait for results.
     EntersRing,
 
     /// Connects to a peer.
     Connects,
-    /// Takes the connection of a peer.
+    /// Accepts the connection of a peer.
     Accepts,
-    /// Gives a socket an address.
+    /// Assigns an address to a socket.
     Binds,
-    /// Begins to take connections.
+    /// Begins to accept connections.
     Listens,
     /// Ends one direction of a connection, or both.
     ShutsDown,
@@ -127,16 +127,16 @@ pub enum Action {
     Receives,
     /// Receives several messages, and returns their number.
     ReceivesMany,
-    /// Asks for an address of a socket.
+    /// Returns an address of a socket.
     NamesSocket,
 
-    /// Waits until one of several descriptors is ready; 0 if none is.
+    /// Waits until one of several descriptors is ready; returns 0 after a timeout.
     Polls,
-    /// The same of those that an epoll watches.
+    /// The same for the descriptors of an epoll.
     PollsEpoll,
-    /// The same of an event port, where 0 is success.
+    /// The same for an event port, where 0 is success.
     PollsPort,
-    /// Adds a descriptor to those that an epoll watches.
+    /// Adds a descriptor to an epoll.
     RegistersPoll,
 
     /// Waits for a signal.
@@ -145,24 +145,24 @@ pub enum Action {
     Signals,
     /// Sends a signal to a thread of the same process.
     SignalsThread,
-    /// Says what is to be done with signals.
+    /// Sets handlers or masks of signals.
     HandlesSignals,
-    /// Goes back from the handler of a signal to where the signal came.
+    /// Returns from a signal handler to the interrupted code.
     ReturnsFromHandler,
-    /// Notes down where the program is.
+    /// Saves the execution context.
     SavesContext,
-    /// Goes on at such a place; on some systems a handler returns so.
+    /// Restores an execution context; on some systems, a signal handler returns like this.
     RestoresContext,
-    /// Asks for a signal after a time.
+    /// Requests a signal after a time.
     SetsTimer,
-    /// Goes on with a call after a signal; the operation says with which.
+    /// Restarts a call after a signal; the operation names the call.
     Restarts,
 
     /// Sleeps for a time.
     Sleeps,
-    /// Asks what time it is.
+    /// Reads a clock.
     ReadsClock,
-    /// Lets other threads go first.
+    /// Yields the processor to other threads.
     Yields,
 
     /// Waits or wakes at an address of memory. The operation decides.
@@ -173,41 +173,41 @@ pub enum Action {
     WaitsAtAddress,
     /// Waits for a mutex.
     LocksMutex,
-    /// Waits until a thread wakes it: conditions, semaphores of threads.
+    /// Waits until another thread wakes it: conditions, semaphores of threads.
     WaitsForWake,
-    /// Waits until a thread names it in a wake.
+    /// Waits until another thread unparks it by its id.
     Parks,
     /// Waits for the end of a thread.
     JoinsThread,
     /// Wakes threads at an address, or a parked one.
     Wakes,
-    /// Takes a lock on a file, waits for it, or gives it back. The operation decides.
+    /// Takes, awaits or releases a lock on a file. The operation decides.
     LocksFile,
-    /// Takes a lock on a part of a file, or waits for it.
+    /// Takes or awaits a lock on a part of a file.
     LocksRange,
 
-    /// Takes a message of a queue, or waits for one.
+    /// Takes a message from a queue, or waits for one.
     TakesMessage,
-    /// Gives a message to a queue, or waits for room.
+    /// Puts a message into a queue, or waits for room.
     GivesMessage,
     /// Changes a semaphore, or waits for it.
     ChangesSemaphore,
     /// Changes a semaphore without a wait.
     ControlsSemaphore,
-    /// Calls a door, and waits for the answer.
+    /// Calls a door, and waits for the reply.
     CallsDoor,
-    /// Answers a call of a door, and waits for the next.
+    /// Replies to a door call, and waits for the next.
     AnswersDoor,
 
-    /// Asks for the id of the process.
-    AsksPid,
+    /// Returns the id of the process.
+    ReturnsPid,
     /// Replaces the program.
     Execs,
     /// Creates a task.
     Forks,
-    /// Creates a process, and waits until it runs a program.
+    /// Creates a process, and waits until it executes a program.
     Vforks,
-    /// The same, and says which program.
+    /// Creates a process that executes a given program.
     Spawns,
     /// Creates a thread.
     CreatesThread,
@@ -217,7 +217,7 @@ pub enum Action {
     EndsProcess,
     /// Waits for the end of a child, and returns its id.
     WaitsForChild,
-    /// The same, but returns 0, and the id in a structure.
+    /// The same, but returns 0, with the id in a structure.
     WaitsForChildInfo,
 }
 
@@ -238,18 +238,18 @@ pub enum Wait {
     Lock,
     /// A message.
     Message,
-    /// Nothing but time.
+    /// Only time.
     Sleep,
 }
 
-/// Which way a call moves bytes.
+/// The direction in which a call moves bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub enum Transfer {
     /// Into the program.
     Read,
     /// Out of the program.
     Write,
-    /// From one descriptor into another.
+    /// From one descriptor to another.
     Copy,
     /// Entries of a directory into the program.
     List,
@@ -267,19 +267,19 @@ impl Transfer {
 pub enum Lookup {
     /// Opens it.
     Open,
-    /// Asks for its state.
+    /// Reads its metadata.
     Stat,
-    /// Asks whether it may be used.
+    /// Checks its permissions.
     Access,
-    /// Asks where it leads to.
+    /// Reads its target.
     Link,
-    /// Runs it.
+    /// Executes it.
     Run,
 }
 
 impl Action {
-    /// What such a call waits for; `None` if it works and waits for no other task. Some wait only with some operations or
-    /// targets.
+    /// What such a call may wait for; `None` if it waits for no other task. Some calls wait only with certain
+    /// operations or targets.
     pub fn wait(self) -> Option<Wait> {
         Some(match self {
             Action::WaitsForChild | Action::WaitsForChildInfo => Wait::Child,
@@ -297,7 +297,7 @@ impl Action {
         })
     }
 
-    /// Which way such a call moves bytes, if it does.
+    /// The direction in which such a call moves bytes, if it does.
     pub fn transfer(self) -> Option<Transfer> {
         Some(match self {
             Action::Reads | Action::ReadsAt | Action::Receives | Action::ReadsProcess => Transfer::Read,
@@ -314,7 +314,7 @@ impl Action {
         self.transfer().is_some() || self == Action::GetsRandom
     }
 
-    /// How such a call looks a path up, if that is all that it does with it.
+    /// How such a call looks up a path, if it does nothing else with the path.
     pub fn lookup(self) -> Option<Lookup> {
         Some(match self {
             Action::Opens => Lookup::Open,
@@ -331,7 +331,7 @@ impl Action {
         matches!(self, Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread)
     }
 
-    /// Whether such a call only keeps signals in order, as a shell does between its waits.
+    /// Whether such a call only manages signals, as a shell does between its waits.
     pub fn keeps_signals(self) -> bool {
         matches!(
             self,
@@ -339,7 +339,7 @@ impl Action {
         )
     }
 
-    /// Whether such a call may be the return from the handler of a signal.
+    /// Whether such a call may be the return from a signal handler.
     pub fn ends_handler(self) -> bool {
         matches!(self, Action::ReturnsFromHandler | Action::RestoresContext)
     }

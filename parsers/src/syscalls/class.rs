@@ -1,14 +1,14 @@
-//! What time is spent on.
+//! Classes of time.
 
-/// What the time of a call, or of a stretch of the path, is spent on.
+/// The class of the time of a call or of a segment of the critical path.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Class {
     /// Between calls: user code, or calls that the capture left out.
     User,
-    /// Sleeping for a time.
+    /// Sleeping.
     Sleep,
-    /// Waiting for a child whose end the trace does not show.
+    /// Waiting for a child, if the trace does not contain its end.
     Child,
     /// Files and file systems.
     Disk,
@@ -16,7 +16,7 @@ pub enum Class {
     Network,
     /// Pipes, local sockets, message queues, doors.
     Ipc,
-    /// Waiting for one of several things.
+    /// Waiting for one of several events.
     Poll,
     /// Locks and futexes.
     Lock,
@@ -28,7 +28,7 @@ pub enum Class {
     Memory,
     /// Stopped by a signal.
     Stopped,
-    /// Ended by something outside the trace.
+    /// Waiting that something outside the trace ended.
     External,
     /// Silence between two messages of a log.
     Gap,

@@ -1,4 +1,4 @@
-//! Families of syscalls, by which metrics and baselines count.
+//! Families of syscalls, which metrics and baselines count.
 
 use super::{Action, Class, Effort, Lookup, Syscall, Transfer, Wait};
 
@@ -7,27 +7,27 @@ use super::{Action, Class, Effort, Lookup, Syscall, Transfer, Wait};
 pub enum Family {
     /// Opens a file.
     Opens,
-    /// Runs a program.
+    /// Executes a program.
     Execs,
     /// Creates a task.
     Forks,
-    /// Waits until whole files are on the disk.
+    /// Waits until whole files are on disk.
     Syncs,
     /// Connects to a host, or sends to one.
     Contacts,
-    /// Looks a path up, which may be missing.
+    /// Looks up a path that may be missing.
     Lookups,
     /// Moves bytes into the program.
     Reads,
     /// Moves bytes out of the program, or between two descriptors.
     Writes,
-    /// Waits for a peer, apart from what reads and writes.
+    /// Waits for a peer, without reading or writing.
     Peers,
-    /// Takes turns with other threads, or with other processes by a semaphore.
+    /// Synchronizes with other threads, or by semaphores with other processes.
     Locks,
-    /// How often it is called depends on which task runs when.
+    /// The number of calls depends on scheduling.
     Scheduled,
-    /// Waits for nothing: how long it takes is how fast the machine is.
+    /// Waits for nothing, so its duration depends only on the speed of the machine.
     Quick,
 }
 
@@ -95,14 +95,14 @@ fn is_addressed(call: &Syscall) -> bool {
     call.action == Action::Sends && (call.args.contains('s') || call.args.contains('r'))
 }
 
-/// Locks that threads share are, or are not, taken already; those on files are not meant.
+/// Locks of threads, whose calls depend on contention; locks on files are not included.
 fn is_lock(call: &Syscall) -> bool {
     let of_threads = call.class == Class::Lock;
     let by_others = matches!(call.action, Action::LocksFile | Action::LocksRange | Action::JoinsThread);
     (of_threads && !by_others) || call.action == Action::ChangesSemaphore
 }
 
-/// Waits that signals interrupt, and what gives way to others.
+/// Waits that signals interrupt, and calls that yield to other tasks.
 fn is_scheduled(call: &Syscall) -> bool {
     let waits = matches!(call.action.wait(), Some(Wait::Child | Wait::Poll | Wait::Signal));
     let gives_way =

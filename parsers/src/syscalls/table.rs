@@ -4,13 +4,13 @@
 //! call("pread", Disk, ReadsAt, "f").also(&["pread64", "pread_nocancel", "kpread"]),
 //!      name     class action   arguments   variants: other names of the same call
 //! ```
-//! Facts from the manual pages of Linux, illumos, FreeBSD, OpenBSD, NetBSD, macOS and AIX; equal names mean the same on all
-//! of them. How to add a call: `parsers/README.md`.
+//! Facts from the manual pages of Linux, illumos, FreeBSD, OpenBSD, NetBSD, macOS and AIX. Equal names mean the same
+//! call on all of them. How to add a call: `parsers/README.md`.
 
 #[allow(clippy::enum_glob_use, reason = "a line of the table has room for the words alone")]
 use super::{Action::*, Class::*, Syscall, call};
 
-/// See [`super::SYSCALLS`], which has the variants as entries of their own.
+/// The calls without their variants. [`super::SYSCALLS`] contains the variants as entries of their own.
 #[rustfmt::skip]
 pub(super) const CALLS: &[Syscall] = &[
     // Disk
@@ -114,7 +114,7 @@ pub(super) const CALLS: &[Syscall] = &[
     call("facl", Disk, Plain, "f"),
     call("chdir", Disk, ChangesDirectory, "p").lookup(),
     call("fchdir", Disk, ChangesDirectory, "f"),
-    call("getcwd", Disk, AsksDirectory, "").also(&["__getcwd"]),
+    call("getcwd", Disk, ReturnsDirectory, "").also(&["__getcwd"]),
     call("chroot", Disk, ChangesDirectory, "p"),
     call("pivot_root", Disk, Plain, "pp"),
     call("mount", Disk, Plain, "-p"),
@@ -319,7 +319,7 @@ pub(super) const CALLS: &[Syscall] = &[
     call("getsid", Process, Plain, "i").trivial(),
     call("getpgrp", Process, Plain, "").trivial(),
     call("pgrpsys", Process, Plain, "o"),
-    call("getpid", Process, AsksPid, "").trivial(),
+    call("getpid", Process, ReturnsPid, "").trivial(),
     call("getppid", Process, Plain, "").trivial(),
     call("gettid", Process, Plain, "").trivial(),
     call("getuid", Process, Plain, "").trivial(),

@@ -1,10 +1,11 @@
-//! The fixed words: names that every trace uses have the same number in all of them, see [`crate::Interner::first_free`].
+//! The fixed words: names that every trace uses have the same number in all traces, see
+//! [`crate::Interner::first_free`].
 
 use super::SYSCALLS;
 use crate::text::Text;
 use std::sync::LazyLock;
 
-/// Names of errors, which follow the syscalls among the fixed words.
+/// Names of errors. They follow the syscalls among the fixed words.
 #[rustfmt::skip]
 static ERRORS: &[&str] = &[
     "E2BIG", "EACCES", "EADDRINUSE", "EADDRNOTAVAIL", "EAFNOSUPPORT", "EAGAIN", "EALREADY", "EBADF", "EBADFD", "EBUSY", "ECANCELED", "ECHILD", "ECONNABORTED", "ECONNREFUSED", "ECONNRESET", "EDEADLK", "EDESTADDRREQ", "EDOM", "EDQUOT", "EEXIST", "EFAULT", "EFBIG", "EHOSTDOWN", "EHOSTUNREACH", "EIDRM", "EILSEQ", "EINPROGRESS", "EINTR", "EINVAL", "EIO", "EISCONN", "EISDIR", "EKEYEXPIRED", "EKEYREVOKED", "ELOOP", "EMFILE", "EMLINK", "EMSGSIZE", "ENAMETOOLONG", "ENETDOWN", "ENETUNREACH", "ENFILE", "ENOATTR", "ENOBUFS", "ENODATA", "ENODEV", "ENOENT", "ENOEXEC", "ENOKEY", "ENOLCK", "ENOLINK", "ENOMEM", "ENOMSG", "ENONET", "ENOPROTOOPT", "ENOSPC", "ENOSR", "ENOSTR", "ENOSYS", "ENOTBLK", "ENOTCONN", "ENOTDIR", "ENOTEMPTY", "ENOTSOCK", "ENOTSUP", "ENOTTY", "ENOTUNIQ", "ENXIO", "EOPNOTSUPP", "EOVERFLOW", "EOWNERDEAD", "EPERM", "EPIPE", "EPROTO", "EPROTONOSUPPORT", "EPROTOTYPE", "ERANGE", "EREMOTEIO", "ERESTART", "ERESTARTSYS", "ERESTARTNOINTR", "ERESTARTNOHAND", "ERESTART_RESTARTBLOCK", "EROFS", "ESHUTDOWN", "ESPIPE", "ESRCH", "ESTALE", "ETIME", "ETIMEDOUT", "ETXTBSY", "EUSERS", "EWOULDBLOCK", "EXDEV", "EXFULL",
@@ -12,26 +13,26 @@ static ERRORS: &[&str] = &[
 
 /// Number of the fixed words, "" among them.
 pub(crate) const WORDS_LEN: u32 = (1 + SYSCALLS.len() + ERRORS.len()) as u32;
-/// Places in the table of words: few words share one.
+/// Size of the hash table of words, large enough for few collisions.
 const PLACES: usize = 1 << 12;
 
-struct Words {
+struct WordTable {
     words: Vec<&'static str>,
-    keys: Vec<Key>,
-    /// Numbers of words by their hashes, each in the first free place from there on; 0 is a free one.
+    keys: Vec<WordKey>,
+    /// Numbers of words by hash, each in the first free place after it; 0 marks a free place.
     places: Vec<u16>,
 }
 
-/// The first and the last bytes of a word: all of it up to sixteen.
+/// The first and the last bytes of a word: the whole word up to sixteen bytes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Key {
+struct WordKey {
     first: u64,
     last: u64,
     len: usize,
 }
 
-impl Key {
-    fn of(bytes: &[u8]) -> Key {
+impl WordKey {
+    fn of(bytes: &[u8]) -> WordKey {
         let len = bytes.len();
         let half = |half: &[u8; 4]| u64::from(u32::from_le_bytes(*half));
         let (first, last) = match (bytes.first_chunk::<8>(), bytes.last_chunk::<8>()) {
@@ -41,7 +42,7 @@ impl Key {
                 _ => (bytes.iter().fold(0, |all, &byte| all << 8 | u64::from(byte)), 0),
             },
         };
-        Key { first, last, len }
+        WordKey { first, last, len }
     }
 
     fn place(self) -> usize {
@@ -50,10 +51,10 @@ impl Key {
     }
 }
 
-static WORDS: LazyLock<Words> = LazyLock::new(|| {
+static WORDS: LazyLock<WordTable> = LazyLock::new(|| {
     let names = SYSCALLS.iter().map(|syscall| syscall.name);
     let words: Vec<&'static str> = std::iter::once("").chain(names).chain(ERRORS.iter().copied()).collect();
-    let keys: Vec<Key> = words.iter().map(|word| Key::of(word.as_bytes())).collect();
+    let keys: Vec<WordKey> = words.iter().map(|word| WordKey::of(word.as_bytes())).collect();
     let mut places = vec![0u16; PLACES];
     for (number, key) in keys.iter().enumerate().skip(1) {
         let mut place = key.place();
@@ -62,7 +63,7 @@ static WORDS: LazyLock<Words> = LazyLock::new(|| {
         }
         places[place] = number as u16;
     }
-    Words { words, keys, places }
+    WordTable { words, keys, places }
 });
 
 /// The fixed words: "", the syscalls, the errors.
@@ -72,8 +73,8 @@ pub fn words() -> &'static [&'static str] {
 
 /// The number of a fixed word.
 pub fn word(bytes: &[u8]) -> Option<Text> {
-    let Words { words, keys, places } = &*WORDS;
-    let key = Key::of(bytes);
+    let WordTable { words, keys, places } = &*WORDS;
+    let key = WordKey::of(bytes);
     let mut place = key.place();
     loop {
         let number = places[place % PLACES];

@@ -82,7 +82,7 @@ impl Assembler<'_> {
     /// What `getpid` told others than main threads.
     fn told_pids(&self) -> SharedIds {
         let mut told = SharedIds::default();
-        for (row, task) in self.rows_of(Action::AsksPid, Outcome::Ok) {
+        for (row, task) in self.rows_of(Action::ReturnsPid, Outcome::Ok) {
             let tid = self.task(task).tid_at(self.trace.events.line(row));
             let pid = i32::try_from(self.trace.events.ret(row)).unwrap_or(NO_ID);
             if pid > 0 && pid != tid {
