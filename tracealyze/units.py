@@ -1,4 +1,4 @@
-"""Times, sizes, shares and counts: the one place that shows and reads them. Times inside are integers of ns."""
+"""Times, sizes, shares and counts: the only place that formats and parses them. Internal times are integers of ns."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
@@ -18,17 +18,17 @@ NAMED: Mapping[str, tuple[str, int]] = (
     | {name: ("bytes", 1024**power) for power, name in enumerate(_SIZES)}
     | {name: ("bytes", 1000**power) for power, name in enumerate(("B", "kB", "MB", "GB", "TB"))}
 )
-"""Units that users may write: what they measure (ns, bytes, share), and how many ns, bytes or hundredths one is."""
+"""Units that users may write, with what they measure (ns, bytes, share) and their size in ns, bytes or hundredths."""
 
 ONLY_IF = "if"
-"""Instead of a noun in a message: shows nothing, for a part that is said only where the value is there and true."""
+"""Used instead of a noun in a message: prints nothing, for parts that need the value to be present and true."""
 
-_MOST_DIGITS = 40
+_MAX_DIGITS = 40
 _LARGEST = 2**63
 COARSE_TICK_NS = 10 * MS
-"""By a clock with such steps, a length is told with how far it may be off."""
+"""From this timestamp resolution, durations are printed with their precision."""
 _TICKS_OF_ONE_PERCENT = 100
-_TOLD_PRECISION = 0.005
+_MIN_PRECISION = 0.005
 _DIGITS = 3
 _DIGITS_OF_NS = 9
 _DECIMALS_OF_SECONDS = 2
@@ -39,7 +39,7 @@ _MINUTES_FROM = 10 * 60 * S
 
 
 def read_duration(text: str) -> int:
-    """Nanoseconds of a text like `10ms`, `1.5 s` or `2min`."""
+    """Nanoseconds from a text like `10ms`, `1.5 s` or `2min`."""
     number = text.strip().rstrip("abcdefghijklmnopqrstuvwxyzµ").rstrip()
     unit = text.strip()[len(number) :].strip()
     try:
@@ -51,12 +51,12 @@ def read_duration(text: str) -> int:
 
 
 def exactly(digits: str, unit: str = "") -> int | float | None:
-    """The number that this is in ns, bytes or parts of 1: whole where it can be; None if it does not fit in 64 bits."""
+    """The value in ns, bytes or as a fraction, an integer if possible; None if it does not fit in 64 bits."""
     from decimal import Decimal
 
     number = Decimal(digits)
-    # An exponent of a million is quickly written and slowly multiplied out.
-    if len(digits) > _MOST_DIGITS or abs(number.adjusted()) > _MOST_DIGITS:
+    # An exponent of a million is short to write but slow to compute.
+    if len(digits) > _MAX_DIGITS or abs(number.adjusted()) > _MAX_DIGITS:
         return None
     value = number * NAMED[unit][1] if unit else number
     value = value / 100 if unit == "%" else value
@@ -66,9 +66,9 @@ def exactly(digits: str, unit: str = "") -> int | float | None:
 
 
 def duration(ns: float, tick_ns: int = 1) -> str:
-    """`9.74 s`, `32.8 ms`: three digits (of seconds, hundredths), but never more than a clock with this tick had.
+    """`9.74 s`, `32.8 ms`: three digits (hundredths for seconds), but never more than the clock had.
 
-    `3 s ±1 s` by a coarse clock, which may be off by a step."""
+    `3 s ±1 s` for a coarse clock, which may be off by one tick."""
     text = _duration(ns, tick_ns)
     is_rough = tick_ns >= COARSE_TICK_NS and 0 < abs(ns) < _TICKS_OF_ONE_PERCENT * tick_ns and text[0] != "<"
     return f"{text} ±{tick(tick_ns)}" if is_rough else text
@@ -91,7 +91,7 @@ def _duration(ns: float, tick_ns: int) -> str:
 
 
 def tick(tick_ns: int) -> str:
-    """The smallest step of a clock: `0.1 ms`, `1 µs`."""
+    """The timestamp resolution: `0.1 ms`, `1 µs`."""
     for name, unit in (("s", S), ("ms", MS), ("µs", US)):
         if tick_ns * 10 >= unit:
             return f"{tick_ns / unit:g} {name}"
@@ -99,12 +99,12 @@ def tick(tick_ns: int) -> str:
 
 
 def least(ns: int, tick_ns: int) -> str:
-    """A limit on lengths: by a clock with larger steps than this, the limit is a step."""
+    """A minimum duration, but not below the timestamp resolution."""
     return _duration(ns, 1) if ns >= tick_ns else tick(tick_ns)
 
 
 def _unit_of_column(values: Sequence[float], tick_ns: int) -> tuple[str, int]:
-    """The unit of the largest value, or the next smaller one if half of the values would be a few hundredths of it."""
+    """The unit of the largest value, or the next smaller unit if half of the values would be a few hundredths of it."""
     if not values:
         return "", S
     largest, median = values[-1], values[len(values) // 2]
@@ -118,8 +118,8 @@ def _unit_of_column(values: Sequence[float], tick_ns: int) -> tuple[str, int]:
 
 
 def moment(ns: int, tick_ns: int = 1) -> str:
-    """A point in time in seconds, with the digits that the clock has: `3.7245`."""
-    # Not by division: a fraction of binary digits cannot hold the nanoseconds of a clock that counts since 1970.
+    """A point in time in seconds, with the digits of the clock: `3.7245`."""
+    # No floating-point division: a float cannot represent nanoseconds since 1970.
     decimals = min(_decimals_of_tick(S, tick_ns), _DIGITS_OF_NS)
     step = 10 ** (_DIGITS_OF_NS - decimals)
     whole, rest = divmod((abs(ns) + step // 2) // step, 10**decimals)
@@ -134,7 +134,7 @@ def _unit_of_time(magnitude: float, tick_ns: int) -> tuple[str, int]:
 
 
 def _decimals_for(value: float) -> int:
-    """Decimals that make three digits; a leading zero counts for nothing."""
+    """The number of decimals that gives three digits, not counting a leading zero."""
     return max(0, _DIGITS - 1 - (int(log10(value)) if value >= 1 else -1))
 
 
@@ -152,19 +152,19 @@ def size(count: float) -> str:
 
 
 def precision(tick_ns: int, window_ns: int) -> float:
-    """How far shares of a window may be off by a coarse clock: at most all of it, and 0 where that is not worth saying.
+    """The precision of shares of a window for a coarse clock, up to 1, or 0 if it is negligible.
 
-    Of finer clocks this is not said: what tracing costs is more."""
+    For finer clocks it is 0, because the tracing overhead is larger."""
     rough = tick_ns / window_ns if tick_ns >= COARSE_TICK_NS and window_ns > 0 else 0.0
-    return min(rough, 1.0) if rough >= _TOLD_PRECISION else 0.0
+    return min(rough, 1.0) if rough >= _MIN_PRECISION else 0.0
 
 
 def share(fraction: float, precision: float = 0.0) -> str:
-    """`85%`; small ones are not rounded to nothing, and less than all is never shown as all.
+    """`85%`. Small shares are not rounded to 0, and shares below 1 are not rounded to 100%.
 
-    `38% ±12%` where that much is unknown."""
+    `38% ±12%` if the precision is that low."""
     text = _share(fraction)
-    return f"{text} ±{_share(precision)}" if precision >= _TOLD_PRECISION and 0 < fraction < 1 else text
+    return f"{text} ±{_share(precision)}" if precision >= _MIN_PRECISION and 0 < fraction < 1 else text
 
 
 def _share(fraction: float) -> str:
@@ -187,7 +187,7 @@ def counted(number: int, noun: str, plural: str | None = None) -> str:
 
 
 def durations(values: Iterable[float | None], tick_ns: int = 1) -> tuple[str, Callable[[float | None], str]]:
-    """One unit for a column: its name, and how to show a value in it. Little is not shown as nothing."""
+    """One unit for a column: its name, and a function that formats a value. Small values are not rounded to 0."""
     name, unit = _unit_of_column(sorted(abs(value) for value in values if value), tick_ns)
     digits = min(_COLUMN_DECIMALS, _decimals_of_tick(unit, tick_ns))
     least = 10.0**-digits

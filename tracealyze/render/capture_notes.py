@@ -1,4 +1,4 @@
-"""What a capture is and what it cannot tell, in sentences."""
+"""Sentences about a capture: what was read, how far it can be trusted, and its window."""
 
 from __future__ import annotations
 
@@ -50,9 +50,9 @@ _NO_WALL = {
 
 
 def name_of_capture(capture: Capture) -> str:
-    """Its path; of files that belong together, what their paths have in common."""
+    """The path of a capture; for several files, the common prefix of their paths."""
     if capture.runs > 1:
-        # In a log it is each start of the machine.
+        # In a log, each start of the machine is a run.
         run = "boot" if capture.dur_kind == "gap" else "run"
         return f"{_file_of(capture)}, {run} {capture.run} of {capture.runs} (from line {capture.first_line})"
     return _file_of(capture)
@@ -62,13 +62,13 @@ def _file_of(capture: Capture) -> str:
     if capture.path == "-":
         return "standard input"
     if len(capture.files) > 1:
-        # Files NAME.PID: here the common characters are meant, not the common folder.
+        # The files are NAME.PID: take the common characters, not the common folder.
         return shown(os.path.commonprefix(capture.files).rstrip("0123456789")) + "*"  # noqa: RUF071
     return shown(capture.path)
 
 
 def read_lines(capture: Capture, totals: Mapping[str, int]) -> Iterator[str]:
-    """What was read, and what of it could not be used."""
+    """What was read, and the losses."""
     files = f" in {units.counted(len(capture.files), 'file')}" if len(capture.files) > 1 else ""
     facts = [f"{shown(capture.format)}{files}", units.counted(capture.lines, "line"), units.size(capture.bytes)]
     if totals.get("calls"):
@@ -91,7 +91,7 @@ _DURATIONS = {
 
 
 def verdict_line(capture: Capture) -> str:
-    """In one line, what the capture can be asked for and how far it can be trusted."""
+    """In one line: the kind of durations, ids, truncation, filters and tracing overhead."""
     parts = [
         _DURATIONS.get(capture.dur_kind, capture.dur_kind),
         "thread ids present" if capture.has.get("tids") else "no thread ids",
@@ -111,7 +111,7 @@ def _overhead(capture: Capture) -> str:
 
 
 def losses_line(capture: Capture) -> str:
-    """How many lines could not be used, why, and how to keep them next time."""
+    """The number of lines that could not be used, with reasons and remedies."""
     foreign = capture.accounting.get("foreign", 0)
     aside = f" {units.counted(foreign, 'line')} of other output ignored." if foreign else ""
     gone = "".join(f" {_events_lost(loss)}" for loss in capture.losses if loss.events is not None)
@@ -129,7 +129,7 @@ def losses_line(capture: Capture) -> str:
 
 
 def _events_lost(loss: Loss) -> str:
-    """Events that have no line at all, as the tracer tells it."""
+    """Events without a line, as reported by the tracer."""
     lines = f"reported on {units.counted(loss.lines, 'line')}"
     return (
         f"At least {units.counted(loss.events or 0, 'event')} lost ({lines}, first: line {loss.first_line})"
@@ -138,11 +138,11 @@ def _events_lost(loss: Loss) -> str:
 
 
 _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
-"""Kinds of lines of which a report can be made."""
+"""Kinds of lines that a report needs."""
 
 
 def caveats(capture: Capture) -> Iterator[str]:
-    """What else to know before trusting the numbers."""
+    """Reasons not to trust some of the numbers."""
     if not any(map(capture.accounting.get, _USED)):
         tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
         yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
@@ -205,7 +205,7 @@ _FOLDED = (
 
 
 def _wrapping_lines(capture: Capture) -> Iterator[str]:
-    """What was taken off the lines before they were read, and whose clock is theirs."""
+    """What was stripped from the lines, and the source of their timestamps."""
     if capture.wrappers:
         around = ", ".join(_WRAPPERS.get(name, name) for name in capture.wrappers)
         sender = f' Read only lines from "{shown(capture.sender)}"; ignored the rest.' if capture.sender else ""
@@ -217,19 +217,19 @@ def _wrapping_lines(capture: Capture) -> Iterator[str]:
 
 
 def time_line(capture: Capture) -> str:
-    """What kind of time the numbers are."""
+    """The kind of durations, and the timestamp resolution."""
     kind = _TIMES.get(capture.dur_kind, capture.dur_kind)
     if _is_table_only(capture):
         return _TIMES_OF_TABLES.get(capture.format, "The times in the table are CPU time.")
     if capture.clock == "none":
         return kind
-    # Of calls with exact times nothing is to be explained.
+    # Exact durations need no explanation.
     kind = f"{kind} " if capture.dur_kind != "exact" else ""
     return f"{kind}Timestamp resolution: {units.tick(capture.tick_ns)}{_how_rough(capture)}."
 
 
 def _how_rough(capture: Capture) -> str:
-    """What a coarse clock means for lengths."""
+    """The effect of a coarse clock on durations."""
     if capture.tick_ns < units.COARSE_TICK_NS:
         return ""
     is_finer = capture.dur_kind == "exact" and 0 < capture.dur_tick_ns < capture.tick_ns
@@ -243,7 +243,7 @@ def _is_table_only(capture: Capture) -> bool:
 
 
 def window_lines(window: Window, capture: Capture) -> Iterator[str]:
-    """The stretch of time that is divided, or why there is none."""
+    """The window, or why there is none."""
     if _is_table_only(capture):
         yield "This is the tracer's summary table: it has counts and sums, but no timestamps, processes or order."
         yield "Capture with strace -f -ttt -T (truss -f -dD) to see where wall time went."
@@ -271,20 +271,20 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
 
 
 def reach(capture: Capture) -> str:
-    """`from 2.6581 to 14.0814`: the times of its first and last line."""
+    """`from 2.6581 to 14.0814`: the times of the first and the last line."""
     if capture.first_ns is None or capture.last_ns is None:
         return ""
     return f"from {_when(capture.first_ns, capture)} to {_when(capture.last_ns, capture)}"
 
 
 def _precision(window: Window, capture: Capture) -> str:
-    """How far shares may be off by a coarse clock."""
+    """The accuracy of shares, if the clock is coarse."""
     precision = units.precision(capture.tick_ns, window.wall_ns or 0)
     return f" Shares of it are accurate to ±{units.share(precision)}." if precision else ""
 
 
 def _date(ns: int, capture: Capture) -> str:
-    """The day and time of a clock that counts since 1970, for people; times since the start have none."""
+    """Date and time for a clock that counts since 1970; empty for other clocks."""
     if capture.clock != "epoch":
         return ""
     from time import gmtime, strftime
@@ -310,7 +310,7 @@ def _when(ns: int, capture: Capture) -> str:
 
 
 def _day(ns: int, capture: Capture) -> str:
-    """`Mar 5 `, as the log has it, which does not tell the year: about the end of a February the name is not told."""
+    """`Mar 5 ` as in the log. Empty around the end of February, because the log does not contain the year."""
     day_ns = 24 * 3600 * units.S
     first, last = (capture.first_ns or 0) // day_ns, (capture.last_ns or 0) // day_ns
     if capture.clock != "since-new-year" or first <= _LEAP_DAY <= last:

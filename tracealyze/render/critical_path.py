@@ -1,4 +1,4 @@
-"""The path as people read it: when, for how long, in whom, doing what."""
+"""The critical path for people: start, duration, process and call of each segment."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
     from tracealyze.trace import Trace
 
-_LEAST_OF_A_CALL = 24
+_MIN_CALL_WIDTH = 24
 
 
 def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
-    """Stretches with times since the start of their window."""
+    """Segments, with times since the start of the first window."""
     starts = {window.capture: window.start_ns or 0 for window in trace.windows}
     first_ns = min(starts.values(), default=0)
-    told = [
+    segments = [
         dict(row) | {"start_ns": row["start_ns"] - first_ns, "does": _does(row), "awaited": _awaited(row)}
         for row in rows
     ]
@@ -30,12 +30,12 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
         Column("start_ns", "start"),
         Column("dur_ns", "dur"),
         Column("pid", "pid"),
-        *([Column("tid", "thread", spare=1)] if any(row["tid"] not in (None, row["pid"]) for row in told) else []),
+        *([Column("tid", "thread", spare=1)] if any(row["tid"] not in (None, row["pid"]) for row in segments) else []),
         Column("line", "line", spare=1),
-        *([Column("awaited", "waited via", spare=2)] if any(row["awaited"] for row in told) else []),
-        Column("does", "what", least=_LEAST_OF_A_CALL),
+        *([Column("awaited", "waited via", spare=2)] if any(row["awaited"] for row in segments) else []),
+        Column("does", "what", least=_MIN_CALL_WIDTH),
     ]
-    return Listing("path", columns, told, trace.tick_ns, moments=frozenset(["start_ns"]))
+    return Listing("path", columns, segments, trace.tick_ns, moments=frozenset(["start_ns"]))
 
 
 def _does(row: Row) -> str:
@@ -50,5 +50,5 @@ def _does(row: Row) -> str:
 
 
 def _awaited(row: Row) -> str:
-    """How it is known who ended the wait of another process for it; what is inferred says so."""
+    """The kind of wait of another process for this one, marked if it is inferred."""
     return ", ".join(part for part in (row["how"], "inferred" if row["sure"] == "inferred" else None) if part)

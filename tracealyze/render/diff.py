@@ -1,4 +1,4 @@
-"""What changed, as people read it: the wall time, then each view with its largest changes first."""
+"""Differences for people: the wall time, then each view with its largest changes first."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _TITLES = {
     "calls": "Calls",
     "targets": "Targets",
 }
-_LEAST_OF_A_NAME = 24
+_MIN_NAME_WIDTH = 24
 
 
 def show(found: Diff, top: int, only: str | None) -> None:
-    """Print it."""
+    """Print the differences."""
     paper = Paper()
     paper.line(*_heading("before", found.before))
     paper.line(*_heading("after", found.after))
@@ -80,7 +80,7 @@ def _listing(view: View, changes: Sequence[Change], timed: bool) -> Listing:
         Column("from_to_calls", "calls", right=True),
         Column("from_to_bytes", "bytes", spare=2, right=True),
         Column("status", ""),
-        Column("what", "what", least=_LEAST_OF_A_NAME),
+        Column("what", "what", least=_MIN_NAME_WIDTH),
     ]
     return Listing(view.name, columns, rows)
 

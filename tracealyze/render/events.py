@@ -22,13 +22,13 @@ _COLUMNS = (
     *("syscall", "op", "target", "ret", "errno", "bytes", "outcome", "dur_kind"),
 )
 _READ_BY_PEOPLE = ("line", "tid", "start_ns", "dur_ns", "kind", "syscall", "op", "target", "ret", "errno", "outcome")
-# Up to here rows are taken from the engine at once, without loading the Arrow library.
-_FEW = 2_000
+# Up to this number, rows are fetched at once, without loading the Arrow library.
+_MAX_ROWS_AT_ONCE = 2_000
 
 
 def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterator[Sequence[Row]]:
     table = trace.events_of(columns, limit)
-    if len(table) <= _FEW:
+    if len(table) <= _MAX_ROWS_AT_ONCE:
         yield list(table)
         return
     import pyarrow
@@ -105,4 +105,4 @@ FORMS: dict[str, Callable[[Trace, int | None], None]] = {
     "csv": _as_csv,
     "markdown": _as_markdown,
 }
-"""The forms, by the word that users type."""
+"""The output forms by name."""

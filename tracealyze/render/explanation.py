@@ -18,17 +18,17 @@ if TYPE_CHECKING:
 
 
 def parts(rule: Rule) -> Iterator[tuple[str, list[str]]]:
-    """Headings, and the paragraphs below each."""
+    """Headings with their paragraphs."""
     for key, heading in EXPLANATION.items():
         if rule.explain.get(key):
             yield heading, [rule.explain[key]]
     yield "When it triggers", list(_conditions(rule))
     found = [example.name for example in rule.examples if example.findings]
     alike = [example.name for example in rule.examples if not example.findings]
-    told = [f"Found: {'; '.join(found)}."] if found else []
-    told += [f"Similar, but not found: {'; '.join(alike)}."] if alike else []
-    if told:
-        yield f"{units.counted(len(rule.examples), 'example')} in {rule.origin}", told
+    examples = [f"Found: {'; '.join(found)}."] if found else []
+    examples += [f"Similar, but not found: {'; '.join(alike)}."] if alike else []
+    if examples:
+        yield f"{units.counted(len(rule.examples), 'example')} in {rule.origin}", examples
 
 
 def _conditions(rule: Rule) -> Iterator[str]:
@@ -130,7 +130,7 @@ def _as_csv(rule: Rule) -> None:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(["part", "text"])
-    writer.writerows([csv_cell(heading), csv_cell(" ".join(told))] for heading, told in parts(rule))
+    writer.writerows([csv_cell(heading), csv_cell(" ".join(texts))] for heading, texts in parts(rule))
     output.write(text.getvalue())
 
 
@@ -140,4 +140,4 @@ FORMS: dict[str, Callable[[Rule], None]] = {
     "csv": _as_csv,
     "markdown": _as_markdown,
 }
-"""The forms of an explanation, by the word that users type."""
+"""The output forms of an explanation by name."""

@@ -1,4 +1,4 @@
-"""JSON on standard output: one document, safe for a terminal too."""
+"""JSON on standard output: one document, also safe for terminals."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tracealyze.render import output
 from tracealyze.sanitize import HIDDEN
 from tracealyze.summary import Rows
 
-# json escapes C0 itself; the others would reach the terminal or break the encoding.
+# json escapes C0 itself; other control characters would reach the terminal or break the encoding.
 _RAW = {code: f"\\u{code:04x}" for code in HIDDEN if code >= 0x7F}
 
 
@@ -25,7 +25,7 @@ def write(value: Any) -> None:
 
 
 def write_parts(parts: Mapping[str, Any]) -> None:
-    """A document by its members, so that a long table is never in memory as a whole; its rows are a line each."""
+    """Write a document member by member, with one line per row. A long table is never in memory as a whole."""
     before = "{"
     for name, part in parts.items():
         output.write(f"{before}\n  {text(name)}: ")

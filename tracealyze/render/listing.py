@@ -1,4 +1,4 @@
-"""A listing: rows under named columns, and its forms. Programs get names and raw numbers, people headings and units."""
+"""A listing: rows with named columns, and its output forms. Programs get names and raw numbers, people get units."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
 
 
-# A login shell (-sh) and a signed number call nothing, and stay as they are.
+# A login shell (-sh) and a signed number are not formulas.
 _FORMULA = re.compile(r"[=@]|[+-].*[(|!]")
 
 
@@ -27,15 +27,15 @@ class Column:
     name: str
     heading: str
     least: int = 0
-    """To how many cells it may be cut when the width does not suffice; 0 is never cut."""
+    """The minimum width, if the terminal is narrow; 0 means that the column is never truncated."""
     spare: int = 0
-    """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
+    """Columns with a higher number are omitted first in a narrow terminal; 0 is never omitted."""
     right: bool = False
-    """Whether texts are set to the right, as numbers are."""
+    """Whether texts are right-aligned, as numbers are."""
 
     @property
     def is_number(self) -> bool:
-        """Whether values are set to the right."""
+        """Whether values are right-aligned."""
         return self.right or self.name.endswith(("_ns", "share", "pid", "tid")) or self.name in _COUNTS
 
 
@@ -45,32 +45,32 @@ _COUNTS = _AS_THEY_ARE | {"calls", "failed", "turns", "period", "bytes", "thread
 
 @dataclass(frozen=True)
 class Listing:
-    """Rows under columns."""
+    """Rows with columns."""
 
     title: str
     columns: Sequence[Column]
     rows: Sequence[Row]
     tick_ns: int = 1
     moments: frozenset[str] = field(default_factory=frozenset)
-    """Columns whose times are points in time, not lengths."""
+    """Columns whose times are points in time, not durations."""
 
     def heading(self, column: Column) -> str:
-        """The heading, with the unit if the column has one."""
+        """The heading, with the unit of the column."""
         unit = self._shower(column)[0]
         return f"{column.heading.removesuffix('_ns')} {unit}" if unit else column.heading
 
-    def tells(self, column: Column) -> bool:
-        """Whether there is anything in a column; no time at all is nothing."""
+    def has_values(self, column: Column) -> bool:
+        """Whether a column has any value; a time of 0 does not count."""
         values = (row.get(column.name) for row in self.rows)
         return any(value if column.name.endswith("_ns") else value is not None for value in values)
 
     @property
-    def telling(self) -> list[Column]:
-        """The columns in which there is something; all of them without rows."""
-        return [column for column in self.columns if not self.rows or self.tells(column)]
+    def filled(self) -> list[Column]:
+        """The columns with values; all columns if there are no rows."""
+        return [column for column in self.columns if not self.rows or self.has_values(column)]
 
     def cells(self, column: Column) -> list[str]:
-        """The values as people read them."""
+        """The values as text."""
         show = self._shower(column)[1]
         return [show(row.get(column.name)) for row in self.rows]
 
@@ -87,10 +87,10 @@ class Listing:
 
 
 def strips(listing: Listing) -> list[Strip]:
-    """The columns as texts, without those in which there is nothing."""
+    """The columns as texts, without empty ones."""
     return [
         Strip(listing.heading(column), listing.cells(column), column.is_number, column.least, column.spare)
-        for column in listing.telling
+        for column in listing.filled
     ]
 
 
@@ -116,7 +116,7 @@ def _as_csv(listing: Listing) -> None:
 
 
 def csv_cell(value: object) -> object:
-    """A value of a CSV file: texts without control characters, and none that a spreadsheet takes for a formula."""
+    """A value of a CSV file: texts without control characters, escaped if a spreadsheet would read a formula."""
     if not isinstance(value, str):
         return value
     text = shown(value)
@@ -128,7 +128,7 @@ def _as_markdown(listing: Listing) -> None:
 
 
 def write_markdown(listing: Listing, columns: Sequence[Column]) -> None:
-    """Some columns of a listing as a table of markdown."""
+    """Columns of a listing as a markdown table."""
     lines = [" | ".join(listing.heading(column) for column in columns)]
     lines.append(" | ".join("---:" if column.is_number else "---" for column in columns))
     cells = zip(*(listing.cells(column) for column in columns), strict=True)
@@ -137,7 +137,7 @@ def write_markdown(listing: Listing, columns: Sequence[Column]) -> None:
 
 
 def markdown_cell(text: str) -> str:
-    """A text that markdown shows as it is, also where it holds markup or HTML."""
+    """A text escaped for markdown, including markup and HTML."""
     for character in "\\`*_|[]":
         text = text.replace(character, f"\\{character}")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
@@ -149,4 +149,4 @@ FORMS: dict[str, Callable[[Listing], None]] = {
     "csv": _as_csv,
     "markdown": _as_markdown,
 }
-"""The forms of a listing, by the word that users type."""
+"""The output forms of a listing by name."""

@@ -1,4 +1,4 @@
-"""The partition of the window folded for reading: process, then call, then target."""
+"""The partition of the window for people: by process, then call, then target."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from tracealyze.table import Row, Table
     from tracealyze.trace import Trace
 
-# A piece below this share of the window is told with the others of its kind.
-_LEAST_SHARE = 0.01
-# Where processes that are not told one by one would have more than this, programs are told instead, and of processes
-# only those that have at least that themselves.
-_MOST_LEFT = 0.2
-_LEAST_SHARE_OF_ONE = 0.1
+# Pieces below this share of the window are combined.
+_MIN_PIECE_SHARE = 0.01
+# If the processes that are not listed would have more than this share, programs are listed instead, and only those
+# processes that have the second share themselves.
+_MAX_REST_SHARE = 0.2
+_MIN_PROCESS_SHARE = 0.1
 _CALLS_PER_PROCESS = 5
 _TARGETS_PER_CALL = 3
 _CALL = ("class", "syscall", "op")
@@ -36,37 +36,37 @@ _CLASSES = {
     "poll-lag": "polling delay",
     "polled": "polling wait",
 }
-"""Classes and tags of time that the name of a call does not tell, in words."""
+"""Classes and tags of time, in words, for time that is not named by a call."""
 
 
 @dataclass(frozen=True)
 class Piece:
-    """A line of the partition as it is read."""
+    """A line of the partition."""
 
     depth: int
     name: str
     exclusive_ns: int
     share: float
     target: str = ""
-    """What the calls worked on, if that is not the name."""
+    """The target of the calls, if it is not the name."""
     count: str = ""
-    """How many calls there were."""
+    """The number of calls."""
     remark: str = ""
 
 
 def name_of(row: Row) -> str:
-    """The call with its request, or what else the time was."""
+    """The call with its request, or another name for the time."""
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
     if row["class"] == "gap":
         return f'silence after "{row["target"]}"' if row["target"] else "silence"
     if row["class"] == "other" and not row["syscall"]:
-        # Of a log: others always have a call.
+        # This is a log; other captures always have a call.
         return "repeated messages"
     return call or _CLASSES.get(row["class"]) or str(row["class"])
 
 
 def listing(summary: Summary, tick_ns: int) -> Listing:
-    """The partition as rows, unfolded."""
+    """The partition as rows, one per piece."""
     names = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
     headings = {"exclusive_ns": "on path"}
     columns = [Column(name, headings.get(name, name)) for name in names]
@@ -74,15 +74,15 @@ def listing(summary: Summary, tick_ns: int) -> Listing:
 
 
 def folded(trace: Trace, top: int) -> list[Piece]:
-    """The largest pieces with their parts, and one for the rest, so that the outermost ones add up to the whole.
+    """The largest pieces with their parts, and one for the rest, so that the outermost pieces add up to the window.
 
-    Outermost are processes; where many small ones have most of the time, those of one program are taken together."""
+    The outermost pieces are processes. If many small processes have most of the time, they are combined by program."""
     processes = trace.partition_by(["pid", "program"])
     all_ns = sum(processes.column("exclusive_ns"))
     parts = [_Part(trace, row) for row in processes.head(top)]
     if len(processes) == 1 and parts[0].is_nameless:
         return parts[0].calls(0, top)
-    if sum(part.exclusive_ns for part in parts) < (1 - _MOST_LEFT) * all_ns:
+    if sum(part.exclusive_ns for part in parts) < (1 - _MAX_REST_SHARE) * all_ns:
         parts = _by_program(trace, processes, parts, top)
     pieces: list[Piece] = []
     for part in parts:
@@ -95,17 +95,17 @@ def folded(trace: Trace, top: int) -> list[Piece]:
 
 
 def _others(trace: Trace, parts: list[_Part]) -> str:
-    """How many have the rest; it may be what those that are told did before they ran another program."""
-    told = [
+    """The number of other processes. If there are none, the rest is time of the listed processes in other programs."""
+    listed = [
         Scope({key: part.only[key] for key in (["program"] if isinstance(part, _Group) else ["pid"])}) for part in parts
     ]
-    rest = sum(trace.partition_by([], apart_from=told).column("processes"))
+    rest = sum(trace.partition_by([], apart_from=listed).column("processes"))
     return units.counted(rest, "more process", "more processes") if rest else "rest of these processes"
 
 
 def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) -> list[_Part]:
-    """The large ones of these processes, and the others by their programs."""
-    large = [part for part in largest if part.share >= _LEAST_SHARE_OF_ONE]
+    """The large processes, and the others by program."""
+    large = [part for part in largest if part.share >= _MIN_PROCESS_SHARE]
     apart = tuple(Scope(part.only) for part in large)
     sums: dict[str | None, dict[str, Any]] = {}
     columns = [processes.column(name)[len(large) :] for name in ("program", "pid", "exclusive_ns", "processes")]
@@ -113,83 +113,83 @@ def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) 
         known = sums.setdefault(program, {"program": program, "pid": pid, "exclusive_ns": 0, "processes": 0})
         known["exclusive_ns"] += exclusive_ns
         known["processes"] += count
-    told = sorted(sums.values(), key=lambda row: -row["exclusive_ns"])[: top - len(large)]
-    # All that is told of programs comes from two passes over the pieces, for these may be millions.
-    calls, targets = _by_call(trace, apart), _by_call(trace, apart, "target", min_ns=_least_ns(trace))
+    largest_sums = sorted(sums.values(), key=lambda row: -row["exclusive_ns"])[: top - len(large)]
+    # Two passes over the pieces give everything about programs, because there may be millions of pieces.
+    calls, targets = _by_call(trace, apart), _by_call(trace, apart, "target", min_ns=_min_piece_ns(trace))
     names = {part.row["program"] for part in large}
     groups = [
         _Group(trace, row, calls[row["program"]], targets.get(row["program"], []), row["program"] in names)
-        for row in told
+        for row in largest_sums
     ]
     return sorted([*large, *groups], key=lambda part: -part.exclusive_ns)
 
 
 def _by_call(trace: Trace, apart: Sequence[Scope], *more: str, min_ns: int = 0) -> dict[str | None, list[Row]]:
-    """The calls of each program, the largest first."""
+    """The calls of each program, largest first."""
     found: dict[str | None, list[Row]] = {}
     for row in trace.partition_by(["program", *_CALL, *more], apart_from=apart, min_ns=min_ns):
         found.setdefault(row["program"], []).append(row)
     return found
 
 
-def _least_ns(trace: Trace) -> int:
-    return ceil(_LEAST_SHARE * trace.window.wall_ns)
+def _min_piece_ns(trace: Trace) -> int:
+    return ceil(_MIN_PIECE_SHARE * trace.window.wall_ns)
 
 
 class _Part:
-    """A process, or what else time was charged to, and its own parts."""
+    """A process, or another owner of time, and its parts."""
 
     def __init__(self, trace: Trace, row: Row) -> None:
         self.trace = trace
         self.row = row
         self.only = {key: [row[key]] for key in ("pid", "program")}
         self.exclusive_ns: int = row["exclusive_ns"]
-        self.least_ns = _least_ns(trace)
+        self.min_ns = _min_piece_ns(trace)
 
     @property
     def is_nameless(self) -> bool:
-        """Whether it is not known who it is: as in a log, or of one process alone."""
+        """Whether neither pid nor program is known: in a log, or in a trace of a single process."""
         return self.row["pid"] is None and not self.row["program"]
 
     @property
     def share(self) -> float:
-        """The part of the window that it has."""
+        """Its share of the window."""
         wall_ns = self.trace.window.wall_ns
         return self.exclusive_ns / wall_ns if wall_ns else 0.0
 
     def piece(self) -> Piece:
-        """All of it."""
+        """The part as a single piece."""
         named = (f"pid {self.row['pid']}" if self.row["pid"] is not None else "", self.row["program"] or "")
         name = " ".join(part for part in named if part) or "the traced process"
         piece = _piece(self.trace, 0, name, self.exclusive_ns)
-        # Ids are used again.
+        # Ids are reused.
         several = self.row["processes"] > 1
         return replace(piece, count=f"{units.count(self.row['processes'])} processes") if several else piece
 
-    def calls(self, depth: int, most: int) -> list[Piece]:
-        """Its largest calls, and silences, with their targets."""
-        largest, kinds = self._kinds(most)
-        large = [row for row in largest if row["exclusive_ns"] >= self.least_ns]
-        told = large if depth else large or largest
-        pieces = [piece for row in told for piece in self._call(row, depth)]
-        rest_ns = self.exclusive_ns - sum(row["exclusive_ns"] for row in told)
-        others = kinds - len(told)
-        if others and rest_ns >= self.least_ns:
+    def calls(self, depth: int, limit: int) -> list[Piece]:
+        """The largest calls and silences, with their targets."""
+        largest, kinds = self._kinds(limit)
+        large = [row for row in largest if row["exclusive_ns"] >= self.min_ns]
+        listed = large if depth else large or largest
+        pieces = [piece for row in listed for piece in self._call(row, depth)]
+        rest_ns = self.exclusive_ns - sum(row["exclusive_ns"] for row in listed)
+        others = kinds - len(listed)
+        if others and rest_ns >= self.min_ns:
             pieces.append(_piece(self.trace, depth, units.counted(others, "other", "others"), rest_ns))
         return pieces
 
-    def _kinds(self, most: int) -> tuple[Sequence[Row], int]:
-        """The largest of its calls and silences, and how many there are."""
+    def _kinds(self, limit: int) -> tuple[Sequence[Row], int]:
+        """The largest calls and silences, and the number of all of them."""
         silent = {"class": ["gap"]}
         calls = self.trace.partition_by(_CALL, Scope(self.only, silent))
         silences = self.trace.partition_by(["class", "target"], Scope(self.only | silent))
-        largest = sorted([*calls.head(most), *silences.head(most)], key=lambda row: -row["exclusive_ns"])[:most]
+        largest = sorted([*calls.head(limit), *silences.head(limit)], key=lambda row: -row["exclusive_ns"])[:limit]
         return largest, len(calls) + len(silences)
 
     def _targets(self, call: Row) -> Iterable[Row]:
-        """The largest targets of one of its calls."""
+        """The largest targets of a call."""
         here = Scope(self.only | {key: [call[key]] for key in _CALL})
-        return self.trace.partition_by(["target"], here, min_ns=self.least_ns, limit=_TARGETS_PER_CALL)
+        return self.trace.partition_by(["target"], here, min_ns=self.min_ns, limit=_TARGETS_PER_CALL)
 
     def _call(self, row: Row, depth: int) -> Iterator[Piece]:
         piece = _piece(self.trace, depth, name_of(row), row["exclusive_ns"])
@@ -208,7 +208,7 @@ class _Part:
 
 
 class _Group(_Part):
-    """The processes of a program, of which some may be told apart."""
+    """The processes of a program, except those that are listed by themselves."""
 
     def __init__(self, trace: Trace, row: Row, calls: list[Row], targets: list[Row], is_rest: bool) -> None:
         super().__init__(trace, row)
@@ -223,8 +223,8 @@ class _Group(_Part):
         piece = _piece(self.trace, 0, self.row["program"] or "unknown program", self.exclusive_ns)
         return replace(piece, count=f"{units.count(count)} {'other ' if self.is_rest else ''}processes")
 
-    def _kinds(self, most: int) -> tuple[Sequence[Row], int]:
-        return self.known_calls[:most], len(self.known_calls)
+    def _kinds(self, limit: int) -> tuple[Sequence[Row], int]:
+        return self.known_calls[:limit], len(self.known_calls)
 
     def _targets(self, call: Row) -> Iterable[Row]:
         here = (row for row in self.known_targets if all(row[key] == call[key] for key in _CALL))

@@ -1,4 +1,4 @@
-"""The report of `summarize`: what was read, where the time went, who ran, what was called, and what is worth a look."""
+"""The report of `summarize`: the capture, where the time went, processes, top calls and findings."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 _PROOF_LINES = 3
-_LEAST_OF_A_NAME = 24
-_LEAST_OF_A_TARGET = 8
+_MIN_NAME_WIDTH = 24
+_MIN_TARGET_WIDTH = 8
 _APART = "  "
-# With more targets than this, their rows cost more than they tell.
-_MANY = 20_000
-_FEW_TARGETS = 3
-_LEAST_OF_A_CHAIN = 2
-# Whoever is waited for less than this is not what made it slow.
-_LEAST_SHARE_OF_A_LINK = 0.05
-_LEAST_SHARE_WORTH_SAYING = 0.05
-# Smaller pieces do not tell what the time that no finding covers is spent on.
-_LEAST_SHARE_OF_A_PIECE = 0.01
-# Of what a finding speaks of, from which part on it is told that tracing alone takes it.
-_TRACING_WORTH_SAYING = 0.2
+# Above this number of targets, single targets are too expensive to list, and of little use.
+_MAX_TARGETS = 20_000
+_MAX_TARGET_ROWS = 3
+_MIN_CHAIN_LENGTH = 2
+# A process that blocked the one before it for a smaller share of the window did not make it slow.
+_MIN_LINK_SHARE = 0.05
+_MIN_UNEXPLAINED_SHARE = 0.05
+# Parts of the unexplained time below this share are not listed.
+_MIN_PIECE_SHARE = 0.01
+# From this share of the cost of a finding, the tracing overhead in it is shown.
+_MIN_TRACING_SHARE = 0.2
 
 
 def show(trace: Trace, summary: Summary, top: int) -> None:
@@ -45,7 +45,7 @@ def show(trace: Trace, summary: Summary, top: int) -> None:
 
 
 class Report:
-    """The report as text of the width that there is. Other forms show its parts in their own way."""
+    """The report as text of the available width. Other forms override how its parts are written."""
 
     def __init__(self, trace: Trace, summary: Summary, top: int) -> None:
         self.trace = trace
@@ -55,7 +55,7 @@ class Report:
         self.tick_ns = trace.tick_ns
 
     def show(self) -> None:
-        """Print all of it."""
+        """Print the whole report."""
         self.heading()
         self.partition()
         self.stages()
@@ -76,7 +76,7 @@ class Report:
             self.paper.paragraph(remark, style="dim", indent=2)
 
     def sentence(self, text: str, style: str = "", indent: int = 2) -> None:
-        """What is told in words."""
+        """A sentence."""
         self.paper.paragraph(text, style, indent)
 
     def rows(self, listing: Listing) -> None:
@@ -84,12 +84,12 @@ class Report:
         self.paper.rows(strips(listing))
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
-        """The partition, each piece with a bar."""
+        """The parts of the window, each with a bar."""
         for piece in pieces:
             self._piece(piece)
 
     def verdict(self, finding: Finding) -> None:
-        """How severe a finding is, and of which rule."""
+        """The severity of a finding, and its rule."""
         style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
         self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
 
@@ -99,15 +99,15 @@ class Report:
             self.paper.cut_line((f"  {text}", "dim"))
 
     def heading(self) -> None:
-        """What was read, what its times are, and the window."""
+        """The capture, the kind of its times, and the window."""
         capture = self.summary.captures[0]
         self.title(name_of_capture(capture))
-        told = [*read_lines(capture, self.summary.totals), time_line(capture)]
-        for text in (*told, *window_lines(self.summary.window, capture)):
+        facts = [*read_lines(capture, self.summary.totals), time_line(capture)]
+        for text in (*facts, *window_lines(self.summary.window, capture)):
             self.sentence(text)
 
     def partition(self) -> None:
-        """Where the wall time went: process, call, target."""
+        """Where the wall time went, by process, call and target."""
         pieces = folded(self.trace, self.top)
         if not pieces:
             return
@@ -116,18 +116,18 @@ class Report:
         self._chain()
 
     def _chain(self) -> None:
-        """Who waited on whom, in one line."""
-        if self.summary.totals["processes"] < _LEAST_OF_A_CHAIN:
+        """The longest chain of processes blocked on each other, in one line."""
+        if self.summary.totals["processes"] < _MIN_CHAIN_LENGTH:
             return
         drawn, chain, took_ns, arrow = self.paper.drawn, [], self.summary.window.wall_ns, ""
         for row in self.trace.longest_chain:
-            if took_ns < self.summary.window.wall_ns * _LEAST_SHARE_OF_A_LINK:
+            if took_ns < self.summary.window.wall_ns * _MIN_LINK_SHARE:
                 break
             took = units.duration(took_ns, self.tick_ns)
             chain += [arrow, f"{shown(short(row['program'] or '?'))} {row['pid']} ({took})"]
             took_ns = row["waits_for_ns"] or 0
             arrow = drawn.waited_perhaps if row["waits_for_sure"] == "inferred" else drawn.waited
-        if len(chain) >= 2 * _LEAST_OF_A_CHAIN:
+        if len(chain) >= 2 * _MIN_CHAIN_LENGTH:
             legend = f"; {drawn.waited_perhaps} is inferred" if drawn.waited_perhaps in chain else ""
             self.sentence(f"Blocked on: {' '.join(chain[1:])}{legend}")
 
@@ -136,7 +136,7 @@ class Report:
         outer = piece.depth == 0
         amount = f"{units.duration(piece.exclusive_ns, self.tick_ns):>9} {units.share(piece.share):>7}  "
         indent = "  " * piece.depth
-        name, remark = self._told(piece, self.paper.width - len(amount) - width - 2 - len(indent))
+        name, remark = self._name_and_remark(piece, self.paper.width - len(amount) - width - 2 - len(indent))
         self.paper.cut_line(
             (amount, ""),
             (self.paper.drawn.bar(piece.share, width).ljust(width + 2), "" if outer else "dim"),
@@ -144,20 +144,20 @@ class Report:
             (f"  {remark}" if remark else "", "dim"),
         )
 
-    def _told(self, piece: Piece, room: int) -> tuple[str, str]:
-        """The name and what is said of it. Where room is short, the number of calls stays and the target goes."""
+    def _name_and_remark(self, piece: Piece, room: int) -> tuple[str, str]:
+        """The name of a piece and the remarks after it. In narrow terminals the target goes first, then the name is cut."""
         facts = [fact for fact in (piece.count, piece.remark) if fact]
         name = self.paper.cut_named(
-            shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _LEAST_OF_A_TARGET)
+            shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _MIN_TARGET_WIDTH)
         )
         left = room - cells(_APART.join([name, "", *facts]))
         target = shown(piece.target)
         if cells(target) > left:
-            target = self.paper.cut_named(target, left) if left >= _LEAST_OF_A_TARGET else ""
+            target = self.paper.cut_named(target, left) if left >= _MIN_TARGET_WIDTH else ""
         return name, _APART.join(part for part in (target, *facts) if part)
 
     def stages(self) -> None:
-        """Of logs: what each further item costs, and how long items stay in each stage."""
+        """For logs: the cost of each additional item, and the time that items spend in each stage."""
         kinds = stages.telling(self.trace) if self.summary.captures[0].dur_kind == "gap" else []
         if not kinds:
             return
@@ -172,7 +172,7 @@ class Report:
         self.rows(stages.listing(rows[: self.top], self.tick_ns))
 
     def processes(self) -> None:
-        """Who ran: the costliest first."""
+        """The processes, most expensive first."""
         table = self.trace.processes
         pids, on_path, in_calls, calls = map(table.column, ("pid", "exclusive_ns", "in_call_ns", "calls"))
         numbers = [number for number, pid in enumerate(pids) if calls[number] or pid is not None]
@@ -183,7 +183,7 @@ class Report:
             return on_path[number] or 0, in_calls[number] or 0, calls[number]
 
         costliest = nlargest(self.top, numbers, key=cost)
-        kept = [dict(row) | {"end": end_of(row), "what": command_of(row)} for row in table.pick(costliest)]
+        shown_rows = [dict(row) | {"end": end_of(row), "what": command_of(row)} for row in table.pick(costliest)]
         columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
         if self.summary.window.reason is None:
             columns += [
@@ -193,13 +193,13 @@ class Report:
             ]
         columns += [Column("in_call_ns", "in syscalls", spare=5), Column("calls", "calls", spare=2)]
         columns += [Column("failed", "failed", spare=4)]
-        columns += [Column("end", "end"), Column("what", "program", least=_LEAST_OF_A_NAME)]
+        columns += [Column("end", "end"), Column("what", "program", least=_MIN_NAME_WIDTH)]
         order = "by time on the critical path" if self.summary.window.reason is None else "by calls"
-        self.section("Processes", of_all(len(kept), len(numbers), order))
-        self.rows(Listing("processes", columns, kept, self.tick_ns))
+        self.section("Processes", of_all(len(shown_rows), len(numbers), order))
+        self.rows(Listing("processes", columns, shown_rows, self.tick_ns))
 
     def calls(self) -> None:
-        """What was called, told apart by request and target."""
+        """The top calls by request and target."""
         rows = top_calls(self.trace, self.top)
         if not rows:
             self._tables_of_tracers()
@@ -210,7 +210,7 @@ class Report:
         columns += [
             Column("mean_ns", "mean"),
             Column("max_ns", "max", spare=2),
-            Column("what", "call", least=_LEAST_OF_A_NAME),
+            Column("what", "call", least=_MIN_NAME_WIDTH),
         ]
         timed = any(row["total_ns"] for row in rows)
         remark = "by total time (summed over tasks, so it can exceed wall time)" if timed else "by count"
@@ -222,20 +222,20 @@ class Report:
         if not rows:
             return
         columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
-        columns += [Column("mean_ns", "mean"), Column("what", "call", least=_LEAST_OF_A_NAME)]
+        columns += [Column("mean_ns", "mean"), Column("what", "call", least=_MIN_NAME_WIDTH)]
         self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
         self.rows(Listing("calls", columns, rows, self.tick_ns))
 
     def findings(self) -> None:
-        """What the rules found, with its proof and advice, and what no finding covers."""
+        """The findings with proof and advice, and the unexplained time."""
         found = self.summary.findings
         self.section("Findings", "" if found else "none")
-        told = found[: self.top]
-        quoted = self.trace.proof(told, _PROOF_LINES)
-        for finding in told:
+        listed = found[: self.top]
+        quoted = self.trace.proof(listed, _PROOF_LINES)
+        for finding in listed:
             self._finding(finding, quoted)
-        if len(found) > len(told):
-            more = units.counted(len(found) - len(told), "more finding")
+        if len(found) > len(listed):
+            more = units.counted(len(found) - len(listed), "more finding")
             self.sentence(f"{more}; use --top N to see more.", indent=0)
         if self.summary.window.wall_ns:
             self._uncovered()
@@ -253,7 +253,7 @@ class Report:
         self.sentence("; ".join(self._worth(finding)), "dim")
 
     def _worth(self, finding: Finding) -> Iterable[str]:
-        """What it could free, how sure that is, and what else matches."""
+        """The possible saving, the confidence, and other matching rules."""
         low, high = finding.impact_ns
         most = units.duration(high, self.tick_ns)
         if 0 < low < high:
@@ -261,7 +261,7 @@ class Report:
         elif high:
             yield f"saves {most}" if low else f"saves up to {most}"
         cost_ns = finding.share * self.trace.wall_ns_of(finding.capture)
-        if finding.tracing_ns >= _TRACING_WORTH_SAYING * cost_ns > 0:
+        if finding.tracing_ns >= _MIN_TRACING_SHARE * cost_ns > 0:
             yield f"cost includes at least {units.duration(finding.tracing_ns, self.tick_ns)} of tracing overhead"
         yield finding.confidence
         if finding.also:
@@ -269,17 +269,17 @@ class Report:
 
     def _uncovered(self) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
-        if share < _LEAST_SHARE_WORTH_SAYING:
+        if share < _MIN_UNEXPLAINED_SHARE:
             return
-        least_ns = _LEAST_SHARE_OF_A_PIECE * self.summary.unexplained_ns
+        min_ns = _MIN_PIECE_SHARE * self.summary.unexplained_ns
         pieces = "; ".join(
             f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}"
             for row in self.summary.unexplained
-            if row["exclusive_ns"] >= least_ns
+            if row["exclusive_ns"] >= min_ns
         )
         total = units.duration(self.summary.unexplained_ns, self.tick_ns)
-        told = f"Largest parts: {shown(pieces)}" if pieces else "All parts are small"
-        self.sentence(f"Unexplained: {total} ({units.share(share)}). {told}.", "dim", indent=0)
+        parts = f"Largest parts: {shown(pieces)}" if pieces else "All parts are small"
+        self.sentence(f"Unexplained: {total} ({units.share(share)}). {parts}.", "dim", indent=0)
 
 
 def _proof(place: str, text: str) -> str:
@@ -293,13 +293,13 @@ def _place(row: Row) -> str:
     return f"{who}{': ' if who else ''}{name_of(row)}"
 
 
-def of_all(kept: int, number: int, what: str) -> str:
-    """How much of a list is shown."""
-    return f"first {kept} of {units.count(number)}, {what}" if kept < number else what
+def of_all(listed: int, number: int, what: str) -> str:
+    """How much of a list is shown, and its order."""
+    return f"first {listed} of {units.count(number)}, {what}" if listed < number else what
 
 
 def command_of(row: Row) -> str | None:
-    """What a process ran, with its arguments. A tracer cuts long ones, but knows the program."""
+    """The command line of a process. If the tracer truncated it, the first word is the full program."""
     argv: str | None = row["argv"]
     program: str | None = row["program"]
     first, blank, rest = (argv or "").partition(" ")
@@ -318,27 +318,27 @@ def end_of(row: Row) -> str:
 
 
 def top_calls(trace: Trace, top: int) -> list[Row]:
-    """The calls with the largest totals, told apart by request, and by target where there are few."""
+    """The calls with the largest totals, by request, and by target if there are few."""
     table = trace.calls(by=["syscall", "op", "target"], quantiles=False)
-    if len(table) > _MANY:
+    if len(table) > _MAX_TARGETS:
         table = trace.calls(by=["syscall", "op"], quantiles=False)
     kinds: dict[tuple[str, str | None], list[Row]] = {}
     for row in table:
         kinds.setdefault((row["syscall"], row["op"]), []).append(row)
-    rows = [row for kind in kinds.values() for row in _few_targets(kind)]
+    rows = [row for kind in kinds.values() for row in _limit_targets(kind)]
     return sorted(rows, key=lambda row: (-(row["total_ns"] or 0), -row["calls"]))[:top]
 
 
-def _few_targets(rows: list[Row]) -> list[Row]:
-    """Rows of one kind of call; with many targets, those that have most of its time, and one row for the others."""
+def _limit_targets(rows: list[Row]) -> list[Row]:
+    """Rows of one kind of call. With many targets: the targets with most of its time, and one row for the rest."""
     total_ns = sum(row["total_ns"] or 0 for row in rows)
-    large = [row for row in rows if len(rows) <= _FEW_TARGETS or 2 * (row["total_ns"] or 0) > total_ns > 0]
-    kept: list[Row] = [dict(row) | {"what": call_of(row)} for row in large]
+    large = [row for row in rows if len(rows) <= _MAX_TARGET_ROWS or 2 * (row["total_ns"] or 0) > total_ns > 0]
+    single: list[Row] = [dict(row) | {"what": call_of(row)} for row in large]
     others = [row for row in rows if row not in large]
-    return [*kept, _together(others, "other targets" if kept else "targets")] if others else kept
+    return [*single, _combined(others, "other targets" if single else "targets")] if others else single
 
 
-def _together(rows: list[Row], what: str) -> Row:
+def _combined(rows: list[Row], what: str) -> Row:
     sums: dict[str, Any] = {key: sum(row[key] or 0 for row in rows) for key in ("calls", "failed", "exclusive_ns")}
     timed = [row for row in rows if row["max_ns"] is not None]
     sums["total_ns"] = sum(row["total_ns"] or 0 for row in rows)

@@ -1,4 +1,4 @@
-"""The report of `summarize` as markdown, for tickets and reviews: all that the text has, nothing cut."""
+"""The report of `summarize` as markdown, for tickets and reviews. It has all of the text, untruncated."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def show(trace: Trace, summary: Summary, top: int) -> None:
 
 class _Report(Report):
     _ended = "\n\n"
-    """How what was written ended: no more than one line is left empty."""
+    """The end of the text written so far: there is never more than one empty line."""
 
     def _write(self, text: str) -> None:
         output.write(text.removeprefix("\n") if self._ended == "\n\n" else text)
@@ -44,22 +44,22 @@ class _Report(Report):
             self._write(f"{remark[:1].upper()}{remark[1:]}.\n\n")
 
     def sentence(self, text: str, style: str = "", indent: int = 2) -> None:
-        told = markdown_cell(text)
-        # What lies within the report is an item of a list; what ends it stands by itself.
-        self._write(f"{'- ' if indent else chr(10)}{f'**{told}**' if 'bold' in style else told}\n")
+        cell = markdown_cell(text)
+        # Indented sentences are list items, others are paragraphs.
+        self._write(f"{'- ' if indent else chr(10)}{f'**{cell}**' if 'bold' in style else cell}\n")
 
     def rows(self, listing: Listing) -> None:
         self._ended = "|\n"
-        write_markdown(listing, listing.telling)
+        write_markdown(listing, listing.filled)
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
         self._write("| on path | share | what |\n| ---: | ---: | --- |\n")
         for piece in pieces:
             facts = (piece.name, piece.target, piece.count, piece.remark)
             name, *others = (markdown_cell(shown(fact)) for fact in facts if fact)
-            told = ", ".join([f"**{name}**" if piece.depth == 0 else name, *others])
+            text = ", ".join([f"**{name}**" if piece.depth == 0 else name, *others])
             took = units.duration(piece.exclusive_ns, self.tick_ns)
-            self._write(f"| {took} | {units.share(piece.share)} | {_INDENT * piece.depth}{told} |\n")
+            self._write(f"| {took} | {units.share(piece.share)} | {_INDENT * piece.depth}{text} |\n")
         self._write("\n")
 
     def verdict(self, finding: Finding) -> None:

@@ -1,4 +1,4 @@
-"""How work grows with N: a table, the curves on paper with two logarithmic scales, and what grows too fast."""
+"""Growth with N: a table, a chart with two logarithmic scales, and findings."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.terminal import Paper
 from tracealyze.sanitize import shown
 
-_LEAST_OF_A_NAME = 24
+_MIN_NAME_WIDTH = 24
 _CURVES = "abcdef"
 _WIDTH, _HEIGHT = 56, 14
 
 
 def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> None:
-    """Print it, and what rules say."""
+    """Print the growth and the findings."""
     paper = Paper()
     sizes = ", ".join(f"{size:g}" for size in found.sizes)
     paper.line((f"N = {sizes}", "bold"), (f"  {units.counted(len(found.captures), 'capture')}", "dim"))
@@ -46,7 +46,7 @@ def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> Non
 
 
 def listing(growths: Sequence[Growth], found: Scaling) -> Listing:
-    """One row per kind of work."""
+    """One row per kind of call."""
     rows = [
         {
             "kind": growth.kind,
@@ -66,7 +66,7 @@ def listing(growths: Sequence[Growth], found: Scaling) -> Listing:
         Column("last", f"N={found.sizes[-1]:g}", right=True),
         Column("share", "share", spare=3),
         Column("predicted", f"N={found.target:g}", spare=1, right=True),
-        Column("what", "calls", least=_LEAST_OF_A_NAME),
+        Column("what", "calls", least=_MIN_NAME_WIDTH),
     ]
     return Listing("rows", columns, rows)
 
@@ -79,7 +79,7 @@ def _exponent(growth: Growth) -> str:
 
 
 def flat(found: Scaling) -> Listing:
-    """The rows for programs, each count in a column of its own."""
+    """The rows for programs, with one column per count."""
     rows = []
     for growth in found.rows:
         facts: dict[str, Any] = row(growth)
@@ -91,7 +91,7 @@ def flat(found: Scaling) -> Listing:
 
 
 def picture(curves: Sequence[Growth], found: Scaling) -> list[str]:
-    """Counts over N, both logarithmic: a straight line is a power, and its slope the exponent."""
+    """Counts over N, both logarithmic: a power is a straight line, and its slope is the exponent."""
     most = max(max(growth.counts) for growth in curves)
     high = max(log10(most), 1.0)
     grid = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT + 1)]
@@ -117,7 +117,7 @@ def _across(size: float, found: Scaling) -> int:
 
 
 def _axis(found: Scaling) -> str:
-    """The sizes below their columns, as many as there is room for."""
+    """The sizes below their columns, as far as there is room."""
     line = ""
     for size in found.sizes:
         at = _across(size, found)

@@ -1,4 +1,4 @@
-"""Items and stages of logs: what each further item costs, how many run at once, how long they stay in each stage."""
+"""Items and stages of logs: cost per additional item, parallelism, and time per stage."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
     from tracealyze.trace import Trace
 
-# Chosen from a server's log of failed logins, in which messages with another number each come now and then (of the
-# time between them less than a fifth is silence after one), and from jails whose stages fill the log.
-_LEAST_SHARE = 0.05
-_LEAST_COVERED = 0.5
-_LEAST_WITHOUT_BEGIN = 4
-_MOST_UNEVEN = 0.25
-_LEAST_OF_A_MESSAGE = 24
+# Chosen from a server log of failed logins, whose occasional messages differ in a number (less than a fifth of the time
+# between them is silence after one), and from jails whose stages fill the log.
+_MIN_SHARE = 0.05
+_MIN_COVERED_SHARE = 0.5
+_MIN_ITEMS_WITHOUT_BEGIN = 4
+_MAX_UNEVENNESS = 0.25
+_MIN_MESSAGE_WIDTH = 24
 
 
 def telling(trace: Trace) -> list[Row]:
-    """Kinds of items that say something about the time of a log: it is about them, or they come in even steps."""
+    """Kinds of items that explain the time of a log: most messages are about them, or they complete in even steps."""
     return [row for row in trace.items if _is_telling(row)]
 
 
 def _is_telling(row: Row) -> bool:
-    if (row["share"] or 0) < _LEAST_SHARE or row["exclusive_ns"] < row["elapsed_ns"] * _LEAST_COVERED:
+    if (row["share"] or 0) < _MIN_SHARE or row["exclusive_ns"] < row["elapsed_ns"] * _MIN_COVERED_SHARE:
         return False
-    is_even = row["residual_ns"] <= row["marginal_ns"] * _MOST_UNEVEN
-    return bool(row["stages"] > 1 or (row["items"] >= _LEAST_WITHOUT_BEGIN and is_even))
+    is_even = row["residual_ns"] <= row["marginal_ns"] * _MAX_UNEVENNESS
+    return bool(row["stages"] > 1 or (row["items"] >= _MIN_ITEMS_WITHOUT_BEGIN and is_even))
 
 
 def sentence(row: Row, tick_ns: int) -> str:
-    """What is known of a kind of items."""
+    """The facts about a kind of items."""
 
     def length(column: str) -> str:
         return units.duration(row[column], tick_ns)
@@ -60,7 +60,7 @@ def sentence(row: Row, tick_ns: int) -> str:
 
 
 def listing(rows: Sequence[Row], tick_ns: int) -> Listing:
-    """Stages for people: how long items stay in each, and how long the log is silent after it."""
+    """Stages for people: time of items in each stage, and silence of the log after it."""
     columns = [
         Column("messages", "messages", spare=4, right=True),
         Column("mean_ns", "mean"),
@@ -68,13 +68,13 @@ def listing(rows: Sequence[Row], tick_ns: int) -> Listing:
         Column("item_share", "of item time", spare=3),
         Column("exclusive_ns", "silence"),
         Column("share", "of log", spare=1),
-        Column("message", "after this message", least=_LEAST_OF_A_MESSAGE),
+        Column("message", "after this message", least=_MIN_MESSAGE_WIDTH),
     ]
     return Listing("stages", columns, rows, tick_ns)
 
 
 def side_by_side(rows: Sequence[Row], captures: Sequence[Capture], tick_ns: int) -> Listing:
-    """Stages of several logs, matched by their messages: the mean stay of an item, or the silence if about none."""
+    """Stages of several logs, matched by message: mean time of an item in the stage, or silence without items."""
     known: dict[str, dict[str, Any]] = {}
     for row in rows:
         into = known.setdefault(row["message"], {"message": row["message"]})
@@ -86,10 +86,10 @@ def side_by_side(rows: Sequence[Row], captures: Sequence[Capture], tick_ns: int)
         for number, name in enumerate(_names(captures))
         if any(_column(number) in row for row in known.values())
     ]
-    told = [
+    rows_shown = [
         {name: value if name == "message" else show(value) for name, value in row.items()} for row in known.values()
     ]
-    return Listing("stages", [*columns, Column("message", "after this message", least=_LEAST_OF_A_MESSAGE)], told)
+    return Listing("stages", [*columns, Column("message", "after this message", least=_MIN_MESSAGE_WIDTH)], rows_shown)
 
 
 def _column(capture: int) -> str:
@@ -97,9 +97,9 @@ def _column(capture: int) -> str:
 
 
 def _names(captures: Sequence[Capture]) -> Iterator[str]:
-    """What tells the files apart: `before` and `after` of `staged-before.log` and `staged-after.log`."""
+    """The distinct parts of the file names: `before` and `after` for `staged-before.log` and `staged-after.log`."""
     names = [os.path.basename(capture.path) for capture in captures]
-    # Common characters are meant, not common folders.
+    # Take the common characters, not the common folder.
     front = len(os.path.commonprefix(names))  # noqa: RUF071
     back = len(os.path.commonprefix([name[front:][::-1] for name in names]))  # noqa: RUF071
     for name in names:

@@ -1,4 +1,4 @@
-"""What lines are written on: wrapped sentences and rows that fit its width, with styles where they can be seen."""
+"""Layout for a terminal or a pipe: wrapped sentences, and rows that fit the width, with styles where supported."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from tracealyze.render.text import symbols
 
 _BETWEEN = 2
-# The first path from the root on with two folders or more.
+# The first absolute path with two or more folders.
 _PATH = re.compile(r"(?<!\S)(/(?:[^\s/]+/){2,}[^\s/]+)")
 _WIDTH_OF_A_PIPE = 80
 _NARROWEST = 20
@@ -19,24 +19,24 @@ _NARROWEST = 20
 
 @dataclass(frozen=True)
 class Strip:
-    """A column as texts: its heading and cells, how they stand, and how much they matter."""
+    """A column as texts: heading, cells, alignment and priority."""
 
     heading: str
     cells: Sequence[str]
     right: bool = False
     least: int = 0
-    """To how many cells it may be cut when the width does not suffice; 0 is never cut."""
+    """The minimum width, if the terminal is narrow; 0 means that the column is never truncated."""
     spare: int = 0
-    """The higher, the earlier the column is left out in a narrow terminal; 0 is never left out."""
+    """Columns with a higher number are omitted first in a narrow terminal; 0 is never omitted."""
 
     @property
     def width(self) -> int:
-        """Cells that the longest text takes."""
+        """The width of the longest text, in cells."""
         return max(cells(self.heading), max((cells(cell) for cell in self.cells), default=0))
 
 
 class Paper:
-    """Standard output as something to read: a terminal with its width and styles, or 80 plain columns in a pipe."""
+    """Standard output for people: a terminal with its width and styles, or 80 plain columns in a pipe."""
 
     def __init__(self) -> None:
         self.drawn = symbols(sys.stdout)
@@ -48,7 +48,7 @@ class Paper:
         self.width = max(self._console.width if self._console else _width_of_pipe(), _NARROWEST)
 
     def line(self, *parts: tuple[str, str]) -> None:
-        """One line from texts with their styles, as long as it is."""
+        """One line of texts with styles, not truncated."""
         plain = self.drawn.plain
         if self._console is None:
             sys.stdout.write("".join(plain(text) for text, _ in parts).rstrip() + "\n")
@@ -58,30 +58,30 @@ class Paper:
         self._console.print(Text.assemble(*((plain(text), style) for text, style in parts)), soft_wrap=True)
 
     def cut_line(self, *parts: tuple[str, str]) -> None:
-        """One line that ends where the width does."""
-        left, kept = self.width, []
+        """One line, truncated to the width."""
+        left, parts_shown = self.width, []
         for text, style in parts:
-            kept.append((self.cut(text, left), style))
+            parts_shown.append((self.cut(text, left), style))
             left -= cells(text)
             if left <= 0:
                 break
-        self.line(*kept)
+        self.line(*parts_shown)
 
     def paragraph(self, text: str, style: str = "", indent: int = 0) -> None:
-        """A sentence, broken between words."""
+        """A sentence, wrapped between words."""
         from textwrap import wrap
 
         for line in wrap(text, max(self.width - indent, _NARROWEST), break_on_hyphens=False) or [""]:
             self.line((" " * indent + line, style))
 
     def rows(self, strips: Sequence[Strip]) -> None:
-        """Columns side by side; what does not fit is cut in the wide column, or left out."""
-        kept = _fitting(list(strips), self.width)
-        rest = self.width - sum(strip.width + _BETWEEN for strip in kept if not strip.least)
-        widths = [max(min(strip.width, rest), 1) if strip.least else strip.width for strip in kept]
-        self.line((self._joined([strip.heading for strip in kept], kept, widths), "bold"))
-        for texts in zip(*(strip.cells for strip in kept), strict=True):
-            self.line((self._joined(texts, kept, widths), ""))
+        """Columns side by side. If they do not fit, the wide column is truncated, and others are omitted."""
+        fitting = _fitting(list(strips), self.width)
+        rest = self.width - sum(strip.width + _BETWEEN for strip in fitting if not strip.least)
+        widths = [max(min(strip.width, rest), 1) if strip.least else strip.width for strip in fitting]
+        self.line((self._joined([strip.heading for strip in fitting], fitting, widths), "bold"))
+        for texts in zip(*(strip.cells for strip in fitting), strict=True):
+            self.line((self._joined(texts, fitting, widths), ""))
 
     def _joined(self, texts: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
         parts = []
@@ -92,7 +92,7 @@ class Paper:
         return (" " * _BETWEEN).join(parts).rstrip()
 
     def cut(self, text: str, width: int) -> str:
-        """A text that takes at most so many cells."""
+        """A text truncated to a width in cells."""
         if cells(text) <= width:
             return text
         from rich.cells import set_cell_size
@@ -101,15 +101,15 @@ class Paper:
         return set_cell_size(text, max(width - len(end), 0)).rstrip() + end
 
     def cut_named(self, text: str, width: int) -> str:
-        """The same for what has a name in it: the first folders of a long path go first, for its end tells the most."""
+        """The same for a text with a path. Its first folders are removed first: the end matters most."""
         path = _PATH.search(text) if cells(text) > width else None
         if path:
             folders = path[1].split("/")
             over = cells(text) - width + len(self.drawn.ellipsis)
-            kept = 1
-            while kept < len(folders) - 1 and len("/".join(folders[:kept])) < over:
-                kept += 1
-            text = f"{text[: path.start()]}{self.drawn.ellipsis}/{'/'.join(folders[kept:])}{text[path.end() :]}"
+            removed = 1
+            while removed < len(folders) - 1 and len("/".join(folders[:removed])) < over:
+                removed += 1
+            text = f"{text[: path.start()]}{self.drawn.ellipsis}/{'/'.join(folders[removed:])}{text[path.end() :]}"
         return self.cut(text, width)
 
 
@@ -132,7 +132,7 @@ def _needed(strip: Strip) -> int:
 
 
 def cells(text: str) -> int:
-    """How many cells of a terminal a text takes."""
+    """The width of a text in terminal cells."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

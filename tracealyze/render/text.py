@@ -1,4 +1,4 @@
-"""The characters that a report draws with, as far as the encoding of the output has them."""
+"""The symbols of reports, in Unicode or ASCII, depending on the encoding of the output."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Symbols:
-    """The characters that a report draws with."""
+    """The symbols of reports."""
 
     dot: str
     arrow: str
     times: str
     ellipsis: str
     blocks: str
-    """Parts of a cell, the whole one last."""
+    """Fractions of a cell, the full cell last."""
     branch: str
     last_branch: str
     trunk: str
@@ -26,7 +26,7 @@ class Symbols:
     """The same where the process that ended the wait is inferred."""
 
     def bar(self, share: float, width: int) -> str:
-        """A bar of this share of the width; something is never shown as nothing."""
+        """A bar of this share of the width. A share above 0 is always visible."""
         parts = len(self.blocks)
         filled = round(min(max(share, 0.0), 1.0) * width * parts)
         filled = max(filled, 1) if share > 0 else 0
@@ -34,7 +34,7 @@ class Symbols:
         return self.blocks[-1] * whole + (self.blocks[part - 1] if part else "")
 
     def plain(self, text: str) -> str:
-        """A text of our own in the characters of this set."""
+        """Our own text in these symbols."""
         return text if self.micro == "µ" else text.replace("µ", self.micro).replace("×", self.times)
 
 
@@ -43,7 +43,7 @@ ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "->", "~>"
 
 
 def symbols(stream: Any) -> Symbols:
-    """What the encoding of a stream can show."""
+    """The symbols that the encoding of a stream supports."""
     encoding = getattr(stream, "encoding", None) or "ascii"
     try:
         "·→×…█├─µ".encode(encoding)

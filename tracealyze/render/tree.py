@@ -34,7 +34,7 @@ _PLAIN = (
 
 
 def rows_of(trace: Trace, threads: bool) -> list[Row]:
-    """One row per process, with what is known of its part in the path; below it one per thread, if asked for."""
+    """One row per process, with its part of the critical path, and optionally one row per thread below it."""
     chain = {row["task"]: row for row in trace.chain}
     rows: list[Row] = [{**chain.get(row["task"], {}), **_with_user(row)} for row in trace.processes]
     if threads:
@@ -47,7 +47,7 @@ def rows_of(trace: Trace, threads: bool) -> list[Row]:
 
 
 def _with_user(row: Row) -> Row:
-    """The time between calls in which it was not stopped is user code, or was not traced."""
+    """Adds the time between calls without stops: user code, or untraced calls."""
     gap_ns = row["gap_ns"]
     return dict(row) | {"user_ns": None if gap_ns is None else gap_ns - (row["stopped_ns"] or 0), "tid": row.get("tid")}
 
@@ -59,13 +59,13 @@ def _as_child(task: Row, main: object) -> Row:
 
 
 def plain(rows: Sequence[Row], tick_ns: int) -> Listing:
-    """For programs: parents are in a column."""
+    """For programs: the parent is a column."""
     columns = [Column(name, name) for name in _PLAIN]
     return Listing("processes", columns, rows, tick_ns, moments=frozenset(["birth_ns", "death_ns"]))
 
 
 def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:
-    """For people: children below their parents, in the order of their births."""
+    """For people: children below their parents, in order of birth."""
     branches = symbols(sys.stdout)
     shown_rows = []
     for branch, row in _walk(rows, branches):
@@ -88,7 +88,7 @@ def _name(row: Row) -> str:
 
 
 def _waits(row: Row) -> str | None:
-    """For whom it waited longest on the path; what is inferred says so."""
+    """The process that it was blocked on longest, marked if that is inferred."""
     on = row.get("waits_for_pid")
     if on is None:
         return None
@@ -96,7 +96,7 @@ def _waits(row: Row) -> str | None:
 
 
 def _walk(rows: Sequence[Row], branches: Symbols) -> Iterator[tuple[str, Row]]:
-    """Each process with the branch that leads to it. Iterative: a chain of forks may be as long as it likes."""
+    """Each process with its branch. Iterative, because a chain of forks can have any length."""
     here = {row["task"] for row in rows}
     children: dict[object, list[Row]] = {}
     for row in sorted(rows, key=lambda row: (row["birth_ns"] or 0, row["task"])):

@@ -1,4 +1,4 @@
-"""The verdict of the gate, for people and for what runs it: each form makes one text of it."""
+"""The verdict of the gate, for people and for pipelines. Each output form renders it as one text."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
 FORMS = ("text", "json", "markdown", "junit", "sarif", "github", "gitlab")
-"""The forms by the word that users type. Each is a module of this package with a function `rendered`."""
+"""The output forms by name. Each is a module of this package with a function `rendered`."""
 
-# A document is all that its reader may find; lines of text may stand below each other.
+# A document must be alone on standard output. Texts may follow each other.
 _DOCUMENTS = frozenset(("json", "junit", "sarif", "gitlab"))
 
 
 def destinations(outputs: list[str]) -> list[tuple[str, str]]:
-    """Forms and where they go, of texts such as `junit=report.xml`; people get text if nothing else is for them."""
+    """Forms and destinations of texts such as `junit=report.xml`. Text goes to standard output by default."""
     found = [_destination(each) for each in outputs]
     to_stdout = [form for form, where in found if where == "-"]
     if len(to_stdout) > 1 and _DOCUMENTS & set(to_stdout):
@@ -42,7 +42,7 @@ def _destination(text: str) -> tuple[str, str]:
 
 
 def write(verdict: Verdict, wanted: list[tuple[str, str]]) -> None:
-    """Write the verdict in all forms, files first, so that they are there whatever becomes of standard output."""
+    """Write the verdict in all forms. Files come first, so that they exist even if standard output fails."""
     for form, where in sorted(wanted, key=lambda each: each[1] == "-"):
         text = import_module(f"{__name__}.{form}").rendered(verdict)
         if where == "-":

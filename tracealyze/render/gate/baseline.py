@@ -1,4 +1,4 @@
-"""A baseline as rows: what each metric was."""
+"""A baseline as rows, one per metric."""
 
 from __future__ import annotations
 

@@ -11,14 +11,14 @@ from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
-# A step shows ten annotations of each level and drops the rest without a word.
-_MOST = 10
+# A step shows ten annotations of each level and silently drops the rest.
+_MAX_ANNOTATIONS = 10
 _LONGEST_TITLE = 200
 _LONGEST = 4000
 
 
 def rendered(verdict: Verdict) -> str:
-    """As workflow commands, one a line."""
+    """As workflow commands, one per line."""
     return "".join(f"{line}\n" for line in _lines(verdict))
 
 
@@ -34,7 +34,7 @@ def _lines(verdict: Verdict) -> Iterator[str]:
 
 
 def _annotations(level: str, judgements: Sequence[Judgement]) -> Iterator[str]:
-    shown = judgements if len(judgements) <= _MOST else judgements[: _MOST - 1]
+    shown = judgements if len(judgements) <= _MAX_ANNOTATIONS else judgements[: _MAX_ANNOTATIONS - 1]
     for judgement in shown:
         yield _command(level, title(judgement), "\n".join([title(judgement), *details(judgement)]))
     rest = judgements[len(shown) :]
@@ -47,7 +47,7 @@ def _command(level: str, heading: str, message: str) -> str:
 
 
 def _data(text: str) -> str:
-    # The runner obeys an older form of commands, too, wherever it stands in a line.
+    # The runner also executes an older form of commands, anywhere in a line.
     text = text.replace("##[", "# #[")
     return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 

@@ -40,6 +40,6 @@ def _facts(key: str, description: str, severity: str, path: str, line: int, name
         "check_name": f"tracealyze {name}",
         "fingerprint": sha256(key.encode(errors="surrogateescape")).hexdigest(),
         "severity": severity,
-        # Paths are those of the repository; a capture elsewhere is named as it is.
+        # Paths are relative to the repository. The path of a capture elsewhere is unchanged.
         "location": {"path": relpath(path) if not relpath(path).startswith("..") else path, "lines": {"begin": line}},
     }

@@ -21,7 +21,7 @@ def rendered(verdict: Verdict) -> str:
 
 
 def document(verdict: Verdict) -> dict[str, Any]:
-    """What the JSON holds."""
+    """The content of the document."""
     counts = Counter(judgement.outcome for judgement in verdict.judgements)
     return {
         "schema": SCHEMA,

@@ -1,4 +1,4 @@
-"""The verdict as JUnit XML: one test case per metric that was judged."""
+"""The verdict as JUnit XML: one test case per judged metric."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
-# What XML 1.0 has no way to say.
+# Characters that XML 1.0 cannot represent.
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
 def rendered(verdict: Verdict) -> str:
     """As XML."""
-    says_whole = verdict.is_open or not verdict.judgements
-    cases = len(verdict.judgements) + says_whole
+    has_whole = verdict.is_open or not verdict.judgements
+    cases = len(verdict.judgements) + has_whole
     totals = {
         "tests": str(cases),
         "failures": str(len(verdict.of(Outcome.FAILED))),
@@ -28,7 +28,7 @@ def rendered(verdict: Verdict) -> str:
     }
     suites = ElementTree.Element("testsuites", {"name": "tracealyze", **totals, "time": "0"})
     suite = ElementTree.SubElement(suites, "testsuite", {"name": "tracealyze check", **totals, "time": "0"})
-    if says_whole:
+    if has_whole:
         _whole(suite, verdict)
     for judgement in verdict.judgements:
         _case(suite, judgement)
@@ -39,7 +39,7 @@ def rendered(verdict: Verdict) -> str:
 
 
 def _whole(suite: ElementTree.Element, verdict: Verdict) -> None:
-    """There is no verdict, or nothing was judged: a case says so, for a report without one looks like a success."""
+    """A case for a check without a verdict or without judged metrics: a report without cases looks like a success."""
     case = ElementTree.SubElement(suite, "testcase", {"classname": "tracealyze.check", "name": "baseline", "time": "0"})
     if verdict.is_open:
         facts = {"message": _legal(headline(verdict)), "type": str(verdict.status)}

@@ -1,4 +1,4 @@
-"""The verdict as markdown, as job summaries show it."""
+"""The verdict as markdown, for job summaries."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from tracealyze.render.listing import markdown_cell
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
-# A job summary may have 1 MiB.
-_MOST_ROWS = 200
+# A job summary is limited to 1 MiB.
+_MAX_ROWS = 200
 _EXPLAINED = 20
 
 
@@ -29,9 +29,9 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield _plain(headline(verdict))
     for note in verdict.notes:
         yield f"\n> {_plain(note)}"
-    told = [*verdict.of(Outcome.FAILED), *verdict.of(*DOUBTFUL), *verdict.of(Outcome.IMPROVED)]
-    yield from _table(told)
-    for judgement in apart(told, _EXPLAINED)[0]:
+    listed = [*verdict.of(Outcome.FAILED), *verdict.of(*DOUBTFUL), *verdict.of(Outcome.IMPROVED)]
+    yield from _table(listed)
+    for judgement in apart(listed, _EXPLAINED)[0]:
         yield from _details(judgement)
     for line in advice(verdict):
         yield f"\n{_plain(line)}"
@@ -43,11 +43,11 @@ def _table(judgements: Sequence[Judgement]) -> Iterator[str]:
     yield ""
     yield "| | metric | before | after | limit | class |"
     yield "|---|---|---:|---:|---:|---|"
-    for each in judgements[:_MOST_ROWS]:
+    for each in judgements[:_MAX_ROWS]:
         numbers = (amount(number, each.unit) if number is not None else "" for number in _numbers(each))
         yield f"| {each.outcome} | {markdown_cell(each.metric)} | {' | '.join(numbers)} | {each.cls} |"
-    if len(judgements) > _MOST_ROWS:
-        yield f"\nand {len(judgements) - _MOST_ROWS} more"
+    if len(judgements) > _MAX_ROWS:
+        yield f"\nand {len(judgements) - _MAX_ROWS} more"
 
 
 def _numbers(judgement: Judgement) -> tuple[int | None, int | None, int | None]:
@@ -63,5 +63,5 @@ def _details(judgement: Judgement) -> Iterator[str]:
 
 
 def _plain(text: str) -> str:
-    """A text that is shown as it is."""
+    """A text escaped for markdown."""
     return markdown_cell(text)

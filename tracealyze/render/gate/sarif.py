@@ -1,4 +1,4 @@
-"""The verdict as SARIF 2.1.0, as code scanning reads it."""
+"""The verdict as SARIF 2.1.0, for code scanning."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LEVELS = {Outcome.FAILED: "error", Outcome.WARNED: "warning"}
 
 def rendered(verdict: Verdict) -> str:
     """As SARIF."""
-    told = verdict.of(Outcome.FAILED, *DOUBTFUL)
-    families = list(dict.fromkeys(Name.of(judgement.metric).family for judgement in told))
+    reported = verdict.of(Outcome.FAILED, *DOUBTFUL)
+    families = list(dict.fromkeys(Name.of(judgement.metric).family for judgement in reported))
     driver = {"name": "tracealyze", "version": _engine.__version__, "rules": [_rule(family) for family in families]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(verdict)],
-        "results": [_result(judgement, families, verdict) for judgement in told],
+        "results": [_result(judgement, families, verdict) for judgement in reported],
     }
     return text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
@@ -42,7 +42,7 @@ def _rule(family: str) -> dict[str, Any]:
 
 
 def _invocation(verdict: Verdict) -> dict[str, Any]:
-    """Whether there is a verdict at all; a gate that failed has worked."""
+    """The run of the tool. It succeeded if there is a verdict, even if the gate failed."""
     facts: dict[str, Any] = {"executionSuccessful": not verdict.is_open}
     facts["exitCode"] = int(verdict.exit_code)
     level = "note" if facts["executionSuccessful"] else "error"
@@ -64,7 +64,7 @@ def _result(judgement: Judgement, families: list[str], verdict: Verdict) -> dict
 
 
 def _places(judgement: Judgement, verdict: Verdict) -> list[dict[str, Any]]:
-    """One place: what shows results puts each of them in exactly one."""
+    """Exactly one place, because viewers show one place per result."""
     lines = judgement.explanation.lines if judgement.explanation else ()
     path, line = (lines[0].capture, lines[0].line) if lines else (verdict.captures[-1], 1)
     return [{"artifactLocation": {"uri": quote(path)}, "region": {"startLine": line}}]

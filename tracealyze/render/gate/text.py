@@ -1,4 +1,4 @@
-"""The verdict as text: the failures that matter most explained, the others named."""
+"""The verdict as text. The main failures are explained, the others listed."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ _NAMED = 12
 
 
 def rendered(verdict: Verdict) -> str:
-    """As text, in which nothing is a command to what runs it."""
+    """As text without commands that a CI runner would execute."""
     text = "".join(f"{line}\n" for line in _lines(verdict))
     return _COMMAND.sub(_apart, text) if os.environ.get("GITHUB_ACTIONS") == "true" else text
 
 
-# What the runner obeys wherever it is printed: `::error::` at the begin of a line, `##[error]` anywhere.
+# The GitHub runner executes `::error::` at the start of a line, and `##[error]` anywhere.
 _COMMAND = re.compile(r"^[ \t]*::|##\[", re.MULTILINE)
 
 

@@ -1,4 +1,4 @@
-"""What all forms say of a verdict, in the same words."""
+"""Texts about a verdict that all output forms share."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def headline(verdict: Verdict) -> str:
     return f"Passed{remarks}: {judged}."
 
 
-def apart(judgements: Sequence[Judgement], most: int) -> tuple[list[Judgement], list[Judgement]]:
-    """Those to explain, at most so many, and the others: what the same calls explain is explained once."""
-    told: dict[object, Judgement] = {}
+def apart(judgements: Sequence[Judgement], limit: int) -> tuple[list[Judgement], list[Judgement]]:
+    """Up to `limit` judgements to explain, and the others. Judgements with the same explanation are explained once."""
+    explained_by: dict[object, Judgement] = {}
     for judgement in judgements:
         why = judgement.explanation.differences if judgement.explanation else ()
-        told.setdefault(why or judgement.key, judgement)
-    explained = list(told.values())[:most]
+        explained_by.setdefault(why or judgement.key, judgement)
+    explained = list(explained_by.values())[:limit]
     return explained, [judgement for judgement in judgements if judgement not in explained]
 
 
@@ -56,7 +56,7 @@ def judged_by(judgement: Judgement) -> str:
 
 
 def details(judgement: Judgement) -> Iterator[str]:
-    """Why: the reason, what made the difference, lines that show it, and the command to see more."""
+    """The reason, the calls that made the difference, lines that prove it, and a command to see more."""
     if judgement.why:
         yield shown(judgement.why)
     explanation = judgement.explanation
@@ -75,7 +75,7 @@ def details(judgement: Judgement) -> Iterator[str]:
 
 
 def cut(text: str, width: int = _QUOTED) -> str:
-    """A text of at most so many characters."""
+    """A text truncated to a number of characters."""
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
