@@ -145,7 +145,7 @@ class Report:
         )
 
     def _name_and_remark(self, piece: Piece, room: int) -> tuple[str, str]:
-        """The name of a piece and the remarks after it. In narrow terminals the target goes first, then the name is cut."""
+        """The name of a piece and the remarks after it. A narrow terminal drops the target first."""
         facts = [fact for fact in (piece.count, piece.remark) if fact]
         name = self.paper.cut_named(
             shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _MIN_TARGET_WIDTH)
