@@ -1,4 +1,4 @@
-"""Where the wall time of a syscall capture went, who waited on whom, and what to do about it.
+"""Find the cause of slow programs in syscall traces: critical path, findings, comparison of captures.
 
 import tracealyze
 
