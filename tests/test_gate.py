@@ -21,7 +21,7 @@ from tracealyze.compare.gate.baseline_file import write as write_baseline
 from tracealyze.compare.gate.budget import budget_of
 from tracealyze.compare.gate.judgement import Outcome
 from tracealyze.compare.gate.stats import chance_of_shift, limit
-from tracealyze.compare.gate.verdict import Asked, Status, Verdict, verdict
+from tracealyze.compare.gate.verdict import Criteria, Status, Verdict, verdict
 from tracealyze.compare.metrics import METRICS, Class
 from tracealyze.compare.metrics import Run as Measured
 from tracealyze.errors import WrongUsage
@@ -65,7 +65,7 @@ def measured(*files: Path) -> list[Measured]:
 
 
 def judged(before: Iterable[Path], after: Iterable[Path]) -> Verdict:
-    return verdict(measured(*after), Asked(baseline=baseline_of(measured(*before)), baseline_path="base.json"))
+    return verdict(measured(*after), Criteria(baseline=baseline_of(measured(*before)), baseline_path="base.json"))
 
 
 def failed(before: Path, after: Path) -> set[str]:

@@ -14,7 +14,7 @@ from tracealyze import read
 from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.judgement import Outcome
 from tracealyze.compare.gate.new_findings import FailOn
-from tracealyze.compare.gate.verdict import Asked, Status, Verdict, verdict
+from tracealyze.compare.gate.verdict import Criteria, Status, Verdict, verdict
 from tracealyze.compare.metrics import Run
 
 pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
@@ -54,7 +54,7 @@ def accepted(tmp_path_factory: pytest.TempPathFactory) -> Baseline:
 
 
 def checked(baseline: Baseline, *runs: Run) -> Verdict:
-    return verdict(runs, Asked(baseline=baseline, baseline_path="base.json", fail_on=FailOn.WARNING))
+    return verdict(runs, Criteria(baseline=baseline, baseline_path="base.json", fail_on=FailOn.WARNING))
 
 
 def failures(found: Verdict) -> list[str]:

@@ -1,4 +1,4 @@
-"""What a project sets, in `[tool.tracealyze]` of the nearest tracealyze.toml or pyproject.toml upwards."""
+"""Settings of a project: `[tool.tracealyze]` in the nearest tracealyze.toml or pyproject.toml, searching upwards."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ _KEYS = (*_LISTS, "check")
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings; the command line wins."""
+    """The settings. Options on the command line take precedence."""
 
     file: Path | None = None
     rules: tuple[str, ...] = ()
-    """Folders of rules beside the package's."""
+    """Folders of rules, in addition to the packaged ones."""
     select: tuple[str, ...] = ()
     ignore: tuple[str, ...] = ()
     check: Mapping[str, Any] = field(default_factory=dict)
-    """The settings of the gate, as they stand there."""
+    """The settings of the gate, not yet checked."""
 
 
 def settings(folder: Path | None = None) -> Settings:
-    """The settings of the project that a folder is in; paths in them are as seen from the file they stand in."""
+    """The settings of the project that contains a folder. Paths in the file are relative to it."""
     here = (folder or Path.cwd()).absolute()
     for place in (here, *here.parents):
         for file in (place / name for name in FILES):
@@ -42,7 +42,7 @@ def settings(folder: Path | None = None) -> Settings:
 
 
 def seen_from(here: Path, file: Path, name: str) -> str:
-    """A path that stands in a settings file, as seen from here."""
+    """A path in a settings file, relative to this folder."""
     return name if file.parent == here else str(file.parent / name)
 
 
@@ -53,7 +53,7 @@ def _section(file: Path) -> Mapping[str, Any] | None:
         return None
     except OSError as error:
         raise WrongUsage(f"{file}: cannot be read: {error.strerror or error}.") from error
-    # Most files of projects do not speak of this program, and need not be understood.
+    # Most projects do not configure this program, so their files are not parsed.
     if b"tracealyze" not in content:
         return None
     import tomllib
@@ -80,7 +80,7 @@ def _settings(section: Mapping[str, Any], file: Path, here: Path) -> Settings:
 
 
 def must_be_known(keys: Collection[str], known: Collection[str], where: str) -> None:
-    """A key that there is not is misspelt."""
+    """Raise `WrongUsage` for an unknown key, which is probably misspelt."""
     for key in keys:
         if key not in known:
             hint = did_you_mean(key, known) or f" Known: {', '.join(known)}."
@@ -88,7 +88,7 @@ def must_be_known(keys: Collection[str], known: Collection[str], where: str) -> 
 
 
 def must_be_texts(value: object, key: str, where: str) -> tuple[str, ...]:
-    """A list of texts."""
+    """The value as a tuple of texts. Raises `WrongUsage` if it is not a list of texts."""
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         return tuple(value)
     raise WrongUsage(f'{where}: {key} must be a list of strings, such as {key} = ["…"].')

@@ -1,11 +1,11 @@
-"""What can go wrong, and the exit code of each kind. A message says what, where, and what to do."""
+"""Errors and their exit codes. A message states what is wrong, where, and what to do."""
 
 from collections.abc import Iterable
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the process tells the one who called it."""
+    """Exit codes of the process."""
 
     FINE = 0
     GATE_FAILED = 1
@@ -16,24 +16,24 @@ class ExitCode(IntEnum):
 
 
 class TracealyzeError(Exception):
-    """All errors that a user can act on."""
+    """The base of all errors that a user can act on."""
 
     exit_code = ExitCode.BUG
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message, and what it shows of the place below it."""
+        """The message, followed by lines that show the place it is about."""
         return (str(self),)
 
 
 class GateFailed(TracealyzeError):
-    """The capture was read and does not meet what was asked of it."""
+    """The capture was read, and fails a check."""
 
     exit_code = ExitCode.GATE_FAILED
 
 
 class WrongUsage(TracealyzeError):
-    """An option, a name or a configuration that does not exist or does not fit."""
+    """An option, a name or a setting that does not exist or does not fit."""
 
     exit_code = ExitCode.WRONG_USAGE
 
@@ -45,7 +45,7 @@ class UnusableInput(TracealyzeError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """` Did you mean "x"?` for the known name next to this one, nothing if none is near."""
+    """` Did you mean "x"?` with the most similar known name; empty if none is similar."""
     from difflib import get_close_matches
 
     near = get_close_matches(name, list(known), n=1, cutoff=0.6)

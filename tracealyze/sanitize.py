@@ -1,10 +1,10 @@
-"""Texts from a capture, made fit to be shown: a trace is hostile input and may hold escape sequences."""
+"""Sanitizing texts from a capture for display: a trace is hostile input and may contain escape sequences."""
 
 from __future__ import annotations
 
 _NAMED = {"\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
-# C0, DEL, C1; marks that turn the direction of writing; separators of lines; blanks without width; lone surrogates.
+# C0, DEL, C1; bidirectional controls; line separators; zero-width spaces; lone surrogates.
 HIDDEN_RANGES = (
     *((0x00, 0x1F), (0x7F, 0x9F), (0x61C, 0x61C), (0x200B, 0x200F), (0x2028, 0x202E), (0x2060, 0x2069)),
     *((0xFEFF, 0xFEFF), (0xFFF9, 0xFFFB), (0xD800, 0xDFFF)),
@@ -17,11 +17,11 @@ def _escape(code: int) -> str:
 
 
 HIDDEN = [code for first, last in HIDDEN_RANGES for code in range(first, last + 1)]
-"""Code points that control a terminal or cannot be seen."""
+"""Ranges of code points that control a terminal or are invisible."""
 
 _ESCAPED = {code: _escape(code) for code in HIDDEN}
 
 
 def shown(text: object) -> str:
-    """A text in which nothing controls the terminal: `\\x1b[2J` instead of a cleared screen."""
+    """The text with such code points escaped: `\\x1b[2J` instead of a cleared screen."""
     return str(text).translate(_ESCAPED)

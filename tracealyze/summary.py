@@ -1,4 +1,4 @@
-"""All that `tracealyze summarize` shows, as data: the document of `--json`, which the renderers read too."""
+"""Everything that `tracealyze summarize` shows, as data: the document of `--json`, which renderers use too."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ STAGES = (
     *("message", "item", "messages", "start_ns", "last_ns", "total_ns", "mean_ns", "max_ns", "item_share"),
     *("exclusive_ns", "share", "first_line", "last_line"),
 )
-"""The members of a stage of a log."""
+"""JSON members of a stage of a log."""
 ITEMS = (
     *("item", "items", "unfinished", "stages", "first_stage", "last_stage", "start_ns", "first_ns", "last_ns"),
     *("elapsed_ns", "first_own_ns", "marginal_ns", "residual_ns", "marginal_share", "own_ns", "longest_ns"),
     *("parallel", "effective", "could_free_ns", "exclusive_ns", "share", "first_line", "last_line"),
 )
-"""The members of a kind of items in a log."""
+"""JSON members of a kind of items in a log."""
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Some columns of a table that may be long, as a member of the document."""
+    """Some columns of a possibly long table, as a member of the document."""
 
     table: Table
     keys: tuple[str, ...]
 
     def dicts(self) -> list[dict[str, Any]]:
-        """The rows one by one."""
+        """The rows as dictionaries."""
         return list(self.table.dicts(self.keys))
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What a trace says, in parts. Rows have the keys of the document and a few more."""
+    """The parts of a report. Rows have the keys of the document and a few more."""
 
     trace: TraceTables
     captures: tuple[Capture, ...]
@@ -62,11 +62,11 @@ class Summary:
     findings: list[Finding]
     unexplained_ns: int
     unexplained: list[Row]
-    """The largest pieces of what no finding covers."""
+    """The largest pieces of the time that no finding covers."""
 
     @cached_property
     def partition(self) -> list[Row]:
-        """The finest pieces of the window, the largest first: as many as there are, so only for who wants all."""
+        """The finest pieces of the window, the largest first. There may be many."""
         return list(self.trace.partition)
 
     @cached_property
@@ -81,16 +81,16 @@ class Summary:
 
     @cached_property
     def loops(self) -> list[Row]:
-        """The loops, the longest first."""
+        """Loops, the longest first."""
         return sorted(self.trace.loops, key=lambda row: -(row["total_ns"] or 0))
 
     def document(self) -> dict[str, Any]:
-        """As it stands in JSON."""
+        """The summary as it appears in JSON."""
         parts = self.parts()
         return {name: part.dicts() if isinstance(part, Rows) else part for name, part in parts.items()}
 
     def parts(self) -> dict[str, Any]:
-        """The members of the document; what grows with the capture stays a table."""
+        """The members of the document; those that grow with the capture are tables."""
         several = len(self.captures) > 1
         more = ("capture",) if several else ()
         return {
@@ -110,7 +110,7 @@ class Summary:
 
 
 def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:
-    """What a trace says."""
+    """The summary of a trace with its diagnosis."""
     return Summary(
         trace=trace,
         captures=trace.captures,
@@ -124,7 +124,7 @@ def summary(trace: TraceTables, diagnosis: Diagnosis) -> Summary:
 
 
 def syscalls(trace: TraceTables) -> list[Row]:
-    """One row per syscall with its errors; where a capture is only a tracer's summary table, the rows of that."""
+    """One row per syscall with its errors. If the capture is only a tracer's summary table, the rows of that."""
     rows = [dict(row) for row in trace.calls(by=["syscall"])]
     if not rows and trace.is_summary_only:
         return _of_tables(trace)

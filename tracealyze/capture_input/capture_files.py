@@ -1,4 +1,4 @@
-"""Captures on disk: which files an argument means, what standard input holds, and which capture was the last one."""
+"""Captures on disk: the files that an argument names, input on standard input, and the last capture used."""
 
 import os
 import re
@@ -12,12 +12,14 @@ from tracealyze.errors import UnusableInput, did_you_mean
 
 STDIN = "-"
 
-# strace -ff and truss write one file per task: NAME.PID; they may have been compressed since.
+# strace -ff and truss write one file per task, NAME.PID. Users may compress them.
 _PER_TASK = re.compile(r"(?P<name>.+)\.(?P<pid>\d+)(?:\.(?:gz|bz2|xz|zst))?")
 
 
 def files_of(arguments: Iterable[str]) -> list[list[str]]:
-    """The captures that these arguments mean, each as the list of its files."""
+    """The captures that these arguments name, each as the list of its files.
+
+    Raises `UnusableInput` if there is no such file or folder."""
     captures: list[list[str]] = []
     named: list[str] = []
     for argument in arguments:
@@ -31,7 +33,7 @@ def files_of(arguments: Iterable[str]) -> list[list[str]]:
 
 
 def _must_be_text(file: str) -> None:
-    """A name is shown, kept and handed on as text."""
+    """Refuse names that are not text: they are shown, remembered and passed on as text."""
     try:
         file.encode()
     except UnicodeEncodeError as error:
@@ -74,7 +76,7 @@ def _must_be_visible(path: Path) -> None:
 
 
 def _joined(files: Sequence[str]) -> list[list[str]]:
-    """One capture per file, but the parts NAME.PID of one capture are one."""
+    """One capture per file, apart from files NAME.PID, which are parts of one capture."""
     groups: dict[str, list[str]] = {}
     for file in dict.fromkeys(files):
         match = _PER_TASK.fullmatch(file)
@@ -83,7 +85,7 @@ def _joined(files: Sequence[str]) -> list[list[str]]:
 
 
 def _parted(group: list[str]) -> list[list[str]]:
-    """Files with numbers at the ends of their names may also be several runs: then their lines bear ids."""
+    """Files with numbers at the end of their names may also be several runs: then their lines contain ids."""
     return [group] if len(group) == 1 or _engine.are_parts(group) else [[file] for file in group]
 
 
@@ -100,7 +102,7 @@ def _listed(folder: Path) -> list[Path]:
 
 
 def _in_folder(folder: Path) -> list[list[str]]:
-    """The per-task files of a folder if it has any, else each of its files."""
+    """The per-task files of a folder if it has any, otherwise all its files."""
     files = [str(file) for file in _listed(folder)]
     if not files:
         raise UnusableInput(
@@ -127,7 +129,7 @@ def _near(path: Path) -> str:
 
 
 def stdin_has_input() -> bool:
-    """Whether standard input is meant: a pipe, or a file with something in it; no terminal, no /dev/null."""
+    """Whether standard input has data: it is a pipe or a file that is not empty, not a terminal or /dev/null."""
     try:
         status = os.fstat(sys.stdin.fileno())
     except (AttributeError, OSError, ValueError):
@@ -144,7 +146,7 @@ def _state_file() -> Path:
 
 
 def remember(arguments: Sequence[str]) -> None:
-    """Keep these captures as the last ones. Standard input and pipes cannot be read again and are not kept."""
+    """Store these captures as the last ones used. Standard input and pipes cannot be read again and are not stored."""
     if STDIN in arguments or any(map(_is_no_file, arguments)):
         return
     import json
@@ -156,7 +158,7 @@ def remember(arguments: Sequence[str]) -> None:
         new.write_text(json.dumps({"captures": [os.path.abspath(name) for name in arguments]}), encoding="utf-8")
         new.replace(file)
     except (OSError, ValueError, RuntimeError):
-        # A home that cannot be written is no reason to fail; the next command has to name its capture.
+        # A read-only home is not an error: the next command just has to name its capture.
         return
 
 
@@ -165,7 +167,7 @@ def _is_no_file(argument: str) -> bool:
 
 
 def last() -> list[str]:
-    """The captures named last time; empty if there were none."""
+    """The last captures used; empty if there are none."""
     import json
 
     try:

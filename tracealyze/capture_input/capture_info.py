@@ -1,4 +1,4 @@
-"""What was read: captures, their windows, and what of them was lost."""
+"""What the engine reports about captures: their properties, windows and losses."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 class Accounting(dict[str, int]):
-    """Lines by kind."""
+    """Number of lines by kind."""
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row per kind: kind, lines."""
@@ -22,7 +22,7 @@ class Accounting(dict[str, int]):
 
 @dataclass(frozen=True)
 class Window:
-    """The stretch of wall time that is accounted for, and whose it is."""
+    """The stretch of wall time to account for, and the process that it belongs to. Times are in ns."""
 
     start_ns: int | None = None
     end_ns: int | None = None
@@ -30,19 +30,19 @@ class Window:
     root_pid: int | None = None
     root_program: str | None = None
     reason: str | None = None
-    """Why there is no wall time to account for; None if there is."""
+    """Why there is no wall time: no_clock, per_thread_clock, empty or no_process. None if there is."""
     left_out_ns: int = 0
-    """Leading time in which every task only waited idly."""
+    """Leading time, before the window, in which all tasks were idle."""
     capture: int | None = 0
-    """Number of the capture; None if this is the sum over several."""
+    """Number of the capture; None for the sum over several."""
     outlived: int = 0
-    """Processes that live on after the end."""
+    """Number of processes that outlive the window."""
     cut_calls: int = 0
-    """Calls that lie over an edge that was asked for. Sums of calls have them whole; time on the path is cut there."""
+    """Calls that cross a requested bound. Call totals include them whole; path time is clipped to the window."""
     outside_ns: int = 0
-    """How much of their time lies outside."""
+    """Time of these calls outside the window."""
     root_ended: bool = True
-    """Whether the capture shows the end of the root; else its last event is taken."""
+    """Whether the capture shows the exit of the root process. If not, the window ends with its last event."""
 
     def to_pandas(self) -> pandas.DataFrame:
         """One row."""
@@ -53,36 +53,36 @@ class Window:
 
 @dataclass(frozen=True)
 class Loss:
-    """Input that could not be used: how much, where it begins, and how to capture without losing it."""
+    """Input that could not be used: how much, the first line, and how to capture without losing it."""
 
     kind: str
     lines: int
     events: int | None = None
-    """Events that these lines say were lost, where they speak of events that have no line."""
+    """Number of events that these lines report as lost, if they do."""
     first_line: int | None = None
     remedy: str | None = None
 
 
 @dataclass(frozen=True)
 class Capture:
-    """What was read: one file, or several that belong together."""
+    """One capture: a file, or several that belong together."""
 
     path: str
     files: list[str] = field(default_factory=list)
     run: int = 1
-    """Number of the tracer's run in a file that it appended to, from 1. Each run is a capture."""
+    """Number of the run, from 1, in a file that a tracer appended to. Each run is a capture."""
     runs: int = 1
     first_line: int = 1
-    """Line of the file with which the run begins."""
+    """First line of the run in the file."""
     format: str = ""
     wrappers: tuple[str, ...] = ()
-    """What a logger, a page or a mail put around the lines, the outermost first: syslog, timestamps, json …"""
+    """Wrappers that a logger, web page or mail client added to lines, outermost first: syslog, timestamps, json …"""
     sender: str | None = None
-    """The program, container or file whose lines were read, where a log may have several."""
+    """The program, container or file whose lines were read, if the log may have several."""
     is_logged_clock: bool = False
-    """Stamps tell when a line was logged: the lines have none of their own."""
+    """Whether timestamps are those of the log, because the lines have none of their own."""
     is_folded: bool = False
-    """A terminal or a mail folded long lines into several, and what they said is lost."""
+    """Whether a terminal or mail client wrapped long lines, so that some results and durations are missing."""
     lines: int = 0
     bytes: int = 0
     accounting: Mapping[str, int] = field(default_factory=dict)
@@ -92,37 +92,38 @@ class Capture:
     clock: str = "none"
     tick_ns: int = 1
     dur_tick_ns: int = 0
-    """The step of the durations that the tracer printed; 0 if it is that of the clock."""
+    """Resolution of printed durations; 0 if it is that of the timestamps."""
     base_ns: int | None = None
     first_ns: int | None = None
     last_ns: int | None = None
     cut: bool = False
     backward_steps: int = 0
-    """Lines whose stamp lies before that of an earlier line."""
+    """Number of lines with an earlier timestamp than the line before."""
     unseen_children: int = 0
-    """Children that were created but of which nothing is in the capture."""
+    """Number of children that were created but have no event in the capture."""
     presumed_children: int = 0
-    """Children that speak under other ids than their creators know them by, joined where no other can be meant."""
+    """Number of children whose ids differ from those that their creators saw, matched because no other fits."""
     order_inferred: bool = False
-    """The order of lines in different files, and so their times, follow from what each thread could do (`-ff -r`)."""
+    """Whether the order of lines in different files, and so their times, is inferred from what each thread could do
+    (`strace -ff -r`)."""
     has_unfollowed_children: bool = False
-    """Children were created, and nothing of any of them is in the capture: it was not asked to follow them."""
+    """Whether children were created and none has an event: the tracer did not follow them."""
     filtered: bool = False
-    """Whether calls are certainly missing that the traced programs made."""
+    """Whether calls of the traced programs are certainly missing."""
     families: tuple[str, ...] = ()
-    """The kinds of calls that were seen: file, descriptor, network, process, memory …"""
+    """Families of calls in the capture: file, descriptor, network, process, memory …"""
     overhead_floor_ns: int | None = None
-    """Time that tracing adds to each call, from calls that do next to nothing."""
+    """Minimum tracing overhead per call, estimated from calls that do next to nothing."""
     overhead_share: float | None = None
-    """The same for all calls, as part of the window."""
+    """The overhead of all calls as a share of the window."""
     first_foreign_line: int | None = None
 
     @classmethod
-    def of(cls, facts: Mapping[str, Any]) -> Capture:
-        """From what the engine says; facts that have no place here are left out."""
+    def of(cls, reported: Mapping[str, Any]) -> Capture:
+        """From the fields that the engine reports; unknown fields are ignored."""
         known = {item.name for item in fields(cls)}
-        kept = {name: value for name, value in facts.items() if name in known}
-        kept["wrappers"] = tuple(facts.get("wrappers", ()))
-        kept["families"] = tuple(facts.get("families", ()))
-        kept["losses"] = tuple(Loss(**loss) for loss in facts.get("losses", ()))
-        return cls(**kept)
+        values = {name: value for name, value in reported.items() if name in known}
+        values["wrappers"] = tuple(reported.get("wrappers", ()))
+        values["families"] = tuple(reported.get("families", ()))
+        values["losses"] = tuple(Loss(**loss) for loss in reported.get("losses", ()))
+        return cls(**values)

@@ -116,9 +116,9 @@ def show(
 
 def _file(named: str | None) -> Path:
     from tracealyze.compare.gate.baseline_file import DEFAULT
-    from tracealyze.compare.gate.check_settings import config
+    from tracealyze.compare.gate.check_settings import check_settings
 
-    return Path(named or config().baseline or DEFAULT)
+    return Path(named or check_settings().baseline or DEFAULT)
 
 
 def _runs(source: CaptureOptions) -> list[Run]:

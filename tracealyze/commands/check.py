@@ -16,7 +16,7 @@ from tracealyze.render import output
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from tracealyze.compare.gate.check_settings import Config
+    from tracealyze.compare.gate.check_settings import CheckSettings
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Verdict
     from tracealyze.findings.rule_set import Rule
@@ -67,19 +67,19 @@ def command(
     Several captures are runs of one scenario. The gate compares counts, which do not depend on the machine's load.
     Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the command line takes precedence.
     """
-    from tracealyze.compare.gate.check_settings import Config, config
+    from tracealyze.compare.gate.check_settings import CheckSettings, check_settings
     from tracealyze.render.gate import destinations, write
 
     if metrics:
         return _list_metrics(Form.JSON if as_json else Form.TABLE)
-    settings = Config() if demo else config()
+    settings = CheckSettings() if demo else check_settings()
     wanted = destinations([*(outputs or ([] if as_json else settings.output)), *(["json"] if as_json else [])])
     if demo:
         verdict = _demo()
     else:
         source = replace(source, captures=source.captures or list(settings.captures))
         chosen = rules.chosen()
-        verdict = _judged(source, chosen, _Criteria.of(baseline, budgets, fail_on, settings))
+        verdict = _judged(source, chosen, _Requested.of(baseline, budgets, fail_on, settings))
         if verdict.is_open and ("text", "-") not in wanted:
             # The text form, which explains this to a person, is not written or goes to a file.
             output.note(f"tracealyze: {' '.join(verdict.notes)}")
@@ -93,7 +93,7 @@ def command(
 
 
 @dataclass(frozen=True)
-class _Criteria:
+class _Requested:
     """What to check against: from the command line, otherwise from the settings."""
 
     budgets: Sequence[str]
@@ -101,7 +101,9 @@ class _Criteria:
     baseline: str | None
 
     @classmethod
-    def of(cls, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: Config) -> _Criteria:
+    def of(
+        cls, baseline: str | None, budgets: list[str] | None, fail_on: str | None, settings: CheckSettings
+    ) -> _Requested:
         from tracealyze.compare.gate.baseline_file import DEFAULT
 
         limits, severity = budgets or list(settings.budgets), _severity(fail_on or settings.fail_on)
@@ -124,33 +126,33 @@ def _severity(text: str | None) -> FailOn | None:
     return FailOn(text)
 
 
-def _judged(source: CaptureOptions, rules: Sequence[Rule], criteria: _Criteria) -> Verdict:
+def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested) -> Verdict:
     from tracealyze.compare.gate import baseline_file
     from tracealyze.compare.gate.budget import budget_of
     from tracealyze.compare.gate.new_findings import FailOn
-    from tracealyze.compare.gate.verdict import Asked, verdict, without_baseline
+    from tracealyze.compare.gate.verdict import Criteria, verdict, without_baseline
     from tracealyze.compare.metrics import Run
 
-    budgets = [budget_of(text) for text in criteria.budgets]
+    budgets = [budget_of(text) for text in requested.budgets]
     for budget in budgets:
         budget.name.metric  # noqa: B018  Raises an error for a misspelt metric before a long capture is read.
     accepted = None
-    if criteria.baseline:
+    if requested.baseline:
         try:
-            accepted = baseline_file.read(Path(criteria.baseline))
+            accepted = baseline_file.read(Path(requested.baseline))
         except baseline_file.NoBaseline as error:
-            return without_baseline(source.captures or (), criteria.baseline, str(error))
-    asked = Asked(
+            return without_baseline(source.captures or (), requested.baseline, str(error))
+    limits = Criteria(
         budgets=budgets,
         baseline=accepted,
-        baseline_path=criteria.baseline,
-        fail_on=criteria.fail_on or FailOn.ERROR,
-        gates_findings=criteria.fail_on is not None,
+        baseline_path=requested.baseline,
+        fail_on=requested.fail_on or FailOn.ERROR,
+        gates_findings=requested.fail_on is not None,
     )
     runs = [Run(trace) for trace in source.traces(rules)]
     for run in runs:
         losses.report(run.trace)
-    return verdict(runs, asked)
+    return verdict(runs, limits)
 
 
 def _demo() -> Verdict:
@@ -158,14 +160,14 @@ def _demo() -> Verdict:
 
     from tracealyze.compare.gate.baseline import baseline_of
     from tracealyze.compare.gate.demo import captures
-    from tracealyze.compare.gate.verdict import Asked, verdict
+    from tracealyze.compare.gate.verdict import Criteria, verdict
     from tracealyze.compare.metrics import Run
     from tracealyze.trace import read
 
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")
     with TemporaryDirectory(prefix="tracealyze-demo-") as folder:
         before, after = (Run(read(file)) for file in captures(Path(folder)))
-        return verdict([after], Asked(baseline=baseline_of([before]), baseline_path="(demonstration)"))
+        return verdict([after], Criteria(baseline=baseline_of([before]), baseline_path="(demonstration)"))
 
 
 def _list_metrics(form: Form) -> int:

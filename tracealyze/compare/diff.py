@@ -1,7 +1,7 @@
-"""What changed from some captures to others: per process, call, target and class of time. Largest first.
+"""Differences between captures: per process, call, target and class of time. Largest first.
 
-Processes are matched by program and arguments, calls by program and shape, for ids and addresses differ in any two
-runs. Several captures of a side are runs of one scenario, of which the median is taken.
+Processes are matched by program and arguments, calls by program and shape, because ids and addresses differ between
+any two runs. Several captures on one side are runs of one scenario; their median is compared.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from tracealyze.units import MS
 
 SCHEMA = "tracealyze.diff/1"
 
-# A change of time alone matters from this share of the longer window on; below it is what any two runs differ by.
-_LEAST_SHARE = 0.01
-_LEAST_NS = MS
+# A change of time alone counts from this share of the longer window; any two runs differ by less.
+_MIN_SHARE = 0.01
+_MIN_NS = MS
 
-# Ids and addresses, of which a normalised target has nothing left.
+# What normalisation leaves of ids and addresses.
 _NAMELESS = frozenset(("", "N", "0xN"))
 
 
 class Status(StrEnum):
-    """Whether something is on both sides."""
+    """Whether a key occurs on both sides."""
 
     NEW = "new"
     VANISHED = "vanished"
@@ -39,10 +39,10 @@ class Status(StrEnum):
 
 @dataclass(frozen=True)
 class Amounts:
-    """What there is of one thing on one side."""
+    """Amounts of one key on one side."""
 
     number: int = 0
-    """Processes; 0 where calls are counted."""
+    """Number of processes; 0 where calls are counted."""
     calls: int = 0
     bytes: int = 0
     path_ns: int = 0
@@ -53,7 +53,7 @@ class Amounts:
 
 @dataclass(frozen=True)
 class Change:
-    """One thing on both sides."""
+    """One key with its amounts on both sides."""
 
     key: Key
     before: Amounts
@@ -61,30 +61,30 @@ class Change:
 
     @property
     def status(self) -> Status:
-        """Whether it is new, or gone."""
+        """Whether it is new, changed or vanished."""
         if not self.before:
             return Status.NEW
         return Status.CHANGED if self.after else Status.VANISHED
 
     @property
     def path_ns(self) -> int:
-        """How much longer it takes on the path."""
+        """Change of path time, in ns."""
         return self.after.path_ns - self.before.path_ns
 
     @property
     def calls(self) -> int:
-        """How many calls more there are."""
+        """Change of the number of calls."""
         return self.after.calls - self.before.calls
 
-    def matters(self, least_ns: int) -> bool:
-        """Whether it differs by more than what any two runs differ by."""
+    def matters(self, min_ns: int) -> bool:
+        """Whether it differs by more than any two runs do."""
         same = (self.before.number, self.before.calls) == (self.after.number, self.after.calls)
-        return not same or abs(self.path_ns) >= least_ns
+        return not same or abs(self.path_ns) >= min_ns
 
 
 @dataclass(frozen=True)
 class View:
-    """One way to tell apart what was done."""
+    """A grouping of the work, with its keys."""
 
     name: str
     keys: tuple[str, ...]
@@ -93,7 +93,7 @@ class View:
 
 @dataclass(frozen=True)
 class Diff:
-    """All that changed."""
+    """All changes, by view."""
 
     before: Sequence[Run]
     after: Sequence[Run]
@@ -101,7 +101,7 @@ class Diff:
     views: Mapping[str, Sequence[Change]]
 
     def document(self) -> dict[str, Any]:
-        """As it stands in JSON."""
+        """The difference as it appears in JSON."""
         wall = dict(zip(("before", "after"), self.wall_ns, strict=True)) if self.wall_ns else None
         return {
             "schema": SCHEMA,
@@ -112,7 +112,7 @@ class Diff:
 
 
 def row(view: View, change: Change) -> dict[str, Any]:
-    """A change under the names of its columns."""
+    """A change as a row, by the names of its columns."""
     numbers: dict[str, Any] = {"status": str(change.status)} | dict(zip(view.keys, change.key, strict=True))
     for side, amounts in (("before", change.before), ("after", change.after)):
         if view.name == "processes":
@@ -122,15 +122,15 @@ def row(view: View, change: Change) -> dict[str, Any]:
 
 
 def diff(before: Sequence[Run], after: Sequence[Run]) -> Diff:
-    """What changed from these captures to those."""
+    """The difference between two sets of runs."""
     walls = _wall(before), _wall(after)
-    least_ns = max(_LEAST_NS, int(max(wall or 0 for wall in walls) * _LEAST_SHARE))
+    min_ns = max(_MIN_NS, int(max(wall or 0 for wall in walls) * _MIN_SHARE))
     timed = walls[0] is not None and walls[1] is not None
     return Diff(
         before=before,
         after=after,
         wall_ns=(walls[0] or 0, walls[1] or 0) if timed else None,
-        views={view.name: _changes(view, before, after, least_ns) for view in VIEWS},
+        views={view.name: _changes(view, before, after, min_ns) for view in VIEWS},
     )
 
 
@@ -141,20 +141,20 @@ def _wall(runs: Sequence[Run]) -> int | None:
     return round(median(window.wall_ns for window in windows))
 
 
-def _changes(view: View, before: Sequence[Run], after: Sequence[Run], least_ns: int) -> list[Change]:
+def _changes(view: View, before: Sequence[Run], after: Sequence[Run], min_ns: int) -> list[Change]:
     each = [view.amounts(run) for run in (*before, *after)]
     family = families({key for amounts in each for key in amounts})
-    told = [_sums((family[key], amount) for key, amount in amounts.items()) for amounts in each]
-    then, now = _medians(told[: len(before)]), _medians(told[len(before) :])
+    grouped = [_sums((family[key], amount) for key, amount in amounts.items()) for amounts in each]
+    then, now = _medians(grouped[: len(before)]), _medians(grouped[len(before) :])
     nothing = Amounts()
     changes = (Change(key, then.get(key, nothing), now.get(key, nothing)) for key in {**then, **now})
-    kept = [change for change in changes if change.matters(least_ns)]
-    # What is within the noise of times is put in order by how much more or less is done.
-    return sorted(kept, key=lambda each: (-_beyond(each.path_ns, least_ns), -abs(each.calls), each.key))
+    significant = [change for change in changes if change.matters(min_ns)]
+    # Changes within the noise of times are sorted by the change of calls.
+    return sorted(significant, key=lambda each: (-_beyond(each.path_ns, min_ns), -abs(each.calls), each.key))
 
 
-def _beyond(change_ns: int, least_ns: int) -> int:
-    return abs(change_ns) if abs(change_ns) >= least_ns else 0
+def _beyond(change_ns: int, min_ns: int) -> int:
+    return abs(change_ns) if abs(change_ns) >= min_ns else 0
 
 
 def _medians(runs: Sequence[Mapping[Key, Amounts]]) -> Mapping[Key, Amounts]:
@@ -211,7 +211,7 @@ def _of_work(run: Run) -> Iterator[tuple[Key, Amounts]]:
 
 
 def _between_calls(run: Run) -> Iterator[tuple[Key, Amounts]]:
-    """Time on the path that no call stands for: that of programs themselves, and of silences of a log."""
+    """Path time outside of calls: user code, and silences of a log."""
     for row in run.trace.partition_by(["program", "class", "syscall"]):
         if row["syscall"] is None and row["class"] != "gap":
             yield (short(row["program"]), f"({row['class']})"), Amounts(path_ns=row["exclusive_ns"])
@@ -230,7 +230,7 @@ def _targets(run: Run) -> Mapping[Key, Amounts]:
 
 
 def _target(work: Work) -> str:
-    """What stands behind the sub-operation: `/dev/zfs` of `ioctl(ZFS_IOC_OBJSET_STATS, /dev/zfs)`."""
+    """The target after the sub-operation: `/dev/zfs` in `ioctl(ZFS_IOC_OBJSET_STATS, /dev/zfs)`."""
     return syscalls.target_of(work.syscall, work.shape).removeprefix(work.op or "").removeprefix(", ")
 
 
@@ -240,4 +240,4 @@ VIEWS = (
     View("calls", ("program", "shape"), _calls),
     View("targets", ("target",), _targets),
 )
-"""The ways to look at a difference, in the order in which they are shown."""
+"""All views, in the order of reports."""

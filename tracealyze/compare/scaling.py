@@ -1,7 +1,7 @@
-"""What grows with the size of a problem, and how: counts of calls over captures of several sizes, fitted as c + a·N^k.
+"""Growth with the size of a problem: counts of calls over captures of several sizes, fitted as c + a·N^k.
 
-The offset c is what is done whatever the size (starting programs, reading settings); without it, small sizes would make
-every exponent look smaller than it is. The range of k is that of the fits that leave out one size each.
+The offset c is the work at any size (starting programs, reading settings). Without it, small sizes would make every
+exponent look smaller than it is. The range of k is that of the fits that leave out one size each.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = numpy.ndarray[Any, Any]
 
 DOCUMENT = "tracealyze.scaling/1"
-FEWEST_SIZES = 4
-LEAST_FACTOR = 8
+MIN_SIZES = 4
+MIN_FACTOR = 8
 
-_STEEPEST = 5.0
+_MAX_EXPONENT = 5.0
 _STEP = 0.01
-# The gate's own limits: what differs by less is not growth.
+# The limits of the gate: smaller differences are not growth.
 _SAME_SHARE, _SAME = 0.05, 5
 _ROUNDING = 0.1
 _NEARLY_LINEAR = 1.45
-_POOR = 0.25
+_MAX_MISFIT = 0.25
 _NAMES = {0.0: "logarithmic", 1.0: "linear", 2.0: "quadratic", 3.0: "cubic"}
 _RARE_SHARE = 0.01
-# An exponent this much above 1 is no rounding, whatever size is left out.
+# An exponent from here on is above 1 beyond rounding, if all fits without one size reach it.
 _SUPERLINEAR = 1.15
 
 _TABLE = "scaling"
@@ -50,7 +50,7 @@ Place: TypeAlias = tuple[str, str, str]
 
 @dataclass(frozen=True)
 class Fit:
-    """c + a·N^k, and how far k may be off; with k = 0 it is c + a·log N."""
+    """c + a·N^k with the range of k; for k = 0, c + a·log N."""
 
     offset: float
     factor: float
@@ -58,10 +58,10 @@ class Fit:
     low: float
     high: float
     misfit: float
-    """The largest deviation from a count, as a part of it."""
+    """The largest deviation from a count, as a share of it."""
 
     def at(self, size: float) -> float:
-        """What it predicts."""
+        """The predicted count at a size."""
         return float(self.offset + self.factor * (size**self.exponent if self.exponent else log(size)))
 
 
@@ -74,22 +74,22 @@ class Growth:
     shape: str
     counts: tuple[int, ...]
     share: float
-    """Part of all calls at the largest size."""
+    """Share of all calls at the largest size."""
     fit: Fit
     kind: str
     """`constant`, `linear`, `quadratic`, …"""
     predicted: tuple[int, int, int]
-    """At the target size: best, and the ends of the range."""
+    """At the target size: the estimate, and the bounds of its range."""
 
     @property
     def is_superlinear(self) -> bool:
-        """Whether it grows faster than the problem, whichever size is left out."""
+        """Whether it grows faster than the problem in all fits."""
         return self.fit.low >= _SUPERLINEAR and self.kind not in ("constant", "falling", "irregular")
 
 
 @dataclass(frozen=True)
 class Scaling:
-    """How all work grows with N."""
+    """How all work grows with the size."""
 
     sizes: tuple[float, ...]
     captures: tuple[str, ...]
@@ -99,7 +99,7 @@ class Scaling:
     total: Growth
 
     def document(self, rules: Sequence[Rule]) -> dict[str, Any]:
-        """As it stands in JSON, with what these rules say."""
+        """The growth as it appears in JSON, with the findings of these rules."""
         return {
             "schema": DOCUMENT,
             "sizes": list(self.sizes),
@@ -113,7 +113,7 @@ class Scaling:
 
 
 def row(growth: Growth) -> dict[str, Any]:
-    """A growth under the names of its columns."""
+    """A growth as a row, by the names of its columns."""
     fit = growth.fit
     return {
         "program": growth.program,
@@ -134,14 +134,16 @@ def row(growth: Growth) -> dict[str, Any]:
 
 
 def scaling(runs: Sequence[tuple[float, Run]], target: float | None = None) -> Scaling:
-    """How the work of these captures grows with their sizes; of several runs of one size, the median counts."""
+    """How the work in these captures grows with their sizes. Of several runs of one size, the median counts.
+
+    Raises `WrongUsage` if the sizes are too few or too close."""
     sizes = tuple(sorted({size for size, _ in runs}))
     _must_reach(sizes)
     goal = target if target is not None else 10 * sizes[-1]
     calls, moved = _counts(runs, sizes)
     totals = [sum(counts[at] for counts in calls.values()) for at in range(len(sizes))]
-    told = _without_rare(calls, totals[-1])
-    fitted = [_growth(place, counts, sizes, totals[-1], goal) for place, counts in told.items()]
+    places = _without_rare(calls, totals[-1])
+    fitted = [_growth(place, counts, sizes, totals[-1], goal) for place, counts in places.items()]
     bytes_of = [_growth(place, counts, sizes, 0, goal) for place, counts in moved.items() if max(counts)]
     return Scaling(
         sizes=sizes,
@@ -154,18 +156,18 @@ def scaling(runs: Sequence[tuple[float, Run]], target: float | None = None) -> S
 
 
 def _must_reach(sizes: Sequence[float]) -> None:
-    """Few sizes, or sizes that are close together, fit any curve."""
-    if len(sizes) < FEWEST_SIZES:
+    """Refuse few or close sizes: they fit any curve."""
+    if len(sizes) < MIN_SIZES:
         found = ", ".join(f"{size:g}" for size in sizes)
         raise WrongUsage(
-            f"insufficient range: {len(sizes)} sizes ({found}); an exponent needs at least {FEWEST_SIZES} that span a "
-            f"factor of {LEAST_FACTOR}, such as 10, 20, 40 and 80."
+            f"insufficient range: {len(sizes)} sizes ({found}); an exponent needs at least {MIN_SIZES} that span a "
+            f"factor of {MIN_FACTOR}, such as 10, 20, 40 and 80."
         )
     factor = sizes[-1] / sizes[0]
-    if factor < LEAST_FACTOR:
+    if factor < MIN_FACTOR:
         raise WrongUsage(
             f"insufficient range: {sizes[0]:g} to {sizes[-1]:g} is a factor of {factor:.1f}; an exponent needs at "
-            f"least {LEAST_FACTOR}."
+            f"least {MIN_FACTOR}."
         )
 
 
@@ -173,7 +175,7 @@ _Counts: TypeAlias = dict[Place, list[int]]
 
 
 def _counts(runs: Sequence[tuple[float, Run]], sizes: Sequence[float]) -> tuple[_Counts, _Counts]:
-    """Calls, and bytes, of each place at each size."""
+    """Calls and bytes of each place at each size."""
     amounts = [(size, _amounts(run)) for size, run in runs]
     family = families({place for _, here in amounts for place in here})
     calls: _Counts = {}
@@ -208,14 +210,14 @@ def _merged(
 
 
 def _without_rare(calls: _Counts, total: int) -> _Counts:
-    """Places that only some sizes have are taken together by syscall and outcome, unless they are much of the whole."""
+    """Merge places that only some sizes have, by syscall and outcome, unless they are a large share of all calls."""
     found: _Counts = {}
     for place, counts in calls.items():
         program, syscall, shape = place
         often = sum(count > 0 for count in counts) >= len(counts) - 1
         end = shape.rpartition(")")[2]
-        kept = often or counts[-1] >= _RARE_SHARE * total
-        into = place if kept else (program, syscall, f"{syscall}(other targets){end}")
+        is_separate = often or counts[-1] >= _RARE_SHARE * total
+        into = place if is_separate else (program, syscall, f"{syscall}(other targets){end}")
         before = found.setdefault(into, [0] * len(counts))
         found[into] = [one + other for one, other in zip(before, counts, strict=True)]
     return found
@@ -256,17 +258,17 @@ def _is_constant(counts: Sequence[int]) -> bool:
 
 
 def _fit(x: Numbers, y: Numbers) -> Fit:
-    """Least squares for c and a at each exponent of a grid; the exponent with the smallest rest is taken.
+    """Least squares for c and a at each exponent of a grid. The exponent with the smallest residual wins.
 
-    A count may be off by its root, and by a few per cent of itself. The offset may be below zero, where growth starts
-    late: N(N-1)/2 is fitted so.
+    A count may be off by its square root, and by a few per cent of itself. The offset may be negative if growth starts
+    late, as in N(N-1)/2.
     """
     import numpy
 
     weight = 1 / numpy.sqrt(1 + y + (0.03 * y) ** 2)
     offset, factor, rest = _line(numpy.log(x), y, weight)
     best = (rest, offset, factor, 0.0)
-    for exponent in numpy.arange(_STEP, _STEEPEST + _STEP, _STEP):
+    for exponent in numpy.arange(_STEP, _MAX_EXPONENT + _STEP, _STEP):
         power = (x / x[-1]) ** exponent
         offset, factor, rest = _line(power, y, weight)
         if rest < best[0]:
@@ -278,7 +280,7 @@ def _fit(x: Numbers, y: Numbers) -> Fit:
 
 
 def _line(power: Numbers, y: Numbers, weight: Numbers) -> tuple[float, float, float]:
-    """Offset and factor of a weighted line, and the rest that it leaves."""
+    """Offset and factor of a weighted line, and its residual."""
     squares = weight**2
     total, mean_x = squares.sum(), (squares * power).sum() / squares.sum()
     mean_y = (squares * y).sum() / total
@@ -290,10 +292,10 @@ def _line(power: Numbers, y: Numbers, weight: Numbers) -> tuple[float, float, fl
 
 
 def _kind(fit: Fit, counts: Sequence[int]) -> str:
-    """The word for an exponent, as far as its range allows one."""
+    """The word for an exponent, if its range allows one."""
     if _is_constant(counts):
         return "constant"
-    if fit.misfit > _POOR:
+    if fit.misfit > _MAX_MISFIT:
         return "irregular"
     if fit.factor < 0:
         return "falling"
@@ -310,7 +312,7 @@ def _kind(fit: Fit, counts: Sequence[int]) -> str:
 
 
 def table(found: Scaling) -> list[dict[str, Any]]:
-    """The table that rules ask: a row for each kind of work, the largest at the target first."""
+    """The table for rules: one row per kind of work, the largest at the target size first."""
     expected = max(sum(growth.predicted[0] for growth in found.rows), 1)
     return [
         {
@@ -329,8 +331,8 @@ def table(found: Scaling) -> list[dict[str, Any]]:
 
 
 def findings(found: Scaling, chosen: Sequence[Rule]) -> list[dict[str, Any]]:
-    """What these rules say about it."""
+    """The findings of these rules."""
     units = {name: unit for owner, name, _, unit, _ in SCHEMA if owner == _TABLE}
-    kept = ("program", "syscall", "shape", "class", "exponent", "share")
-    said = multi_capture.findings(_TABLE, table(found), units, chosen)
-    return [{**words, **{key: here[key] for key in kept}} for here, words in said]
+    shown = ("program", "syscall", "shape", "class", "exponent", "share")
+    matches = multi_capture.findings(_TABLE, table(found), units, chosen)
+    return [{**words, **{key: here[key] for key in shown}} for here, words in matches]

@@ -1,8 +1,9 @@
-"""The one expression language: of `--where`, of rules, and of budgets.
+"""The expression language of `--where`, rules and budgets.
 
 A condition is a text such as `syscall == "openat" and dur_ns >= 10ms`. `parse` checks it against the columns of a
-table and gives a small tree; `for_engine()` of that is nested tuples, which the engine evaluates on a whole table and
-`evaluate` on one row. What is missing meets no comparison, `!=` and `!~` included; `is missing` asks for it.
+table and returns a small tree. `for_engine()` of that is a form of nested tuples, which the engine evaluates on a
+whole table and `evaluate` on one row. A missing value matches no comparison, not even `!=` and `!~`; `is missing`
+matches it.
 """
 
 from importlib import import_module
@@ -34,7 +35,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Each part when it is asked for: rules that are ready need only be evaluated."""
+    """Import each part on first use: compiled rules need only the evaluation."""
     for module, names in _MODULES.items():
         if name in names:
             return getattr(import_module(f"tracealyze.expression.{module}"), name)

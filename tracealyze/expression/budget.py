@@ -1,15 +1,15 @@
-"""Budgets: `calls[openat, ENOENT] <= 200`, a metric and what must hold for it."""
+"""Budgets: a metric and its limit, such as `calls[openat, ENOENT] <= 200`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tracealyze.expression.parsing import LONGEST, WrongExpression
+from tracealyze.expression.parsing import MAX_LENGTH, WrongExpression
 
 
 @dataclass(frozen=True)
 class Budget:
-    """A limit of a metric, as it is written; whether there is such a metric is another question."""
+    """A metric and its limit as written. Whether there is such a metric is checked elsewhere."""
 
     text: str
     metric: str
@@ -17,16 +17,16 @@ class Budget:
     operator: str
     value: int | float
     unit: str
-    """ns, bytes, share, or nothing."""
+    """ns, bytes, share, or empty."""
 
 
 def parse_budget(text: str, origin: str = "") -> Budget:
-    """A budget from its text."""
+    """A budget from its text. Raises `WrongExpression` if it cannot be parsed."""
     from tracealyze.expression import grammar
 
     try:
-        if len(text) > LONGEST:
-            raise grammar.Mistake(f"too long: the limit is {LONGEST:,} characters", LONGEST)
+        if len(text) > MAX_LENGTH:
+            raise grammar.Mistake(f"too long: the limit is {MAX_LENGTH:,} characters", MAX_LENGTH)
         metric, arguments, operator, limit = grammar.budget(text)
     except grammar.Mistake as mistake:
         raise WrongExpression(mistake.problem, text, mistake.at, origin) from None

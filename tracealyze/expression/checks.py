@@ -1,4 +1,4 @@
-"""Whether an expression fits the columns of a table: names, types and units."""
+"""Checking that an expression fits the columns of a table: names, types and units."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from tracealyze.expression.tree import (
 from tracealyze.schema import SCHEMA
 
 FUNCTIONS = ("sum", "count", "min", "max", "mean", "p50", "p90", "p99")
-"""What can be asked of the rows of a group."""
+"""Functions of the rows of a group."""
 
 _CALCULATED = ("+", "-", "*", "/")
 _ORDERED = ("<", "<=", ">", ">=")
 _SUMMED = ("ns", "bytes", "share", "count")
 _CALLED = {"ns": "a time", "bytes": "a number of bytes"}
-# What other tools call it.
+# Names of columns in other tools.
 _ELSEWHERE = {
     **dict.fromkeys(("duration", "elapsed", "latency", "took"), "dur_ns"),
     **dict.fromkeys(("call", "name", "function"), "syscall"),
@@ -47,14 +47,14 @@ _ELSEWHERE = {
 
 @dataclass(frozen=True, slots=True)
 class Type:
-    """What an expression gives: a condition, a number with its unit, a text, or one of several texts."""
+    """The type of an expression: a condition, a number with its unit, a text, or several texts."""
 
     kind: str
     unit: str = ""
 
     @property
     def called(self) -> str:
-        """In words."""
+        """The type in words."""
         if self.kind == "number":
             return _CALLED.get(self.unit, "a number")
         return {"condition": "a condition", "texts": "a list of strings"}.get(self.kind, "a string")
@@ -76,7 +76,7 @@ def columns_of(table: str) -> Mapping[str, Type]:
 
 
 def checked(root: Node, table: str, grouped: bool) -> Type:
-    """The type of a tree; names, types and units that do not fit are mistakes."""
+    """The type of a tree. Raises `Mistake` for names, types and units that do not fit."""
     return _Check(table, columns_of(table), grouped).of(root)
 
 
@@ -190,7 +190,7 @@ class _Check:
         return CONDITION
 
     def _agree(self, node: Binary, left: Type, right: Type) -> None:
-        """0 has any unit; a number of bytes may be without one, for there is only one way to count them."""
+        """Whether a number needs no unit: 0 has any, and bytes are counted in only one way."""
         plain = _is_plain(left) or _is_plain(right)
         if left.unit == right.unit or (plain and "ns" not in (left.unit, right.unit)):
             return
@@ -235,7 +235,7 @@ def _of_literal(literal: Literal) -> Type:
 
 
 def _is_plain(found: Type) -> bool:
-    """A count, an id, or a part of something."""
+    """The name of a number without a unit: a count, an id, or a share."""
     return found.unit not in _CALLED
 
 
@@ -248,7 +248,7 @@ def _name(node: Node, found: Type) -> str:
 
 
 def _near(name: str, columns: Mapping[str, Type]) -> str:
-    """The column that was probably meant: under another tool's name for it, without its unit, or misspelt."""
+    """The intended column, if it was given another tool's name, no unit suffix, or a spelling mistake."""
     for meant in (_ELSEWHERE.get(name.lower()), name.lower(), f"{name}_ns"):
         if meant in columns:
             return f' Did you mean "{meant}"?'

@@ -1,4 +1,4 @@
-"""The grammar: a text becomes a tree of names that nobody has looked up yet."""
+"""The grammar: parses a text into a tree whose names are not yet resolved."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ from tracealyze.expression.tree import (
 
 _RESERVED = "and|or|not|in|is|missing|true|false"
 _DIGITS = r"(?P<digits>\d[\d_]*(?:\.\d+)?(?:[eE][+-]?\d+)?)"
-# Behind a blank, a word that is no unit is something else.
+# After a space, a word that is not a unit is something else.
 _UNIT = (
     rf"(?P<unit>%|(?!(?:{_RESERVED})\b)[A-Za-zµ]+|\s+(?:{'|'.join(sorted(units.NAMED, key=len, reverse=True))})(?!\w))"
 )
 _TEXT = r'"(?:[^"\\\n]|\\.)*"' + "|" + r"'(?:[^'\\\n]|\\.)*'"
 _OPERAND = "a column, a number, a string or a parenthesis"
-# Words of other languages, and what they are called here.
+# Operators of other languages, and their equivalents here.
 _FOREIGN = {
     "=": 'write "==" to compare',
     "&&": 'write "and"',
@@ -59,7 +59,7 @@ _FOREIGN = {
 
 
 class Mistake(Exception):
-    """What is wrong, and where in the text."""
+    """A mistake, and its position in the text."""
 
     def __init__(self, problem: str, at: int) -> None:
         super().__init__(problem)
@@ -68,7 +68,7 @@ class Mistake(Exception):
 
 
 def tree(text: str) -> Node:
-    """The tree of a text, which is neither long nor deeply nested."""
+    """The tree of a text. The caller limits its length and nesting."""
     root: Node = _read(_grammar(), text)[0]
     return root
 
@@ -118,7 +118,7 @@ def _literal(_text: str, at: int, tokens: ParseResults) -> Literal:
 
 
 def _quoted(_text: str, at: int, tokens: ParseResults) -> Literal:
-    """Backslashes stay as they are, for patterns; before the quote they let it into the text."""
+    """Backslashes are preserved for patterns, apart from those that escape the quote."""
     quoted = tokens[0]
     return Literal(quoted[1:-1].replace(f"\\{quoted[0]}", quoted[0]), at=at)
 
@@ -222,7 +222,7 @@ def _grammar() -> ParserElement:
     both = (inverted + ZeroOrMore(Keyword("and") - inverted)).set_parse_action(_several("and"))
     condition <<= (both + ZeroOrMore(Keyword("or") - both)).set_parse_action(_several("or"))
     condition.set_name("a condition")
-    # Tabs stay tabs, so that places are places of the text.
+    # Keep tabs, so that positions are those of the text.
     return condition.parse_with_tabs()
 
 

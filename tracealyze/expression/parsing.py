@@ -1,4 +1,4 @@
-"""From a text to an expression that fits its table, or to a mistake that shows where it is."""
+"""Parsing a text into an expression that fits its table, or an error that shows the place of the mistake."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from tracealyze.errors import WrongUsage
 from tracealyze.expression.tree import Expression, walk
 from tracealyze.sanitize import shown
 
-LONGEST = 4000
-"""Characters of an expression."""
-DEEPEST = 24
-"""Parentheses in each other: the grammar needs some forty frames of the stack for each."""
-_DEEPEST_TREE = 100
+MAX_LENGTH = 4000
+"""Maximum length of an expression, in characters."""
+MAX_NESTING = 24
+"""Maximum nesting of parentheses: the grammar needs some forty stack frames for each."""
+_MAX_TREE_DEPTH = 100
 _TEXTS = re.compile(r'"(?:[^"\\\n]|\\.)*"' + "|" + r"'(?:[^'\\\n]|\\.)*'")
-_WIDEST = 100
+_MAX_WIDTH = 100
 
 
 class WrongExpression(WrongUsage):
-    """An expression that cannot be understood, or does not fit: what is wrong, and the text with a caret below."""
+    """An expression that cannot be parsed or does not fit its table, with a caret below the mistake."""
 
     def __init__(self, problem: str, text: str, at: int, origin: str = "") -> None:
         self.text = text
@@ -29,17 +29,17 @@ class WrongExpression(WrongUsage):
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The message, the line of the text that it is about, and a caret below the place."""
+        """The message, the line with the mistake, and a caret below the place."""
         start = self.text.rfind("\n", 0, self.at) + 1
         end = self.text.find("\n", self.at)
         line = self.text[start : end if end >= 0 else len(self.text)]
         at = self.at - start
-        # Of a long line, the part around the place.
-        first = max(0, min(at - _WIDEST // 2, len(line) - _WIDEST))
-        before, after = line[first:at], line[at : first + _WIDEST]
+        # Only the part of a long line around the place.
+        first = max(0, min(at - _MAX_WIDTH // 2, len(line) - _MAX_WIDTH))
+        before, after = line[first:at], line[at : first + _MAX_WIDTH]
         word = re.match(r"\w+", after)
         before = f"…{before}" if first else before
-        after += "…" if first + _WIDEST < len(line) else ""
+        after += "…" if first + _MAX_WIDTH < len(line) else ""
         caret = " " * len(shown(before)) + "^" * len(word[0] if word else "^")
         return (self.message, f"  {shown(before + after)}", f"  {caret}")
 
@@ -50,14 +50,14 @@ class WrongExpression(WrongUsage):
 def parse(text: str, table: str, *, grouped: bool = False, kind: str = "", origin: str = "") -> Expression:
     """The expression of a text, checked against the columns of a table.
 
-    `grouped` allows sums and the like; `kind` asks for a "condition" or a "number"; `origin` begins the message of a
-    mistake."""
+    `grouped` allows sums and other aggregates; `kind` requires a "condition" or a "number"; `origin` is the first part
+    of error messages. Raises `WrongExpression`."""
     from tracealyze.expression import checks, grammar
 
     try:
         _must_be_small(text)
         root = grammar.tree(text)
-        deep = [node for depth, node in walk(root) if depth > _DEEPEST_TREE]
+        deep = [node for depth, node in walk(root) if depth > _MAX_TREE_DEPTH]
         if deep:
             raise grammar.Mistake("operations are nested too deeply; split the condition", deep[0].at)
         found = checks.checked(root, table, grouped)
@@ -73,13 +73,13 @@ def parse(text: str, table: str, *, grouped: bool = False, kind: str = "", origi
 def _must_be_small(text: str) -> None:
     from tracealyze.expression.grammar import Mistake
 
-    if len(text) > LONGEST:
-        raise Mistake(f"too long: {len(text):,} characters, the limit is {LONGEST:,}", LONGEST)
+    if len(text) > MAX_LENGTH:
+        raise Mistake(f"too long: {len(text):,} characters, the limit is {MAX_LENGTH:,}", MAX_LENGTH)
     if not text.strip():
         raise Mistake("the expression is empty", 0)
     depth = 0
     blanked = _TEXTS.sub(lambda found: "." * len(found[0]), text)
     for at, character in enumerate(blanked):
         depth += (character == "(") - (character == ")")
-        if depth > DEEPEST:
-            raise Mistake(f"more than {DEEPEST} nested parentheses; split the condition", at)
+        if depth > MAX_NESTING:
+            raise Mistake(f"more than {MAX_NESTING} nested parentheses; split the condition", at)

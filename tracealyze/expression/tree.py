@@ -1,4 +1,4 @@
-"""What an expression is made of, and its form for the engine.
+"""The nodes of an expression, and its form for the engine.
 
 The form is nested tuples, or lists once it has been through JSON: `("==", ("column", "syscall"), "openat")`.
 Numbers, texts, True and False stand for themselves; everything else has its name first:
@@ -23,11 +23,11 @@ class Literal:
 
     value: int | float | str | bool
     unit: str = ""
-    """ns, bytes, share, or nothing."""
+    """ns, bytes, share, or empty."""
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return self.value
 
 
@@ -39,26 +39,26 @@ class Column:
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return ("column", self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class Aggregate:
-    """One value for a column of all rows of a group; the number of rows without a column."""
+    """An aggregate of a column over the rows of a group, or the number of rows if there is no column."""
 
     function: str
     column: Column | None = None
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For `evaluate_group`; the engine knows no groups."""
+        """The form of this node, for `evaluate_group`: the engine has no groups."""
         return (self.function, self.column.name) if self.column else (self.function,)
 
 
 @dataclass(frozen=True, slots=True)
 class Binary:
-    """Two numbers and `+ - * /`, or two values and a comparison."""
+    """`+ - * /` of two numbers, or a comparison of two values."""
 
     operator: str
     left: Node
@@ -66,13 +66,13 @@ class Binary:
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return (self.operator, self.left.form(), self.right.form())
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """`~` or `!~`: whether a pattern is found anywhere in a text."""
+    """`~` or `!~`: whether a pattern matches anywhere in a text."""
 
     operator: str
     operand: Node
@@ -80,7 +80,7 @@ class Matching:
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return (self.operator, self.operand.form(), self.pattern.value)
 
 
@@ -94,44 +94,44 @@ class Membership:
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return (self.operator, self.operand.form(), tuple(value.value for value in self.values))
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """Whether there is no value."""
+    """Whether a value is missing."""
 
     operand: Node
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return ("missing", self.operand.form())
 
 
 @dataclass(frozen=True, slots=True)
 class Not:
-    """What does not hold."""
+    """The negation of a condition."""
 
     operand: Node
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return ("not", self.operand.form())
 
 
 @dataclass(frozen=True, slots=True)
 class Several:
-    """Conditions of which all (`and`) or one (`or`) must hold."""
+    """Several conditions, joined by `and` or `or`."""
 
     operator: str
     parts: tuple[Node, ...]
     at: int = field(default=0, compare=False)
 
     def form(self) -> Form:
-        """For the engine."""
+        """The form of this node."""
         return (self.operator, *(part.form() for part in self.parts))
 
 
@@ -153,7 +153,7 @@ def children(node: Node) -> tuple[Node, ...]:
 
 
 def walk(root: Node) -> Iterator[tuple[int, Node]]:
-    """Each node of a tree with its depth, without recursion: a tree that is too deep must be found to be so."""
+    """Each node of a tree with its depth, without recursion, so that trees of any depth can be measured."""
     left = [(1, root)]
     while left:
         depth, node = left.pop()
@@ -163,7 +163,7 @@ def walk(root: Node) -> Iterator[tuple[int, Node]]:
 
 @dataclass(frozen=True, slots=True)
 class Expression:
-    """An expression that fits its table."""
+    """A checked expression."""
 
     text: str
     table: str
@@ -171,13 +171,13 @@ class Expression:
     kind: str
     """condition, number or text."""
     unit: str = ""
-    """Of a number."""
+    """The unit of a number: ns, bytes, share, or empty."""
 
     @property
     def columns(self) -> frozenset[str]:
-        """The columns that it names."""
+        """The columns that the expression names."""
         return frozenset(node.name for _, node in walk(self.root) if isinstance(node, Column))
 
     def for_engine(self) -> Form:
-        """As nested tuples."""
+        """The form of the expression: nested tuples."""
         return self.root.form()

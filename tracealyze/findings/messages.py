@@ -1,4 +1,4 @@
-"""Words: what the messages of rules may name, each value shown by its unit as a person reads it."""
+"""Messages of rules: their placeholders replaced by values, each shown in its unit."""
 
 from __future__ import annotations
 
@@ -14,40 +14,42 @@ if TYPE_CHECKING:
     from tracealyze.findings.matching import Match
 
 _ROUND_WITHIN = 0.01
-# Seconds that people choose: each up to ten, then each fifth.
+# Numbers of seconds that people choose: each up to ten, then each fifth.
 _EACH_UP_TO = 10
-_BEYOND = 5
+_THEN_EACH = 5
 _UNKNOWN = "unknown"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
 class Windows(Protocol):
-    """Who knows captures and their windows: a trace."""
+    """Captures and their windows, as a trace has them."""
 
     def capture_of(self, number: int) -> Capture | None:
         """The capture with this number."""
 
     def wall_ns_of(self, capture: int) -> int:
-        """The length of its window."""
+        """The length of that capture's window."""
 
 
 def message(text: str, match: Match, trace: Windows) -> str:
-    """A message of a rule with its values filled in."""
-    facts = _facts(match, trace)
+    """A message of a rule with the values of a match."""
+    values = _values(match, trace)
     capture = trace.capture_of(match.capture)
-    shown = _Shown(capture.tick_ns if capture else 1, facts["window_ns"])
+    shown = _Shown(capture.tick_ns if capture else 1, values["window_ns"])
     for name, parts in match.rule.words.items():
-        here = (part for part in parts if not any(_is_missing(facts, key) for _, key, _, _ in shown.parse(part) if key))
-        facts[name] = shown.vformat(next(here, ""), (), facts)
-    return shown.vformat(text, (), facts)
+        here = (
+            part for part in parts if not any(_is_missing(values, key) for _, key, _, _ in shown.parse(part) if key)
+        )
+        values[name] = shown.vformat(next(here, ""), (), values)
+    return shown.vformat(text, (), values)
 
 
-def _is_missing(facts: Mapping[str, Any], key: str) -> bool:
-    return key in facts and facts[key] in (None, False, "", [])
+def _is_missing(values: Mapping[str, Any], key: str) -> bool:
+    return key in values and values[key] in (None, False, "", [])
 
 
 class _Shown(string.Formatter):
-    """Formats values by their names: `_ns` is a length of time, a noun behind a colon makes a count of it."""
+    """Formats values by name: `_ns` is a duration; a noun after a colon makes a count of it."""
 
     def __init__(self, tick_ns: int, window_ns: int) -> None:
         self.tick_ns = tick_ns
@@ -75,7 +77,7 @@ class _Shown(string.Formatter):
         return self.by_unit(name, known)
 
     def by_unit(self, name: str, value: Any) -> str:
-        """A value as its name says."""
+        """A value in the unit that its name implies."""
         if isinstance(value, list | tuple):
             return " · ".join(str(each) for each in value)
         if isinstance(value, bool | str):
@@ -92,8 +94,8 @@ class _Shown(string.Formatter):
         return units.count(int(value)) if is_whole else f"{value:.3g}"
 
 
-def _facts(match: Match, trace: Windows) -> dict[str, Any]:
-    """The columns of the row, and what follows from them."""
+def _values(match: Match, trace: Windows) -> dict[str, Any]:
+    """The columns of the row, and values derived from them."""
     row, capture = match.row, trace.capture_of(match.capture)
     wall_ns = trace.wall_ns_of(match.capture)
     calls = row.get("calls") or 0
@@ -112,7 +114,7 @@ def _facts(match: Match, trace: Windows) -> dict[str, Any]:
         "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
     }
     if not match.rule.cost and "share" in row:
-        # A part of something else than a window.
+        # A share of something other than the window.
         derived["share"] = row["share"]
     if "mean_ns" not in row:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
@@ -121,12 +123,12 @@ def _facts(match: Match, trace: Windows) -> dict[str, Any]:
 
 
 def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:
-    """Work rarely takes a round number of seconds; delays that somebody chose do.
+    """The length as a whole number of seconds, if it is one: chosen delays are round, work rarely is.
 
-    A longer time is round only if its number is: 1 % of 60 s and more holds a whole second anyhow. A clock of whole
-    seconds makes each time one."""
+    A long time counts only if its number is round too: 1 % of 60 s or more contains a whole second anyway. With a
+    clock of whole seconds, no length counts."""
     seconds = round(length_ns / units.S)
-    is_chosen = 0 < seconds <= _EACH_UP_TO or seconds % _BEYOND == 0 < seconds
+    is_chosen = 0 < seconds <= _EACH_UP_TO or seconds % _THEN_EACH == 0 < seconds
     is_near = abs(length_ns - seconds * units.S) <= seconds * units.S * _ROUND_WITHIN
-    is_told = tick_ns <= seconds * units.S * _ROUND_WITHIN
-    return seconds if is_chosen and is_near and is_told else None
+    is_resolved = tick_ns <= seconds * units.S * _ROUND_WITHIN
+    return seconds if is_chosen and is_near and is_resolved else None

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _NoWindow:
-    """Several captures have no wall time in common."""
+    """Several captures have no common wall time."""
 
     def capture_of(self, number: int) -> Capture | None:  # noqa: ARG002
         return None
@@ -29,7 +29,7 @@ class _NoWindow:
 def findings(
     table: str, rows: Sequence[Row], units: Mapping[str, str], chosen: Sequence[Rule]
 ) -> list[tuple[Row, dict[str, str]]]:
-    """The rows that rules over this table speak of, each with what is said: in the order of the rows."""
+    """The rows that match rules about this table, each with the members of its finding, in the order of the rows."""
     said = [
         (rows.index(members[0]), merged(members, units), rule)
         for rule in chosen
@@ -41,7 +41,7 @@ def findings(
 
 
 def _matches(rule: Rule, rows: Sequence[Row]) -> Iterator[list[Row]]:
-    """Rows by themselves, or those of a group."""
+    """Groups of rows that match, or single rows."""
     where, keep = rule.forms.get("where"), rule.forms.get("keep")
     groups: dict[object, list[Row]] = {}
     for number, row in enumerate(rows):

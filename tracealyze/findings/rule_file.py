@@ -1,4 +1,4 @@
-"""Reading rule files: what is misspelt, missing or of the wrong kind is said with the file, the key and the place."""
+"""Parsing and checking rule files. Mistakes are reported with the file, the key and the place."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confi
 _TABLES = ("at_least", "only", "except", "words", "explain")
 _REQUIRED = ("code", "title", "table", "message", "advice")
 KEYS = (*_TEXTS, "group", "precedence", "impact", *_TABLES, "example")
-"""What may stand in a rule file."""
+"""The keys of a rule file."""
 
 EXPLANATION = {
     "finds": "What it finds",
@@ -25,7 +25,7 @@ EXPLANATION = {
     "do": "What to do",
     "wrong": "How to disprove it",
 }
-"""The parts of an explanation, in their order."""
+"""The parts of an explanation with their titles, in order."""
 
 PLACEHOLDERS = {
     "subject": "pid and program",
@@ -43,7 +43,7 @@ PLACEHOLDERS = {
 }
 """What messages may name in addition to the columns of their table and the parts of `[words]`."""
 
-# What a group of pieces of the partition has, whatever it is grouped by.
+# Columns of the partition that every group has, whatever its keys.
 _OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_line", "targets", "processes", "pieces")
 _COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
@@ -75,11 +75,11 @@ class _Check:
         self.table = table
 
     def wrong(self, key: str, problem: str) -> WrongUsage:
-        """A mistake in the value of a key."""
+        """The error for a mistake in the value of a key."""
         return WrongUsage(f"{self.shown}, {key}: {problem}")
 
     def keys(self) -> None:
-        """Keys that there are, and those that there must be."""
+        """Check that all keys are known and that no required one is missing."""
         _must_be_known(f"{self.shown}: there is no key", self.table, KEYS)
         missing = [key for key in _REQUIRED if not self.table.get(key)]
         if missing:
@@ -89,7 +89,7 @@ class _Check:
                 _must_be_known(f"{self.shown}, {key}: there is no key", self.table.get(key, {}), known)
 
     def values(self) -> None:
-        """Values of the kind that their keys want."""
+        """Check that values have the types that their keys require."""
         for key in _TEXTS:
             if not isinstance(self.table.get(key, ""), str):
                 raise self.wrong(key, f'a string is required, such as {key} = "…".')
@@ -141,7 +141,7 @@ class _Check:
                 raise self.wrong("example", "name, findings, and trace or sample are required.")
 
     def columns(self) -> None:
-        """Columns that the table has."""
+        """Check that the table has all columns that the rule names."""
         table = self.table["table"]
         try:
             known = columns_of(table)
@@ -164,7 +164,7 @@ class _Check:
             raise self.wrong(key, f'no column "{name}" in table {self.table["table"]}.{hint}')
 
     def messages(self) -> None:
-        """What message, advice and words name is there."""
+        """Check that all placeholders of message, advice and words exist."""
         words = self.table.get("words", {})
         said = [(key, self.table[key]) for key in ("message", "advice")]
         for name, parts in words.items():
@@ -193,7 +193,7 @@ class _Check:
             raise self.wrong(key, f"{{{name}:{noun}}} needs a number, and {name} is not one.")
 
     def forms(self) -> dict[str, Any]:
-        """What the expressions mean."""
+        """The expressions of the rule, as forms for the engine and the evaluator."""
         forms: dict[str, Any] = {"impact": [self._bound(bound) for bound in self._bounds()]}
         for key in ("where", "keep"):
             if self.table.get(key):
@@ -206,7 +206,7 @@ class _Check:
         return forms
 
     def _must_be_together(self, key: str, names: Collection[str]) -> None:
-        """Pieces of the partition are taken together first: then they have no columns but those of their group."""
+        """Pieces of the partition are grouped first, and groups have no other columns than their keys."""
         group = self.table.get("group", [])
         for name in sorted(names) if group and self.table["table"] == "partition" else ():
             if name not in group and name not in _OF_PIECES:

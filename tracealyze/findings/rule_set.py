@@ -1,4 +1,4 @@
-"""The rules: one TOML file each, data that names a table of the engine and says from when on a row of it matters."""
+"""The rules, one TOML file each: which table of the engine to search, and which of its rows are findings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tracealyze.findings.compiled_rules import PACKAGED, CompiledRule, ParsedRul
 
 @dataclass(frozen=True)
 class AtLeast:
-    """Thresholds, of which all must be reached."""
+    """Thresholds; all must be reached."""
 
     share: float = 0.0
     total_ns: int = 0
@@ -24,17 +24,17 @@ class AtLeast:
 
     @classmethod
     def of(cls, table: Mapping[str, Any]) -> AtLeast:
-        """From the `[at_least]` of a rule."""
+        """From the `[at_least]` section of a rule."""
         return cls(table.get("share", 0.0), units.read_duration(table.get("total", "0s")), table.get("count", 0))
 
 
 _FIRST_STAMP_NS = 1_700_000_011 * units.S
-"""The first `{stamp}` of an example."""
+"""The first `{stamp}` in the trace of an example."""
 
 
 @dataclass(frozen=True)
 class Example:
-    """A trace, and how many findings the rule must give for it."""
+    """A trace, and the number of findings of the rule in it."""
 
     name: str
     findings: int
@@ -42,7 +42,7 @@ class Example:
     trace: str | None = None
     sample: str | None = None
     n_from: str | None = None
-    """Of a sample with captures of several sizes: where the size stands in their names."""
+    """For a sample with captures of several sizes: a pattern for the size in their names."""
     iterations: int = 1
     """How often consecutive lines with `{stamp}` in them are repeated, as a block."""
     step: str = "1ms"
@@ -50,7 +50,7 @@ class Example:
 
     @property
     def text(self) -> str:
-        """The trace, written out."""
+        """The trace with its repetitions written out."""
         return "".join(_written_out(self)).lstrip("\n")
 
 
@@ -73,7 +73,7 @@ def _seconds(moment_ns: int) -> str:
 
 @dataclass(frozen=True)
 class Rule:
-    """What to look for in which table, from when on it matters, and what to say then."""
+    """What to look for, in which table, from which threshold on, and the message."""
 
     name: str
     code: str
@@ -82,33 +82,33 @@ class Rule:
     message: str
     advice: str
     where: str = ""
-    """Which rows of the table; all without it."""
+    """A condition on rows of the table; empty for all."""
     group: tuple[str, ...] = ()
-    """Columns whose rows are taken together where they agree; each row by itself without any."""
+    """Columns to group rows by; empty for single rows."""
     keep: str = ""
-    """Which groups; all without it."""
+    """A condition on groups; empty for all."""
     precedence: int = 0
-    """Time that several rules speak of belongs to the one with the highest."""
+    """Time that several rules claim belongs to the one with the highest precedence."""
     confidence: str = "measured"
     cost: str = "exclusive_ns"
-    """The column that says what it costs on the path; empty for what costs no time by itself."""
+    """The column with the path time that a match costs; empty if a match costs no time by itself."""
     count: str = "calls"
-    """The column that the threshold for the count is about."""
+    """The column that the count threshold applies to."""
     impact: tuple[float | str, float | str] = (0.0, 1.0)
-    """What could be freed, from and to: parts of the cost, or expressions."""
+    """Bounds of the time that could be freed: fractions of the cost, or expressions."""
     severity: str = ""
-    """Fixed; else it follows from the impact."""
+    """A fixed severity; empty to derive it from the impact."""
     at_least: AtLeast = field(default_factory=AtLeast)
     only: Mapping[str, Sequence[str]] = field(default_factory=dict)
     excluded: Mapping[str, Sequence[str]] = field(default_factory=dict)
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
-    """Parts of the message: of each the first form in which no value is missing, or nothing."""
+    """Optional parts of the message, with alternatives: the first one without a missing value is used."""
     explain: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     origin: str = ""
-    """The file that it comes from."""
+    """The file, as messages name it."""
     forms: Mapping[str, Any] = field(default_factory=dict)
-    """What its expressions mean: where, keep, and both bounds of the impact."""
+    """Its expressions as forms: where, keep, and both bounds of the impact."""
 
 
 @cache
@@ -169,9 +169,9 @@ def chosen(
     ignore: Sequence[str] = (),
     origins: tuple[str, str] = ("select", "ignore"),
 ) -> tuple[Rule, ...]:
-    """Of some rules those that are selected, if any are, and not ignored: by name, by code, or by its beginning.
+    """The rules that are selected, all if `select` is empty, and not ignored: by name, code, or prefix of a code.
 
-    `origins` say where the two lists stand, for the message about a name that no rule has."""
+    `origins` name the places of the two lists, for the error about an unknown rule."""
     for origin, wanted in zip(origins, (select, ignore), strict=True):
         for each in wanted:
             if not any(_is_called(rule, each) for rule in among):
@@ -181,7 +181,7 @@ def chosen(
 
 
 def named(name: str, among: Sequence[Rule]) -> Rule:
-    """The rule of this name or code."""
+    """The rule with this name or code. Raises `WrongUsage` if there is none."""
     for rule in among:
         if name.lower() in (rule.name.lower(), rule.code.lower()):
             return rule
@@ -189,7 +189,7 @@ def named(name: str, among: Sequence[Rule]) -> Rule:
 
 
 def no_rule(name: str, among: Sequence[Rule], origin: str = "") -> WrongUsage:
-    """The mistake of naming a rule that there is not."""
+    """The error for the name of a rule that does not exist."""
     hint = did_you_mean(name, [known for rule in among for known in (rule.name, rule.code)])
     return WrongUsage(f'{origin}no rule "{name}".{hint or " tracealyze rules lists them."}')
 

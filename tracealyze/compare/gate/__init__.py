@@ -1,1 +1,1 @@
-"""The gate: is this capture worse than what was accepted before, and if so, where."""
+"""The gate: whether captures are worse than an accepted baseline, and where."""

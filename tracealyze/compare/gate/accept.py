@@ -1,4 +1,4 @@
-"""Taking captures over into a baseline: what that would newly accept, and what the baseline no longer needs."""
+"""Updating a baseline from new captures: what that accepts, and what can be removed."""
 
 from __future__ import annotations
 
@@ -18,38 +18,38 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Update:
-    """A baseline after new captures: what got worse and would be accepted, and what got better."""
+    """A baseline from new captures, compared with the one before."""
 
     baseline: Baseline
     worse: tuple[Judgement, ...]
     findings: tuple[KnownFinding, ...]
     grown: tuple[Judgement, ...]
-    """Worse by less than the limit: taken over, but never unseen, since many small steps make a large one."""
+    """Metrics that got worse by less than the limit. They are reported, because many small steps add up."""
     better: tuple[Judgement, ...]
     captured: tuple[str, ...]
-    """How these captures were made in another way than those before, or of another program."""
+    """How the method of capture, or the program, differs from before."""
     incomparable: tuple[str, ...]
-    """Those of them that make counts something else than they were."""
+    """Those differences that make counts incomparable."""
 
     @property
     def accepts(self) -> list[str]:
-        """What would be newly accepted, one line each."""
-        told = [f"{each.metric} {each.told}" for each in self.worse]
-        return [*told, *(f"finding {each.name}: {described(each)}" for each in self.findings), *self.incomparable]
+        """What the update newly accepts, one line each."""
+        metrics = [f"{each.metric} {each.told}" for each in self.worse]
+        return [*metrics, *(f"finding {each.name}: {described(each)}" for each in self.findings), *self.incomparable]
 
     @property
     def creeps(self) -> list[str]:
-        """What has grown by less than its limit, one line each."""
+        """Metrics that have grown by less than their limits, one line each."""
         return [f"{each.metric} {_change(each)}" for each in self.grown]
 
     @property
     def tightens(self) -> list[str]:
-        """What got better, one line each."""
+        """Metrics that got better, one line each."""
         return [f"{each.metric} {_change(each)}" for each in self.better]
 
 
 def described(known: KnownFinding) -> str:
-    """What a finding is about: `sleep clock_nanosleep, error`."""
+    """A finding in short: `sleep clock_nanosleep, error`."""
     place = " ".join(part for part in (known.program, known.syscall) if part)
     return ", ".join(part for part in (place, known.severity) if part)
 
@@ -59,7 +59,7 @@ def _change(judgement: Judgement) -> str:
 
 
 def updated(before: Baseline, runs: Sequence[Run]) -> Update:
-    """The baseline that these runs make, against the one that there was."""
+    """The baseline of these runs, compared with an earlier one."""
     now = baseline_of(runs, before)
     judged, trusted = compared(before.metrics, now.metrics, Trust()), trust(before, now)
     return Update(
@@ -84,20 +84,20 @@ def _number(baseline: Baseline, fingerprint: str) -> int:
 
 
 def pruned(before: Baseline, runs: Sequence[Run]) -> tuple[Baseline, list[str]]:
-    """The baseline without what these runs no longer have, and what was left out."""
+    """The baseline without entries that these runs no longer have, and the removed entries, one line each."""
     now = baseline_of(runs, before)
     metrics = {name: series for name, series in before.metrics.items() if _is_needed(name, series, now.metrics)}
     findings = {key: known for key, known in before.findings.items() if key in now.findings}
     places = {place: amounts for place, amounts in before.places.items() if place in now.places}
-    gone = [name for name in before.metrics if name not in metrics]
-    gone += [
+    removed = [name for name in before.metrics if name not in metrics]
+    removed += [
         f"finding {known.name}: {described(known)}" for key, known in before.findings.items() if key not in findings
     ]
-    return replace(before, metrics=metrics, findings=findings, places=places), gone
+    return replace(before, metrics=metrics, findings=findings, places=places), removed
 
 
 def _is_needed(name: str, series: Series, now: Mapping[str, Series]) -> bool:
-    """Metrics of one syscall or program that no longer occur would allow it to come back."""
+    """Whether a metric must stay. That of a vanished syscall or program would allow it to come back unnoticed."""
     if not Name.of(name).arguments or series.cls is Class.CLOCK:
         return True
     return name in now and bool(now[name].whole.max or not series.whole.max)

@@ -1,4 +1,4 @@
-"""The baseline: what was accepted."""
+"""The baseline: accepted metrics, findings and work."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Baseline:
-    """What was accepted."""
+    """Accepted metrics, findings and work of some runs."""
 
     captured: HowCaptured
     runs: int
@@ -29,26 +29,26 @@ class Baseline:
     places: Mapping[Place, Amounts]
     places_left_out: int = 0
     pace_ns: int | None = None
-    """The mean length of calls that wait for nothing: how fast the machine was."""
+    """Mean duration of calls that never block, a measure of the speed of the machine; None if there are none."""
 
 
 def baseline_of(runs: Sequence[Run], before: Baseline | None = None) -> Baseline:
-    """What these runs would accept; findings bear the fingerprints under which an earlier one knows their causes."""
+    """The baseline of these runs. Findings have the fingerprints by which an earlier baseline knows their causes."""
     everything = places(runs)
-    kept = largest(everything)
+    stored = largest(everything)
     return Baseline(
         captured=HowCaptured.of(runs),
         runs=len(runs),
         metrics={name: series for name, series in series_of(runs).items() if Name.of(name).metric.in_baseline},
         findings=_known(runs, causes_of(before)),
-        places=kept,
-        places_left_out=len(everything) - len(kept),
+        places=stored,
+        places_left_out=len(everything) - len(stored),
         pace_ns=pace_ns(runs),
     )
 
 
 def causes_of(baseline: Baseline | None) -> Causes:
-    """The causes that a baseline knows."""
+    """The causes known to a baseline."""
     return Causes(baseline.findings, {program for program, _ in baseline.places}) if baseline else Causes({})
 
 
@@ -63,10 +63,10 @@ def _known(runs: Sequence[Run], causes: Causes) -> dict[str, KnownFinding]:
 
 
 def pace_ns(runs: Sequence[Run]) -> int | None:
-    """How long calls take that neither wait nor sleep, on average over all runs.
+    """Mean duration of calls that neither wait nor sleep, over all runs; None if there are none.
 
-    On a busy machine most of them are as short as ever, and a few wait until it is their program's turn again: the mean
-    shows that, a median does not.
+    On a busy machine most of them are as short as ever, and a few wait until their program is scheduled again. The mean
+    shows that, the median does not.
     """
     rows = [row for run in runs for row in run.trace.calls(by=["syscall"]) if row["syscall"] in syscalls.QUICK]
     total_ns = sum(row["total_ns"] or 0 for row in rows)

@@ -23,11 +23,11 @@ _Made = TypeVar("_Made")
 
 
 class NoBaseline(WrongUsage):
-    """The baseline is missing or cannot be read: a verdict of its own, never a pass."""
+    """The baseline is missing or cannot be read. This is a verdict of its own, never a pass."""
 
 
 def document(baseline: Baseline) -> dict[str, Any]:
-    """What stands in the file."""
+    """The content of the file."""
     return {
         "schema": SCHEMA,
         "captured": asdict(baseline.captured),
@@ -47,7 +47,7 @@ def _series_document(series: Series) -> dict[str, Any]:
     if series.unstable:
         found["unstable"] = True
     if series.firm != series.whole:
-        # Apart from what depends on scheduling.
+        # Without what depends on scheduling.
         found["firm"] = asdict(series.firm)
     if series.values and len(series.values) > 1:
         found["values"] = list(series.values)
@@ -62,7 +62,7 @@ def _places_document(places: Mapping[Place, Amounts]) -> dict[str, dict[str, dic
 
 
 def write(baseline: Baseline, file: Path) -> None:
-    """Write the file, as a whole or not at all."""
+    """Write the file, completely or not at all. Raises `WrongUsage` if it cannot be written."""
     text = json.dumps(document(baseline), indent=1, sort_keys=True, ensure_ascii=True) + "\n"
     try:
         if file.exists() and not file.is_file():
@@ -78,7 +78,7 @@ def write(baseline: Baseline, file: Path) -> None:
 
 
 def read(file: Path) -> Baseline:
-    """Read the file."""
+    """Read the file. Raises `NoBaseline` if it is missing or damaged."""
     try:
         said = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
@@ -101,7 +101,7 @@ def read(file: Path) -> Baseline:
 
 
 class _Damaged(Exception):
-    """What is not as it must be, and where."""
+    """The content does not have the expected form."""
 
 
 def _baseline(said: Mapping[str, Any]) -> Baseline:
@@ -160,11 +160,11 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
     "bool | None": lambda value: value is None or isinstance(value, bool),
     "tuple[str, ...]": lambda value: _is_list_of(str, value),
 }
-"""Whether a value of JSON is one of a field, by the type that the field is declared with."""
+"""Checks of JSON values, by the declared type of a field."""
 
 
 def _made(cls: type[_Made], said: Any, where: str) -> _Made:
-    """An object of what is said of it; what a later version says beyond that is left out."""
+    """An object from its JSON members. Members of later versions are ignored."""
     if not isinstance(said, dict):
         raise _Damaged(f"{where} is of the wrong type")
     found: dict[str, Any] = {}

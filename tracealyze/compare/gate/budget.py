@@ -1,4 +1,4 @@
-"""Budgets: `calls[openat, ENOENT] <= 200`, limits that hold whatever a baseline says."""
+"""Budgets: limits such as `calls[openat, ENOENT] <= 200`, independent of any baseline."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MEANT = {"": "a number", "bytes": "in bytes; write 4KiB", "ns": "a duration; wr
 
 @dataclass(frozen=True)
 class Budget:
-    """What must hold for a metric."""
+    """A limit of a metric."""
 
     text: str
     name: Name
@@ -30,18 +30,18 @@ class Budget:
     limit: int
 
     def holds(self, value: int) -> bool:
-        """Whether a value is within it."""
+        """Whether a value is within the limit."""
         return OPERATORS[self.operator](value, self.limit)
 
 
 def budget_of(text: str) -> Budget:
-    """A budget from its text. Which metrics there are is checked here, the rest by the one expression language."""
+    """A budget from its text. Raises `WrongUsage` for mistakes and unknown metrics."""
     from tracealyze.expression import parse_budget
 
     found = parse_budget(text, "--budget")
     name = Name(found.metric, found.arguments)
     unit = name.metric.unit
-    # A bare number of bytes is one; a bare number of nanoseconds is more likely a forgotten unit.
+    # Bytes need no unit, but a time without one is probably a mistake.
     if found.unit != unit and not (unit == "bytes" and not found.unit):
         raise WrongUsage(f'--budget "{text}": {name} is {_MEANT[unit]}.')
     if found.value != round(found.value):

@@ -1,4 +1,4 @@
-"""How captures were made, and whether two sets of them can be compared at all."""
+"""How captures were made, and whether two sets of them are comparable."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
 _SYSTEMS |= {"truss-freebsd": "FreeBSD", "truss-aix": "AIX", "kdump": "BSD"}
-# What makes fewer calls may do without those that others make: as in the rule narrow-filter.
+# Programs with fewer calls may lack a family that others have; the same number as in the rule narrow-filter.
 _ENOUGH_CALLS = 100
 _NO_END = ""
 
 
 @dataclass(frozen=True)
 class HowCaptured:
-    """How a capture was made, as far as it shows."""
+    """How captures were made, as far as they show it."""
 
     format: str = ""
     system: str = ""
@@ -30,22 +30,21 @@ class HowCaptured:
     durations: str = "none"
     ids: bool = False
     follows: bool | None = None
-    """Whether children are in it (-f); None if there are none."""
+    """Whether children are included (-f); None if there are none."""
     filtered: bool | None = None
-    """Whether only some kinds of calls were traced; None if that is not known."""
+    """Whether only some calls were traced; None if unknown."""
     seen: tuple[str, ...] = ()
-    """Of a filtered one, the kinds of calls that are in it."""
+    """Families of calls in a filtered capture."""
     events: bool = True
-    """Whether single calls are in it, and not only sums of them (-c)."""
+    """Whether single calls are included, and not only a summary table (-c)."""
     chosen: str = ""
-    """What of it counts, as it is asked for on a command line; without what differs from run to run anyway."""
+    """The selection, as command-line options; without those that differ between runs anyway."""
     ends: tuple[str, ...] = ()
-    """How the program that the tracer started ended, of each run that ended in another way; an empty text where that
-    is not shown."""
+    """The distinct exit statuses of the program that the tracer started; an empty text if the exit is not shown."""
 
     @classmethod
     def of(cls, runs: Sequence[Run]) -> HowCaptured:
-        """Of several runs, which are taken to be captured in one way; they may end in several."""
+        """From several runs, assumed to be captured in the same way; their exits may differ."""
         return replace(cls._of_one(runs[0]), ends=tuple(sorted({end for run in runs for end in _ends(run)})))
 
     @classmethod
@@ -69,7 +68,7 @@ class HowCaptured:
         )
 
     def counts_differ(self, other: HowCaptured, them: str = "the baseline") -> list[str]:
-        """Why counts of the two cannot be compared."""
+        """Why counts of the two are not comparable, one line each."""
         why = [f"{them} is {other.format}, this capture is {self.format}"] if self.format != other.format else []
         if self.chosen != other.chosen:
             why.append(f"{them} covers {other.chosen or 'all events'}, this capture {self.chosen or 'all events'}")
@@ -86,7 +85,7 @@ class HowCaptured:
         return why
 
     def ends_differ(self, other: HowCaptured) -> list[str]:
-        """Why counts may be too small: what ends in another way may have done less."""
+        """Why counts may be too low: a run with another exit may have done less. One line each."""
         then = ", ".join(filter(None, other.ends))
         if then and not self.ends and self.events:
             return ["the capture does not show the program's start"]
@@ -99,11 +98,11 @@ class HowCaptured:
         ]
 
     def _sees_as(self, other: HowCaptured) -> bool:
-        """Whether the filters of the two may be the same: a program may begin to make calls of a further kind."""
+        """Whether the filters of the two may be equal: a program may start to use another family of calls."""
         return set(self.seen) <= set(other.seen) or set(self.seen) >= set(other.seen)
 
     def commands_differ(self, other: HowCaptured) -> list[str]:
-        """That the two did not run the same, if they did not."""
+        """One line if the two ran different commands."""
         return (
             []
             if _same_command(self.argv, other.argv)
@@ -111,7 +110,7 @@ class HowCaptured:
         )
 
     def times_differ(self, other: HowCaptured) -> list[str]:
-        """Why times of the two cannot be compared."""
+        """Why times of the two are not comparable, one line each."""
         why = self.counts_differ(other)
         for what in ("durations", "clock"):
             mine, theirs = getattr(self, what), getattr(other, what)
@@ -134,7 +133,7 @@ def _chosen(selection: Selection) -> str:
 
 def _ends(run: Run) -> list[str]:
     processes = run.trace.processes.head(1)
-    # Of what ran already, any process may come first, and which of them end meanwhile is chance.
+    # If processes ran already, chance decides which comes first and which exit meanwhile.
     if not processes or not processes[0]["argv"]:
         return []
     code, signal = processes[0]["exit_code"], processes[0]["exit_signal"]
@@ -142,7 +141,7 @@ def _ends(run: Run) -> list[str]:
 
 
 def _same_command(one: str, other: str) -> bool:
-    """Whether two command lines can be the same: the tracer may have cut long words, each at another length."""
+    """Whether two command lines may be equal: the tracer may have cut long words at different lengths."""
     mine, theirs = one.split(" "), other.split(" ")
     if one == other or one.endswith(" ...") or other.endswith(" ..."):
         return one == other

@@ -1,4 +1,4 @@
-"""Findings of one cause, told from their fingerprints, also where a name is made up or the program was renamed."""
+"""Findings with the same cause: by fingerprint, even if a name is made up or the program was renamed."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ _About: TypeAlias = "tuple[str, str | None, str | None]"
 
 
 class Causes:
-    """The causes that are known, by the fingerprint of the first finding of each."""
+    """Known causes, by the fingerprint of their first finding."""
 
     def __init__(self, known: Mapping[str, KnownFinding], programs: Iterable[str] = ()) -> None:
         self._programs = frozenset(programs)
-        """All programs that ran when these were found."""
+        """All programs that ran when these causes were found."""
         self._targets: dict[_About, dict[str, str]] = {}
         for fingerprint, each in known.items():
             self._targets.setdefault((each.name, each.program, each.syscall), {})[fingerprint] = each.target
 
     def of(self, run: Run) -> dict[str, list[Finding]]:
-        """The findings of a run by their cause; what was not known yet is from now on."""
+        """The findings of a run by cause. New causes become known."""
         programs = {short(row.program) for row in run.work}
         found: dict[str, list[Finding]] = {}
         for finding in run.findings:
@@ -44,12 +44,12 @@ class Causes:
         return mine
 
     def _of_renamed(self, about: _About, target: str, programs: Set[str]) -> str | None:
-        """The cause in a program that is gone, where this one is new: it has another name, or another version in it."""
+        """The cause in a program that no longer runs, if this one is new: it was renamed, or its name has a version."""
         rule, program, syscall = about
         if not program or program in self._programs:
             return None
-        for (name, gone, call), known in self._targets.items():
-            if (name, call) == (rule, syscall) and gone in self._programs - programs:
+        for (name, former, call), known in self._targets.items():
+            if (name, call) == (rule, syscall) and former in self._programs - programs:
                 found = next((each for each, other in known.items() if other == target), _same(target, known))
                 if found is not None:
                     return found
@@ -57,5 +57,5 @@ class Causes:
 
 
 def _same(target: str, known: Mapping[str, str]) -> str | None:
-    """The cause whose target differs in made-up names only."""
+    """The cause whose target differs only in made-up names."""
     return next((each for each, other in known.items() if other and differ_in_made_up_names(target, other)), None)

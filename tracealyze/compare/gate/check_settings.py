@@ -1,4 +1,4 @@
-"""What a project sets for its gate, in `[tool.tracealyze.check]` of tracealyze.toml or pyproject.toml."""
+"""Settings of the gate: `[tool.tracealyze.check]` in tracealyze.toml or pyproject.toml."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from tracealyze.errors import WrongUsage
 
 
 @dataclass(frozen=True)
-class Config:
-    """The settings; the command line wins."""
+class CheckSettings:
+    """The settings of `check`. Options on the command line take precedence."""
 
     baseline: str | None = None
     budgets: tuple[str, ...] = ()
@@ -22,18 +22,18 @@ class Config:
     captures: tuple[str, ...] = ()
 
 
-_KEYS = {item.name.replace("_", "-"): item.name for item in fields(Config)}
+_KEYS = {item.name.replace("_", "-"): item.name for item in fields(CheckSettings)}
 _LISTS = frozenset(("budgets", "output", "captures"))
 
 
-def config(folder: Path | None = None) -> Config:
-    """The settings of the project that a folder is in; paths in them are as seen from the file they stand in."""
+def check_settings(folder: Path | None = None) -> CheckSettings:
+    """The settings of the project that contains a folder. Paths in the file are relative to it."""
     here = (folder or Path.cwd()).absolute()
     found = settings(here)
-    return _config(found.check, found.file, here) if found.file else Config()
+    return _checked_settings(found.check, found.file, here) if found.file else CheckSettings()
 
 
-def _config(said: Mapping[str, Any], file: Path, here: Path) -> Config:
+def _checked_settings(said: Mapping[str, Any], file: Path, here: Path) -> CheckSettings:
     where = f"{file}, [{SECTION}.check]"
     must_be_known(said, _KEYS, where)
     found = {_KEYS[key]: _checked(key, value, where) for key, value in said.items()}
@@ -41,7 +41,7 @@ def _config(said: Mapping[str, Any], file: Path, here: Path) -> Config:
         found["baseline"] = seen_from(here, file, found["baseline"])
     if "captures" in found:
         found["captures"] = tuple(seen_from(here, file, each) for each in found["captures"])
-    return Config(**found)
+    return CheckSettings(**found)
 
 
 def _checked(key: str, value: object, where: str) -> Any:

@@ -1,4 +1,4 @@
-"""Two small captures of which the second is worse, to see a gate fail without breaking anything."""
+"""Two small captures, the second one worse, to see the gate fail without breaking anything."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _END = "100 1700000010.002000 exit_group(0) = ?\n100 1700000010.002100 +++ exite
 
 
 def captures(folder: Path) -> tuple[Path, Path]:
-    """A capture that is good, and one with a new retry loop and a new sleep."""
+    """A good capture, and one with a new retry loop and a new sleep."""
     before, after = folder / "before.strace", folder / "after.strace"
     before.write_text(_START + _END, encoding="utf-8")
     retries = "".join(_RETRY.format(at=2000 + 100 * number) for number in range(40))

@@ -1,4 +1,4 @@
-"""Why a metric is what it is: the programs, shapes and targets that made the difference, and lines that show it."""
+"""Why a metric changed: the programs, shapes and targets that made the difference, with lines of evidence."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ _LINES = 3
 
 @dataclass(frozen=True)
 class Difference:
-    """One place that a metric is made of."""
+    """One place that contributes to a metric."""
 
     program: str
     shape: str
     before: int | None
-    """None where there is no baseline."""
+    """None without a baseline."""
     after: int
 
 
@@ -39,31 +39,31 @@ class Line:
     """A line of a capture, quoted."""
 
     capture: str
-    """The file that the line is in."""
+    """The file that contains the line."""
     line: int
     text: str
     several: bool = False
-    """Whether the capture has other files beside this one."""
+    """Whether the capture has several files."""
 
     @property
     def place(self) -> str:
-        """`line 12`, or `t.4711 line 12` of a capture of several files."""
+        """`line 12`, or `t.4711 line 12` in a capture of several files."""
         return f"{PurePath(self.capture).name} line {self.line}" if self.several else f"line {self.line}"
 
 
 @dataclass(frozen=True)
 class Explanation:
-    """What made the difference, lines that show it, and how to see more."""
+    """Places that made the difference, lines of evidence, and a command that shows more."""
 
     differences: tuple[Difference, ...] = ()
     lines: tuple[Line, ...] = ()
     command: str = ""
     left_out: int = 0
-    """Places that differ too but are not told."""
+    """Number of other places that differ."""
 
 
 def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explanation:
-    """Why a metric differs from what it was."""
+    """Why a metric changed."""
     asked = _asked(name)
     command = _command(name, runs[-1])
     if asked is None:
@@ -71,7 +71,7 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
     then, now = (weighed(side, asked) for side in alike_named([before or {}, places(runs)]))
     named = name_patterns.families(now.keys() | then.keys())
     before_of, now_of = _summed(then, named), _summed(now, named)
-    # A budget may be broken by what was there before.
+    # Work that was there before may break a budget.
     grown = (now_of - before_of) or now_of
     most = {named[place]: place for place, _ in reversed(((now - then) or now).most_common())}
     told = [place for place, _ in grown.most_common(_PLACES)]
@@ -85,7 +85,7 @@ def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explana
 
 
 def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) -> Explanation:
-    """Why a time differs: the programs that have more of the path."""
+    """Why a time changed: the programs with more path time."""
     then = before or {}
     grown = Counter({name: after[name] - then.get(name, 0) for name in after if after[name] > then.get(name, 0)})
     known = dict.fromkeys(grown) if before is None else {name: then.get(name, 0) for name in grown}
@@ -96,7 +96,7 @@ def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) 
 
 
 def of_finding(finding: Finding, run: Run) -> Explanation:
-    """The proof of a finding."""
+    """The evidence of a finding."""
     quoted = run.trace.proof([finding], _LINES)
     return Explanation(
         lines=tuple(Line(file or run.path, line, _flat(text), bool(file)) for (_, file, line), text in quoted.items()),
@@ -111,7 +111,7 @@ def _asked(name: Name) -> Weigh | None:
 
 
 def _summed(numbers: Counter[Place], named: Mapping[name_patterns.Key, name_patterns.Key]) -> Counter[Place]:
-    """The same by names that many places share which differ in numbers alone."""
+    """The numbers by common name, for places whose names differ only in numbers."""
     sums: Counter[Place] = Counter()
     for place, number in numbers.items():
         program, shape = named[place]
@@ -120,7 +120,7 @@ def _summed(numbers: Counter[Place], named: Mapping[name_patterns.Key, name_patt
 
 
 def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
-    """One line for each place: the last of its calls if there were some before, else the first."""
+    """One line per place: its last call if it had calls before, otherwise its first."""
     rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in (*run.work, *run.waits)}
     for place in told[:_LINES]:
         row = rows.get(place)
@@ -134,7 +134,7 @@ def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[
 def _where(run: Run, place: Place, row: Work, last: bool) -> tuple[str | None, int | None]:
     """The file and line of the first or last call at a place.
 
-    A tracer that writes several files numbers lines within each, so there the task whose line it is has to be found."""
+    Line numbers of a capture of several files count within each, so the task that the line belongs to is looked up."""
     if row.file or len(run.trace.captures[0].files) == 1:
         return row.file, row.last_line if last else row.first_line
     of_tasks = run.trace.narrowed(syscalls=[row.syscall]).calls(by=("program", "shape", "tid", "pid"))

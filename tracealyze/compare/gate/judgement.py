@@ -1,4 +1,4 @@
-"""One metric before and after: is it worse, and can that be said at all?"""
+"""Judging one metric before and after: whether it is worse, and whether the two are comparable."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TIGHTER = 0.8
 
 
 class Outcome(StrEnum):
-    """What came of a judgement. Only FAILED fails the gate."""
+    """The outcome of a judgement. Only FAILED fails the gate."""
 
     FAILED = "failed"
     WARNED = "warned"
@@ -31,7 +31,7 @@ class Outcome(StrEnum):
 
 
 class By(StrEnum):
-    """What a metric was judged by."""
+    """What a metric was compared with."""
 
     BUDGET = "budget"
     BASELINE = "baseline"
@@ -40,7 +40,7 @@ class By(StrEnum):
 
 @dataclass(frozen=True)
 class Judgement:
-    """What is said of one metric."""
+    """The judgement of one metric."""
 
     metric: str
     by: By
@@ -53,12 +53,12 @@ class Judgement:
     why: str = ""
     relation: str = "<="
     fingerprint: str = ""
-    """That of the finding, if it is about one."""
+    """The fingerprint of the finding, if it is about one."""
     explanation: Explanation | None = None
 
     @property
     def key(self) -> str:
-        """The same for the same cause in another run."""
+        """Equal for the same cause in another run."""
         return ":".join(part for part in (self.by, self.metric, self.fingerprint) if part)
 
     @property
@@ -88,18 +88,18 @@ def amount(number: int, unit: str) -> str:
 
 @dataclass(frozen=True)
 class Trust:
-    """Why counts or times of the two sides cannot be compared; empty where they can."""
+    """Why counts or times of the two sides are not comparable, one line each; empty if they are."""
 
     counts: Sequence[str] = ()
     times: Sequence[str] = ()
     too_small: Sequence[str] = ()
-    """Why counts of now may be too small: what is over a limit is so all the more, what is not has not passed."""
+    """Why the new counts may be too low. Limits that they exceed are exceeded anyway; the others have not passed."""
     slower: float = 1.0
-    """How many times as long quick calls take as in the baseline."""
+    """Duration of calls that never block, as a multiple of that in the baseline."""
 
 
 def trust(before: Baseline, after: Baseline) -> Trust:
-    """Whether two sets of captures were made in the same way, on machines that are equally fast."""
+    """Whether two sets of captures were made in the same way, on equally fast machines."""
     slower = after.pace_ns / before.pace_ns if before.pace_ns and after.pace_ns else 1.0
     mine, theirs = after.captured, before.captured
     counts = mine.counts_differ(theirs) or list(_lacks(before.metrics, after.metrics))
@@ -107,12 +107,12 @@ def trust(before: Baseline, after: Baseline) -> Trust:
     return Trust(counts, times, mine.ends_differ(theirs), max(slower, 1.0))
 
 
-# Whatever it is for and whatever it is written in, a program asks for memory when it starts.
+# Every program allocates memory when it starts, in any language.
 _STARTING = ("calls[brk]", "calls[mmap]", "calls[mprotect]", "calls[munmap]")
 
 
 def _lacks(before: Mapping[str, Series], after: Mapping[str, Series]) -> Iterator[str]:
-    """That calls which all programs make are on one side only: no change of a program does that, a filter does."""
+    """One line if calls that all programs make are on one side only: a filter does that, a changed program cannot."""
     for side, here, there in (("the baseline", before, after), ("this capture", after, before)):
         programs = _sum(there, ["execs"], min)
         if _sum(there, _STARTING, min) >= programs > 0 == _sum(here, _STARTING, max):
@@ -120,19 +120,19 @@ def _lacks(before: Mapping[str, Series], after: Mapping[str, Series]) -> Iterato
 
 
 def _sum(metrics: Mapping[str, Series], names: Sequence[str], of: Callable[[int, int], int]) -> int:
-    """These metrics together, as they were in the run that has least or most of each."""
+    """The sum of these metrics, each from the run with its minimum or maximum."""
     return sum(of(series.whole.min, series.whole.max) for name in names if (series := metrics.get(name)))
 
 
 def unlike(before: Baseline, after: Baseline) -> Iterator[str]:
-    """How two sets of captures differ before anything is counted."""
+    """How the capture methods of the two sets differ, one line each."""
     trusted = trust(before, after)
     yield from dict.fromkeys((*trusted.counts, *trusted.times, *trusted.too_small))
     yield from after.captured.commands_differ(before.captured)
 
 
 def compared(before: Mapping[str, Series], after: Mapping[str, Series], trusted: Trust) -> list[Judgement]:
-    """All metrics of a baseline against those of now; what is new was nothing before. The worst come first."""
+    """All metrics compared with the baseline, the worst first. A new metric was 0 before."""
     judgements = []
     runs = max((series.whole.n for series in before.values()), default=1)
     for name in sorted(before.keys() | after.keys()):
@@ -155,7 +155,7 @@ def _judged(name: str, before: Series, after: Series | None, trusted: Trust) -> 
     now = after or _nothing(metric.cls, 1)
     if metric.cls is Class.CLOCK:
         return _clock(name, before, now, trusted)
-    # That a program has threads now and had none before is no accident.
+    # The first threads of a program do not appear by chance.
     has_become = metric.name == "threads" and before.cls is not Class.SCHEDULE and not now.unstable
     if Class.SCHEDULE in (before.cls, now.cls) and not has_become:
         return _schedule(name, before, now)
@@ -164,7 +164,7 @@ def _judged(name: str, before: Series, after: Series | None, trusted: Trust) -> 
 
 @dataclass(frozen=True)
 class _Sides:
-    """The two values that are compared, and the class that says how."""
+    """Two values to compare, and the class that determines how."""
 
     name: str
     before: int
@@ -195,7 +195,7 @@ class _Sides:
 
 
 def _exact(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
-    """Class A: what is over the limit fails, unless the captures were made in different ways."""
+    """Class A: a value over the limit fails, unless the captures were made in different ways."""
     cls = Name.of(name).metric.cls
     sides = _Sides(name, before.firm.max, now.firm.median, cls, cls)
     left_out = now.whole.median - now.firm.median
@@ -208,7 +208,7 @@ def _exact(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
     if all_of_it.worse:
         return all_of_it.judgement(Outcome.WARNED, "the increase is in calls that depend on scheduling")
     better = _is_better(before.firm, now.firm, name) and _is_better(before.whole, now.whole, name)
-    # What was captured in another way, or did not come to its end, shows less, and is no progress to accept.
+    # A capture made differently, or without its end, shows less. That is not an improvement to accept.
     return sides.judgement(Outcome.IMPROVED if better and not (trusted.counts or trusted.too_small) else Outcome.PASSED)
 
 
@@ -218,7 +218,7 @@ def _is_better(before: Stats, now: Stats, name: str) -> bool:
 
 
 def _schedule(name: str, before: Series, now: Series) -> Judgement:
-    """Class B: what is over the limit warns."""
+    """Class B: a value over the limit warns."""
     sides = _Sides(name, before.whole.max, now.whole.median, Name.of(name).metric.cls, Class.SCHEDULE)
     unstable = [side for side, series in (("the baseline", before), ("this check", now)) if series.unstable]
     if unstable:
@@ -231,7 +231,7 @@ def _schedule(name: str, before: Series, now: Series) -> Judgement:
 
 
 def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
-    """Class C: only enough runs on both sides and a rank test make a difference count."""
+    """Class C: a difference counts only with enough runs on both sides and a rank test."""
     sides = _Sides(name, before.whole.median, now.whole.median, Class.CLOCK, Class.CLOCK)
     if not sides.worse:
         return sides.judgement(Outcome.PASSED)
@@ -259,12 +259,12 @@ def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
 
 _ORDER = tuple(Outcome)
 _FAMILIES = [metric.name for metric in METRICS if not metric.arguments]
-# A sleep or a program too many is what somebody did; the calls that come with it are what follows from that.
+# An additional sleep or program is the cause; the calls that come with it are its consequences.
 _CAUSES = ("execs", "processes", "deliberate_wait", "fsyncs", "hosts")
 
 
 def _rank(judgement: Judgement) -> tuple[object, ...]:
-    """The worst first: the causes, then single syscalls by how far they are over, then sums."""
+    """The worst first: causes, then single syscalls by how far they exceed their limits, then sums."""
     family = Name.of(judgement.metric).family
     over = (judgement.after - (judgement.limit or 0)) / max(judgement.limit or 0, 1)
     cause = _CAUSES.index(family) if family in _CAUSES else len(_CAUSES)

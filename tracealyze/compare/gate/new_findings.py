@@ -1,4 +1,4 @@
-"""New findings: those that a baseline does not know, and whether they are more than a slow machine."""
+"""New findings: those that a baseline does not accept, unless a slow machine explains them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)
 
 
 class FailOn(StrEnum):
-    """From which severity on a new finding fails."""
+    """The lowest severity at which a new finding fails."""
 
     ERROR = "error"
     WARNING = "warning"
@@ -39,7 +39,7 @@ class FailOn(StrEnum):
 def new_findings(
     runs: Sequence[Run], baseline: Baseline | None, fail_on: FailOn, trusted: Trust
 ) -> Iterator[Judgement]:
-    """Findings that the baseline does not know: only what every run has is more than chance."""
+    """Findings that the baseline does not accept. Those that only some runs have may be chance."""
     known = baseline.findings if baseline else {}
     causes = causes_of(baseline)
     each = [causes.of(run) for run in runs]
@@ -81,7 +81,7 @@ def _decided(
         return judged
     if baseline is None or not _rests_on_a_clock(finding) or _more_is_done(finding, baseline, runs):
         return replace(judged, outcome=Outcome.FAILED)
-    # Only the clock says that this is new, and a slower machine says so, too.
+    # It is new only by its time, and a slower machine would have the same effect.
     slower = max(trusted.slower, _slower_elsewhere(finding, baseline, runs))
     few = min(len(runs), baseline.runs) < RUNS_FOR_CLOCKS
     needed = FailOn.ERROR if few else fail_on
@@ -93,12 +93,12 @@ def _decided(
 
 
 def _rests_on_a_clock(finding: Finding) -> bool:
-    """Whether its severity follows from its time, and is not fixed by its rule."""
+    """Whether the severity follows from the time instead of being fixed by the rule."""
     return severity(finding.impact_ns[1], finding.share) is finding.severity
 
 
 def _more_is_done(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> bool:
-    """Whether the finding's program makes more of the finding's calls than before."""
+    """Whether the program makes more of these calls than before."""
     program = short(finding.program)
 
     def calls(rows: Mapping[tuple[str, str], int]) -> int:
@@ -111,7 +111,7 @@ def _more_is_done(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> 
 
 
 def _slower_elsewhere(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> float:
-    """How many times as long all that is not the finding takes."""
+    """Duration of everything but the finding, as a multiple of that in the baseline."""
     before = baseline.metrics.get("wall.median")
     now = runs[-1].trace.window.wall_ns - finding.impact_ns[1]
     return max(now / before.whole.median, 1.0) if before and before.whole.median else 1.0

@@ -1,4 +1,4 @@
-"""Several runs of one scenario: what they have in common, and whether two sets of them differ."""
+"""Statistics of several runs of a scenario, and whether two sets of runs differ."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ if TYPE_CHECKING:
     from tracealyze.compare.metrics import Run
 
 _SHARE = {Class.SMALL: 0.0, Class.LARGE: 0.05, Class.SCHEDULE: 0.05, Class.CLOCK: 0.25}
-# Ids and dates that a program writes or reads differ by a few digits.
-_LEAST = {"": 5, "bytes": 64, "ns": 50 * MS}
-_LEAST_OF_CLOCKS_NS = 100 * MS
+# Ids and dates that a program reads or writes differ by a few digits.
+_MIN_CHANGE = {"": 5, "bytes": 64, "ns": 50 * MS}
+_MIN_CLOCK_CHANGE_NS = 100 * MS
 RUNS_FOR_CLOCKS = 4
-"""So many runs on each side, and the rank test can tell a shift from chance."""
+"""Minimum number of runs per side for which the rank test can tell a shift from chance."""
 _CHANCE = 0.05
 
 
 @dataclass(frozen=True)
 class Stats:
-    """Median, smallest and largest of n values."""
+    """Median, minimum and maximum of n values."""
 
     median: int
     min: int
@@ -34,13 +34,13 @@ class Stats:
 
     @classmethod
     def of(cls, values: Sequence[int]) -> Stats:
-        """Of these values."""
+        """The statistics of these values."""
         return cls(round(median(values)), min(values), max(values), len(values))
 
 
 @dataclass(frozen=True)
 class Series:
-    """A metric over several runs: all of it, the part that is the same whoever runs when, and its class."""
+    """A metric over several runs: the whole, the part that does not depend on scheduling, and the class."""
 
     whole: Stats
     firm: Stats
@@ -48,11 +48,11 @@ class Series:
     unit: str = ""
     values: tuple[int, ...] = ()
     unstable: bool = False
-    """Whether its class is lower than the metric's because the runs differ."""
+    """Whether the class is lower than that of the metric because the runs differ."""
 
     @classmethod
     def of(cls, name: str, values: Sequence[Value]) -> Series:
-        """Of what each run has; runs that differ more than the gate allows make it depend on scheduling."""
+        """The series of one value per run. If these differ more than the gate allows, it depends on scheduling."""
         metric = Name.of(name).metric
         numbers = tuple(value.value for value in values)
         firm = Stats.of([value.value - value.loose for value in values])
@@ -70,29 +70,29 @@ class Series:
 
 
 def limit(before: int, cls: Class, unit: str) -> int:
-    """The largest value that is not yet worse."""
+    """The largest value that is not worse."""
     if cls is Class.SMALL:
         return before
-    least = _LEAST_OF_CLOCKS_NS if cls is Class.CLOCK else _LEAST[unit]
+    least = _MIN_CLOCK_CHANGE_NS if cls is Class.CLOCK else _MIN_CHANGE[unit]
     return before + max(int(before * _SHARE[cls]), least)
 
 
 def exceeds(before: int, after: int, cls: Class, unit: str) -> bool:
-    """Whether a value is worse than another by more than what counts."""
+    """Whether a value exceeds another by more than the limit."""
     return after > limit(before, cls, unit)
 
 
 def series_of(runs: Sequence[Run]) -> dict[str, Series]:
-    """The metrics of these runs; one that a run does not have is nothing there."""
+    """The metrics of these runs. A metric that a run lacks is 0 there."""
     names = sorted({name for run in runs for name in run.values})
     return {name: Series.of(name, [run.values.get(name, Value(0)) for run in runs]) for name in names}
 
 
 def chance_of_shift(before: Sequence[int], after: Sequence[int]) -> float:
-    """How likely `after` ranks so high by chance: the exact one-sided test of Mann and Whitney (1947).
+    """The probability that `after` ranks this high by chance: the exact one-sided test of Mann and Whitney (1947).
 
     All ways to draw the later runs from both sets are counted by their sum of ranks. Ties have the mean of their ranks,
-    doubled so that sums stay whole. Written here because the one library that has it weighs more than this package.
+    doubled so that sums are integers. Implemented here because the library that has it is larger than this package.
     """
     ranks = _doubled_ranks([*before, *after])
     observed = sum(ranks[len(before) :])
@@ -113,10 +113,10 @@ def _doubled_ranks(values: Sequence[int]) -> list[int]:
 
 
 def is_shifted(before: Sequence[int], after: Sequence[int]) -> bool:
-    """Whether chance is no explanation for how high the later values are."""
+    """Whether chance is an unlikely explanation of the higher values."""
     return chance_of_shift(before, after) <= _CHANCE
 
 
 def all_of(stats: Iterable[Stats]) -> int:
-    """The number of runs behind these."""
+    """Number of runs."""
     return max((each.n for each in stats), default=0)

@@ -1,4 +1,4 @@
-"""The verdict over runs of a scenario: budgets, the baseline and new findings, each failure explained."""
+"""The verdict on runs of a scenario: budgets, the baseline and new findings, each failure explained."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Status(StrEnum):
     FAILED = "failed"
     NO_BASELINE = "no-baseline"
     NOT_COMPARABLE = "not-comparable"
-    """The captures are not like those of the baseline, so that no worse than these means nothing."""
+    """The captures differ too much from those of the baseline to pass."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is said of a scenario."""
+    """The verdict on a scenario."""
 
     status: Status
     captures: tuple[str, ...]
@@ -42,17 +42,17 @@ class Verdict:
     notes: tuple[str, ...] = ()
     baseline: str | None = None
     lost_lines: int = 0
-    """Lines of the captures that could not be used."""
+    """Number of lines that could not be used."""
 
     @property
     def exit_code(self) -> ExitCode:
-        """What the process ends with."""
+        """The exit code of the process."""
         codes = {Status.PASSED: ExitCode.FINE, Status.FAILED: ExitCode.GATE_FAILED}
         return codes.get(self.status, ExitCode.WRONG_USAGE)
 
     @property
     def is_open(self) -> bool:
-        """Whether it could not be told if something is worse."""
+        """Whether it could not be decided if anything is worse."""
         return self.status in (Status.NO_BASELINE, Status.NOT_COMPARABLE)
 
     def of(self, *outcomes: Outcome) -> list[Judgement]:
@@ -61,38 +61,38 @@ class Verdict:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a check is asked to hold the runs against."""
+class Criteria:
+    """What a check compares runs with."""
 
     budgets: Sequence[Budget] = ()
     baseline: Baseline | None = None
     baseline_path: str | None = None
     fail_on: FailOn = FailOn.ERROR
     gates_findings: bool = True
-    """Whether findings fail where no baseline says which of them are known."""
+    """Whether findings fail without a baseline that accepts some of them."""
 
 
-def verdict(runs: Sequence[Run], asked: Asked) -> Verdict:
+def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
     """Judge the runs."""
-    judgements = [_of_budget(budget, runs, asked.baseline) for budget in asked.budgets]
+    judgements = [_of_budget(budget, runs, criteria.baseline) for budget in criteria.budgets]
     notes = list(notes_on(runs))
     trusted = Trust()
-    if asked.baseline is not None:
+    if criteria.baseline is not None:
         now = baseline_of(runs)
-        trusted = trust(asked.baseline, now)
-        notes.extend(_notes_on_baseline(asked.baseline, now, trusted))
-        judgements.extend(new_findings(runs, asked.baseline, asked.fail_on, trusted))
-        found = compared(asked.baseline.metrics, now.metrics, trusted)
-        judgements.extend(_explained(judgement, asked.baseline, runs) for judgement in found)
-    elif asked.gates_findings:
-        judgements.extend(new_findings(runs, asked.baseline, asked.fail_on, trusted))
+        trusted = trust(criteria.baseline, now)
+        notes.extend(_notes_on_baseline(criteria.baseline, now, trusted))
+        judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
+        found = compared(criteria.baseline.metrics, now.metrics, trusted)
+        judgements.extend(_explained(judgement, criteria.baseline, runs) for judgement in found)
+    elif criteria.gates_findings:
+        judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
     return Verdict(
         status=_status(judgements, trusted),
         captures=tuple(run.path for run in runs),
         judgements=tuple(judgements),
         notes=tuple(notes),
-        baseline=asked.baseline_path,
+        baseline=criteria.baseline_path,
         lost_lines=sum(map(_lost, runs)),
     )
 
@@ -104,7 +104,7 @@ def _status(judgements: Sequence[Judgement], trusted: Trust) -> Status:
 
 
 def without_baseline(captures: Sequence[str], path: str, why: str) -> Verdict:
-    """The verdict where there is nothing to compare with."""
+    """The verdict if the baseline is missing."""
     return Verdict(Status.NO_BASELINE, tuple(captures), notes=(why,), baseline=path)
 
 
@@ -154,7 +154,7 @@ def _explained(judgement: Judgement, baseline: Baseline, runs: Sequence[Run]) ->
 
 
 def _medians(metrics: Mapping[str, Series]) -> dict[str, int]:
-    """The time of each program on the path."""
+    """The path time of each program."""
     names = ((Name.of(name), series) for name, series in metrics.items())
     return {name.arguments[0]: series.whole.median for name, series in names if name.family == "exclusive"}
 
@@ -164,7 +164,7 @@ def _lost(run: Run) -> int:
 
 
 def notes_on(runs: Sequence[Run]) -> Iterator[str]:
-    """What makes counts of these captures smaller than they should be, or unlike each other."""
+    """Why counts of these captures are too low or differ from each other, one line each."""
     first = HowCaptured.of(runs[:1])
     for run in runs:
         if why := HowCaptured.of([run]).counts_differ(first, runs[0].path):

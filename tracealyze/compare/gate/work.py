@@ -1,4 +1,4 @@
-"""What a difference is made of: calls by program and shape, on both sides."""
+"""The places that metrics are sums of: calls by program and shape."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 Place = tuple[str, str]
 """A program, by the last part of its path, and a shape."""
 
-# So many places say what a program does; the rest is counted but not told apart.
-MOST_PLACES = 2000
+# A baseline stores this number of places; the others are only counted.
+MAX_PLACES = 2000
 _OUTCOMES = ("interrupted", "noreturn", "open", "unavailable", "failed")
 
 
 @dataclass(frozen=True)
 class Amounts:
-    """What a place amounts to in one run, or in the median of several."""
+    """Amounts of a place in one run, or the median of several."""
 
     calls: int = 0
     bytes: int = 0
@@ -36,7 +36,7 @@ Places = Mapping[Place, Amounts]
 
 
 def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
-    """What each place amounts to: the median over the runs."""
+    """The amounts of each place: the median over the runs."""
     each = [_places([*run.work, *run.waits]) for run in runs]
     if len(each) == 1:
         return each[0]
@@ -49,7 +49,7 @@ def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
 
 
 def alike_named(each: Sequence[Places]) -> list[dict[Place, Amounts]]:
-    """The same in several runs under the same name, that of the last one, though each run made up its own for it."""
+    """Places of several runs under common names, those of the last run, even if each run made up its own."""
     everywhere = set(each[0]).intersection(*each)
     named = without_made_up_names(place for run in reversed(each) for place in run if place not in everywhere)
     found: list[dict[Place, Amounts]] = [{} for _ in each]
@@ -60,14 +60,14 @@ def alike_named(each: Sequence[Places]) -> list[dict[Place, Amounts]]:
     return found
 
 
-def largest(all_places: Places, most: int = MOST_PLACES) -> dict[Place, Amounts]:
-    """The places that make up most of it."""
+def largest(all_places: Places, limit: int = MAX_PLACES) -> dict[Place, Amounts]:
+    """The largest places, up to `limit`."""
     ranked = sorted(all_places.items(), key=lambda item: (-item[1].wait_ns, -item[1].calls, -item[1].bytes, item[0]))
-    return dict(ranked[:most])
+    return dict(ranked[:limit])
 
 
 def work_of(all_places: Places) -> Iterator[Work]:
-    """The same as rows, so that metrics can weigh them."""
+    """The places as rows of work, so that metrics can weigh them."""
     for (program, shape), amounts in all_places.items():
         syscall = shape.partition("(")[0]
         end = shape.rpartition(")")[2].strip()
@@ -88,7 +88,7 @@ def work_of(all_places: Places) -> Iterator[Work]:
 
 
 def weighed(all_places: Places, weigh: Weigh) -> Counter[Place]:
-    """What each place adds to a metric."""
+    """The contribution of each place to a metric."""
     return Counter({(row.program, row.shape): number for row in work_of(all_places) if (number := weigh(row))})
 
 
