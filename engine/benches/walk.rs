@@ -6,14 +6,17 @@
 //! the walk alone, without dividing the path among calls.
 
 use engine::critical_path::attribution::Attribution;
+use engine::critical_path::segment::Segment;
 use engine::critical_path::walk;
-use engine::critical_path::walk::{Segment, WalkListener, WorkSpan};
+use engine::critical_path::walk::WalkListener;
+use engine::critical_path::walk::work_span::WorkSpan;
 use engine::critical_path::window;
 use engine::critical_path::window::{Window, WindowChoice};
 use engine::ingest::read;
 use engine::partition::group_by;
 use engine::partition::pieces::Pieces;
-use engine::query::selection::ProgramIndex;
+use engine::partition::scope;
+use engine::store::programs::ProgramIndex;
 use engine::store::trace::Trace;
 use engine::waits::wakers::Wakers;
 use std::io::{BufWriter, Write};
@@ -119,8 +122,8 @@ fn measured(file: &Path) -> Costs {
     let (steps_time, _) = timed(|| steps(&trace, &wakers));
     let (walk_time, (windows, attribution)) = timed(|| walked(&trace, &wakers));
     let walk_mib = peak_mib();
-    let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace), &attribution, &windows));
-    let (table, table_rows) = timed(|| group_by::group_by(&trace, &pieces, &group_by::GroupQuery::default()));
+    let (sums_time, pieces) = timed(|| Pieces::new(&trace, &ProgramIndex::new(&trace.tasks), &attribution, &windows));
+    let (table, table_rows) = timed(|| group_by::group_by(&trace, &pieces, &scope::GroupQuery::default()));
     println!("{} rows of the partition", table_rows.len());
     let peak_mib = [read_mib, wakers_mib, walk_mib, peak_mib()];
     Costs {

@@ -7,18 +7,22 @@
 //! ```
 
 use crate::critical_path::attribution::Attribution;
-use crate::critical_path::window;
+use crate::critical_path::segment::{Segment, What};
+use crate::critical_path::trust;
+use crate::critical_path::window::{self, Window};
+use crate::partition::pieces::Pieces;
+use crate::partition::{group_by, scope};
+use crate::query::cache::QueryCache;
 use crate::query::selection::{Criteria, Selection};
-use crate::store::events::{Event, EventKind};
+use crate::store::event::{Event, EventKind};
 use crate::store::table::{Table, Values};
 use crate::store::tasks::{Program, Task};
 use crate::store::trace::{Capture, Trace};
-use crate::table_support::context::TableContext;
+use crate::table_support::context::{TableContext, TableMemo};
 use crate::tables;
 use crate::waits::wakers::Wakers;
 use parsers::{CaptureFacts, Clock, DurKind, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
-use std::sync::OnceLock;
 
 /// One event of a task.
 #[derive(Clone, Debug)]
@@ -325,11 +329,22 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
 /// # Panics
 /// Never: a choice of everything has no time to be misunderstood.
 pub fn look<T>(trace: &Trace, look: impl FnOnce(&TableContext<'_>) -> T) -> T {
-    let Ok(selection) = Selection::new(trace, &Criteria::default()) else { unreachable!() };
+    let all = Selection::new(trace, &Criteria::default(), &QueryCache::default());
+    let Ok(selection) = all else { unreachable!() };
     let (wakers, windows) = (Wakers::new(trace), window::windows(trace, &window::WindowChoice::default()));
     let attribution = Attribution::walked(trace, &wakers, &windows);
-    let moved: Vec<_> = trace.tasks.iter().map(|_| OnceLock::new()).collect();
-    look(&TableContext::new(trace, &selection, &windows, &wakers, &attribution, (&OnceLock::new(), &moved)))
+    trace.shapes_of(0);
+    look(&TableContext {
+        trace,
+        selection: &selection,
+        windows: &windows,
+        wakers: &wakers,
+        attribution: &attribution,
+        trust: &trust::trusts(trace),
+        memo: &TableMemo::new(trace),
+        matters: None,
+        threshold: None,
+    })
 }
 
 /// Columns of a table as text: a line for each row, cells apart by blanks, `-` for what is missing.
@@ -349,4 +364,34 @@ pub fn cells(table: &Table, columns: &[&str]) -> Vec<String> {
 /// The columns of a table made of all of a trace; see [`cells`].
 pub fn rows(trace: &Trace, make: tables::Make, columns: &[&str]) -> Vec<String> {
     cells(&look(trace, make).table, columns)
+}
+
+/// The partition of the windows, the largest charge first: per capture it sums to the length of its window.
+pub fn partition(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Table {
+    let programs = trace.program_index();
+    let pieces = Pieces::new(trace, programs, &Attribution::walked(trace, wakers, windows), windows);
+    group_by::group_by(trace, &pieces, &scope::GroupQuery::default())
+}
+
+/// Time on the path charged to each task, by its number.
+pub fn exclusive_by_task(trace: &Trace, segments: &[Segment]) -> Vec<i64> {
+    let mut exclusive_ns = vec![0; trace.tasks.len()];
+    segments.iter().for_each(|segment| exclusive_ns[segment.task as usize] += segment.dur_ns());
+    exclusive_ns
+}
+
+/// Time on the path charged to each event that has some, in order of rows: calls with their resumption, messages.
+pub fn charges(segments: &[Segment]) -> Vec<(u32, i64)> {
+    let charged = |segment: &Segment| match segment.what {
+        What::Call(row) | What::Resume(row) | What::Silence(row) => Some((row, segment.dur_ns())),
+        What::Gap(_) | What::Spawn(_) => None,
+    };
+    let mut charges: Vec<(u32, i64)> = segments.iter().filter_map(charged).collect();
+    charges.sort_unstable();
+    charges.dedup_by(|next, kept| {
+        let is_same = next.0 == kept.0;
+        kept.1 += if is_same { next.1 } else { 0 };
+        is_same
+    });
+    charges
 }

@@ -12,16 +12,14 @@ mod packed;
 mod recorder;
 
 use crate::critical_path::attribution::packed::Packed;
-use crate::critical_path::time_index::TimeIndex;
+use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::wait_graph::WalkStats;
-use crate::critical_path::walk::{Segment, Tag, What};
 use crate::critical_path::window::Window;
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
-use std::sync::OnceLock;
 
 /// The event of a stretch, and whether it is the gap behind it.
 fn place_of(what: What) -> (u32, bool) {
@@ -42,8 +40,6 @@ pub struct Attribution {
     /// A bit for each row that has some: nearly none has.
     has_spilled: Vec<u64>,
     others_of_task: FxHashMap<u32, Vec<u32>>,
-    /// The same time by task and kind of call, added up when it is first asked for.
-    spent: OnceLock<TimeIndex>,
 }
 
 /// A part of the path: all of its time in one call or gap that is of one kind.
@@ -97,11 +93,6 @@ impl Attribution {
     pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
         let attribution = Attribution { told: WalkStats::new(trace), ..Attribution::new(trace.events.len()) };
         recorder::record(attribution, trace, wakers, windows)
-    }
-
-    /// The time by task, program and kind of call.
-    pub fn spent(&self, trace: &Trace) -> &TimeIndex {
-        self.spent.get_or_init(|| TimeIndex::new(trace, self))
     }
 
     /// Whether there is a call with at least so much time.

@@ -1,7 +1,7 @@
 //! The critical path: the window, the walk through it, and the time it attributes to calls and gaps.
 
 pub mod attribution;
-pub(crate) mod segment;
+pub mod segment;
 pub(crate) mod slack;
 pub mod time_index;
 pub mod timeline;

@@ -1,6 +1,7 @@
 //! Stretches of the path: whose they are, what they are, and what their time was spent on.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
+use parsers::Text;
 use parsers::syscalls::Class;
 
 /// What a stretch of the path is.
@@ -98,4 +99,9 @@ impl Segment {
     pub fn name(&self) -> &'static str {
         self.tag.name().filter(|_| self.tag == Tag::Lag).unwrap_or(self.what.name())
     }
+}
+
+/// The syscall and the sub-operation; of a message, its subsystem.
+pub(crate) fn named(what: What, syscall: Text, op: Text) -> (Text, Text) {
+    if let What::Silence(_) = what { (Text::NONE, syscall) } else { (syscall, op) }
 }

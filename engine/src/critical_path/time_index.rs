@@ -205,7 +205,7 @@ mod tests {
         let plan = task(1).exec(0, 1, "/bin/sh").call("read", 10, 15).call("read", 20, 25);
         let plan = plan.exec(30, 31, "/bin/gzip").call("write", 40, 70).exit(80);
         look(&build(vec![plan]), |context| {
-            let spent = context.attribution.spent(context.trace);
+            let spent = context.time_index();
             let texts = &context.trace.events.texts;
             let is_read: Vec<bool> = spent.parts().iter().map(|part| texts.bytes(part.0) == b"read").collect();
             let told = spent.units().iter().map(|unit| {

@@ -6,11 +6,12 @@
 //! ```
 //! Each stretch is told with who waited for it, and how that is known.
 
-use crate::critical_path::walk::{Segment, Tag, Waited, WalkListener, What};
-use crate::partition::pieces::{ids, named, program_at, text_column};
+use crate::critical_path::segment::{Segment, Tag, What, named};
+use crate::critical_path::walk::{Waited, WalkListener};
 use crate::store::table::{Table, ints, some_ints, texts};
+use crate::store::text_columns::{ids, text_column};
 use crate::store::trace::Trace;
-use crate::waits::wakers::{Confidence, Edge, WakeKind};
+use crate::waits::edge::{Confidence, Edge, WakeKind};
 use parsers::syscalls::Class;
 use parsers::{NO_NS, Text};
 use rustc_hash::FxHashMap;
@@ -21,7 +22,7 @@ use std::cmp::Reverse;
 pub struct Stretch {
     /// What most of its time is, over the whole stretch.
     pub segment: Segment,
-    /// WakeKind many segments it was made of.
+    /// How many segments it was made of.
     pub pieces: u32,
     /// A moment in the segment that is most of it: the task may run another program at the start of the stretch.
     pub seen_ns: i64,
@@ -34,7 +35,7 @@ pub struct Stretch {
 pub struct Awaited {
     /// Who waited.
     pub by: u32,
-    /// WakeKind it is known who ended the wait, and how sure that is.
+    /// How it is known who ended the wait, and how sure that is.
     pub known: (WakeKind, Confidence),
 }
 
@@ -174,10 +175,7 @@ pub fn table(trace: &Trace, stays: &[Stretch]) -> Table {
             ("task", ints(tasks.iter().map(|&task| i64::from(task)))),
             ("pid", ids(&tasks, |task| trace.tasks[task as usize].pid)),
             ("tid", ids(&tasks, |task| trace.tasks[task as usize].tid)),
-            (
-                "program",
-                text_column(trace, stays.iter().map(|stay| program_at(programs, stay.segment.task, stay.seen_ns))),
-            ),
+            ("program", text_column(trace, stays.iter().map(|stay| programs.path_at(stay.segment.task, stay.seen_ns)))),
             ("class", texts(segments().map(|segment| Some(segment.class.name())))),
             ("what", texts(segments().map(|segment| Some(segment.name())))),
             ("tag", texts(segments().map(|segment| segment.tag.name()))),

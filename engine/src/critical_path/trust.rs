@@ -6,7 +6,7 @@
 //! that was seen, for the program works there too.
 
 use crate::critical_path::window;
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
 use crate::store::histogram::Histogram;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
@@ -68,6 +68,11 @@ impl Trust {
         let gap_after_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
         if is_gap { gap_after_ns } else { self.floor_in_call_ns }
     }
+}
+
+/// How far each capture can be trusted; `None` for those without a clock or events.
+pub fn trusts(trace: &Trace) -> Vec<Option<Trust>> {
+    (0..trace.captures.len() as u32).map(|number| trust(trace, number)).collect()
 }
 
 /// Look at a capture: one pass over its events.

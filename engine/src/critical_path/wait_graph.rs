@@ -8,20 +8,23 @@
 //!
 //! For slack see [`crate::critical_path::slack`].
 
+use crate::critical_path::segment::Segment;
 use crate::critical_path::slack::{self, SlackQuery, slack_queries};
-use crate::critical_path::walk::{Segment, Waited};
+use crate::critical_path::walk::Waited;
 use crate::critical_path::window::Window;
-use crate::partition::pieces::text_column;
-use crate::query::selection::{ProgramIndex, Selection};
+use crate::query::selection::Selection;
+use crate::store::programs::ProgramIndex;
 use crate::store::table::{Table, ints, some_ints, texts};
+use crate::store::task_relations::main_tasks;
+use crate::store::text_columns::text_column;
 use crate::store::trace::Trace;
-use crate::tables::processes::main_tasks;
-use crate::waits::wakers::{Confidence, WakeKind, Wakers};
+use crate::waits::edge::{Confidence, WakeKind};
+use crate::waits::wakers::Wakers;
 use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
-/// WakeKind it is known who ended a wait, and how sure that is.
+/// How it is known who ended a wait, and how sure that is.
 type EdgeKind = (WakeKind, Confidence);
 /// A process, one for which it waited, and how that is known.
 type Link = (u32, u32, EdgeKind);

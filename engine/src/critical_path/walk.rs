@@ -18,18 +18,19 @@ mod follow;
 mod log_path;
 mod speculation;
 mod visited;
-mod work_span;
+pub mod work_span;
 
-pub use crate::critical_path::segment::{Segment, Tag, What};
+use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::walk::cursor::Cursors;
 use crate::critical_path::walk::log_path::log_path;
 use crate::critical_path::walk::visited::Visited;
-pub(crate) use crate::critical_path::walk::work_span::WorkPart;
-pub use crate::critical_path::walk::work_span::WorkSpan;
+use crate::critical_path::walk::work_span::WorkSpan;
 use crate::critical_path::window::Window;
-use crate::store::trace::{Span, Trace};
+use crate::store::spans::Span;
+use crate::store::trace::Trace;
 use crate::waits::candidates::BLOCK_ROWS;
-use crate::waits::wakers::{Confidence, Edge, WakeKind, Wakers};
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use parsers::{DurKind, NO_NS};
 
@@ -66,7 +67,7 @@ pub struct Waited {
     pub waker: u32,
     /// For how long.
     pub dur_ns: i64,
-    /// WakeKind it is known who ended the wait, and how sure that is.
+    /// How it is known who ended the wait, and how sure that is.
     pub known: (WakeKind, Confidence),
 }
 
@@ -150,7 +151,7 @@ struct Walk<'walk, L: WalkListener> {
     now: Position,
     /// Whether the task looked at, or who waits for it, may be in a poll loop, once that was asked.
     may_poll: Option<bool>,
-    /// WakeKind many of the stack poll.
+    /// How many of the stack poll.
     polling: usize,
     steps: u64,
     listener: &'walk mut L,
@@ -165,7 +166,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     /// Go on from somewhere else.
     fn be_at(&mut self, now: Position) {
         if now.at_ns > self.now.at_ns {
-            // Cursors are only looked at backwards, and this walk went further back.
+            // Lanes are only looked at backwards, and this walk went further back.
             self.lanes = Cursors::new(self.trace, self.wakers.outline());
         }
         (self.polling, self.may_poll) = (now.polling(), None);

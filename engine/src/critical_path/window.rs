@@ -8,10 +8,10 @@
 //! ```
 
 use crate::store::classes::class_of;
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
-use crate::waits::{child, wait_kinds};
+use crate::waits::{task_ends, wait_kinds};
 use parsers::syscalls::{Action, Class, Wait};
 use parsers::{Clock, NO_NS, Outcome};
 
@@ -139,7 +139,7 @@ fn process_life(trace: &Trace, number: u32, capture: &Capture, pid: i32) -> Opti
     let is_process = |task: &&Task| task.pid == pid && task.birth_ns != NO_NS;
     let first = tasks_of(trace, capture).map(|(_, task)| task).filter(is_process).min_by_key(|task| task.birth_ns)?;
     let main = tasks_of(trace, capture).find(|(_, task)| std::ptr::eq(*task, first))?.0;
-    let ender = child::ender(trace, main);
+    let ender = task_ends::ender(trace, main);
     let end_ns = trace.tasks.get(ender as usize)?.end_ns();
     Some(Window { capture: number, ..life(ender, first.birth_ns, end_ns) })
 }
@@ -157,7 +157,7 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     if !starts || task.creator != NONE || task.death_ns == NO_NS {
         return None;
     }
-    let ender = child::ender(trace, first);
+    let ender = task_ends::ender(trace, first);
     Some(life(ender, task.birth_ns, trace.tasks.get(ender as usize)?.end_ns()))
 }
 

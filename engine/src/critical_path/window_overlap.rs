@@ -7,7 +7,7 @@
 
 use crate::critical_path::window::Window;
 use crate::query::selection::Selection;
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
 use crate::store::trace::Trace;
 
 /// Rows of a task before an edge that may be signals.
@@ -55,6 +55,7 @@ mod tests {
     use super::{WindowOverlap, window_overlap};
     use crate::critical_path::window;
     use crate::critical_path::window::windows;
+    use crate::query::cache::QueryCache;
     use crate::query::selection::{Criteria, Selection};
     use crate::store::trace::Trace;
     use crate::testing::{build, task};
@@ -67,7 +68,8 @@ mod tests {
         let told = |from_ns, to_ns| {
             let asked =
                 window::WindowChoice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..window::WindowChoice::default() };
-            let selection = Selection::new(&trace, &Criteria::default()).expect("a choice of everything");
+            let selection =
+                Selection::new(&trace, &Criteria::default(), &QueryCache::default()).expect("a choice of everything");
             window_overlap(&trace, &selection, &windows(&trace, &asked)[0])
         };
         assert_eq!(told(30, 80), WindowOverlap { calls: 3, outside_ns: 20 + 15 + 25 + 15 });

@@ -13,8 +13,9 @@ mod runs;
 use crate::ingest::clock::FileClock;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
-use crate::store::events::{Event, EventKind, NONE};
-use crate::store::trace::{Capture, FileChunks, Trace};
+use crate::store::event::{Event, EventKind, NONE};
+use crate::store::file_chunks::FileChunks;
+use crate::store::trace::{Capture, Trace};
 use parsers::syscalls::{Action, action_of};
 use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
@@ -54,7 +55,7 @@ impl TaskState {
 /// The first half of a call.
 struct OpenCall {
     row: u32,
-    /// What [`crate::store::events::EventTable::begin_half`] told of it.
+    /// What [`crate::store::event::EventTable::begin_half`] told of it.
     half: u32,
     line: Line,
     extra: Option<Extra>,
@@ -79,7 +80,7 @@ pub(crate) struct Assembler<'trace> {
     open: Vec<OpenCall>,
     free: Vec<u32>,
     last_open: Vec<u32>,
-    /// OpenCall calls of further threads, in the order of their starts, where lines do not tell threads apart.
+    /// Open calls of further threads, in the order of their starts, where lines do not tell threads apart.
     parked: FxHashMap<u32, Vec<OpenCall>>,
     last_exec: u32,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.

@@ -1,7 +1,6 @@
 //! Stamps as printed to one time line per capture.
 
-use parsers::LEAP_YEAR_NS;
-use parsers::{CaptureFacts, Clock, DurKind, NO_NS};
+use parsers::{CaptureFacts, Clock, DurKind, LEAP_YEAR_NS, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 29 February, as a day of the year from 0.

@@ -8,14 +8,12 @@
 //! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
 //! that execve closes are left in: nothing uses them before they are opened again.
 
-mod passed;
-
-pub(crate) use crate::ingest::descriptors::passed::Passing;
-use crate::store::classes::is_host_and_port;
+use crate::store::targets::{ACCEPTED, PROCESS, is_host_and_port};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+pub(crate) mod passed;
 
 /// Higher descriptors are not followed, so that a hostile trace costs no memory.
 const MAX_FD: usize = 1 << 16;
@@ -59,11 +57,6 @@ pub(crate) enum DescriptorEffect {
     /// See [`Descriptors::completed`].
     Other,
 }
-
-/// Behind the address of a listener: a connection that was accepted there from a peer whose address is not printed.
-pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
-/// Before the id of the process that a descriptor stands for.
-pub(crate) const PROCESS: &[u8] = b"pid:";
 
 /// What the first three descriptors are called that a program is given.
 const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];

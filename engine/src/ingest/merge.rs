@@ -7,8 +7,8 @@
 mod order;
 
 use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::capture::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::ingest::merge::order::{Next, Order};
-use crate::ingest::read::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::store::trace::Trace;
 use parsers::input::{self, CHUNK_BYTES, Seekable, Stream};
 use parsers::{Clock, Extra, Format, Head, LineReader, NO_ID, NO_NS, Parsed, Text};

@@ -1,6 +1,7 @@
 //! From bytes to a trace: files are read, lines joined to events, ids to tasks.
 
 pub(crate) mod assemble;
+pub mod capture;
 pub(crate) mod clock;
 pub(crate) mod descriptors;
 pub mod merge;

@@ -7,56 +7,20 @@
 //! So the result does not depend on the number of threads. Who does what when, see `relay.rs`.
 
 use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::capture::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::ingest::clock::bounded_ns;
 use crate::ingest::merge;
 use crate::ingest::pipeline::{PipelineSteps, run_pipeline};
-use crate::store::trace::{Capture, FileChunks, Trace};
+use crate::store::file_chunks::FileChunks;
+use crate::store::trace::Trace;
 use parsers::input::{self, Seekable, Source, Stream};
-use parsers::line::Ended;
-use parsers::{
-    CachedLines, ChunkLines, Content, Extra, Format, Head, Interner, Line, LineKind, LineReader, LineRef, NO_NS,
-    Parsed, Text,
-};
+use parsers::{CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineReader, LineRef, Parsed, Text};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 #[cfg(test)]
 mod tests;
-
-/// Why a capture cannot be read.
-#[derive(Debug)]
-pub enum ReadError {
-    /// The file cannot be opened or read.
-    Unreadable {
-        /// As the user named it.
-        path: String,
-        /// What the system said.
-        source: io::Error,
-    },
-    /// No format fits.
-    Unrecognised {
-        /// As the user named it.
-        path: String,
-        /// The formats that were tried.
-        tried: Vec<&'static str>,
-    },
-    /// Nothing but blanks in it.
-    Empty {
-        /// As the user named it.
-        path: String,
-    },
-    /// The user asked for a format that does not exist.
-    UnknownFormat {
-        /// The name.
-        name: String,
-        /// Those that do.
-        known: Vec<&'static str>,
-    },
-}
-
-/// Told now and then: bytes read, and bytes in all, 0 if unknown.
-pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
 
 /// As much of a capture as is looked at to recognise it.
 const HEAD_BYTES: usize = 1 << 18;
@@ -92,61 +56,11 @@ fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
     })
 }
 
-/// An error of the system, with the path it is about.
-pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
-    move |source| ReadError::Unreadable { path: path.to_owned(), source }
-}
-
 /// What is looked at of the first lines of a capture: a whole one at least, unless that is far too long.
 fn head_of(bytes: &[u8]) -> &[u8] {
     let first_line = memchr::memchr(b'\n', bytes.get(..LONG_HEAD_BYTES).unwrap_or(bytes));
     let whole = first_line.map_or(LONG_HEAD_BYTES, |lf| lf + 1);
     &bytes[..bytes.len().min(whole.max(HEAD_BYTES))]
-}
-
-/// The format of a capture that begins with this text, and its reader.
-pub(crate) fn reader_for(
-    path: &str,
-    head: Head<'_>,
-    format: Option<&'static dyn Format>,
-) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
-    if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
-        return Err(ReadError::Empty { path: path.to_owned() });
-    }
-    let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
-    parsers::choose_reader(head, format)
-        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
-}
-
-/// A capture of which nothing is read yet.
-pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str, reader: &dyn LineReader) -> Capture {
-    let tasks = trace.tasks.len() as u32;
-    let rows = trace.events.len();
-    Capture {
-        path: files.first().cloned().unwrap_or_default(),
-        files: files.to_vec(),
-        run: 1,
-        runs: 1,
-        first_line: 1,
-        first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
-        format,
-        facts: reader.facts(),
-        envelopes: reader.envelope_facts(),
-        bytes: 0,
-        accounting: vec![0; LineKind::ALL.len()],
-        first_lines: vec![0; LineKind::ALL.len()],
-        lost_events: 0,
-        tasks: tasks..tasks,
-        rows: rows..rows,
-        first_ns: NO_NS,
-        last_ns: NO_NS,
-        cut: false,
-        backward_steps: 0,
-        unseen_children: 0,
-        presumed_children: 0,
-        is_order_inferred: false,
-        summary: Vec::new(),
-    }
 }
 
 fn one_file(
@@ -373,42 +287,4 @@ impl<'trace> Run<'trace> {
 fn bytes_of_lines(text: &[u8], lines: usize) -> usize {
     let last = lines.checked_sub(1).and_then(|last| memchr::memchr_iter(b'\n', text).nth(last));
     last.map_or(0, |lf| lf + 1)
-}
-
-/// A line and its extra with the texts of the trace.
-pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Line, Option<Extra>) {
-    let first = Interner::first_free();
-    let text = |text: Text| match text.0.checked_sub(first) {
-        None => text,
-        Some(at) => map.get(at as usize).copied().unwrap_or(Text::NONE),
-    };
-    let mapped = Line {
-        dur_ns: bounded_ns(line.dur_ns),
-        name: text(line.name),
-        op: text(line.op),
-        target: text(line.target),
-        errno: text(line.errno),
-        ..*line
-    };
-    let ended = |ended: &Ended| match *ended {
-        Ended::Killed(signal) => Ended::Killed(text(signal)),
-        exited => exited,
-    };
-    let extra = extra.map(|extra| match extra {
-        Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
-        Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
-        Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
-        Extra::End(how) => Extra::End(ended(how)),
-        Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
-        Extra::Program(name) => Extra::Program(text(*name)),
-        Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
-        Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
-        Extra::Created(path) => Extra::Created(text(*path)),
-        Extra::Opened { created, access, syncs } => {
-            Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
-        }
-        Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
-        other => other.clone(),
-    });
-    (mapped, extra)
 }

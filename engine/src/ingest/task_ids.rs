@@ -5,7 +5,7 @@
 
 mod attached;
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::tasks::Task;
 use parsers::{CaptureFacts, Line, NO_ID, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -12,11 +12,11 @@
 //! the same names. An item is completed with its last message, if that is the one that ends most of them.
 
 use crate::logs::fit::{Fit, fit};
-use crate::logs::stages::{self, MIN_ITEMS};
-pub use crate::logs::stages::{Said, Stage};
+use crate::logs::stages::{self, MIN_ITEMS, Said, Stage};
 use crate::logs::words;
-use crate::store::events::EventKind;
-use crate::table_support::context::TableContext;
+use crate::query::selection::Selection;
+use crate::store::event::EventKind;
+use crate::store::trace::Trace;
 use parsers::{DurKind, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -94,16 +94,16 @@ impl ItemKind {
 }
 
 /// The logs of a trace.
-pub fn logs(context: &TableContext<'_>) -> Vec<Log> {
-    let captures = (0u32..).zip(&context.trace.captures);
+pub fn logs(trace: &Trace, selection: &Selection<'_>) -> Vec<Log> {
+    let captures = (0u32..).zip(&trace.captures);
     let logs = captures.filter(|(_, capture)| capture.facts.dur_kind == DurKind::Gap);
-    logs.map(|(number, capture)| log(context, number, capture.rows.clone())).collect()
+    logs.map(|(number, capture)| log(trace, selection, number, capture.rows.clone())).collect()
 }
 
-fn log(context: &TableContext<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
-    let events = &context.trace.events;
+fn log(trace: &Trace, selection: &Selection<'_>, capture: u32, rows: std::ops::Range<u32>) -> Log {
+    let events = &trace.events;
     let is_said =
-        |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && context.selection.has(row);
+        |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS && selection.has(row);
     let said = |row| (events.target(row), Said { at_ns: events.start_ns(row), row });
     let mut messages: Vec<_> = rows.filter(is_said).map(said).collect();
     messages.sort_by_key(|(_, said)| (said.at_ns, said.row));

@@ -24,7 +24,7 @@ pub(super) struct CutMessage<'text> {
     pub(super) numbers: Vec<&'text str>,
 }
 
-/// CutMessage the numbers out of a message. The process id of who speaks is none of them, for it is said in each message:
+/// Cut the numbers out of a message. The process id of who speaks is none of them, for it is said in each message:
 /// `sshd[812]: text` is `sshd: text`.
 pub(super) fn cut(text: &str) -> CutMessage<'_> {
     let (mut frame, mut numbers) = (String::with_capacity(text.len()), Vec::new());

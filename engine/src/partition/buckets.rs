@@ -7,9 +7,9 @@
 //! of pieces  0            | 1          | 0            | 2
 //! ```
 
-use crate::critical_path::walk::Tag;
-use crate::partition::group_by::{GroupKey, GroupQuery, ScopeFilter};
-use crate::partition::pieces::{Piece, Pieces};
+use crate::critical_path::segment::Tag;
+use crate::partition::piece::Piece;
+use crate::partition::scope::{GroupQuery, ScopeFilter, differs_within_bucket};
 use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
@@ -56,11 +56,6 @@ pub(crate) fn bucket_key(trace: &Trace, piece: &Piece) -> BucketKey {
     let capture = trace.tasks[piece.task as usize].capture;
     let Piece { program, class, resolved, tag, .. } = *piece;
     BucketKey { capture, program, class, name: piece.name(trace), resolved, tag }
-}
-
-/// Whether pieces of one cell may have different values of a key.
-pub(crate) fn differs_within_cells(key: GroupKey) -> bool {
-    matches!(key, GroupKey::Pid | GroupKey::Tid | GroupKey::Target)
 }
 
 impl BucketChunk {
@@ -115,64 +110,15 @@ impl Buckets {
     }
 
     /// Of each cell whether its pieces may be part of a group that is large enough, by what is asked.
-    fn reaching(&self, trace: &Trace, query: &GroupQuery, within: &ScopeFilter) -> Vec<bool> {
-        let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_cells(key));
+    pub(super) fn reaching(&self, trace: &Trace, query: &GroupQuery, within: &ScopeFilter) -> Vec<bool> {
+        let keys = || query.by.iter().flatten().filter(|&&key| !differs_within_bucket(key));
         let group = |cell: &Bucket| keys().map(|key| key.of(trace, &cell.piece)).collect::<Vec<u32>>();
         let mut groups: FxHashMap<Vec<u32>, i64> = FxHashMap::default();
-        let is_chosen = |cell: &Bucket| within.may_have(trace, &cell.piece, differs_within_cells);
+        let is_chosen = |cell: &Bucket| within.may_have(trace, &cell.piece, differs_within_bucket);
         for cell in self.all.iter().filter(|cell| is_chosen(cell)) {
             *groups.entry(group(cell)).or_insert(0) += cell.exclusive_ns;
         }
         let reaches = |cell: &Bucket| groups.get(&group(cell)).is_some_and(|&ns| ns >= query.at_least_ns);
         self.all.iter().map(|cell| is_chosen(cell) && reaches(cell)).collect()
     }
-}
-
-/// Tasks of which a piece may be part of a group that is large enough.
-fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
-    let keys: Vec<GroupKey> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
-    let all = 0..trace.tasks.len() as u32;
-    if !keys.iter().any(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)) {
-        return all.collect();
-    }
-    let group = |task: u32| GroupKey::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
-    let mut groups: FxHashMap<[u32; GroupKey::OF_TASK.len()], i64> = FxHashMap::default();
-    for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
-        *groups.entry(group(task)).or_insert(0) += ns;
-    }
-    all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
-}
-
-/// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
-pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i64 {
-    let of_classes = |classes: &[u32]| -> i64 {
-        let named = |(class, _): &(u32, &i64)| classes.contains(class);
-        (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
-    };
-    let of_syscalls = |syscalls: &[u32]| -> i64 {
-        let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
-        shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
-    };
-    let classes_ns = within.only(GroupKey::Class).map_or(i64::MAX, of_classes);
-    // What lies between calls has none.
-    let syscalls = within.only(GroupKey::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
-    classes_ns.min(syscalls.map_or(i64::MAX, of_syscalls))
-}
-
-/// Places of the pieces, in order, that may be part of a group that is large enough.
-pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, within: &ScopeFilter) -> Vec<u32> {
-    if most_ns(trace, pieces, within) < query.at_least_ns {
-        return Vec::new();
-    }
-    let tasks = tasks_reaching(trace, pieces, query);
-    if tasks.is_empty() {
-        return Vec::new();
-    }
-    let cells = pieces.cells(trace);
-    let reach = cells.reaching(trace, query, within);
-    if !reach.contains(&true) {
-        return Vec::new();
-    }
-    let of_task = |task| pieces.of_task(task).filter(|&at| reach[cells.of(at) as usize]);
-    tasks.into_par_iter().flat_map_iter(of_task).collect()
 }

@@ -5,37 +5,22 @@
 //! by pid     pid 7 55, 3 targets, 3 pieces     | pid 8 10, 1 target, 1 piece
 //! ```
 
-mod aggregate;
-mod ordering;
-
-use crate::partition::buckets;
 use crate::partition::group_by::aggregate::{Aggregate, Aggregator};
 use crate::partition::group_by::ordering::{PieceNumbers, in_groups};
-use crate::partition::pieces::{Piece, Pieces, text_column};
-pub(crate) use crate::partition::scope::ScopeFilter;
-pub use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
-use crate::store::events::NONE;
+use crate::partition::piece::Piece;
+use crate::partition::pieces::Pieces;
+use crate::partition::reaching;
+use crate::partition::scope::{GroupKey, GroupQuery, Scope, ScopeFilter};
+use crate::store::event::NONE;
 use crate::store::table::{Table, Values, ints, some_ints, texts};
 use crate::store::tasks::Task;
+use crate::store::text_columns::text_column;
 use crate::store::trace::Trace;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 use std::cmp::Reverse;
-
-/// What is asked of the partition.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct GroupQuery {
-    /// What makes a group; nothing is the finest partition as it is.
-    pub by: Option<Vec<GroupKey>>,
-    /// Groups with less time are left out.
-    pub at_least_ns: i64,
-    /// At most so many groups, the largest.
-    pub most: Option<usize>,
-    /// Which pieces are taken together.
-    pub within: Scope,
-    /// Pieces in any of these are left out.
-    pub apart_from: Vec<Scope>,
-}
+mod aggregate;
+mod ordering;
 
 /// The partition as it is asked for, the largest groups first.
 ///
@@ -80,7 +65,7 @@ pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[S
 fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let within = ScopeFilter::new(trace, &query.within);
     // No piece is empty.
-    if buckets::most_ns(trace, pieces, &within) == 0 {
+    if reaching::most_ns(trace, pieces, &within) == 0 {
         return PieceNumbers::These(Vec::new());
     }
     let apart_from: Vec<ScopeFilter> = query.apart_from.iter().map(|scope| ScopeFilter::new(trace, scope)).collect();
@@ -88,7 +73,7 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let fits = |at: &u32| has(&pieces.all[*at as usize]);
     if query.at_least_ns > 0 && query.by.is_some() {
         return PieceNumbers::These(
-            buckets::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect(),
+            reaching::reaching(trace, pieces, query, &within).into_par_iter().filter(fits).collect(),
         );
     }
     if within.only.iter().any(|(key, _)| key.is_of_task()) {

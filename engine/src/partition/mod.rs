@@ -2,6 +2,8 @@
 
 pub(crate) mod buckets;
 pub mod group_by;
+pub(crate) mod piece;
 pub mod pieces;
-pub(crate) mod scope;
+pub(crate) mod reaching;
+pub mod scope;
 pub(crate) mod sums;

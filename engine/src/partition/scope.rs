@@ -1,8 +1,7 @@
 //! What pieces of the partition can be grouped and chosen by, and the choice in the numbers of a trace.
 
-use crate::critical_path::walk::Tag;
-use crate::partition::buckets::differs_within_cells;
-use crate::partition::pieces::Piece;
+use crate::critical_path::segment::Tag;
+use crate::partition::piece::Piece;
 use crate::store::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, Text};
@@ -175,7 +174,7 @@ impl ScopeFilter {
 
     /// Whether it has all pieces of a cell or none.
     pub(super) fn is_of_cells(&self) -> bool {
-        !self.only.iter().chain(&self.without).any(|&(key, _)| differs_within_cells(key))
+        !self.only.iter().chain(&self.without).any(|&(key, _)| differs_within_bucket(key))
     }
 
     pub(super) fn may_have_task(&self, trace: &Trace, task: u32) -> bool {
@@ -195,4 +194,24 @@ impl ScopeFilter {
         let holds = |(key, numbers): &(GroupKey, Vec<u32>)| numbers.contains(&key.of(trace, piece));
         self.only.iter().all(holds) && !self.without.iter().any(holds)
     }
+}
+
+/// What is asked of the partition.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GroupQuery {
+    /// What makes a group; nothing is the finest partition as it is.
+    pub by: Option<Vec<GroupKey>>,
+    /// Groups with less time are left out.
+    pub at_least_ns: i64,
+    /// At most so many groups, the largest.
+    pub most: Option<usize>,
+    /// Which pieces are taken together.
+    pub within: Scope,
+    /// Pieces in any of these are left out.
+    pub apart_from: Vec<Scope>,
+}
+
+/// Whether pieces of one cell may have different values of a key.
+pub(crate) fn differs_within_bucket(key: GroupKey) -> bool {
+    matches!(key, GroupKey::Pid | GroupKey::Tid | GroupKey::Target)
 }

@@ -1,9 +1,9 @@
 //! Adding up the path of each task: the parts that are charged together become one piece.
 
-use super::pieces::{Piece, piece_of, program_of};
 use crate::critical_path::attribution::{Attribution, Charge};
-use crate::query::selection::ProgramIndex;
-use crate::store::events::NONE;
+use crate::partition::piece::{Piece, piece_of, program_of};
+use crate::store::event::NONE;
+use crate::store::programs::ProgramIndex;
 use crate::store::tasks::Program;
 use crate::store::trace::Trace;
 use parsers::Text;

@@ -1,6 +1,6 @@
 //! Tables as Arrow record batches.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::schema;
 use crate::store::table::{Table, Values};
 use arrow_array::builder::{ListBuilder, StringBuilder};

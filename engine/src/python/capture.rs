@@ -1,14 +1,15 @@
 //! What a capture is, as Python sees it.
 
-use crate::store::trace::{Capture, Trace};
+use crate::session::Session;
+use crate::store::trace::Capture;
 use parsers::{Clock, LineKind, NO_NS};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 /// A capture of a trace, and how far it can be trusted.
-pub(super) fn described<'py>(py: Python<'py>, trace: &Trace, number: u32) -> PyResult<Bound<'py, PyDict>> {
-    let dict = facts(py, &trace.captures[number as usize])?;
-    if let Some(trust) = py.detach(|| trace.trust(number)) {
+pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) -> PyResult<Bound<'py, PyDict>> {
+    let dict = facts(py, &session.trace().captures[number as usize])?;
+    if let Some(trust) = py.detach(|| session.trust()[number as usize].as_ref()) {
         dict.set_item("filtered", trust.filtered)?;
         dict.set_item("families", &trust.families)?;
         dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;

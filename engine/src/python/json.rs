@@ -1,6 +1,6 @@
 //! Rows of a table as JSON, a line for each, in the words that Python's `json` uses.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::table::{Table, Values};
 use rayon::prelude::*;
 use std::fmt::Write as _;

@@ -10,7 +10,7 @@ mod syscalls;
 mod table;
 mod trace;
 
-use crate::ingest::read::ReadError;
+use crate::ingest::capture::ReadError;
 use pyo3::create_exception;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;

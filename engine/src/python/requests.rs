@@ -1,10 +1,10 @@
 //! What Python asks of the partition and of tables, in the words of the engine.
 
 use super::table::PyTable;
-use crate::partition::group_by::{self, KeyValue, Scope};
+use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
 use crate::python::UsageError;
 use crate::table_support::provenance::Provenance;
-use crate::table_support::pruning::{CostScope, Threshold};
+use crate::table_support::threshold::{CostScope, Threshold};
 use crate::tables::calls::CallKey;
 use crate::tables::{self, Make};
 use pyo3::prelude::*;
@@ -43,7 +43,7 @@ pub(super) fn scope((only, without): RequestedScope) -> PyResult<Scope> {
     Ok(Scope { only: conditions(only)?, without: conditions(without)? })
 }
 
-fn conditions(asked: RequestedConditions) -> PyResult<group_by::Conditions> {
+fn conditions(asked: RequestedConditions) -> PyResult<Conditions> {
     let value = |value| match value {
         None => KeyValue::None,
         Some(RequestedValue::Bool(value)) => KeyValue::Bool(value),
@@ -54,9 +54,9 @@ fn conditions(asked: RequestedConditions) -> PyResult<group_by::Conditions> {
     asked.into_iter().map(condition).collect()
 }
 
-pub(super) fn group_key(name: &str) -> PyResult<group_by::GroupKey> {
-    let known = || group_by::GroupKey::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    group_by::GroupKey::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
+pub(super) fn group_key(name: &str) -> PyResult<GroupKey> {
+    let known = || GroupKey::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
+    GroupKey::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
 }
 
 /// A table by its name, and from where on its rows matter: taken together in which way, and how much by capture.

@@ -2,7 +2,7 @@
 
 use super::filter::{Condition, unfit};
 use crate::python::{InputError, UsageError};
-use crate::query::filter::EventFilter;
+use crate::query::filter::events::EventFilter;
 use crate::query::selection::Criteria;
 use crate::query::time_bounds::TimeBoundError;
 use pyo3::prelude::*;

@@ -5,9 +5,11 @@ use super::filter::{Condition, unfit};
 use super::json;
 use crate::partition::group_by;
 use crate::partition::pieces::Pieces;
-use crate::query::event_rows::{self, Arguments};
-use crate::query::filter;
+use crate::query::cache::QueryCache;
+use crate::query::event_rows;
+use crate::query::filter::{self, groups};
 use crate::query::selection::{self, Selection};
+use crate::query::source_lines::Arguments;
 use crate::store::table::{Table, Values};
 use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
@@ -64,6 +66,7 @@ impl Finest {
 #[derive(Clone)]
 pub struct Events {
     pub trace: Arc<Trace>,
+    pub queries: Arc<QueryCache>,
     pub choice: selection::Criteria,
     pub columns: Option<Vec<String>>,
     pub limit: Option<usize>,
@@ -107,7 +110,7 @@ impl Events {
             if left == 0 {
                 return None;
             }
-            let selection = Selection::new(&self.trace, &self.choice).ok()?;
+            let selection = Selection::new(&self.trace, &self.choice, &self.queries).ok()?;
             let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).take(left).collect();
             left -= rows.len();
             Some(self.table(&selection, &rows, &mut arguments))
@@ -124,7 +127,7 @@ impl Events {
     }
 
     fn none(&self) -> Option<Table> {
-        let selection = Selection::new(&self.trace, &self.choice).ok()?;
+        let selection = Selection::new(&self.trace, &self.choice, &self.queries).ok()?;
         Some(self.table(&selection, &[], &mut Arguments::default()))
     }
 }
@@ -208,7 +211,7 @@ impl PyTable {
             Rows::Ready(table) | Rows::Found(table, _) => table.len(),
             Rows::Finest(finest) => finest.order.len(),
             Rows::Events(events) => py.detach(|| {
-                let selection = Selection::new(&events.trace, &events.choice);
+                let selection = Selection::new(&events.trace, &events.choice, &events.queries);
                 let rows = selection
                     .map_or(0, |selection| (0..events.trace.events.len()).filter(|&row| selection.has(row)).count());
                 rows.min(events.limit.unwrap_or(usize::MAX))
@@ -313,7 +316,7 @@ impl PyTable {
         least: Vec<i64>,
     ) -> PyResult<Vec<u32>> {
         let (table, _) = self.part(0..usize::MAX, None).ok_or_else(not_kept)?;
-        Ok(py.detach(|| filter::reaching(&table, &rows, cost, &group, &least)))
+        Ok(py.detach(|| groups::reaching(&table, &rows, cost, &group, &least)))
     }
 
     /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document; code points

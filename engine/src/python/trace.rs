@@ -6,13 +6,14 @@ use super::requests::{
 };
 use super::selection::PySelection;
 use super::table::{Events, Finest, PyTable};
+use crate::critical_path::segment::Segment;
 use crate::critical_path::timeline::{self, Timeline};
-use crate::critical_path::walk::{Segment, Waited, WalkListener};
+use crate::critical_path::walk::{Waited, WalkListener};
 use crate::critical_path::window_overlap::{WindowOverlap, window_overlap};
 use crate::critical_path::{wait_graph, window};
 use crate::ingest::merge;
-use crate::partition::group_by::{self, GroupQuery};
-use crate::query::selection::Selection;
+use crate::partition::group_by;
+use crate::partition::scope::GroupQuery;
 use crate::query::source_lines;
 use crate::query::time_bounds::TimeBoundError;
 use crate::session::Session;
@@ -21,7 +22,7 @@ use crate::table_support::builder::BuiltTable;
 use crate::table_support::claims;
 use crate::table_support::provenance::Provenance;
 use crate::tables::{self, calls, gaps, processes, totals};
-use crate::waits::wakers::Edge;
+use crate::waits::edge::Edge;
 use parsers::NO_NS;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
@@ -66,12 +67,13 @@ pub fn are_parts(py: Python<'_>, files: Vec<String>) -> bool {
 impl PyTrace {
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
         let numbers = 0..self.0.trace().captures.len() as u32;
-        let captures = numbers.map(|number| described(py, self.0.trace(), number));
+        let captures = numbers.map(|number| described(py, &self.0, number));
         PyList::new(py, captures.collect::<PyResult<Vec<_>>>()?)
     }
 
     fn totals<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyDict>> {
-        let totals = py.detach(|| totals::totals(self.0.trace(), &selection.0))?;
+        let totals =
+            py.detach(|| self.0.selection(&selection.0).map(|chosen| totals::totals(self.0.trace(), &chosen)))?;
         let dict = PyDict::new(py);
         for (name, number) in totals {
             dict.set_item(name, number)?;
@@ -85,7 +87,7 @@ impl PyTrace {
             let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
             // Whole lives have none but those of tasks that outlive them, which is told.
             let is_cut = choice.from.is_some() || choice.to.is_some();
-            let chosen = is_cut.then(|| Selection::new(self.0.trace(), choice)).transpose()?;
+            let chosen = is_cut.then(|| self.0.selection(choice)).transpose()?;
             let of = |window| {
                 chosen
                     .as_ref()
@@ -163,7 +165,8 @@ impl PyTrace {
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let stays = Timeline::new(self.0.trace(), at_least_ns);
             let mut stays = if let Some(most) = most { stays.longest(most) } else { stays };
-            let matched = selection.0.condition.as_ref().map(|condition| condition.matched(self.0.trace()));
+            let matched =
+                selection.0.condition.as_ref().map(|condition| self.0.queries().matched(self.0.trace(), condition));
             let is_chosen = |segment: &Segment| {
                 matched.as_ref().is_none_or(|matched| segment.what.event().is_some_and(|row| matched.has(row)))
             };
@@ -177,14 +180,14 @@ impl PyTrace {
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
-            Ok(processes::tasks(self.0.trace(), &Selection::new(self.0.trace(), &selection.0)?, exclusive_ns))
+            Ok(processes::tasks(self.0.trace(), &self.0.selection(&selection.0)?, exclusive_ns))
         })?;
         Ok(table.into())
     }
 
     fn chain(&self, py: Python<'_>, selection: &PySelection, longest: bool) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
-            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            let chosen = self.0.selection(&selection.0)?;
             let (attribution, windows) = (self.0.attribution(&selection.0)?, self.0.windows(&selection.0)?);
             Ok(match longest {
                 true => wait_graph::longest(self.0.trace(), attribution.told(), &windows, chosen.program_index),
@@ -198,7 +201,7 @@ impl PyTrace {
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let pieces = self.0.pieces(&selection.0)?;
             let exclusive_ns = pieces.exclusive_by_task();
-            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            let chosen = self.0.selection(&selection.0)?;
             let attribution = self.0.attribution(&selection.0)?;
             let slack_ns = attribution.told().slack_ns(self.0.trace(), self.0.wakers());
             Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns))
@@ -210,7 +213,7 @@ impl PyTrace {
         let keys = by.iter().map(|name| key(name)).collect::<PyResult<Vec<_>>>()?;
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
             let attribution = self.0.attribution(&selection.0)?;
-            let chosen = Selection::new(self.0.trace(), &selection.0)?;
+            let chosen = self.0.selection(&selection.0)?;
             Ok(calls::calls(self.0.trace(), &keys, &chosen, &attribution, quantiles))
         })?;
         Ok(table.into())
@@ -218,9 +221,10 @@ impl PyTrace {
 
     #[pyo3(signature = (selection, columns = None, limit = None))]
     fn events(&self, selection: &PySelection, columns: Option<Vec<String>>, limit: Option<usize>) -> PyResult<PyTable> {
-        Selection::new(self.0.trace(), &selection.0)?;
+        self.0.selection(&selection.0)?;
         let (trace, choice) = (Arc::clone(self.0.trace()), selection.0.clone());
-        Ok(Events { trace, choice, columns, limit }.into())
+        let queries = Arc::clone(self.0.queries());
+        Ok(Events { trace, queries, choice, columns, limit }.into())
     }
 
     /// A table by its name.
@@ -238,7 +242,7 @@ impl PyTrace {
         let found: Vec<BuiltTable> = py.detach(|| {
             self.0.with_context(&selection.0, |context| {
                 // Before the tables, which are made on all cores: who waits for it could not help with it.
-                context.attribution.spent(context.trace);
+                context.time_index();
                 asked.par_iter().map(|(table, threshold)| tables::made(context, *table, threshold.as_ref())).collect()
             })
         })?;
@@ -277,7 +281,7 @@ impl PyTrace {
     #[pyo3(signature = (selection, at_least_ns = 0))]
     fn gaps(&self, py: Python<'_>, selection: &PySelection, at_least_ns: i64) -> PyResult<PyTable> {
         let table = py.detach(|| -> Result<Table, TimeBoundError> {
-            Ok(gaps::gaps(self.0.trace(), &Selection::new(self.0.trace(), &selection.0)?, at_least_ns))
+            Ok(gaps::gaps(self.0.trace(), &self.0.selection(&selection.0)?, at_least_ns))
         })?;
         Ok(table.into())
     }

@@ -1,11 +1,10 @@
 //! The event table as columns for people and for Arrow, a piece at a time.
 
 use crate::query::selection::Selection;
-use crate::query::source_lines::{SourceLines, args_of};
-use crate::store::events::{self, EventKind, SEGMENT_ROWS};
+use crate::store::event::{self, EventKind, SEGMENT_ROWS};
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::text_columns::{self, push_text};
 use crate::store::trace::Trace;
-use crate::tables::calls::{self, push_text};
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 use std::ops::Range;
 
@@ -72,7 +71,7 @@ fn file_column(trace: &Trace, rows: &[u32]) -> Values {
 fn outcome_column(trace: &Trace, rows: &[u32]) -> Values {
     let outcome = |&row: &u32| match trace.events.kind(row) {
         EventKind::Call => trace.events.outcome(row) as u32,
-        _ => events::NONE,
+        _ => event::NONE,
     };
     let words = Outcome::ALL.iter().map(|outcome| outcome.name().to_owned()).collect();
     Values::Text { keys: rows.iter().map(outcome).collect(), words }
@@ -84,40 +83,10 @@ fn shape_column(trace: &Trace, rows: &[u32]) -> Values {
     let places = numbers.clone();
     numbers.sort_unstable();
     numbers.dedup();
-    let names: Vec<String> = numbers.iter().map(|&number| calls::shape_text(&trace.events, number)).collect();
+    let names: Vec<String> = numbers.iter().map(|&number| text_columns::shape_text(&trace.events, number)).collect();
     for number in places {
         let at = numbers.binary_search(&number).unwrap_or(0);
         column.push(names.get(at).map(String::as_str));
     }
     column.finish()
-}
-
-/// The arguments of events as their files have them; read again, in one pass where rows are in the order of their lines.
-#[derive(Default)]
-pub struct Arguments {
-    files: rustc_hash::FxHashMap<u32, Option<SourceLines>>,
-}
-
-impl Arguments {
-    /// The arguments of these rows; missing for what is no call, or where the file cannot be read again.
-    pub fn column(&mut self, trace: &Trace, rows: &[u32]) -> Values {
-        let mut column = TextColumn::default();
-        for &row in rows {
-            column.push(self.of_row(trace, row).as_deref());
-        }
-        column.finish()
-    }
-
-    /// The arguments of one row.
-    pub fn of_row(&mut self, trace: &Trace, row: u32) -> Option<String> {
-        let event = trace.events.event(row);
-        if event.kind != EventKind::Call {
-            return None;
-        }
-        let path = || trace.captures.iter().flat_map(|capture| &capture.files).nth(event.file as usize);
-        let lines =
-            self.files.entry(event.file).or_insert_with(|| path().and_then(|path| SourceLines::open(path).ok()));
-        let line = lines.as_mut()?.line(u64::from(event.line)).ok()?;
-        Some(args_of(&line, &trace.events.texts.string(trace.events.shape(row).syscall)).to_owned())
-    }
 }

@@ -9,15 +9,12 @@
 //! A value that is missing meets no comparison, `!=` and `!~` included. Integers stay integers while they fit into 64
 //! bits; division gives a fraction, and by nothing it gives nothing.
 
-mod bind;
-mod columns;
-mod events;
-mod groups;
+pub mod bind;
+pub mod columns;
+pub mod events;
+pub mod groups;
 
-pub use crate::query::filter::bind::{Test, bind};
-pub use crate::query::filter::columns::{ColumnValues, RowSource, TextValues};
-pub use crate::query::filter::events::{EventFilter, Matched};
-pub use crate::query::filter::groups::reaching;
+use crate::query::filter::bind::bind;
 use crate::store::table::Table;
 use std::cmp::Ordering;
 
@@ -163,7 +160,7 @@ impl PartialEq for Pattern {
     }
 }
 
-/// RowSource of a table that meet a condition, in their order.
+/// Rows of a table that meet a condition, in their order.
 ///
 /// # Errors
 /// [`Unfit`] if the expression does not fit the table.

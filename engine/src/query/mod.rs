@@ -1,5 +1,6 @@
 //! Which events a request selects, and the source lines of a capture.
 
+pub mod cache;
 pub mod event_rows;
 pub mod filter;
 pub mod selection;

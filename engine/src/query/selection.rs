@@ -1,9 +1,10 @@
 //! Which events count: by process, program, syscall, time, and any condition on their columns.
 
-use crate::query::filter::{EventFilter, Matched};
+use crate::query::cache::QueryCache;
+use crate::query::filter::events::{EventFilter, Matched};
 use crate::query::time_bounds::TimeBoundError;
-use crate::store::events;
-use crate::store::tasks::{self, Program, program_at};
+use crate::store::programs::ProgramIndex;
+use crate::store::tasks;
 use crate::store::trace::Trace;
 use parsers::{NO_NS, Text};
 use std::sync::Arc;
@@ -47,7 +48,11 @@ impl<'trace> Selection<'trace> {
     ///
     /// # Errors
     /// [`TimeBoundError`] if `from` or `to` names no moment.
-    pub fn new(trace: &'trace Trace, choice: &Criteria) -> Result<Selection<'trace>, TimeBoundError> {
+    pub fn new(
+        trace: &'trace Trace,
+        choice: &Criteria,
+        cache: &QueryCache,
+    ) -> Result<Selection<'trace>, TimeBoundError> {
         let tasks = (!choice.pids.is_empty() || choice.capture.is_some()).then(|| {
             let named = |id: i32| choice.pids.is_empty() || choice.pids.contains(&id);
             let chosen = |task: &tasks::Task| {
@@ -56,13 +61,13 @@ impl<'trace> Selection<'trace> {
             trace.tasks.iter().map(chosen).collect()
         });
         let timed = choice.from.is_some() || choice.to.is_some();
-        let times = timed.then(|| trace.bounds(&(choice.from.clone(), choice.to.clone()))).transpose()?;
+        let times = timed.then(|| cache.bounds(trace, &(choice.from.clone(), choice.to.clone()))).transpose()?;
         let texts = &trace.events.texts;
         let syscalls = (!choice.syscalls.is_empty())
             .then(|| choice.syscalls.iter().filter_map(|name| texts.find(name.as_bytes())).collect());
         let program_index = trace.program_index();
-        let programs = (!choice.programs.is_empty()).then(|| program_index.matching(trace, &choice.programs));
-        let matched = choice.condition.as_ref().map(|condition| condition.matched(trace));
+        let programs = (!choice.programs.is_empty()).then(|| program_index.matching(texts, &choice.programs));
+        let matched = choice.condition.as_ref().map(|condition| cache.matched(trace, condition));
         Ok(Selection { trace, tasks, programs, syscalls, times, matched, program_index })
     }
 
@@ -123,60 +128,5 @@ impl<'trace> Selection<'trace> {
     /// The chosen time of a capture.
     pub fn times_of(&self, capture: u32) -> Option<(i64, i64)> {
         self.times.as_ref().map(|times| times[capture as usize])
-    }
-}
-
-/// The programs of each task over time, those it had from its creator included.
-#[derive(Debug, Default)]
-pub struct ProgramIndex {
-    programs: Vec<Vec<Program>>,
-}
-
-impl ProgramIndex {
-    /// Work it out for all tasks.
-    pub fn new(trace: &Trace) -> ProgramIndex {
-        let all = 0..trace.tasks.len() as u32;
-        let programs = all.map(|number| {
-            let task = &trace.tasks[number as usize];
-            let may_inherit = task.creator != events::NONE && (task.is_thread || !task.adopted);
-            let inherited = may_inherit
-                .then(|| program_at(&trace.tasks, task.creator, task.birth_ns))
-                .flatten()
-                .map(|program| Program { from_ns: task.birth_ns, ..program });
-            inherited.into_iter().chain(task.programs.iter().copied()).collect()
-        });
-        ProgramIndex { programs: programs.collect() }
-    }
-
-    /// The programs of a task, in order.
-    pub fn of(&self, task: u32) -> &[Program] {
-        self.programs.get(task as usize).map_or(&[], Vec::as_slice)
-    }
-
-    /// The program of a task at a moment; the last one without a clock.
-    pub fn at(&self, task: u32, at_ns: i64) -> Option<Program> {
-        let programs = self.of(task);
-        if at_ns == NO_NS {
-            return programs.last().copied();
-        }
-        programs.iter().rev().find(|program| program.from_ns <= at_ns).copied()
-    }
-
-    /// The program that a process is named by: its last own one, else the one it had from its creator.
-    pub fn name_of(&self, task: u32) -> Option<Program> {
-        self.of(task).last().copied()
-    }
-
-    fn matching(&self, trace: &Trace, wanted: &[String]) -> Vec<Text> {
-        let texts = &trace.events.texts;
-        let fits = |path: &str| {
-            let name = path.rsplit('/').next().unwrap_or(path);
-            wanted.iter().any(|wanted| wanted == path || wanted == name)
-        };
-        let mut found: Vec<Text> = self.programs.iter().flatten().map(|program| program.path).collect();
-        found.sort_unstable();
-        found.dedup();
-        found.retain(|&path| fits(&texts.string(path)));
-        found
     }
 }

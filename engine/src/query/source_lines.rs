@@ -1,6 +1,9 @@
-//! SourceLines of a capture, read again when asked for: proof for findings, arguments of events.
+//! Lines of a capture, read again when asked for: proof for findings, arguments of events.
 
-use crate::store::trace::FileChunks;
+use crate::store::event::EventKind;
+use crate::store::file_chunks::FileChunks;
+use crate::store::table::{TextColumn, Values};
+use crate::store::trace::Trace;
 use parsers::input::{self, Source};
 use std::io;
 use std::path::Path;
@@ -168,6 +171,36 @@ fn chunks(source: Source) -> Chunks {
             })
         }
         Source::Stream(mut stream) => Box::new(move || Ok(stream.next_chunk()?.map(|chunk| chunk.bytes))),
+    }
+}
+
+/// The arguments of events as their files have them; read again, in one pass where rows are in the order of their lines.
+#[derive(Default)]
+pub struct Arguments {
+    files: rustc_hash::FxHashMap<u32, Option<SourceLines>>,
+}
+
+impl Arguments {
+    /// The arguments of these rows; missing for what is no call, or where the file cannot be read again.
+    pub fn column(&mut self, trace: &Trace, rows: &[u32]) -> Values {
+        let mut column = TextColumn::default();
+        for &row in rows {
+            column.push(self.of_row(trace, row).as_deref());
+        }
+        column.finish()
+    }
+
+    /// The arguments of one row.
+    pub fn of_row(&mut self, trace: &Trace, row: u32) -> Option<String> {
+        let event = trace.events.event(row);
+        if event.kind != EventKind::Call {
+            return None;
+        }
+        let path = || trace.captures.iter().flat_map(|capture| &capture.files).nth(event.file as usize);
+        let lines =
+            self.files.entry(event.file).or_insert_with(|| path().and_then(|path| SourceLines::open(path).ok()));
+        let line = lines.as_mut()?.line(u64::from(event.line)).ok()?;
+        Some(args_of(&line, &trace.events.texts.string(trace.events.shape(row).syscall)).to_owned())
     }
 }
 

@@ -142,7 +142,7 @@ fn first_fitting(
     side: Side,
     from: Option<Moment>,
 ) -> Result<Option<Moment>, TimeBoundError> {
-    // LineSearch of several files have an order only by their times.
+    // Lines of several files have an order only by their times.
     let from_line = from.and_then(|from| from.line).filter(|_| capture.files.len() == 1);
     let mut first: Option<Moment> = None;
     for (file, path) in (capture.first_file..).zip(&capture.files) {

@@ -9,15 +9,16 @@
 pub(crate) mod memo;
 
 use crate::critical_path::attribution::Attribution;
+use crate::critical_path::trust::{self, Trust};
 use crate::critical_path::walk::{self, WalkListener};
 use crate::critical_path::window::{self, Window};
-use crate::logs::items::Log;
 use crate::partition::pieces::Pieces;
+use crate::query::cache::QueryCache;
 use crate::query::selection::{Criteria, Selection};
 use crate::query::time_bounds::TimeBoundError;
 use crate::session::memo::LastAnswer;
 use crate::store::trace::Trace;
-use crate::table_support::context::TableContext;
+use crate::table_support::context::{TableContext, TableMemo};
 use crate::waits::wakers::Wakers;
 use std::sync::{Arc, OnceLock};
 
@@ -28,7 +29,9 @@ pub struct Session {
     windows: LastAnswer<Vec<Window>>,
     attribution: LastAnswer<Attribution>,
     pieces: LastAnswer<Pieces>,
-    logs: LastAnswer<OnceLock<Vec<Log>>>,
+    tables: LastAnswer<TableMemo>,
+    queries: Arc<QueryCache>,
+    trust: OnceLock<Vec<Option<Trust>>>,
 }
 
 impl Session {
@@ -40,13 +43,33 @@ impl Session {
             windows: LastAnswer::default(),
             attribution: LastAnswer::default(),
             pieces: LastAnswer::default(),
-            logs: LastAnswer::default(),
+            tables: LastAnswer::default(),
+            queries: Arc::default(),
+            trust: OnceLock::new(),
         }
     }
 
     /// The trace.
     pub fn trace(&self) -> &Arc<Trace> {
         &self.trace
+    }
+
+    /// The last answers to queries, for those who select events of the trace themselves.
+    pub fn queries(&self) -> &Arc<QueryCache> {
+        &self.queries
+    }
+
+    /// How far each capture can be trusted.
+    pub fn trust(&self) -> &[Option<Trust>] {
+        self.trust.get_or_init(|| trust::trusts(&self.trace))
+    }
+
+    /// The events of a choice.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn selection(&self, choice: &Criteria) -> Result<Selection<'_>, TimeBoundError> {
+        Selection::new(&self.trace, choice, &self.queries)
     }
 
     /// Who ended which wait.
@@ -59,7 +82,7 @@ impl Session {
     /// # Errors
     /// Where a choice names a moment that there is not; so do all questions about a choice.
     pub fn windows(&self, choice: &Criteria) -> Result<Arc<Vec<Window>>, TimeBoundError> {
-        self.windows.of(choice, || windows(&self.trace, choice))
+        self.windows.of(choice, || Ok(windows(&self.trace, choice, &self.selection(choice)?)))
     }
 
     /// Walk the path, window by window, and tell who listens.
@@ -101,15 +124,27 @@ impl Session {
         choice: &Criteria,
         look: impl FnOnce(&TableContext<'_>) -> T,
     ) -> Result<T, TimeBoundError> {
-        let (selection, windows) = (Selection::new(&self.trace, choice)?, self.windows(choice)?);
-        let (attribution, logs) = (self.attribution(choice)?, self.logs.of(choice, || Ok(OnceLock::new()))?);
-        let moved: Vec<_> = self.trace.tasks.iter().map(|_| OnceLock::new()).collect();
-        Ok(look(&TableContext::new(&self.trace, &selection, &windows, self.wakers(), &attribution, (&logs, &moved))))
+        let (selection, windows) = (self.selection(choice)?, self.windows(choice)?);
+        let attribution = self.attribution(choice)?;
+        let memo = self.tables.of(choice, || Ok(TableMemo::new(&self.trace)))?;
+        // Computed eagerly: a worker that blocks on them inside the pool could not help to compute them.
+        self.trace.shapes_of(0);
+        let trust = self.trust();
+        Ok(look(&TableContext {
+            trace: &self.trace,
+            selection: &selection,
+            windows: &windows,
+            wakers: self.wakers(),
+            attribution: &attribution,
+            trust,
+            memo: &memo,
+            matters: None,
+            threshold: None,
+        }))
     }
 }
 
-fn windows(trace: &Trace, choice: &Criteria) -> Result<Vec<Window>, TimeBoundError> {
-    let selection = Selection::new(trace, choice)?;
+fn windows(trace: &Trace, choice: &Criteria, selection: &Selection<'_>) -> Vec<Window> {
     let captures = 0..trace.captures.len() as u32;
     let chosen = captures.filter(|&capture| choice.capture.is_none_or(|chosen| chosen == capture));
     let all = chosen.filter_map(|capture| {
@@ -122,5 +157,5 @@ fn windows(trace: &Trace, choice: &Criteria) -> Result<Vec<Window>, TimeBoundErr
         };
         window::window_of(trace, capture, &asked)
     });
-    Ok(all.collect())
+    all.collect()
 }

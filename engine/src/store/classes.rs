@@ -1,6 +1,6 @@
 //! What is known of a call by its name and its target: what its time is spent on.
 
-use crate::ingest::descriptors::ACCEPTED;
+use crate::store::targets::{ACCEPTED, is_host_and_port};
 use parsers::Text;
 use parsers::syscalls::{self, Action, Class};
 
@@ -17,16 +17,6 @@ pub fn class_of(syscall: Text, target: &[u8]) -> Class {
 /// Whether only its descriptor tells what a call waits for.
 fn works_on_anything(action: Action) -> bool {
     matches!(action, Action::Reads | Action::Writes | Action::ControlsDevice | Action::ControlsFile | Action::Closes)
-}
-
-/// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as it is known from connect or accept.
-pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
-    let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
-    let (host, port) = (&target[..colon], &target[colon + 1..]);
-    !host.is_empty()
-        && !host.starts_with(b"/")
-        && !port.is_empty()
-        && (port == b"N" || port.iter().all(u8::is_ascii_digit))
 }
 
 fn class_of_target(target: &[u8]) -> Option<Class> {

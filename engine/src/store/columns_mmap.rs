@@ -4,7 +4,7 @@
 //! where rows cost so little to fill, that was a tenth of reading. Large pages are no way out: in a virtual machine whose
 //! host has to find them first, they cost ten times as much.
 
-use crate::store::events::SEGMENT_ROWS;
+use crate::store::event::SEGMENT_ROWS;
 use memmap2::{MmapMut, MmapOptions};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 

@@ -3,8 +3,7 @@
 //! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
 //! the second half of its call comes.
 
-mod recent;
-
+use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS, Shape};
 use crate::store::events::recent::RecentShapes;
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -12,104 +11,7 @@ use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
-
-/// Rows of a full segment.
-pub const SEGMENT_ROWS: usize = 1 << 16;
-/// No row, no task.
-pub const NONE: u32 = u32::MAX;
-
-/// What an event is.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
-#[repr(u8)]
-pub enum EventKind {
-    /// A system call.
-    Call,
-    /// A signal that was delivered.
-    Signal,
-    /// The end of a task.
-    Exit,
-    /// Stopped, continued, attached, superseded.
-    Process,
-    /// A message of a log.
-    Log,
-}
-
-impl EventKind {
-    /// All kinds, by number.
-    pub const ALL: [EventKind; 5] =
-        [EventKind::Call, EventKind::Signal, EventKind::Exit, EventKind::Process, EventKind::Log];
-
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        ["call", "signal", "exit", "process", "log"][self as usize]
-    }
-}
-
-/// One row, as it is put in and taken out.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Event {
-    /// When it began; [`NO_NS`] without a clock.
-    pub start_ns: i64,
-    /// How long it took; [`NO_NS`] if unknown.
-    pub dur_ns: i64,
-    /// CPU time of the call; [`NO_NS`] if unknown.
-    pub cpu_ns: i64,
-    /// Value returned; [`NO_NS`] if none.
-    pub ret: i64,
-    /// Line in its file, from 1.
-    pub line: u32,
-    /// Number of the file in the trace.
-    pub file: u32,
-    /// Number of the task.
-    pub task: u32,
-    /// Number of the shape.
-    pub shape: u32,
-    /// What it works on, as printed.
-    pub target: Text,
-    /// What it is.
-    pub kind: EventKind,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// What `dur_ns` is.
-    pub dur_kind: DurKind,
-}
-
-impl Event {
-    /// A call of which only the beginning is known.
-    #[inline]
-    pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: u32, target: Text) -> Event {
-        let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
-        let (dur_ns, cpu_ns, ret, shape) = (NO_NS, NO_NS, NO_NS, 0);
-        Event { start_ns, dur_ns, cpu_ns, ret, line, file, task, shape, target, kind, outcome, dur_kind }
-    }
-}
-
-/// What is known of a call at its end: all but when it began, whose it is and where it stands.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Ending {
-    pub dur_ns: i64,
-    pub cpu_ns: i64,
-    pub ret: i64,
-    pub shape: u32,
-    pub target: Text,
-    pub outcome: Outcome,
-    pub dur_kind: DurKind,
-}
-
-/// What a call does, without what differs from one turn to the next.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Shape {
-    /// Name of the syscall, or of the signal; for a log message, the subsystem.
-    pub syscall: Text,
-    /// Sub-operation.
-    pub op: Text,
-    /// Normalised target.
-    pub target: Text,
-    /// Name of the error.
-    pub errno: Text,
-    /// How it ended.
-    pub outcome: Outcome,
-}
+mod recent;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
 #[derive(Default)]

@@ -4,7 +4,7 @@
 //! those of the rows before. Those take four bytes; the few others lie in a list beside the column.
 
 use crate::store::columns_mmap::{Columns, Room};
-use crate::store::events::{Ending, Event, EventKind, SEGMENT_ROWS};
+use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS};
 use parsers::{DurKind, NO_NS, Outcome, Text};
 
 /// The large numbers of a column, most of whose numbers are small.

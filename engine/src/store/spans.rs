@@ -8,7 +8,7 @@
 //! Whoever walks the path or divides it goes over most calls of a trace, so this reads no more of a row than it needs, and
 //! looks for a segment of rows only where the next one begins.
 
-use crate::store::events::SEGMENT_ROWS;
+use crate::store::event::SEGMENT_ROWS;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use parsers::{NO_NS, Outcome};
@@ -92,6 +92,30 @@ impl Iterator for Spans<'_> {
             }
         }
         None
+    }
+}
+
+impl Trace {
+    /// A call as its lines say, whatever was before it; one without a duration ends where it begins.
+    pub(crate) fn printed_span(&self, row: u32) -> Span {
+        let start_ns = self.events.start_ns(row);
+        Span { row, start_ns, end_ns: self.events.end_ns(row).unwrap_or(start_ns) }
+    }
+
+    /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
+    ///
+    /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
+    /// or to the task's end, or to the end of the capture.
+    pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
+        let birth_ns = self.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
+        self.spans_of(task, 0..usize::MAX, birth_ns).map(|(_, span)| span)
+    }
+
+    /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
+    /// `floor_ns`.
+    #[inline]
+    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
+        Spans::new(self, task, at, floor_ns)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Small tables: named columns of one type each. What Python, Arrow and JSON get is made from these.
 
-use crate::store::events;
+use crate::store::event;
 
 /// The values of a column. Missing values are `None`.
 #[derive(Clone, Debug, PartialEq)]
@@ -11,7 +11,7 @@ pub enum Values {
     Float(Vec<Option<f64>>),
     /// Yes or no.
     Bool(Vec<Option<bool>>),
-    /// Texts, each a number into `words`; [`crate::store::events::NONE`] is missing.
+    /// Texts, each a number into `words`; [`crate::store::event::NONE`] is missing.
     Text {
         /// The numbers.
         keys: Vec<u32>,
@@ -51,7 +51,7 @@ pub struct TextColumn {
 impl TextColumn {
     /// Add a value.
     pub fn push(&mut self, text: Option<&str>) {
-        let number = text.map_or(events::NONE, |text| self.number(text));
+        let number = text.map_or(event::NONE, |text| self.number(text));
         self.keys.push(number);
     }
 
@@ -66,7 +66,7 @@ impl TextColumn {
         number
     }
 
-    /// Add a value by its number; [`crate::store::events::NONE`] is missing.
+    /// Add a value by its number; [`crate::store::event::NONE`] is missing.
     pub fn push_number(&mut self, number: u32) {
         self.keys.push(number);
     }

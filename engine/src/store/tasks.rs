@@ -1,6 +1,6 @@
 //! Tasks: one thread of execution each, from birth to death, with the programs it ran.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 

@@ -1,18 +1,15 @@
 //! A trace: captures in memory, as events and tasks.
 
-use crate::critical_path::trust::{self, Trust};
-use crate::query::filter::{EventFilter, Matched};
-use crate::query::selection::ProgramIndex;
-use crate::query::time_bounds::{self, NamedBounds, TimeBoundError, TimeBounds};
 use crate::store::by_task;
 use crate::store::events::EventTable;
-pub use crate::store::spans::{Span, Spans};
+use crate::store::file_chunks::FileChunks;
+use crate::store::programs::ProgramIndex;
 use crate::store::tasks::Task;
 use parsers::{CaptureFacts, EnvelopeFacts, LineKind, NO_NS};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 /// One capture: a file, or several that belong together.
 #[derive(Clone, Debug)]
@@ -146,43 +143,23 @@ pub struct Trace {
     /// Rows of each task in order of time; see [`Trace::rows_of`].
     pub(crate) task_rows: Vec<u32>,
     pub(crate) task_offsets: Vec<u32>,
-    /// The condition on events that was asked for last, and those that meet it.
-    pub(crate) filtered: Mutex<Option<(EventFilter, Arc<Matched>)>>,
-    /// The moments that were named last, and where they lie: finding them may cost reading the lines again.
-    named: Mutex<Option<(NamedBounds, TimeBounds)>>,
     /// Of each file that was read in cells.
     pub(crate) cells: FxHashMap<String, FileChunks>,
     /// The programs of each task, worked out when they are first asked for.
     programs: OnceLock<ProgramIndex>,
     /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
     task_shapes: OnceLock<Vec<u32>>,
-    /// How far each capture can be trusted, worked out when it is first asked.
-    trust: OnceLock<Vec<Option<Trust>>>,
-}
-
-/// Where the lines of a file are.
-pub struct FileChunks {
-    /// Length of a cell.
-    pub cell_bytes: u64,
-    /// How many lines lie before each.
-    pub lines_before: Vec<u32>,
 }
 
 impl Trace {
     /// The programs of each task over time. Not before everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
-        self.programs.get_or_init(|| ProgramIndex::new(self))
+        self.programs.get_or_init(|| ProgramIndex::new(&self.tasks))
     }
 
     /// The cells of a file, if it was read in cells.
     pub fn cells(&self, path: &str) -> Option<&FileChunks> {
         self.cells.get(path)
-    }
-
-    /// How far a capture can be trusted. Not before everything is read.
-    pub fn trust(&self, capture: u32) -> Option<&Trust> {
-        let all = || (0..self.captures.len() as u32).map(|number| trust::trust(self, number)).collect();
-        self.trust.get_or_init(all).get(capture as usize)?.as_ref()
     }
 
     /// Rows of a task in order of their starts.
@@ -219,42 +196,6 @@ impl Trace {
         let start_ns = self.events.start_ns(row);
         let from = rows.partition_point(|&other| self.events.start_ns(other) < start_ns);
         rows[from..].iter().position(|&other| other == row).map(|at| from + at)
-    }
-
-    /// A call as its lines say, whatever was before it; one without a duration ends where it begins.
-    pub(crate) fn printed_span(&self, row: u32) -> Span {
-        let start_ns = self.events.start_ns(row);
-        Span { row, start_ns, end_ns: self.events.end_ns(row).unwrap_or(start_ns) }
-    }
-
-    /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
-    ///
-    /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
-    /// or to the task's end, or to the end of the capture.
-    pub fn spans(&self, task: u32) -> impl Iterator<Item = Span> + '_ {
-        let birth_ns = self.tasks.get(task as usize).map_or(NO_NS, |task| task.birth_ns);
-        self.spans_of(task, 0..usize::MAX, birth_ns).map(|(_, span)| span)
-    }
-
-    /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
-    /// `floor_ns`.
-    #[inline]
-    pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
-        Spans::new(self, task, at, floor_ns)
-    }
-
-    /// The stretch of each capture between two moments that a user names.
-    ///
-    /// # Errors
-    /// If one of them names none.
-    pub fn bounds(&self, named: &NamedBounds) -> Result<TimeBounds, TimeBoundError> {
-        let mut known = self.named.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, bounds)) = known.as_ref().filter(|(last, _)| last == named) {
-            return Ok(bounds.clone());
-        }
-        let bounds = time_bounds::bounds(self, named)?;
-        *known = Some((named.clone(), bounds.clone()));
-        Ok(bounds)
     }
 
     /// Work out the order of each task's rows. Called once, when everything is read.

@@ -10,9 +10,11 @@
 //! as large as the event table.
 
 use crate::critical_path::attribution::Charge;
-use crate::partition::group_by::ScopeFilter;
-use crate::partition::pieces::{self, Piece, PieceSums, Pieces, piece_of};
-use crate::store::events::NONE;
+use crate::partition::piece::{self, Piece, piece_of};
+use crate::partition::pieces::{self, Pieces};
+use crate::partition::scope::ScopeFilter;
+use crate::partition::sums::{self, PieceSums};
+use crate::store::event::NONE;
 use crate::store::trace::Trace;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::{Provenance, TaskEvents};
@@ -308,7 +310,7 @@ impl<'a> ClaimIndex<'a> {
         tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
         let mut each: Vec<Vec<Piece>> = vec![Vec::new(); context.trace.tasks.len()];
         let mut largest: Vec<i64> = Vec::new();
-        let twins = pieces::twins(context.trace);
+        let twins = sums::twins(context.trace);
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
             // No piece is larger than all of its task.
             if largest.len() == most && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
@@ -402,7 +404,7 @@ impl Scopes {
             return &[];
         }
         let trace = context.trace;
-        let program = pieces::program_of(trace, trace.program_index(), context.attribution, task, charge);
+        let program = piece::program_of(trace, trace.program_index(), context.attribution, task, charge);
         let is_call = !charge.is_gap && charge.row != NONE;
         let shape = if is_call { trace.events.shape_number(charge.row) } else { NONE };
         let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };

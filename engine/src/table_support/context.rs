@@ -1,16 +1,33 @@
 //! What a table is made of: a trace, what of it counts, and the path through it.
 
 use crate::critical_path::attribution::Attribution;
+use crate::critical_path::time_index::TimeIndex;
 use crate::critical_path::trust::Trust;
 use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
 use crate::query::selection::Selection;
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
 use crate::store::trace::Trace;
-use crate::table_support::pruning::Threshold;
-use crate::tables::Moved;
+use crate::table_support::moved::Moved;
+use crate::table_support::threshold::Threshold;
 use crate::waits::wakers::Wakers;
 use std::sync::OnceLock;
+
+/// What several tables of one choice need, computed when the first of them needs it.
+pub struct TableMemo {
+    logs: OnceLock<Vec<Log>>,
+    time_index: OnceLock<TimeIndex>,
+    /// What each task moved.
+    pub(crate) moved: Vec<OnceLock<Moved>>,
+}
+
+impl TableMemo {
+    /// Nothing is computed yet.
+    pub fn new(trace: &Trace) -> TableMemo {
+        let moved = trace.tasks.iter().map(|_| OnceLock::new()).collect();
+        TableMemo { logs: OnceLock::new(), time_index: OnceLock::new(), moved }
+    }
+}
 
 /// A trace with everything that tables ask about it.
 pub struct TableContext<'context> {
@@ -24,31 +41,14 @@ pub struct TableContext<'context> {
     pub wakers: &'context Wakers,
     /// The path by event.
     pub attribution: &'context Attribution,
-    /// See [`TableContext::logs`].
-    pub logs: &'context OnceLock<Vec<Log>>,
-    /// What tasks moved, as far as it is known already, by number. Two tables are made of it.
-    pub(crate) moved: &'context [OnceLock<Moved>],
+    /// How far each capture can be trusted, by its number.
+    pub trust: &'context [Option<Trust>],
+    /// See [`TableContext::logs`] and [`TableContext::time_index`].
+    pub memo: &'context TableMemo,
     /// The tasks that matter to who asks, by number; all without it. See [`crate::table_support::pruning`].
     pub matters: Option<&'context [bool]>,
     /// From where on rows matter to who asks; everything does without one.
     pub threshold: Option<&'context Threshold>,
-}
-
-impl<'context> TableContext<'context> {
-    /// All that is asked about. How far captures can be trusted and the shapes of each task are worked out before, for
-    /// tables are made on all cores, and who waits there until they are known could not help with it.
-    pub(crate) fn new(
-        trace: &'context Trace,
-        selection: &'context Selection<'context>,
-        windows: &'context [Window],
-        wakers: &'context Wakers,
-        attribution: &'context Attribution,
-        (logs, moved): (&'context OnceLock<Vec<Log>>, &'context [OnceLock<Moved>]),
-    ) -> TableContext<'context> {
-        trace.trust(0);
-        trace.shapes_of(0);
-        TableContext { trace, selection, windows, wakers, attribution, logs, moved, matters: None, threshold: None }
-    }
 }
 
 impl TableContext<'_> {
@@ -60,7 +60,12 @@ impl TableContext<'_> {
 
     /// The logs of the trace, by their stages and items. Two tables are made of them.
     pub fn logs(&self) -> &[Log] {
-        self.logs.get_or_init(|| logs(self))
+        self.memo.logs.get_or_init(|| logs(self.trace, self.selection))
+    }
+
+    /// The time on the path by task, program and kind of call.
+    pub fn time_index(&self) -> &TimeIndex {
+        self.memo.time_index.get_or_init(|| TimeIndex::new(self.trace, self.attribution))
     }
 
     /// Whether a task matters to who asks.
@@ -85,9 +90,14 @@ impl TableContext<'_> {
         self.windows.iter().find(of).map_or(0, Window::wall_ns)
     }
 
+    /// How far a capture can be trusted.
+    pub fn trust_of_capture(&self, capture: u32) -> Option<&Trust> {
+        self.trust.get(capture as usize)?.as_ref()
+    }
+
     /// How far the capture of a task can be trusted.
     pub fn trust_of(&self, task: u32) -> Option<&Trust> {
-        self.trace.tasks.get(task as usize).and_then(|task| self.trace.trust(task.capture))
+        self.trace.tasks.get(task as usize).and_then(|task| self.trust_of_capture(task.capture))
     }
 
     /// The program of a task during an event.

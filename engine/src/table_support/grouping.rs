@@ -1,14 +1,12 @@
 //! Calls that belong together, before they are a row of a table; and how rows stay few.
 
-use crate::table_support::builder::CallStats;
+use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
-use crate::table_support::pruning::Threshold;
+use crate::table_support::limits::MAX_GROUPS;
+use crate::table_support::threshold::Threshold;
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::hash::Hash;
-
-/// A table has no more rows of single processes than this; what has less time is taken together by program.
-pub const MAX_GROUPS: usize = 4096;
 
 /// Calls of a process, or of several with one program, that belong together.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! What a row of a table is about, event by event.
 
-use crate::partition::group_by::Scope;
+use crate::partition::scope::Scope;
 use crate::store::trace::Trace;
 
 /// The events behind a row of a table.
@@ -8,7 +8,7 @@ use crate::store::trace::Trace;
 pub enum Provenance {
     /// These calls, in any order.
     Rows(Vec<u32>),
-    /// The calls of these tasks with these shapes (numbers of [`crate::store::events::EventTable::shape`], in order), from one
+    /// The calls of these tasks with these shapes (numbers of [`crate::store::event::EventTable::shape`], in order), from one
     /// row to another: for what would be too many to list.
     Shapes {
         /// The tasks.

@@ -1,8 +1,9 @@
 //! Calls by what they are to a table: each shape is judged once, so that looking at an event costs a look at a number.
 
-use crate::store::events::{EventKind, Shape};
+use crate::store::event::{EventKind, Shape};
+use crate::store::task_relations;
 use crate::table_support::context::TableContext;
-use crate::tables::processes;
+use crate::table_support::limits::MAX_PROCESSES;
 use parsers::Text;
 use parsers::syscalls::{Action, action_of};
 use rayon::prelude::*;
@@ -91,7 +92,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
 
 /// The tasks that count, by process: each list begins with the main task if this one counts.
 pub fn processes(context: &TableContext<'_>) -> Vec<Vec<u32>> {
-    let mains = processes::main_tasks(context.trace);
+    let mains = task_relations::main_tasks(context.trace);
     let mut of_main: rustc_hash::FxHashMap<u32, usize> = rustc_hash::FxHashMap::default();
     let mut processes: Vec<Vec<u32>> = Vec::new();
     for task in context.tasks() {
@@ -133,9 +134,6 @@ fn costliest_of<K: Copy + Send + Sync>(
     chosen.sort_unstable();
     chosen.into_iter().filter_map(|at| processes.get_mut(at).map(std::mem::take)).collect()
 }
-
-/// See [`costliest`].
-pub const MAX_PROCESSES: usize = 256;
 
 #[cfg(test)]
 mod tests {

@@ -2,9 +2,11 @@
 
 use crate::critical_path::attribution::Attribution;
 use crate::query::selection::Selection;
-use crate::store::events::{EventKind, EventTable, NONE, SEGMENT_ROWS, Shape};
+use crate::store::event::{EventKind, NONE, SEGMENT_ROWS, Shape};
+use crate::store::events::EventTable;
 use crate::store::histogram::Histogram;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::text_columns::{push_text, shape_text};
 use crate::store::trace::Trace;
 use parsers::syscalls::action_of;
 use parsers::{NO_NS, Outcome, Text};
@@ -353,23 +355,4 @@ fn key_column(trace: &Trace, key: CallKey, values: impl Iterator<Item = u32>) ->
         }
     }
     column.finish()
-}
-
-/// Add a text of the trace to a column; no text is missing.
-pub fn push_text(column: &mut TextColumn, events: &EventTable, text: Text) {
-    let string = events.texts.string(text);
-    column.push(text.is_some().then_some(&*string));
-}
-
-/// A shape for people: `ioctl(ZFS_IOC_USERSPACE_ONE) ENOTSUP`, `openat(/etc/passwd)`.
-pub fn shape_text(events: &EventTable, number: u32) -> String {
-    let Some(shape) = events.shapes().get(number as usize) else { return String::new() };
-    let text = |text: Text| events.texts.string(text);
-    let within: Vec<_> = [shape.op, shape.target].into_iter().filter(|text| text.is_some()).map(text).collect();
-    let call = format!("{}({})", text(shape.syscall), within.join(", "));
-    match shape.outcome {
-        Outcome::Ok => call,
-        Outcome::Failed if shape.errno.is_some() => format!("{call} {}", text(shape.errno)),
-        outcome => format!("{call} {}", outcome.name()),
-    }
 }

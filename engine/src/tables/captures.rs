@@ -26,7 +26,7 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, sheet: &mut
         (context.trace, context.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
     let tasks = tasks.unwrap_or(&[]);
     let first = capture.rows.start;
-    let trusted = trace.trust(number);
+    let trusted = context.trust_of_capture(number);
     let unused = lines_lost(capture);
     sheet.task_columns(trace.events.task(first), first);
     sheet.string("format", Some(capture.format));

@@ -4,8 +4,9 @@
 //! shell    |fork|------------ wait4 = 12 -------------|      resolved, if there are lines of 12; else the time is the wait's
 //! ```
 
-use crate::store::trace::Span;
-use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::store::spans::Span;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;

@@ -12,7 +12,7 @@
 use super::families::{PathTimes, path_ns};
 use super::traffic::Traffic;
 use crate::critical_path::time_index::ProgramTime;
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::normalise::normalise;
 use crate::store::tasks::Program;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -49,7 +49,7 @@ struct Command {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
     let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
-    let (spent, tasks) = (context.attribution.spent(context.trace), context.tasks().collect::<Vec<u32>>());
+    let (spent, tasks) = (context.time_index(), context.tasks().collect::<Vec<u32>>());
     let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(context, spent.units_of(task), task)).collect();
     for run in runs {
         let argv = texts.bytes(run.argv);
@@ -125,7 +125,8 @@ fn are_alike(context: &TableContext<'_>, traffic: &Traffic<'_>, runs: &[Run]) ->
         return false;
     }
     let moved = runs.iter().map(|run| traffic.of_families(&[run.task]));
-    let mut amounts = moved.map(|moved| (!moved.is_fed(context)).then_some((moved.read_bytes, moved.written_bytes)));
+    let mut amounts =
+        moved.map(|moved| (!moved.is_fed(context.trace)).then_some((moved.read_bytes, moved.written_bytes)));
     let first = amounts.next().flatten();
     first.is_some() && amounts.all(|amount| amount == first)
 }

@@ -1,7 +1,8 @@
 //! What the rows of tables have the time of, so that those which cannot matter need not be made; see [`crate::table_support::pruning`].
 //! A table that is not listed is always made as a whole: its rows have time of others, or it costs next to nothing.
 
-use crate::table_support::pruning::{Cost, CostScope, Joins};
+use crate::table_support::pruning::{Cost, Joins};
+use crate::table_support::threshold::CostScope;
 use parsers::syscalls::{Action, Class, Transfer, Wait};
 
 /// Rows of processes, each with calls of one program.

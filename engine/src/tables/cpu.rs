@@ -4,7 +4,7 @@
 //! task      |call|== own code ==|call|= own code =|call|          gaps 2, the longest, calls for each second
 //! ```
 
-use crate::partition::group_by::{GroupKey, KeyValue, Scope};
+use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;

@@ -1,6 +1,6 @@
 //! What tables about processes share: time on the path of tasks, alone and with all that descend from them.
 
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::context::TableContext;
 use parsers::NO_NS;
@@ -18,7 +18,7 @@ pub(super) struct PathTimes {
 
 impl PathTimes {
     pub(super) fn new(context: &TableContext<'_>) -> PathTimes {
-        let own_ns = context.attribution.spent(context.trace).by_task(context.trace.tasks.len());
+        let own_ns = context.time_index().by_task(context.trace.tasks.len());
         let mut inclusive_ns = vec![0i64; own_ns.len()];
         for (task, &ns) in (0u32..).zip(&own_ns).filter(|&(_, &ns)| ns > 0) {
             for above in line(context.trace, task) {

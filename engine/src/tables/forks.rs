@@ -6,9 +6,10 @@
 //! ```
 
 use super::families::{PathTimes, ends, life, overlap};
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::tasks::Task;
-use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::median;
 use crate::table_support::provenance::Provenance;

@@ -6,11 +6,11 @@
 
 use super::lengths::{MIN_NS, chosen_ns};
 use super::timeouts::tick_ns;
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
+use crate::store::text_columns::shape_text;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::tables::calls::shape_text;
 use parsers::NO_NS;
 use std::collections::BTreeMap;
 

@@ -1,10 +1,11 @@
 //! Gaps: stretches of a task between two of its calls (user code, or calls the capture left out), and silences of a log.
 
 use crate::query::selection::Selection;
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
+use crate::store::spans::Span;
 use crate::store::table::{Table, TextColumn, ints, some_ints};
-use crate::store::trace::{self, Trace};
-use crate::tables::calls::{self, push_text};
+use crate::store::text_columns::{self, push_text};
+use crate::store::trace::Trace;
 use parsers::{NO_ID, NO_NS, Text};
 
 /// A gap and the events around it.
@@ -29,7 +30,7 @@ pub fn gaps(trace: &Trace, selection: &Selection<'_>, at_least_ns: i64) -> Table
 }
 
 fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
-    let mut before: Option<trace::Span> = None;
+    let mut before: Option<Span> = None;
     for span in trace.spans(task) {
         if let Some(before) = before.filter(|before| span.start_ns - before.end_ns >= at_least_ns.max(1)) {
             let dur_ns = span.start_ns - before.end_ns;
@@ -59,7 +60,7 @@ fn table(trace: &Trace, selection: &Selection<'_>, found: &[Gap]) -> Table {
     let (mut programs, mut before, mut after) = (TextColumn::default(), TextColumn::default(), TextColumn::default());
     let what = |row: u32| match events.kind(row) {
         EventKind::Log => events.texts.string(events.target(row)).into_owned(),
-        _ => calls::shape_text(events, events.shape_number(row)),
+        _ => text_columns::shape_text(events, events.shape_number(row)),
     };
     for gap in found {
         let program = selection.program_index.at(gap.task, gap.start_ns);

@@ -6,7 +6,7 @@
 //! server   |accept|send|== sleep ==|close|------ accept ------|      who was there may have waited for the close
 //! ```
 
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::{failed_at_once, never_returned, timed_out, wait_of_row};
 use parsers::syscalls::{self, Action, Class, Effort, Wait};

@@ -8,12 +8,14 @@
 //! service    ..........writes back|
 //! ```
 
-use super::turns::{Pause, ProbeKind, pauses, turns};
-use crate::store::events::NONE;
+use super::turns::turns;
+use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
+use crate::tables::turns::looks::ProbeKind;
+use crate::tables::turns::pauses::{Pause, pauses};
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;

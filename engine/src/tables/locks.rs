@@ -10,7 +10,7 @@
 
 use super::families::descends;
 use crate::store::classes::class_of;
-use crate::store::trace::Span;
+use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;

@@ -3,18 +3,18 @@
 //! `turns` finds stretches in which a sequence comes again and again, `nests` decides which loop of a nest is shown, and here it is
 //! measured what a loop costs.
 
-mod nests;
+pub(crate) mod nests;
 mod turns;
 
 use crate::query::selection::Selection;
-use crate::store::events::{EventKind, EventTable};
+use crate::store::event::EventKind;
+use crate::store::events::EventTable;
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping;
 use crate::table_support::provenance::Provenance;
-pub use crate::tables::loops::nests::Around;
-use crate::tables::loops::nests::Nest;
+use crate::tables::loops::nests::{Around, Nest};
 use parsers::syscalls::{self, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -59,7 +59,7 @@ pub struct Loop {
     pub last_row: u32,
 }
 
-/// LoopShapes without their targets: what a loop is made of.
+/// Shapes without their targets: what a loop is made of.
 pub struct LoopShapes {
     of_shape: Vec<u32>,
     parts: Vec<(Text, Text, Text, Outcome)>,

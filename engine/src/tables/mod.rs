@@ -48,8 +48,8 @@ mod turns;
 
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
-use crate::table_support::pruning::{Pruning, Threshold, prune};
-pub(crate) use crate::tables::traffic::Moved;
+use crate::table_support::pruning::{Pruning, prune};
+use crate::table_support::threshold::Threshold;
 
 /// Makes a table.
 pub type Make = fn(&TableContext<'_>) -> BuiltTable;

@@ -1,6 +1,6 @@
 //! What tables about paths share: what came of a lookup, and the parts of a path.
 
-use crate::store::events::Shape;
+use crate::store::event::Shape;
 use crate::store::paths;
 use crate::table_support::context::TableContext;
 use parsers::Outcome;

@@ -1,9 +1,11 @@
 //! Polls: the same look at something again and again, with pauses between or without any, until the answer changes.
 
-use super::turns::{ProbeKey, ProbeKind, Spin, Turns, spins, turns};
+use super::turns::{Turns, turns};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::tables::turns::looks::{ProbeKey, ProbeKind};
+use crate::tables::turns::spins::{Spin, spins};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;

@@ -2,34 +2,17 @@
 
 use crate::critical_path::window;
 use crate::query::selection::Selection;
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
+use crate::store::task_relations::main_tasks;
 use crate::store::tasks::Task;
+use crate::store::text_columns::push_text;
 use crate::store::trace::Trace;
-use crate::tables::calls::push_text;
 use crate::waits::stops::{may_stop, stopped_ns};
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
-
-/// The main task of the process of each task.
-pub fn main_tasks(trace: &Trace) -> Vec<u32> {
-    (0..trace.tasks.len() as u32).map(|task| main_task(trace, task)).collect()
-}
-
-/// The main task of the process of a task.
-pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
-    let mut at = number;
-    for _ in 0..64 {
-        let task = &trace.tasks[at as usize];
-        if !task.is_thread || task.creator == NONE || task.creator == at {
-            break;
-        }
-        at = task.creator;
-    }
-    at
-}
 
 /// How a task's life divides. Without a clock only the calls are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,10 +1,11 @@
 //! Retries: a call that fails for a reason which may pass, tried again after a pause until it works or is given up.
 
 use super::polls::asked_ns;
-use super::turns::{ProbeKey, ProbeKind, turns};
+use super::turns::turns;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::tables::turns::looks::{ProbeKey, ProbeKind};
 
 /// Attempts that were repeated, each series of them a row.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {

@@ -9,12 +9,12 @@
 use super::families::{PathTimes, ends, life, overlap};
 use super::locks::lock_waits_ns;
 use super::traffic::Traffic;
-use crate::store::events::NONE;
+use crate::store::event::NONE;
+use crate::store::task_relations::main_tasks;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::table_support::pruning::CostScope;
-use crate::tables::processes::main_tasks;
+use crate::table_support::threshold::CostScope;
 use parsers::Text;
 use rustc_hash::FxHashMap;
 

@@ -4,7 +4,7 @@
 //! read EINTR | --- SIGALRM --- | handler: write, rt_sigreturn | read …
 //! ```
 
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;

@@ -8,8 +8,10 @@
 
 use super::idle;
 use super::lengths::two_digits;
-use crate::store::events::{EventTable, NONE};
-use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::store::event::NONE;
+use crate::store::events::EventTable;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;

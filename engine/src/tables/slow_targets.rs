@@ -8,7 +8,7 @@
 //! from the root, a directory is named as long as it has nine tenths of what is above the usual.
 
 use super::paths::is_above;
-use crate::store::classes;
+use crate::store::{classes, targets};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, limit_groups, targets};
@@ -145,7 +145,7 @@ impl Calls {
 fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_path = target.first() == Some(&b'/');
     let slashes = memchr::memchr_iter(b'/', target).filter(move |&at| is_path && at > 0).map(|at| &target[..at]);
-    let host = (!is_path && classes::is_host_and_port(target)).then(|| memchr::memrchr(b':', target)).flatten();
+    let host = (!is_path && targets::is_host_and_port(target)).then(|| memchr::memrchr(b':', target)).flatten();
     slashes.chain(host.map(|at| &target[..at])).chain([target])
 }
 

@@ -1,10 +1,10 @@
 //! What calls do at sockets: connect, accept, send, receive, wait.
 
 use crate::store::classes::class_of;
-use crate::store::events::Shape;
+use crate::store::event::Shape;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::waits::wakers::accepted_at;
+use crate::waits::connection::accepted_at;
 use parsers::syscalls::{Action, Class, Wait, action_of};
 use parsers::{Outcome, Text};
 use rayon::prelude::*;

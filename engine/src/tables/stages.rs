@@ -5,7 +5,8 @@
 //! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          in the stage: until the next message about jail 2
 //! ```
 
-use crate::logs::items::{ItemKind, Log, Stage};
+use crate::logs::items::{ItemKind, Log};
+use crate::logs::stages::Stage;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;

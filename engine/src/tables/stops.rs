@@ -5,14 +5,14 @@
 //! killer   kill TERM ……… 5 s ……… kill KILL                         killed: by whom, 5 s after it was asked to end
 //! ```
 
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
+use crate::waits::signal::sent_to;
 use crate::waits::stops::is_stop_name;
-use crate::waits::wakers::sent_to;
 use parsers::line::Ended;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};

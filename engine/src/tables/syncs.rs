@@ -5,7 +5,8 @@
 //! open O_DSYNC | write 20 | write 20 | …       each write is a sync
 //! ```
 
-use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;

@@ -9,8 +9,9 @@
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{SocketCall, Sockets};
-use crate::store::events::EventKind;
-use crate::table_support::builder::{BuiltTable, CallStats, TableBuilder};
+use crate::store::event::EventKind;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, is_probe, timed_out, was_broken_off};

@@ -1,25 +1,20 @@
 //! How much of what: the first numbers of a report.
 
-use crate::query::selection::{Criteria, Selection};
-use crate::query::time_bounds::TimeBoundError;
-use crate::store::events::EventKind;
+use crate::query::selection::Selection;
+use crate::store::event::EventKind;
+use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
-use crate::tables::processes::main_tasks;
 use parsers::Outcome;
 
 /// Processes, threads (all tasks, main ones too), calls, failed, interrupted and open calls, signals.
-///
-/// # Errors
-/// [`TimeBoundError`] if the choice holds what is no time.
-pub fn totals(trace: &Trace, choice: &Criteria) -> Result<[(&'static str, u64); 7], TimeBoundError> {
-    let selection = Selection::new(trace, choice)?;
+pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64); 7] {
     let mains = main_tasks(trace);
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
     let mut processes: Vec<u32> = tasks.iter().map(|&task| mains[task as usize]).collect();
     processes.sort_unstable();
     processes.dedup();
-    let [calls, failed, interrupted, open, signals] = counts(trace, &selection);
-    Ok([
+    let [calls, failed, interrupted, open, signals] = counts(trace, selection);
+    [
         ("processes", processes.len() as u64),
         ("threads", tasks.len() as u64),
         ("calls", calls),
@@ -27,7 +22,7 @@ pub fn totals(trace: &Trace, choice: &Criteria) -> Result<[(&'static str, u64); 
         ("interrupted", interrupted),
         ("open", open),
         ("signals", signals),
-    ])
+    ]
 }
 
 /// Calls, of these failed, interrupted and open ones, and signals.

@@ -1,36 +1,12 @@
 //! Traffic: what each task read and wrote, so that what depends on what others left can be told from what does not.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::table_support::context::TableContext;
+use crate::table_support::moved::{Moved, is_pipe};
 use crate::table_support::shape_index::ShapeIndex;
 use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// What tasks moved.
-#[derive(Clone, Default, Debug)]
-pub(crate) struct Moved {
-    pub read_bytes: i64,
-    pub written_bytes: i64,
-    /// What was read.
-    pub sources: FxHashSet<Text>,
-    /// What was written.
-    pub sinks: FxHashSet<Text>,
-}
-
-impl Moved {
-    fn add(&mut self, other: &Moved) {
-        self.read_bytes += other.read_bytes;
-        self.written_bytes += other.written_bytes;
-        self.sources.extend(&other.sources);
-        self.sinks.extend(&other.sinks);
-    }
-
-    /// Whether somebody else wrote into a pipe what these tasks read.
-    pub(super) fn is_fed(&self, context: &TableContext<'_>) -> bool {
-        self.sources.difference(&self.sinks).any(|&target| is_pipe(context, target))
-    }
-}
 
 /// What each task moved, looked up when it is first asked for, and who created whom.
 pub(super) struct Traffic<'a> {
@@ -52,7 +28,7 @@ impl<'a> Traffic<'a> {
 
     /// What a task moved.
     pub(super) fn of(&self, task: u32) -> &Moved {
-        self.context.moved[task as usize].get_or_init(|| moved(self.context, &self.kinds, task))
+        self.context.memo.moved[task as usize].get_or_init(|| moved(self.context, &self.kinds, task))
     }
 
     /// What these tasks and all that descend from them moved.
@@ -83,7 +59,7 @@ impl<'a> Traffic<'a> {
             let here = self.of_families(&[child]);
             let continues = here.sources.intersection(&written).next().is_some();
             dependent += usize::from(continues || was_read);
-            was_read = here.sinks.intersection(creators).any(|&target| is_pipe(context, target));
+            was_read = here.sinks.intersection(creators).any(|&target| is_pipe(context.trace, target));
             written.extend(here.sinks.iter().filter(|&&target| is_file(context, target)));
         }
         dependent
@@ -112,10 +88,6 @@ fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) ->
         last = (Some(way), target);
     }
     moved
-}
-
-fn is_pipe(context: &TableContext<'_>, target: Text) -> bool {
-    context.trace.events.texts.bytes(target).starts_with(b"pipe:")
 }
 
 fn is_file(context: &TableContext<'_>, target: Text) -> bool {

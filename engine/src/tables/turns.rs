@@ -7,16 +7,14 @@
 //! A pause is a sleep, that of a child which does nothing else, or a wait whose time ran out. What lies between two pauses
 //! is searched for what the next stretch between pauses has too.
 
-mod looks;
-mod pauses;
-mod spins;
+pub(crate) mod looks;
+pub(crate) mod pauses;
+pub(crate) mod spins;
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::table_support::context::TableContext;
-use crate::tables::turns::looks::Looks;
-pub(super) use crate::tables::turns::looks::{ProbeKey, ProbeKind};
-pub(super) use crate::tables::turns::pauses::{Pause, pauses};
-pub(super) use crate::tables::turns::spins::{Spin, spins};
+use crate::tables::turns::looks::{Looks, ProbeKey, ProbeKind};
+use crate::tables::turns::pauses::{Pause, pauses};
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::Text;
 use parsers::syscalls::Wait;

@@ -5,12 +5,12 @@
 //! server      |--- work ---|- accept -|            makes room in its queue
 //! ```
 
-use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
-use super::poll_loops;
 use super::waiting::Waiting;
-use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
+use crate::waits::wakers::poll_loops::producers;
 use parsers::Outcome;
 
 /// A connect that nothing holds up takes less, tracer and all.
@@ -32,7 +32,7 @@ impl Backlog {
     }
 
     /// Who made room for a connect.
-    pub(super) fn server(&self, call: &Waiting<'_>, producers: &poll_loops::Producers) -> Option<Edge> {
+    pub(super) fn server(&self, call: &Waiting<'_>, producers: &producers::Producers) -> Option<Edge> {
         if call.span.end_ns.saturating_sub(call.span.start_ns) < HELD_UP_NS {
             return None;
         }

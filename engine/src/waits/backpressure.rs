@@ -6,9 +6,10 @@
 //! ```
 
 use super::stream::Streams;
-use super::waiting::{Waiting, end_ns};
-use super::wakers::{Confidence, Edge, WakeKind};
+use super::waiting::Waiting;
 use crate::waits::candidates::HELD_UP_NS;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::times::end_ns;
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 

@@ -7,7 +7,8 @@
 //! ```
 //! So the walk goes from wait to wait, and reads no call between them. What lies there is charged on all cores.
 
-use crate::store::trace::{Span, Trace};
+use crate::store::spans::Span;
+use crate::store::trace::Trace;
 use parsers::NO_NS;
 use rayon::prelude::*;
 use std::ops::Range;

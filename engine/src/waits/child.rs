@@ -6,11 +6,12 @@
 //! ```
 
 use super::wait_kinds;
-use super::waiting::{EXIT_TOLERANCE_NS, Waiting, descends, same_process};
-use super::wakers::{Confidence, Edge, WakeKind};
-use crate::store::events::EventKind;
+use super::waiting::Waiting;
+use crate::store::task_relations::{EXIT_TOLERANCE_NS, descends, same_process};
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::task_ends::{asked_to_end, asked_to_end_ns, ender_of};
 use parsers::syscalls::Action;
 use parsers::{NO_ID, NO_NS, Outcome};
 use rustc_hash::FxHashMap;
@@ -198,41 +199,11 @@ fn last_ended(call: &Waiting<'_>, tasks: &[u32], until_ns: i64, fits: impl Fn(&T
     together.find(|&number| asked_to_end(call.trace, number)).or(Some(last))
 }
 
-/// The task of a process whose end was that of the process: the one that called exit_group, else the last to end.
-pub(crate) fn ender(trace: &Trace, main: u32) -> u32 {
-    let capture = trace.tasks.get(main as usize).and_then(|task| trace.captures.get(task.capture as usize));
-    let tasks = capture.map_or(0..0, |capture| capture.tasks.clone());
-    let of_process: Vec<u32> = tasks.filter(|&number| same_process(trace, number, main)).collect();
-    ender_of(trace, &of_process, main)
-}
-
-fn ender_of(trace: &Trace, of_process: &[u32], main: u32) -> u32 {
-    // The id may have been given out again: another main task is another process.
-    let belongs = |&number: &u32| {
-        let task = &trace.tasks[number as usize];
-        (number == main || task.is_thread) && !task.superseded && task.birth_ns != NO_NS
-    };
-    let tasks = || of_process.iter().copied().filter(belongs);
-    let asked = tasks().find(|&number| asked_to_end(trace, number));
-    asked.or_else(|| tasks().max_by_key(|&number| trace.tasks[number as usize].end_ns())).unwrap_or(main)
-}
-
 /// When the exec began that ended at this moment.
 fn exec_ns(trace: &Trace, task: u32, from_ns: i64) -> i64 {
     let rows = trace.rows_of(task);
     let until = rows.partition_point(|&row| trace.events.start_ns(row) < from_ns);
     until.checked_sub(1).map_or(from_ns, |at| trace.events.start_ns(rows[at]))
-}
-
-fn asked_to_end(trace: &Trace, task: u32) -> bool {
-    asked_to_end_ns(trace, task).is_some()
-}
-
-/// When a task asked for the end of its process.
-pub(super) fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
-    let events = &trace.events;
-    let &last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call)?;
-    (events.action(last) == Action::EndsProcess).then(|| events.start_ns(last))
 }
 
 fn waits_for_exec(trace: &Trace, row: u32) -> bool {

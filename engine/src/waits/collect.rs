@@ -2,11 +2,11 @@
 
 use super::effects::EffectIndex;
 use super::wakers::Wakers;
-use super::{
-    backlog, child, connection, eventfd, file_watch, futex, lock, message, poll, poll_loops, signal, stream, terminal,
-};
+use super::{backlog, child, connection, eventfd, file_watch, futex, lock, message, signal, stream, terminal};
 use crate::store::trace::Trace;
 use crate::waits::candidates::WaitBitmap;
+use crate::waits::wakers::poll;
+use crate::waits::wakers::poll_loops::{self, producers};
 use rayon::prelude::*;
 
 /// A kind of waker.
@@ -27,7 +27,7 @@ macro_rules! collects {
 
 collects! {
     signal::Signals, stream::Streams, terminal::Terminals, futex::Futexes, lock::Locks, connection::Connections,
-    eventfd::Counters, poll_loops::Producers, message::Messages, backlog::Backlog, file_watch::Watches, poll_loops::Sleepers,
+    eventfd::Counters, producers::Producers, message::Messages, backlog::Backlog, file_watch::Watches, poll_loops::Sleepers,
 }
 
 impl Wakers {
@@ -45,7 +45,7 @@ impl Wakers {
         let shapes = std::mem::take(&mut self.shapes);
         self.futexes = futex::Futexes::new(trace);
         self.polled = poll::Polled::new(trace);
-        self.producers = poll_loops::Producers::new(trace);
+        self.producers = producers::Producers::new(trace);
         self.streams.know_fifos(trace, shapes.fifos());
         let told = shapes.told(trace);
         let kinds: [&mut dyn Collect; 12] = [

@@ -17,13 +17,14 @@
 //! ```
 
 use super::child::Children;
-use super::effects::{Effect, ShapeFacts};
-use super::stream::{StreamEnd, leaver, may_be_stream, source_and_sinks, writer};
-use super::waiting::{EXIT_TOLERANCE_NS, Waiting, creators, descends, end_ns, same_process};
-use super::wakers::{Confidence, Edge, WakeKind};
-use crate::ingest::descriptors::ACCEPTED;
-use crate::store::classes::is_host_and_port;
+use super::stream::{StreamEnd, leaver, source_and_sinks, writer};
+use super::waiting::Waiting;
+use crate::store::targets::{ACCEPTED, is_host_and_port, may_be_stream};
+use crate::store::task_relations::{EXIT_TOLERANCE_NS, creators, descends, same_process};
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
+use crate::waits::times::end_ns;
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -8,12 +8,14 @@
 //! Tracers do not tell one eventfd from another, so it is the last write at any by a relative: inferred.
 
 use super::child::Children;
-use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::signal::Signals;
-use super::waiting::{Waiting, related};
-use super::wakers::{Confidence, Edge, WakeKind};
+use super::waiting::Waiting;
+use crate::store::targets::{is_eventfd, is_signalfd};
+use crate::store::task_relations::related;
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
 
@@ -54,14 +56,4 @@ impl Counters {
             call.last_inside(self.0.get(&capture)?, |row| related(call.trace, call.trace.events.task(row), call.task))?;
         Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
     }
-}
-
-/// Whether a target is an eventfd.
-pub(super) fn is_eventfd(target: &[u8]) -> bool {
-    target.starts_with(b"anon_inode:[eventfd]")
-}
-
-/// Whether a target is a signalfd.
-pub(super) fn is_signalfd(target: &[u8]) -> bool {
-    target.starts_with(b"anon_inode:[signalfd]") || target.starts_with(b"signalfd:")
 }

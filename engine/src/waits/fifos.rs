@@ -8,11 +8,12 @@
 //! A path is one, too, if a call there fails because nothing can be sought (ESPIPE), or because nobody reads what another
 //! open of it could be written to (ENXIO). It is none if any call succeeds there that needs a place in a file.
 
-use super::effects::{Effect, ShapeFacts};
-use super::waiting::{EXIT_TOLERANCE_NS, end_ns, tick_ns};
-use crate::ingest::descriptors::ACCEPTED;
-use crate::store::events::Shape;
+use crate::store::event::Shape;
+use crate::store::targets::ACCEPTED;
+use crate::store::task_relations::EXIT_TOLERANCE_NS;
 use crate::store::trace::Trace;
+use crate::waits::shape_facts::{Effect, ShapeFacts};
+use crate::waits::times::{end_ns, tick_ns};
 use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};

@@ -9,17 +9,18 @@
 //! open is closed by the end of its process, or by a `dup2` in its place. One name of a descriptor stands for all
 //! such ones, and a relative path for any that ends with it, so all of this is inferred.
 
-mod changes;
-
-use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
-use super::waiting::{Waiting, descends};
-use super::wakers::{Confidence, Edge, WakeKind};
+use super::waiting::Waiting;
 use crate::store::paths::{hash, is_same_path, split};
+use crate::store::targets::tells_changes;
+use crate::store::task_relations::descends;
 use crate::store::trace::Trace;
-pub(super) use crate::waits::file_watch::changes::Changes;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::file_watch::changes::Changes;
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
+pub(crate) mod changes;
 
 /// Watches of a process and those above it that are looked at for one wait.
 const WATCHES: usize = 256;
@@ -215,10 +216,4 @@ fn folder(path: &[u8]) -> &[u8] {
 
 fn key(path: &[u8]) -> u64 {
     hash(split(folder(path)).1)
-}
-
-/// Whether a target is a descriptor that tells of changes.
-pub(super) fn tells_changes(target: &[u8]) -> bool {
-    let kind = target.strip_prefix(b"anon_inode:").unwrap_or(b"");
-    [&b"inotify"[..], b"[fanotify]"].contains(&kind)
 }

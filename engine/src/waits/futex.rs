@@ -10,14 +10,16 @@
 //! where the id of the thread lies, which is what it expects there; where that is not printed, the thread that ended is the
 //! one.
 
-use super::effects::{Effect, ShapeFacts};
 use super::mappings::{MappedAddress, Mappings};
 use super::ordered::Ordered;
-use super::waiting::{Waiting, creators, end_ns, related, same_process};
-use super::wakers::{Confidence, Edge, WakeKind};
-use crate::store::events::{EventKind, NONE};
+use super::waiting::Waiting;
+use crate::store::event::{EventKind, NONE};
+use crate::store::task_relations::{creators, related, same_process};
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
+use crate::waits::times::end_ns;
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};

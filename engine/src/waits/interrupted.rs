@@ -15,9 +15,13 @@
 use super::effects::ShapeEffects;
 use super::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, never_returned, was_broken_off};
 use super::waiting::Waiting;
-use crate::store::events::{EventKind, EventTable};
+use crate::store::event::EventKind;
+use crate::store::events::EventTable;
+use crate::store::spans::Span;
 use crate::store::trace::Trace;
+use crate::waits::shape_facts::ShapeFacts;
 use crate::waits::stops::is_stop;
+use crate::waits::wait_kinds::is_return;
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
 use parsers::{NO_ID, Text};
@@ -143,17 +147,22 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
     None
 }
 
-/// Whether a call is the return from the handler of a signal.
-pub(super) fn is_return(events: &EventTable, row: u32) -> bool {
-    events.action(row).ends_handler()
-}
-
 /// Whether a call is an earlier one, made again by the task or by the kernel.
 fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
     let (old, new) = (events.shape(broken), events.shape(row));
     let restarted = action_of(new.syscall) == Action::Restarts;
     let same = old.syscall == new.syscall && events.target(broken) == events.target(row);
     same || (restarted && (!new.op.is_some() || new.op == old.syscall))
+}
+
+impl Waiting<'_> {
+    /// The same wait, where a signal broke it off before, by the call that names what it waits for.
+    pub(super) fn by_origin(self, known: ShapeFacts) -> Self {
+        if !known.restarts {
+            return self;
+        }
+        Waiting { span: Span { row: origin(&self), ..self.span }, ..self }
+    }
 }
 
 /// The call that a restarted one was at first, which names what it waits for.

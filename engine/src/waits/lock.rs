@@ -14,11 +14,12 @@
 //! its child                      |flock(9)|exit
 //! ```
 
-use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
-use super::waiting::{Waiting, creators, descends, same_process};
-use super::wakers::{Confidence, Edge, WakeKind};
+use super::waiting::Waiting;
+use crate::store::task_relations::{creators, descends, same_process};
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::syscalls::{Action, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -5,7 +5,7 @@
 //! 2   mmap(…, MAP_SHARED, /dev/shm/sem) = 0x7fa0000      futex(0x7fa0000, FUTEX_WAKE)         the same place of the file
 //! ```
 
-use super::waiting::creators;
+use crate::store::task_relations::creators;
 use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Action;

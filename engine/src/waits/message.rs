@@ -8,44 +8,18 @@
 //! A line of a semaphore does not always tell up from down, so that is inferred; so are doors, whose two sides have no
 //! name in common.
 
-use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
-use super::waiting::{Waiting, end_ns, same_process};
-use super::wakers::{Confidence, Edge, WakeKind};
+use super::waiting::Waiting;
+use crate::store::task_relations::same_process;
 use crate::store::trace::Trace;
-use parsers::syscalls::Action;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, Object, ShapeFacts};
+use crate::waits::times::end_ns;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
 /// Calls of others that are looked at for one wait.
 const TRIES: usize = 64;
-
-/// What a call does with an object that others wait for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Object {
-    /// Takes a message, or waits for one.
-    Takes,
-    /// Gives a message, or waits for room.
-    Gives,
-    /// Changes a semaphore, or waits for it.
-    Counts,
-    /// Calls a door.
-    Calls,
-    /// Answers a call of a door, and waits for the next.
-    Answers,
-}
-
-/// What a call does with such an object.
-pub(super) fn object_of(action: Action) -> Option<Object> {
-    Some(match action {
-        Action::TakesMessage => Object::Takes,
-        Action::GivesMessage => Object::Gives,
-        Action::ChangesSemaphore | Action::ControlsSemaphore => Object::Counts,
-        Action::CallsDoor => Object::Calls,
-        Action::AnswersDoor => Object::Answers,
-        _ => return None,
-    })
-}
 
 /// The calls on such objects, in order of their starts.
 #[derive(Default)]

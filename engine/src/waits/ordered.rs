@@ -1,7 +1,7 @@
 //! Rows that may have ended waits, in order of their starts, as one looks them up who walks back in time.
 
-use super::waiting::end_ns;
 use crate::store::trace::Trace;
+use crate::waits::times::end_ns;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Rows in order of their starts.

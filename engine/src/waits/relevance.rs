@@ -3,11 +3,9 @@
 //! A normalised target begins and ends as the printed one does wherever a name has no digits, so it tells what kind of thing
 //! it is. Where a shape leaves it open, its calls are looked at one by one.
 
-use super::effects::{Effect, ShapeFacts};
-use super::eventfd::{is_eventfd, is_signalfd};
-use super::file_watch::{Changes, tells_changes};
-use super::stream::may_be_stream;
-use super::terminal::{TerminalSide, side};
+use crate::store::targets::{TerminalSide, is_eventfd, is_signalfd, may_be_stream, side, tells_changes};
+use crate::waits::file_watch::changes::Changes;
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
 use parsers::syscalls::{Class, Wait};
 

@@ -8,13 +8,14 @@
 //! The line of a signal says who sent it; without one (`SIGKILL`) it is who sent this signal to the process last.
 
 use super::child::Children;
-use super::effects::{Effect, ShapeFacts};
 use super::interrupted::{self, Breaker};
 use super::ordered::Ordered;
-use super::waiting::{Waiting, creators, related};
-use super::wakers::{Confidence, Edge, WakeKind};
-use crate::store::events::EventKind;
+use super::waiting::Waiting;
+use crate::store::event::EventKind;
+use crate::store::task_relations::{creators, related};
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;

@@ -4,7 +4,7 @@
 //! task   |--call--|    stopped by SIGSTOP|~~~~~~~~~~|SIGCONT   |--call--|
 //! ```
 
-use crate::store::events::EventKind;
+use crate::store::event::EventKind;
 use crate::store::trace::Trace;
 use parsers::NO_NS;
 

@@ -5,14 +5,14 @@
 //! writer      |-- work --|- write -|            writer      |-- work --|close or exit
 //! ```
 
-use super::effects::{Effect, ShapeFacts};
 use super::fifos::are_two_sides;
 use super::ordered::Ordered;
 use super::waiting::Waiting;
-use super::wakers::{Confidence, Edge, WakeKind};
 use crate::store::events::EventTable;
 use crate::store::trace::Trace;
 use crate::waits::candidates::HELD_UP_NS;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -69,7 +69,7 @@ impl StreamEnd {
 struct Ends {
     own: u32,
     peer: u32,
-    /// WakeKind sure it is that it is one.
+    /// How sure it is that it is one.
     sure: Confidence,
 }
 
@@ -280,11 +280,6 @@ pub(super) fn leaver(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> 
     best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best)
 }
 
-/// Whether a target is named as streams are. A fifo is named as any file is.
-pub(super) fn may_be_stream(target: &[u8]) -> bool {
-    [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))
-}
-
 /// The name of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
 fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     if target.starts_with(b"pipe:[") {
@@ -330,7 +325,8 @@ fn local_names(kind: &[u8], inside: &[u8], arrow: Option<usize>) -> Option<(Vec<
 
 #[cfg(test)]
 mod tests {
-    use super::{may_be_stream, names};
+    use super::names;
+    use crate::store::targets::may_be_stream;
 
     #[test]
     fn the_two_ends_of_a_socket_name_each_other() {

@@ -9,24 +9,16 @@
 //! one master, and where the writer descends from the reader; it is inferred.
 
 use super::child::Children;
-use super::effects::{Effect, ShapeFacts};
 use super::ordered::Ordered;
 use super::wait_kinds;
-use super::waiting::{Waiting, creators, descends, same_process};
-use super::wakers::{Confidence, Edge, WakeKind};
+use super::waiting::Waiting;
+use crate::store::targets::{TerminalSide, side};
+use crate::store::task_relations::{creators, descends, same_process};
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
-
-/// What a target has to do with terminals.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum TerminalSide {
-    Master,
-    Slave,
-    /// The capture does not name what the descriptor is.
-    Unknown,
-    Other,
-}
 
 /// The reads and writes at terminals.
 #[derive(Default)]
@@ -103,14 +95,4 @@ impl Terminals {
 
 fn side_of(trace: &Trace, row: u32) -> TerminalSide {
     side(trace.events.texts.bytes(trace.events.target(row)))
-}
-
-/// What a target has to do with terminals.
-pub(super) fn side(target: &[u8]) -> TerminalSide {
-    match target {
-        b"" => TerminalSide::Unknown,
-        _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => TerminalSide::Master,
-        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => TerminalSide::Slave,
-        _ => TerminalSide::Other,
-    }
 }

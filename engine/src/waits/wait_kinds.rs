@@ -95,3 +95,8 @@ pub(crate) fn may_idle(events: &EventTable, row: u32) -> bool {
 fn class(events: &EventTable, row: u32) -> Class {
     class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)))
 }
+
+/// Whether a call is the return from the handler of a signal.
+pub(crate) fn is_return(events: &EventTable, row: u32) -> bool {
+    events.action(row).ends_handler()
+}

@@ -1,23 +1,26 @@
 //! A call that waited, where it stands, and what of other tasks lies inside it.
 
-use super::child::asked_to_end_ns;
-use super::effects::{ShapeEffects, ShapeFacts};
-use super::interrupted::is_return;
+use super::effects::ShapeEffects;
 use super::ordered::Ordered;
-use super::wakers::{Confidence, Edge, WakeKind};
-use crate::store::events::{EventKind, EventTable};
-use crate::store::trace::{Span, Trace};
+use crate::store::event::EventKind;
+use crate::store::events::EventTable;
+use crate::store::spans::Span;
+use crate::store::task_relations::EXIT_TOLERANCE_NS;
+use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::ShapeFacts;
+use crate::waits::task_ends::asked_to_end_ns;
+use crate::waits::times::{end_ns, tick_ns};
+use crate::waits::wait_kinds::is_return;
 use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome};
 
-/// WakeKind far the end of a task may seem to lie behind the return of the call that waited for it.
-pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
-/// WakeKind long a process may take to end that has much memory to give back, with a tracer on a machine at work.
+/// How long a process may take to end that has much memory to give back, with a tracer on a machine at work.
 const SLOW_EXIT_NS: i64 = 100_000_000;
-/// WakeKind many calls behind a poll are looked at for the one that takes what the poll waited for.
+/// How many calls behind a poll are looked at for the one that takes what the poll waited for.
 const CALLS_BEHIND_POLL: usize = 8;
 
-/// WakeKind many calls behind a signal are looked at for the return of its handler.
+/// How many calls behind a signal are looked at for the return of its handler.
 const CALLS_OF_HANDLER: usize = 32;
 
 /// A call that waited, and where it stands.
@@ -56,14 +59,6 @@ impl Waiting<'_> {
     /// Whether the end of another task at this moment may have ended this call.
     pub(super) fn spans_exit(&self, at_ns: i64) -> bool {
         at_ns != NO_NS && at_ns > self.span.start_ns && at_ns <= self.exits_until_ns()
-    }
-
-    /// The same wait, where a signal broke it off before, by the call that names what it waits for.
-    pub(super) fn by_origin(self, known: ShapeFacts) -> Self {
-        if !known.restarts {
-            return self;
-        }
-        Waiting { span: Span { row: super::interrupted::origin(&self), ..self.span }, ..self }
     }
 
     /// The last moment at which the end of another task may be printed that ended this call, if that took long.
@@ -187,44 +182,10 @@ impl Waiting<'_> {
     }
 }
 
-/// The step of the clock of a task's capture.
-pub(super) fn tick_ns(trace: &Trace, task: u32) -> i64 {
-    let capture = trace.tasks.get(task as usize).map(|task| task.capture as usize);
-    capture.and_then(|number| trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
-}
-
 /// What is behind the handler of a signal, if it has one and that returns.
 fn behind_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
     let own = |&&row: &&u32| events.kind(row) == EventKind::Call;
     let mut handled = rows.iter().take(CALLS_OF_HANDLER).take_while(own);
     let returns = handled.position(|&row| is_return(events, row));
     returns.map_or(rows, |at| &rows[at + 1..])
-}
-
-pub(super) fn end_ns(trace: &Trace, row: u32) -> i64 {
-    trace.events.end_ns(row).unwrap_or_else(|| trace.events.start_ns(row))
-}
-
-/// Whether a task is one of the process of another, or descends from it.
-pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
-    creators(trace, task).any(|task| same_process(trace, task, from))
-}
-
-pub(super) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
-    let process = |task: u32| trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
-    a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
-}
-
-/// A task, its creator, and so on; a claimed circle ends after some steps.
-pub(crate) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
-    let up = |&task: &u32| {
-        trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())
-    };
-    std::iter::successors(Some(task), up).take(64)
-}
-
-/// Whether two tasks have a creator in common, or one is the creator of the other.
-pub(super) fn related(trace: &Trace, a: u32, b: u32) -> bool {
-    let top = |task: u32| creators(trace, task).last();
-    top(a) == top(b)
 }

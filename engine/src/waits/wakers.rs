@@ -3,106 +3,25 @@
 //! What is needed to answer is collected in one pass over the events; each kind of waker is a file of its own. The best
 //! one wins: a child that the wait itself names before a guess from who wrote where.
 
-use crate::ingest::descriptors::PROCESS;
-use crate::store::trace::{Span, Trace};
+pub(crate) mod poll;
+pub mod poll_loops;
+
+use crate::store::spans::Span;
+use crate::store::targets::PROCESS;
+use crate::store::task_relations::{self, EXIT_TOLERANCE_NS};
+use crate::store::trace::Trace;
 use crate::waits::candidates::WaitBitmap;
-pub(crate) use crate::waits::connection::accepted_at;
-use crate::waits::effects::{self, Effect};
-pub(crate) use crate::waits::signal::sent_to;
+use crate::waits::edge::{Edge, Ender, WakeKind};
+use crate::waits::shape_facts::Effect;
 use crate::waits::stops::may_stop;
-use crate::waits::wait_kinds;
-pub use crate::waits::waiting::EXIT_TOLERANCE_NS;
-pub(crate) use crate::waits::waiting::creators;
-use crate::waits::waiting::{self, Waiting};
+use crate::waits::waiting::Waiting;
+use crate::waits::wakers::poll_loops::{producers, search};
 use crate::waits::{
-    backlog, backpressure, child, connection, eventfd, file_watch, futex, interrupted, lock, message, poll, poll_loops,
-    signal, stream, terminal, watchdog,
+    backlog, backpressure, child, connection, effects, eventfd, file_watch, futex, interrupted, lock, message, signal,
+    stream, terminal, wait_kinds, watchdog,
 };
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
-
-/// WakeKind it is known who ended a wait.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum WakeKind {
-    /// A child ended.
-    Child,
-    /// The child of a vfork ran a program or ended.
-    Vfork,
-    /// A signal was sent.
-    Signal,
-    /// Somebody wrote to the other end of a pipe or socket, or closed it.
-    Stream,
-    /// Somebody wrote to the other side of a terminal.
-    Terminal,
-    /// Somebody woke who waits at an address, or unparked a thread.
-    Futex,
-    /// A thread ended.
-    Join,
-    /// Somebody gave a lock on a file back.
-    Lock,
-    /// Somebody read from a full pipe or socket.
-    Drain,
-    /// Somebody did what others looked for again and again.
-    Poll,
-    /// Somebody gave a message or a semaphore, or answered at a door.
-    Message,
-    /// A thread that only keeps watch slept, and another one of its process worked meanwhile.
-    Beside,
-    /// Another thread ended the process.
-    Exit,
-    /// Somebody changed a file that was watched.
-    Watch,
-}
-
-impl WakeKind {
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        [
-            "child", "vfork", "signal", "stream", "terminal", "futex", "join", "lock", "drain", "poll", "message",
-            "beside", "exit", "watch",
-        ][self as usize]
-    }
-}
-
-/// WakeKind sure it is who ended a wait.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Confidence {
-    /// The trace says so.
-    Measured,
-    /// It follows from times and kinship.
-    Inferred,
-}
-
-impl Confidence {
-    /// The name in tables.
-    pub fn name(self) -> &'static str {
-        ["measured", "inferred"][self as usize]
-    }
-}
-
-/// The end of a wait by another task.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Edge {
-    /// Who ended it.
-    pub task: u32,
-    /// When.
-    pub at_ns: i64,
-    /// WakeKind it is known.
-    pub how: WakeKind,
-    /// WakeKind sure it is.
-    pub sure: Confidence,
-}
-
-/// What ended a wait that no task of the trace did.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Ender {
-    /// A timer of the task itself.
-    Timer,
-    /// A signal that nobody in the trace sent.
-    Outside,
-    /// Nothing that is known.
-    Unknown,
-}
 
 /// Users of a stream that are looked at for those who have it from them.
 const HEIRS: usize = 16;
@@ -119,7 +38,7 @@ pub struct Wakers {
     pub(super) connections: connection::Connections,
     pub(super) counters: eventfd::Counters,
     pub(super) polled: poll::Polled,
-    pub(super) producers: poll_loops::Producers,
+    pub(super) producers: producers::Producers,
     pub(super) sleepers: poll_loops::Sleepers,
     pub(super) messages: message::Messages,
     pub(super) backlog: backlog::Backlog,
@@ -151,7 +70,7 @@ impl Wakers {
             connections: connection::Connections::default(),
             counters: eventfd::Counters::default(),
             polled: poll::Polled::default(),
-            producers: poll_loops::Producers::default(),
+            producers: producers::Producers::default(),
             sleepers: poll_loops::Sleepers::default(),
             messages: message::Messages::default(),
             backlog: backlog::Backlog::default(),
@@ -297,7 +216,7 @@ impl Wakers {
 
     /// Whether a look in vain is only a step of a search, which found the name elsewhere right behind it.
     pub(crate) fn is_step_of_search(&self, trace: &Trace, task: u32, row: u32) -> bool {
-        trace.place_of(task, row).is_some_and(|at| poll_loops::is_step(self, trace, task, at))
+        trace.place_of(task, row).is_some_and(|at| search::is_step(self, trace, task, at))
     }
 
     /// Of each stream that is read, the tasks that read it, and those that use the end from which it is written.
@@ -343,7 +262,7 @@ impl Wakers {
         let events = &call.trace.events;
         let op = events.texts.bytes(events.shape(call.span.row).op);
         let is_shared = op.starts_with(b"FUTEX_WAIT") && !op.ends_with(b"PRIVATE");
-        let shares_memory = |main: u32| waiting::related(call.trace, main, call.task);
+        let shares_memory = |main: u32| task_relations::related(call.trace, main, call.task);
         let returned = events.outcome(call.span.row) == parsers::Outcome::Ok;
         let died = (is_shared && returned).then(|| self.children.ended_with(call, shares_memory)).flatten();
         died.map(|edge| Edge { how: WakeKind::Lock, ..edge })
@@ -383,7 +302,8 @@ impl Wakers {
     /// The process that ended as this wait did, of those that descend from users of the end of a stream.
     fn heir(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         let users = self.streams.users(end);
-        let inherits = |main: u32| users.iter().take(HEIRS).any(|&user| waiting::descends(call.trace, main, user));
+        let inherits =
+            |main: u32| users.iter().take(HEIRS).any(|&user| task_relations::descends(call.trace, main, user));
         self.children.ended_with(call, inherits)
     }
 

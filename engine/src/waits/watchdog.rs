@@ -11,10 +11,11 @@
 
 use super::child::Children;
 use super::effects::ShapeEffects;
-use super::waiting::{Waiting, end_ns};
-use super::wakers::{Confidence, Edge, WakeKind};
-use crate::store::events::EventKind;
+use super::waiting::Waiting;
+use crate::store::event::EventKind;
 use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::times::end_ns;
 use parsers::NO_NS;
 use parsers::syscalls::{Class, Wait};
 

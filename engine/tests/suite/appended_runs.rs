@@ -171,7 +171,8 @@ fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
 fn silences(text: &str) -> Vec<(i64, i64, i64)> {
     let trace = read(text);
     let choice = engine::query::selection::Criteria::default();
-    let all = engine::query::selection::Selection::new(&trace, &choice).unwrap_or_else(|_| panic!("all"));
+    let all = engine::query::selection::Selection::new(&trace, &choice, &engine::query::cache::QueryCache::default())
+        .unwrap_or_else(|_| panic!("all"));
     let table = engine::tables::gaps::gaps(&trace, &all, 0);
     let column = |name| match table.column(name) {
         Some(engine::store::table::Values::Int(values)) => {

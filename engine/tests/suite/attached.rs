@@ -1,6 +1,7 @@
 //! Captures of programs that ran already: which tasks there are, and whose they are.
 
-use engine::critical_path::walk::{Segment, path};
+use engine::critical_path::segment::Segment;
+use engine::critical_path::walk::path;
 use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::waits::wakers::Wakers;

@@ -1,8 +1,11 @@
 //! Dividing the path among claims: nothing is lost, nothing is given twice, the first claim goes first.
 
 use crate::random::{claimed, scripts};
-use engine::partition::group_by::{GroupKey, KeyValue, Scope};
+
 use engine::partition::pieces::Pieces;
+use engine::partition::scope::GroupKey;
+use engine::partition::scope::KeyValue;
+use engine::partition::scope::Scope;
 use engine::table_support::claims::claims;
 use engine::table_support::provenance::Provenance;
 use engine::testing::look;

@@ -1,6 +1,6 @@
 //! Copies of stderr: ids stand only where two tasks live, and strace's messages cut lines.
 
-use engine::store::events::EventKind;
+use engine::store::event::EventKind;
 use engine::store::trace::Trace;
 use parsers::Outcome;
 use std::borrow::Cow;

@@ -1,15 +1,19 @@
 //! The partition of wall time: small stories, and what must hold for all.
 
 use crate::random::{claimed, root, scripts};
+use engine::critical_path::segment::Segment;
+use engine::critical_path::segment::Tag;
+use engine::critical_path::segment::What;
 use engine::critical_path::timeline;
 use engine::critical_path::timeline::Timeline;
-use engine::critical_path::walk::{Segment, Tag, What, path, walk};
+use engine::critical_path::walk::path;
+use engine::critical_path::walk::walk;
 use engine::critical_path::window::{Reason, Window, WindowChoice, windows};
-use engine::partition::pieces::{charges, exclusive_by_task, partition};
 use engine::store::table::Values;
 use engine::store::trace::Trace;
 use engine::tables::processes::lives;
 use engine::testing::{TaskPlan, build, task};
+use engine::testing::{charges, exclusive_by_task, partition};
 use engine::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! Files of `strace -ff`: one trace, in the order of what happened, as far as stamps or causes tell it.
 
-use engine::store::events::NONE;
+use engine::store::event::NONE;
 use engine::store::trace::Trace;
 use parsers::LineKind;
 use std::path::Path;

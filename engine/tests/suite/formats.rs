@@ -1,6 +1,7 @@
 //! What the lines of other systems' tracers become: tasks with their creators and ends, calls with their times.
 
-use engine::store::events::{EventKind, NONE};
+use engine::store::event::EventKind;
+use engine::store::event::NONE;
 use engine::store::trace::Trace;
 use engine::waits::wakers::Wakers;
 use parsers::line::Ended;

@@ -4,7 +4,9 @@
 //! What must happen before something else is made so by pipes, never by sleeping. What sleeps does so for a number of units
 //! (`@300`), which are milliseconds at first and grow until the work of a busy machine is small beside them.
 
-use engine::critical_path::walk::{Segment, Tag, path};
+use engine::critical_path::segment::Segment;
+use engine::critical_path::segment::Tag;
+use engine::critical_path::walk::path;
 use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::waits::wakers::Wakers;

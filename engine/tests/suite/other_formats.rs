@@ -1,6 +1,7 @@
 //! What the lines of kdump, perf trace, ltrace and AIX truss become: calls with their times, tasks with their creators.
 
-use engine::store::events::{EventKind, NONE};
+use engine::store::event::EventKind;
+use engine::store::event::NONE;
 use engine::store::trace::Trace;
 use parsers::line::Ended;
 use parsers::{LineKind, NO_NS};

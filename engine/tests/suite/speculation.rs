@@ -1,10 +1,15 @@
 //! A walk in legs tells exactly what the walk in one tells, wherever the legs begin.
 
 use crate::random::{claimed, scripts};
-use engine::critical_path::walk::{Segment, Waited, WalkListener, WorkSpan, walk_in_legs};
+use engine::critical_path::segment::Segment;
+use engine::critical_path::walk::Waited;
+use engine::critical_path::walk::WalkListener;
+use engine::critical_path::walk::walk_in_legs;
+use engine::critical_path::walk::work_span::WorkSpan;
 use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
-use engine::waits::wakers::{Edge, Wakers};
+use engine::waits::edge::Edge;
+use engine::waits::wakers::Wakers;
 use proptest::prelude::*;
 
 /// All that a listener is told.

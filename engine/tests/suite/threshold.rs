@@ -2,9 +2,10 @@
 //! without one.
 
 use crate::random::{claimed, scripts};
-use engine::query::filter::reaching;
+use engine::query::filter::groups::reaching;
 use engine::store::table::Table;
-use engine::table_support::pruning::{CostScope, Threshold};
+use engine::table_support::threshold::CostScope;
+use engine::table_support::threshold::Threshold;
 use engine::tables::{TABLES, made};
 use engine::testing::{cells, look};
 use proptest::prelude::*;

@@ -1,6 +1,7 @@
 //! What truss's way to print time means for calls and tasks.
 
-use engine::store::events::EventKind;
+use engine::store::event;
+use engine::store::event::EventKind;
 use engine::store::trace::Trace;
 use parsers::Outcome;
 use std::io::Write;
@@ -154,7 +155,7 @@ fn lwps_without_a_process_are_threads_of_one_whose_id_nobody_knows() {
     ]);
     let unknown = parsers::NO_ID;
     assert_eq!(tasks(&trace), [(4, unknown, false, 3), (7, unknown, true, 2), (9, unknown, true, 1)]);
-    assert!(trace.tasks[1..].iter().all(|task| task.creator == 0 && task.created_by == engine::store::events::NONE));
+    assert!(trace.tasks[1..].iter().all(|task| task.creator == 0 && task.created_by == event::NONE));
     let targets: Vec<_> = [1, 4].map(|row| trace.events.texts.string(trace.events.target(row))).to_vec();
     assert_eq!(targets, ["/etc/passwd", "/etc/passwd"]);
     assert_eq!(trace.captures[0].unseen_children, 1);

@@ -14,7 +14,8 @@ type Row = (i64, Option<i64>, Option<i64>, Option<i64>);
 
 fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
     let trace = build(plans);
-    let all = Selection::new(&trace, &selection::Criteria::default()).unwrap_or_else(|_| panic!("all of it"));
+    let all = Selection::new(&trace, &selection::Criteria::default(), &engine::query::cache::QueryCache::default())
+        .unwrap_or_else(|_| panic!("all of it"));
     let wakers = Wakers::new(&trace);
     let attribution = Attribution::walked(&trace, &wakers, &windows(&trace, &WindowChoice::default()));
     let table = chain(&trace, &wakers, attribution.told(), &all);

@@ -4,11 +4,15 @@
 //! that no task ended are ended by `timer`, by something `outside`, by nothing that is `unknown`, or by `itself`.
 
 use crate::cases::{CASES, Case};
-use engine::critical_path::walk::{Segment, Tag, path};
+use engine::critical_path::segment::Segment;
+use engine::critical_path::segment::Tag;
+use engine::critical_path::walk::path;
 use engine::critical_path::window::{WindowChoice, windows};
-use engine::store::events::EventKind;
-use engine::store::trace::{Span, Trace};
-use engine::waits::wakers::{Ender, Wakers};
+use engine::store::event::EventKind;
+use engine::store::spans::Span;
+use engine::store::trace::Trace;
+use engine::waits::edge::Ender;
+use engine::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use std::io::Write;
 

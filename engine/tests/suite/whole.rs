@@ -3,7 +3,7 @@
 use engine::critical_path::{timeline, wait_graph};
 use engine::ingest::read;
 use engine::partition::group_by;
-use engine::partition::group_by::GroupQuery;
+use engine::partition::scope::GroupQuery;
 use engine::query::selection::{Criteria, Selection};
 use engine::session::Session;
 use engine::table_support::claims::claims;
@@ -32,7 +32,7 @@ fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_
     let trace = &**analysis.trace();
     let wall_ns: i64 = analysis.windows(choice)?.iter().map(|window| window.wall_ns()).sum();
     let (mut walked_ns, mut stretches) = (0, timeline::Timeline::new(trace, 0));
-    analysis.walk(choice, &mut |segment: engine::critical_path::walk::Segment| {
+    analysis.walk(choice, &mut |segment: engine::critical_path::segment::Segment| {
         walked_ns += segment.dur_ns();
         stretches.take(segment);
     })?;
@@ -40,14 +40,14 @@ fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_
     let (pieces, wakers, attribution) = (analysis.pieces(choice)?, analysis.wakers(), analysis.attribution(choice)?);
     let divided_ns: i64 = pieces.exclusive_by_task().iter().sum();
     assert_eq!(divided_ns, wall_ns, "each moment is given to somebody");
-    let selection = Selection::new(trace, choice)?;
+    let selection = Selection::new(trace, choice, &engine::query::cache::QueryCache::default())?;
     timeline::table(trace, &stretches.finish());
     group_by::group_by(trace, &pieces, &GroupQuery::default());
     wait_graph::chain(trace, wakers, attribution.told(), &selection);
     processes::processes(trace, &selection, pieces.exclusive_by_task(), attribution.told().slack_ns(trace, wakers));
     gaps::gaps(trace, &selection, 0);
     calls::calls(trace, &[], &selection, &attribution, true);
-    totals::totals(trace, choice)?;
+    totals::totals(trace, &selection);
     let claimed_ns = analysis.with_context(choice, |context| {
         let found: Vec<_> = tables::TABLES.iter().map(|&(_, make)| make(context)).collect();
         let members = |found: &engine::table_support::builder::BuiltTable| -> Vec<Vec<Provenance>> {

@@ -2,7 +2,9 @@
 
 use crate::random::{claimed, scripts};
 use engine::critical_path::attribution::Attribution;
-use engine::critical_path::walk::{Segment, What, path};
+use engine::critical_path::segment::Segment;
+use engine::critical_path::segment::What;
+use engine::critical_path::walk::path;
 use engine::critical_path::window::{Window, WindowChoice, windows};
 use engine::store::trace::Trace;
 use engine::testing::{TaskPlan, build, task};

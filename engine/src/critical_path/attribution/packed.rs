@@ -7,7 +7,7 @@
 //! The path has no more long stretches than fit into its windows, so they are few.
 
 use crate::critical_path::attribution::{Charge, place_of};
-use crate::critical_path::walk::{Segment, Tag};
+use crate::critical_path::segment::{Segment, Tag};
 use parsers::syscalls::Class;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -17,7 +17,7 @@ use zerocopy::{FromBytes, IntoBytes};
 const LENGTH_BITS: u32 = 25;
 /// Lengths from here on are kept apart: 33 ms.
 const LONG: u32 = (1 << LENGTH_BITS) - 1;
-/// PackedPlaces that a core makes ready at a time.
+/// Places that a core makes ready at a time.
 const CELLS_AT_ONCE: usize = 1 << 16;
 const TAGS: u32 = Tag::ALL.len() as u32;
 const _: () = assert!(2 * Class::ALL.len() as u32 * TAGS < 1 << (u32::BITS - LENGTH_BITS), "kinds fit");
@@ -119,7 +119,7 @@ impl Packed {
     }
 }
 
-/// PackedPlaces for several cores, no two of which ever have the same row.
+/// Places for several cores, no two of which ever have the same row.
 pub(super) struct PackedPlaces<'all>(&'all [AtomicU32]);
 
 impl PackedPlaces<'_> {
@@ -138,7 +138,7 @@ impl PackedPlaces<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::critical_path::walk::What;
+    use crate::critical_path::segment::What;
 
     #[test]
     fn lengths_of_any_size_add_up_and_keep_their_kind() {

@@ -6,10 +6,13 @@
 //! ```
 
 use crate::critical_path::attribution::Attribution;
-use crate::critical_path::walk::{Segment, Waited, WalkListener, WorkPart, WorkSpan, walk};
+use crate::critical_path::segment::Segment;
+use crate::critical_path::walk::work_span::{WorkPart, WorkSpan};
+use crate::critical_path::walk::{Waited, WalkListener, walk};
 use crate::critical_path::window::Window;
 use crate::store::trace::Trace;
-use crate::waits::wakers::{Edge, Wakers};
+use crate::waits::edge::Edge;
+use crate::waits::wakers::Wakers;
 use rayon::prelude::*;
 
 /// Rows of the spells that are divided at a time, and how many spells at most.

@@ -3,8 +3,9 @@
 //! Most calls begin when the one before them has ended, and are what their rows say. Where clocks are coarse they overlap,
 //! and a call is known only with those before it in its block: blocks like these are kept for a while.
 
-use crate::store::events::EventKind;
-use crate::store::trace::{Span, Trace};
+use crate::store::event::EventKind;
+use crate::store::spans::Span;
+use crate::store::trace::Trace;
 use crate::waits::candidates::{BLOCK_ROWS, WaitBitmap};
 
 /// Blocks that are kept: that many tasks can hand the walk to and fro.

@@ -1,10 +1,12 @@
 //! Where the walk leaves a task: waits that another task ended, and what is left of them when it comes back.
 
-use crate::critical_path::walk::{Tag, Waiter, Walk, WalkListener, What};
-use crate::store::events::{EventKind, NONE};
-use crate::store::trace::Span;
-use crate::waits::poll_loops::PollLoop;
-use crate::waits::wakers::{Confidence, EXIT_TOLERANCE_NS, Edge, Ender, WakeKind};
+use crate::critical_path::segment::{Tag, What};
+use crate::critical_path::walk::{Waiter, Walk, WalkListener};
+use crate::store::event::{EventKind, NONE};
+use crate::store::spans::Span;
+use crate::store::task_relations::EXIT_TOLERANCE_NS;
+use crate::waits::edge::{Confidence, Edge, Ender, WakeKind};
+use crate::waits::wakers::poll_loops::PollLoop;
 use parsers::Outcome;
 use parsers::syscalls::{Class, Wait};
 

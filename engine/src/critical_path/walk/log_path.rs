@@ -1,8 +1,8 @@
 //! The path through a log: messages, each with the silence behind it.
 
-use crate::critical_path::walk::{Segment, Tag, What};
+use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::window::Window;
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use parsers::NO_NS;
 use parsers::syscalls::Class;

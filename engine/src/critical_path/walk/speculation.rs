@@ -8,10 +8,14 @@
 //! The walk takes over what was heard on a leg from where it is itself exactly where the leg has been: what follows depends
 //! on nothing else. Until then it goes on alone, and if it never joins a leg, that one was walked in vain.
 
-use crate::critical_path::walk::{Position, Segment, Visited, Waited, Walk, WalkListener, WorkSpan};
+use crate::critical_path::segment::Segment;
+use crate::critical_path::walk::visited::Visited;
+use crate::critical_path::walk::work_span::WorkSpan;
+use crate::critical_path::walk::{Position, Waited, Walk, WalkListener};
 use crate::critical_path::window::Window;
 use crate::store::trace::Trace;
-use crate::waits::wakers::{Edge, Wakers};
+use crate::waits::edge::Edge;
+use crate::waits::wakers::Wakers;
 use parsers::NO_NS;
 use rayon::prelude::*;
 use std::iter::successors;

@@ -7,7 +7,7 @@
 //! The walk passes them whole. Each is divided when it is asked for, which needs nothing of the walk.
 
 use crate::critical_path::segment::{Segment, Tag, What};
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::waits::stops::is_stop;
 use crate::waits::wakers::Wakers;

@@ -6,7 +6,7 @@
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::clock::bounded_ns;
 use crate::ingest::descriptors::{DescriptorEffect, Descriptors};
-use crate::store::events::{Event, EventKind, NONE};
+use crate::store::event::{Event, EventKind, NONE};
 use crate::store::trace::Trace;
 use parsers::syscalls::{Action, action_of};
 use parsers::{

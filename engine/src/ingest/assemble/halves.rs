@@ -2,7 +2,7 @@
 
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::task_ids::Birth;
-use crate::store::events::{Ending, Event, NONE};
+use crate::store::event::{Ending, Event, NONE};
 use parsers::{DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, Text};
 
 impl Assembler<'_> {

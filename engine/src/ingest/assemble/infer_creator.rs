@@ -14,7 +14,7 @@
 
 use crate::ingest::assemble::{self, Assembler, TaskState};
 use crate::ingest::task_ids::{Birth, PrintedIds, TaskIds};
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// So many creations or unknown tasks at once are followed; where there are more, no more is said.

@@ -12,9 +12,9 @@
 //! have inherited the child, so who was seen creating a task stays its creator.
 
 use crate::ingest::assemble::Assembler;
-use crate::store::events::NONE;
+use crate::store::event::NONE;
+use crate::store::task_relations::{EXIT_TOLERANCE_NS, creators};
 use crate::store::tasks::Task;
-use crate::waits::wakers::{EXIT_TOLERANCE_NS, creators};
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 

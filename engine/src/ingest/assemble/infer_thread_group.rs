@@ -12,7 +12,7 @@
 //! Settled at the end of the capture, like the kin of tasks.
 
 use crate::ingest::assemble::Assembler;
-use crate::store::events::{self, NONE};
+use crate::store::event::{self, NONE};
 use crate::store::tasks::Task;
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
@@ -95,7 +95,7 @@ impl Assembler<'_> {
     /// The calls of this capture that do this and ended so, each with its task.
     fn rows_of(&self, action: Action, outcome: Outcome) -> Vec<(u32, u32)> {
         let events = &self.trace.events;
-        let is_it = |shape: &events::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
+        let is_it = |shape: &event::Shape| action_of(shape.syscall) == action && shape.outcome == outcome;
         let is_asked: Vec<bool> = events.shapes().iter().map(is_it).collect();
         let rows = events.calls_of_shapes_from(self.capture.rows.start, &is_asked).into_iter().flatten();
         rows.map(|(row, _)| (row, events.task(row))).collect()

@@ -1,9 +1,9 @@
 //! Births, programs, waits and ends: what a line does to tasks.
 
 use crate::ingest::assemble::{Assembler, LinePlace};
-use crate::ingest::descriptors::Passing;
+use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::tasks::{self, Program};
 use parsers::line::{Access, Ended};
 use parsers::syscalls::{Action, action_of};

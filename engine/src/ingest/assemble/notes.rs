@@ -1,7 +1,7 @@
 //! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
 
 use crate::ingest::assemble::{Assembler, LinePlace};
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::store::tasks::Program;
 use crate::store::trace::SummaryRow;
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};

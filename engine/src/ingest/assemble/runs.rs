@@ -15,7 +15,7 @@ use crate::ingest::assemble::{self, Assembler};
 use crate::ingest::clock::FileClock;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::trace::Capture;
 use parsers::{CaptureFacts, Clock, Extra, Line, LineKind, NO_NS, Outcome};
 

@@ -8,7 +8,8 @@
 //! Messages come out in the order in which they went in. Of a connection that has its address for a name only, who sent is
 //! clear if nobody else did; where it is not, what comes out is unknown.
 
-use crate::ingest::descriptors::{ACCEPTED, Descriptors};
+use crate::ingest::descriptors::Descriptors;
+use crate::store::targets::ACCEPTED;
 use parsers::{Interner, Text};
 use std::collections::VecDeque;
 

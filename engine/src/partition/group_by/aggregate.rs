@@ -3,12 +3,13 @@
 //! Most keys are those of the cell of a piece, so they are compared only where the next piece is of another one. What was
 //! counted already is marked, in a list as long as there are targets and processes: sets would take most of the time.
 
-use crate::partition::buckets::{Buckets, differs_within_cells};
-use crate::partition::pieces::{Piece, Pieces};
-use crate::partition::scope::{GroupKey, KEYS};
-use crate::store::events::NONE;
+use crate::partition::buckets::Buckets;
+use crate::partition::piece::Piece;
+use crate::partition::pieces::Pieces;
+use crate::partition::scope::{GroupKey, KEYS, differs_within_bucket};
+use crate::store::event::NONE;
+use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
-use crate::tables::processes::main_tasks;
 use std::mem::replace;
 
 /// Pieces taken together.
@@ -87,7 +88,7 @@ impl<'all> Aggregator<'all> {
         let may_differ =
             |key: &GroupKey| !keys.contains(key) && (*key != GroupKey::Capture || trace.captures.len() > 1);
         let may_differ = || GroupKey::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
-        let of_cells = may_differ().filter(|&key| !differs_within_cells(key)).collect();
+        let of_cells = may_differ().filter(|&key| !differs_within_bucket(key)).collect();
         let of_tasks = may_differ().filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)).collect();
         Aggregator { trace, pieces, cells: pieces.cells(trace), mains: main_tasks(trace), of_cells, of_tasks }
     }

@@ -6,9 +6,9 @@
 //! order     b b b a a c              each chunk knows where its part of each group goes
 //! ```
 
-use crate::partition::buckets::{Bucket, differs_within_cells};
+use crate::partition::buckets::Bucket;
 use crate::partition::pieces::Pieces;
-use crate::partition::scope::GroupKey;
+use crate::partition::scope::{GroupKey, differs_within_bucket};
 use crate::store::trace::Trace;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
@@ -73,7 +73,7 @@ pub(super) fn in_groups(
     let of_task = |task: u32| keyed(is_of_task).map(|key| key.of_task(trace, task)).collect();
     let of_tasks = alike((0..trace.tasks.len() as u32).map(of_task));
     let of_cell =
-        |cell: &Bucket| keyed(|key| !differs_within_cells(key)).map(|key| key.of(trace, &cell.piece)).collect();
+        |cell: &Bucket| keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, &cell.piece)).collect();
     let of_cells = alike(cells.all().iter().map(of_cell));
     let by_target = keys.contains(&GroupKey::Target);
     let group_of = |at: u32| {

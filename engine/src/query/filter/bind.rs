@@ -2,7 +2,7 @@
 
 use super::columns::{ColumnValues, RowSource, TextValues, ValueOf};
 use crate::query::filter::{Comparison, Expr, Operation, Unfit};
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use std::sync::atomic::AtomicU8;
 use std::sync::atomic::Ordering::Relaxed;
 

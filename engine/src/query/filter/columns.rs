@@ -1,6 +1,6 @@
 //! Columns as filters see them: values by row, texts by number.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::table::{Table, Values};
 use std::borrow::Cow;
 

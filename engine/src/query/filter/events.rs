@@ -2,12 +2,12 @@
 
 use super::bind::bind;
 use super::columns::{ColumnValues, RowSource, TextValues};
-use crate::query::event_rows::Arguments;
 use crate::query::filter::{Expr, Unfit};
-use crate::query::selection::ProgramIndex;
-use crate::store::events::{EventKind, NONE};
+use crate::query::source_lines::Arguments;
+use crate::store::event::{EventKind, NONE};
+use crate::store::programs::ProgramIndex;
+use crate::store::text_columns;
 use crate::store::trace::Trace;
-use crate::tables::calls;
 use parsers::syscalls::action_of;
 use parsers::{DurKind, NO_ID, NO_NS, Outcome, Text};
 use rayon::prelude::*;
@@ -29,15 +29,9 @@ impl EventFilter {
         Ok(EventFilter(Arc::new(condition)))
     }
 
-    /// The events that meet it. Those found last are kept with the trace: one question follows another about the same.
-    pub fn matched(&self, trace: &Trace) -> Arc<Matched> {
-        let mut kept = trace.filtered.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, matched)) = kept.as_ref().filter(|(filter, _)| filter == self) {
-            return Arc::clone(matched);
-        }
-        let matched = Arc::new(Matched::new(trace, bits(trace, &self.0)));
-        *kept = Some((self.clone(), Arc::clone(&matched)));
-        matched
+    /// The events that meet it; see [`crate::query::cache::QueryCache`] for those found last.
+    pub(crate) fn matched(&self, trace: &Trace) -> Matched {
+        Matched::new(trace, bits(trace, &self.0))
     }
 }
 
@@ -97,7 +91,7 @@ impl<'trace> EventRows<'trace> {
         let shapes = trace.events.shapes().iter();
         EventRows {
             trace,
-            programs: ProgramIndex::new(trace),
+            programs: ProgramIndex::new(&trace.tasks),
             moves: shapes.map(|shape| action_of(shape.syscall).returns_bytes()).collect(),
             arguments: Mutex::default(),
         }
@@ -196,7 +190,7 @@ impl RowSource for EventRows<'_> {
             "syscall" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number as usize].syscall)),
             "op" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number as usize].op)),
             "errno" => self.by_shape(|trace, number| text_of(trace, trace.events.shapes()[number as usize].errno)),
-            "shape" => self.by_shape(|trace, number| Some(calls::shape_text(&trace.events, number))),
+            "shape" => self.by_shape(|trace, number| Some(text_columns::shape_text(&trace.events, number))),
             "target" => self.by_text(|row| self.trace.events.target(row)),
             "ret" => self.int(|trace, row| trace.events.ret(row)),
             "bytes" => ColumnValues::Int(Box::new(|row| self.bytes(row))),

@@ -1,6 +1,6 @@
 //! Groups of rows that cost enough.
 
-use crate::store::events::NONE;
+use crate::store::event::NONE;
 use crate::store::table::{Table, Values};
 use rustc_hash::FxHashMap;
 

@@ -1,3 +1,4 @@
+use crate::query::filter::events::EventFilter;
 use crate::query::filter::*;
 use crate::store::table::{Values, ints, some_ints, texts};
 use crate::testing::{build, task};

@@ -1,6 +1,6 @@
 //! The numbers of the shapes used last, so that most need no search.
 
-use crate::store::events::Shape;
+use crate::store::event::Shape;
 
 /// The shapes used last, each in the one place that its hash gives it: programs repeat themselves.
 #[derive(Default)]

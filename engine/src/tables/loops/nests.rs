@@ -36,7 +36,7 @@ pub(super) struct Nest {
     pub range: Range<usize>,
     /// Where the last turn begins.
     pub last: usize,
-    /// NestInput in between that are not part of it.
+    /// Calls in between that are not part of it.
     others: usize,
     pub turns: u64,
     /// Shapes of the commonest turn.
@@ -63,7 +63,7 @@ pub struct Around {
 pub struct Trend {
     /// How long the last quarter of the turns took for each nanosecond of the first.
     pub time: Option<f64>,
-    /// NestInput in a turn of the last eighth for each call in one of the first; nothing unless they rise from eighth to eighth.
+    /// Calls in a turn of the last eighth for each call in one of the first; nothing unless they rise from eighth to eighth.
     pub calls: Option<f64>,
 }
 
@@ -104,7 +104,7 @@ fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl 
     }
 }
 
-/// NestInput and loops in order, each as one symbol.
+/// Calls and loops in order, each as one symbol.
 struct Sequence {
     symbols: Vec<u32>,
     /// Place of the first call of each.
@@ -114,7 +114,7 @@ struct Sequence {
 }
 
 impl Sequence {
-    /// NestInput that lie further from a loop than a turn may be long cannot be part of a loop around it, but they are kept: what
+    /// Calls that lie further from a loop than a turn may be long cannot be part of a loop around it, but they are kept: what
     /// is far from the one is near to another.
     fn new(calls: &NestInput<'_>, nests: &[Nest]) -> Sequence {
         let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();

@@ -1,9 +1,10 @@
 //! Looks and attempts: calls that ask for the state of something, or try what others may still prevent.
 
-use crate::store::events::{EventKind, NONE, Shape};
+use crate::store::event::{EventKind, NONE, Shape};
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::tables::turns::{Looked, Pause};
+use crate::tables::turns::Looked;
+use crate::tables::turns::pauses::Pause;
 use crate::waits::wait_kinds::is_probe;
 use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Wait, action_of};

@@ -1,6 +1,6 @@
 //! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
 
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::sleeps::{sleeping, sleeps_of};

@@ -5,7 +5,7 @@
 //! ```
 
 use super::looks::{Looks, ProbeKey};
-use crate::store::events::{EventKind, NONE};
+use crate::store::event::{EventKind, NONE};
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::syscalls::Wait;

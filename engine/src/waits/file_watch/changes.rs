@@ -4,7 +4,7 @@ use parsers::syscalls::Action;
 
 /// Kinds of changes: those that a watch asks for, or those that a call makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(in crate::waits) struct Changes(u16);
+pub(crate) struct Changes(u16);
 
 /// What tracers print of a longer list of flags is cut.
 const CUT_BYTES: usize = 120;

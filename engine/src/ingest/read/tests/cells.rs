@@ -1,7 +1,7 @@
 //! A capture is the same trace whatever the size of the cells in which it is read, and whoever of the cores reads which.
 
 use crate::ingest::read::tests::read_as;
-use crate::store::events;
+use crate::store::event;
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use parsers::line::Ended;
@@ -58,7 +58,7 @@ fn said(trace: &Trace) -> Vec<String> {
     let event = |row: u32| {
         let (event, shape) = (trace.events.event(row), trace.events.shape(row));
         let texts = [event.target, shape.syscall, shape.op, shape.target, shape.errno].map(text);
-        format!("{texts:?} {:?}", events::Event { target: Text::NONE, ..event })
+        format!("{texts:?} {:?}", event::Event { target: Text::NONE, ..event })
     };
     let task = |task: &Task| {
         let programs: Vec<_> =

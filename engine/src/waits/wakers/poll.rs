@@ -8,10 +8,12 @@
 //! Where nothing is taken next, any of the descriptors it named may have ended it; the last event at one of them did. For
 //! an epoll these are all that its process watches.
 
-use super::wait_kinds;
-use super::waiting::Waiting;
-use super::wakers::{Confidence, Edge, Wakers};
-use crate::store::trace::{Span, Trace};
+use crate::store::spans::Span;
+use crate::store::trace::Trace;
+use crate::waits::edge::{Confidence, Edge};
+use crate::waits::wait_kinds;
+use crate::waits::waiting::Waiting;
+use crate::waits::wakers::Wakers;
 use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -21,13 +23,13 @@ const TARGETS: usize = 256;
 
 /// What polls wait for, where they name descriptors that are known.
 #[derive(Default)]
-pub(super) struct Polled {
+pub(in crate::waits) struct Polled {
     /// By the process, what its epolls watch.
     watched: FxHashMap<(u32, i32), Vec<Text>>,
 }
 
 impl Polled {
-    pub(super) fn new(trace: &Trace) -> Polled {
+    pub(in crate::waits) fn new(trace: &Trace) -> Polled {
         let mut polled = Polled::default();
         let events = &trace.events;
         for (row, targets) in &events.fd_targets {
@@ -54,7 +56,7 @@ impl Polled {
 }
 
 /// Who ended a poll.
-pub(super) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
+pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     let taken = call.taken_next(&wakers.shapes);
     let taken_from = taken.and_then(|row| wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call }));
     // A child that is waited for behind a poll may only be the next thing that the task does.
@@ -75,7 +77,7 @@ fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
 }
 
 /// Whether a timer ended a poll: its descriptor is read next, or the poll waited for timers alone.
-pub(super) fn is_timer(wakers: &Wakers, call: &Waiting<'_>) -> bool {
+pub(in crate::waits) fn is_timer(wakers: &Wakers, call: &Waiting<'_>) -> bool {
     let known = wakers.shapes.of(call.trace, call.span.row);
     if known.wait != Some(Wait::Poll) || known.outcome != Outcome::Ok {
         return false;

@@ -1,12 +1,14 @@
 //! Whose event made the last check of a poll loop succeed.
 
-use super::condition::{PROCESSES, PolledCondition};
 use crate::store::paths::{hash, is_same_path, split};
+use crate::store::task_relations::{descends, same_process};
 use crate::store::trace::Trace;
-use crate::waits::effects::{Effect, ShapeFacts};
-use crate::waits::poll;
-use crate::waits::waiting::{Waiting, descends, end_ns, same_process};
-use crate::waits::wakers::{Confidence, Edge, WakeKind, Wakers};
+use crate::waits::condition::{PROCESSES, PolledCondition};
+use crate::waits::edge::{Confidence, Edge, WakeKind};
+use crate::waits::shape_facts::{Effect, ShapeFacts};
+use crate::waits::times::end_ns;
+use crate::waits::waiting::Waiting;
+use crate::waits::wakers::{Wakers, poll};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 

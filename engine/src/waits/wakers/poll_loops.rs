@@ -1,4 +1,4 @@
-//! PollLoop loops: check, sleep, check … until what somebody else does makes a check succeed.
+//! Poll loops: check, sleep, check … until what somebody else does makes a check succeed.
 //!
 //! ```text
 //! poller     |check|  sleep  |check|  sleep  |check|  sleep  |check: it is there|
@@ -12,19 +12,19 @@
 //!
 //! No line of a trace names the link between the two, so all of this is inferred.
 
-mod condition;
-mod producers;
-mod search;
+pub(crate) mod producers;
+pub(crate) mod search;
 
-use super::effects::ShapeFacts;
-use super::waiting::{Waiting, creators, descends, same_process};
-use super::wakers::{Edge, Wakers};
+use crate::store::spans::Span;
+use crate::store::task_relations::{creators, descends, same_process};
 use crate::store::tasks::program_at;
-use crate::store::trace::{Span, Trace};
-use crate::waits::poll_loops::condition::PolledCondition;
-pub(super) use crate::waits::poll_loops::condition::{Check, check_of, ending};
-pub(super) use crate::waits::poll_loops::producers::Producers;
-pub(super) use crate::waits::poll_loops::search::is_step;
+use crate::store::trace::Trace;
+use crate::waits::condition::PolledCondition;
+use crate::waits::edge::Edge;
+use crate::waits::shape_facts::ShapeFacts;
+use crate::waits::waiting::Waiting;
+use crate::waits::wakers::Wakers;
+use crate::waits::wakers::poll_loops::search::is_step;
 use parsers::NO_NS;
 use parsers::syscalls::Wait;
 
@@ -75,10 +75,10 @@ struct Success<'call> {
 
 /// The tasks that ever sleep or wait until a limit, and those that created one. Others cannot be in a poll loop.
 #[derive(Default)]
-pub(super) struct Sleepers(Vec<bool>);
+pub(in crate::waits) struct Sleepers(Vec<bool>);
 
 impl Sleepers {
-    pub(super) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
+    pub(in crate::waits) fn take(&mut self, trace: &Trace, row: u32, known: ShapeFacts) {
         if known.may_sleep {
             let task = trace.events.task(row);
             self.0.resize(trace.tasks.len(), false);
@@ -92,15 +92,15 @@ impl Sleepers {
     }
 
     /// They need none.
-    pub(super) fn order(&mut self, _trace: &Trace) {}
+    pub(in crate::waits) fn order(&mut self, _trace: &Trace) {}
 
-    pub(super) fn has(&self, task: u32) -> bool {
+    pub(in crate::waits) fn has(&self, task: u32) -> bool {
         self.0.get(task as usize).copied().unwrap_or(false)
     }
 }
 
 /// What this call had to wait for, if it is the last check of a poll loop. `waiter` waits for the end of its task.
-pub(super) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<PollLoop> {
+pub(in crate::waits) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<PollLoop> {
     let known = wakers.shapes.of(call.trace, call.span.row);
     if !known.may_end_poll || !wakers.may_poll(call.task, waiter) {
         return None;

@@ -1,16 +1,15 @@
 //! What a call checks, and what poll loops wait for.
 
-use crate::store::events::Shape;
+use crate::store::event::Shape;
 use crate::store::trace::Trace;
-use crate::waits::wait_kinds;
-use crate::waits::wait_kinds::is_probe;
+use crate::waits::wait_kinds::{self, is_probe};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Interner, Outcome, Text};
 use rustc_hash::FxHashMap;
 
 /// What a call of one shape found out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(in crate::waits) enum Check {
+pub(crate) enum Check {
     /// Nothing.
     No,
     /// A path is there.
@@ -47,16 +46,16 @@ pub(in crate::waits) enum Check {
 
 impl Check {
     /// Whether something is in the way that others may clear: who looks again later may find it gone.
-    pub(in crate::waits) fn is_hindered(self) -> bool {
+    pub(crate) fn is_hindered(self) -> bool {
         matches!(self, Check::Missing | Check::Taken | Check::Locked | Check::Refused)
     }
 }
 
 /// Where a path per process is.
-pub(super) const PROCESSES: &[u8] = b"/proc/";
+pub(crate) const PROCESSES: &[u8] = b"/proc/";
 
 /// What a check of this shape found out.
-pub(in crate::waits) fn check_of(texts: &Interner, shape: &Shape) -> Check {
+pub(crate) fn check_of(texts: &Interner, shape: &Shape) -> Check {
     let (op, errno) = (texts.bytes(shape.op), texts.bytes(shape.errno));
     let works = shape.outcome == Outcome::Ok;
     let check = check_of_action(action_of(shape.syscall), op, errno, works);
@@ -113,7 +112,7 @@ fn is_missing(errno: &[u8]) -> bool {
 }
 
 /// Of each check of a shape, whether it may be the last of a poll loop: others of the same target found the contrary.
-pub(in crate::waits) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
+pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
     let mut failures: FxHashMap<Text, u32> = FxHashMap::default();
     for &(target, check) in checks {
         *failures.entry(target).or_default() |= 1 << check as u16;
@@ -139,7 +138,7 @@ pub(in crate::waits) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
 
 /// What a poll loop waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum PolledCondition {
+pub(crate) enum PolledCondition {
     /// A path to be made.
     Appears,
     /// A path to be removed.
@@ -161,7 +160,7 @@ pub(super) enum PolledCondition {
 }
 
 impl PolledCondition {
-    pub(super) const ALL: [PolledCondition; 9] = [
+    pub(crate) const ALL: [PolledCondition; 9] = [
         PolledCondition::Appears,
         PolledCondition::Vanishes,
         PolledCondition::Freed,
@@ -174,12 +173,12 @@ impl PolledCondition {
     ];
 
     /// Whether every process that checks checks the same.
-    pub(super) fn is_of_all_processes(self) -> bool {
+    pub(crate) fn is_of_all_processes(self) -> bool {
         !matches!(self, PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready)
     }
 
     /// Whether a call found that it is so; `None` if it does not check that.
-    pub(super) fn reading(self, trace: &Trace, row: u32, check: Check) -> Option<bool> {
+    pub(crate) fn reading(self, trace: &Trace, row: u32, check: Check) -> Option<bool> {
         let (no, yes): (&[Check], &[Check]) = match self {
             PolledCondition::Appears => (&[Check::Missing], &[Check::Found, Check::Opened]),
             PolledCondition::Vanishes => (&[Check::Found], &[Check::Missing]),
@@ -196,7 +195,7 @@ impl PolledCondition {
     }
 
     /// Whether two checks are of the same thing.
-    pub(super) fn is_same(self, trace: &Trace, one: u32, other: u32) -> bool {
+    pub(crate) fn is_same(self, trace: &Trace, one: u32, other: u32) -> bool {
         let events = &trace.events;
         let target = events.target(one);
         let same_target = target == events.target(other);

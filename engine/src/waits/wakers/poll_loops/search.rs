@@ -4,9 +4,9 @@
 //! stat /usr/sbin/cc ENOENT | stat /usr/bin/cc ok       nobody waits for /usr/sbin/cc to appear
 //! ```
 
-use super::condition::Check;
 use crate::store::paths::{is_same_path, split};
 use crate::store::trace::Trace;
+use crate::waits::condition::Check;
 use crate::waits::wakers::Wakers;
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};

@@ -1,0 +1,129 @@
+//! A capture while it is read: its reader, its description, and errors.
+
+use crate::ingest::clock::bounded_ns;
+use crate::store::trace::{Capture, Trace};
+use parsers::line::Ended;
+use parsers::{Extra, Format, Head, Interner, Line, LineKind, LineReader, NO_NS, Text};
+use std::io;
+
+/// Why a capture cannot be read.
+#[derive(Debug)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    Unreadable {
+        /// As the user named it.
+        path: String,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// No format fits.
+    Unrecognised {
+        /// As the user named it.
+        path: String,
+        /// The formats that were tried.
+        tried: Vec<&'static str>,
+    },
+    /// Nothing but blanks in it.
+    Empty {
+        /// As the user named it.
+        path: String,
+    },
+    /// The user asked for a format that does not exist.
+    UnknownFormat {
+        /// The name.
+        name: String,
+        /// Those that do.
+        known: Vec<&'static str>,
+    },
+}
+
+/// Told now and then: bytes read, and bytes in all, 0 if unknown.
+pub type Progress<'a> = &'a mut (dyn FnMut(u64, u64) + Send);
+
+/// An error of the system, with the path it is about.
+pub(crate) fn unreadable(path: &str) -> impl Fn(io::Error) -> ReadError + '_ {
+    move |source| ReadError::Unreadable { path: path.to_owned(), source }
+}
+
+/// The format of a capture that begins with this text, and its reader.
+pub(crate) fn reader_for(
+    path: &str,
+    head: Head<'_>,
+    format: Option<&'static dyn Format>,
+) -> Result<(&'static str, Box<dyn LineReader>), ReadError> {
+    if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
+        return Err(ReadError::Empty { path: path.to_owned() });
+    }
+    let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
+    parsers::choose_reader(head, format)
+        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
+}
+
+/// A capture of which nothing is read yet.
+pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str, reader: &dyn LineReader) -> Capture {
+    let tasks = trace.tasks.len() as u32;
+    let rows = trace.events.len();
+    Capture {
+        path: files.first().cloned().unwrap_or_default(),
+        files: files.to_vec(),
+        run: 1,
+        runs: 1,
+        first_line: 1,
+        first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
+        format,
+        facts: reader.facts(),
+        envelopes: reader.envelope_facts(),
+        bytes: 0,
+        accounting: vec![0; LineKind::ALL.len()],
+        first_lines: vec![0; LineKind::ALL.len()],
+        lost_events: 0,
+        tasks: tasks..tasks,
+        rows: rows..rows,
+        first_ns: NO_NS,
+        last_ns: NO_NS,
+        cut: false,
+        backward_steps: 0,
+        unseen_children: 0,
+        presumed_children: 0,
+        is_order_inferred: false,
+        summary: Vec::new(),
+    }
+}
+
+/// A line and its extra with the texts of the trace.
+pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Line, Option<Extra>) {
+    let first = Interner::first_free();
+    let text = |text: Text| match text.0.checked_sub(first) {
+        None => text,
+        Some(at) => map.get(at as usize).copied().unwrap_or(Text::NONE),
+    };
+    let mapped = Line {
+        dur_ns: bounded_ns(line.dur_ns),
+        name: text(line.name),
+        op: text(line.op),
+        target: text(line.target),
+        errno: text(line.errno),
+        ..*line
+    };
+    let ended = |ended: &Ended| match *ended {
+        Ended::Killed(signal) => Ended::Killed(text(signal)),
+        exited => exited,
+    };
+    let extra = extra.map(|extra| match extra {
+        Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
+        Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
+        Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
+        Extra::End(how) => Extra::End(ended(how)),
+        Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
+        Extra::Program(name) => Extra::Program(text(*name)),
+        Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
+        Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
+        Extra::Created(path) => Extra::Created(text(*path)),
+        Extra::Opened { created, access, syncs } => {
+            Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
+        }
+        Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
+        other => other.clone(),
+    });
+    (mapped, extra)
+}

@@ -1,0 +1,104 @@
+//! A piece of the partition.
+
+use crate::critical_path::attribution::{Attribution, Charge};
+use crate::critical_path::segment::{Tag, What, named};
+use crate::store::event::{EventKind, NONE};
+use crate::store::programs::ProgramIndex;
+use crate::store::trace::Trace;
+use parsers::Text;
+use parsers::syscalls::Class;
+
+/// The sums of what a task spent in one program on calls that differ in their outcome at most, or between its calls. There
+/// may be one for every second event, so it is small.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Piece {
+    pub task: u32,
+    pub program: Text,
+    /// The number of a shape that the calls have, but for the outcome; [`NONE`] of what lies between calls.
+    pub(super) shape: u32,
+    pub class: Class,
+    pub resolved: bool,
+    pub tag: Tag,
+    /// Whether it is the silence behind messages.
+    pub(super) is_message: bool,
+    /// The target as printed while there is only one, else the normalised one.
+    pub target: Text,
+    pub exclusive_ns: i64,
+    pub calls: u32,
+    /// First and last of the rows counted; [`NONE`] and 0 without one.
+    pub first_row: u32,
+    pub last_row: u32,
+}
+
+impl Piece {
+    /// The syscall and the sub-operation; of a message, its subsystem. None between calls.
+    pub fn name(&self, trace: &Trace) -> (Text, Text) {
+        match trace.events.shapes().get(self.shape as usize) {
+            Some(shape) if self.is_message => named(What::Silence(NONE), shape.syscall, shape.op),
+            Some(shape) => (shape.syscall, shape.op),
+            None => (Text::NONE, Text::NONE),
+        }
+    }
+
+    /// The same, with the target that its calls have in common.
+    pub fn of_several_targets(self, trace: &Trace) -> Piece {
+        Piece { target: self.common_target(trace), ..self }
+    }
+
+    /// Add another one of the same kind, whatever its target is.
+    pub(super) fn take(&mut self, trace: &Trace, other: &Piece) {
+        let common = if self.shape == other.shape { self.common_target(trace) } else { Text::NONE };
+        self.target = if self.target == other.target { self.target } else { common };
+        self.exclusive_ns += other.exclusive_ns;
+        self.calls = self.calls.saturating_add(other.calls);
+        (self.first_row, self.last_row) = (self.first_row.min(other.first_row), self.last_row.max(other.last_row));
+    }
+
+    /// The target that all of its calls have in common.
+    pub fn common_target(&self, trace: &Trace) -> Text {
+        trace.events.shapes().get(self.shape as usize).map_or(Text::NONE, |shape| shape.target)
+    }
+}
+
+/// A part of the path as a piece of its own.
+pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
+    let events = &trace.events;
+    let is_call = !charge.is_gap && charge.row != NONE;
+    let (shape, target) = match is_call {
+        true => (events.shape_number(charge.row), events.target(charge.row)),
+        false => (NONE, Text::NONE),
+    };
+    Piece {
+        task,
+        program,
+        shape,
+        class: charge.class,
+        resolved: charge.resolved,
+        tag: charge.tag,
+        is_message: is_call && events.kind(charge.row) == EventKind::Log,
+        target,
+        exclusive_ns: charge.ns,
+        calls: u32::from(is_call),
+        first_row: if is_call { charge.row } else { NONE },
+        last_row: if is_call { charge.row } else { 0 },
+    }
+}
+
+/// The program at the start of a part of the path.
+pub(crate) fn program_of(
+    trace: &Trace,
+    programs: &ProgramIndex,
+    attribution: &Attribution,
+    task: u32,
+    charge: &Charge,
+) -> Text {
+    if let [only] = programs.of(task) {
+        return only.path;
+    }
+    let of_row = |row| match (charge.is_gap, trace.events.end_ns(row)) {
+        (true, Some(end_ns)) => end_ns,
+        _ => trace.events.start_ns(row),
+    };
+    let as_it_came = charge.place.and_then(|place| attribution.other(place)).map(|segment| segment.start_ns);
+    programs.path_at(task, as_it_came.unwrap_or_else(|| of_row(charge.row)))
+}

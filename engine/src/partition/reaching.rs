@@ -1,0 +1,57 @@
+//! Which pieces may be part of a group that is large enough.
+
+use crate::partition::pieces::Pieces;
+use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter};
+use crate::store::trace::Trace;
+use parsers::Text;
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+/// Tasks of which a piece may be part of a group that is large enough.
+pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
+    let keys: Vec<GroupKey> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
+    let all = 0..trace.tasks.len() as u32;
+    if !keys.iter().any(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)) {
+        return all.collect();
+    }
+    let group = |task: u32| GroupKey::OF_TASK.map(|key| if keys.contains(&key) { key.of_task(trace, task) } else { 0 });
+    let mut groups: FxHashMap<[u32; GroupKey::OF_TASK.len()], i64> = FxHashMap::default();
+    for (task, &ns) in (0u32..).zip(pieces.exclusive_by_task()) {
+        *groups.entry(group(task)).or_insert(0) += ns;
+    }
+    all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
+}
+
+/// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
+pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i64 {
+    let of_classes = |classes: &[u32]| -> i64 {
+        let named = |(class, _): &(u32, &i64)| classes.contains(class);
+        (0u32..).zip(pieces.exclusive_by_class()).filter(named).map(|(_, ns)| ns).sum()
+    };
+    let of_syscalls = |syscalls: &[u32]| -> i64 {
+        let shapes = trace.events.shapes().iter().zip(pieces.exclusive_by_shape());
+        shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
+    };
+    let classes_ns = within.only(GroupKey::Class).map_or(i64::MAX, of_classes);
+    // What lies between calls has none.
+    let syscalls = within.only(GroupKey::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
+    classes_ns.min(syscalls.map_or(i64::MAX, of_syscalls))
+}
+
+/// Places of the pieces, in order, that may be part of a group that is large enough.
+pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, within: &ScopeFilter) -> Vec<u32> {
+    if most_ns(trace, pieces, within) < query.at_least_ns {
+        return Vec::new();
+    }
+    let tasks = tasks_reaching(trace, pieces, query);
+    if tasks.is_empty() {
+        return Vec::new();
+    }
+    let cells = pieces.cells(trace);
+    let reach = cells.reaching(trace, query, within);
+    if !reach.contains(&true) {
+        return Vec::new();
+    }
+    let of_task = |task| pieces.of_task(task).filter(|&at| reach[cells.of(at) as usize]);
+    tasks.into_par_iter().flat_map_iter(of_task).collect()
+}

@@ -1,0 +1,58 @@
+//! How targets are spelled where the tracer prints no path.
+
+/// Behind the address of a listener: a connection that was accepted there from a peer whose address is not printed.
+pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
+
+/// Before the id of the process that a descriptor stands for.
+pub(crate) const PROCESS: &[u8] = b"pid:";
+
+/// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as it is known from connect or accept.
+pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
+    let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
+    let (host, port) = (&target[..colon], &target[colon + 1..]);
+    !host.is_empty()
+        && !host.starts_with(b"/")
+        && !port.is_empty()
+        && (port == b"N" || port.iter().all(u8::is_ascii_digit))
+}
+
+/// Whether a target is an eventfd.
+pub(crate) fn is_eventfd(target: &[u8]) -> bool {
+    target.starts_with(b"anon_inode:[eventfd]")
+}
+
+/// Whether a target is a signalfd.
+pub(crate) fn is_signalfd(target: &[u8]) -> bool {
+    target.starts_with(b"anon_inode:[signalfd]") || target.starts_with(b"signalfd:")
+}
+
+/// Whether a target is a descriptor that tells of changes.
+pub(crate) fn tells_changes(target: &[u8]) -> bool {
+    let kind = target.strip_prefix(b"anon_inode:").unwrap_or(b"");
+    [&b"inotify"[..], b"[fanotify]"].contains(&kind)
+}
+
+/// Whether a target is named as streams are. A fifo is named as any file is.
+pub(crate) fn may_be_stream(target: &[u8]) -> bool {
+    [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))
+}
+
+/// What a target has to do with terminals.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TerminalSide {
+    Master,
+    Slave,
+    /// The capture does not name what the descriptor is.
+    Unknown,
+    Other,
+}
+
+/// What a target has to do with terminals.
+pub(crate) fn side(target: &[u8]) -> TerminalSide {
+    match target {
+        b"" => TerminalSide::Unknown,
+        _ if target.ends_with(b"ptmx") || target.starts_with(b"/dev/ptmx<") => TerminalSide::Master,
+        _ if [&b"/dev/pts/"[..], b"/dev/tty"].iter().any(|prefix| target.starts_with(prefix)) => TerminalSide::Slave,
+        _ => TerminalSide::Other,
+    }
+}

@@ -1,0 +1,49 @@
+//! How tasks are related: main tasks, creators, processes.
+
+use crate::store::event::NONE;
+use crate::store::trace::Trace;
+
+/// The main task of the process of each task.
+pub fn main_tasks(trace: &Trace) -> Vec<u32> {
+    (0..trace.tasks.len() as u32).map(|task| main_task(trace, task)).collect()
+}
+
+/// The main task of the process of a task.
+pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
+    let mut at = number;
+    for _ in 0..64 {
+        let task = &trace.tasks[at as usize];
+        if !task.is_thread || task.creator == NONE || task.creator == at {
+            break;
+        }
+        at = task.creator;
+    }
+    at
+}
+
+/// How far the end of a task may seem to lie behind the return of the call that waited for it.
+pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
+
+/// Whether a task is one of the process of another, or descends from it.
+pub(crate) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
+    creators(trace, task).any(|task| same_process(trace, task, from))
+}
+
+pub(crate) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
+    let process = |task: u32| trace.tasks.get(task as usize).map(|task| (task.capture, task.pid));
+    a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
+}
+
+/// A task, its creator, and so on; a claimed circle ends after some steps.
+pub(crate) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
+    let up = |&task: &u32| {
+        trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())
+    };
+    std::iter::successors(Some(task), up).take(64)
+}
+
+/// Whether two tasks have a creator in common, or one is the creator of the other.
+pub(crate) fn related(trace: &Trace, a: u32, b: u32) -> bool {
+    let top = |task: u32| creators(trace, task).last();
+    top(a) == top(b)
+}
