@@ -1,7 +1,8 @@
-"""Which files of a Rust crate use which others: `use` lines and paths in the code, followed to where a name is defined.
+"""Which files of a Rust crate use which others: `use` lines and paths in the code, followed to the definition.
 
-Reads text, not syntax: comments, strings and test modules are removed, then everything that looks like a path is resolved
-from the module in which it stands. A name that a module re-exports counts as a use of the file that defines it.
+Reads text, not syntax: comments, strings and test modules are removed, then everything that looks like a path is
+resolved from the module in which it stands. A name that a module re-exports counts as a use of the file that defines
+it.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ _TEST_MODULE = re.compile(r"#\[cfg\(test\)\]\s*(?:#\[[^\]]*\]\s*)*mod\s+(\w+)\s*
 _USE = re.compile(r"\buse\s+([^;]+);")
 _PATH = re.compile(r"(?<![\w:.])[A-Za-z_]\w*(?:\s*::\s*[A-Za-z_]\w*)+")
 _ITEM = re.compile(
-    r"^(?:pub(?:\([^)]*\))?\s+)?(?:const\s+)?(?:fn|struct|enum|union|trait|type|const|static|macro_rules!)\s+(\w+)", re.MULTILINE
+    r"^(?:pub(?:\([^)]*\))?\s+)?(?:const\s+)?(?:fn|struct|enum|union|trait|type|const|static|macro_rules!)\s+(\w+)",
+    re.MULTILINE,
 )
 
 
@@ -136,6 +138,23 @@ class Crate:
         globs = [path[:-1] for path in self._used[module].values() if path[-1] == "*"]
         roots = [(glob, self._from_root(module, glob)) for glob in globs]
         return [(*glob, name) for glob, root in roots if root is not None and name in self._items.get(root, ())]
+
+
+def upward(crate: Crate, layers: list[list[str]]) -> list[str]:
+    """Uses of a top-level module that is not below the user's."""
+    levels = {folder: level for level, folders in enumerate(layers) for folder in folders}
+    pairs = [(user, used) for user in crate.code if user for used in crate.uses(user) if used[0] != user[0]]
+    return sorted(f"{path(user)} uses {path(used)}" for user, used in pairs if levels[used[0]] >= levels[user[0]])
+
+
+def file_circles(crate: Crate) -> list[list[str]]:
+    """Files that use each other. A child may use its own parents: they are one module, spread over files."""
+    graph = {user: {used for used in crate.uses(user) if user[: len(used)] != used} for user in crate.code if user}
+    return [[path(module) for module in circle] for circle in circles(graph)]
+
+
+def path(module: Module) -> str:
+    return "::".join(module)
 
 
 def circles(graph: dict[Module, set[Module]]) -> list[list[Module]]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from rust_imports import Crate, Module, circles
+from rust_imports import Crate, file_circles, upward
 
 SOURCE = ROOT / "engine" / "src"
 
@@ -21,23 +21,6 @@ LAYERS = [
     ["session"],
     ["python", "testing"],
 ]
-
-
-def upward(crate: Crate, layers: list[list[str]]) -> list[str]:
-    """Uses of a folder that is not below the user's."""
-    levels = {folder: level for level, folders in enumerate(layers) for folder in folders}
-    pairs = [(user, used) for user in crate.code if user for used in crate.uses(user) if used[0] != user[0]]
-    return sorted(f"{path(user)} uses {path(used)}" for user, used in pairs if levels[used[0]] >= levels[user[0]])
-
-
-def file_circles(crate: Crate) -> list[list[str]]:
-    """Files that use each other. A child may use its own parents: they are one module, spread over files."""
-    graph = {user: {used for used in crate.uses(user) if user[: len(used)] != used} for user in crate.code if user}
-    return [[path(module) for module in circle] for circle in circles(graph)]
-
-
-def path(module: Module) -> str:
-    return "::".join(module)
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +66,8 @@ def test_a_circle_through_a_reexport_is_found(tmp_path: Path) -> None:
         tmp_path,
         {
             "low/mod.rs": "mod a;\nmod b;\npub use a::{inner::*, A as Renamed};",
-            "low/a.rs": "mod inner;\npub struct A;\nuse super::b::{self, B};\n#[cfg(test)]\nmod tests { use crate::low::c; }",
+            "low/a.rs": "mod inner;\npub struct A;\nuse super::b::{self, B};\n"
+            "#[cfg(test)]\nmod tests { use crate::low::c; }",
             "low/a/inner.rs": "pub struct Inner;\nuse super::A;",
             "low/b.rs": "use crate::low::Renamed;\npub struct B;",
             "low/c.rs": "use crate::low::Inner;",

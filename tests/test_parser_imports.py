@@ -1,0 +1,39 @@
+"""Uses in the readers point one way: from a format down to lines and texts, and in no circle of files."""
+
+from __future__ import annotations
+
+import pytest
+from conftest import ROOT
+from rust_imports import Crate, file_circles, upward
+
+# A module may use those in layers below its own. Formats of one layer do not know each other.
+LAYERS = [
+    ["text", "scan", "facts", "error_names", "input"],
+    ["syscalls", "line"],
+    ["interner", "line_cache", "quoting"],
+    ["cached_lines"],
+    ["format"],
+    ["call", "truss_common"],
+    ["dtruss", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
+    # These share forms of lines with a format of the layer below.
+    ["kdump", "ltrace", "perf_trace", "truss_aix"],
+    ["format_list"],
+    ["envelope"],
+]
+
+
+@pytest.fixture(scope="module")
+def parsers() -> Crate:
+    return Crate(ROOT / "parsers" / "src")
+
+
+def test_each_module_of_the_parsers_has_a_layer(parsers: Crate) -> None:
+    assert {module[0] for module in parsers.code if module} == {name for names in LAYERS for name in names}
+
+
+def test_uses_in_the_parsers_point_downward(parsers: Crate) -> None:
+    assert upward(parsers, LAYERS) == []
+
+
+def test_no_files_of_the_parsers_use_each_other(parsers: Crate) -> None:
+    assert file_circles(parsers) == []
