@@ -157,7 +157,7 @@ def test_path_of_many_processes_shows_its_longest_stretches(run: Run, strace: Ca
     rows = json.loads(shown.stdout)
     assert [row["pid"] for row in rows] == list(range(2, 52))
     assert {row["dur_ns"] for row in rows} == {9_900_000}
-    assert "in stretches no longer than" in shown.stderr
+    assert "in segments no longer than" in shown.stderr
     few = run("critical-path", strace(lines_of_many_processes(6)), "--min", "9ms", "--json")
     assert [row["pid"] for row in json.loads(few.stdout)] == list(range(2, 8))
-    assert "in stretches shorter than" in few.stderr
+    assert "in segments shorter than" in few.stderr

@@ -49,7 +49,7 @@ class CaptureOptions:
         list[str] | None,
         typer.Argument(
             metavar="[CAPTURE]...",
-            help="A file, - for standard input, a folder or prefix of strace -ff files, or a glob. "
+            help="A file, - for standard input, a directory or prefix of strace -ff files, or a glob. "
             "Default: standard input if it has data, otherwise the last capture used.",
             show_default=False,
         ),
@@ -141,7 +141,7 @@ class RuleOptions:
         typer.Option(
             "--rules",
             metavar="DIR",
-            help="A folder with your own rules, in addition to the packaged ones; may be repeated.",
+            help="A directory with your own rules, in addition to the packaged ones; may be repeated.",
         ),
     ] = None
     select: Annotated[

@@ -29,7 +29,7 @@ def command(
         typer.Option(
             "--min",
             metavar="TIME",
-            help=f"Hide stretches shorter than this, such as 5ms. Default: {MIN_SHARE:.1%} of the window; "
+            help=f"Hide segments shorter than this, such as 5ms. Default: {MIN_SHARE:.1%} of the window; "
             f"the {MAX_STRETCHES} longest if those cover less than half of it.",
         ),
     ] = None,
@@ -48,7 +48,7 @@ def command(
         FORMS[form](critical_path.drawn(shown, trace))
     if hidden:
         length = units.duration(sum(row["dur_ns"] for row in hidden), trace.tick_ns)
-        number = units.counted(len(hidden), "stretch", "stretches")
+        number = units.counted(len(hidden), "segment")
         output.note(f"Left out: the last {number}, {length}; --top shows more.")
     _note_left_out(trace, overview)
     source.close(trace)
@@ -65,4 +65,4 @@ def _note_left_out(trace: Trace, overview: PathOverview) -> None:
             which = f"shorter than {units.least(overview.min_ns, trace.tick_ns)}"
         unmatched = " or not matched by --where" if trace.selection.where else ""
         length = units.duration(overview.left_out_ns, trace.tick_ns)
-        output.note(f"Left out: {length} in stretches {which}{unmatched}; --min 0s shows all.")
+        output.note(f"Left out: {length} in segments {which}{unmatched}; --min 0s shows all.")

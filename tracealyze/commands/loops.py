@@ -29,7 +29,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
     else:
         columns = [
             Column("pid", "pid"),
-            Column("turns", "turns"),
+            Column("turns", "iterations"),
             Column("total_ns", "total"),
             Column("dominant_ns", "slowest call", spare=1),
             Column("distinct_targets", "targets", spare=2),

@@ -36,7 +36,7 @@ def command(
 ) -> None:
     """List the rules that check captures, or the columns of the tables that rules and conditions can use.
 
-    Put your own rules in a folder, and name it with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
+    Put your own rules in a directory, and name it with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
     """
     from tracealyze.render.listing import FORMS
 
