@@ -1,4 +1,4 @@
-# Chores. `make` alone lists them.
+# Development tasks. `make` alone lists them.
 SHELL := /bin/sh
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
@@ -15,7 +15,7 @@ BASE := HEAD~1
 # Without link-time optimisation, and incremental: see Cargo.toml.
 PROFILE := quick
 
-help: ## Show what can be made
+help: ## List the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target what; do \
 		printf '%-14s %s\n' "$$target" "$$what"; done
 
@@ -58,7 +58,7 @@ rule-cases: setup ## Capture the programs that show each rule again
 same: setup ## Compare all answers with those of revision BASE (HEAD~1 by default)
 	$(PYTHON) tests/same_answers.py $(BASE)
 
-format: setup ## Lay out all sources alike
+format: setup ## Format all sources
 	$(PYTHON) -m ruff check --fix-only --quiet .
 	$(PYTHON) -m ruff format .
 	cargo fmt --all
