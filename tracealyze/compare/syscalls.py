@@ -1,4 +1,4 @@
-"""What metrics ask of calls: their families, by the engine's table of syscalls, and what they act on."""
+"""Families of syscalls, from the engine's table, and the targets of calls, for metrics and baselines."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MISSING = frozenset(("ENOENT", "ENOTDIR"))
 _SCHEDULED = _family("scheduled")
 _MOVES_IN_PIECES = READS | WRITES
 _NEEDS_A_PEER = _MOVES_IN_PIECES | _family("peers")
-# Errors that say "not now": another schedule, another number of them.
+# Errors of a call that would have had to wait. Their number depends on the schedule.
 _NOT_NOW = frozenset(("EAGAIN", "EWOULDBLOCK", "EALREADY"))
 _PEERS = (
     "pipe:",
@@ -52,17 +52,17 @@ _ERROR = re.compile(r"ERESTART[A-Z_]*|ENOTCAPABLE|ECAPMODE|ENOIOCTLCMD|ENOTSUP")
 
 @cache
 def errors() -> frozenset[str]:
-    """Names of errors that this system knows."""
+    """Names of the errors of this system."""
     return frozenset(errno.errorcode.values())
 
 
 def is_error(name: str) -> bool:
-    """Whether there is an error of this name somewhere."""
+    """Whether any supported system has an error of this name."""
     return name in errors() or bool(_ERROR.fullmatch(name))
 
 
 def depends_on_schedule(row: Row) -> bool:
-    """Whether the number of these calls differs from run to run though the work is the same."""
+    """Whether the number of these calls varies between runs of the same work."""
     if row["syscall"] in _SCHEDULED or row["outcome"] not in ("ok", "failed", "noreturn") or row["errno"] == "EINTR":
         return True
     if row["errno"] in _NOT_NOW:
@@ -74,12 +74,12 @@ def depends_on_schedule(row: Row) -> bool:
 
 
 def target_of(syscall: str, shape: str) -> str:
-    """What stands in the brackets of a shape: `read(pipe:[N])`."""
+    """The part of a shape in brackets: `pipe:[N]` of `read(pipe:[N])`."""
     return shape[len(syscall) + 1 :].rpartition(")")[0]
 
 
 def host_of(target: str | None) -> str | None:
-    """`10.0.0.7` of `10.0.0.7:443` or `TCP:[10.0.0.1:N->10.0.0.7:443]`; None for what is no host."""
+    """`10.0.0.7` of `10.0.0.7:443` or `TCP:[10.0.0.1:N->10.0.0.7:443]`; None if the target is not a host."""
     if not target or target.startswith("/"):
         return None
     text = target.rpartition("->")[2].rstrip("]") if "->" in target else target
