@@ -6,6 +6,7 @@
 //! Shared by all formats that print arguments in the order of the system call. The letters of [`Syscall::args`] define
 //! the arguments; processes, waits and a few other calls have their own functions.
 
+mod deadline;
 mod process;
 mod raw;
 mod socket_address;
@@ -23,8 +24,6 @@ pub use value::{decoration, tracer_id, unescape};
 
 /// The longest possible path, with each byte escaped.
 const MAX_PATH_BYTES: usize = 4 * 4096;
-/// Stamps that count from 1970 are above this, those of other clocks below.
-const YEAR_2001_NS: i64 = 1_000_000_000_000_000_000;
 
 /// Set `fd`, `op`, `target` and the extra of a line from the arguments of a whole call or of a first half.
 ///
@@ -38,7 +37,11 @@ pub fn describe(call: &'static Syscall, args: &[&[u8]], line: &mut Line, parsed:
     }
     match call.class {
         Class::Process | Class::Child => process::describe(call, args, line, parsed),
-        Class::Sleep | Class::Lock if facts.timeout.is_some() => from_now_on(call, args, line.stamp_ns, &mut facts),
+        Class::Sleep | Class::Lock => {
+            if let Some(timeout) = facts.timeout {
+                (facts.timeout, facts.until_ns) = deadline::resolve(call, args, line.stamp_ns, timeout);
+            }
+        }
         _ => {}
     }
     keep(facts, line, parsed);
@@ -290,57 +293,6 @@ fn descriptors<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, lin
         descriptor(only, line, parsed);
     } else if let Some(inner) = decoration(only).filter(|_| letter == b'q' && !line.target.is_some()) {
         line.target = decorated_target(inner, parsed);
-    }
-}
-
-/// The clock of an absolute time.
-enum AbsoluteClock {
-    RealTime,
-    Monotonic,
-    Other,
-}
-
-/// Convert an absolute timeout to a duration from the start of the call.
-///
-/// Absolute times of the real-time clock are comparable with stamps of that clock. Those of the monotonic clock are
-/// kept as they are.
-fn from_now_on(call: &Syscall, args: &[&[u8]], stamp_ns: i64, facts: &mut ArgumentFacts<'_>) {
-    let until = match call.canonical() {
-        "clock_nanosleep" => sleep_clock(args),
-        "futex" if facts.timeout == Some(Timeout::Never) => Some(AbsoluteClock::Other),
-        "futex" => futex_clock(args.get(1).copied().unwrap_or(b"")),
-        _ => None,
-    };
-    let Some(until) = until else { return };
-    let Some(timeout) = facts.timeout.take() else { return };
-    match (until, timeout) {
-        (AbsoluteClock::RealTime, Timeout::After(until_ns)) if stamp_ns >= YEAR_2001_NS => {
-            facts.timeout = Some(Timeout::After(until_ns.saturating_sub(stamp_ns).max(0)));
-        }
-        (AbsoluteClock::Monotonic, Timeout::After(until_ns)) => facts.until_ns = Some(until_ns),
-        _ => {}
-    }
-}
-
-/// The clock of a `clock_nanosleep`, if its time is absolute.
-fn sleep_clock(args: &[&[u8]]) -> Option<AbsoluteClock> {
-    let has = |at: usize, word: &[u8]| args.get(at).is_some_and(|arg| memchr::memmem::find(arg, word).is_some());
-    match args.first() {
-        _ if !has(1, b"TIMER_ABSTIME") => None,
-        _ if has(0, b"CLOCK_REALTIME") => Some(AbsoluteClock::RealTime),
-        Some(&b"CLOCK_MONOTONIC") => Some(AbsoluteClock::Monotonic),
-        _ => Some(AbsoluteClock::Other),
-    }
-}
-
-/// The clock of the timeout of a futex operation, if it is absolute.
-fn futex_clock(op: &[u8]) -> Option<AbsoluteClock> {
-    let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
-    match (has(b"FUTEX_WAIT_BITSET"), has(b"CLOCK_REALTIME")) {
-        (true, true) => Some(AbsoluteClock::RealTime),
-        (true, false) => Some(AbsoluteClock::Monotonic),
-        (false, _) if has(b"FUTEX_WAIT") && !has(b"REQUEUE") => None,
-        _ => Some(AbsoluteClock::Other),
     }
 }
 
