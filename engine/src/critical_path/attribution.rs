@@ -1,4 +1,4 @@
-//! The path by event: how much wall time each call has, and each gap behind a call.
+//! The path by event: the wall time of each call, and of each gap after a call.
 //!
 //! ```text
 //! task       |--- read ---|   gap    |-- write --|          rows 1 and 2
@@ -21,7 +21,7 @@ use crate::waits::wakers::Wakers;
 use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 
-/// The event of a stretch, and whether it is the gap behind it.
+/// The event of a stretch, and whether the stretch is the gap after it.
 fn place_of(what: What) -> (u32, bool) {
     match what {
         What::Gap(row) => (row, true),
@@ -29,7 +29,7 @@ fn place_of(what: What) -> (u32, bool) {
     }
 }
 
-/// Wall time of the path by event. All of it: the sums are those of the windows.
+/// Wall time of the path by event. It is complete: its sum is the length of the windows.
 #[derive(Debug, Default)]
 pub struct Attribution {
     told: WalkStats,
@@ -47,7 +47,7 @@ pub struct Attribution {
 pub struct Charge {
     /// The event; of a gap the call before it, [`NONE`] before the first.
     pub row: u32,
-    /// Whether it is the gap behind the call.
+    /// Whether it is the gap after the call.
     pub is_gap: bool,
     /// Place among the stretches that are unlike most, if it is one of them.
     pub place: Option<u32>,
@@ -101,7 +101,7 @@ impl Attribution {
             || self.others_of.keys().any(|&row| row != NONE && self.in_call_ns(row) >= at_least_ns)
     }
 
-    /// What the walk told of processes.
+    /// What the walk recorded about processes.
     pub fn told(&self) -> &WalkStats {
         &self.told
     }
@@ -145,7 +145,7 @@ impl Attribution {
         self.others.len()
     }
 
-    /// Time in a call, or in the silence behind a message.
+    /// Time in a call, or in the silence after a message.
     pub fn in_call_ns(&self, row: u32) -> i64 {
         self.like_most.ns(row, false) + self.other_ns(row, false)
     }
@@ -164,7 +164,7 @@ impl Attribution {
         (self.like_most.ns(row, false), self.like_most.ns(row, true))
     }
 
-    /// The calls behind which there is a gap with at least so much time, in order.
+    /// The calls followed by a gap of at least this length, in order.
     pub fn long_gaps(&self, at_least_ns: i64) -> Vec<u32> {
         let rows = self.like_most.long_gaps(at_least_ns);
         let others =
@@ -175,7 +175,7 @@ impl Attribution {
         rows
     }
 
-    /// The part of the time between a call and the next one in which the task was stopped.
+    /// The part of the time between a call and the next one during which the task was stopped.
     pub fn stopped_ns(&self, row: u32) -> i64 {
         let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Stopped);
         let others = self.spilled_at(row).filter(|segment| segment.class == Class::Stopped);

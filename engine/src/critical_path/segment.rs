@@ -1,4 +1,4 @@
-//! Stretches of the path: whose they are, what they are, and what their time was spent on.
+//! Segments of the critical path: their task, their kind and their wait class.
 
 use crate::store::event::NONE;
 use parsers::Text;
@@ -15,7 +15,7 @@ pub enum What {
     Resume(u32),
     /// From the end of this call (or of [`NONE`]) that created the task to its first event.
     Spawn(u32),
-    /// The silence behind this message of a log.
+    /// The silence after this message of a log.
     Silence(u32),
 }
 
@@ -28,7 +28,7 @@ impl What {
         }
     }
 
-    /// The event, or the one before it: a gap is told with the call that it is behind.
+    /// The event, or the one before it: a gap is stored with the call that it follows.
     pub fn event(self) -> Option<u32> {
         match self {
             What::Gap(row) => (row != NONE).then_some(row),
@@ -54,7 +54,7 @@ pub enum Tag {
     /// Nothing.
     #[default]
     None,
-    /// Somebody looked again and again for what was being done.
+    /// Another task was polling for the result of this work.
     Polled,
     /// It was done, and nobody had looked yet.
     Lag,

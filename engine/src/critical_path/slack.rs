@@ -16,7 +16,7 @@ use crate::waits::wakers::Wakers;
 use parsers::NO_NS;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A process that somebody waited for, and the moment from which the waiter may go on.
+/// A process that another one waited for, and the moment at which the waiter may continue.
 #[derive(Debug)]
 pub(crate) struct SlackQuery {
     /// Whose end it is: a main task.
@@ -32,7 +32,7 @@ pub(crate) struct SlackQuery {
     pub(crate) next_ns: i64,
 }
 
-/// The processes of a capture whose ends were asked for, by the moment from which their waiters may go on.
+/// The processes of a capture whose ends were awaited, by the moment at which their waiters may continue.
 pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<SlackQuery> {
     let events = &trace.events;
     let mut by_pid: FxHashMap<i32, Vec<u32>> = FxHashMap::default();
@@ -62,12 +62,12 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
 struct Waiter {
     /// Its waits that others ended: when each ended, and the sum of all up to there.
     waits: Vec<(i64, i64, i64)>,
-    /// Its children by birth; those behind `left` were looked at.
+    /// Its children by birth. Those after `left` are done.
     children: Vec<(i64, u32)>,
     left: usize,
     /// The least that a child limits it to, with the sum of waits up to the birth.
     limit_ns: i64,
-    /// Birth of the earliest child looked at whose slack is not known.
+    /// Birth of the earliest visited child with unknown slack.
     unknown_ns: i64,
 }
 

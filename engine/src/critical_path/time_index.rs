@@ -1,4 +1,4 @@
-//! Time on the path by task, program and kind of call: what tables can have at most, known before their rows are made.
+//! Time on the path by task, program and kind of call: upper bounds for tables, computed before building their rows.
 //!
 //! ```text
 //! task 7   sh: fork 3, wait4 1, gaps 2 | gcc, from its execve on: openat 9, mmap 4, gaps 30
@@ -39,9 +39,9 @@ pub struct TimeIndex {
     parts: Vec<CallKind>,
     /// Those of a task together and in order, tasks in order.
     units: Vec<ProgramTime>,
-    /// Kind of call and its time, those of a unit together.
+    /// Kind of call and its time, grouped by unit.
     entries: Vec<(u32, i64)>,
-    /// Time of each kind of call in all units, and time behind calls; see [`TimeIndex::max_ns`].
+    /// Time of each kind of call in all units, and time after calls; see [`TimeIndex::max_ns`].
     totals_ns: Vec<i64>,
     gaps_ns: i64,
 }
@@ -82,7 +82,7 @@ impl TimeIndex {
         (self.totals_ns, self.gaps_ns) = (totals_ns, gaps_ns);
     }
 
-    /// What is seen of each unit: a program of which nothing is seen but its execve has the time of that.
+    /// The traced time of each unit. A program with no event but its execve has the time of that call.
     pub fn seen(&self) -> impl Iterator<Item = &ProgramTime> {
         self.units.iter().scan(None, |before: &mut Option<&ProgramTime>, unit| {
             let seen = before.filter(|before| unit.rows == 0 && before.task == unit.task).unwrap_or(unit);
@@ -91,7 +91,7 @@ impl TimeIndex {
         })
     }
 
-    /// Time that is seen in calls of these kinds, and behind calls too if gaps count: nothing that is made of it has more.
+    /// Time in calls of these kinds, and after calls if gaps count. It is an upper bound for any row built from it.
     pub fn max_ns(&self, is_such: &[bool], gaps: bool) -> i64 {
         let such = self.totals_ns.iter().zip(is_such).filter(|&(_, &is_such)| is_such);
         such.map(|(&ns, _)| ns).sum::<i64>() + if gaps { self.gaps_ns } else { 0 }
@@ -127,7 +127,7 @@ impl TimeIndex {
         self.entries.get(unit.entries.start as usize..unit.entries.end as usize).unwrap_or(&[])
     }
 
-    /// Time on the path of each task, in its calls and behind them.
+    /// Time on the path of each task, in its calls and after them.
     pub fn by_task(&self, tasks: usize) -> Vec<i64> {
         let mut sums = vec![0; tasks];
         for unit in &self.units {

@@ -2,9 +2,9 @@
 //!
 //! ```text
 //! segments   |call|g|c|g|c|g|---- read ----|c|g|c|  task 1      |g|c|  task 2
-//! stays      |---- several ----|--- read ---|- several -|        left out, if shorter than asked for
+//! stays      |---- several ----|--- read ---|- several -|        omitted if shorter than requested
 //! ```
-//! Each stretch is told with who waited for it, and how that is known.
+//! Each stretch is listed with its waiter, and with the evidence for it.
 
 use crate::critical_path::segment::{Segment, Tag, What, named};
 use crate::critical_path::walk::{Waited, WalkListener};
@@ -35,14 +35,14 @@ pub struct Stretch {
 pub struct Awaited {
     /// Who waited.
     pub by: u32,
-    /// How it is known who ended the wait, and how sure that is.
+    /// How the waker was found, and with which confidence.
     pub known: (WakeKind, Confidence),
 }
 
 /// Waits that last at one moment and are looked at for one segment.
 const WAITS: usize = 16;
 
-/// What segments of one stretch are told apart by.
+/// What distinguishes segments of different stretches.
 type StretchKind = (Class, Text, Text, Tag);
 
 /// Collects the segments of a walk, which come backward in time.
@@ -111,7 +111,7 @@ impl<'trace> Timeline<'trace> {
         sum.0 += segment.dur_ns();
     }
 
-    /// Who waits for a segment; who created the task that it waits for does not wait for itself.
+    /// The waiter of a segment. A task that created the awaited one does not wait for itself.
     fn awaited(&self, segment: &Segment) -> Option<Awaited> {
         self.waits.iter().rev().take(WAITS).find(|wait| wait.by != segment.task).copied()
     }

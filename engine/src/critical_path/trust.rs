@@ -1,7 +1,7 @@
 //! How far a capture can be trusted: what tracing itself costs, and which kinds of calls it has at all.
 //!
 //! A call that does nothing (`getpid`, `umask`) takes a tenth of a microsecond. What the trace shows for it is the
-//! tracer's work, and each other call has the same on top. The tracer stops the program again behind a call, before the
+//! tracer's work, and each other call has the same on top. The tracer stops the program again after a call, before the
 //! next one begins, so the time from the start of such a call to the start of the next call of its task counts: the least
 //! that was seen, for the program works there too.
 
@@ -14,7 +14,7 @@ use parsers::syscalls::{self, Action, Class, Effort, Syscall};
 use parsers::{DurKind, LineKind, NO_NS, Outcome, Text};
 use rayon::prelude::*;
 
-/// Fewer of them say little.
+/// Fewer are not representative.
 const MIN_LIGHT: u64 = 10;
 /// The floor: so many of the light calls take less. The slower ones did some work, or waited for a processor.
 const FLOOR_SHARE: f64 = 0.1;
@@ -22,7 +22,7 @@ const FLOOR_SHARE: f64 = 0.1;
 /// With fewer calls it is rather an excerpt.
 const MIN_CALLS: u64 = 100;
 
-/// What the tracer does behind a call takes some times what it does in it; where more lies between calls, the program works.
+/// The tracer's work after a call takes up to this multiple of its work in the call. Longer gaps belong to the program.
 const MAX_BEHIND: i64 = 6;
 
 /// Kinds of calls that filters of tracers know.
@@ -48,7 +48,7 @@ const MEMORY: usize = 4;
 pub struct Trust {
     /// Time that tracing adds to each call; none where too little was seen.
     pub overhead_floor_ns: Option<i64>,
-    /// The part of it in the call; the rest is behind it, before the next one.
+    /// The part of it in the call. The rest is after it, before the next one.
     pub floor_in_call_ns: i64,
     /// What a call that does nothing usually takes: the least of the medians of such calls, by syscall; 0 if unknown.
     pub quick_ns: i64,
@@ -63,7 +63,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Time that tracing adds at least to a call, or to the gap behind one.
+    /// Minimum time that tracing adds to a call, or to the gap after one.
     pub fn floor_of(&self, is_gap: bool) -> i64 {
         let gap_after_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
         if is_gap { gap_after_ns } else { self.floor_in_call_ns }
@@ -130,7 +130,7 @@ impl ObservedCalls {
 #[derive(Clone, Copy)]
 struct Role {
     family: usize,
-    /// Place of its syscall among those that do next to nothing.
+    /// Place of its syscall among the light ones.
     light: Option<usize>,
     is_exit: bool,
     is_start: bool,
@@ -211,11 +211,11 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     starts.map(|from| one(from..end.min(from.saturating_add(PIECE_ROWS as u32)))).reduce(new, ObservedCalls::with)
 }
 
-/// What tracing adds to a call at least.
+/// Minimum that tracing adds to a call.
 #[derive(Clone, Copy)]
 struct CostFloor {
     in_call_ns: i64,
-    /// In it and behind it.
+    /// In it and after it.
     step_ns: i64,
 }
 
@@ -229,11 +229,11 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     let (in_call_ns, step_ns) = (all.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
     let works_between = step_ns > in_call_ns.saturating_mul(MAX_BEHIND);
     let floor = CostFloor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
-    // A clock that is too coarse says 0.
+    // A clock that is too coarse gives 0.
     (floor.step_ns > 0).then_some(floor)
 }
 
-/// A median tells how a machine is that is busy, or slow now and then; and one syscall that is slow says nothing.
+/// A median would measure a busy or sometimes slow machine, and a single slow syscall proves nothing.
 fn quick_ns(seen: &ObservedCalls) -> i64 {
     let enough = |each: &&Histogram| each.number() >= MIN_LIGHT;
     seen.light.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)

@@ -1,9 +1,9 @@
-//! Who waited on whom, per process: what it waited for on the path, and how much longer it could have taken.
+//! The wait graph: what each process was blocked on, and its slack.
 //!
 //! ```text
 //! parent  |-- work --|------- wait -------|          inclusive: all of it; waits for the child
-//! child   |---------- work ---------------|          inclusive: what it has on the path
-//! other   |-- work --|       slack        |          ended here; the path is in who waits for it again only there
+//! child   |---------- work ---------------|          inclusive: its time on the path
+//! other   |-- work --|       slack        |          ended here; the path returns to its waiter only there
 //! ```
 //!
 //! For slack see [`crate::critical_path::slack`].
@@ -24,12 +24,12 @@ use parsers::{NO_ID, NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::OnceLock;
 
-/// How it is known who ended a wait, and how sure that is.
+/// How the waker was found, and with which confidence.
 type EdgeKind = (WakeKind, Confidence);
-/// A process, one for which it waited, and how that is known.
+/// A process, the process it waited for, and the evidence.
 type Link = (u32, u32, EdgeKind);
 
-/// For whom a process waited longest.
+/// The process that another one waited for longest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Longest {
     ns: i64,
@@ -38,11 +38,11 @@ struct Longest {
     known: EdgeKind,
 }
 
-/// For whom each process waited on the path, as a walk tells it.
+/// What each process waited for on the path, as recorded by a walk.
 #[derive(Debug, Default)]
 struct WaitTotals {
     mains: Vec<u32>,
-    /// By who waited, for whom, and how that is known.
+    /// By waiter, awaited process and evidence.
     sums: FxHashMap<Link, i64>,
     /// The processes that wait at this moment of the walk, and how often each does.
     waiting: Vec<u32>,
@@ -68,7 +68,7 @@ impl WaitTotals {
         if let Some(depth) = self.depths.get_mut(waiter as usize) {
             *depth = depth.saturating_sub(1);
         }
-        // Who reaps a process is waited for by those that look whether it is gone: both wait for the process.
+        // A process that polls for the exit of another one waits for the reaper, too: both wait for that process.
         let is_between = self.waits(waiter);
         let outer = if is_between { self.waiting.last().copied().unwrap_or(waiter) } else { waiter };
         if outer != waker && !self.waits(waker) {
@@ -84,7 +84,7 @@ impl WaitTotals {
         self.depths.get(process as usize).is_some_and(|&depth| depth > 0)
     }
 
-    /// For whom each process waited longest, how long, and how most of that is known.
+    /// What each process waited for longest, for how long, and the evidence for most of it.
     fn longest(&self) -> FxHashMap<u32, Longest> {
         let mut pairs: FxHashMap<(u32, u32), (i64, (i64, EdgeKind))> = FxHashMap::default();
         for (&(waiter, waker, known), &ns) in &self.sums {
@@ -102,7 +102,7 @@ impl WaitTotals {
     }
 }
 
-/// What the walk of a window tells of slack.
+/// What the walk of a window records about slack.
 #[derive(Debug, Default)]
 struct SlackProbe {
     /// In order of `from_ns`.
@@ -111,7 +111,7 @@ struct SlackProbe {
     waited: FxHashSet<(u32, u32)>,
 }
 
-/// What a walk tells of processes, by their main tasks.
+/// What a walk records about processes, by their main tasks.
 #[derive(Debug, Default)]
 pub struct WalkStats {
     waits: WaitTotals,
@@ -121,7 +121,7 @@ pub struct WalkStats {
     begins_ns: Vec<i64>,
     /// Of the window that is walked.
     heard: SlackProbe,
-    /// Those asked behind this place are answered.
+    /// Requests after this place are answered.
     open: usize,
     /// Of the windows before.
     windows: Vec<SlackProbe>,
@@ -189,14 +189,14 @@ impl WalkStats {
         }
     }
 
-    /// Time on the path in which other processes waited for the one of a task.
+    /// Time on the path during which other processes waited for the process of a task.
     pub fn awaited_ns(&self, task: u32) -> i64 {
         let process = self.waits.main(task);
         let awaited = self.waits.sums.iter().filter(|&(&(_, waker, _), _)| waker == process);
         awaited.map(|(_, ns)| ns).sum()
     }
 
-    /// See [`crate::critical_path::slack`]; those of which it is not known are not here.
+    /// See [`crate::critical_path::slack`]. Processes with unknown slack are absent.
     pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;
@@ -221,7 +221,7 @@ pub fn chain(trace: &Trace, wakers: &Wakers, told: &WalkStats, selection: &Selec
     table
 }
 
-/// The process at whose end the walk of a window begins, the one for which that waited longest, and so on: a row each.
+/// The process in which the walk of a window starts, the process it waited for longest, and so on: one row each.
 pub fn longest(
     trace: &Trace,
     WalkStats { waits, .. }: &WalkStats,
@@ -234,7 +234,7 @@ pub fn longest(
     links_table(trace, programs, &rows, &longest)
 }
 
-/// A process, the one for which it waited longest, and so on, until one comes again.
+/// A process, the process it waited for longest, and so on, until one repeats.
 fn links(first: u32, longest: &FxHashMap<u32, Longest>) -> Vec<u32> {
     const MAX_CHAIN: usize = 64;
     let mut links = vec![first];

@@ -1,6 +1,6 @@
 //! The path: a walk back in time through the tasks, from the end of the window to its start.
 //!
-//! At each moment one task is looked at, the one that everybody who matters was waiting for. What it does is charged.
+//! At each moment there is one current task, the one that delayed the end of the window. Its activity is charged.
 //! Where it waits for another, the walk goes on there, but not past the begin of the wait (the floor): what the other
 //! did before nobody waited for. So every nanosecond of the window is charged once, to one task.
 //!
@@ -46,13 +46,13 @@ pub fn path(trace: &Trace, wakers: &Wakers, window: &Window) -> Vec<Segment> {
 pub trait WalkListener {
     /// A stretch of the path.
     fn charged(&mut self, segment: Segment);
-    /// Stretches in which a task works, whole: they need not be told one by one to who has no use for that.
+    /// Spans in which a task works, undivided: a listener that needs only sums does not get their parts one by one.
     fn worked(&mut self, trace: &Trace, wakers: &Wakers, spell: WorkSpan) {
         let mut segments = Vec::new();
         spell.each(trace, wakers, |segment| segments.push(segment));
         segments.into_iter().rev().for_each(|segment| self.charged(segment));
     }
-    /// A task waits for another on the path; earlier stretches are those of the other, until the wait ends.
+    /// A task waits for another on the path. Earlier stretches belong to the other task, until the start of the wait.
     fn begins(&mut self, _waiter: u32, _edge: &Edge) {}
     /// The begin of that wait is reached.
     fn ends(&mut self, _waited: &Waited) {}
@@ -67,26 +67,26 @@ pub struct Waited {
     pub waker: u32,
     /// For how long.
     pub dur_ns: i64,
-    /// How it is known who ended the wait, and how sure that is.
+    /// How the waker was found, and with which confidence.
     pub known: (WakeKind, Confidence),
 }
 
-/// Who asks for nothing but the stretches.
+/// A listener that needs only the stretches.
 impl<F: FnMut(Segment)> WalkListener for F {
     fn charged(&mut self, segment: Segment) {
         self(segment);
     }
 }
 
-/// Rows of a spell at most; whole blocks.
+/// Maximum number of rows of a spell, in whole blocks.
 const SPELL_ROWS: usize = 64 * BLOCK_ROWS;
 
-/// Walk the path, from its end to its start, and tell who listens. The answer is the number of steps.
+/// Walk the path from its end to its start and notify the listener. Returns the number of steps.
 pub fn walk<L: WalkListener>(trace: &Trace, wakers: &Wakers, window: &Window, listener: &mut L) -> u64 {
     walk_in_legs(trace, wakers, window, speculation::rows_of_leg(), listener)
 }
 
-/// The same, in legs of so many events, which are walked at once: that changes nothing of what is told.
+/// The same in legs of this many events, which are walked in parallel. The notifications are the same.
 pub fn walk_in_legs<L: WalkListener>(
     trace: &Trace,
     wakers: &Wakers,
@@ -149,7 +149,7 @@ struct Walk<'walk, L: WalkListener> {
     wakers: &'walk Wakers,
     lanes: Cursors<'walk>,
     now: Position,
-    /// Whether the task looked at, or who waits for it, may be in a poll loop, once that was asked.
+    /// Whether the current task, or its waiter, may be in a poll loop, once that was checked.
     may_poll: Option<bool>,
     /// How many of the stack poll.
     polling: usize,
@@ -258,7 +258,7 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     }
 
     /// Charge what a task does between `reached_ns`, where the call before these rows ended, and this moment; some blocks at
-    /// a time, so that who listens can have them divided on all cores.
+    /// a time, so that the listener can divide them on all cores.
     fn spell(&mut self, from: usize, to: usize, reached_ns: i64) {
         let (task, outline) = (self.now.task, self.wakers.outline());
         let tag = self.tag();

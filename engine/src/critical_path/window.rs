@@ -1,4 +1,4 @@
-//! The window: which stretch of wall time is divided, and in which task the walk back through it begins.
+//! The window: the stretch of wall time that is divided, and the task in which the walk back starts.
 //!
 //! ```text
 //! started by the tracer   first |--------------- its life ---------------| last   the walk starts at its end
@@ -24,12 +24,12 @@ pub enum Reason {
     PerThreadClock,
     /// It has no event.
     Empty,
-    /// It has no process with the id asked for.
+    /// It has no process with the requested id.
     NoProcess,
 }
 
 impl Reason {
-    /// The name in tables; how to say it is left to those who print it.
+    /// The name in tables. Renderers choose the wording.
     pub fn name(self) -> &'static str {
         match self {
             Reason::NoClock => "no_clock",
@@ -40,7 +40,7 @@ impl Reason {
     }
 }
 
-/// What the user asked for instead of the rule.
+/// What the user requested instead of the default.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct WindowChoice {
     /// The window is the life of this process.
@@ -64,9 +64,9 @@ pub struct Window {
     pub end_ns: i64,
     /// The task at whose end the walk starts.
     pub root: Option<u32>,
-    /// Time at the beginning of the capture in which every task only waited, and that is not in the window.
+    /// Time at the start of the capture during which every task only waited. It is not part of the window.
     pub left_out_ns: i64,
-    /// Why there is no window.
+    /// The reason for a missing window.
     pub reason: Option<Reason>,
 }
 
@@ -81,11 +81,11 @@ impl Window {
     }
 }
 
-/// Tasks that are looked at for the one at which a walk begins, those that ended something last.
+/// Number of candidates for the task in which the walk starts: those that completed an event last.
 const TASKS_AT_THE_END: usize = 64;
-/// Events of a task of which one was completed last; they are in the order of their starts.
+/// Events of a task to check for the one completed last. They are in the order of their starts.
 const ROWS_AT_THE_END: usize = 4;
-/// Calls of a task that tell whether it only keeps a rhythm, the last ones.
+/// Last calls of a task that show whether it only keeps a rhythm.
 const CALLS_OF_A_RHYTHM: usize = 64;
 /// Of these at least so many are waits that came to their limits.
 const BEATS: usize = 8;
@@ -161,7 +161,7 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
     Some(life(ender, task.birth_ns, trace.tasks.get(ender as usize)?.end_ns()))
 }
 
-/// From the first event to the last completed one, or to the moment asked for, without the idle time at the beginning.
+/// From the first event to the last completed one, or to the requested moment, without the idle time at the start.
 fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Option<Window> {
     let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
     let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number)).min();
@@ -173,8 +173,9 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
     Some(Window { capture: number, left_out_ns, ..life(root, first_ns + left_out_ns, end_ns) })
 }
 
-/// The task that completed the last event, and when. At a moment asked for, it is who completes one just then; else whose call
-/// goes on then and works; else who completes one next.
+/// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else
+/// the task whose call
+/// is in progress and works; else the task that completes the next one.
 fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(u32, i64)> {
     let events = &trace.events;
     let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
@@ -200,7 +201,7 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
 /// worker   |------- read -------|- write -|--------
 /// ```
 ///
-/// The task that completed an event last, but for those that only keep a rhythm: nobody asks what they waited for.
+/// The task that completed an event last, except tasks that only keep a rhythm: their waits explain nothing.
 fn last_that_works(trace: &Trace, capture: &Capture) -> Option<u32> {
     let events = &trace.events;
     let last = |task: u32| {

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! window        |------------------|
-//! task 1    |--- read ---| |- write -|            2 calls; outside: what the read has before and the write behind
+//! task 1    |--- read ---| |- write -|            2 calls; outside: the read's part before, the write's after
 //! ```
 
 use crate::critical_path::window::Window;

@@ -1,4 +1,4 @@
-//! Stretches that are like most: of each call, and of each gap behind one, one length and one kind, in 32 bits.
+//! The common case: one length and one kind for each call and for each gap after a call, packed into 32 bits.
 //!
 //! ```text
 //! bits   31 .. 25   24 ................ 0
@@ -38,10 +38,10 @@ fn place(row: u32, is_gap: bool) -> usize {
     2 * row as usize + usize::from(is_gap)
 }
 
-/// Stretches of which each call and each gap has one kind.
+/// Stretches in which each call and each gap has a single kind.
 #[derive(Debug, Default)]
 pub(super) struct Packed {
-    /// Of each row that of the call, and that of the gap behind it.
+    /// For each row: the cell of the call, and the cell of the gap after it.
     cells: Vec<u32>,
     /// By place in `cells`.
     long: FxHashMap<usize, i64>,
@@ -49,7 +49,7 @@ pub(super) struct Packed {
 
 impl Packed {
     /// Nothing yet. The places are written to, for a page that is first read is given twice: full of zeros that all share,
-    /// and then, when it is written to, one of its own, which all cores have to be told.
+    /// and then, when it is written to, one of its own, and every core has to be notified.
     pub(super) fn new(rows: usize) -> Packed {
         let mut cells = vec![0; 2 * rows];
         cells.par_chunks_mut(CELLS_AT_ONCE).for_each(|cells| std::hint::black_box(cells).fill(0));
@@ -100,7 +100,7 @@ impl Packed {
         self.long_ones(false, at_least_ns).next().is_some()
     }
 
-    /// The rows behind which there is a gap with at least so much time, in order.
+    /// The rows followed by a gap of at least this length, in order.
     pub(super) fn long_gaps(&self, at_least_ns: i64) -> impl Iterator<Item = u32> {
         self.long_ones(true, at_least_ns)
     }
@@ -119,7 +119,7 @@ impl Packed {
     }
 }
 
-/// Places for several cores, no two of which ever have the same row.
+/// Cells for several cores. No two cores ever write the same row.
 pub(super) struct PackedPlaces<'all>(&'all [AtomicU32]);
 
 impl PackedPlaces<'_> {

@@ -15,7 +15,7 @@ use crate::waits::edge::Edge;
 use crate::waits::wakers::Wakers;
 use rayon::prelude::*;
 
-/// Rows of the spells that are divided at a time, and how many spells at most.
+/// Maximum number of rows, and of spells, that are divided in one batch.
 const ROWS_AT_ONCE: usize = 1 << 20;
 const SPELLS_AT_ONCE: usize = 1 << 14;
 /// Spells that a core takes at a time.
@@ -31,7 +31,7 @@ struct Recorder<'walk> {
     rows: usize,
 }
 
-/// Add the path of windows to what is charged.
+/// Add the path through these windows to the attribution.
 pub(super) fn record(attribution: Attribution, trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
     let mut walked = Recorder { attribution, trace, wakers, spells: Vec::new(), rows: 0 };
     for window in windows.iter().filter(|window| window.root.is_some()) {

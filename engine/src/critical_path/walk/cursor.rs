@@ -38,7 +38,7 @@ impl<'walk> Cursors<'walk> {
 
     /// The last call of a task that begins before a moment, and its place among the task's rows.
     ///
-    /// Moments asked for a task must not grow: what lies behind one is never looked at again.
+    /// Requested moments of a task must not increase: later events are never visited again.
     pub(super) fn before(&mut self, task: u32, at_ns: i64) -> Option<(usize, Span)> {
         let left = *self.left.get(task as usize)? as usize;
         let last = left.checked_sub(1)? / BLOCK_ROWS;

@@ -1,4 +1,4 @@
-//! Where the walk leaves a task: waits that another task ended, and what is left of them when it comes back.
+//! Where the walk leaves a task: a wait that another task ended, and the rest of that wait when the walk returns.
 
 use crate::critical_path::segment::{Tag, What};
 use crate::critical_path::walk::{Waiter, Walk, WalkListener};
@@ -10,7 +10,7 @@ use crate::waits::wakers::poll_loops::PollLoop;
 use parsers::Outcome;
 use parsers::syscalls::{Class, Wait};
 
-/// A wait is gone on with if the time behind it is at most one in so many parts of it.
+/// An interrupted wait continues if the time after it is at most this fraction (1/n) of it.
 const CLEARING_UP: i64 = 16;
 /// No more than this is spent between two waits that count as one.
 const CLEARING_UP_NS: i64 = 100_000_000;
@@ -45,12 +45,12 @@ impl<L: WalkListener> Walk<'_, L> {
         }
     }
 
-    /// When the wait began that this call ended, and how sure it is then who ended it.
+    /// Start of the wait that this call ended, and the confidence in the waker.
     pub(super) fn began(&self, at: usize, span: Span, edge: &Edge) -> (i64, Confidence) {
         let (trace, task) = (self.trace, self.now.task);
         match edge.how {
             WakeKind::Child | WakeKind::Join => (self.began_to_wait(at, span, edge.how), edge.sure),
-            // Who hears of other children before the signal has not begun anew.
+            // A task that reaps other children before the signal has not started a new wait.
             WakeKind::Signal if self.wakers.wait(trace, span.row) == Some(Wait::Child) => {
                 (self.began_to_wait(at, span, WakeKind::Child), edge.sure)
             }
@@ -70,8 +70,8 @@ impl<L: WalkListener> Walk<'_, L> {
         elsewhere && edge.at_ns > began_ns && (moves || self.now.visits.first_visit_of_wait(span.row))
     }
 
-    /// When a task began to wait for its children or threads: who waits for two that run side by side waits for the slower one.
-    /// Some shells wait for the signal instead and only then ask which child it was.
+    /// Start of a task's wait for its children or threads. A wait for two parallel ones is a wait for the slower one.
+    /// Some shells wait for the signal instead and reap the child afterwards.
     ///
     /// ```text
     /// waiter   |--- wait4 = 2 ---||- wait4 = 3 -|       began where the first wait did, so the time is all of 3
@@ -138,7 +138,7 @@ impl<L: WalkListener> Walk<'_, L> {
     /// ```
     ///
     /// Where children check, one for each turn, the child that made the first check is taken up again, and the lag is their
-    /// parent's, who waits for this child only now: it may have looked away when the producer was done.
+    /// parent, which waits for this child only from now on: it may have been busy when the producer finished.
     fn follow_poll(&mut self, span: Span, poll: PollLoop) {
         let class = self.class(span.row);
         self.charge(self.now.task, span.start_ns.max(poll.edge.at_ns), What::Call(span.row), class, true);
@@ -156,10 +156,10 @@ impl<L: WalkListener> Walk<'_, L> {
         self.go_to(edge.task);
     }
 
-    /// Nobody is known to have created the task: what is left of the wait for it goes to the waiter, unresolved.
+    /// The creator of the task is unknown: the rest of the wait is charged to the waiter, unresolved.
     pub(super) fn give_back(&mut self) {
         let Some(waiter) = self.pop() else {
-            // Attached to: what it did before its first event is not in the capture.
+            // The tracer attached to it: its work before the first event is not in the capture.
             return self.charge(self.now.task, self.now.floor_ns, What::Gap(NONE), Class::User, false);
         };
         if waiter.polls {
@@ -171,7 +171,7 @@ impl<L: WalkListener> Walk<'_, L> {
         self.charge(waiter.task, waiter.wait.start_ns, What::Call(waiter.wait.row), class, false);
     }
 
-    /// It looked again and again for what somebody began of whom nothing is known before this moment.
+    /// It polled for the result of a task that has no events before this moment.
     fn give_back_to_poller(&mut self, waiter: &Waiter) {
         let checked_by = self.trace.events.task(waiter.wait.row);
         let creator = self.trace.tasks[waiter.task as usize].creator;

@@ -1,4 +1,4 @@
-//! The path through a log: messages, each with the silence behind it.
+//! The path through a log: messages, each with the silence after it.
 
 use crate::critical_path::segment::{Segment, Tag, What};
 use crate::critical_path::window::Window;
@@ -7,13 +7,13 @@ use crate::store::trace::Trace;
 use parsers::NO_NS;
 use parsers::syscalls::Class;
 
-/// A log has no calls: each message is charged with the silence behind it.
+/// A log has no calls: each message is charged with the silence after it.
 ///
 /// ```text
 /// message    a         b   c
 /// charged    |--- a ---|-b-|
 /// ```
-/// Where messages were kept back and only their number is told, it is no silence, but nothing else is known of it either.
+/// Where messages were suppressed and only their number is logged, there is no silence, and nothing else is known.
 pub(super) fn log_path(trace: &Trace, window: &Window, sink: &mut dyn FnMut(Segment)) -> u64 {
     let events = &trace.events;
     let Some(capture) = trace.captures.get(window.capture as usize) else { return 0 };

@@ -5,8 +5,8 @@
 //! at once     <============== guess here <============== guess here <=========== the walk is here
 //! then        <-------------------- joins <------------------- joins <------------------------
 //! ```
-//! The walk takes over what was heard on a leg from where it is itself exactly where the leg has been: what follows depends
-//! on nothing else. Until then it goes on alone, and if it never joins a leg, that one was walked in vain.
+//! The walk takes over the record of a leg from the point where its own state equals one of the leg's: the rest depends
+//! on nothing else. Until then it continues alone. A leg that is never joined was wasted work.
 
 use crate::critical_path::segment::Segment;
 use crate::critical_path::walk::visited::Visited;
@@ -20,13 +20,13 @@ use parsers::NO_NS;
 use rayon::prelude::*;
 use std::iter::successors;
 
-/// Events of a leg: what is heard on it should stay near the core.
+/// Events per leg. The record of a leg should fit into the cache of a core.
 const LEG_ROWS: u32 = 1 << 15;
-/// Legs of each core that are walked at once: what is heard on them is kept until they are joined.
+/// Legs per core that are walked at the same time. Their records are held until they are joined.
 const LEGS_OF_CORE: usize = 2;
-/// Tasks that a guess goes through at most.
+/// Maximum number of tasks that a guess passes through.
 const JUMPS: usize = 256;
-/// Steps at the begin of a leg where it can be joined in any case, and how many others at most.
+/// Steps at the start of a leg at which it can always be joined, and the maximum number of other such steps.
 const FIRST_MARKS: usize = 8;
 const MARKS: usize = 64;
 
@@ -50,7 +50,7 @@ pub(super) fn leg_starts(trace: &Trace, window: &Window, leg_rows: u32) -> Vec<i
     begins
 }
 
-/// What a listener is told.
+/// One notification to a listener.
 enum WalkEvent {
     Charged(Segment),
     Worked(WorkSpan),
@@ -69,7 +69,7 @@ impl WalkEvent {
     }
 }
 
-/// Keeps what it is told.
+/// Records every notification.
 #[derive(Default)]
 struct WalkRecording(Vec<WalkEvent>);
 
@@ -98,7 +98,7 @@ struct Scout<'walk> {
     marks: Vec<Mark>,
 }
 
-/// Where a scout has been, and what it had heard and how many steps it had made before.
+/// A state of the scout, with the notifications and steps before it.
 struct Mark {
     now: Position,
     heard: usize,
@@ -114,7 +114,7 @@ impl Scout<'_> {
             self.walk.jump_to(from_ns);
         }
         self.walk.listener.0.clear();
-        // The walk comes back to who waits for all others, whatever was guessed of those.
+        // The walk returns to the task that waits for all others, whatever was guessed about them.
         let mut least_deep = usize::MAX;
         loop {
             let deep = self.walk.now.stack.len();
@@ -155,7 +155,7 @@ impl<L: WalkListener> Walk<'_, L> {
         joined
     }
 
-    /// Go on until the walk is where a scout has been, and to the end of the scout's leg; or past it, if it never is there.
+    /// Continue until the walk meets a state of the scout, then to the end of its leg; or past it without a match.
     fn join(&mut self, Scout { walk: ahead, marks }: &mut Scout<'_>) -> bool {
         let Some(lowest_ns) = marks.last().map(|mark| mark.now.at_ns) else { return false };
         while self.now.at_ns >= lowest_ns {
@@ -173,8 +173,8 @@ impl<L: WalkListener> Walk<'_, L> {
         false
     }
 
-    /// Go to where the walk may be at an earlier moment: to whom the task looked at waits for then, and so on. Who polls, or
-    /// began to wait before the call in which the wait ends, is not seen, so it is a guess.
+    /// Go to where the walk may be at an earlier moment: to the task that the current one waits for then, and so on. This
+    /// is a guess: it misses tasks that poll, and waits that began before the call in which they end.
     fn jump_to(&mut self, at_ns: i64) {
         for _ in 0..JUMPS {
             if !self.jump(at_ns) {

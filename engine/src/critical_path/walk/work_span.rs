@@ -1,10 +1,10 @@
-//! Stretches of the path in which a task works: calls that nobody ended, and what lies between them.
+//! Spans of the path in which a task works: calls that no other task ended, and the gaps between them.
 //!
 //! ```text
 //! task   |-- call --|   |- call -|     |- wait ...      a spell, from the end of one wait to the start of the next
 //! spell   <---------------------->|<--->|
 //! ```
-//! The walk passes them whole. Each is divided when it is asked for, which needs nothing of the walk.
+//! The walk passes them whole. Each is divided on request, without the state of the walk.
 
 use crate::critical_path::segment::{Segment, Tag, What};
 use crate::store::event::{EventKind, NONE};
@@ -15,7 +15,7 @@ use parsers::NO_NS;
 use parsers::syscalls::Class;
 use std::ops::Range;
 
-/// A stretch of the path in which a task works.
+/// A span of the path in which a task works.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WorkSpan {
     /// The task.
@@ -26,13 +26,13 @@ pub struct WorkSpan {
     pub end_ns: i64,
     /// Whether somebody polled for it.
     pub tag: Tag,
-    /// Rows among those of the task that it goes over, and perhaps some more at its borders.
+    /// Places of its rows in the list of the task's rows, possibly with a few more at both ends.
     pub(super) rows: Range<usize>,
     /// When the last call before these rows ended.
     pub(super) floor_ns: i64,
 }
 
-/// A part of a spell: a call, or the gap behind it.
+/// A part of a spell: a call, or the gap after it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WorkPart {
     /// The call; [`NONE`] before the first.
@@ -44,12 +44,12 @@ pub(crate) struct WorkPart {
 }
 
 impl WorkSpan {
-    /// How many rows it goes over, at most.
+    /// Upper bound of the number of rows it covers.
     pub(crate) fn rows(&self) -> usize {
         self.rows.len()
     }
 
-    /// All of it as one stretch, whatever its time was spent on.
+    /// All of it as one segment, regardless of wait classes.
     pub fn whole(&self) -> Segment {
         let WorkSpan { task, start_ns, end_ns, tag, .. } = *self;
         Segment { task, start_ns, end_ns, what: What::Gap(NONE), class: Class::User, resolved: true, tag }
@@ -72,7 +72,7 @@ impl WorkSpan {
         (start_ns < end_ns).then(|| Segment { start_ns, end_ns, what, class: part.class, ..self.whole() })
     }
 
-    /// Tell its parts, in order of time, and perhaps some that lie behind it; those at its borders whole.
+    /// Report its parts in order of time, possibly with a few after its end. Parts at its ends are not clipped.
     #[inline]
     pub(crate) fn parts(&self, trace: &Trace, wakers: &Wakers, mut tell: impl FnMut(WorkPart)) {
         let (mut last, mut reached_ns) = (self.call_before(trace), self.floor_ns);
@@ -120,7 +120,7 @@ impl WorkSpan {
         tell(WorkPart { row, is_gap: true, start_ns: from_ns, end_ns: to_ns, class: Class::User });
     }
 
-    /// The parts of a gap in which the task may have been stopped.
+    /// The parts of a gap during which the task may have been stopped.
     fn stopped(
         &self,
         trace: &Trace,
