@@ -6,10 +6,11 @@
 //! b       |------------------------------------------|       wait for b, which takes up as much as it is long
 //! ```
 //!
-//! Slack is what the waiter's own waits take up from the moment at which it asked for the end to the next at which the path
-//! is in it; where the path never is there again, that one's own slack counts too. Children that the waiter created in
-//! between would begin later, so their slack is a limit. No slack is told of a process whose end nobody asked for, of one
-//! that others than its waiter read from or waited for on the path, and where it would depend on one of those.
+//! Slack is the time of the waiter's own waits between the moment at which it waited for the end and the next moment at
+//! which the path is in the waiter. Where the path never returns, the waiter's own slack counts too. Children that the
+//! waiter created in between would start later, so their slack is a limit. Slack is unknown for a process whose end was
+//! not awaited, for one that tasks other than its waiter read from or waited for on the path, and where it depends on
+//! such a process.
 
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
@@ -120,8 +121,8 @@ impl Waiter {
     }
 }
 
-/// The slack of each process of which it can be told. `asked` is in order of `from_ns`; `waited` are pairs of processes, of
-/// which the first waited for the second on the path.
+/// The slack of each process for which it is known. `asked` is in order of `from_ns`. `waited` has pairs of processes: the
+/// first waited for the second on the path.
 pub(crate) fn slacks(
     trace: &Trace,
     wakers: &Wakers,

@@ -174,8 +174,7 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
 }
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else
-/// the task whose call
-/// is in progress and works; else the task that completes the next one.
+/// the task whose call is in progress and works; else the task that completes the next one.
 fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(u32, i64)> {
     let events = &trace.events;
     let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
