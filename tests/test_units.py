@@ -71,7 +71,7 @@ def test_share_shows_its_error_if_large() -> None:
 
 
 def test_limit_below_the_clock_step_is_shown_as_a_step() -> None:
-    assert [units.least(8_000_000, tick_ns) for tick_ns in (1_000, 1_000_000_000)] == ["8.00 ms", "1 s"]
+    assert [units.min_duration(8_000_000, tick_ns) for tick_ns in (1_000, 1_000_000_000)] == ["8.00 ms", "1 s"]
 
 
 def test_duration_column_has_one_unit() -> None:

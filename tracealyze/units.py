@@ -98,7 +98,7 @@ def tick(tick_ns: int) -> str:
     return f"{tick_ns} ns"
 
 
-def least(ns: int, tick_ns: int) -> str:
+def min_duration(ns: int, tick_ns: int) -> str:
     """A minimum duration, but not below the timestamp resolution."""
     return _duration(ns, 1) if ns >= tick_ns else tick(tick_ns)
 

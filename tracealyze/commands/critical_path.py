@@ -62,7 +62,7 @@ def _note_left_out(trace: Trace, overview: PathOverview) -> None:
             shortest_ns = min((row["dur_ns"] for row in overview.stretches), default=0)
             which = f"no longer than {units.duration(shortest_ns, trace.tick_ns)}"
         else:
-            which = f"shorter than {units.least(overview.min_ns, trace.tick_ns)}"
+            which = f"shorter than {units.min_duration(overview.min_ns, trace.tick_ns)}"
         unmatched = " or not matched by --where" if trace.selection.where else ""
         length = units.duration(overview.left_out_ns, trace.tick_ns)
         output.note(f"Left out: {length} in segments {which}{unmatched}; --min 0s shows all.")

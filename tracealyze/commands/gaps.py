@@ -50,13 +50,13 @@ def command(
         ]
         columns = [
             Column("pid", "pid"),
-            Column("start_ns", "after", spare=2),
+            Column("start_ns", "after", drop_order=2),
             Column("dur_ns", "gap"),
-            Column("line", "line", spare=3),
-            Column("between", "between", least=_MIN_CALL_WIDTH),
+            Column("line", "line", drop_order=3),
+            Column("between", "between", min_width=_MIN_CALL_WIDTH),
         ]
         listing = Listing("gaps", columns, drawn, trace.tick_ns, moments=frozenset(["start_ns"]))
     FORMS[form](listing)
     if min_length is None and min_ns:
-        output.note(f"Left out: gaps shorter than {units.least(min_ns, trace.tick_ns)}; --min 0s shows all.")
+        output.note(f"Left out: gaps shorter than {units.min_duration(min_ns, trace.tick_ns)}; --min 0s shows all.")
     source.close(trace)

@@ -31,10 +31,10 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
             Column("pid", "pid"),
             Column("turns", "iterations"),
             Column("total_ns", "total"),
-            Column("dominant_ns", "slowest call", spare=1),
-            Column("distinct_targets", "targets", spare=2),
-            Column("first_line", "line", spare=3),
-            Column("what", "loop body", least=_MIN_BODY_WIDTH),
+            Column("dominant_ns", "slowest call", drop_order=1),
+            Column("distinct_targets", "targets", drop_order=2),
+            Column("first_line", "line", drop_order=3),
+            Column("what", "loop body", min_width=_MIN_BODY_WIDTH),
         ]
         listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in loops], trace.dur_tick_ns)
     FORMS[form](listing)

@@ -64,11 +64,11 @@ def _rules(rules: Sequence[Rule], form: Form) -> Listing:
         }
         for rule in rules
     ]
-    shown = [Column("code", "code"), Column("name", "rule"), Column("table", "table", spare=1)]
+    shown = [Column("code", "code"), Column("name", "rule"), Column("table", "table", drop_order=1)]
     if form in (Form.JSON, Form.CSV):
         shown = [Column(name, name) for name in rows[0]] if rows else []
     else:
-        shown.append(Column("title", "finds", least=_MIN_TITLE_WIDTH))
+        shown.append(Column("title", "finds", min_width=_MIN_TITLE_WIDTH))
     return Listing("rules", shown, rows)
 
 
@@ -88,4 +88,4 @@ def _columns(tables: list[str], form: Form) -> Listing:
     shown = [Column(name, name) for name in ("table", "column", "type", "unit")]
     if len(tables) == 1 and form in (Form.TABLE, Form.MARKDOWN):
         shown = shown[1:]
-    return Listing("columns", [*shown, Column("what", "description", least=_MIN_SENTENCE_WIDTH)], rows)
+    return Listing("columns", [*shown, Column("what", "description", min_width=_MIN_SENTENCE_WIDTH)], rows)

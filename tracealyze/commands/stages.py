@@ -53,7 +53,7 @@ def _show(trace: Trace, top: int, form: Form) -> None:
 
     paper, rows = Paper(), list(trace.stages)
     several = len({row["capture"] for row in rows}) > 1
-    items = stages.telling(trace) if form is Form.TABLE else []
+    items = stages.relevant_items(trace) if form is Form.TABLE else []
     for item in items:
         name = f"{shown(trace.captures[item['capture']].path)}: " if several else ""
         paper.paragraph(name + stages.sentence(item, trace.tick_ns))

@@ -67,10 +67,10 @@ def command(
         calls = syscalls(trace)[: rows.top]
         # The tracer's table has a resolution of its own, and there are no timestamps to take one from.
         keys, tick_ns = ["syscall"], 1
-    columns = [Column(key, key, least=_MIN_PATH_WIDTH if key in ("target", "shape") else 0) for key in keys]
+    columns = [Column(key, key, min_width=_MIN_PATH_WIDTH if key in ("target", "shape") else 0) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
-    columns += [Column(f"{name}_ns", name, spare=spare) for name, spare in _QUANTILES.items()]
+    columns += [Column(f"{name}_ns", name, drop_order=order) for name, order in _QUANTILES.items()]
     FORMS[form](Listing("calls", columns, calls, tick_ns))
     source.close(trace)
 

@@ -30,10 +30,14 @@ def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
         Column("start_ns", "start"),
         Column("dur_ns", "dur"),
         Column("pid", "pid"),
-        *([Column("tid", "thread", spare=1)] if any(row["tid"] not in (None, row["pid"]) for row in segments) else []),
-        Column("line", "line", spare=1),
-        *([Column("awaited", "waited via", spare=2)] if any(row["awaited"] for row in segments) else []),
-        Column("does", "what", least=_MIN_CALL_WIDTH),
+        *(
+            [Column("tid", "thread", drop_order=1)]
+            if any(row["tid"] not in (None, row["pid"]) for row in segments)
+            else []
+        ),
+        Column("line", "line", drop_order=1),
+        *([Column("awaited", "waited via", drop_order=2)] if any(row["awaited"] for row in segments) else []),
+        Column("does", "what", min_width=_MIN_CALL_WIDTH),
     ]
     return Listing("path", columns, segments, trace.tick_ns, moments=frozenset(["start_ns"]))
 

@@ -78,9 +78,9 @@ def _listing(view: View, changes: Sequence[Change], timed: bool) -> Listing:
     columns += [Column("number", "processes", right=True)] if view.name == "processes" else []
     columns += [
         Column("from_to_calls", "calls", right=True),
-        Column("from_to_bytes", "bytes", spare=2, right=True),
+        Column("from_to_bytes", "bytes", drop_order=2, right=True),
         Column("status", ""),
-        Column("what", "what", least=_MIN_NAME_WIDTH),
+        Column("what", "what", min_width=_MIN_NAME_WIDTH),
     ]
     return Listing(view.name, columns, rows)
 

@@ -26,9 +26,9 @@ class Column:
 
     name: str
     heading: str
-    least: int = 0
+    min_width: int = 0
     """The minimum width, if the terminal is narrow; 0 means that the column is never truncated."""
-    spare: int = 0
+    drop_order: int = 0
     """Columns with a higher number are omitted first in a narrow terminal; 0 is never omitted."""
     right: bool = False
     """Whether texts are right-aligned, as numbers are."""
@@ -89,7 +89,7 @@ class Listing:
 def strips(listing: Listing) -> list[Strip]:
     """The columns as texts, without empty ones."""
     return [
-        Strip(listing.heading(column), listing.cells(column), column.is_number, column.least, column.spare)
+        Strip(listing.heading(column), listing.cells(column), column.is_number, column.min_width, column.drop_order)
         for column in listing.filled
     ]
 

@@ -126,9 +126,9 @@ class Report:
             took = units.duration(took_ns, self.tick_ns)
             chain += [arrow, f"{shown(short(row['program'] or '?'))} {row['pid']} ({took})"]
             took_ns = row["waits_for_ns"] or 0
-            arrow = drawn.waited_perhaps if row["waits_for_sure"] == "inferred" else drawn.waited
+            arrow = drawn.blocked_on_inferred if row["waits_for_sure"] == "inferred" else drawn.blocked_on
         if len(chain) >= 2 * _MIN_CHAIN_LENGTH:
-            legend = f"; {drawn.waited_perhaps} is inferred" if drawn.waited_perhaps in chain else ""
+            legend = f"; {drawn.blocked_on_inferred} is inferred" if drawn.blocked_on_inferred in chain else ""
             self.sentence(f"Blocked on: {' '.join(chain[1:])}{legend}")
 
     def _piece(self, piece: Piece) -> None:
@@ -158,7 +158,7 @@ class Report:
 
     def stages(self) -> None:
         """For logs: the cost of each additional item, and the time that items spend in each stage."""
-        kinds = stages.telling(self.trace) if self.summary.captures[0].dur_kind == "gap" else []
+        kinds = stages.relevant_items(self.trace) if self.summary.captures[0].dur_kind == "gap" else []
         if not kinds:
             return
         self.section("Items", "messages that differ only in a number or a name")
@@ -184,16 +184,16 @@ class Report:
 
         costliest = nlargest(self.top, numbers, key=cost)
         shown_rows = [dict(row) | {"end": end_of(row), "what": command_of(row)} for row in table.pick(costliest)]
-        columns = [Column("pid", "pid"), Column("parent_pid", "parent", spare=3)]
+        columns = [Column("pid", "pid"), Column("parent_pid", "parent", drop_order=3)]
         if self.summary.window.reason is None:
             columns += [
                 Column("exclusive_ns", "on path"),
                 Column("wall_ns", "lifetime"),
-                Column("slack_ns", "slack", spare=6),
+                Column("slack_ns", "slack", drop_order=6),
             ]
-        columns += [Column("in_call_ns", "in syscalls", spare=5), Column("calls", "calls", spare=2)]
-        columns += [Column("failed", "failed", spare=4)]
-        columns += [Column("end", "end"), Column("what", "program", least=_MIN_NAME_WIDTH)]
+        columns += [Column("in_call_ns", "in syscalls", drop_order=5), Column("calls", "calls", drop_order=2)]
+        columns += [Column("failed", "failed", drop_order=4)]
+        columns += [Column("end", "end"), Column("what", "program", min_width=_MIN_NAME_WIDTH)]
         order = "by time on the critical path" if self.summary.window.reason is None else "by calls"
         self.section("Processes", of_all(len(shown_rows), len(numbers), order))
         self.rows(Listing("processes", columns, shown_rows, self.tick_ns))
@@ -204,13 +204,13 @@ class Report:
         if not rows:
             self._tables_of_tracers()
             return
-        columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
+        columns = [Column("calls", "calls"), Column("failed", "failed", drop_order=1), Column("total_ns", "total")]
         if self.summary.window.reason is None:
             columns.append(Column("exclusive_ns", "on path"))
         columns += [
             Column("mean_ns", "mean"),
-            Column("max_ns", "max", spare=2),
-            Column("what", "call", least=_MIN_NAME_WIDTH),
+            Column("max_ns", "max", drop_order=2),
+            Column("what", "call", min_width=_MIN_NAME_WIDTH),
         ]
         timed = any(row["total_ns"] for row in rows)
         remark = "by total time (summed over tasks, so it can exceed wall time)" if timed else "by count"
@@ -221,8 +221,8 @@ class Report:
         rows = [dict(row) | {"what": row["syscall"]} for row in self.summary.syscalls[: self.top]]
         if not rows:
             return
-        columns = [Column("calls", "calls"), Column("failed", "failed", spare=1), Column("total_ns", "total")]
-        columns += [Column("mean_ns", "mean"), Column("what", "call", least=_MIN_NAME_WIDTH)]
+        columns = [Column("calls", "calls"), Column("failed", "failed", drop_order=1), Column("total_ns", "total")]
+        columns += [Column("mean_ns", "mean"), Column("what", "call", min_width=_MIN_NAME_WIDTH)]
         self.section("Calls", of_all(len(rows), len(self.summary.syscalls), "from the tracer's own table"))
         self.rows(Listing("calls", columns, rows, self.tick_ns))
 

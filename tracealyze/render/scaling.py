@@ -62,11 +62,11 @@ def listing(growths: Sequence[Growth], found: Scaling) -> Listing:
     columns = [
         Column("kind", "growth"),
         Column("exponent", "k (range)"),
-        Column("first", f"N={found.sizes[0]:g}", spare=2, right=True),
+        Column("first", f"N={found.sizes[0]:g}", drop_order=2, right=True),
         Column("last", f"N={found.sizes[-1]:g}", right=True),
-        Column("share", "share", spare=3),
-        Column("predicted", f"N={found.target:g}", spare=1, right=True),
-        Column("what", "calls", least=_MIN_NAME_WIDTH),
+        Column("share", "share", drop_order=3),
+        Column("predicted", f"N={found.target:g}", drop_order=1, right=True),
+        Column("what", "calls", min_width=_MIN_NAME_WIDTH),
     ]
     return Listing("rows", columns, rows)
 

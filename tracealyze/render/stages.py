@@ -24,12 +24,12 @@ _MAX_UNEVENNESS = 0.25
 _MIN_MESSAGE_WIDTH = 24
 
 
-def telling(trace: Trace) -> list[Row]:
+def relevant_items(trace: Trace) -> list[Row]:
     """Kinds of items that explain the time of a log: most messages are about them, or they complete in even steps."""
-    return [row for row in trace.items if _is_telling(row)]
+    return [row for row in trace.items if _is_relevant(row)]
 
 
-def _is_telling(row: Row) -> bool:
+def _is_relevant(row: Row) -> bool:
     if (row["share"] or 0) < _MIN_SHARE or row["exclusive_ns"] < row["elapsed_ns"] * _MIN_COVERED_SHARE:
         return False
     is_even = row["residual_ns"] <= row["marginal_ns"] * _MAX_UNEVENNESS
@@ -62,13 +62,13 @@ def sentence(row: Row, tick_ns: int) -> str:
 def listing(rows: Sequence[Row], tick_ns: int) -> Listing:
     """Stages for people: time of items in each stage, and silence of the log after it."""
     columns = [
-        Column("messages", "messages", spare=4, right=True),
+        Column("messages", "messages", drop_order=4, right=True),
         Column("mean_ns", "mean"),
-        Column("max_ns", "max", spare=2),
-        Column("item_share", "of item time", spare=3),
+        Column("max_ns", "max", drop_order=2),
+        Column("item_share", "of item time", drop_order=3),
         Column("exclusive_ns", "silence"),
-        Column("share", "of log", spare=1),
-        Column("message", "after this message", least=_MIN_MESSAGE_WIDTH),
+        Column("share", "of log", drop_order=1),
+        Column("message", "after this message", min_width=_MIN_MESSAGE_WIDTH),
     ]
     return Listing("stages", columns, rows, tick_ns)
 
@@ -89,7 +89,9 @@ def side_by_side(rows: Sequence[Row], captures: Sequence[Capture], tick_ns: int)
     rows_shown = [
         {name: value if name == "message" else show(value) for name, value in row.items()} for row in known.values()
     ]
-    return Listing("stages", [*columns, Column("message", "after this message", least=_MIN_MESSAGE_WIDTH)], rows_shown)
+    return Listing(
+        "stages", [*columns, Column("message", "after this message", min_width=_MIN_MESSAGE_WIDTH)], rows_shown
+    )
 
 
 def _column(capture: int) -> str:

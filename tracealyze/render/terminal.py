@@ -24,9 +24,9 @@ class Strip:
     heading: str
     cells: Sequence[str]
     right: bool = False
-    least: int = 0
+    min_width: int = 0
     """The minimum width, if the terminal is narrow; 0 means that the column is never truncated."""
-    spare: int = 0
+    drop_order: int = 0
     """Columns with a higher number are omitted first in a narrow terminal; 0 is never omitted."""
 
     @property
@@ -77,8 +77,8 @@ class Paper:
     def rows(self, strips: Sequence[Strip]) -> None:
         """Columns side by side. If they do not fit, the wide column is truncated, and others are omitted."""
         fitting = _fitting(list(strips), self.width)
-        rest = self.width - sum(strip.width + _BETWEEN for strip in fitting if not strip.least)
-        widths = [max(min(strip.width, rest), 1) if strip.least else strip.width for strip in fitting]
+        rest = self.width - sum(strip.width + _BETWEEN for strip in fitting if not strip.min_width)
+        widths = [max(min(strip.width, rest), 1) if strip.min_width else strip.width for strip in fitting]
         self.line((self._joined([strip.heading for strip in fitting], fitting, widths), "bold"))
         for texts in zip(*(strip.cells for strip in fitting), strict=True):
             self.line((self._joined(texts, fitting, widths), ""))
@@ -120,15 +120,15 @@ def _width_of_pipe() -> int:
 
 def _fitting(strips: list[Strip], width: int) -> list[Strip]:
     while sum(_needed(strip) + _BETWEEN for strip in strips) - _BETWEEN > width:
-        most_spare = max(strips, key=lambda strip: strip.spare)
-        if most_spare.spare == 0:
+        first_dropped = max(strips, key=lambda strip: strip.drop_order)
+        if first_dropped.drop_order == 0:
             break
-        strips.remove(most_spare)
+        strips.remove(first_dropped)
     return strips
 
 
 def _needed(strip: Strip) -> int:
-    return min(strip.width, strip.least) if strip.least else strip.width
+    return min(strip.width, strip.min_width) if strip.min_width else strip.width
 
 
 def cells(text: str) -> int:

@@ -20,9 +20,9 @@ class Symbols:
     last_branch: str
     trunk: str
     micro: str
-    waited: str
+    blocked_on: str
     """From a waiting process to the process that it is blocked on."""
-    waited_perhaps: str
+    blocked_on_inferred: str
     """The same where the process that ended the wait is inferred."""
 
     def bar(self, share: float, width: int) -> str:

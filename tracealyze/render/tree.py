@@ -16,14 +16,14 @@ if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 _TIMES = (
-    Column("birth_ns", "start", spare=9),
+    Column("birth_ns", "start", drop_order=9),
     Column("wall_ns", "lifetime"),
-    Column("inclusive_ns", "incl. waits", spare=4),
+    Column("inclusive_ns", "incl. waits", drop_order=4),
     Column("exclusive_ns", "on path"),
-    Column("in_call_ns", "in syscalls", spare=6),
-    Column("user_ns", "user", spare=7),
-    Column("stopped_ns", "stopped", spare=2),
-    Column("slack_ns", "slack", spare=3),
+    Column("in_call_ns", "in syscalls", drop_order=6),
+    Column("user_ns", "user", drop_order=7),
+    Column("stopped_ns", "stopped", drop_order=2),
+    Column("slack_ns", "slack", drop_order=3),
 )
 _PLAIN = (
     *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
@@ -72,10 +72,10 @@ def drawn(rows: Sequence[Row], trace: Trace, top: int) -> Listing:
         shown_rows.append(dict(row) | {"end": end_of(row), "process": f"{branch}{_name(row)}", "waits": _waits(row)})
         if len(shown_rows) == top:
             break
-    columns = [Column("process", "process", least=36)]
+    columns = [Column("process", "process", min_width=36)]
     columns += [column for column in _TIMES if any(row.get(column.name) is not None for row in rows)]
-    columns += [Column("waits", "blocked on", spare=5), Column("calls", "calls", spare=1)]
-    columns += [Column("failed", "failed", spare=8), Column("end", "end")]
+    columns += [Column("waits", "blocked on", drop_order=5), Column("calls", "calls", drop_order=1)]
+    columns += [Column("failed", "failed", drop_order=8), Column("end", "end")]
     return Listing("processes", columns, shown_rows, trace.tick_ns, moments=frozenset(["birth_ns"]))
 
 
