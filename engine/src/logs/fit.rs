@@ -20,7 +20,7 @@ const MAX_FOR_ALL_PAIRS: usize = 400;
 pub struct Fit {
     /// What each further item costs.
     pub marginal_ns: i64,
-    /// How far half of the items are from the line at most.
+    /// Median distance of the items from the line.
     pub residual_ns: i64,
 }
 

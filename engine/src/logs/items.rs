@@ -1,4 +1,4 @@
-//! Items of a log: what the same messages are said of again and again, one jail, device or service after the other.
+//! Items of a log: the subjects of repeated messages, one jail, device or service after the other.
 //!
 //! ```text
 //! jail 2  start ───────▶ lock ──▶ up                       own: from the first message about an item to its last
@@ -20,7 +20,7 @@ use crate::store::trace::Trace;
 use parsers::{DurKind, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Kinds of items with one noun that are told apart.
+/// Maximum number of kinds of items with one noun.
 const MAX_KINDS: usize = 64;
 
 /// A log as stages, and the kinds of items in it.
@@ -33,7 +33,7 @@ pub struct Log {
     pub kinds: Vec<ItemKind>,
 }
 
-/// Items about which the same is said.
+/// Items with the same messages.
 pub struct ItemKind {
     /// `jail N`, `NAME`.
     pub name: String,
@@ -41,7 +41,7 @@ pub struct ItemKind {
     pub stages: Vec<usize>,
     /// The stage that completes an item.
     pub last_stage: usize,
-    /// All items, by their completion; those that are not completed come last.
+    /// All items, by completion. Incomplete ones come last.
     pub items: Vec<Item>,
     /// How many of them are completed.
     pub completed: usize,
@@ -51,7 +51,7 @@ pub struct ItemKind {
 
 /// One item.
 pub struct Item {
-    /// What is said of it, with the stage, in order.
+    /// Its messages with their stages, in order.
     pub said: Vec<(Said, usize)>,
 }
 

@@ -1,4 +1,4 @@
-//! The stages of a log: messages that say the same, of which item each of them says it.
+//! The stages of a log: messages with the same text, and the item that each of them names.
 //!
 //! ```text
 //! jail 2: start   jail 6: start   jail 4: start       jail N: start        of 2, 6, 4
@@ -12,9 +12,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Fewer items than this have no rhythm.
 pub(super) const MIN_ITEMS: usize = 3;
-/// A log with more messages that differ in words is free text, in which some words always agree.
+/// A log with more distinct messages is free text, in which some words agree by chance.
 const MAX_FRAMES: usize = 10_000;
-/// So many words must say something where nothing but one message tells that another word is a name.
+/// Minimum number of fixed words when a single message is the only evidence that another word is a name.
 const WORDS_OF_A_NAME: usize = 2;
 
 /// A message with a moment.
@@ -26,10 +26,10 @@ pub struct Said {
     pub row: u32,
 }
 
-/// Messages that say the same.
+/// Messages with the same text.
 #[derive(Debug, Default)]
 pub struct Stage {
-    /// What they say, with `N` or `NAME` for what differs.
+    /// Their text, with `N` or `NAME` for the part that differs.
     pub shape: String,
     /// The messages, in order.
     pub said: Vec<Said>,
@@ -39,7 +39,7 @@ pub struct Stage {
     pub(super) noun: String,
     /// Whether items have names.
     pub(super) has_names: bool,
-    /// Whether the words beside it tell that this is a name.
+    /// Whether the words next to it show that this is a name.
     pub(super) is_sure: bool,
 }
 
@@ -131,7 +131,7 @@ fn constants<'text>(numbers: &[&[&'text str]]) -> Vec<Option<&'text str>> {
     first.iter().enumerate().map(|(slot, &value)| is_constant(slot).then_some(value)).collect()
 }
 
-/// The stages of messages that are about no numbered item: those that differ in one word, and those that do not.
+/// The stages of messages without a numbered item: messages that differ in one word, and identical ones.
 fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
     let mut ways: FxHashMap<String, usize> = FxHashMap::default();
     if others.len() <= MAX_FRAMES {
@@ -143,7 +143,7 @@ fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
     for (frame, framed) in others {
         let known = |without: &str| ways.get(without).copied().filter(|&ways| ways >= MIN_ITEMS);
         let choices = without_a_word(frame).filter_map(|(without, name)| Some((known(&without)?, without, name)));
-        // On equal terms, who does something is said before what it is: of several, the last largest one is taken.
+        // In a tie the last largest candidate wins: the actor is named before its object.
         let best = choices.collect::<Vec<_>>().into_iter().rev().max_by_key(|&(ways, ..)| ways);
         match best {
             Some((_, without, name)) => alike.entry(without).or_default().push((keys.number(name), framed)),

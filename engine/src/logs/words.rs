@@ -7,7 +7,7 @@
 
 /// Stands for a number in a frame. Messages do not have it: readers drop control characters or show them.
 const NUMBER: char = '\0';
-/// Hexadecimal digits from which on a word of them with a digit in it is an id.
+/// Minimum length of a hexadecimal word with a digit that counts as an id.
 const LONG_HEX: usize = 7;
 /// What stands for a number, or for a name, where people read it.
 const SHOWN: &str = "N";
@@ -50,7 +50,7 @@ pub(super) fn cut(text: &str) -> CutMessage<'_> {
     CutMessage { frame, numbers }
 }
 
-/// The name of who speaks and what stands behind the process id, if a message begins with both.
+/// The sender's name and the text after the process id, if a message starts with both.
 fn speaker(text: &str) -> Option<(&str, &str)> {
     let (tag, rest) = text.split_once('[').filter(|(tag, _)| !tag.is_empty())?;
     let (pid, rest) = rest.split_once(']')?;
@@ -101,7 +101,7 @@ pub(super) fn noun(frame: &str, slot: usize) -> &str {
     let Some((at, _)) = frame.match_indices(NUMBER).nth(slot) else { return "" };
     let before = frame[..at].trim_end_matches(|letter: char| !letter.is_alphanumeric() && letter != NUMBER);
     let start = before.rfind(|letter: char| !letter.is_alphanumeric() && letter != '_').map_or(0, |found| {
-        // The letter that is no part of the word may take several bytes.
+        // The letter after the word may take several bytes.
         found + before[found..].chars().next().map_or(1, char::len_utf8)
     });
     before[start..].trim_matches(NUMBER)
@@ -125,7 +125,7 @@ pub(super) fn without_a_word(frame: &str) -> impl Iterator<Item = (String, &str)
     })
 }
 
-/// How many words of a frame without a word say something.
+/// Number of meaningful words in a frame with one word removed.
 pub(super) fn words_said(without: &str) -> usize {
     without.split_whitespace().skip(1).filter(|word| !word.contains(SHOWN_NAME) && is_said(word)).count()
 }

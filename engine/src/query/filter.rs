@@ -138,7 +138,7 @@ impl Pattern {
         let regex = regex::RegexBuilder::new(text).size_limit(Pattern::LARGEST_BYTES).build();
         let why = |error: regex::Error| match error {
             regex::Error::CompiledTooBig(_) => "it would be too large".to_owned(),
-            // The last line says what is wrong, those above draw it.
+            // The last line has the message; the lines above draw the place.
             other => {
                 let text = other.to_string();
                 let last = text.lines().last().unwrap_or_default();

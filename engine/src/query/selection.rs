@@ -9,7 +9,7 @@ use crate::store::trace::Trace;
 use parsers::{NO_NS, Text};
 use std::sync::Arc;
 
-/// What the user asked for. Empty lists and `None` mean all; several conditions must all hold.
+/// The criteria of the user. Empty lists and `None` mean all; several conditions must all hold.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Criteria {
     /// Number of a capture.
@@ -23,7 +23,7 @@ pub struct Criteria {
     pub from: Option<String>,
     /// To when.
     pub to: Option<String>,
-    /// The process whose life is the window.
+    /// The process whose lifetime is the window.
     pub root: Option<i32>,
     /// Names of syscalls.
     pub syscalls: Vec<String>,
@@ -81,7 +81,7 @@ impl<'trace> Selection<'trace> {
             && self.matched.is_none()
     }
 
-    /// Whether a task counts, whatever the program and the time.
+    /// Whether a task counts, regardless of program and time.
     pub fn has_task(&self, task: u32) -> bool {
         self.tasks.as_ref().is_none_or(|tasks| tasks[task as usize])
     }

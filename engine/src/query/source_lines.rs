@@ -1,4 +1,4 @@
-//! Lines of a capture, read again when asked for: proof for findings, arguments of events.
+//! Lines of a capture, read again on request: evidence for findings, arguments of events.
 
 use crate::store::event::EventKind;
 use crate::store::file_chunks::FileChunks;
@@ -11,7 +11,7 @@ use std::path::Path;
 /// A quoted line is cut here; nobody reads more, and a line may have hundreds of megabytes.
 const MAX_BYTES: usize = 4096;
 
-/// The text of these lines (from 1) of a file, in the order asked for; lines that are not there are empty.
+/// The text of these lines (from 1) of a file, in the requested order. Missing lines are empty.
 ///
 /// With its cells, only those of these lines are read.
 ///
@@ -38,7 +38,7 @@ pub fn quote(path: &str, lines: &[u64], cells: Option<&FileChunks>) -> io::Resul
     Ok(found)
 }
 
-/// Find lines in chunks of text, before the first of which there are so many lines.
+/// Find lines in chunks of text. The first chunk starts after this many lines.
 fn find(
     wanted: &[(u64, usize)],
     before: u64,
@@ -102,7 +102,7 @@ impl SourceLines {
         Ok(SourceLines { path: path.to_owned(), chunks: chunks(open(path)?), bytes: Vec::new(), at: 0, number: 0 })
     }
 
-    /// The text of a line, from 1; empty if there is none. Going back costs reading from the start again.
+    /// The text of a line, from 1; empty if it does not exist. Going back reads from the start again.
     ///
     /// # Errors
     /// Those of reading.
@@ -126,7 +126,7 @@ impl SourceLines {
     }
 }
 
-/// The arguments of a call as its line has them: from the parenthesis behind its name to the result, or as far as the
+/// The arguments of a call as printed: from the parenthesis after its name to the result, or as far as the
 /// line goes.
 pub fn args_of<'line>(line: &'line str, syscall: &str) -> &'line str {
     let opened = format!("{syscall}(");
@@ -181,7 +181,7 @@ pub struct Arguments {
 }
 
 impl Arguments {
-    /// The arguments of these rows; missing for what is no call, or where the file cannot be read again.
+    /// The arguments of these rows. Missing for rows that are not calls, or if the file cannot be read again.
     pub fn column(&mut self, trace: &Trace, rows: &[u32]) -> Values {
         let mut column = TextColumn::default();
         for &row in rows {

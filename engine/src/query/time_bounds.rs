@@ -3,11 +3,11 @@
 //! ```text
 //! --from 2.6594              --to +11.5              seconds as printed, or since the start
 //! --from 09:30:00            --to line:4101          time of day; a line by its number
-//! --from '/fcntl.*SETFL/'    --to '/write.*= 64$/'   the first line that fits; the first one behind that
+//! --from '/fcntl.*SETFL/'    --to '/write.*= 64$/'   the first match; the first match after it
 //! ```
 //!
 //! A line begins a stretch at the moment that it prints, and ends one when its event ends. Of a log it ends one at that
-//! moment too: the silence behind a message is none of what led to it.
+//! moment too: the silence after a message did not lead to it.
 
 use crate::query::source_lines;
 use crate::store::trace::{Capture, Trace};
@@ -20,7 +20,7 @@ use std::io;
 pub enum TimeBoundError {
     /// It has none of the forms.
     Unknown(String),
-    /// What stands between its slashes is no regular expression: the text, and why.
+    /// The text between the slashes is not a valid regular expression: the text, and the reason.
     NoExpression(String, String),
     /// No line of a file fits: the path, and the text.
     NoLine(String, String),
@@ -73,7 +73,7 @@ pub fn bounds(trace: &Trace, (from, to): &NamedBounds) -> Result<TimeBounds, Tim
     missed.filter(|_| all.iter().all(|bounds| *bounds == NOTHING)).map_or(Ok(all), Err)
 }
 
-/// A stretch in which nothing lies.
+/// A stretch without events.
 const NOTHING: (i64, i64) = (i64::MAX, i64::MIN + 1);
 
 fn moment(
@@ -104,7 +104,7 @@ fn moment(
     of_clock(capture, text).map(|ns| Moment { ns, line: None }).ok_or_else(unknown)
 }
 
-/// What is wrong with an expression; the library draws it on several lines, the last of which says it.
+/// The problem with an expression. The library draws it on several lines; the last one has the message.
 fn reason(error: &regex::Error) -> String {
     let text = error.to_string();
     text.lines().last().unwrap_or_default().trim_start_matches("error: ").to_owned()
@@ -134,7 +134,7 @@ fn on_day_of(time_of_day_ns: i64, first_ns: i64, last_ns: i64) -> i64 {
     if ns < first_ns && next_ns <= last_ns { next_ns } else { ns }
 }
 
-/// The earliest moment of a line that fits, in any file of a capture; behind `from`.
+/// The earliest moment of a matching line after `from`, in any file of a capture.
 fn first_fitting(
     trace: &Trace,
     capture: &Capture,

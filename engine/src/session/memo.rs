@@ -4,7 +4,7 @@ use crate::query::selection::Criteria;
 use crate::query::time_bounds::TimeBoundError;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// An answer, and what was chosen when it was given.
+/// An answer, and the criteria it was computed for.
 pub(crate) struct LastAnswer<T>(Mutex<Option<(Criteria, Arc<T>)>>);
 
 impl<T> Default for LastAnswer<T> {
@@ -14,7 +14,7 @@ impl<T> Default for LastAnswer<T> {
 }
 
 impl<T> LastAnswer<T> {
-    /// The answer for a choice, worked out if the last one was for another. Who asks meanwhile waits for it.
+    /// The answer for these criteria, computed unless it was the last one. Concurrent callers wait for it.
     pub(crate) fn of(
         &self,
         choice: &Criteria,

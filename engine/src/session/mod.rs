@@ -1,7 +1,7 @@
-//! A trace with what was worked out about it: each answer is kept until another choice is asked about.
+//! A trace with its computed answers. Each answer is cached until other criteria are requested.
 //!
 //! ```text
-//! trace ──► wakers          who ended which wait, of all captures
+//! trace ──► wakers          the wakers of all waits, of all captures
 //!   └─ choice ──► windows ──► attribution (the path by event, and by process) ──► pieces (the partition)
 //!                               └─► context ──► tables
 //! ```
@@ -22,7 +22,7 @@ use crate::table_support::context::{TableContext, TableMemo};
 use crate::waits::wakers::Wakers;
 use std::sync::{Arc, OnceLock};
 
-/// A trace and the answers to what was asked about it.
+/// A trace and the cached answers about it.
 pub struct Session {
     trace: Arc<Trace>,
     wakers: OnceLock<Wakers>,
@@ -35,7 +35,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// Nothing is asked yet.
+    /// A session without answers.
     pub fn new(trace: Trace) -> Session {
         Session {
             trace: Arc::new(trace),
@@ -54,7 +54,7 @@ impl Session {
         &self.trace
     }
 
-    /// The last answers to queries, for those who select events of the trace themselves.
+    /// The last answers to queries, for callers that select events themselves.
     pub fn queries(&self) -> &Arc<QueryCache> {
         &self.queries
     }
@@ -85,7 +85,7 @@ impl Session {
         self.windows.of(choice, || Ok(windows(&self.trace, choice, &self.selection(choice)?)))
     }
 
-    /// Walk the path, window by window, and tell who listens.
+    /// Walk the path, window by window, and notify the listener.
     ///
     /// # Errors
     /// See [`Session::windows`].
@@ -96,7 +96,7 @@ impl Session {
         Ok(())
     }
 
-    /// The path by event, and what it tells of processes.
+    /// The path by event, and the wait graph of processes.
     ///
     /// # Errors
     /// See [`Session::windows`].
@@ -115,7 +115,7 @@ impl Session {
         })
     }
 
-    /// Look at what a choice leaves.
+    /// Call a function with the table context of these criteria.
     ///
     /// # Errors
     /// See [`Session::windows`].

@@ -75,7 +75,7 @@ enum Bound<'rows> {
 /// Bind a condition to the columns it names.
 ///
 /// # Errors
-/// [`Unfit`] if there is no such column, or values do not go together.
+/// [`Unfit`] if there is no such column, or the types do not match.
 pub fn bind<'rows>(rows: &'rows impl RowSource, condition: &Expr) -> Result<Test<'rows>, Unfit> {
     match bound(rows, condition)? {
         Bound::Condition(test) => Ok(test),
@@ -134,7 +134,7 @@ fn bind_all<'rows>(rows: &'rows impl RowSource, parts: &[Expr]) -> Result<Vec<Te
 }
 
 impl Expr {
-    /// Whether it asks for a column of this name.
+    /// Whether it uses a column of this name.
     pub fn names(&self, column: &str) -> bool {
         match self {
             Expr::Column(name) => name == column,
@@ -241,7 +241,7 @@ fn texts<'rows>(
     })
 }
 
-/// Each distinct text is asked about once. Two threads may ask at the same time; the answer is the same.
+/// Each distinct text is tested once. Two threads may test the same text; the result is the same.
 fn remembered<'rows>(
     words: TextValues<'rows>,
     is_such: impl Fn(&str) -> bool + Send + Sync + 'rows,

@@ -1,4 +1,4 @@
-//! Conditions on events, without making their table: texts are asked about once per shape or text, then rows are integers.
+//! Conditions on events, without building their table: texts are tested once per shape or text, then rows are integers.
 
 use super::bind::bind;
 use super::columns::{ColumnValues, RowSource, TextValues};

@@ -4,8 +4,8 @@ use crate::store::event::NONE;
 use crate::store::table::{Table, Values};
 use rustc_hash::FxHashMap;
 
-/// Of these rows those that cost something and whose groups cost enough: rows are taken together by the values of these
-/// columns, or each is alone without any. How much is enough is told by capture.
+/// The rows that have a cost and whose groups cost enough. Rows are grouped by the values of these
+/// columns, or not at all if there are no columns. The minimum cost is given per capture.
 pub fn reaching(table: &Table, rows: &[u32], cost: &str, group: &[String], least: &[i64]) -> Vec<u32> {
     let (costs, captures) = (table.column(cost), table.column("capture"));
     let cost = |row: u32| match costs {
@@ -32,7 +32,7 @@ pub fn reaching(table: &Table, rows: &[u32], cost: &str, group: &[String], least
     rows.filter(|&row| sums.get(&key(row)).is_some_and(|&sum| sum >= enough(row))).collect()
 }
 
-/// A value as something to tell groups apart by.
+/// A value as a part of a group key.
 #[derive(PartialEq, Eq, Hash)]
 enum Cell<'table> {
     Missing,
@@ -44,7 +44,7 @@ fn cell(values: &Values, row: usize) -> Cell<'_> {
     let number = match values {
         Values::Int(values) => values.get(row).copied().flatten(),
         Values::Bool(values) => values.get(row).copied().flatten().map(i64::from),
-        // Nothing is added to what is not 0: both zeros are equal.
+        // Adding 0.0 makes both zeros equal.
         Values::Float(values) => values.get(row).copied().flatten().map(|value| (value + 0.0).to_bits() as i64),
         Values::Text { keys, .. } => keys.get(row).filter(|&&key| key != NONE).map(|&key| i64::from(key)),
         Values::List(values) => return values.get(row).map_or(Cell::Missing, |list| Cell::List(list)),
