@@ -1,4 +1,4 @@
-//! The partition folded: its pieces taken together by some of their properties, and only those that are asked for.
+//! Groups the selected pieces of the partition by some of their properties.
 //!
 //! ```text
 //! pieces     pid 7 read a 30 | pid 7 read b 20 | pid 8 read a 10 | pid 7 user 5
@@ -22,14 +22,14 @@ use std::cmp::Reverse;
 mod aggregate;
 mod ordering;
 
-/// The partition as it is asked for, the largest groups first.
+/// Runs a query on the partition. The largest groups come first.
 ///
-/// A column that is no key of the groups has a value where all pieces of a group agree.
+/// Columns that are not group keys have a value if all pieces of the group share it.
 pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
     let Some(keys) = &query.by else { return rows(trace, pieces, &finest(trace, pieces, query), None) };
     let mut groups = grouped(trace, pieces, chosen(trace, pieces, query), keys);
     groups.retain(|group| group.exclusive_ns >= query.at_least_ns);
-    // Between equals, the order of tasks and of what they did first decides.
+    // Ties are ordered by the first piece, which is by task and then by first event.
     let order = |group: &Aggregate| (Reverse(group.exclusive_ns), group.first);
     let most = query.most.unwrap_or(usize::MAX);
     if most < groups.len() {
@@ -40,7 +40,7 @@ pub fn group_by(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Table {
     table(trace, pieces, &groups, true, None)
 }
 
-/// The pieces that are asked for, as they are, the largest first: their numbers, for [`rows`].
+/// The numbers of the selected pieces without grouping, the largest first, for [`rows`].
 pub fn finest(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
     let keyed = |at: u32| (Reverse(pieces.all[at as usize].exclusive_ns), at);
     let chosen = chosen(trace, pieces, query);
@@ -55,16 +55,16 @@ pub fn finest(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
     order.into_iter().map(|(_, at)| at).collect()
 }
 
-/// Some of the pieces as they are, with all columns or only these.
+/// Returns single pieces as rows, with all columns or only the wanted ones.
 pub fn rows(trace: &Trace, pieces: &Pieces, numbers: &[u32], columns: Option<&[String]>) -> Table {
     let groups: Vec<Aggregate> = numbers.iter().map(|&at| Aggregate::alone(pieces, at)).collect();
     table(trace, pieces, &groups, false, columns)
 }
 
-/// The pieces that are asked for, in order.
+/// The selected pieces, in order.
 fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
     let within = ScopeFilter::new(trace, &query.within);
-    // No piece is empty.
+    // Every piece has a positive time.
     if reaching::most_ns(trace, pieces, &within) == 0 {
         return PieceNumbers::These(Vec::new());
     }
@@ -84,11 +84,11 @@ fn chosen(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> PieceNumbers {
         return PieceNumbers::All(pieces.all.len());
     }
     let all = (0..pieces.all.len() as u32).into_par_iter();
-    if !std::iter::once(&within).chain(&apart_from).all(ScopeFilter::is_of_cells) {
+    if !std::iter::once(&within).chain(&apart_from).all(ScopeFilter::matches_whole_buckets) {
         return PieceNumbers::These(all.filter(fits).collect());
     }
-    let of_cells: Vec<bool> = pieces.cells(trace).all().iter().map(|cell| has(&cell.piece)).collect();
-    PieceNumbers::These(all.filter(|&at| of_cells[pieces.cells(trace).of(at) as usize]).collect())
+    let of_buckets: Vec<bool> = pieces.buckets(trace).all().iter().map(|bucket| has(&bucket.piece)).collect();
+    PieceNumbers::These(all.filter(|&at| of_buckets[pieces.buckets(trace).of(at) as usize]).collect())
 }
 
 fn grouped(trace: &Trace, pieces: &Pieces, chosen: PieceNumbers, keys: &[GroupKey]) -> Vec<Aggregate> {

@@ -8,30 +8,30 @@ use crate::store::trace::Trace;
 use parsers::Text;
 use parsers::syscalls::Class;
 
-/// The sums of what a task spent in one program on calls that differ in their outcome at most, or between its calls. There
-/// may be one for every second event, so it is small.
+/// The sums of the calls of a task in one program that differ at most in their outcome, or of the time between its
+/// calls. There may be one piece for every second event, so it is compact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub task: u32,
     pub program: Text,
-    /// The number of a shape that the calls have, but for the outcome; [`NONE`] of what lies between calls.
+    /// Number of a shape that the calls share, apart from the outcome; [`NONE`] for time between calls.
     pub(super) shape: u32,
     pub class: Class,
     pub resolved: bool,
     pub tag: Tag,
-    /// Whether it is the silence behind messages.
+    /// Whether it is the silence after messages.
     pub(super) is_message: bool,
-    /// The target as printed while there is only one, else the normalised one.
+    /// The printed target while there is only one, otherwise the normalised target.
     pub target: Text,
     pub exclusive_ns: i64,
     pub calls: u32,
-    /// First and last of the rows counted; [`NONE`] and 0 without one.
+    /// First and last row that contribute; [`NONE`] and 0 if there are none.
     pub first_row: u32,
     pub last_row: u32,
 }
 
 impl Piece {
-    /// The syscall and the sub-operation; of a message, its subsystem. None between calls.
+    /// The syscall and its operation, or the subsystem of a message. Empty between calls.
     pub fn name(&self, trace: &Trace) -> (Text, Text) {
         match trace.events.shapes().get(self.shape as usize) {
             Some(shape) if self.is_message => named(What::Silence(NONE), shape.syscall, shape.op),
@@ -40,12 +40,12 @@ impl Piece {
         }
     }
 
-    /// The same, with the target that its calls have in common.
+    /// The same piece with the target that its calls have in common.
     pub fn of_several_targets(self, trace: &Trace) -> Piece {
         Piece { target: self.common_target(trace), ..self }
     }
 
-    /// Add another one of the same kind, whatever its target is.
+    /// Adds another piece of the same kind. The targets may differ.
     pub(super) fn take(&mut self, trace: &Trace, other: &Piece) {
         let common = if self.shape == other.shape { self.common_target(trace) } else { Text::NONE };
         self.target = if self.target == other.target { self.target } else { common };
@@ -54,13 +54,13 @@ impl Piece {
         (self.first_row, self.last_row) = (self.first_row.min(other.first_row), self.last_row.max(other.last_row));
     }
 
-    /// The target that all of its calls have in common.
+    /// The target that all its calls have in common.
     pub fn common_target(&self, trace: &Trace) -> Text {
         trace.events.shapes().get(self.shape as usize).map_or(Text::NONE, |shape| shape.target)
     }
 }
 
-/// A part of the path as a piece of its own.
+/// Converts a part of the path into a piece.
 pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge) -> Piece {
     let events = &trace.events;
     let is_call = !charge.is_gap && charge.row != NONE;

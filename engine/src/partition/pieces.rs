@@ -1,4 +1,4 @@
-//! Where the wall time went: the stretches of the path summed by task, program, class and call. They add up to the window.
+//! The wall time by task, program, class and call. The pieces add up to the window.
 
 use crate::critical_path::attribution::Attribution;
 use crate::critical_path::window::Window;
@@ -13,19 +13,19 @@ use parsers::syscalls::Class;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
-/// The partition as it is added up: its finest pieces, those of each task together.
+/// The finest pieces of the partition, grouped by task.
 #[derive(Debug)]
 pub struct Pieces {
     pub(crate) all: Vec<Piece>,
-    /// Where the pieces of each task begin.
+    /// The offset of the first piece of each task in `all`.
     offsets: Vec<u32>,
     wall_ns: FxHashMap<u32, i64>,
-    cells: OnceLock<Buckets>,
+    buckets: OnceLock<Buckets>,
     times: Times,
 }
 
 impl Pieces {
-    /// Add up the path.
+    /// Sums the critical path.
     pub fn new(trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
         sums::of_tasks(trace, programs, attribution, |some| pieces.push(&some));
@@ -33,7 +33,7 @@ impl Pieces {
         pieces
     }
 
-    /// Pieces of each task, by its number.
+    /// Collects the pieces of each task, given by task number.
     pub(crate) fn of_tasks(each: &[Vec<Piece>], windows: &[Window]) -> Pieces {
         let mut pieces = Pieces::none(windows);
         each.iter().for_each(|some| pieces.push(some));
@@ -45,22 +45,22 @@ impl Pieces {
         for window in windows {
             *wall_ns.entry(window.capture).or_default() += window.wall_ns();
         }
-        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, cells: OnceLock::new(), times: Times::default() }
+        Pieces { all: Vec::new(), offsets: vec![0], wall_ns, buckets: OnceLock::new(), times: Times::default() }
     }
 
-    /// Add the pieces of the next task.
+    /// Adds the pieces of the next task.
     fn push(&mut self, pieces: &[Piece]) {
         self.times.push(pieces);
         self.all.extend_from_slice(pieces);
         self.offsets.push(self.all.len() as u32);
     }
 
-    /// The sums of pieces that only differ in their tasks and targets.
-    pub(crate) fn cells(&self, trace: &Trace) -> &Buckets {
-        self.cells.get_or_init(|| Buckets::new(trace, &self.all))
+    /// The pieces grouped into buckets, which ignore task and target.
+    pub(crate) fn buckets(&self, trace: &Trace) -> &Buckets {
+        self.buckets.get_or_init(|| Buckets::new(trace, &self.all))
     }
 
-    /// Where the pieces of a task are in `all`.
+    /// The range of a task's pieces in `all`.
     pub(crate) fn of_task(&self, task: u32) -> std::ops::Range<u32> {
         let bound = |at: u32| self.offsets.get(at as usize).copied().unwrap_or(0);
         bound(task)..bound(task + 1)
@@ -72,7 +72,7 @@ impl Pieces {
         self.all.get(range.start as usize..range.end as usize).unwrap_or(&[])
     }
 
-    /// Length of the windows of a capture; of all captures.
+    /// Length of the windows of a capture, or of all captures.
     pub(crate) fn wall_ns(&self, capture: Option<u32>) -> i64 {
         match capture {
             Some(capture) => self.wall_ns.get(&capture).copied().unwrap_or(0),
@@ -80,33 +80,33 @@ impl Pieces {
         }
     }
 
-    /// Time on the path charged to each task, by its number.
+    /// Time on the critical path by task number.
     pub fn exclusive_by_task(&self) -> &[i64] {
         &self.times.by_task
     }
 
-    /// Time on the path of each class, by its number.
+    /// Time on the critical path by class number.
     pub(crate) fn exclusive_by_class(&self) -> &[i64] {
         &self.times.by_class
     }
 
-    /// Time on the path of the calls of each shape, by its number; those of shapes that differ in their outcome go to any.
+    /// Time on the critical path by shape number. Shapes that differ only in outcome are summed under one of them.
     pub(crate) fn exclusive_by_shape(&self) -> &[i64] {
         &self.times.by_shape
     }
 }
 
-/// Sums of all pieces.
+/// Sums over all pieces.
 #[derive(Debug, Default)]
 struct Times {
     by_task: Vec<i64>,
     by_class: [i64; Class::ALL.len()],
-    /// By number of the shape; what lies between calls has none.
+    /// By shape number; time between calls has no shape.
     by_shape: Vec<i64>,
 }
 
 impl Times {
-    /// Add the pieces of the next task.
+    /// Adds the pieces of the next task.
     fn push(&mut self, pieces: &[Piece]) {
         let mut sum_ns = 0;
         for piece in pieces {
@@ -124,15 +124,15 @@ impl Times {
     }
 }
 
-/// Pieces of one task as they would be if its calls had no targets: many small ones of one call become one. It keeps the
-/// target that all have in common.
+/// Merges the pieces of one task that differ only in target. A merged piece retains the target that its pieces have in
+/// common.
 pub(crate) fn without_targets(trace: &Trace, pieces: &[Piece]) -> Vec<Piece> {
     let mut places = FxHashMap::default();
     let mut all: Vec<Piece> = Vec::new();
     for piece in pieces {
-        // What a message says is what it is.
-        let said = if piece.is_message { piece.target } else { Text::NONE };
-        let at = *places.entry((bucket_key(trace, piece), said)).or_insert(all.len());
+        // Messages are distinguished by their text.
+        let message = if piece.is_message { piece.target } else { Text::NONE };
+        let at = *places.entry((bucket_key(trace, piece), message)).or_insert(all.len());
         match all.get_mut(at) {
             Some(known) => known.take(trace, piece),
             None => all.push(*piece),

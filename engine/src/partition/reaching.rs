@@ -1,4 +1,4 @@
-//! Which pieces may be part of a group that is large enough.
+//! Finds the pieces that may belong to a group that reaches the query's minimum.
 
 use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter};
@@ -7,7 +7,7 @@ use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Tasks of which a piece may be part of a group that is large enough.
+/// Tasks with a piece that may belong to such a group.
 pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery) -> Vec<u32> {
     let keys: Vec<GroupKey> = query.by.iter().flatten().copied().filter(|&key| key.is_of_task()).collect();
     let all = 0..trace.tasks.len() as u32;
@@ -22,7 +22,7 @@ pub(crate) fn tasks_reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery)
     all.filter(|&task| groups.get(&group(task)).is_some_and(|&ns| ns >= query.at_least_ns)).collect()
 }
 
-/// Time of all pieces that are chosen, as far as it follows from their classes and from their syscalls.
+/// Upper bound of the time of the selected pieces, derived from the totals of classes and of syscalls.
 pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i64 {
     let of_classes = |classes: &[u32]| -> i64 {
         let named = |(class, _): &(u32, &i64)| classes.contains(class);
@@ -33,12 +33,12 @@ pub(crate) fn most_ns(trace: &Trace, pieces: &Pieces, within: &ScopeFilter) -> i
         shapes.filter(|(shape, _)| syscalls.contains(&shape.syscall.0)).map(|(_, ns)| ns).sum()
     };
     let classes_ns = within.only(GroupKey::Class).map_or(i64::MAX, of_classes);
-    // What lies between calls has none.
+    // Time between calls has no syscall.
     let syscalls = within.only(GroupKey::Syscall).filter(|syscalls| !syscalls.contains(&Text::NONE.0));
     classes_ns.min(syscalls.map_or(i64::MAX, of_syscalls))
 }
 
-/// Places of the pieces, in order, that may be part of a group that is large enough.
+/// Indexes of the pieces that may belong to a group that reaches the minimum, in order.
 pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, within: &ScopeFilter) -> Vec<u32> {
     if most_ns(trace, pieces, within) < query.at_least_ns {
         return Vec::new();
@@ -47,11 +47,11 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, withi
     if tasks.is_empty() {
         return Vec::new();
     }
-    let cells = pieces.cells(trace);
-    let reach = cells.reaching(trace, query, within);
+    let buckets = pieces.buckets(trace);
+    let reach = buckets.reaching(trace, query, within);
     if !reach.contains(&true) {
         return Vec::new();
     }
-    let of_task = |task| pieces.of_task(task).filter(|&at| reach[cells.of(at) as usize]);
+    let of_task = |task| pieces.of_task(task).filter(|&at| reach[buckets.of(at) as usize]);
     tasks.into_par_iter().flat_map_iter(of_task).collect()
 }

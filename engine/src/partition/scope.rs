@@ -1,4 +1,5 @@
-//! What pieces of the partition can be grouped and chosen by, and the choice in the numbers of a trace.
+//! Keys and conditions that group and select the pieces of the partition, and their translation to the numbers of a
+//! trace.
 
 use crate::critical_path::segment::Tag;
 use crate::partition::piece::Piece;
@@ -6,28 +7,28 @@ use crate::store::trace::Trace;
 use parsers::syscalls::Class;
 use parsers::{NO_ID, Text};
 
-/// What pieces can be grouped and chosen by: the columns of the partition that are no sums.
+/// The properties that pieces can be grouped and selected by: all columns of the partition that are not sums.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum GroupKey {
-    /// Number of the capture.
+    /// Capture number.
     Capture,
     /// Process id.
     Pid,
     /// Thread id.
     Tid,
-    /// Program at that moment.
+    /// Program at the start of the piece.
     Program,
-    /// What the time was spent on.
+    /// Class of the time, such as disk or network.
     Class,
     /// Name of the syscall.
     Syscall,
-    /// Sub-operation.
+    /// Operation of the syscall.
     Op,
     /// Target as shown.
     Target,
     /// Whether something in the trace ended the wait.
     Resolved,
-    /// What it has to do with a poll loop.
+    /// Role of the time in a poll loop.
     Tag,
 }
 
@@ -48,12 +49,12 @@ impl GroupKey {
         ("tag", GroupKey::Tag),
     ];
 
-    /// The key of this name.
+    /// Looks up a key by name.
     pub fn by_name(name: &str) -> Option<GroupKey> {
         GroupKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
-    /// What a task has, whatever it does.
+    /// The keys that are fixed for each task.
     pub(crate) const OF_TASK: [GroupKey; 3] = [GroupKey::Capture, GroupKey::Pid, GroupKey::Tid];
 
     pub(crate) fn is_of_task(self) -> bool {
@@ -64,7 +65,7 @@ impl GroupKey {
         matches!(self, GroupKey::Program | GroupKey::Syscall | GroupKey::Op | GroupKey::Target)
     }
 
-    /// The value of a task as a number.
+    /// The task's value of this key, as a number.
     pub(crate) fn of_task(self, trace: &Trace, task: u32) -> u32 {
         let task = &trace.tasks[task as usize];
         match self {
@@ -74,7 +75,7 @@ impl GroupKey {
         }
     }
 
-    /// The value of a piece as a number.
+    /// The piece's value of this key, as a number.
     pub(crate) fn of(self, trace: &Trace, piece: &Piece) -> u32 {
         match self {
             GroupKey::Capture | GroupKey::Pid | GroupKey::Tid => self.of_task(trace, piece.task),
@@ -88,10 +89,10 @@ impl GroupKey {
         }
     }
 
-    /// The numbers that stand for a value; none if no piece can have it.
+    /// The numbers of a value in this trace; empty if no piece can have it.
     fn numbers(self, trace: &Trace, value: &KeyValue) -> Vec<u32> {
         match value {
-            // What could not be decoded is only known as it was shown.
+            // Undecodable text is known only in its printed form, with replacement characters.
             KeyValue::Text(text) if self.is_text() && text.contains(char::REPLACEMENT_CHARACTER) => {
                 let texts = &trace.events.texts;
                 (0..texts.len() as u32).filter(|&number| texts.string(Text(number)) == *text).collect()
@@ -120,12 +121,12 @@ impl GroupKey {
     }
 }
 
-/// A value that pieces are chosen by.
+/// A value in a condition.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeyValue {
     /// Missing.
     None,
-    /// Yes or no.
+    /// A boolean.
     Bool(bool),
     /// An id.
     Int(i64),
@@ -133,10 +134,10 @@ pub enum KeyValue {
     Text(String),
 }
 
-/// Which pieces: for each key, the values of which one must be there.
+/// Conditions on pieces: for each key, a list of accepted values.
 pub type Conditions = Vec<(GroupKey, Vec<KeyValue>)>;
 
-/// Which pieces.
+/// Selects pieces of the partition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scope {
     /// All of these must hold.
@@ -145,7 +146,7 @@ pub struct Scope {
     pub without: Conditions,
 }
 
-/// A scope in the numbers of a trace.
+/// A [`Scope`] with its values translated to the numbers of a trace.
 pub(crate) struct ScopeFilter {
     pub(super) only: Vec<(GroupKey, Vec<u32>)>,
     without: Vec<(GroupKey, Vec<u32>)>,
@@ -162,18 +163,18 @@ impl ScopeFilter {
         ScopeFilter { only: numbers(&scope.only), without: numbers(&scope.without) }
     }
 
-    /// The values of a key of which one must be there, by number.
+    /// The accepted values of a key, or `None` without a condition on it.
     pub(crate) fn only(&self, key: GroupKey) -> Option<&[u32]> {
         self.only.iter().find(|(known, _)| *known == key).map(|(_, numbers)| numbers.as_slice())
     }
 
-    /// Whether pieces are chosen by what they work on.
-    pub(crate) fn asks_for_targets(&self) -> bool {
+    /// Whether a condition refers to targets.
+    pub(crate) fn needs_targets(&self) -> bool {
         self.only.iter().chain(&self.without).any(|&(key, _)| key == GroupKey::Target)
     }
 
-    /// Whether it has all pieces of a cell or none.
-    pub(super) fn is_of_cells(&self) -> bool {
+    /// Whether each bucket matches as a whole or not at all.
+    pub(super) fn matches_whole_buckets(&self) -> bool {
         !self.only.iter().chain(&self.without).any(|&(key, _)| differs_within_bucket(key))
     }
 
@@ -182,7 +183,7 @@ impl ScopeFilter {
         self.only.iter().filter(of_task).all(|(key, numbers)| numbers.contains(&key.of_task(trace, task)))
     }
 
-    /// Whether it may have pieces that are like this one, but for some keys.
+    /// Whether it may match a piece that equals this one except in the keys for which `differs` holds.
     pub(crate) fn may_have(&self, trace: &Trace, piece: &Piece, differs: impl Fn(GroupKey) -> bool) -> bool {
         let holds = |(key, numbers): &&(GroupKey, Vec<u32>)| numbers.contains(&key.of(trace, piece));
         let is_known = |(key, _): &&(GroupKey, Vec<u32>)| !differs(*key);
@@ -196,22 +197,22 @@ impl ScopeFilter {
     }
 }
 
-/// What is asked of the partition.
+/// A query on the partition.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GroupQuery {
-    /// What makes a group; nothing is the finest partition as it is.
+    /// Group keys; `None` returns the finest pieces without grouping.
     pub by: Option<Vec<GroupKey>>,
-    /// Groups with less time are left out.
+    /// Minimum time of a group.
     pub at_least_ns: i64,
-    /// At most so many groups, the largest.
+    /// Maximum number of groups; the largest are returned.
     pub most: Option<usize>,
-    /// Which pieces are taken together.
+    /// The pieces that are grouped.
     pub within: Scope,
-    /// Pieces in any of these are left out.
+    /// Pieces in any of these scopes are excluded.
     pub apart_from: Vec<Scope>,
 }
 
-/// Whether pieces of one cell may have different values of a key.
+/// Whether pieces of one bucket may have different values of this key.
 pub(crate) fn differs_within_bucket(key: GroupKey) -> bool {
     matches!(key, GroupKey::Pid | GroupKey::Tid | GroupKey::Target)
 }

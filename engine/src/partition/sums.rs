@@ -1,4 +1,4 @@
-//! Adding up the path of each task: the parts that are charged together become one piece.
+//! Sums the path of each task: parts with the same properties become one piece.
 
 use crate::critical_path::attribution::{Attribution, Charge};
 use crate::partition::piece::{Piece, piece_of, program_of};
@@ -11,12 +11,12 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Tasks that are added up before their pieces are handed on, so that few are held twice.
+/// Number of tasks summed before their pieces are handed over. It bounds the memory for pieces that exist twice.
 const TASKS_AT_ONCE: usize = 1024;
-/// Tasks that one core takes at a time.
+/// Number of tasks that one core processes at a time.
 const TASKS_OF_CORE: usize = 32;
 
-/// Add up the path, and take the pieces of each task in order of the tasks.
+/// Sums the path and calls `take` with the pieces of each task, in task order.
 pub(super) fn of_tasks(
     trace: &Trace,
     programs: &ProgramIndex,
@@ -25,7 +25,7 @@ pub(super) fn of_tasks(
 ) {
     let twins = twins(trace);
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).collect();
-    // Each core works with one that another has left: they are as large as there are shapes.
+    // The cores share a pool of accumulators, because each is as large as the number of shapes.
     let idle: Mutex<Vec<PieceSums<'_>>> = Mutex::default();
     let of_some = |tasks: &[u32]| {
         let left = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -41,25 +41,26 @@ pub(super) fn of_tasks(
     }
 }
 
-/// For each shape the first one that differs in its outcome at most.
+/// Maps each shape to the first shape that differs from it at most in outcome.
 pub(crate) fn twins(trace: &Trace) -> Vec<u32> {
     let mut firsts: FxHashMap<(Text, Text, Text), u32> = FxHashMap::default();
     let shapes = (0..).zip(trace.events.shapes());
     shapes.map(|(number, shape)| *firsts.entry((shape.syscall, shape.op, shape.target)).or_insert(number)).collect()
 }
 
-/// The pieces of a task while they are added up.
+/// Accumulates the pieces of one task.
 pub(crate) struct PieceSums<'trace> {
     twins: &'trace [u32],
-    /// The first piece of each shape, and behind those the first of what lies between calls; of which life it is.
+    /// The first piece of each shape, then the first piece of the time between calls. An entry is valid only for its
+    /// `life`.
     first: Vec<First>,
-    /// Number of all that a task did in one program; no two tasks have one in common.
+    /// Number of the current combination of task and program, unique across tasks.
     life: u32,
     last_life: u32,
     program: Text,
-    /// The lives of the task by their programs.
+    /// The lives of the task by program.
     lives: Vec<(Text, u32)>,
-    /// Further pieces of a shape, whose time was spent on something else: by life, shape, and that.
+    /// Further pieces of a shape whose class, tag or resolution differs, by life, shape and kind of time.
     further: FxHashMap<(u32, u32, u32), u32>,
 }
 
@@ -70,7 +71,7 @@ struct First {
 }
 
 impl<'trace> PieceSums<'trace> {
-    /// Nothing is added up yet. `twins` are those of [`twins`].
+    /// Starts empty. `twins` is the result of [`twins`].
     pub(crate) fn new(twins: &'trace [u32]) -> PieceSums<'trace> {
         PieceSums {
             twins,
@@ -83,7 +84,7 @@ impl<'trace> PieceSums<'trace> {
         }
     }
 
-    /// The pieces of a task, of those parts of the path that are wanted.
+    /// The pieces of a task, summed over the parts of the path that `is_wanted` accepts.
     pub(crate) fn of_task(
         &mut self,
         trace: &Trace,
@@ -100,7 +101,7 @@ impl<'trace> PieceSums<'trace> {
             if is_wanted(charge) {
                 let program = ran.program(trace, programs, attribution, charge);
                 if self.lives.is_empty() || program != self.program {
-                    self.goes_on_in(program);
+                    self.switch_program(program);
                 }
                 self.add(trace, task, charge, &mut pieces);
             }
@@ -109,7 +110,7 @@ impl<'trace> PieceSums<'trace> {
         pieces
     }
 
-    fn goes_on_in(&mut self, program: Text) {
+    fn switch_program(&mut self, program: Text) {
         self.program = program;
         if let Some(&(_, life)) = self.lives.iter().find(|(known, _)| *known == program) {
             self.life = life;
@@ -142,7 +143,7 @@ impl<'trace> PieceSums<'trace> {
         }
     }
 
-    /// The place of the piece that a part of the path belongs to; that behind the last, if there is none yet.
+    /// Index of the piece that a part of the path belongs to, or `pieces.len()` if there is no such piece yet.
     fn place(&mut self, shape: Option<usize>, charge: &Charge, pieces: &[Piece]) -> u32 {
         let (life, next) = (self.life, pieces.len() as u32);
         let twin = shape.and_then(|shape| self.twins.get(shape)).map_or(self.twins.len(), |&twin| twin as usize);
@@ -162,12 +163,12 @@ impl<'trace> PieceSums<'trace> {
     }
 }
 
-/// The programs that a task ran, asked for from its first event to its last.
+/// The programs that a task ran, looked up in event order.
 struct Ran<'index> {
     task: u32,
     only: Option<Text>,
     last: Option<&'index Program>,
-    /// Whether the last program has begun.
+    /// Whether the last program has started.
     is_last: bool,
 }
 
@@ -178,7 +179,7 @@ impl<'index> Ran<'index> {
         Ran { task, only, last: all.last(), is_last: false }
     }
 
-    /// The program at the start of a part of the path; rows are asked about in order of their starts.
+    /// The program at the start of a part of the path. Rows must be passed in order of their starts.
     fn program(&mut self, trace: &Trace, programs: &ProgramIndex, attribution: &Attribution, charge: &Charge) -> Text {
         if let Some(only) = self.only {
             return only;

@@ -1,4 +1,4 @@
-//! A table while it is written: row by row, with the columns that many tables have in common.
+//! Builds a table row by row, including the columns that many tables share.
 
 use crate::store::schema;
 use crate::store::table::{Table, TextColumn, Values};
@@ -8,11 +8,11 @@ use crate::table_support::grouping::CallGroup;
 use crate::table_support::provenance::Provenance;
 use parsers::{NO_ID, NO_NS, Text};
 
-/// A table, and the events behind each of its rows.
+/// A finished table, with the events that each of its rows covers.
 pub struct BuiltTable {
     /// The table.
     pub table: Table,
-    /// What each row is about, in the order of rows.
+    /// The events of each row, in row order.
     pub members: Vec<Provenance>,
 }
 
@@ -24,21 +24,21 @@ enum ColumnBuilder {
     List(Vec<Vec<String>>),
 }
 
-/// A table while it is written. Each row gives the same columns in the same order, and ends with its members.
+/// A table under construction. Each row sets all columns in schema order and ends with [`TableBuilder::members`].
 pub struct TableBuilder<'context> {
     context: &'context TableContext<'context>,
     name: &'static str,
     columns: Vec<(&'static str, ColumnBuilder)>,
-    /// The column that comes next.
+    /// Index of the next column to set.
     at: usize,
     members: Vec<Provenance>,
     wall_ns: i64,
 }
 
 impl<'context> TableBuilder<'context> {
-    /// A table of this name; see [`crate::store::schema`].
+    /// Starts the table of this name; see [`crate::store::schema`].
     pub fn new(context: &'context TableContext<'context>, name: &'static str) -> TableBuilder<'context> {
-        let mut sheet = TableBuilder { context, name, columns: Vec::new(), at: 0, members: Vec::new(), wall_ns: 0 };
+        let mut builder = TableBuilder { context, name, columns: Vec::new(), at: 0, members: Vec::new(), wall_ns: 0 };
         for column in schema::COLUMNS.iter().filter(|column| column.table == name) {
             let values = match column.kind {
                 "dict" => ColumnBuilder::Text(TextColumn::default()),
@@ -47,12 +47,12 @@ impl<'context> TableBuilder<'context> {
                 "list" => ColumnBuilder::List(Vec::new()),
                 _ => ColumnBuilder::Int(Vec::new()),
             };
-            sheet.columns.push((column.name, values));
+            builder.columns.push((column.name, values));
         }
-        sheet
+        builder
     }
 
-    /// capture, task, pid, tid, program: whose the row is.
+    /// Sets capture, task, pid, tid and program from the task, with its program at the time of `row`.
     pub fn task_columns(&mut self, task: u32, row: u32) {
         let (context, known) = (self.context, &self.context.trace.tasks[task as usize]);
         self.wall_ns = context.wall_ns(known.capture);
@@ -63,13 +63,14 @@ impl<'context> TableBuilder<'context> {
         self.text("program", context.program(task, row));
     }
 
-    /// capture: of a row that is about no task.
+    /// Sets capture, for rows that describe no single task.
     pub fn capture(&mut self, capture: u32) {
         self.wall_ns = self.context.wall_ns(capture);
         self.int("capture", i64::from(capture));
     }
 
-    /// As [`TableBuilder::task_columns`] of a group, then processes. Of several processes with one program no ids are told.
+    /// Sets the columns of [`TableBuilder::task_columns`], then processes. Ids are missing when the group has several
+    /// processes.
     pub fn group_columns<K>(&mut self, group: &CallGroup<K>) {
         let known = &self.context.trace.tasks[group.task as usize];
         let of_one = |value: i64| (group.processes == 1).then_some(value);
@@ -83,7 +84,7 @@ impl<'context> TableBuilder<'context> {
         self.int("processes", group.processes);
     }
 
-    /// The sums of calls: calls, failed, total_ns, exclusive_ns, share, max_ns, bytes, first_line, last_line.
+    /// Sets the sums of the calls: calls, failed, total_ns, exclusive_ns, share, max_ns, bytes, first_line, last_line.
     pub fn sum(&mut self, sum: &CallStats) {
         self.int("calls", sum.calls);
         self.int("failed", sum.failed);
@@ -94,57 +95,57 @@ impl<'context> TableBuilder<'context> {
         self.lines(sum.first_row, sum.last_row);
     }
 
-    /// exclusive_ns, share: time on the path, and the part of the window that it is.
+    /// Sets exclusive_ns and share: the time on the critical path, and its share of the window.
     pub fn path_ns(&mut self, exclusive_ns: i64) {
         self.int("exclusive_ns", exclusive_ns);
         let share = (self.wall_ns > 0).then(|| exclusive_ns as f64 / self.wall_ns as f64);
         self.float("share", share);
     }
 
-    /// first_line, last_line.
+    /// Sets first_line and last_line.
     pub fn lines(&mut self, first_row: u32, last_row: u32) {
         let events = &self.context.trace.events;
         self.int("first_line", i64::from(events.line(first_row)));
         self.int("last_line", i64::from(events.line(last_row)));
     }
 
-    /// A number that is there.
+    /// Sets an integer.
     pub fn int(&mut self, name: &'static str, value: i64) {
         self.some_int(name, Some(value));
     }
 
-    /// A length or moment; [`NO_NS`] is missing.
+    /// Sets a duration or timestamp; [`NO_NS`] means missing.
     pub fn ns(&mut self, name: &'static str, value: i64) {
         self.some_int(name, (value != NO_NS).then_some(value));
     }
 
-    /// An id; [`NO_ID`] is missing.
+    /// Sets an id; [`NO_ID`] means missing.
     pub fn id(&mut self, name: &'static str, value: i32) {
         self.some_int(name, (value != NO_ID).then_some(i64::from(value)));
     }
 
-    /// A number.
+    /// Sets an optional integer.
     pub fn some_int(&mut self, name: &'static str, value: Option<i64>) {
         if let Some(ColumnBuilder::Int(values)) = self.column(name) {
             values.push(value);
         }
     }
 
-    /// A share or a mean.
+    /// Sets a share or a mean.
     pub fn float(&mut self, name: &'static str, value: Option<f64>) {
         if let Some(ColumnBuilder::Float(values)) = self.column(name) {
             values.push(value);
         }
     }
 
-    /// Yes or no.
+    /// Sets a boolean.
     pub fn bool(&mut self, name: &'static str, value: bool) {
         if let Some(ColumnBuilder::Bool(values)) = self.column(name) {
             values.push(Some(value));
         }
     }
 
-    /// A text of the trace.
+    /// Sets an interned text.
     pub fn text(&mut self, name: &'static str, value: Text) {
         let text = value.is_some().then(|| self.context.trace.events.texts.string(value));
         if let Some(ColumnBuilder::Text(values)) = self.column(name) {
@@ -152,28 +153,28 @@ impl<'context> TableBuilder<'context> {
         }
     }
 
-    /// A text.
+    /// Sets an optional string.
     pub fn string(&mut self, name: &'static str, value: Option<&str>) {
         if let Some(ColumnBuilder::Text(values)) = self.column(name) {
             values.push(value);
         }
     }
 
-    /// Texts.
+    /// Sets a list of strings.
     pub fn list(&mut self, name: &'static str, value: Vec<String>) {
         if let Some(ColumnBuilder::List(values)) = self.column(name) {
             values.push(value);
         }
     }
 
-    /// The end of a row: what it is about.
+    /// Ends the row with the events that it covers.
     pub fn members(&mut self, members: Provenance) {
-        debug_assert_eq!(self.at, self.columns.len(), "{}: a row has all columns", self.name);
+        debug_assert_eq!(self.at, self.columns.len(), "{}: a row must set all columns", self.name);
         self.at = 0;
         self.members.push(members);
     }
 
-    /// The table, the costliest rows first where they have time on the path.
+    /// Returns the finished table.
     pub fn finish(self) -> BuiltTable {
         let values = |column| match column {
             ColumnBuilder::Int(values) => Values::Int(values),
@@ -188,7 +189,7 @@ impl<'context> TableBuilder<'context> {
 
     fn column(&mut self, name: &'static str) -> Option<&mut ColumnBuilder> {
         let (known, column) = self.columns.get_mut(self.at)?;
-        debug_assert_eq!(*known, name, "{}: columns come in the order of the schema", self.name);
+        debug_assert_eq!(*known, name, "{}: columns must follow the schema order", self.name);
         self.at += 1;
         Some(column)
     }

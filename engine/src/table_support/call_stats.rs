@@ -1,33 +1,33 @@
-//! Sums over calls: how many, how long, how much on the path.
+//! Sums over calls: count, duration and time on the critical path.
 
 use crate::table_support::context::TableContext;
 use parsers::{NO_NS, Outcome};
 
-/// What calls have together.
+/// Sums over a set of calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CallStats {
-    /// How many.
+    /// Number of calls.
     pub calls: i64,
-    /// How many failed.
+    /// Number of calls that failed.
     pub failed: i64,
-    /// Sum of their durations; [`NO_NS`] if none has one.
+    /// Sum of the durations; [`NO_NS`] if no call has one.
     pub total_ns: i64,
-    /// Their time on the path.
+    /// Time on the critical path inside the calls.
     pub exclusive_ns: i64,
-    /// The longest; [`NO_NS`] if none has a duration.
+    /// Longest duration; [`NO_NS`] if no call has one.
     pub max_ns: i64,
-    /// Bytes moved.
+    /// Bytes transferred.
     pub bytes: i64,
-    /// The first and the last of them.
+    /// Row of the first call.
     pub first_row: u32,
-    /// See `first_row`.
+    /// Row of the last call.
     pub last_row: u32,
-    /// The longest of them.
+    /// Row of the longest call.
     pub longest_row: u32,
 }
 
 impl CallStats {
-    /// Nothing yet; calls from this one on.
+    /// Empty sums; the rows start at `first_row`.
     pub fn new(first_row: u32) -> CallStats {
         CallStats {
             calls: 0,
@@ -42,7 +42,7 @@ impl CallStats {
         }
     }
 
-    /// One more call.
+    /// Adds one call.
     pub fn add(&mut self, context: &TableContext<'_>, row: u32) {
         let events = &context.trace.events;
         self.calls += 1;

@@ -1,13 +1,14 @@
-//! Whose the time on the path is when several rows of tables speak of it: each moment belongs to the first claim that has it.
+//! Divides the critical path among overlapping findings. Each part of the path belongs to the first claim that covers
+//! it.
 //!
 //! ```text
 //! path        |==a==|==b==|==c==|==d==|
 //! claim 0     |-----|-----|                     total 2, own 2
 //! claim 1           |-----|-----|               total 2, own 1, taken by claim 0: 1
-//! nobody                        |-----|         the rest
+//! unclaimed                     |-----|         the rest
 //! ```
-//! Tasks are looked at on all cores, each by itself, and nothing is kept of a task but sums: a row for each event would be
-//! as large as the event table.
+//! Tasks are processed in parallel, and only sums are retained per task. One record per event would need as much memory
+//! as the event table.
 
 use crate::critical_path::attribution::Charge;
 use crate::partition::piece::{self, Piece, piece_of};
@@ -23,19 +24,20 @@ use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 
-/// Tasks in which the largest of the rest is looked for before it is asked whether others can have larger ones.
+/// Number of tasks searched per batch for the largest unclaimed pieces. After each batch, the search stops if no other
+/// task can have a larger piece.
 const TASKS_AT_ONCE: usize = 256;
 
-/// What somebody who claims time of the path gets.
+/// The part of the critical path that one claim gets.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Share {
-    /// Time on the path of all members.
+    /// Time on the critical path of all its members.
     pub total_ns: i64,
-    /// The part of it that no earlier claim has.
+    /// The part of `total_ns` that no earlier claim covers.
     pub own_ns: i64,
-    /// The part of that which tracing itself costs at least.
+    /// Lower bound of the tracing overhead within `own_ns`.
     pub tracing_ns: i64,
-    /// The parts that earlier claims have, by their numbers.
+    /// The parts that earlier claims cover: claim number, nanoseconds.
     pub taken: Vec<(u32, i64)>,
 }
 
@@ -57,38 +59,38 @@ impl Share {
     }
 }
 
-/// Claims on the path.
+/// The critical path divided among claims.
 pub struct Claims {
-    /// What each claim gets.
+    /// The share of each claim.
     pub shares: Vec<Share>,
-    /// The sum of what nobody claims.
+    /// Time that no claim covers.
     pub rest_ns: i64,
-    /// Its largest pieces.
+    /// The largest unclaimed pieces.
     pub rest: Pieces,
 }
 
-/// Divide the path, of which all pieces are known, among claims, the first of which goes first. A claim may have several
-/// members. Of what nobody claims, as many of the largest pieces are told as are asked for.
-pub fn claims(context: &TableContext<'_>, pieces: &Pieces, claims: &[Vec<Provenance>], most: usize) -> Claims {
-    let asked = ClaimIndex::new(context, pieces, claims);
+/// Divides the path among claims; earlier claims take precedence. A claim may have several members. `pieces` must hold
+/// the whole path. `limit` is the number of largest unclaimed pieces to return.
+pub fn claims(context: &TableContext<'_>, pieces: &Pieces, claims: &[Vec<Provenance>], limit: usize) -> Claims {
+    let index = ClaimIndex::new(context, pieces, claims);
     let tasks = 0..context.trace.tasks.len() as u32;
     let new = || (Shares::new(claims.len()), Owners::default());
     let each = tasks.into_par_iter().fold(new, |(mut divided, mut marks), task| {
-        asked.divide(task, &mut marks, &mut divided);
+        index.divide(task, &mut marks, &mut divided);
         (divided, marks)
     });
     let mut divided = each.map(|(divided, _)| divided).reduce(|| Shares::new(claims.len()), Shares::and);
-    let others = asked.divide_others(&mut divided);
-    let rest = asked.largest(&divided.rest_ns, &others, most);
+    let others = index.divide_others(&mut divided);
+    let rest = index.largest(&divided.rest_ns, &others, limit);
     Claims { rest_ns: divided.rest_ns.iter().map(|&(_, ns)| ns).sum(), shares: divided.shares, rest }
 }
 
-/// What is known of some tasks.
+/// The sums of some tasks.
 struct Shares {
     shares: Vec<Share>,
-    /// What nobody claims, by task, in order.
+    /// Unclaimed time per task, in task order.
     rest_ns: Vec<(u32, i64)>,
-    /// Who has an event, and whether the gap behind it, of which the path has parts that are unlike most.
+    /// The claim that owns each event, or the gap after it (`true`), for events that have spilled parts of the path.
     owners: FxHashMap<(u32, bool), u32>,
 }
 
@@ -103,7 +105,7 @@ impl Shares {
         }
     }
 
-    /// Both together; the other one's tasks come behind.
+    /// Merges two sums. The tasks of `other` must follow those of `self`.
     fn and(mut self, other: Shares) -> Shares {
         for (share, more) in self.shares.iter_mut().zip(other.shares) {
             share.total_ns += more.total_ns;
@@ -117,14 +119,16 @@ impl Shares {
     }
 }
 
-/// The calls and gaps of a task by their first claim; 0 is nobody. Kept between tasks, so that it is made once a thread.
+/// The first claim on each call and gap of a task, plus 1; 0 means unclaimed. The buffers are reused across the tasks
+/// of a thread.
 #[derive(Default)]
 struct Owners {
     calls: Vec<u32>,
     gaps: Vec<u32>,
-    /// Claims on what an earlier one has: number, place among the rows of the task, whether it is the gap behind it.
+    /// Claims on events that an earlier claim owns: claim number, index among the rows of the task, whether it is the
+    /// gap.
     contested: Vec<(u32, u32, bool)>,
-    /// Claims on pieces.
+    /// Claims on pieces, memoised per task.
     scopes: FxHashMap<Like, Vec<u32>>,
 }
 
@@ -144,7 +148,7 @@ impl Owners {
     }
 }
 
-/// Where rows are among those of a task. They are mostly asked for in order.
+/// Maps rows to their indexes among the rows of a task. Fast for lookups in row order.
 struct ClaimedPlaces<'a> {
     rows: &'a [u32],
     is_sorted: bool,
@@ -167,11 +171,11 @@ impl<'a> ClaimedPlaces<'a> {
     }
 }
 
-/// The claims, by task.
+/// The claims, indexed by task.
 struct ClaimIndex<'a> {
     context: &'a TableContext<'a>,
     pieces: &'a Pieces,
-    /// Those of a task together, in order of their numbers.
+    /// Sorted by task, then by claim number.
     listed: Vec<(u32, u32, TaskEvents<'a>)>,
     scopes: Scopes,
 }
@@ -191,23 +195,23 @@ impl<'a> ClaimIndex<'a> {
     /// The claims on events of a task.
     fn listed(&self, task: u32) -> &[(u32, u32, TaskEvents<'a>)] {
         let first = self.listed.partition_point(|&(other, ..)| other < task);
-        let behind = &self.listed[first..];
-        &behind[..behind.partition_point(|&(other, ..)| other == task)]
+        let rest = &self.listed[first..];
+        &rest[..rest.partition_point(|&(other, ..)| other == task)]
     }
 
-    /// Whether nobody claims anything of a task, but for events of others that it has a part in.
+    /// Whether no claim covers any of the task's own events.
     fn is_free(&self, task: u32) -> bool {
         self.scopes.filters.is_empty() && self.listed(task).is_empty()
     }
 
-    /// All that a task has, but for what is unlike most.
-    fn like_most_ns(&self, task: u32) -> i64 {
+    /// The task's time on the path without its spilled parts.
+    fn packed_ns(&self, task: u32) -> i64 {
         let mut ns = self.pieces.exclusive_by_task()[task as usize];
         self.context.attribution.each_spilled(task, |charge| ns -= charge.ns);
         ns
     }
 
-    /// Give each event of a task to the first claim that lists it.
+    /// Assigns each event of the task to the first claim that lists it.
     fn mark(&self, task: u32, marks: &mut Owners) {
         let trace = self.context.trace;
         let rows = trace.rows_of(task);
@@ -225,16 +229,16 @@ impl<'a> ClaimIndex<'a> {
                 }
             });
         }
-        // The same event may be listed twice by one claim.
+        // One claim may list the same event twice.
         marks.contested.sort_unstable();
         marks.contested.dedup();
     }
 
-    /// Divide a task among the claims, but for what is unlike most.
+    /// Divides the packed parts of the task among the claims.
     fn divide(&self, task: u32, marks: &mut Owners, divided: &mut Shares) {
         let (trace, attribution) = (self.context.trace, self.context.attribution);
         if self.is_free(task) {
-            return divided.rest_ns.push((task, self.like_most_ns(task)));
+            return divided.rest_ns.push((task, self.packed_ns(task)));
         }
         self.mark(task, marks);
         let rows = trace.rows_of(task);
@@ -257,7 +261,7 @@ impl<'a> ClaimIndex<'a> {
         }
     }
 
-    /// Divide what is unlike most; the answer is which of it is claimed.
+    /// Divides the spilled parts. Returns, for each of them, whether it is claimed.
     fn divide_others(&self, divided: &mut Shares) -> Vec<bool> {
         let attribution = self.context.attribution;
         let mut claimed = vec![false; attribution.others()];
@@ -277,7 +281,8 @@ impl<'a> ClaimIndex<'a> {
         claimed
     }
 
-    /// Give a part of the path to whom it belongs, and tell all others that claim it. The answer is who has it.
+    /// Adds a part of the path to the first claim that covers it, and reports it as taken to the other claims that
+    /// cover it. Returns the first claim, or `NONE`.
     fn give(
         &self,
         task: u32,
@@ -297,14 +302,15 @@ impl<'a> ClaimIndex<'a> {
         first
     }
 
-    /// What tracing costs at least in a part of the path. What is unlike most is a part of a call, or of no call.
+    /// Lower bound of the tracing overhead in a part of the path. Spilled parts are fractions of calls or gaps, so
+    /// none is assumed for them.
     fn tracing_ns(&self, task: u32, charge: &Charge) -> i64 {
         let floor_ns = self.context.trust_of(task).map_or(0, |trust| trust.floor_of(charge.is_gap));
         if charge.place.is_none() { floor_ns.min(charge.ns) } else { 0 }
     }
 
-    /// The largest pieces of what nobody claims.
-    fn largest(&self, rest_ns: &[(u32, i64)], others: &[bool], most: usize) -> Pieces {
+    /// The largest unclaimed pieces.
+    fn largest(&self, rest_ns: &[(u32, i64)], others: &[bool], limit: usize) -> Pieces {
         let context = self.context;
         let mut tasks: Vec<(u32, i64)> = rest_ns.iter().copied().filter(|&(_, ns)| ns > 0).collect();
         tasks.sort_unstable_by_key(|&(task, ns)| (Reverse(ns), task));
@@ -312,30 +318,30 @@ impl<'a> ClaimIndex<'a> {
         let mut largest: Vec<i64> = Vec::new();
         let twins = sums::twins(context.trace);
         for tasks in tasks.chunks(TASKS_AT_ONCE) {
-            // No piece is larger than all of its task.
-            if largest.len() == most && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
+            // No piece is larger than its whole task.
+            if largest.len() == limit && largest.last().is_some_and(|&least_ns| tasks[0].1 < least_ns) {
                 break;
             }
             let new = || (PieceSums::new(&twins), Owners::default());
             let of_task = |(sums, marks): &mut (PieceSums<'_>, Owners), &(task, _): &(u32, i64)| {
-                (task, self.rest_of(task, others, most, sums, marks))
+                (task, self.rest_of(task, others, limit, sums, marks))
             };
             for (task, pieces) in tasks.par_iter().map_init(new, of_task).collect::<Vec<_>>() {
                 largest.extend(pieces.iter().map(|piece| piece.exclusive_ns));
                 each[task as usize] = pieces;
             }
             largest.sort_unstable_by_key(|&ns| Reverse(ns));
-            largest.truncate(most);
+            largest.truncate(limit);
         }
         Pieces::of_tasks(&each, context.windows)
     }
 
-    /// The largest pieces of what nobody claims of a task, in the order of the task.
+    /// The largest unclaimed pieces of a task, in the order of the task.
     fn rest_of(
         &self,
         task: u32,
         others: &[bool],
-        most: usize,
+        limit: usize,
         sums: &mut PieceSums<'_>,
         marks: &mut Owners,
     ) -> Vec<Piece> {
@@ -343,7 +349,7 @@ impl<'a> ClaimIndex<'a> {
         let mut is_all = self.is_free(task);
         context.attribution.each_spilled(task, |charge| is_all &= charge.place.is_some_and(|at| !others[at as usize]));
         if is_all {
-            return largest(pieces::without_targets(trace, self.pieces.of(task)), most);
+            return largest(pieces::without_targets(trace, self.pieces.of(task)), limit);
         }
         self.mark(task, marks);
         let mut places = ClaimedPlaces::new(trace.rows_of(task));
@@ -355,28 +361,28 @@ impl<'a> ClaimIndex<'a> {
             }
         };
         let pieces = sums.of_task(trace, trace.program_index(), context.attribution, task, is_rest);
-        largest(pieces::without_targets(trace, &pieces), most)
+        largest(pieces::without_targets(trace, &pieces), limit)
     }
 }
 
-/// So many of the largest pieces, and those that are as large as the last of these, in their order.
-fn largest(mut pieces: Vec<Piece>, most: usize) -> Vec<Piece> {
+/// The `limit` largest pieces, including ties with the last of them. The order is preserved.
+fn largest(mut pieces: Vec<Piece>, limit: usize) -> Vec<Piece> {
     let mut sizes: Vec<i64> = pieces.iter().map(|piece| piece.exclusive_ns).collect();
     sizes.sort_unstable_by_key(|&ns| Reverse(ns));
-    if let Some(&least_ns) = most.checked_sub(1).and_then(|last| sizes.get(last)) {
+    if let Some(&least_ns) = limit.checked_sub(1).and_then(|last| sizes.get(last)) {
         pieces.retain(|piece| piece.exclusive_ns >= least_ns);
     }
     pieces
 }
 
-/// Program, shape, target and kind: parts of the path of a task that agree in these are of the same claims on pieces.
+/// Program, shape, target and kind. Parts of a task's path that agree in these match the same claims on pieces.
 type Like = (Text, u32, Text, u32);
 
 /// The claims on pieces of the partition.
 struct Scopes {
-    /// In order of their claims.
+    /// Sorted by claim number.
     filters: Vec<(u32, ScopeFilter)>,
-    /// Whether one of them asks for targets: then calls of one shape may differ.
+    /// Whether a filter needs targets. If so, calls of one shape may match different claims.
     has_targets: bool,
 }
 
@@ -388,11 +394,12 @@ impl Scopes {
             _ => None,
         };
         let filters: Vec<_> = each.filter_map(filter).collect();
-        let has_targets = filters.iter().any(|(_, filter)| filter.asks_for_targets());
+        let has_targets = filters.iter().any(|(_, filter)| filter.needs_targets());
         Scopes { filters, has_targets }
     }
 
-    /// The claims on pieces that have a part of the path, in order; what is known already of a task is looked up.
+    /// The numbers of the claims on pieces that cover a part of the path, in order. `known` memoises the results for
+    /// one task.
     fn of<'k>(
         &self,
         context: &TableContext<'_>,
@@ -410,7 +417,7 @@ impl Scopes {
         let target = if is_call && self.has_targets { trace.events.target(charge.row) } else { Text::NONE };
         known.entry((program, shape, target, charge.kind())).or_insert_with(|| {
             let piece = piece_of(trace, task, program, charge);
-            // Pieces of several targets are known by what these have in common.
+            // Pieces with several targets are listed with the part that these targets share.
             let common = piece.of_several_targets(trace);
             let matches = |filter: &ScopeFilter| filter.has(trace, &piece) || filter.has(trace, &common);
             let mut has: Vec<u32> =

@@ -1,4 +1,4 @@
-//! What a table is made of: a trace, what of it counts, and the path through it.
+//! Everything that a table is built from: a trace, the selected events and the critical path.
 
 use crate::critical_path::attribution::Attribution;
 use crate::critical_path::time_index::TimeIndex;
@@ -13,94 +13,94 @@ use crate::table_support::threshold::Threshold;
 use crate::waits::wakers::Wakers;
 use std::sync::OnceLock;
 
-/// What several tables of one choice need, computed when the first of them needs it.
+/// Data that several tables of one selection share, computed on first use.
 pub struct TableMemo {
     logs: OnceLock<Vec<Log>>,
     time_index: OnceLock<TimeIndex>,
-    /// What each task moved.
+    /// Data transferred by each task.
     pub(crate) moved: Vec<OnceLock<Moved>>,
 }
 
 impl TableMemo {
-    /// Nothing is computed yet.
+    /// Starts with nothing computed.
     pub fn new(trace: &Trace) -> TableMemo {
         let moved = trace.tasks.iter().map(|_| OnceLock::new()).collect();
         TableMemo { logs: OnceLock::new(), time_index: OnceLock::new(), moved }
     }
 }
 
-/// A trace with everything that tables ask about it.
+/// A trace with everything that tables need to know about it.
 pub struct TableContext<'context> {
     /// The trace.
     pub trace: &'context Trace,
-    /// Which events count.
+    /// The events that count.
     pub selection: &'context Selection<'context>,
-    /// One per capture, in their order.
+    /// One per capture, in capture order.
     pub windows: &'context [Window],
-    /// Who ended which wait.
+    /// The wake-up that ended each wait.
     pub wakers: &'context Wakers,
-    /// The path by event.
+    /// The critical path by event.
     pub attribution: &'context Attribution,
-    /// How far each capture can be trusted, by its number.
+    /// Data quality of each capture, by its number.
     pub trust: &'context [Option<Trust>],
     /// See [`TableContext::logs`] and [`TableContext::time_index`].
     pub memo: &'context TableMemo,
-    /// The tasks that matter to who asks, by number; all without it. See [`crate::table_support::pruning`].
+    /// The tasks that can reach the threshold, by number; `None` means all. See [`crate::table_support::pruning`].
     pub matters: Option<&'context [bool]>,
-    /// From where on rows matter to who asks; everything does without one.
+    /// Minimum time on the critical path of the rows that the caller wants; `None` means all rows.
     pub threshold: Option<&'context Threshold>,
 }
 
 impl TableContext<'_> {
-    /// The tasks that count and matter.
+    /// The tasks that count and can reach the threshold.
     pub fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
         let tasks = 0..self.trace.tasks.len() as u32;
         tasks.filter(|&task| self.matters(task) && self.selection.touches_task(task))
     }
 
-    /// The logs of the trace, by their stages and items. Two tables are made of them.
+    /// The logs of the trace, by their stages and items. Two tables share them.
     pub fn logs(&self) -> &[Log] {
         self.memo.logs.get_or_init(|| logs(self.trace, self.selection))
     }
 
-    /// The time on the path by task, program and kind of call.
+    /// Time on the critical path by task, program and kind of call.
     pub fn time_index(&self) -> &TimeIndex {
         self.memo.time_index.get_or_init(|| TimeIndex::new(self.trace, self.attribution))
     }
 
-    /// Whether a task matters to who asks.
+    /// Whether the task can reach the threshold.
     pub fn matters(&self, task: u32) -> bool {
         self.matters.is_none_or(|matters| matters.get(task as usize) == Some(&true))
     }
 
-    /// The calls of a task that count, in order of their starts.
+    /// The selected calls of a task, ordered by start.
     pub fn calls_of(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
         let is_call = |&row: &u32| self.trace.events.kind(row) == EventKind::Call && self.selection.has(row);
         self.trace.rows_of(task).iter().copied().filter(is_call)
     }
 
-    /// Wall time on the path inside a call.
+    /// Time on the critical path inside a call, in nanoseconds.
     pub fn exclusive_ns(&self, row: u32) -> i64 {
         self.attribution.in_call_ns(row)
     }
 
-    /// Length of the window of a capture; 0 without one.
+    /// Length of the window of a capture; 0 without a window.
     pub fn wall_ns(&self, capture: u32) -> i64 {
         let of = |window: &&Window| window.capture == capture;
         self.windows.iter().find(of).map_or(0, Window::wall_ns)
     }
 
-    /// How far a capture can be trusted.
+    /// Data quality of a capture.
     pub fn trust_of_capture(&self, capture: u32) -> Option<&Trust> {
         self.trust.get(capture as usize)?.as_ref()
     }
 
-    /// How far the capture of a task can be trusted.
+    /// Data quality of the capture of a task.
     pub fn trust_of(&self, task: u32) -> Option<&Trust> {
         self.trace.tasks.get(task as usize).and_then(|task| self.trust_of_capture(task.capture))
     }
 
-    /// The program of a task during an event.
+    /// The program that the task runs during an event.
     pub fn program(&self, task: u32, row: u32) -> parsers::Text {
         let program = self.selection.program_index.at(task, self.trace.events.start_ns(row));
         let program = program.or_else(|| self.selection.program_index.of(task).first().copied());

@@ -1,7 +1,7 @@
-//! How many rows a table may have.
+//! Limits on the number of rows of a table.
 
-/// A table has no more rows of single processes than this; what has less time is taken together by program.
+/// Maximum number of groups in a table. Groups with less time on the critical path are merged by program.
 pub const MAX_GROUPS: usize = 4096;
 
-/// See [`costliest`].
+/// Maximum number of processes that tables inspect call by call; see [`crate::table_support::shape_index::costliest`].
 pub const MAX_PROCESSES: usize = 256;

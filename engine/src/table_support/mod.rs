@@ -1,4 +1,4 @@
-//! What tables share: their context, builder, groups, indexes and thresholds.
+//! Shared parts of the tables: context, builder, groups, indexes and thresholds.
 
 pub mod builder;
 pub(crate) mod call_stats;

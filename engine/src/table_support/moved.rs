@@ -1,17 +1,17 @@
-//! What tasks read and wrote.
+//! Data that tasks read and wrote.
 
 use crate::store::trace::Trace;
 use parsers::Text;
 use rustc_hash::FxHashSet;
 
-/// What tasks moved.
+/// Bytes that tasks transferred, with their sources and sinks.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Moved {
     pub read_bytes: i64,
     pub written_bytes: i64,
-    /// What was read.
+    /// Targets of the reads.
     pub sources: FxHashSet<Text>,
-    /// What was written.
+    /// Targets of the writes.
     pub sinks: FxHashSet<Text>,
 }
 
@@ -23,13 +23,13 @@ impl Moved {
         self.sinks.extend(&other.sinks);
     }
 
-    /// Whether somebody else wrote into a pipe what these tasks read.
+    /// Whether these tasks read from a pipe that other tasks write to.
     pub(crate) fn is_fed(&self, trace: &Trace) -> bool {
         self.sources.difference(&self.sinks).any(|&target| is_pipe(trace, target))
     }
 }
 
-/// Whether a target is a pipe.
+/// Whether the target is a pipe.
 pub(crate) fn is_pipe(trace: &Trace, target: Text) -> bool {
     trace.events.texts.bytes(target).starts_with(b"pipe:")
 }

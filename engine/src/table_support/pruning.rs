@@ -1,12 +1,12 @@
-//! Floors: from how much time on the path on rows of a table matter to who asks.
+//! Prunes tasks and tables that cannot reach the caller's threshold of time on the critical path.
 //!
 //! ```text
-//! rule            reads by process, from 5 % of the window on: 500 ms
-//! time in reads   pid 7: 2 s | pid 8: 10 ms | … | 9000 others: 1 ms each      only the rows of pid 7 are made
+//! rule            reads by process, at least 5 % of the window: 500 ms
+//! time in reads   pid 7: 2 s | pid 8: 10 ms | … | 9000 others: 1 ms each      only the rows of pid 7 are built
 //! ```
-//! What rows can have at most is known from [`crate::critical_path::time_index`] before they are made. A row that is left out has less than
-//! the threshold, with all that may be taken together with it, so nobody misses it; each row that reaches the threshold is as it
-//! would be without one.
+//! Upper bounds of the rows' times come from [`crate::critical_path::time_index`] before the rows are built. A row is
+//! pruned only if it stays below the threshold even together with all rows that may be merged with it. Rows that reach
+//! the threshold do not change.
 
 use crate::critical_path::time_index::{ProgramTime, TimeIndex};
 use crate::store::classes;
@@ -20,59 +20,60 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// How rows of processes become one row where they are many; see [`crate::table_support::grouping`].
+/// How rows of different processes are merged where there are too many; see [`crate::table_support::grouping`].
 #[derive(Clone, Copy)]
 pub enum Joins {
-    /// They do not.
+    /// Rows are not merged.
     Never,
-    /// Those of one program do.
+    /// Rows of the same program are merged.
     Few,
-    /// Those of one program do, but only the costliest processes have rows: each program of theirs at most so many, or else
-    /// one for each syscall.
+    /// Rows of the same program are merged, and only the costliest processes have rows. The value is the maximum number
+    /// of rows per program of a process; `None` means one row per syscall.
     Costliest(Option<usize>),
 }
 
-/// What rows of a table have the time of.
+/// The calls and gaps that contribute to the time of a table's rows.
 #[derive(Clone, Copy)]
 pub struct Cost {
-    /// Of which calls, by what they do and their class.
+    /// Selects calls by action and class.
     pub calls: fn(Action, Class) -> bool,
-    /// Whether of gaps too.
+    /// Whether gaps contribute too.
     pub gaps: bool,
-    /// Of what one row is at most.
+    /// Upper bound of the scope of one row.
     pub of: CostScope,
-    /// How rows become few.
+    /// How rows are merged.
     pub joins: Joins,
-    /// Whether a row that is told by its program has only calls of that program.
+    /// Whether a row with a program covers only calls of that program.
     pub of_program: bool,
-    /// Whether rows do not depend on what other tasks do.
+    /// Whether rows are independent of other tasks.
     pub apart: bool,
 }
 
-/// What reaches a threshold.
+/// The part of a table that may reach a threshold.
 pub enum Pruning {
-    /// Maybe everything.
+    /// Possibly every row.
     All,
-    /// No row does.
+    /// No row.
     Nothing,
-    /// Only rows of these tasks do.
+    /// Only rows of these tasks, by task number.
     Tasks(Vec<bool>),
 }
 
-/// What may reach the threshold in a table.
+/// Computes which part of the table may reach the threshold.
 pub fn prune(context: &TableContext<'_>, cost: &Cost, threshold: &Threshold) -> Pruning {
-    let spent = context.time_index();
-    let is_such: Vec<bool> = spent.parts().iter().map(|&(name, class)| (cost.calls)(action_of(name), class)).collect();
+    let time_index = context.time_index();
+    let is_such: Vec<bool> =
+        time_index.parts().iter().map(|&(name, class)| (cost.calls)(action_of(name), class)).collect();
     let least_ns = threshold.least().max(1);
-    if spent.max_ns(&is_such, cost.gaps) < least_ns {
+    if time_index.max_ns(&is_such, cost.gaps) < least_ns {
         return Pruning::Nothing;
     }
-    let (within, may_narrow) = within(context, spent, cost, threshold, &is_such);
+    let (within, may_narrow) = within(context, time_index, cost, threshold, &is_such);
     let found = match within {
         CostScope::Call => context.attribution.has_call_of(least_ns),
-        CostScope::Target => most_of_a_target(context, cost) >= least_ns,
+        CostScope::Target => max_target_ns(context, cost) >= least_ns,
         _ => {
-            let tasks = by_unit(context, spent, cost, threshold, (within, &is_such));
+            let tasks = by_unit(context, time_index, cost, threshold, (within, &is_such));
             match (tasks.contains(&true), may_narrow) {
                 (true, true) => return Pruning::Tasks(tasks),
                 (found, _) => found,
@@ -82,10 +83,10 @@ pub fn prune(context: &TableContext<'_>, cost: &Cost, threshold: &Threshold) -> 
     if found { Pruning::All } else { Pruning::Nothing }
 }
 
-/// What is compared with the threshold, and whether tasks may be left out one by one.
+/// The scope whose time is compared with the threshold, and whether single tasks may be pruned.
 fn within(
     context: &TableContext<'_>,
-    spent: &TimeIndex,
+    time_index: &TimeIndex,
     cost: &Cost,
     threshold: &Threshold,
     is_such: &[bool],
@@ -94,13 +95,13 @@ fn within(
     let mut may_narrow = cost.apart;
     match cost.joins {
         Joins::Never => {}
-        // Which rows of a program are taken together depends on those of others, but not what they have together.
+        // Other tasks influence which rows of a program are merged, but not the total of these rows.
         Joins::Few => {
             may_narrow &= threshold.within >= CostScope::Program;
             within = within.max(CostScope::Program);
         }
         Joins::Costliest(rows) => {
-            if most_rows(context, spent, rows.unwrap_or_else(|| syscalls(spent, is_such))) > MAX_GROUPS {
+            if max_rows(context, time_index, rows.unwrap_or_else(|| syscalls(time_index, is_such))) > MAX_GROUPS {
                 within = within.max(CostScope::Program);
             }
             may_narrow &= within < CostScope::Program;
@@ -112,16 +113,16 @@ fn within(
     (within, may_narrow)
 }
 
-/// How many different syscalls there are among these kinds of calls.
-fn syscalls(spent: &TimeIndex, is_such: &[bool]) -> usize {
-    let such = spent.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such);
+/// Number of distinct syscalls among these kinds of calls.
+fn syscalls(time_index: &TimeIndex, is_such: &[bool]) -> usize {
+    let such = time_index.parts().iter().zip(is_such).filter(|&(_, &is_such)| is_such);
     such.map(|(part, _)| part.0).collect::<FxHashSet<Text>>().len()
 }
 
-/// How many rows the costliest processes have at most, if each of their programs has so many.
-fn most_rows(context: &TableContext<'_>, spent: &TimeIndex, of_program: usize) -> usize {
+/// Upper bound of the rows of the costliest processes, with `of_program` rows for each of their programs.
+fn max_rows(context: &TableContext<'_>, time_index: &TimeIndex, of_program: usize) -> usize {
     let mut programs: FxHashMap<(u32, i32), usize> = FxHashMap::default();
-    for unit in spent.units() {
+    for unit in time_index.units() {
         *programs.entry(process_of(context, unit)).or_insert(0) += 1;
     }
     let mut programs: Vec<usize> = programs.into_values().collect();
@@ -129,16 +130,16 @@ fn most_rows(context: &TableContext<'_>, spent: &TimeIndex, of_program: usize) -
     programs.iter().take(MAX_PROCESSES).sum::<usize>() * of_program
 }
 
-/// Capture and pid: a reused pid is another process, but rules do not tell them apart.
+/// Capture and pid. Rules do not distinguish processes that reuse a pid.
 fn process_of(context: &TableContext<'_>, unit: &ProgramTime) -> (u32, i32) {
     let task = &context.trace.tasks[unit.task as usize];
     (task.capture, task.pid)
 }
 
-/// The tasks of which a row, with what is taken together with it, may reach the threshold.
+/// The tasks with a row that may reach the threshold, including the rows that may be merged with it.
 fn by_unit(
     context: &TableContext<'_>,
-    spent: &TimeIndex,
+    time_index: &TimeIndex,
     cost: &Cost,
     threshold: &Threshold,
     (within, is_such): (CostScope, &[bool]),
@@ -151,20 +152,20 @@ fn by_unit(
         CostScope::Capture => (captures(unit), 0, 3),
     };
     let mut sums: FxHashMap<(u32, u32, u8), i64> = FxHashMap::default();
-    for (unit, seen) in spent.units().iter().zip(spent.seen()) {
+    for (unit, seen) in time_index.units().iter().zip(time_index.seen()) {
         let gaps_ns = if cost.gaps { seen.gaps_ns } else { 0 };
-        *sums.entry(key(unit)).or_insert(0) += spent.in_calls_ns(seen, is_such) + gaps_ns;
+        *sums.entry(key(unit)).or_insert(0) += time_index.in_calls_ns(seen, is_such) + gaps_ns;
     }
     let mut tasks = vec![false; context.trace.tasks.len()];
-    for unit in spent.units() {
+    for unit in time_index.units() {
         let least_ns = threshold.least_of(captures(unit)).max(1);
         tasks[unit.task as usize] |= sums.get(&key(unit)).is_some_and(|&ns| ns >= least_ns);
     }
     tasks
 }
 
-/// Time of the normalised target that has most in such calls.
-fn most_of_a_target(context: &TableContext<'_>, cost: &Cost) -> i64 {
+/// The largest time of such calls on one normalised target.
+fn max_target_ns(context: &TableContext<'_>, cost: &Cost) -> i64 {
     let events = &context.trace.events;
     let such = ShapeIndex::new(context, |action, shape| {
         let class = classes::class_of(shape.syscall, events.texts.bytes(shape.target));

@@ -1,4 +1,4 @@
-//! Calls by what they are to a table: each shape is judged once, so that looking at an event costs a look at a number.
+//! Classifies calls by shape. Each shape is classified once, so classifying an event is an array lookup.
 
 use crate::store::event::{EventKind, Shape};
 use crate::store::task_relations;
@@ -8,45 +8,45 @@ use parsers::Text;
 use parsers::syscalls::{Action, action_of};
 use rayon::prelude::*;
 
-/// A call that matters to a table.
+/// A call that is relevant to a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ClassifiedCall<K> {
-    /// The event.
+    /// Row of the call.
     pub row: u32,
-    /// What it is to the table.
+    /// Its class within the table.
     pub kind: K,
-    /// The program at that moment.
+    /// The program that makes the call.
     pub program: Text,
 }
 
-/// A kind for each shape that matters.
+/// Maps each relevant shape to its kind.
 pub struct ShapeIndex<K> {
     kinds: Vec<Option<K>>,
-    /// Whether no shape matters.
+    /// Whether no shape is relevant.
     is_empty: bool,
 }
 
 impl<K: Copy + Send + Sync> ShapeIndex<K> {
-    /// Judge each shape by what its syscall does and by the rest of it.
-    pub fn new(context: &TableContext<'_>, judge: impl Fn(Action, &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
+    /// Classifies each shape by the action of its syscall and by its other properties.
+    pub fn new(context: &TableContext<'_>, classify: impl Fn(Action, &Shape) -> Option<K> + Sync) -> ShapeIndex<K> {
         let events = &context.trace.events;
         let shapes = events.shapes().par_iter();
-        let kinds: Vec<Option<K>> = shapes.map(|shape| judge(action_of(shape.syscall), shape)).collect();
+        let kinds: Vec<Option<K>> = shapes.map(|shape| classify(action_of(shape.syscall), shape)).collect();
         ShapeIndex { is_empty: kinds.iter().all(Option::is_none), kinds }
     }
 
-    /// Whether there are shapes of such a kind.
+    /// Whether the trace has shapes of such a kind.
     pub fn any(&self, is_such: impl Fn(K) -> bool) -> bool {
         self.kinds.iter().copied().flatten().any(is_such)
     }
 
-    /// The kind of a row's shape, whether or not it is a call.
+    /// The kind of a shape. The event type is not checked.
     #[inline]
     pub fn of_shape(&self, number: u32) -> Option<K> {
         self.kinds.get(number as usize).copied().flatten()
     }
 
-    /// The calls of a task that matter and count, in order of their starts.
+    /// The relevant selected calls of a task, ordered by start.
     pub fn calls<'a>(&'a self, context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = (u32, K)> + 'a {
         let events = &context.trace.events;
         let shapes = if self.is_empty { &[] } else { context.trace.shapes_of(task) };
@@ -56,7 +56,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         })
     }
 
-    /// As [`ShapeIndex::calls`], with the program that makes each call.
+    /// Like [`ShapeIndex::calls`], with the program that makes each call.
     pub fn by_program<'a>(
         &'a self,
         context: &'a TableContext<'_>,
@@ -73,7 +73,7 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         })
     }
 
-    /// The calls of the tasks of one process that matter, in order of their starts.
+    /// The relevant calls of all tasks of one process, ordered by start.
     pub fn calls_of(
         &self,
         context: &TableContext<'_>,
@@ -83,14 +83,14 @@ impl<K: Copy + Send + Sync> ShapeIndex<K> {
         let calls = tasks.iter().flat_map(|&task| self.by_program(context, task));
         let mut calls: Vec<ClassifiedCall<K>> = calls.filter(|call| matters(call.row)).collect();
         if tasks.len() > 1 {
-            // Without a clock all starts are equal, and the order is that of the lines.
+            // Without timestamps all starts are equal, and the order of the lines decides.
             calls.sort_by_key(|call| (context.trace.events.start_ns(call.row), call.row));
         }
         calls
     }
 }
 
-/// The tasks that count, by process: each list begins with the main task if this one counts.
+/// The selected tasks by process. Each list starts with the main task if that one is selected.
 pub fn processes(context: &TableContext<'_>) -> Vec<Vec<u32>> {
     let mains = task_relations::main_tasks(context.trace);
     let mut of_main: rustc_hash::FxHashMap<u32, usize> = rustc_hash::FxHashMap::default();
@@ -108,8 +108,9 @@ pub fn processes(context: &TableContext<'_>) -> Vec<Vec<u32>> {
     processes
 }
 
-/// Of the processes that count, those whose calls of these kinds have most time on the path, in their order. A process
-/// beyond so many has next to nothing of the window, and looking at its calls one by one would cost more than it tells.
+/// The [`MAX_PROCESSES`] processes whose calls of these kinds have the most time on the critical path, in their
+/// original order. The remaining processes hardly contribute to the window, and inspecting their calls one by one would
+/// be too slow.
 pub fn costliest<K: Copy + Send + Sync>(context: &TableContext<'_>, kinds: &ShapeIndex<K>) -> Vec<Vec<u32>> {
     costliest_of(context, kinds, MAX_PROCESSES)
 }
@@ -117,10 +118,10 @@ pub fn costliest<K: Copy + Send + Sync>(context: &TableContext<'_>, kinds: &Shap
 fn costliest_of<K: Copy + Send + Sync>(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<K>,
-    most: usize,
+    limit: usize,
 ) -> Vec<Vec<u32>> {
     let mut processes = processes(context);
-    if processes.len() <= most {
+    if processes.len() <= limit {
         return processes;
     }
     let weight = |tasks: &Vec<u32>| {
@@ -130,7 +131,7 @@ fn costliest_of<K: Copy + Send + Sync>(
     };
     let mut order: Vec<_> = processes.par_iter().map(weight).zip(0..processes.len()).collect();
     order.sort_unstable();
-    let mut chosen: Vec<usize> = order.into_iter().take(most).map(|(_, at)| at).collect();
+    let mut chosen: Vec<usize> = order.into_iter().take(limit).map(|(_, at)| at).collect();
     chosen.sort_unstable();
     chosen.into_iter().filter_map(|at| processes.get_mut(at).map(std::mem::take)).collect()
 }
@@ -141,7 +142,7 @@ mod tests {
     use crate::testing::{build, look, task};
 
     #[test]
-    fn threads_belong_to_their_process_and_a_signal_is_no_call() {
+    fn calls_of_covers_all_threads_and_skips_signals() {
         let plans = vec![
             task(1).spawn("clone3", 0, 1, 2).call("read", 5, 6).exit(20),
             task(2).of_process(1).call("read", 3, 4).signal("read", 4).call("write", 5, 6).exit(9),

@@ -1,9 +1,9 @@
-//! Thresholds that a caller passes down: rows with less time on the path may be left out.
+//! Thresholds that a caller passes down. Rows with less time on the critical path may be omitted.
 
 use parsers::Text;
 use rustc_hash::FxHashMap;
 
-/// What a row has the time of, or rows that are taken together, from the least to the most.
+/// The scope whose time a row, or a group of merged rows, covers, from the smallest to the largest.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum CostScope {
     /// One call.
@@ -14,14 +14,14 @@ pub enum CostScope {
     Task,
     /// The tasks of one process.
     Process,
-    /// All that ran one program.
+    /// All tasks that ran one program.
     Program,
-    /// A capture.
+    /// One capture.
     Capture,
 }
 
 impl CostScope {
-    /// By the name that rules are given in: rows alone, or taken together by process, by program, or anyhow.
+    /// Parses the name that rules use: single rows, or rows summed by process, by program or by capture.
     pub fn by_name(name: &str) -> Option<CostScope> {
         Some(match name {
             "row" => CostScope::Call,
@@ -33,28 +33,28 @@ impl CostScope {
     }
 }
 
-/// What is asked for: rows that reach so much, alone or with those that they are taken together with.
+/// Minimum time on the critical path of a row, alone or summed over the rows that may be merged with it.
 #[derive(Clone, Debug)]
 pub struct Threshold {
-    /// Which rows may be taken together.
+    /// The rows that may be merged.
     pub within: CostScope,
-    /// By number of the capture.
+    /// Minimum time by capture number, in nanoseconds.
     pub least_ns: Vec<i64>,
 }
 
 impl Threshold {
-    /// Of a capture.
+    /// Threshold of a capture.
     pub fn least_of(&self, capture: u32) -> i64 {
         self.least_ns.get(capture as usize).copied().unwrap_or(0)
     }
 
-    /// Of the capture where it is lowest.
+    /// The lowest threshold of all captures.
     pub fn least(&self) -> i64 {
         self.least_ns.iter().copied().min().unwrap_or(0)
     }
 
-    /// Which of these reach the threshold, with all that may be taken together with them: each is given by its capture, its
-    /// program and its time. What is smaller than a program is not told apart.
+    /// Whether each row reaches the threshold together with all rows that may be merged with it. Rows are given as
+    /// capture, program and time. Scopes smaller than a program are treated as a program.
     pub fn reaching(&self, rows: &[(u32, Text, i64)]) -> Vec<bool> {
         let place = |&(capture, program, _): &(u32, Text, i64)| {
             (capture, if self.within == CostScope::Capture { Text::NONE } else { program })

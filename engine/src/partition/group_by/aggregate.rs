@@ -1,7 +1,7 @@
-//! Pieces of one group taken together.
+//! Aggregates the pieces of one group.
 //!
-//! Most keys are those of the cell of a piece, so they are compared only where the next piece is of another one. What was
-//! counted already is marked, in a list as long as there are targets and processes: sets would take most of the time.
+//! Most keys are properties of the bucket, so they are compared only when the bucket changes from one piece to the
+//! next. Distinct targets and processes are counted with arrays of marks; sets would dominate the run time.
 
 use crate::partition::buckets::Buckets;
 use crate::partition::piece::Piece;
@@ -12,7 +12,7 @@ use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use std::mem::replace;
 
-/// Pieces taken together.
+/// The sums of the pieces of one group.
 pub(super) struct Aggregate {
     pub first: u32,
     pub exclusive_ns: i64,
@@ -22,7 +22,7 @@ pub(super) struct Aggregate {
     pub targets: i64,
     pub processes: i64,
     pub pieces: i64,
-    /// Bits of the keys in which all pieces agree.
+    /// Bit set of the keys in which all pieces agree.
     common: u16,
 }
 
@@ -41,7 +41,7 @@ impl Aggregate {
         }
     }
 
-    /// A piece as it is.
+    /// A group with a single piece.
     pub(super) fn alone(pieces: &Pieces, at: u32) -> Aggregate {
         let Piece { exclusive_ns, calls, first_row, last_row, .. } = pieces.all[at as usize];
         Aggregate { exclusive_ns, calls: i64::from(calls), first_row, last_row, pieces: 1, ..Aggregate::new(at) }
@@ -60,7 +60,7 @@ impl Aggregate {
         self.common >> (key as u16) & 1 == 1
     }
 
-    /// Take notice that another piece is not known to agree with the first one in these keys.
+    /// Clears the keys in which another piece differs from the first.
     fn compare(&mut self, keys: &[GroupKey], differ: impl Fn(GroupKey) -> bool) {
         for &key in keys {
             if self.shares(key) && differ(key) {
@@ -70,41 +70,41 @@ impl Aggregate {
     }
 }
 
-/// Takes the pieces of groups together.
+/// Aggregates the pieces of groups.
 pub(super) struct Aggregator<'all> {
     trace: &'all Trace,
     pieces: &'all Pieces,
-    cells: &'all Buckets,
+    buckets: &'all Buckets,
     /// The main task of the process of each task.
     mains: Vec<u32>,
-    /// The keys in which pieces of a group need not agree: those of cells, and those of tasks.
-    of_cells: Vec<GroupKey>,
+    /// The keys in which pieces of a group may differ: properties of buckets, and properties of tasks.
+    of_buckets: Vec<GroupKey>,
     of_tasks: Vec<GroupKey>,
 }
 
 impl<'all> Aggregator<'all> {
-    /// `keys` are those by which groups are made.
+    /// `keys` are the keys that define the groups.
     pub(super) fn new(trace: &'all Trace, pieces: &'all Pieces, keys: &[GroupKey]) -> Aggregator<'all> {
         let may_differ =
             |key: &GroupKey| !keys.contains(key) && (*key != GroupKey::Capture || trace.captures.len() > 1);
         let may_differ = || GroupKey::ALL.map(|(_, key)| key).into_iter().filter(may_differ);
-        let of_cells = may_differ().filter(|&key| !differs_within_bucket(key)).collect();
+        let of_buckets = may_differ().filter(|&key| !differs_within_bucket(key)).collect();
         let of_tasks = may_differ().filter(|key| matches!(key, GroupKey::Pid | GroupKey::Tid)).collect();
-        Aggregator { trace, pieces, cells: pieces.cells(trace), mains: main_tasks(trace), of_cells, of_tasks }
+        Aggregator { trace, pieces, buckets: pieces.buckets(trace), mains: main_tasks(trace), of_buckets, of_tasks }
     }
 
-    /// Nothing counted yet.
+    /// Marks with no value counted.
     pub(super) fn seen(&self) -> SeenValues {
         let (targets, processes) = (self.trace.events.texts.len(), self.trace.tasks.len());
         SeenValues { group: 0, targets: vec![0; targets], processes: vec![0; processes] }
     }
 
-    /// Pieces of one group, in order.
+    /// Aggregates the pieces of one group, given in order.
     pub(super) fn folded(&self, numbers: impl Iterator<Item = u32>, seen: &mut SeenValues) -> Aggregate {
         let mut numbers = numbers.peekable();
         let mut folded = Aggregate::new(numbers.peek().copied().unwrap_or(NONE));
         let first = &self.pieces.all[folded.first as usize];
-        let (mut cell, mut task) = (self.cells.of(folded.first), first.task);
+        let (mut bucket, mut task) = (self.buckets.of(folded.first), first.task);
         seen.begin_group();
         seen.is_new_target(first);
         seen.is_new_process(self.mains[task as usize]);
@@ -115,8 +115,8 @@ impl<'all> Aggregator<'all> {
                 folded.compare(&[GroupKey::Target], |_| true);
                 folded.targets += i64::from(seen.is_new_target(piece));
             }
-            if replace(&mut cell, self.cells.of(at)) != cell {
-                folded.compare(&self.of_cells, |key| key.of(self.trace, piece) != key.of(self.trace, first));
+            if replace(&mut bucket, self.buckets.of(at)) != bucket {
+                folded.compare(&self.of_buckets, |key| key.of(self.trace, piece) != key.of(self.trace, first));
             }
             if replace(&mut task, piece.task) != task {
                 folded.processes += i64::from(seen.is_new_process(self.mains[task as usize]));
@@ -127,7 +127,7 @@ impl<'all> Aggregator<'all> {
     }
 }
 
-/// Marks of what was counted: the number of the group for which it was last.
+/// Marks each value with the number of the last group that counted it.
 pub(super) struct SeenValues {
     group: u32,
     targets: Vec<u32>,

@@ -1,9 +1,9 @@
-//! Pieces in order of their groups, found on all cores.
+//! Sorts pieces by group in parallel.
 //!
 //! ```text
-//! chosen    b a b | c b a            cut into chunks, each numbered by itself: b 0, a 1 | c 0, b 1, a 2
-//! groups    b, a, c                  in the order of their first pieces
-//! order     b b b a a c              each chunk knows where its part of each group goes
+//! chosen    b a b | c b a            cut into chunks, each numbered separately: b 0, a 1 | c 0, b 1, a 2
+//! groups    b, a, c                  in order of their first pieces
+//! order     b b b a a c              each chunk knows the position of its part of each group
 //! ```
 
 use crate::partition::buckets::Bucket;
@@ -16,30 +16,30 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Pieces that one core numbers at a time: few enough for short numbers, which are many.
+/// Number of pieces that one core numbers at a time. It is small enough for group numbers to fit into `u16`.
 const AT_ONCE: usize = 1 << 15;
 
-/// The number of what a group has of tasks, that of what it has of cells, and its target; what is not asked for is 0.
+/// Numbers of the task keys and of the bucket keys, and the target. Unused components are 0.
 type GroupNumbers = [u32; 3];
 
-/// Some pieces, and the numbers of their groups among those of all of these.
+/// A chunk of pieces, with group numbers local to the chunk.
 #[derive(Default)]
 struct OrderedChunk {
     numbers: Vec<u16>,
     groups: Vec<GroupNumbers>,
     sizes: Vec<u32>,
-    /// The numbers of these groups among those of all chunks.
+    /// The global number of each local group.
     places: Vec<u32>,
-    /// Whether the pieces of each group follow each other.
+    /// Whether the pieces of each group are contiguous.
     is_sorted: bool,
 }
 
-/// Pieces by their numbers.
+/// A list of piece numbers.
 #[derive(Debug, PartialEq)]
 pub(super) enum PieceNumbers {
-    /// All, of which there are so many.
+    /// All pieces; the value is their count.
     All(usize),
-    /// These.
+    /// These pieces.
     These(Vec<u32>),
 }
 
@@ -51,7 +51,7 @@ impl PieceNumbers {
         }
     }
 
-    /// Those at some places.
+    /// The piece numbers at these positions.
     pub(super) fn at(&self, places: Range<usize>) -> impl Iterator<Item = u32> {
         places.map(|place| match self {
             PieceNumbers::All(_) => place as u32,
@@ -60,31 +60,31 @@ impl PieceNumbers {
     }
 }
 
-/// Pieces in order of their groups, and where each group begins. Groups stand in the order of their first pieces.
+/// Sorts the pieces by group. Also returns the bounds of the groups, which are ordered by their first pieces.
 pub(super) fn in_groups(
     trace: &Trace,
     pieces: &Pieces,
     chosen: PieceNumbers,
     keys: &[GroupKey],
 ) -> (PieceNumbers, Vec<usize>) {
-    let cells = pieces.cells(trace);
+    let buckets = pieces.buckets(trace);
     let keyed = |is_one: fn(GroupKey) -> bool| keys.iter().copied().filter(move |&key| is_one(key));
     let is_of_task = |key| matches!(key, GroupKey::Pid | GroupKey::Tid);
     let of_task = |task: u32| keyed(is_of_task).map(|key| key.of_task(trace, task)).collect();
     let of_tasks = alike((0..trace.tasks.len() as u32).map(of_task));
-    let of_cell =
-        |cell: &Bucket| keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, &cell.piece)).collect();
-    let of_cells = alike(cells.all().iter().map(of_cell));
+    let of_bucket =
+        |bucket: &Bucket| keyed(|key| !differs_within_bucket(key)).map(|key| key.of(trace, &bucket.piece)).collect();
+    let of_buckets = alike(buckets.all().iter().map(of_bucket));
     let by_target = keys.contains(&GroupKey::Target);
     let group_of = |at: u32| {
         let piece = &pieces.all[at as usize];
         let target = if by_target { piece.target.0 } else { 0 };
-        [of_tasks[piece.task as usize], of_cells[cells.of(at) as usize], target]
+        [of_tasks[piece.task as usize], of_buckets[buckets.of(at) as usize], target]
     };
     in_order(chosen, group_of, AT_ONCE)
 }
 
-/// A number for each of these, the same where they are alike.
+/// Numbers the items so that equal items get the same number.
 fn alike(all: impl Iterator<Item = Vec<u32>>) -> Vec<u32> {
     let mut numbers: FxHashMap<Vec<u32>, u32> = FxHashMap::default();
     all.map(|one| {
@@ -114,7 +114,7 @@ fn in_order(
     (PieceNumbers::These(ordered(&chosen, &places, &chunks, &bounds)), bounds)
 }
 
-/// The places of all, so many at a time.
+/// Splits the positions into ranges of `at_once`.
 fn places(chosen: &PieceNumbers, at_once: usize) -> Vec<Range<usize>> {
     (0..chosen.len()).step_by(at_once).map(|from| from..chosen.len().min(from + at_once)).collect()
 }
@@ -141,7 +141,8 @@ fn numbered(groups: impl Iterator<Item = GroupNumbers>) -> OrderedChunk {
     chunk
 }
 
-/// Number the groups of all chunks alike; how large each group is, and whether all are in order as they are.
+/// Assigns global numbers to the groups of all chunks. Returns the size of each group, and whether the pieces are
+/// already sorted.
 fn numbered_alike(chunks: &mut [OrderedChunk]) -> (Vec<usize>, bool) {
     let mut known: FxHashMap<GroupNumbers, u32> = FxHashMap::default();
     let (mut sizes, mut is_sorted) = (Vec::new(), true);
@@ -149,7 +150,7 @@ fn numbered_alike(chunks: &mut [OrderedChunk]) -> (Vec<usize>, bool) {
         is_sorted &= chunk.is_sorted;
         for (local, (group, &size)) in chunk.groups.iter().zip(&chunk.sizes).enumerate() {
             let number = *known.entry(*group).or_insert(sizes.len() as u32);
-            // It may go on with the last group of the chunk before.
+            // The first group may continue the last group of the previous chunk.
             is_sorted &= number as usize == sizes.len() || (local == 0 && number as usize + 1 == sizes.len());
             if number as usize == sizes.len() {
                 sizes.push(0);
@@ -161,7 +162,7 @@ fn numbered_alike(chunks: &mut [OrderedChunk]) -> (Vec<usize>, bool) {
     (sizes, is_sorted)
 }
 
-/// The pieces in order of their groups; those of a group stay in theirs.
+/// The pieces sorted by group. The sort is stable.
 fn ordered(chosen: &PieceNumbers, places: &[Range<usize>], chunks: &[OrderedChunk], bounds: &[usize]) -> Vec<u32> {
     let mut next: Vec<u32> = bounds.iter().map(|&bound| bound as u32).collect();
     let starts = chunks.iter().map(|chunk| {
@@ -193,7 +194,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn groups_are_those_of_one_pass(symbols in prop::collection::vec(0u32..6, 0..60), at_once in 1usize..9) {
+        fn in_order_equals_one_pass(symbols in prop::collection::vec(0u32..6, 0..60), at_once in 1usize..9) {
             let chosen: Vec<u32> = (0..symbols.len() as u32).map(|at| 7 * at).collect();
             let symbol_of = |at: u32| symbols[at as usize / 7];
             let group_of = |at: u32| [symbol_of(at) / 3, symbol_of(at) % 3, 0];
