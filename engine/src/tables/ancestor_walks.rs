@@ -1,11 +1,11 @@
-//! Ancestor walks: a process looks at each directory above a path in turn, and does so for one path after the other.
+//! Ancestor walks: a process looks up each directory above a path in turn, and repeats this for many paths.
 //!
 //! ```text
 //! lstat /a | lstat /a/b | lstat /a/b/c                            down: a path is resolved component by component
 //! stat /a/b/c/.git | stat /a/b/.git | stat /a/.git                up: a file is looked for in each directory above
 //! lstat /a | lstat /a/b | lstat /a/b/d                            the next walk repeats the steps /a and /a/b
 //! ```
-//! Sums are those of the repeated steps. A tree that is gone through visits each directory once and repeats none.
+//! The sums cover the repeated steps. A traversal of a directory tree visits each directory once and repeats none.
 
 use super::paths::{is_above, parts};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -17,27 +17,27 @@ use parsers::{Interner, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Fewer steps are no walk.
+/// Minimum number of steps of a walk.
 const MIN_STEPS: usize = 3;
-/// A step follows one of so many lookups before it: several names may be looked for in each directory.
+/// Number of recent walks that a lookup may continue. A process may look up several names in each directory.
 const LOOK_BACK: usize = 8;
 
-/// Whether a walk goes up; [`None`] while it has one step.
+/// Whether a walk goes up; [`None`] until the second step.
 type Way = Option<bool>;
 
-/// Walks by process and way.
+/// Builds the table of walks by process and direction.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| action.lookup().map(|_| ()));
     let processes = costliest(context, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
-    let mut sheet = TableBuilder::new(context, "ancestor_walks");
+    let mut builder = TableBuilder::new(context, "ancestor_walks");
     for group in grouping::limit_groups(context, groups, |&up| up) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Steps from one path to the next one.
+/// A sequence of lookups that each move one directory up or down.
 #[derive(Default)]
 struct Walk {
     program: Text,
@@ -45,12 +45,12 @@ struct Walk {
     steps: Vec<(u32, Text)>,
 }
 
-/// The walks of a task that may go on, the one with the last step first.
+/// The recent walks of a task that may continue, the latest first.
 #[derive(Default)]
 struct Recent(Vec<Walk>);
 
 impl Recent {
-    /// The walk that this lookup goes on with, and its way.
+    /// The walk that this lookup continues, and its direction.
     fn place(&self, texts: &Interner, call: &ClassifiedCall<()>, target: Text) -> Option<(usize, bool)> {
         let path = texts.bytes(target);
         self.0.iter().enumerate().find_map(|(at, walk)| {
@@ -66,7 +66,7 @@ impl Recent {
     }
 }
 
-/// Whether a path is another one without one of its directories: `/a/b/.git` → `/a/.git`, `/a/b` → `/a`.
+/// Whether `path` is `last` without one of its directories: `/a/b/.git` → `/a/.git`, `/a/b` → `/a`.
 fn goes_up(last: &[u8], path: &[u8]) -> bool {
     if path.is_empty() || path.len() >= last.len() {
         return false;
@@ -80,13 +80,13 @@ fn goes_up(last: &[u8], path: &[u8]) -> bool {
     }
     let same = last.iter().rev().zip(path.iter().rev()).take_while(|(one, other)| one == other).count();
     let from_start = last.iter().zip(path).take_while(|(one, other)| one == other).count();
-    // What was left out must be one whole directory before the name.
+    // The omitted part must be one whole directory before the name.
     let left_out = last.len() - path.len();
     let mut begins = path.len().saturating_sub(same)..=from_start.min(path.len());
     same > name.len() && begins.any(|at| is_one_directory(last, at, left_out))
 }
 
-/// Whether `/name` of this length stands here in a path, before another slash.
+/// Whether the `len` bytes at this position are one component `/name`, followed by a slash.
 fn is_one_directory(path: &[u8], at: usize, len: usize) -> bool {
     let part = path.get(at..at + len).unwrap_or(b"");
     let slashes = memchr::memchr_iter(b'/', part).count();
@@ -126,7 +126,7 @@ fn step(texts: &Interner, recent: &mut Recent, call: &ClassifiedCall<()>, target
     }
 }
 
-/// Steps that an earlier walk made, too.
+/// The steps that an earlier walk already made.
 fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<CallGroup<bool>> {
     walks.sort_by_key(|walk| walk.steps.first().copied());
     let mut seen: FxHashSet<(Text, bool, Text)> = FxHashSet::default();
@@ -142,26 +142,26 @@ fn repeated(task: u32, mut walks: Vec<Walk>) -> Vec<CallGroup<bool>> {
             }
         }
     }
-    let told = groups.groups.into_iter().map(|((program, up), rows)| CallGroup {
+    let repeated = groups.groups.into_iter().map(|((program, up), rows)| CallGroup {
         counts: counts.get(&(program, up)).copied().unwrap_or_default(),
         ..CallGroup::of_one(task, program, up, rows)
     });
-    told.collect()
+    repeated.collect()
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<bool>, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<bool>, builder: &mut TableBuilder<'_>) {
     let mut paths: FxHashMap<Text, i64> = FxHashMap::default();
     group.rows.iter().for_each(|&row| *paths.entry(context.trace.events.target(row)).or_insert(0) += 1);
-    let most = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
-    sheet.group_columns(group);
-    sheet.string("way", Some(if group.key { "up" } else { "down" }));
-    sheet.text("syscall", grouping::commonest(context, &group.rows));
-    sheet.text("target", most.map_or(Text::NONE, |(&path, _)| path));
-    sheet.int("paths", paths.len() as i64);
-    sheet.int("walks", group.counts[0]);
-    sheet.int("steps", group.counts[1]);
-    sheet.sum(&group.sum(context));
-    sheet.members(Provenance::Rows(group.rows.clone()));
+    let commonest = paths.iter().max_by_key(|&(path, count)| (count, std::cmp::Reverse(path)));
+    builder.group_columns(group);
+    builder.string("way", Some(if group.key { "up" } else { "down" }));
+    builder.text("syscall", grouping::commonest(context, &group.rows));
+    builder.text("target", commonest.map_or(Text::NONE, |(&path, _)| path));
+    builder.int("paths", paths.len() as i64);
+    builder.int("walks", group.counts[0]);
+    builder.int("steps", group.counts[1]);
+    builder.sum(&group.sum(context));
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_ancestors_walked_again_are_repeats() {
+    fn walking_the_same_ancestors_again_counts_as_repeats() {
         let down = ["/a", "/a/b", "/a/b/c", "/a", "/a/b", "/a/b/d"];
         assert_eq!(lookups(&down), ["down 2 6 2 2"]);
         let up = ["/a/b/c/.git", "/a/b/.git", "/a/.git", "/a/b/d/.git", "/a/b/.git", "/a/.git"];
@@ -190,14 +190,14 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_gone_through_and_one_path_resolved_once_repeat_nothing() {
+    fn traversal_and_single_resolution_have_no_repeats() {
         assert!(lookups(&["/w", "/w/1", "/w/1/x", "/w/1/y", "/w/2", "/w/2/x", "/w/2/x/z"]).is_empty());
         assert!(lookups(&["/a", "/a/b", "/a/b/c", "/a/b/c/d"]).is_empty());
         assert!(lookups(&["/a", "/a", "/a/b", "/a/b"]).is_empty());
     }
 
     #[test]
-    fn one_directory_less() {
+    fn goes_up_drops_exactly_one_directory() {
         for (last, path, expected) in [
             ("/a/b/.git", "/a/.git", true),
             ("/a/.git", "/.git", true),

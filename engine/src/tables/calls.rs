@@ -1,4 +1,4 @@
-//! Calls, grouped by any key: how many, how many failed, how long.
+//! Calls grouped by any keys, with counts, failures and durations.
 
 use crate::critical_path::attribution::Attribution;
 use crate::query::selection::Selection;
@@ -13,28 +13,28 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// What calls can be grouped by.
+/// The keys that calls can be grouped by.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CallKey {
     /// Name of the syscall.
     Syscall,
-    /// Sub-operation.
+    /// Operation of the syscall.
     Op,
-    /// Syscall, sub-operation, normalised target and outcome together.
+    /// Syscall, operation, normalised target and outcome combined.
     Shape,
     /// Target as printed.
     Target,
     /// Name of the error.
     Errno,
-    /// How it ended.
+    /// Outcome of the call.
     Outcome,
-    /// Program at that moment.
+    /// Program at the time of the call.
     Program,
     /// Process id.
     Pid,
     /// Thread id.
     Tid,
-    /// Number of the task.
+    /// Task number.
     Task,
 }
 
@@ -53,12 +53,12 @@ impl CallKey {
         ("task", CallKey::Task),
     ];
 
-    /// The key of this name.
+    /// Looks up a key by name.
     pub fn by_name(name: &str) -> Option<CallKey> {
         CallKey::ALL.iter().find(|(known, _)| *known == name).map(|&(_, key)| key)
     }
 
-    /// What calls of a shape have in common, if it is that.
+    /// The value of this key for all calls of a shape, or `None` if the shape does not determine it.
     fn of_shape(self, number: u32, shape: &Shape) -> Option<u32> {
         match self {
             CallKey::Syscall => Some(shape.syscall.0),
@@ -143,9 +143,10 @@ impl Sums {
 
 type Groups = FxHashMap<Group, Sums>;
 
-/// Calls grouped by `keys`, the largest total first.
+/// Groups calls by `keys`, the largest total first.
 ///
-/// Totals are sums over tasks: they may exceed the wall time. `quantiles` of durations take more time than all else.
+/// Totals are sums over tasks, so they may exceed the wall time. `quantiles` of durations cost more than all other
+/// columns.
 pub fn calls(
     trace: &Trace,
     keys: &[CallKey],
@@ -196,7 +197,7 @@ fn grouped(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, add: impl
     (0..segments).into_par_iter().map(one).reduce(Groups::default, merged)
 }
 
-/// Groups with their numbers.
+/// Groups in order of first occurrence, with their sums.
 #[derive(Default)]
 struct Numbered {
     numbers: FxHashMap<Group, u32>,
@@ -212,16 +213,16 @@ impl Numbered {
     }
 }
 
-/// The target and the group of the last call of each shape: mostly the next one has the same. Nothing, if more than these
-/// tell the group.
+/// The target and the group of the last call of each shape, because the next call usually has the same. Empty if shape
+/// and target do not determine the group.
 struct Recent(Vec<(Text, u32)>);
 
 impl Recent {
     fn new(trace: &Trace, keys: &[CallKey]) -> Recent {
-        let tells = |key: &CallKey| {
+        let is_determined = |key: &CallKey| {
             matches!(key, CallKey::Syscall | CallKey::Op | CallKey::Shape | CallKey::Errno | CallKey::Target)
         };
-        let shapes = if keys.iter().all(tells) { trace.events.shapes().len() } else { 0 };
+        let shapes = if keys.iter().all(is_determined) { trace.events.shapes().len() } else { 0 };
         Recent(vec![(Text::NONE, NONE); shapes])
     }
 
@@ -237,7 +238,7 @@ impl Recent {
     }
 }
 
-/// The groups, where the shape of a call tells in which it is, and they are few.
+/// The group of each shape, if the shape determines the group and there are few groups.
 #[derive(Default)]
 struct KnownGroups {
     groups: Vec<Group>,

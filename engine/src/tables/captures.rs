@@ -1,7 +1,7 @@
-//! Captures: what each of them can and cannot tell.
+//! Captures: the data that each capture provides, and the data that it lacks.
 //!
 //! ```text
-//! strace -o a.log sh x.sh          no durations, children not followed: 3 of them, and nothing of any is in the capture
+//! strace -o a.log sh x.sh          no durations, children not followed: 3 children, none of them traced
 //! ```
 
 use crate::store::trace::Capture;
@@ -10,7 +10,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use parsers::{LineKind, NO_NS, Outcome};
 
-/// One row per capture that has events.
+/// Builds the table, one row per capture with events.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut sheet = TableBuilder::new(context, "captures");
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
@@ -55,12 +55,12 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, sheet: &mut
     sheet.members(Provenance::Rows(Vec::new()));
 }
 
-/// Lines that could not be used, and for which there is a remedy.
+/// Lines that could not be used and for which there is a remedy.
 fn lines_lost(capture: &Capture) -> u64 {
     LineKind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
 }
 
-/// Calls that had not ended when the capture did: the last calls of tasks.
+/// Calls that were unfinished when the capture ended. Only the last call of a task can be.
 fn open_calls(context: &TableContext<'_>, capture: &Capture) -> i64 {
     let is_open = |task: &u32| {
         let last = context.trace.rows_of(*task).last();
@@ -74,11 +74,11 @@ mod tests {
     use crate::testing::{build, rows, task};
 
     #[test]
-    fn a_capture_tells_what_it_has() {
+    fn build_reports_the_contents_of_a_capture() {
         let plans = vec![task(1).call("read", 0, 1).open("read", 5), task(2).call("read", 1, 2).exit(3)];
         let columns = ["format", "calls", "processes", "has_durations", "has_ids", "cut", "open_calls"];
-        let told = rows(&build(plans), super::build, &columns);
-        assert_eq!(told.len(), 1);
-        assert!(told[0].ends_with("2 true true false 1"), "{told:?}");
+        let found = rows(&build(plans), super::build, &columns);
+        assert_eq!(found.len(), 1);
+        assert!(found[0].ends_with("2 true true false 1"), "{found:?}");
     }
 }

@@ -1,7 +1,7 @@
-//! Waits for children: who waits for whom, and whether the capture shows what the child did.
+//! Waits for children, by waiter and child program, and whether the capture shows what the child did.
 //!
 //! ```text
-//! shell    |fork|------------ wait4 = 12 -------------|      resolved, if there are lines of 12; else the time is the wait's
+//! shell    |fork|------------ wait4 = 12 -------------|      resolved if 12 was traced; otherwise the wait is charged
 //! ```
 
 use crate::store::spans::Span;
@@ -15,11 +15,11 @@ use parsers::{NO_ID, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What is waited for: a program, if it is known, whether the trace shows its end, and whether it shows a child at all.
+/// Program of the child if known, whether the trace shows its end, and whether the trace shows a child at all.
 type Key = (Option<Text>, bool, bool);
-/// Tasks by their process or by that of their creator.
+/// Tasks by their own pid or by that of their creator.
 type ByPid = FxHashMap<(u32, i32), Vec<u32>>;
-/// Children of a process that are looked at for one wait.
+/// Maximum number of children of a process that are checked for one wait.
 const TRIES: usize = 64;
 
 struct Waits {
@@ -28,7 +28,7 @@ struct Waits {
     children: FxHashSet<i32>,
 }
 
-/// Waits for children by waiter and by what the child ran.
+/// Builds the table of waits for children by waiter and child program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| (action.wait() == Some(Wait::Child)).then_some(()));
     let (mut by_pid, mut by_creator) = (ByPid::default(), ByPid::default());
@@ -48,9 +48,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         })
         .collect();
     all.sort_by_key(|(task, key, waits)| (std::cmp::Reverse(waits.sum.exclusive_ns), waits.sum.first_row, *task, *key));
-    let mut sheet = TableBuilder::new(context, "children");
-    all.into_iter().for_each(|(task, key, waits)| write(context, task, key, waits, &mut sheet));
-    sheet.finish()
+    let mut builder = TableBuilder::new(context, "children");
+    all.into_iter().for_each(|(task, key, waits)| write(context, task, key, waits, &mut builder));
+    builder.finish()
 }
 
 fn of_task(
@@ -86,7 +86,7 @@ fn of_task(
         let here = waits.entry((program, edge.is_some(), shown)).or_insert_with(new);
         here.sum.add(context, row);
         here.children.extend(pid);
-        // Waits that returned nothing at once are many and cost nothing.
+        // Waits that return immediately are frequent and cost nothing.
         if context.exclusive_ns(row) > 0 {
             here.rows.push(row);
         }
@@ -106,19 +106,19 @@ fn write(
     task: u32,
     (program, resolved, shown): Key,
     waits: Waits,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let shape = context.trace.events.shape(waits.sum.longest_row);
     let one = waits.children.iter().copied().next().filter(|_| waits.children.len() == 1);
-    sheet.task_columns(task, waits.sum.first_row);
-    sheet.text("syscall", shape.syscall);
-    sheet.text("child_program", program.unwrap_or(Text::NONE));
-    sheet.int("children", waits.children.len() as i64);
-    sheet.some_int("child_pid", one.map(i64::from));
-    sheet.bool("resolved", resolved);
-    sheet.bool("shown", shown);
-    sheet.sum(&waits.sum);
-    sheet.members(Provenance::Rows(waits.rows));
+    builder.task_columns(task, waits.sum.first_row);
+    builder.text("syscall", shape.syscall);
+    builder.text("child_program", program.unwrap_or(Text::NONE));
+    builder.int("children", waits.children.len() as i64);
+    builder.some_int("child_pid", one.map(i64::from));
+    builder.bool("resolved", resolved);
+    builder.bool("shown", shown);
+    builder.sum(&waits.sum);
+    builder.members(Provenance::Rows(waits.rows));
 }
 
 #[cfg(test)]
@@ -126,7 +126,7 @@ mod tests {
     use crate::testing::{build, rows, task};
 
     #[test]
-    fn a_child_that_is_not_in_the_trace_is_the_waiters_time() {
+    fn time_of_an_untraced_child_is_charged_to_the_waiter() {
         let shell = task(1).exec(0, 1, "/bin/sh").wait4(2, 50, 7).fork(50, 51, 2).wait4(51, 80, 2).exit(90);
         let plans = vec![shell, task(2).exec(51, 52, "/bin/ls").call("read", 52, 79).exit(80)];
         let columns = ["child_program", "child_pid", "resolved", "calls", "exclusive_ns"];

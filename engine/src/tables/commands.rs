@@ -1,13 +1,14 @@
-//! Commands: the same program run with the same arguments several times.
+//! Commands: one program that runs several times with the same arguments.
 //!
 //! ```text
-//! sh a    awk -f x rc.conf | sed … |           awk -f x rc.conf: 3 runs by 2 parents, of which one would do
+//! sh a    awk -f x rc.conf | sed … |           awk -f x rc.conf: 3 runs by 2 parents, one would suffice
 //! sh b    awk -f x rc.conf | awk -f x rc.conf |
 //! ```
-//! The same command need not do the same: it may read what others hand it, or files that changed. Runs that moved different
-//! numbers of bytes, or were fed by a pipe, are not `alike`.
+//! Equal commands may do different work: they may read different input from a pipe, or files that changed. Runs that
+//! transferred different numbers of bytes, or read from a pipe that others write to, are not `alike`.
 //!
-//! Numbers and names of temporary files in the arguments do not tell commands apart; `distinct` counts those that do differ.
+//! Numbers and names of temporary files in the arguments are normalised; `distinct` counts the different argument
+//! lists.
 
 use super::families::{PathTimes, path_ns};
 use super::traffic::Traffic;
@@ -23,17 +24,17 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A program that a task ran, from its execve on.
+/// One run of a program by a task, from its execve on.
 struct Run {
     task: u32,
     program: Text,
     argv: Text,
     first_row: u32,
     last_row: u32,
-    /// The call that started it, if that is seen; else its first.
+    /// The execve that started it if it is traced, otherwise its first call.
     start_row: u32,
     life_ns: i64,
-    /// Time on the path in its calls and behind them.
+    /// Time on the critical path in its calls and in the gaps after them.
     own_ns: i64,
     /// Whether it is the last program of its task.
     is_last: bool,
@@ -45,12 +46,13 @@ struct Command {
     runs: Vec<Run>,
 }
 
-/// Commands that ran at least twice.
+/// Builds the table of commands that ran at least twice.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
     let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
-    let (spent, tasks) = (context.time_index(), context.tasks().collect::<Vec<u32>>());
-    let runs: Vec<Run> = tasks.par_iter().flat_map_iter(|&task| runs(context, spent.units_of(task), task)).collect();
+    let (time_index, tasks) = (context.time_index(), context.tasks().collect::<Vec<u32>>());
+    let runs: Vec<Run> =
+        tasks.par_iter().flat_map_iter(|&task| runs(context, time_index.units_of(task), task)).collect();
     for run in runs {
         let argv = texts.bytes(run.argv);
         let key =
@@ -64,21 +66,21 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let mut reaches = threshold.reaching(&groups.iter().map(time).collect::<Vec<_>>()).into_iter();
         groups.retain(|_| reaches.next() == Some(true));
     }
-    let mut sheet = TableBuilder::new(context, "commands");
+    let mut builder = TableBuilder::new(context, "commands");
     if groups.is_empty() {
-        return sheet.finish();
+        return builder.finish();
     }
     let (times, traffic) = (PathTimes::new(context), Traffic::new(context));
     for ((_, _, argv), runs) in groups {
-        write(context, &times, &traffic, &Command { argv, runs }, &mut sheet);
+        write(context, &times, &traffic, &Command { argv, runs }, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run> {
     let (events, known) = (&context.trace.events, &context.trace.tasks[task as usize]);
     let rows = context.trace.rows_of(task);
-    // Before its own programs come those that it has from its creator, or what it did as nobody knows what.
+    // The first units belong to the program inherited from the creator, or to an unknown program.
     let inherited = units.len().saturating_sub(known.programs.len());
     let mut to = units.iter().take(inherited).map(|unit| unit.rows as usize).sum::<usize>();
     let is_exec = |row: &u32| events.outcome(*row) == Outcome::Ok && events.action(*row) == Action::Execs;
@@ -88,7 +90,7 @@ fn runs(context: &TableContext<'_>, units: &[ProgramTime], task: u32) -> Vec<Run
         let before =
             rows.get(of_unit.clone())?.iter().take_while(|&&row| events.start_ns(row) < program.from_ns).count();
         let from = of_unit.start + before;
-        // A program of which nothing else is seen has its execve.
+        // A program without any traced call gets its execve.
         let here = rows.get(from..to).filter(|here| !here.is_empty()).or(rows.get(from.checked_sub(1)?..from))?;
         let next = known.programs.get(number + 1);
         let until_ns = next.map_or(known.end_ns(), |next| next.from_ns);
@@ -116,8 +118,8 @@ fn own_ns(runs: &[Run]) -> i64 {
     runs.iter().map(|run| run.own_ns).sum()
 }
 
-/// Whether runs ended with the same status and moved as many bytes each, with all that they started, and none of it came
-/// from others through a pipe. A command that a loop runs until it succeeds gives another answer in the end.
+/// Whether all runs ended with the same status and transferred the same number of bytes, descendants included, and none
+/// read from a pipe that others write to. This excludes a command that a loop repeats until it succeeds.
 fn are_alike(context: &TableContext<'_>, traffic: &Traffic<'_>, runs: &[Run]) -> bool {
     let mut ends = runs.iter().filter(|run| run.is_last).map(|run| context.trace.tasks[run.task as usize].ended);
     let end = ends.next();
@@ -136,33 +138,33 @@ fn write(
     times: &PathTimes,
     traffic: &Traffic<'_>,
     command: &Command,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let (trace, Command { argv, runs }) = (context.trace, command);
     let first = runs.iter().min_by_key(|run| run.first_row).unwrap_or(&runs[0]);
     let exclusive_ns = own_ns(runs);
-    // What a program leaves to those it starts counts as its own, once.
+    // The descendants of a task count once, for its last program.
     let inclusive_ns: i64 =
         runs.iter().filter(|run| run.is_last).map(|run| times.inclusive_ns[run.task as usize]).sum();
     let capture = trace.tasks[first.task as usize].capture;
     let parents: FxHashSet<u32> = runs.iter().map(|run| trace.tasks[run.task as usize].creator).collect();
     let distinct: FxHashSet<Text> = runs.iter().map(|run| run.argv).collect();
-    sheet.task_columns(first.task, first.first_row);
-    sheet.string("argv", Some(&String::from_utf8_lossy(argv)).filter(|argv| !argv.is_empty()).map(|argv| &**argv));
-    sheet.int("runs", runs.len() as i64);
-    sheet.int("commands", 1);
-    sheet.int("distinct", distinct.len() as i64);
-    sheet.int("parents", parents.iter().filter(|&&parent| parent != NONE).count() as i64);
-    // The tracer cut the arguments: what follows may differ.
-    sheet.bool("is_cut", memchr::memmem::find(argv, b"...").is_some() || argv.is_empty());
-    sheet.bool("alike", are_alike(context, traffic, runs));
-    sheet.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
-    sheet.int("longest_ns", runs.iter().map(|run| run.life_ns).max().unwrap_or(0));
-    sheet.path_ns(exclusive_ns);
-    sheet.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(context.wall_ns(capture).max(exclusive_ns)));
-    sheet.int("repeated_ns", exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0));
-    sheet.lines(first.start_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
-    sheet.members(Provenance::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
+    builder.task_columns(first.task, first.first_row);
+    builder.string("argv", Some(&String::from_utf8_lossy(argv)).filter(|argv| !argv.is_empty()).map(|argv| &**argv));
+    builder.int("runs", runs.len() as i64);
+    builder.int("commands", 1);
+    builder.int("distinct", distinct.len() as i64);
+    builder.int("parents", parents.iter().filter(|&&parent| parent != NONE).count() as i64);
+    // The tracer truncated the arguments, so the rest may differ.
+    builder.bool("is_cut", memchr::memmem::find(argv, b"...").is_some() || argv.is_empty());
+    builder.bool("alike", are_alike(context, traffic, runs));
+    builder.int("life_ns", runs.iter().map(|run| run.life_ns).sum());
+    builder.int("longest_ns", runs.iter().map(|run| run.life_ns).max().unwrap_or(0));
+    builder.path_ns(exclusive_ns);
+    builder.int("inclusive_ns", inclusive_ns.max(exclusive_ns).min(context.wall_ns(capture).max(exclusive_ns)));
+    builder.int("repeated_ns", exclusive_ns - runs.iter().map(|run| run.own_ns).max().unwrap_or(0));
+    builder.lines(first.start_row, runs.iter().map(|run| run.last_row).max().unwrap_or(first.last_row));
+    builder.members(Provenance::Stretches(runs.iter().map(|run| (run.task, run.first_row, run.last_row)).collect()));
 }
 
 #[cfg(test)]
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn a_command_run_again_is_told_with_what_the_repetition_costs() {
+    fn a_repeated_command_reports_the_cost_of_its_repetitions() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/awk", 52, 80)];
         let columns = ["program", "runs", "parents", "exclusive_ns", "repeated_ns"];
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_that_move_other_amounts_or_are_fed_by_a_pipe_are_not_alike() {
+    fn runs_with_other_byte_counts_or_pipe_input_are_not_alike() {
         let alike = |target: &str, bytes: [i64; 2]| {
             let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
             let reader = |tid: i32, from_ns: i64, bytes: i64| {
@@ -198,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn different_programs_are_no_repetition() {
+    fn different_programs_are_not_repetitions() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, "/bin/awk", 3, 50), child(3, "/bin/sed", 52, 80)];
         assert_eq!(rows(&build(plans), super::build, &["runs"]), Vec::<String>::new());

@@ -1,4 +1,4 @@
-//! Connects: what it took to reach a peer, the poll behind a connect that did not wait included.
+//! Connects: attempts to reach a peer, including the poll after a non-blocking connect.
 
 use super::sockets::{SocketCall, Sockets, port};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -10,7 +10,7 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Attempts of a task to reach a peer.
+/// Connection attempts of a task to one peer.
 struct Peer {
     first_target: Text,
     attempts: i64,
@@ -22,10 +22,10 @@ struct Peer {
     rows: Vec<u32>,
 }
 
-/// A connection that is on its way: its peer, and since when.
+/// A connection in progress: its peer and its start.
 type Pending = Option<(Text, i64)>;
 
-/// Connects by task and peer.
+/// Builds the table of connects by task and peer.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -41,8 +41,8 @@ fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Tex
     let events = &context.trace.events;
     let mut peers: FxHashMap<Text, Peer> = FxHashMap::default();
     let mut pending: Pending = None;
-    for (row, deed) in sockets.deeds.calls(context, task) {
-        match deed {
+    for (row, kind) in sockets.deeds.calls(context, task) {
+        match kind {
             SocketCall::Connects => pending = connect(context, row, &mut peers),
             SocketCall::Waits(Wait::Poll) => {
                 let Some((name, since_ns)) = pending else { continue };

@@ -1,18 +1,19 @@
-//! What the rows of tables have the time of, so that those which cannot matter need not be made; see [`crate::table_support::pruning`].
-//! A table that is not listed is always made as a whole: its rows have time of others, or it costs next to nothing.
+//! The calls and gaps that contribute to the rows of each table, so that rows below a threshold need not be built; see
+//! [`crate::table_support::pruning`]. Tables that are not listed are always built completely: their rows include time
+//! of other tasks, or building them is cheap.
 
 use crate::table_support::pruning::{Cost, Joins};
 use crate::table_support::threshold::CostScope;
 use parsers::syscalls::{Action, Class, Transfer, Wait};
 
-/// Rows of processes, each with calls of one program.
+/// One row per process and program.
 const OF_PROCESS: Cost =
     Cost { calls: |_, _| true, gaps: false, of: CostScope::Process, joins: Joins::Few, of_program: true, apart: true };
 
-/// Rows of tasks, of which each has the time of all that the task ran.
+/// One row per task, with the time of all programs that it ran.
 const OF_TASK: Cost = Cost { of: CostScope::Task, joins: Joins::Never, of_program: false, ..OF_PROCESS };
 
-/// By the names of tables.
+/// Sorted by table name.
 #[rustfmt::skip]
 pub(super) const COSTS: &[(&str, Cost)] = &[
     ("ancestor_walks", Cost { calls: |action, _| action.lookup().is_some(), joins: Joins::Costliest(Some(2)), ..OF_PROCESS }),
@@ -24,7 +25,7 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
     ("io", Cost { calls: |action, _| action.transfer().is_some(), ..OF_PROCESS }),
     ("lookups", Cost { calls: |action, _| action.lookup().is_some(), ..OF_PROCESS }),
     ("loops", Cost { gaps: true, ..OF_TASK }),
-    ("metadata", Cost { calls: |action, _| super::metadata::asks(action), joins: Joins::Costliest(None), ..OF_PROCESS }),
+    ("metadata", Cost { calls: |action, _| super::metadata::queries(action), joins: Joins::Costliest(None), ..OF_PROCESS }),
     ("outliers", Cost { of: CostScope::Call, joins: Joins::Never, apart: false, ..OF_PROCESS }),
     ("rereads", Cost { calls: |action, _| reads(action), of: CostScope::Target, apart: false, ..OF_TASK }),
     ("rescans", Cost { calls: |action, _| reads(action) || action == Action::ControlsDevice, of_program: false, apart: false, ..OF_PROCESS }),
@@ -33,7 +34,7 @@ pub(super) const COSTS: &[(&str, Cost)] = &[
     ("timeouts", Cost { calls: |action, _| action.wait().is_some(), apart: false, ..OF_TASK }),
 ];
 
-/// Opens, reads, or goes to another place.
+/// Whether the action opens, reads or seeks.
 fn reads(action: Action) -> bool {
     matches!(action, Action::Opens | Action::Seeks)
         || matches!(action.transfer(), Some(Transfer::Read | Transfer::List))

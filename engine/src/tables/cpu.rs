@@ -1,7 +1,7 @@
-//! User time on the path: what lies between the calls of a process, which is its own code, or calls that are not traced.
+//! User time on the critical path: the time between the calls of a process, which is its own code or untraced calls.
 //!
 //! ```text
-//! task      |call|== own code ==|call|= own code =|call|          gaps 2, the longest, calls for each second
+//! task      |call|== own code ==|call|= own code =|call|          2 gaps, the longest gap, calls per second
 //! ```
 
 use crate::partition::scope::{GroupKey, KeyValue, Scope};
@@ -12,7 +12,7 @@ use crate::table_support::shape_index::processes;
 use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 
-/// What one program of a process had between its calls.
+/// The gaps of one program of a process.
 struct Own {
     task: u32,
     program: Text,
@@ -26,7 +26,7 @@ struct Own {
     last_row: u32,
 }
 
-/// User time on the path by process and program.
+/// Builds the table of user time by process and program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut own: Vec<Own> = processes(context).par_iter().flat_map_iter(|tasks| of_process(context, tasks)).collect();
     own.retain(|own| own.exclusive_ns > 0);
@@ -46,11 +46,11 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
         let mut place = None;
         let mut calls = context.calls_of(task).peekable();
         while let Some(row) = calls.next() {
-            // Calls of a task are printed in order. A later one that was printed before: the clock was set back, and what lies
-            // between them in its time never was.
+            // Calls of a task are printed in order. If the call that starts next was printed earlier, the clock was set
+            // back, and the gap between the two is not real.
             let is_out_of_order = calls.peek().is_some_and(|&next| next < row);
             let gap_after_ns = if is_out_of_order { 0 } else { context.attribution.gap_after_ns(row) };
-            // An execve ends in the new program, whose gap is behind it.
+            // An execve ends in the new program, so the gap after it belongs to that program.
             let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
             while programs.get(next).is_some_and(|program| program.from_ns <= end_ns || end_ns == NO_NS) {
                 (next, place) = (next + 1, None);
@@ -96,7 +96,8 @@ fn write(context: &TableContext<'_>, own: &Own, sheet: &mut TableBuilder<'_>) {
     let known = &trace.tasks[own.task as usize];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
     let lasts_ns = to_ns.filter(|_| from_ns != NO_NS).map(|to_ns| to_ns - from_ns).filter(|&ns| ns > 0);
-    // Its last call is surely its own; its first may be the execve that began as another program.
+    // The last call certainly belongs to the program. The first may be the execve, which started in the previous
+    // program.
     sheet.task_columns(own.task, own.last_row);
     sheet.int("gaps", own.gaps);
     sheet.int("calls", own.calls);
@@ -126,10 +127,10 @@ mod tests {
     use crate::testing::{build, rows, task};
 
     #[test]
-    fn time_between_calls_is_told_by_program() {
+    fn time_between_calls_is_reported_by_program() {
         let plan =
             task(1).exec(0, 1, "/bin/sh").call("read", 10, 11).exec(12, 13, "/bin/gzip").call("read", 50, 51).exit(60);
-        let told = rows(&build(vec![plan]), super::build, &["program", "gaps", "calls", "exclusive_ns", "max_ns"]);
-        assert_eq!(told, ["/bin/gzip 2 3 46 37", "/bin/sh 2 2 10 9"]);
+        let found = rows(&build(vec![plan]), super::build, &["program", "gaps", "calls", "exclusive_ns", "max_ns"]);
+        assert_eq!(found, ["/bin/gzip 2 3 46 37", "/bin/sh 2 2 10 9"]);
     }
 }

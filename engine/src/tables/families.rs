@@ -1,18 +1,19 @@
-//! What tables about processes share: time on the path of tasks, alone and with all that descend from them.
+//! Critical path time of tasks, alone and with their descendants, and overlap of lifetimes. Shared by tables about
+//! processes.
 
 use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::context::TableContext;
 use parsers::NO_NS;
 
-/// Creators of creators that are looked at: a claimed circle does no harm.
+/// Maximum number of ancestors that are followed, which also bounds circular claims of ancestry.
 const GENERATIONS: usize = 64;
 
-/// Time on the path by task.
+/// Time on the critical path by task.
 pub(super) struct PathTimes {
-    /// Of the task itself: in calls and between them.
+    /// Time of the task itself, in calls and between them.
     pub own_ns: Vec<i64>,
-    /// With all that descend from it.
+    /// Time of the task and all its descendants.
     pub inclusive_ns: Vec<i64>,
 }
 
@@ -21,7 +22,7 @@ impl PathTimes {
         let own_ns = context.time_index().by_task(context.trace.tasks.len());
         let mut inclusive_ns = vec![0i64; own_ns.len()];
         for (task, &ns) in (0u32..).zip(&own_ns).filter(|&(_, &ns)| ns > 0) {
-            for above in line(context.trace, task) {
+            for above in ancestors(context.trace, task) {
                 inclusive_ns[above as usize] += ns;
             }
         }
@@ -29,8 +30,8 @@ impl PathTimes {
     }
 }
 
-/// A task, its creator, and so on; each once.
-fn line(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
+/// A task, its creator, and so on.
+fn ancestors(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
     let up = move |&at: &u32| {
         let creator = trace.tasks.get(at as usize).map_or(NONE, |task| task.creator);
         (creator != NONE && creator != task && creator != at && (creator as usize) < trace.tasks.len())
@@ -39,17 +40,17 @@ fn line(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
     std::iter::successors(Some(task), up).take(GENERATIONS)
 }
 
-/// Whether a task is another one or descends from it.
+/// Whether a task equals another one or descends from it.
 pub(super) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
-    line(trace, task).any(|above| above == from)
+    ancestors(trace, task).any(|above| above == from)
 }
 
-/// Time on the path in these events of a task and behind them.
+/// Time on the critical path in these events of a task and in the gaps after them.
 pub(super) fn path_ns(context: &TableContext<'_>, rows: impl Iterator<Item = u32>) -> i64 {
     rows.map(|row| context.attribution.of_row(row)).map(|(in_call_ns, gap_after_ns)| in_call_ns + gap_after_ns).sum()
 }
 
-/// The life of a task as far as the capture shows it.
+/// The lifetime of a task as far as it was captured.
 pub(super) fn life(trace: &Trace, task: u32) -> Option<(i64, i64)> {
     let known = trace.tasks.get(task as usize).filter(|task| task.birth_ns != NO_NS)?;
     Some((known.birth_ns, known.end_ns().max(known.birth_ns)))
@@ -62,20 +63,20 @@ pub(super) fn ends(trace: &Trace, task: u32) -> Option<(u32, u32)> {
     Some((*rows.iter().find(is_call)?, *rows.iter().rev().find(is_call)?))
 }
 
-/// How these lives overlap.
+/// The overlap of several lifetimes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Overlap {
     /// From the first birth to the last end.
     pub wall_ns: i64,
-    /// Time in which at least one lived.
+    /// Time with at least one task alive.
     pub any_ns: i64,
-    /// Time in which exactly one did.
+    /// Time with exactly one task alive.
     pub one_ns: i64,
-    /// How many lived at once at most.
+    /// Maximum number of tasks alive at once.
     pub most: i64,
 }
 
-/// How lives overlap. One that ends when another begins is over.
+/// Computes the overlap of lifetimes. Intervals that only touch do not overlap.
 pub(super) fn overlap(lives: &[(i64, i64)]) -> Overlap {
     let mut steps: Vec<(i64, i64)> = lives.iter().flat_map(|&(from, to)| [(from, 1), (to, -1)]).collect();
     steps.sort_unstable();
@@ -98,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lives_in_a_row_do_not_overlap() {
+    fn consecutive_lifetimes_do_not_overlap() {
         assert_eq!(overlap(&[(0, 10), (10, 20)]), Overlap { wall_ns: 20, any_ns: 20, one_ns: 20, most: 1 });
         assert_eq!(overlap(&[(0, 10), (5, 15), (30, 31)]), Overlap { wall_ns: 31, any_ns: 16, one_ns: 11, most: 2 });
     }

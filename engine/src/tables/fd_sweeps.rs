@@ -1,4 +1,4 @@
-//! Descriptor sweeps: a task closes, or marks, one descriptor after the other, most of which are not open.
+//! Descriptor sweeps: a task closes or marks one descriptor after the other, and most of them are not open.
 //!
 //! ```text
 //! close 3 EBADF | close 4 = 0 | close 5 EBADF | … close 1023 EBADF       a sweep of 1021 calls
@@ -14,14 +14,14 @@ use parsers::{Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Fewer in a row are no sweep.
+/// Minimum number of failed calls of a sweep.
 const MIN_CALLS: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
-    InVain,
+    Unopened,
     Done,
-    /// Any other call: it ends a sweep.
+    /// Any other call, which ends a sweep.
     Other,
 }
 
@@ -30,31 +30,31 @@ pub(super) fn sweeps(action: Action) -> bool {
     matches!(action, Action::Closes | Action::ControlsFile)
 }
 
-/// Sweeps by process and syscall.
+/// Builds the table of sweeps by process and syscall.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| {
         let bad = shape.outcome == Outcome::Failed && context.trace.events.texts.bytes(shape.errno) == b"EBADF";
         Some(match (sweeps(action), bad) {
-            (true, true) => Kind::InVain,
+            (true, true) => Kind::Unopened,
             (true, false) => Kind::Done,
             _ => Kind::Other,
         })
     });
     let groups = processes(context).par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
-    let mut sheet = TableBuilder::new(context, "fd_sweeps");
+    let mut builder = TableBuilder::new(context, "fd_sweeps");
     for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Calls of one kind in a row, and how many of them were in vain.
+/// Consecutive calls of one syscall, and how many of them failed because the descriptor was not open.
 #[derive(Default)]
 struct Run {
     program: Text,
     syscall: Text,
     rows: Vec<u32>,
-    in_vain: usize,
+    unopened: usize,
 }
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Text>> {
@@ -72,16 +72,16 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
                 run.syscall = syscall;
             }
             run.rows.push(row);
-            run.in_vain += usize::from(kind == Kind::InVain);
+            run.unopened += usize::from(kind == Kind::Unopened);
         }
         end(context, tasks[0], &mut run, &mut groups);
     }
     groups.into_values().collect()
 }
 
-/// A sweep is mostly in vain.
+/// Ends a run. It is a sweep if most of its calls failed.
 fn end(context: &TableContext<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>) {
-    if run.in_vain >= MIN_CALLS && run.in_vain * 2 > run.rows.len() {
+    if run.unopened >= MIN_CALLS && run.unopened * 2 > run.rows.len() {
         let owner = run.rows.first().map_or(task, |&row| context.trace.events.task(row));
         run.program = run.rows.first().map_or(Text::NONE, |&row| context.program(owner, row));
         let new = || CallGroup::of_one(task, run.program, run.syscall, Vec::new());
@@ -90,16 +90,16 @@ fn end(context: &TableContext<'_>, task: u32, run: &mut Run, groups: &mut FxHash
         group.counts = [group.counts[0] + 1, group.counts[1].max(run.rows.len() as i64)];
     }
     run.rows.clear();
-    (run.in_vain, run.syscall) = (0, Text::NONE);
+    (run.unopened, run.syscall) = (0, Text::NONE);
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<Text>, sheet: &mut TableBuilder<'_>) {
-    sheet.group_columns(group);
-    sheet.text("syscall", group.key);
-    sheet.int("sweeps", group.counts[0]);
-    sheet.int("longest", if group.processes == 1 { group.counts[1] } else { group.counts[1] / group.processes });
-    sheet.sum(&group.sum(context));
-    sheet.members(Provenance::Rows(group.rows.clone()));
+fn write(context: &TableContext<'_>, group: &CallGroup<Text>, builder: &mut TableBuilder<'_>) {
+    builder.group_columns(group);
+    builder.text("syscall", group.key);
+    builder.int("sweeps", group.counts[0]);
+    builder.int("longest", if group.processes == 1 { group.counts[1] } else { group.counts[1] / group.processes });
+    builder.sum(&group.sum(context));
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn descriptors_closed_one_after_the_other_are_a_sweep() {
+    fn closing_consecutive_descriptors_is_a_sweep() {
         let plan = closes(task(1), 0, 100, 10).call("getpid", 400, 401);
         let plan = closes(plan, 500, 50, 25).exit(9999);
         let columns = ["syscall", "sweeps", "longest", "calls", "failed"];
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn closing_what_is_open_and_a_slip_now_and_then_are_none() {
+    fn closing_open_descriptors_or_single_failures_are_not_sweeps() {
         let open = closes(task(1), 0, 100, 1).exit(9999);
         assert!(rows(&build(vec![open]), super::build, &["calls"]).is_empty());
         let slips = (0..50i64).fold(task(1), |plan, at| {

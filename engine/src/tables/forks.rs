@@ -1,8 +1,8 @@
-//! Forks: what it takes to create processes and threads, and how long they live.
+//! Forks: the cost of creating processes and threads, and their lifetimes.
 //!
 //! ```text
 //! shell    |fork|-- wait4 --|fork|-- wait4 --|fork| …     processes: created 900, mean life 2 ms
-//! server   |clone|clone|clone| …                          threads: created 900, gone 900, at once 2: a pool would do
+//! server   |clone|clone|clone| …                          threads: created 900, exited 900, 2 at once
 //! ```
 
 use super::families::{PathTimes, ends, life, overlap};
@@ -17,15 +17,15 @@ use crate::table_support::shape_index::processes;
 use parsers::NO_NS;
 use rustc_hash::FxHashMap;
 
-/// What one process created.
+/// The tasks that one process created.
 #[derive(Default)]
 struct Created {
     tasks: Vec<u32>,
-    /// The calls that did.
+    /// The calls that created them.
     calls: Vec<u32>,
 }
 
-/// Processes and threads by the process that created them.
+/// Builds the table of processes and threads by creating process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut creators: FxHashMap<u32, u32> = FxHashMap::default();
     let all = processes(context);
@@ -43,16 +43,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     }
     let mut created: Vec<_> = created.into_iter().filter(|(_, created)| !created.calls.is_empty()).collect();
     created.sort_unstable_by_key(|&(key, _)| key);
-    let mut sheet = TableBuilder::new(context, "forks");
+    let mut builder = TableBuilder::new(context, "forks");
     let times = if created.is_empty() { None } else { Some(PathTimes::new(context)) };
     for ((creator, threads), mut created) in created {
         created.calls.sort_unstable();
         created.calls.dedup();
         if let Some(times) = &times {
-            write(context, times, creator, threads, &created, &mut sheet);
+            write(context, times, creator, threads, &created, &mut builder);
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn write(
@@ -61,7 +61,7 @@ fn write(
     creator: u32,
     threads: bool,
     created: &Created,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let trace = context.trace;
     let mut sum = CallStats::new(created.calls[0]);
@@ -69,8 +69,8 @@ fn write(
     let durations = created.calls.iter().map(|&row| trace.events.dur_ns(row));
     let mut durations: Vec<i64> = durations.filter(|&dur_ns| dur_ns != NO_NS).collect();
     let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
-    let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS);
-    let lives: Vec<(i64, i64)> = gone.clone().filter_map(|&number| life(trace, number)).collect();
+    let exited = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS);
+    let lives: Vec<(i64, i64)> = exited.clone().filter_map(|&number| life(trace, number)).collect();
     let mut lengths: Vec<i64> = lives.iter().map(|(from, to)| to - from).collect();
     lengths.sort_unstable();
     let all_lives: Vec<(i64, i64)> = created.tasks.iter().filter_map(|&number| life(trace, number)).collect();
@@ -80,25 +80,25 @@ fn write(
         created.tasks.iter().filter_map(|&number| ends(trace, number).map(|(first, last)| (number, first, last)));
     let calls = created.calls.iter().map(|&row| (trace.events.task(row), row, row));
     let shape = trace.events.shape(sum.longest_row);
-    sheet.task_columns(creator, sum.first_row);
-    sheet.string("kind", Some(if threads { "threads" } else { "processes" }));
-    sheet.text("syscall", shape.syscall);
-    sheet.int("created", created.tasks.len() as i64);
-    sheet.int("gone", gone.count() as i64);
-    sheet.int("programs", ran as i64);
-    sheet.int("at_once", overlap(&all_lives).most);
-    sheet.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
-    sheet.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
+    builder.task_columns(creator, sum.first_row);
+    builder.string("kind", Some(if threads { "threads" } else { "processes" }));
+    builder.text("syscall", shape.syscall);
+    builder.int("created", created.tasks.len() as i64);
+    builder.int("gone", exited.count() as i64);
+    builder.int("programs", ran as i64);
+    builder.int("at_once", overlap(&all_lives).most);
+    builder.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));
+    builder.some_int("p90_life_ns", lengths.get(lengths.len() * 9 / 10).copied());
     let made: u64 = created.tasks.iter().map(|number| task(number).calls).sum();
-    sheet.int("mean_calls", made as i64 / created.tasks.len().max(1) as i64);
-    sheet.int("calls", sum.calls);
-    sheet.ns("total_ns", sum.total_ns);
-    sheet.some_int("p50_ns", (!durations.is_empty()).then(|| median(&mut durations)));
-    sheet.ns("max_ns", sum.max_ns);
-    sheet.int("calls_exclusive_ns", sum.exclusive_ns);
-    sheet.path_ns(sum.exclusive_ns + children_ns);
-    sheet.lines(sum.first_row, sum.last_row);
-    sheet.members(Provenance::Stretches(calls.chain(stretches).collect()));
+    builder.int("mean_calls", made as i64 / created.tasks.len().max(1) as i64);
+    builder.int("calls", sum.calls);
+    builder.ns("total_ns", sum.total_ns);
+    builder.some_int("p50_ns", (!durations.is_empty()).then(|| median(&mut durations)));
+    builder.ns("max_ns", sum.max_ns);
+    builder.int("calls_exclusive_ns", sum.exclusive_ns);
+    builder.path_ns(sum.exclusive_ns + children_ns);
+    builder.lines(sum.first_row, sum.last_row);
+    builder.members(Provenance::Stretches(calls.chain(stretches).collect()));
 }
 
 #[cfg(test)]
@@ -106,13 +106,13 @@ mod tests {
     use crate::testing::{build, rows, task};
 
     #[test]
-    fn processes_and_threads_are_told_apart() {
+    fn processes_and_threads_have_separate_rows() {
         let main = task(1).fork(0, 2, 2).wait4(2, 10, 2).fork(10, 11, 3).wait4(11, 30, 3).spawn("clone3", 30, 31, 4);
         let thread = task(4).of_process(1).call("read", 32, 40).exit(41);
         let plans =
             vec![main.exit(50), task(2).call("read", 2, 9).exit(10), task(3).call("read", 11, 29).exit(30), thread];
         let columns = ["kind", "created", "gone", "at_once", "mean_life_ns", "mean_calls", "total_ns", "p50_ns"];
-        let told = rows(&build(plans), super::build, &[&columns[..], &["exclusive_ns"]].concat());
-        assert_eq!(told, ["processes 2 2 1 13 2 3 1 30", "threads 1 1 1 9 2 1 1 1"]);
+        let found = rows(&build(plans), super::build, &[&columns[..], &["exclusive_ns"]].concat());
+        assert_eq!(found, ["processes 2 2 1 13 2 3 1 30", "threads 1 1 1 9 2 1 1 1"]);
     }
 }

@@ -1,4 +1,5 @@
-//! Gap lengths: stretches on the path in which a task makes no call, or a log is silent, of a length that people choose.
+//! Gap lengths: gaps on the critical path without a call, or silences of a log, with a length that people typically
+//! choose.
 //!
 //! ```text
 //! write | 5.004 s without a call | write          5 s: a delay in user code, or a sleep that the capture left out?
@@ -14,7 +15,7 @@ use crate::table_support::provenance::Provenance;
 use parsers::NO_NS;
 use std::collections::BTreeMap;
 
-/// Gaps of a task of one length.
+/// Gaps of a task with one length.
 struct Group {
     rows: Vec<u32>,
     total_ns: i64,
@@ -23,10 +24,10 @@ struct Group {
     is_log: bool,
 }
 
-/// A gap: the event before it, how long it is, how much of that is on the path.
+/// A gap: the row before it, its length, and the part of it on the critical path, in nanoseconds.
 type Gap = (u32, i64, i64);
 
-/// Gaps by task and the length that somebody may have chosen.
+/// Builds the table of gaps by task and round length.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let events = &context.trace.events;
     let mut groups: BTreeMap<(u32, i64), Group> = BTreeMap::new();
@@ -44,22 +45,22 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         group.exclusive_ns += exclusive_ns;
         group.longest = group.longest.max((dur_ns, row));
     }
-    let mut sheet = TableBuilder::new(context, "gap_lengths");
+    let mut builder = TableBuilder::new(context, "gap_lengths");
     for ((task, round_ns), group) in groups {
-        write(context, task, round_ns, group, &mut sheet);
+        write(context, task, round_ns, group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// The gap behind a call, if its whole length is known.
+/// The gap after a call, if its whole length is known.
 fn gap(context: &TableContext<'_>, row: u32) -> Option<Gap> {
     let events = &context.trace.events;
-    let behind = context.trace.rows_from(events.task(row), row).get(1..)?;
-    let next = behind.iter().find(|&&row| matches!(events.kind(row), EventKind::Call | EventKind::Exit))?;
+    let later = context.trace.rows_from(events.task(row), row).get(1..)?;
+    let next = later.iter().find(|&&row| matches!(events.kind(row), EventKind::Call | EventKind::Exit))?;
     let start_ns = events.end_ns(row)?;
     let next_ns = events.start_ns(*next);
     let dur_ns = next_ns.saturating_sub(start_ns);
-    // Printed before: the clock was set back.
+    // If the next event was printed earlier, the clock was set back.
     let is_in_order = *next > row;
     (next_ns != NO_NS && dur_ns > 0 && is_in_order).then(|| (row, dur_ns, context.attribution.gap_after_ns(row)))
 }
@@ -72,7 +73,7 @@ fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a
     rows.map(|row| (row, events.dur_ns(row), context.exclusive_ns(row))).filter(|&(_, dur_ns, _)| dur_ns >= MIN_NS)
 }
 
-fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let (max_ns, longest) = group.longest;
     let what = |row: u32| match events.kind(row) {
@@ -82,15 +83,15 @@ fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group,
     let next = context.trace.rows_from(task, longest).get(1).copied();
     group.rows.sort_unstable();
     let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else { return };
-    sheet.task_columns(task, first_row);
-    sheet.int("round_ns", round_ns);
-    sheet.int("gaps", group.rows.len() as i64);
-    sheet.some_int("silences", group.is_log.then_some(group.rows.len() as i64));
-    sheet.int("total_ns", group.total_ns);
-    sheet.int("max_ns", max_ns);
-    sheet.string("before", Some(&what(longest)));
-    sheet.string("after", next.map(what).as_deref());
-    sheet.path_ns(group.exclusive_ns);
-    sheet.lines(first_row, last_row);
-    sheet.members(if group.is_log { Provenance::Rows(group.rows) } else { Provenance::Gaps(group.rows) });
+    builder.task_columns(task, first_row);
+    builder.int("round_ns", round_ns);
+    builder.int("gaps", group.rows.len() as i64);
+    builder.some_int("silences", group.is_log.then_some(group.rows.len() as i64));
+    builder.int("total_ns", group.total_ns);
+    builder.int("max_ns", max_ns);
+    builder.string("before", Some(&what(longest)));
+    builder.string("after", next.map(what).as_deref());
+    builder.path_ns(group.exclusive_ns);
+    builder.lines(first_row, last_row);
+    builder.members(if group.is_log { Provenance::Rows(group.rows) } else { Provenance::Gaps(group.rows) });
 }

@@ -1,4 +1,4 @@
-//! Gaps: stretches of a task between two of its calls (user code, or calls the capture left out), and silences of a log.
+//! Gaps between two calls of a task (user code, or calls missing from the capture), and silences of a log.
 
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
@@ -17,7 +17,8 @@ struct Gap {
     after: Option<u32>,
 }
 
-/// Gaps of at least `at_least_ns`, the longest first. Before a task's first event and after its last there is none.
+/// Gaps of at least `at_least_ns`, the longest first. The time before a task's first event and after its last is not a
+/// gap.
 pub fn gaps(trace: &Trace, selection: &Selection<'_>, at_least_ns: i64) -> Table {
     let mut found: Vec<Gap> = Vec::new();
     for task in (0..trace.tasks.len() as u32).filter(|&task| selection.has_task(task)) {
@@ -40,7 +41,7 @@ fn between_calls(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap
     }
 }
 
-/// In the order of stamps, as the partition has them: two lines of a log may stand the other way round.
+/// Sorted by timestamp, like the partition, because log lines may be out of order.
 fn silences(trace: &Trace, task: u32, at_least_ns: i64, found: &mut Vec<Gap>) {
     let events = &trace.events;
     let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;

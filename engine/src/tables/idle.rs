@@ -1,9 +1,9 @@
-//! Sleeps that keep nobody waiting: behind them, the task waits for somebody outside anyway.
+//! Sleeps that delay nothing: the task waits for external input right after them anyway.
 //!
 //! ```text
-//! server   |accept|send|close|== sleep ==|------ accept ------|      who comes next comes then, whether it slept or not
-//! server   |accept|send|close|== sleep ==|accept|send|               who comes next was kept waiting
-//! server   |accept|send|== sleep ==|close|------ accept ------|      who was there may have waited for the close
+//! server   |accept|send|close|== sleep ==|------ accept ------|      the next client arrives later
+//! server   |accept|send|close|== sleep ==|accept|send|               the next client had to wait
+//! server   |accept|send|== sleep ==|close|------ accept ------|      the previous client may have waited for the close
 //! ```
 
 use crate::store::event::EventKind;
@@ -11,25 +11,25 @@ use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::{failed_at_once, never_returned, timed_out, wait_of_row};
 use parsers::syscalls::{self, Action, Class, Effort, Wait};
 
-/// Calls between a sleep and the wait that are looked at.
-const ROWS_BEHIND: usize = 32;
-/// Who waits for less than this was hardly waiting: the answer was on its way.
+/// Number of calls after a sleep that are checked for a wait.
+const MAX_ROWS_AFTER: usize = 32;
+/// Shorter waits, in nanoseconds, do not count: the input was already on its way.
 const MIN_NS: i64 = 1_000_000;
 
-/// Whether a task waits behind a sleep for somebody outside of the trace, before it does anything that others notice; none
-/// if it does nothing more.
+/// Whether a task waits for input from outside the trace after a sleep, before it does anything observable. [`None`] if
+/// it does nothing more.
 pub(super) fn waits_after(context: &TableContext<'_>, task: u32, sleep: u32) -> Option<bool> {
     let events = &context.trace.events;
-    let behind = context.trace.rows_from(task, sleep).iter().copied().skip(1).take(ROWS_BEHIND);
+    let later = context.trace.rows_from(task, sleep).iter().copied().skip(1).take(MAX_ROWS_AFTER);
     let mut closes = false;
-    for row in behind.filter(|&row| events.kind(row) == EventKind::Call) {
+    for row in later.filter(|&row| events.kind(row) == EventKind::Call) {
         match wait_of_row(events, row) {
             Some(Wait::Sleep) => {}
             Some(Wait::Poll | Wait::Peer) if timed_out(events, row) || failed_at_once(events, row) => {}
             Some(wait) => return Some(!closes && waits(context, row, wait)),
-            // What is closed before the end is closed because of it.
+            // A close before exit is part of the exit.
             None if events.action(row) == Action::Closes => closes = true,
-            None if is_unnoticed(context, row) => {}
+            None if is_unobservable(context, row) => {}
             None if never_returned(events.outcome(row)) => return None,
             None => return Some(false),
         }
@@ -37,23 +37,23 @@ pub(super) fn waits_after(context: &TableContext<'_>, task: u32, sleep: u32) -> 
     None
 }
 
-/// Whether a call waits for somebody outside: time that the trace leads to another task is not charged to it.
+/// Whether a call waits for external input. Time that the trace attributes to another task is not charged to the call.
 fn waits(context: &TableContext<'_>, row: u32, wait: Wait) -> bool {
     let may = match wait {
         Wait::Poll | Wait::Peer => true,
-        Wait::Read => is_from_somebody(context, row),
+        Wait::Read => reads_from_peer(context, row),
         _ => false,
     };
     may && context.exclusive_ns(row) >= MIN_NS
 }
 
-/// Whether what is read comes from somebody, and not from a disk.
-fn is_from_somebody(context: &TableContext<'_>, row: u32) -> bool {
+/// Whether a read gets its data from a peer, not from a disk.
+fn reads_from_peer(context: &TableContext<'_>, row: u32) -> bool {
     matches!(context.wakers.class(context.trace, row), Class::Network | Class::Ipc | Class::Terminal | Class::External)
 }
 
-/// A lock that is taken or given back is noticed, other than what else fcntl does.
-fn is_unnoticed(context: &TableContext<'_>, row: u32) -> bool {
+/// Taking or releasing a lock is observable, unlike other uses of fcntl.
+fn is_unobservable(context: &TableContext<'_>, row: u32) -> bool {
     let events = &context.trace.events;
     let shape = events.shape(row);
     let Some(call) = syscalls::by_text(shape.syscall) else { return false };

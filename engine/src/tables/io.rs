@@ -1,8 +1,8 @@
-//! Input and output: what a process read from or wrote to a target, and in pieces of which size.
+//! Input and output: the data that a process reads from or writes to a target, and the sizes of the transfers.
 //!
 //! ```text
 //! read(3</a>, 1) = 1 | read(3</a>, 1) = 1 | … 900 times       way read, target /a, 900 calls, p50_bytes 1
-//! read of 2 files, each 3 times                               one row: a target with few calls tells nothing of its own
+//! read of 2 files, each 3 times                               one row, because each target has few calls
 //! ```
 
 use crate::store::classes::class_of;
@@ -16,8 +16,8 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Fewer calls on a target are taken together with those on others.
-const FEW_CALLS: usize = 16;
+/// Targets with fewer calls are merged into one row.
+const MIN_CALLS: usize = 16;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -25,10 +25,10 @@ enum Kind {
     Seeks,
 }
 
-/// What a row is about: calls on one target, or, without it, on many with few calls each.
+/// Direction and target of the calls; the target is [`Text::NONE`] where targets with few calls are merged.
 type Key = (Transfer, Text);
 
-/// Reads and writes by process, way and target.
+/// Builds the table of reads and writes by process, direction and target.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| match action {
         Action::Seeks => Some(Kind::Seeks),
@@ -36,11 +36,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     });
     let processes = processes(context);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
-    let mut sheet = TableBuilder::new(context, "io");
+    let mut builder = TableBuilder::new(context, "io");
     for group in grouping::limit_groups(context, groups, |&(way, _)| (way, Text::NONE)) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32]) -> Vec<CallGroup<Key>> {
@@ -57,13 +57,13 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     by_size(tasks[0], groups, &seeks)
 }
 
-/// Groups with few calls are taken together.
+/// Merges the groups with fewer than [`MIN_CALLS`] calls.
 fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
     let mut many = Vec::new();
     let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
     for ((program, (way, target)), rows) in groups.groups {
         let sought = seeks.get(&target).copied().unwrap_or(0);
-        if rows.len() >= FEW_CALLS && target.is_some() {
+        if rows.len() >= MIN_CALLS && target.is_some() {
             many.push(CallGroup { counts: [sought, 0], ..CallGroup::of_one(task, program, (way, target), rows) });
         } else {
             let (all, count) = rest.entry((program, way)).or_default();
@@ -79,7 +79,7 @@ fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64
     many
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let moved = group.rows.iter().filter(|&&row| events.outcome(row) == Outcome::Ok);
     let mut sizes: Vec<i64> = moved.filter_map(|&row| events.bytes(row)).filter(|&bytes| bytes > 0).collect();
@@ -90,24 +90,24 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBu
     let any = |value: i64| (!sizes.is_empty()).then_some(value);
     let (least, most) = (any(sizes.iter().copied().min().unwrap_or(0)), any(sizes.iter().copied().max().unwrap_or(0)));
     let mean = any(sum.bytes / (sizes.len() as i64).max(1));
-    sheet.group_columns(group);
-    sheet.string("way", Some(way.name()));
-    sheet.text("syscall", syscall);
-    sheet.text("target", target);
-    sheet.int("targets", grouping::targets(context, &group.rows));
+    builder.group_columns(group);
+    builder.string("way", Some(way.name()));
+    builder.text("syscall", syscall);
+    builder.text("target", target);
+    builder.int("targets", grouping::targets(context, &group.rows));
     let class = class_of(syscall, events.texts.bytes(events.target(sum.first_row)));
-    sheet.string("class", Some(class.name()));
-    sheet.int("moved", sizes.len() as i64);
-    sheet.some_int("mean_bytes", mean);
-    sheet.some_int("min_bytes", least);
+    builder.string("class", Some(class.name()));
+    builder.int("moved", sizes.len() as i64);
+    builder.some_int("mean_bytes", mean);
+    builder.some_int("min_bytes", least);
     let middle = grouping::median(&mut sizes);
-    sheet.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
-    sheet.some_int("max_bytes", most);
-    sheet.int("seeks", group.counts[0]);
+    builder.some_int("p50_bytes", (!sizes.is_empty()).then_some(middle));
+    builder.some_int("max_bytes", most);
+    builder.int("seeks", group.counts[0]);
     let middle_ns = grouping::median(&mut durs);
-    sheet.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
-    sheet.sum(&sum);
-    sheet.members(Provenance::Rows(group.rows.clone()));
+    builder.some_int("p50_ns", (!durs.is_empty()).then_some(middle_ns));
+    builder.sum(&sum);
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_those_of_calls_that_moved_something() {
+    fn sizes_cover_only_calls_that_transferred_data() {
         let many = reads(task(1), "/a", 900, 1).call("read", 9000, 9001).on("/a").returns(0);
         let many = many.call("read", 9002, 9003).on("/a").fails("EAGAIN").call("lseek", 9004, 9005).on("/a").returns(0);
         let columns =
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn targets_with_few_calls_are_one_row_and_threads_are_one_process() {
+    fn targets_with_few_calls_and_threads_of_a_process_share_a_row() {
         let plan = task(1).spawn("clone3", 0, 1, 2).call("write", 1, 2).on("/c").returns(7);
         let plan = reads(reads(plan, "/a", 3, 100), "/b", 3, 300).exit(90);
         let thread = reads(task(2).of_process(1), "/a", 3, 100).exit(80);

@@ -1,30 +1,31 @@
-//! Items: what the same messages of a log are said of, one after the other, and what each further one costs.
+//! Items: the subjects that log messages of the same kinds report one after the other, and the cost of each further
+//! item.
 
 use crate::logs::items::{Item, ItemKind, Log};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 
-/// A length of fewer steps of the clock says too little to be divided by.
+/// Minimum length of a divisor, in clock ticks. Shorter lengths are too imprecise.
 const MIN_TICKS: i64 = 5;
 
-/// Kinds of items, by their first messages.
+/// Builds the table of item kinds, grouped by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut sheet = TableBuilder::new(context, "items");
+    let mut builder = TableBuilder::new(context, "items");
     for log in context.logs() {
-        log.kinds.iter().for_each(|kind| write(context, log, kind, &mut sheet));
+        log.kinds.iter().for_each(|kind| write(context, log, kind, &mut builder));
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// When items were begun and completed.
+/// Start and completion times of the items of a kind.
 struct Times {
     start_ns: i64,
     first_ns: i64,
     last_ns: i64,
-    /// From the first message about any to the last completion.
+    /// From the first message about any item to the last completion.
     elapsed_ns: i64,
-    /// Own times: of the first that was completed, of all, and the longest; unknown where items have one message only.
+    /// Own times: of the item completed first, of all items, and of the longest. `None` if items have only one message.
     own: Option<(i64, i64, i64)>,
 }
 
@@ -39,7 +40,7 @@ fn times(kind: &ItemKind) -> Option<Times> {
     Some(Times { start_ns, first_ns: first.end_ns(), last_ns, elapsed_ns: last_ns - start_ns, own })
 }
 
-fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, builder: &mut TableBuilder<'_>) {
     let Some(times) = times(kind) else { return };
     let rows = rows(kind, times.last_ns);
     let (Some(&first_row), Some(&last_row)) = (rows.iter().min(), rows.iter().max()) else { return };
@@ -50,36 +51,36 @@ fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, sheet: &mut Tab
     let own = |of: fn((i64, i64, i64)) -> i64| times.own.map(of);
     let shape = |stage: Option<&usize>| stage.map(|&stage| log.stages[stage].shape.as_str());
     let own_ns = own(|(_, all, _)| all);
-    sheet.capture(log.capture);
-    sheet.string("item", Some(&kind.name));
-    sheet.int("items", done);
-    sheet.int("unfinished", kind.items.len() as i64 - done);
-    sheet.int("stages", kind.stages.len() as i64);
-    sheet.string("first_stage", shape(kind.stages.first()));
-    sheet.string("last_stage", shape(Some(&kind.last_stage)));
-    sheet.int("start_ns", times.start_ns);
-    sheet.int("first_ns", times.first_ns);
-    sheet.int("last_ns", times.last_ns);
-    sheet.int("elapsed_ns", times.elapsed_ns);
-    sheet.some_int("first_own_ns", own(|(first, ..)| first));
-    sheet.int("marginal_ns", kind.fit.marginal_ns);
-    sheet.int("residual_ns", kind.fit.residual_ns);
-    sheet.float("marginal_share", over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)));
-    sheet.some_int("own_ns", own_ns);
-    sheet.some_int("longest_ns", own(|(.., longest)| longest));
-    sheet.float("parallel", own_ns.filter(|&ns| is_known(&(ns / done))).and_then(over_elapsed));
+    builder.capture(log.capture);
+    builder.string("item", Some(&kind.name));
+    builder.int("items", done);
+    builder.int("unfinished", kind.items.len() as i64 - done);
+    builder.int("stages", kind.stages.len() as i64);
+    builder.string("first_stage", shape(kind.stages.first()));
+    builder.string("last_stage", shape(Some(&kind.last_stage)));
+    builder.int("start_ns", times.start_ns);
+    builder.int("first_ns", times.first_ns);
+    builder.int("last_ns", times.last_ns);
+    builder.int("elapsed_ns", times.elapsed_ns);
+    builder.some_int("first_own_ns", own(|(first, ..)| first));
+    builder.int("marginal_ns", kind.fit.marginal_ns);
+    builder.int("residual_ns", kind.fit.residual_ns);
+    builder.float("marginal_share", over_elapsed(kind.fit.marginal_ns.saturating_mul(done - 1)));
+    builder.some_int("own_ns", own_ns);
+    builder.some_int("longest_ns", own(|(.., longest)| longest));
+    builder.float("parallel", own_ns.filter(|&ns| is_known(&(ns / done))).and_then(over_elapsed));
     let first = own(|(first, ..)| first).filter(is_known);
-    sheet.float("effective", first.and_then(|ns| over_elapsed(ns.saturating_mul(done))));
+    builder.float("effective", first.and_then(|ns| over_elapsed(ns.saturating_mul(done))));
     let longest_step_ns = kind.steps().max().unwrap_or(0);
     let could_free_ns = (times.elapsed_ns - longest_step_ns).max(0);
-    sheet.some_int("could_free_ns", times.own.map(|_| could_free_ns));
-    sheet.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    sheet.lines(first_row, last_row);
-    sheet.members(Provenance::Rows(rows));
+    builder.some_int("could_free_ns", times.own.map(|_| could_free_ns));
+    builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.lines(first_row, last_row);
+    builder.members(Provenance::Rows(rows));
 }
 
-/// The messages about completed items. What comes after the last completion is no matter of theirs.
+/// The messages about completed items, up to the last completion.
 fn rows(kind: &ItemKind, last_ns: i64) -> Vec<u32> {
-    let said = kind.done().iter().flat_map(|item| &item.said).map(|(said, _)| said);
-    said.filter(|said| said.at_ns < last_ns).map(|said| said.row).collect()
+    let messages = kind.done().iter().flat_map(|item| &item.said).map(|(message, _)| message);
+    messages.filter(|message| message.at_ns < last_ns).map(|message| message.row).collect()
 }

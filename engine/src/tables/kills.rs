@@ -1,10 +1,11 @@
-//! Kills and the pause behind them: somebody is told to end, and time is given without looking whether it has.
+//! Kills followed by a pause: a process signals another to end, and sleeps for a fixed time without checking for its
+//! exit.
 //!
 //! ```text
 //! shell      |kill TERM|------- sleep 5 -------|kill KILL|        survivors 1, then_killed
 //! service       still there ...............................|
 //!
-//! shell      |kill TERM|------- sleep 5 -------|                  gone after 0.1 s: 4.9 s needless
+//! shell      |kill TERM|------- sleep 5 -------|                  exited after 0.1 s: 4.9 s needless
 //! service    ..........writes back|
 //! ```
 
@@ -20,11 +21,11 @@ use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// A signal that asks a process to end.
+/// A signal that requests a process to end.
 #[derive(Clone, Copy)]
 struct Kill {
     row: u32,
-    /// The call of the task that pauses at which the signal was sent: itself, or the fork of the command that did.
+    /// The call of the pausing task that sent the signal: the kill itself, or the fork of the command that sent it.
     at: u32,
     victim: Option<u32>,
 }
@@ -33,19 +34,19 @@ struct Kill {
 #[derive(Default)]
 struct Before {
     kills: Vec<Kill>,
-    /// A victim of these to which SIGKILL was sent later.
+    /// A victim of these kills that later received SIGKILL.
     deaf: Option<u32>,
 }
 
-/// Waits between a kill and a pause that are looked at.
-const WAITS_BEHIND: usize = 256;
+/// Maximum number of waits between a kill and a pause that are checked.
+const MAX_WAITS_AFTER: usize = 256;
 
-/// Pauses behind kills, each a row.
+/// Builds the table, one row per pause after kills.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut sheet = TableBuilder::new(context, "kills");
+    let mut builder = TableBuilder::new(context, "kills");
     let kills = kills(context);
     if kills.is_empty() {
-        return sheet.finish();
+        return builder.finish();
     }
     let looked = looked_after(context);
     for (task, pauses) in pauses(context) {
@@ -63,22 +64,22 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             }
         }
         for (pause, before) in pauses.iter().zip(&mut before) {
-            before.kills.retain(|kill| !knows_of_end(context, task, kill, pause));
+            before.kills.retain(|kill| !observed_exit(context, task, kill, pause));
             let Some(kill) = before.kills.last().filter(|_| !pause.is_wait) else { continue };
             if looked.get(&pause.row).is_none_or(|&look| look < kill.at) {
-                write(context, task, pause, before, &mut sheet);
+                write(context, task, pause, before, &mut builder);
             }
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Signals that ask a process to end, by the task that may pause behind them.
+/// Signals that request a process to end, by the task that may pause after them.
 fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
     let trace = context.trace;
     let texts = &trace.events.texts;
     let kinds = ShapeIndex::new(context, |action, shape| {
-        (action == Action::Signals && shape.outcome == Outcome::Ok && asks_to_end(texts.bytes(shape.op))).then_some(())
+        (action == Action::Signals && shape.outcome == Outcome::Ok && requests_end(texts.bytes(shape.op))).then_some(())
     });
     let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
     for (number, task) in (0..).zip(&trace.tasks) {
@@ -92,7 +93,7 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
                 continue;
             }
             found.entry(task).or_default().push(Kill { row, at: row, victim });
-            // A command that kills: who runs it pauses.
+            // If a command sends the signal, its creator pauses.
             let known = &trace.tasks[task as usize];
             if known.creator != NONE && known.created_by != NONE && !known.is_thread {
                 found.entry(known.creator).or_default().push(Kill { row, at: known.created_by, victim });
@@ -103,7 +104,7 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
     found
 }
 
-fn asks_to_end(op: &[u8]) -> bool {
+fn requests_end(op: &[u8]) -> bool {
     matches!(op, b"SIGTERM" | b"SIGKILL" | b"SIGINT" | b"SIGHUP" | b"SIGQUIT" | b"SIGABRT" | b"15" | b"9" | b"2" | b"1")
 }
 
@@ -111,7 +112,7 @@ fn is_kill(context: &TableContext<'_>, row: u32) -> bool {
     matches!(context.trace.events.texts.bytes(context.trace.events.shape(row).op), b"SIGKILL" | b"9")
 }
 
-/// The task that lived under the id when the signal was sent.
+/// The task that had this id when the signal was sent.
 fn victim(context: &TableContext<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, row: u32) -> Option<u32> {
     let (trace, events) = (context.trace, &context.trace.events);
     let (id, _) = parsers::scan::number(events.texts.bytes(events.target(row)))?;
@@ -124,32 +125,33 @@ fn victim(context: &TableContext<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, t
     by_id.get(&(capture, i32::try_from(id).ok()?))?.iter().find(lived).copied()
 }
 
-/// Pauses between looks whose answer changed, and the looks before them: who looks behind the kill waits no longer than
-/// it takes to see the end.
+/// Maps pauses of polling loops whose probe result changed to the probes before them. A task that polls after the kill
+/// waits only until it notices the exit.
 fn looked_after(context: &TableContext<'_>) -> FxHashMap<u32, u32> {
     let of = turns(context).into_iter().filter(|turns| turns.changed && turns.look != ProbeKind::Attempt);
     of.flat_map(|turns| turns.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
 }
 
-/// Whether a task was told by a wait, before it paused, that who got the signal had ended: it pauses for something else.
-fn knows_of_end(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
+/// Whether a wait before the pause already reported the victim's exit. If so, the pause has another reason.
+fn observed_exit(context: &TableContext<'_>, task: u32, kill: &Kill, pause: &Pause) -> bool {
     let events = &context.trace.events;
     let Some(victim) = kill.victim.and_then(|victim| context.trace.tasks.get(victim as usize)) else { return false };
-    let behind = events.waited.partition_point(|&(row, _)| row <= kill.at);
-    let waits = events.waited[behind..].iter().take_while(|&&(row, _)| row < pause.at).take(WAITS_BEHIND);
+    let from = events.waited.partition_point(|&(row, _)| row <= kill.at);
+    let waits = events.waited[from..].iter().take_while(|&&(row, _)| row < pause.at).take(MAX_WAITS_AFTER);
     waits.into_iter().any(|&(row, pid)| pid == victim.tid && events.task(row) == task)
 }
 
-/// The wait behind a pause that returned a victim which had ended in the pause: from then on, the time is charged to it.
+/// The wait after a pause that returned a victim which had exited during the pause. From the exit on, the time is
+/// charged to this wait.
 fn reaped(context: &TableContext<'_>, task: u32, pause: &Pause, victims: &[u32]) -> Option<u32> {
     let events = &context.trace.events;
-    let behind = events.waited.partition_point(|&(row, _)| row <= pause.last_row);
+    let from = events.waited.partition_point(|&(row, _)| row <= pause.last_row);
     let is_victim = |pid: i32| victims.iter().any(|&victim| context.trace.tasks[victim as usize].tid == pid);
-    let here = events.waited[behind..].iter().take(64).filter(|&&(row, pid)| events.task(row) == task && pid != 0);
+    let here = events.waited[from..].iter().take(64).filter(|&&(row, pid)| events.task(row) == task && pid != 0);
     here.take(1).find(|&&(_, pid)| is_victim(pid)).map(|&(row, _)| row)
 }
 
-fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, builder: &mut TableBuilder<'_>) {
     let (trace, events) = (context.trace, &context.trace.events);
     let start_ns = events.start_ns(pause.row);
     let end_ns = events.end_ns(pause.last_row).unwrap_or_else(|| start_ns.saturating_add(pause.dur_ns));
@@ -164,21 +166,21 @@ fn write(context: &TableContext<'_>, task: u32, pause: &Pause, before: &Before, 
     let gone_ns = deaths.max().filter(|_| all_gone);
     let mut rows = pause.rows(context);
     rows.extend(reaped(context, task, pause, &victims));
-    sheet.task_columns(task, pause.at);
-    sheet.text("signal", events.shape(kill.row).op);
-    sheet.text("target", events.target(kill.row));
-    sheet.text("victim", kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row)));
-    sheet.int("victims", victims.len() as i64);
-    sheet.int("survivors", survivors as i64);
-    sheet.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
-    sheet.int("slept_ns", pause.dur_ns);
+    builder.task_columns(task, pause.at);
+    builder.text("signal", events.shape(kill.row).op);
+    builder.text("target", events.target(kill.row));
+    builder.text("victim", kill.victim.map_or(Text::NONE, |victim| context.program(victim, kill.row)));
+    builder.int("victims", victims.len() as i64);
+    builder.int("survivors", survivors as i64);
+    builder.some_int("gone_ns", gone_ns.map(|ns| ns.saturating_sub(events.start_ns(kill.row)).max(0)));
+    builder.int("slept_ns", pause.dur_ns);
     let needless_ns = gone_ns.map_or(0, |ns| end_ns.saturating_sub(ns.max(start_ns)));
-    sheet.int("needless_ns", needless_ns);
-    sheet.int("freeable_ns", if before.deaf.is_some() { pause.dur_ns } else { needless_ns });
-    sheet.bool("then_killed", before.deaf.is_some());
-    sheet.text("deaf", before.deaf.map_or(Text::NONE, |deaf| context.program(deaf, kill.row)));
-    sheet.int("pauses", 1);
-    sheet.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    sheet.lines(kill.row, pause.row);
-    sheet.members(Provenance::Rows(rows));
+    builder.int("needless_ns", needless_ns);
+    builder.int("freeable_ns", if before.deaf.is_some() { pause.dur_ns } else { needless_ns });
+    builder.bool("then_killed", before.deaf.is_some());
+    builder.text("deaf", before.deaf.map_or(Text::NONE, |deaf| context.program(deaf, kill.row)));
+    builder.int("pauses", 1);
+    builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.lines(kill.row, pause.row);
+    builder.members(Provenance::Rows(rows));
 }

@@ -1,9 +1,9 @@
-//! Lengths of time that people choose: what is round, and what counts as the same length.
+//! Durations that people typically choose: round values, and values that count as equal.
 
 const MS: i64 = 1_000_000;
 const S: i64 = 1_000 * MS;
 
-/// Lengths that people write into programs, from one that chance does not hit every day.
+/// Durations that are common as constants in programs. Shorter ones occur too often by chance.
 #[rustfmt::skip]
 const CHOSEN_NS: &[i64] = &[
     50 * MS, 100 * MS, 200 * MS, 250 * MS, 300 * MS, 400 * MS, 500 * MS, 750 * MS,
@@ -12,24 +12,24 @@ const CHOSEN_NS: &[i64] = &[
     1800 * S, 3600 * S,
 ];
 
-/// The shortest length that is taken for a chosen one.
+/// Minimum duration that is taken for a chosen one, in nanoseconds.
 pub(super) const MIN_NS: i64 = 50 * MS;
 
-/// Coarser clocks tell only of lengths of a hundred ticks whether somebody chose them.
+/// With a coarser clock, only durations of at least 100 ticks can be recognised as chosen.
 const FINE_TICK_NS: i64 = MS;
 
-/// The length that somebody chose, if this one is it or lies at most 1 % behind it: a delay is never over too early.
+/// The chosen duration that matches this one, exactly or up to 1 % above it, because a delay never ends too early.
 ///
-/// The tick is that of the clock: by so much a length may seem too short. By a clock of whole seconds all lengths are
-/// round, so that says nothing of short ones.
+/// A duration may appear too short by up to one clock tick (`tick_ns`). With a clock of whole seconds all durations are
+/// round, so short ones are not recognised.
 pub(super) fn chosen_ns(ns: i64, tick_ns: i64) -> Option<i64> {
     let at = CHOSEN_NS.partition_point(|&chosen| chosen <= ns.saturating_add(tick_ns.max(0)));
     let chosen = *CHOSEN_NS.get(at.checked_sub(1)?)?;
-    let is_told = tick_ns <= FINE_TICK_NS.max(chosen / 100);
-    (is_told && ns - chosen <= chosen / 100).then_some(chosen)
+    let is_precise = tick_ns <= FINE_TICK_NS.max(chosen / 100);
+    (is_precise && ns - chosen <= chosen / 100).then_some(chosen)
 }
 
-/// A length to two digits: lengths that are equal for people have the same.
+/// Rounds a duration to two significant digits. Durations that people regard as equal get the same value.
 pub(super) fn two_digits(ns: i64) -> i64 {
     let mut unit = 1;
     while ns / unit >= 100 {
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_a_little_longer_than_a_chosen_length_is_that_length() {
+    fn slightly_longer_than_a_chosen_length_matches_it() {
         let cases = [
             (1_006 * MS, Some(S)),
             (S, Some(S)),
@@ -61,14 +61,14 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_of_whole_seconds_makes_no_length_round() {
+    fn a_clock_of_whole_seconds_matches_only_long_lengths() {
         let of = [2, 3, 5, 60, 119, 120, 130].map(|seconds| chosen_ns(seconds * S, S).map(|ns| ns / S));
         assert_eq!(of, [None, None, None, None, Some(120), Some(120), None]);
         assert_eq!(chosen_ns(S, 10 * MS), Some(S));
     }
 
     #[test]
-    fn lengths_that_differ_in_the_third_digit_are_the_same() {
+    fn two_digits_ignores_the_third_digit() {
         assert_eq!([4_999, 5_000, 104, 99, 7, 0].map(two_digits), [5_000, 5_000, 100, 99, 7, 0]);
     }
 }

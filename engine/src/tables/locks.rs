@@ -1,12 +1,12 @@
-//! Locks: who waits for which lock, for how long, and for whom.
+//! Lock contention: waiters, durations, and the tasks that held the lock.
 //!
 //! ```text
 //! jail 1   |flock|--- holds ---|unlock
 //! jail 2     |~~~~ flock ~~~~~~|--- holds ---|unlock            waits 3, convoy 2, holders 2
 //! jail 3       |~~~~~~~~~~~~ flock ~~~~~~~~~~|--- holds …
 //! ```
-//! A futex is a lock if who waits for it is also who wakes others there (`handed_on`); a thread that waits for work or for
-//! another one's end waits at an address, too, but is woken by others.
+//! A futex counts as a lock if its waiters also wake others at the same address (`handed_on`). Threads that wait for
+//! work or for a thread to end also wait at an address, but other threads wake them.
 
 use super::families::descends;
 use crate::store::classes::class_of;
@@ -20,10 +20,10 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Waits of one task of which more is kept than their sums.
-const KEPT_OF_A_TASK: usize = 1 << 16;
-/// Locks of which it is worked out what their holders did.
-const LOOKED_INTO: usize = 16;
+/// Maximum number of waits per task that are retained individually; further waits are only summed.
+const MAX_WAITS_OF_TASK: usize = 1 << 16;
+/// Maximum number of locks for which the activity of the holder is computed.
+const MAX_LOCKS_WITH_ACTIVITY: usize = 16;
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 enum Kind {
@@ -56,23 +56,24 @@ fn kind(action: Action, op: &[u8]) -> Option<Kind> {
 fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
     ShapeIndex::new(context, |action, shape| {
         let kind = kind(action, context.trace.events.texts.bytes(shape.op));
-        // Who still waits at the end of the capture has not got it.
+        // A task that still waits at the end of the capture never got the lock.
         let waits = matches!(shape.outcome, Outcome::Ok | Outcome::Open);
         kind.filter(|&kind| waits && (kind == Kind::File || shape.target.is_some()))
     })
 }
 
-/// A lock: of a file by its name in a capture, of memory by its address in a process.
+/// A lock: capture, kind, process, target. A file is identified by name in a capture, a futex or mutex by address in a
+/// process.
 type Key = (u32, Kind, i32, Text);
 
-/// A wait that is kept.
+/// A retained wait.
 #[derive(Clone, Copy)]
 struct LockWait {
     row: u32,
     task: u32,
     start_ns: i64,
     end_ns: i64,
-    /// Who ended it, if that is known.
+    /// The task that ended the wait, if known.
     holder: Option<u32>,
     on_path: bool,
 }
@@ -84,7 +85,7 @@ struct Sum {
     total_ns: i64,
     longest_ns: i64,
     own_ns: i64,
-    kept: Vec<LockWait>,
+    retained: Vec<LockWait>,
 }
 
 impl Sum {
@@ -93,11 +94,11 @@ impl Sum {
         self.total_ns += other.total_ns;
         self.longest_ns = self.longest_ns.max(other.longest_ns);
         self.own_ns += other.own_ns;
-        self.kept.extend(other.kept);
+        self.retained.extend(other.retained);
     }
 }
 
-/// Time that each task waited for locks on files.
+/// Time that each task waited for file locks, in nanoseconds.
 pub(super) fn lock_waits_ns(context: &TableContext<'_>) -> Vec<i64> {
     let kinds = kinds(context);
     let of_task = |task: u32| {
@@ -107,7 +108,7 @@ pub(super) fn lock_waits_ns(context: &TableContext<'_>) -> Vec<i64> {
     (0..context.trace.tasks.len() as u32).into_par_iter().map(of_task).collect()
 }
 
-/// Locks that somebody asked for.
+/// Builds the table of locks that tasks waited for.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = kinds(context);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -117,7 +118,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut locks: Vec<(Key, Sum, Times)> = locks
         .into_iter()
         .map(|(key, mut sum)| {
-            sum.kept.sort_unstable_by_key(|wait| (wait.start_ns, wait.row));
+            sum.retained.sort_unstable_by_key(|wait| (wait.start_ns, wait.row));
             let times = Times::new(context, key.0, &sum);
             (key, sum, times)
         })
@@ -125,7 +126,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
     let mut sheet = TableBuilder::new(context, "locks");
     for (number, (key, sum, times)) in locks.iter().enumerate() {
-        write(context, *key, sum, times, number < LOOKED_INTO, &mut sheet);
+        write(context, *key, sum, times, number < MAX_LOCKS_WITH_ACTIVITY, &mut sheet);
     }
     sheet.finish()
 }
@@ -134,11 +135,11 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
     let events = &context.trace.events;
     let mut sums: FxHashMap<Key, Sum> = FxHashMap::default();
     let known = &context.trace.tasks[task as usize];
-    let mut kept = 0;
+    let mut count = 0;
     let rows = context.trace.rows_of(task).iter().zip(context.trace.shapes_of(task));
     for (at, (&row, &shape)) in rows.enumerate() {
         let Some(kind) = kinds.of_shape(shape).filter(|_| context.selection.has(row)) else { continue };
-        // A file whose name is not known may be another one in another process.
+        // Without a name, the same descriptor may be another file in another process.
         let is_named = kind == Kind::File && events.target(row).is_some();
         let process = if is_named { 0 } else { known.pid };
         let wait = waited(context, task, at, row);
@@ -148,9 +149,9 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> F
         sum.total_ns += dur_ns;
         sum.longest_ns = sum.longest_ns.max(dur_ns);
         sum.own_ns += context.exclusive_ns(row);
-        if kept < KEPT_OF_A_TASK {
-            kept += 1;
-            sum.kept.push(wait);
+        if count < MAX_WAITS_OF_TASK {
+            count += 1;
+            sum.retained.push(wait);
         }
     }
     sums
@@ -165,7 +166,7 @@ fn waited(context: &TableContext<'_>, task: u32, at: usize, row: u32) -> LockWai
     };
     let span = Span { row, start_ns, end_ns };
     let edge = if end_ns > start_ns { context.wakers.waker(trace, task, at, span) } else { None };
-    // Where the path comes through a wait, it has what the waiter did next.
+    // Where the critical path passes through a wait, it includes the next call of the waiter.
     let next = || trace.rows_of(task).get(at + 1).map_or(0, |&next| context.exclusive_ns(next));
     let on_path = context.exclusive_ns(row) > 0 || context.attribution.gap_after_ns(row) > 0 || next() > 0;
     LockWait { row, task, start_ns, end_ns, holder: edge.map(|edge| edge.task), on_path }
@@ -176,13 +177,13 @@ fn capture_end_ns(context: &TableContext<'_>, task: u32) -> i64 {
     capture.and_then(|number| context.trace.captures.get(number)).map_or(NO_NS, |capture| capture.last_ns)
 }
 
-/// When somebody on the path waited for a lock.
+/// Times at which a task on the critical path waited for a lock.
 struct Times {
-    /// Disjoint, in order, inside the window.
+    /// Disjoint intervals, in order, inside the window.
     waited: Vec<(i64, i64)>,
-    /// The longest time in which the lock was not handed on.
+    /// The longest time without a handover of the lock.
     longest_hold_ns: i64,
-    /// How many waited at once at most.
+    /// Maximum number of simultaneous waiters.
     convoy: i64,
 }
 
@@ -195,14 +196,18 @@ impl Times {
             (from < to && wait.start_ns != NO_NS).then_some((from, to))
         };
         let mut waited: Vec<(i64, i64)> = Vec::new();
-        for (from, to) in sum.kept.iter().filter(|wait| wait.on_path).filter_map(clipped) {
+        for (from, to) in sum.retained.iter().filter(|wait| wait.on_path).filter_map(clipped) {
             match waited.last_mut().filter(|last| from <= last.1) {
                 Some(last) => last.1 = last.1.max(to),
                 None => waited.push((from, to)),
             }
         }
-        let lives: Vec<(i64, i64)> =
-            sum.kept.iter().filter(|wait| wait.start_ns != NO_NS).map(|wait| (wait.start_ns, wait.end_ns)).collect();
+        let lives: Vec<(i64, i64)> = sum
+            .retained
+            .iter()
+            .filter(|wait| wait.start_ns != NO_NS)
+            .map(|wait| (wait.start_ns, wait.end_ns))
+            .collect();
         let longest_hold_ns = longest_hold_ns(&waited, sum);
         Times { waited, longest_hold_ns, convoy: super::families::overlap(&lives).most }
     }
@@ -212,9 +217,9 @@ impl Times {
     }
 }
 
-/// The longest stretch of these times between two ends of waits: each end is one that got the lock.
+/// The longest part of these intervals between the ends of two waits. Each end of a wait is an acquisition.
 fn longest_hold_ns(times: &[(i64, i64)], sum: &Sum) -> i64 {
-    let mut ends: Vec<i64> = sum.kept.iter().map(|wait| wait.end_ns).collect();
+    let mut ends: Vec<i64> = sum.retained.iter().map(|wait| wait.end_ns).collect();
     ends.sort_unstable();
     let longest = |&(from, to): &(i64, i64)| {
         let inside = &ends[ends.partition_point(|&end| end <= from)..ends.partition_point(|&end| end < to)];
@@ -232,11 +237,12 @@ fn write(
     look_into: bool,
     sheet: &mut TableBuilder<'_>,
 ) {
-    let Some(first) = sum.kept.first() else { return };
-    let longest = sum.kept.iter().max_by_key(|wait| wait.end_ns - wait.start_ns).unwrap_or(first);
-    let waiters: FxHashSet<u32> = sum.kept.iter().map(|wait| wait.task).collect();
-    let holders: FxHashSet<u32> = sum.kept.iter().filter_map(|wait| wait.holder).collect();
-    let handed_on = sum.kept.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(context, by, &waiters)).count();
+    let Some(first) = sum.retained.first() else { return };
+    let longest = sum.retained.iter().max_by_key(|wait| wait.end_ns - wait.start_ns).unwrap_or(first);
+    let waiters: FxHashSet<u32> = sum.retained.iter().map(|wait| wait.task).collect();
+    let holders: FxHashSet<u32> = sum.retained.iter().filter_map(|wait| wait.holder).collect();
+    let handed_on =
+        sum.retained.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(context, by, &waiters)).count();
     let shape = context.trace.events.shape(longest.row);
     let holder = longest.holder.and_then(|by| context.trace.tasks.get(by as usize).map(|task| (by, task)));
     sheet.task_columns(longest.task, longest.row);
@@ -259,22 +265,25 @@ fn write(
     sheet.text("holder_program", holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)));
     let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(context, by, longest));
     sheet.string("holder_did", did.as_deref());
-    sheet.lines(first.row, sum.kept.iter().map(|wait| wait.row).max().unwrap_or(first.row));
+    sheet.lines(first.row, sum.retained.iter().map(|wait| wait.row).max().unwrap_or(first.row));
     sheet.members(Provenance::Times { capture: key.0, times: times.waited.clone() });
 }
 
-/// If all could go on at once, the longest hold stays. Where nobody is seen to hold the lock, all of the wait may go.
-fn could_free_ns(times: &Times, nobody_holds: bool) -> i64 {
-    if nobody_holds { times.path_ns() } else { times.path_ns() - times.longest_hold_ns }
+/// Upper bound of the time that could be saved. With unlimited parallelism only the longest hold remains. If no holder
+/// is known, the whole wait could be saved.
+fn could_free_ns(times: &Times, has_no_holder: bool) -> i64 {
+    if has_no_holder { times.path_ns() } else { times.path_ns() - times.longest_hold_ns }
 }
 
-/// Whether a task waited itself, or was made by one that did: a lock of a file is given back by the last process that has it.
+/// Whether a task or its creator waited for the lock. The last process that inherited a lock file descriptor releases
+/// the lock.
 fn is_of(context: &TableContext<'_>, task: u32, waiters: &FxHashSet<u32>) -> bool {
     let creator = context.trace.tasks.get(task as usize).map(|task| task.creator);
     waiters.contains(&task) || creator.is_some_and(|creator| waiters.contains(&creator))
 }
 
-/// What the holder and its descendants spent most time on during a wait, apart from waiting for each other.
+/// The program and syscall on which the holder and its descendants spent most time during a wait, apart from waits
+/// among themselves.
 fn meanwhile(context: &TableContext<'_>, holder: u32, wait: &LockWait) -> Option<String> {
     let (trace, events) = (context.trace, &context.trace.events);
     let capture = trace.captures.get(trace.tasks.get(holder as usize)?.capture as usize)?;
@@ -286,13 +295,13 @@ fn meanwhile(context: &TableContext<'_>, holder: u32, wait: &LockWait) -> Option
     };
     for task in capture.tasks.clone().filter(alive) {
         let rows = trace.rows_of(task);
-        // The call before these may reach into the wait.
+        // The previous call may extend into the wait.
         let from = rows.partition_point(|&row| events.start_ns(row) < wait.start_ns).saturating_sub(1);
         for &row in rows[from..].iter().take_while(|&&row| events.start_ns(row) < wait.end_ns) {
             let shape = events.shape(row);
             let class = class_of(shape.syscall, b"");
             let is_for_others = class == Class::Child || events.action(row).wait() == Some(Wait::Signal);
-            // Before it held the lock, it stood in line itself.
+            // Before it got the lock, the holder waited for it, too.
             if !is_for_others && (shape.syscall, shape.target) != (lock.syscall, lock.target) {
                 let end_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row)).min(wait.end_ns);
                 let inside_ns = end_ns - events.start_ns(row).max(wait.start_ns);
@@ -324,7 +333,7 @@ mod tests {
         ["kind", "waiters", "holders", "calls", "handed_on", "convoy", "max_ns", "exclusive_ns", "could_free_ns"];
 
     #[test]
-    fn jails_that_hold_one_lock_in_turn_are_a_convoy() {
+    fn tasks_that_hold_a_lock_in_sequence_are_a_convoy() {
         let host =
             task(1).fork(0, 1, 2).fork(1, 2, 3).fork(2, 3, 4).wait4(3, 102, 2).wait4(102, 202, 3).wait4(202, 302, 4);
         let plans = vec![host.exit(303), jail(2, 3, 4, 100), jail(3, 4, 101, 200), jail(4, 5, 201, 300)];
@@ -332,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn a_holder_is_busy_with_what_it_began_before_the_wait() {
+    fn holder_did_includes_calls_started_before_the_wait() {
         let waiter = task(9).call("flock", 10, 101).op("LOCK_EX").on("/l").returns(0).exit(110);
         let holder = task(2).call("flock", 1, 2).op("LOCK_EX").on("/l").returns(0).call("fsync", 3, 99);
         let holder = holder.call("flock", 100, 101).op("LOCK_UN").on("/l").returns(0).exit(105);
@@ -340,13 +349,13 @@ mod tests {
     }
 
     #[test]
-    fn a_lock_that_is_free_costs_nothing() {
+    fn an_uncontended_lock_costs_nothing() {
         let plans = vec![jail(2, 3, 4, 100)];
         assert_eq!(rows(&build(plans), super::build, &COLUMNS[..7]), ["file 1 0 1 0 1 1"]);
     }
 
     #[test]
-    fn threads_that_wait_for_work_are_not_woken_by_who_waits_there() {
+    fn threads_waiting_for_work_do_not_hand_on_a_lock() {
         let main = task(1)
             .call("read", 0, 50)
             .call("futex", 50, 51)

@@ -1,12 +1,12 @@
-//! Lookups that miss: paths that a process asked for and that were not there, by where it searches.
+//! Lookups that miss: paths that a process looked up and that did not exist, grouped by search list.
 //!
 //! ```text
-//! openat /a/libx.so ENOENT | openat /b/libx.so ENOENT | openat /c/libx.so = 3      a search: one name, 3 directories
-//! openat /a/liby.so ENOENT | openat /b/liby.so = 3                                 the same list of directories again
-//! stat /w/1/.keep ENOENT … other work … stat /w/2/.keep ENOENT                     a marker: one name in many places
+//! openat /a/libx.so ENOENT | openat /b/libx.so ENOENT | openat /c/libx.so = 3   a search: one name in 3 directories
+//! openat /a/liby.so ENOENT | openat /b/liby.so = 3                              the same list of directories
+//! stat /w/1/.keep ENOENT … other work … stat /w/2/.keep ENOENT                  a marker: one name in many directories
 //! ```
-//! Searches over directories that they have in common are one row. Endings do not tell names apart: `x.so` and `x.py` are
-//! two tries to find `x`.
+//! Searches whose directories overlap share a row. Extensions are ignored when names are compared: `x.so` and `x.py`
+//! are two attempts to find `x`.
 
 mod search;
 
@@ -22,17 +22,17 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
-/// So many directories and no more are named.
+/// Maximum number of directories that a row lists.
 const MAX_NAMED: usize = 8;
 
-/// How names and directories of misses belong together.
+/// How the names and directories of misses relate.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 enum Kind {
-    /// One name after the other is looked for in the same directories.
+    /// Consecutive lookups of one name in several directories.
     Search,
-    /// One name is looked for in many places, with other work in between.
+    /// One name in many directories, with other work in between.
     Marker,
-    /// Names that are looked for in one place each.
+    /// Names that are looked up in one directory each.
     Probe,
 }
 
@@ -42,10 +42,10 @@ impl Kind {
     }
 }
 
-/// What a row is about: a kind, and of searches one of their directories.
+/// The kind of a row, and for searches a directory that represents the search list.
 type Key = (Kind, u32);
 
-/// Misses by process and by where it searches.
+/// Builds the table of misses by process and search list.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, shape| action.lookup().map(|_| answer(context, shape)));
     if !search::reach_threshold(context, &kinds) {
@@ -53,25 +53,25 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     }
     let processes = processes(context);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
-    let mut sheet = TableBuilder::new(context, "lookups");
+    let mut builder = TableBuilder::new(context, "lookups");
     for group in grouping::limit_groups(context, groups, |&(kind, _)| (kind, 0)) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Tries to find one name.
+/// The attempts to find one name.
 #[derive(Default)]
 struct Tries {
     program: Text,
     stem: u32,
     directories: Vec<u32>,
     rows: Vec<u32>,
-    /// Where it was found.
+    /// The directory where the name was found.
     found_in: Option<u32>,
 }
 
-/// Names and directories of a process by number.
+/// Assigns numbers to the names and directories of a process.
 struct Names<'a> {
     texts: &'a Interner,
     numbers: FxHashMap<&'a [u8], u32>,
@@ -96,11 +96,11 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What a process searched so far.
+/// The searches of a process so far.
 #[derive(Default)]
 struct Searched {
     searches: Vec<Tries>,
-    /// Misses of names that were not looked for in several directories one after the other.
+    /// Misses of names that were not searched in several consecutive directories: program, stem, directory, row.
     loose: Vec<(Text, u32, u32, u32)>,
 }
 
@@ -129,7 +129,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, tasks: &[u
 }
 
 impl Tries {
-    /// Take in a lookup, by stem and directory.
+    /// Adds a lookup, by stem and directory.
     fn add(&mut self, call: &ClassifiedCall<Answer>, part: PathPart, names: impl FnOnce() -> (u32, u32)) {
         if part == PathPart::Directory {
             return self.rows.push(call.row);
@@ -163,7 +163,7 @@ impl Searched {
         }
     }
 
-    /// Searches with directories in common belong together.
+    /// Merges searches that have directories in common.
     fn groups(self, task: u32) -> Vec<CallGroup<Key>> {
         let mut lists = Lists::default();
         self.searches.iter().for_each(|search| lists.join(&search.directories));
@@ -192,7 +192,8 @@ impl Searched {
     }
 }
 
-/// Directories that are searched together: each points to another one of its list, the root to itself.
+/// A union-find forest of directories that are searched together. Each points to another directory of its list, the
+/// root to itself.
 #[derive(Default)]
 struct Lists(FxHashMap<u32, u32>);
 
@@ -216,14 +217,14 @@ impl Lists {
     }
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (events, sum) = (&context.trace.events, group.sum(context));
     let missing = |row: &&u32| answer(context, &events.shape(**row)) == Answer::Missing;
     let missed: Vec<Text> = group.rows.iter().filter(missing).map(|&row| events.target(row)).collect();
     let places: FxHashSet<&[u8]> = missed.iter().map(|&target| parts(events.texts.bytes(target)).0).collect();
     let (mut stems, mut endings) = (FxHashSet::default(), FxHashMap::default());
     let mut directories: FxHashMap<&[u8], u32> = FxHashMap::default();
-    // A directory that was searched is not itself what was looked for.
+    // A lookup of a searched directory itself is not a lookup of a name.
     for path in missed.iter().map(|&target| events.texts.bytes(target)).filter(|path| !places.contains(path)) {
         let (directory, name) = parts(path);
         stems.insert(stem(name));
@@ -232,22 +233,22 @@ fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBu
     }
     let ending =
         endings.into_iter().max_by_key(|&(ending, count)| (count, ending)).map_or(&b""[..], |(ending, _)| ending);
-    sheet.group_columns(group);
-    sheet.string("kind", Some(group.key.0.name()));
-    sheet.text("syscall", grouping::commonest(context, &group.rows));
-    sheet.text("target", commonest(&missed));
-    sheet.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
-    sheet.int("searches", group.counts[0]);
-    sheet.int("found", group.counts[1]);
-    sheet.int("names", stems.len() as i64);
-    sheet.int("directories", directories.len() as i64);
-    sheet.list("searched", largest(directories));
-    sheet.int("misses", missed.len() as i64);
-    sheet.sum(&sum);
-    sheet.members(Provenance::Rows(group.rows.clone()));
+    builder.group_columns(group);
+    builder.string("kind", Some(group.key.0.name()));
+    builder.text("syscall", grouping::commonest(context, &group.rows));
+    builder.text("target", commonest(&missed));
+    builder.string("ending", Some(&*String::from_utf8_lossy(ending)).filter(|ending| !ending.is_empty()));
+    builder.int("searches", group.counts[0]);
+    builder.int("found", group.counts[1]);
+    builder.int("names", stems.len() as i64);
+    builder.int("directories", directories.len() as i64);
+    builder.list("searched", largest(directories));
+    builder.int("misses", missed.len() as i64);
+    builder.sum(&sum);
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
-/// What was looked for most often; of several, the first.
+/// The most frequent target; ties go to the first.
 fn commonest(missed: &[Text]) -> Text {
     let mut counts: FxHashMap<Text, (u32, Reverse<usize>)> = FxHashMap::default();
     for (at, &target) in missed.iter().enumerate() {
@@ -273,7 +274,7 @@ mod tests {
 
     const COLUMNS: [&str; 8] = ["kind", "searches", "found", "names", "directories", "misses", "calls", "searched"];
 
-    /// Opens at 10, 20, …; what begins with `!` is not there.
+    /// Opens at 10, 20, … ns. Paths that start with `!` do not exist.
     fn opens(plan: TaskPlan, paths: &[&str]) -> TaskPlan {
         paths.iter().zip(1i64..).fold(plan, |plan, (path, at)| match path.strip_prefix('!') {
             Some(missing) => plan.call("openat", at * 10, at * 10 + 4).on(missing).fails("ENOENT"),
@@ -286,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn names_that_are_looked_for_in_the_same_directories_are_one_search_list() {
+    fn names_searched_in_the_same_directories_are_one_row() {
         let loader = ["!/a/libx.so.1", "!/b/libx.so.1", "/c/libx.so.1", "!/a/liby.so", "/b/liby.so", "/etc/conf"];
         assert_eq!(found_in(&loader), ["search 2 2 2 2 3 3 /a,/b"]);
         let python = ["!/p/mod.so", "!/p/mod.py", "!/q/mod.so", "/q/mod.py"];
@@ -294,26 +295,26 @@ mod tests {
     }
 
     #[test]
-    fn a_look_at_the_directory_is_part_of_the_search() {
+    fn a_lookup_of_the_directory_is_part_of_the_search() {
         let loader = ["!/a/libx.so", "!/a", "!/b/libx.so", "/b", "/c/libx.so"];
         assert_eq!(found_in(&loader), ["search 1 1 1 2 3 4 /a,/b"]);
     }
 
     #[test]
-    fn a_name_in_many_places_with_other_work_between_is_a_marker() {
+    fn one_name_in_many_directories_with_other_work_is_a_marker() {
         let walk = ["!/w/1/.keep", "/w/1/data", "!/w/2/.keep", "/w/2/data", "!/w/3/.keep"];
         assert_eq!(found_in(&walk), ["marker 3 0 1 3 3 3 /w/1,/w/2,/w/3"]);
     }
 
     #[test]
-    fn different_names_in_one_place_are_probes_and_what_is_there_is_none() {
+    fn different_missing_names_in_one_directory_are_probes() {
         assert_eq!(found_in(&["!/etc/a.conf", "/etc/b", "!/etc/c.conf"]), ["probe 2 0 2 1 2 2 /etc"]);
         assert!(found_in(&["/etc/a", "/etc/b", "/usr/a"]).is_empty());
         assert_eq!(found_in(&["!x.h"]), ["probe 1 0 1 1 1 1 ."]);
     }
 
     #[test]
-    fn lists_without_a_common_directory_are_apart() {
+    fn lists_without_a_common_directory_are_separate_rows() {
         let both = ["!/a/x.so", "!/b/x.so", "!/i/y.h", "!/j/y.h", "/k/y.h"];
         assert_eq!(found_in(&both).len(), 2);
     }

@@ -1,7 +1,7 @@
-//! Loops: a task does the same few calls again and again.
+//! Loops: a task repeats a short sequence of calls.
 //!
-//! `turns` finds stretches in which a sequence comes again and again, `nests` decides which loop of a nest is shown, and here it is
-//! measured what a loop costs.
+//! `turns` finds stretches in which a sequence repeats, `nests` selects the loop of a nest to report, and this module
+//! measures its cost.
 
 pub(crate) mod nests;
 mod turns;
@@ -21,7 +21,7 @@ use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
-/// The longest loops that are kept: of one task, and of all.
+/// Maximum number of loops, per task and in total. The longest are retained.
 const MAX_LOOPS: (usize, usize) = (256, 20_000);
 
 /// A repeated sequence of calls.
@@ -29,46 +29,47 @@ const MAX_LOOPS: (usize, usize) = (256, 20_000);
 pub struct Loop {
     /// The task that runs it.
     pub task: u32,
-    /// How often it went round.
+    /// Number of iterations.
     pub turns: u64,
-    /// Calls of the commonest turn, as numbers of [`LoopShapes`].
+    /// Calls of the most frequent iteration, as numbers of [`LoopShapes`].
     pub body: Vec<u32>,
-    /// From the start of the first turn to the end of the last; [`NO_NS`] without a clock or durations.
+    /// From the start of the first iteration to the end of the last, in nanoseconds; [`NO_NS`] without a clock or
+    /// durations.
     pub total_ns: i64,
-    /// The call that costs most, its time and number.
+    /// The call of the body with the most time.
     pub dominant: u32,
     /// Time in the dominant call.
     pub dominant_ns: i64,
-    /// How often the dominant call was made.
+    /// Number of dominant calls.
     pub dominant_calls: u64,
-    /// The median of its times; [`NO_NS`] without durations.
+    /// Median duration of the dominant calls; [`NO_NS`] without durations.
     pub dominant_p50_ns: i64,
-    /// A call of the body that never succeeded.
+    /// A call of the body that always fails.
     pub failing: Option<u32>,
-    /// Whether the last turns were longer than the first ones.
+    /// Whether the last iterations took longer than the first ones.
     pub trend: nests::Trend,
-    /// The loop around it, if there is one that costs little itself.
+    /// The enclosing loop, if its own cost is small.
     pub around: Option<Around>,
-    /// Different targets of the dominant call.
+    /// Number of distinct targets of the dominant call.
     pub distinct_targets: u64,
-    /// Bytes that its calls moved.
+    /// Bytes transferred by its calls.
     pub bytes: i64,
-    /// First and last event.
+    /// First event.
     pub first_row: u32,
-    /// See `first_row`.
+    /// Last event.
     pub last_row: u32,
 }
 
-/// Shapes without their targets: what a loop is made of.
+/// Shapes without their targets, the elements of loop bodies.
 pub struct LoopShapes {
     of_shape: Vec<u32>,
     parts: Vec<(Text, Text, Text, Outcome)>,
-    /// Whether a part returns the number of bytes that it moved.
+    /// Whether each part returns the number of bytes transferred.
     moves: Vec<bool>,
 }
 
 impl LoopShapes {
-    /// Number the shapes of a trace.
+    /// Numbers the shapes of a trace.
     pub fn new(events: &EventTable) -> LoopShapes {
         let mut numbers: FxHashMap<(Text, Text, Text, Outcome), u32> = FxHashMap::default();
         let mut parts = Vec::new();
@@ -102,12 +103,12 @@ impl LoopShapes {
         }
     }
 
-    /// What is known of its syscall.
+    /// The entry of its syscall in the syscall table.
     fn call(&self, number: u32) -> Option<&'static Syscall> {
         syscalls::by_text(self.parts[number as usize].0)
     }
 
-    /// Whether a call fails, and none of these others is the same call that does not.
+    /// Whether a call fails and none of `others` is the same call without a failure.
     fn never_succeeds<'a>(&self, number: u32, mut others: impl Iterator<Item = &'a u32>) -> bool {
         let (syscall, op, _, outcome) = self.parts[number as usize];
         outcome == Outcome::Failed
@@ -122,7 +123,7 @@ impl LoopShapes {
     }
 }
 
-/// The loops of all chosen tasks, the longest first; of nested ones the one that explains the cost.
+/// The loops of all selected tasks, the longest first. Of nested loops, the one that explains the cost.
 pub fn loops(context: &TableContext<'_>) -> (LoopShapes, Vec<Loop>) {
     let (trace, selection) = (context.trace, context.selection);
     let shapes = LoopShapes::new(&trace.events);
@@ -147,10 +148,10 @@ fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task:
     longest(found, MAX_LOOPS.0)
 }
 
-/// The longest loops, the longest first.
-fn longest(mut found: Vec<Loop>, most: usize) -> Vec<Loop> {
+/// The `limit` longest loops, the longest first.
+fn longest(mut found: Vec<Loop>, limit: usize) -> Vec<Loop> {
     found.sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.turns), found.first_row));
-    found.truncate(most);
+    found.truncate(limit);
     found
 }
 
@@ -164,7 +165,8 @@ struct Calls<'a> {
 }
 
 impl Calls<'_> {
-    /// From the start of a call to that of another, or to the end of the last one; without a clock the time in them.
+    /// Time from the start of the first call of the range to the start of the call after it, or to the end of the last
+    /// call. Without a clock, the sum of the durations.
     fn time_ns(&self, range: Range<usize>) -> i64 {
         let start_ns = |at: usize| self.rows.get(at).map(|&row| self.events.start_ns(row)).filter(|&ns| ns != NO_NS);
         let last_ns = || self.rows.last().and_then(|&row| self.events.end_ns(row).or(Some(self.events.start_ns(row))));
@@ -220,50 +222,50 @@ fn median(durs_ns: impl Iterator<Item = i64>) -> i64 {
     if durs_ns.is_empty() { NO_NS } else { grouping::median(&mut durs_ns) }
 }
 
-/// The loops as a table.
+/// Builds the table of loops.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let (shapes, found) = loops(context);
     let events = &context.trace.events;
-    let mut sheet = TableBuilder::new(context, "loops");
+    let mut builder = TableBuilder::new(context, "loops");
     for one in &found {
-        sheet.task_columns(one.task, one.first_row);
-        sheet.int("turns", one.turns as i64);
-        sheet.int("period", one.body.len() as i64);
-        sheet.list("body", shapes.texts(events, &one.body));
-        sheet.ns("total_ns", one.total_ns);
+        builder.task_columns(one.task, one.first_row);
+        builder.int("turns", one.turns as i64);
+        builder.int("period", one.body.len() as i64);
+        builder.list("body", shapes.texts(events, &one.body));
+        builder.ns("total_ns", one.total_ns);
         let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
-        sheet.ns("per_turn_ns", per_turn_ns);
-        sheet.string("dominant", Some(&shapes.text(events, one.dominant)));
+        builder.ns("per_turn_ns", per_turn_ns);
+        builder.string("dominant", Some(&shapes.text(events, one.dominant)));
         let call = shapes.call(one.dominant);
-        sheet.string("class", Some(call.map_or(Class::Other, |call| call.class).name()));
-        sheet.bool("is_trivial", call.is_some_and(Syscall::is_trivial));
-        sheet.ns("dominant_ns", one.dominant_ns);
-        sheet.int("dominant_calls", one.dominant_calls as i64);
-        sheet.ns("dominant_p50_ns", one.dominant_p50_ns);
-        sheet.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
-        sheet.int("distinct_targets", one.distinct_targets as i64);
-        sheet.int("bytes", one.bytes);
-        sheet.float("trend", one.trend.time);
-        sheet.float("calls_trend", one.trend.calls);
+        builder.string("class", Some(call.map_or(Class::Other, |call| call.class).name()));
+        builder.bool("is_trivial", call.is_some_and(Syscall::is_trivial));
+        builder.ns("dominant_ns", one.dominant_ns);
+        builder.int("dominant_calls", one.dominant_calls as i64);
+        builder.ns("dominant_p50_ns", one.dominant_p50_ns);
+        builder.string("failing", one.failing.map(|shape| shapes.text(events, shape)).as_deref());
+        builder.int("distinct_targets", one.distinct_targets as i64);
+        builder.int("bytes", one.bytes);
+        builder.float("trend", one.trend.time);
+        builder.float("calls_trend", one.trend.calls);
         let around = one.around.as_ref();
-        sheet.some_int("outer_turns", around.map(|around| around.turns as i64));
-        sheet.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
+        builder.some_int("outer_turns", around.map(|around| around.turns as i64));
+        builder.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
         let outer = around.map(|around| around.trend).unwrap_or_default();
-        sheet.float("outer_trend", outer.time);
-        sheet.float("outer_calls_trend", outer.calls);
+        builder.float("outer_trend", outer.time);
+        builder.float("outer_calls_trend", outer.calls);
         let (all_ns, dominant_ns) = on_path(context, &shapes, one);
-        sheet.path_ns(all_ns);
-        sheet.int("dominant_exclusive_ns", dominant_ns);
-        sheet.int("freeable_ns", freeable_ns(context, one, all_ns));
-        sheet.lines(one.first_row, one.last_row);
+        builder.path_ns(all_ns);
+        builder.int("dominant_exclusive_ns", dominant_ns);
+        builder.int("freeable_ns", freeable_ns(context, one, all_ns));
+        builder.lines(one.first_row, one.last_row);
         let Loop { task, first_row, last_row, .. } = *one;
-        sheet.members(Provenance::Stretch { task, first_row, last_row });
+        builder.members(Provenance::Stretch { task, first_row, last_row });
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// What could be freed of a loop at most. Calls that take as long as ones that do nothing are only many: what they and the
-/// gaps between them take is the tracer's.
+/// Upper bound of the time that could be saved. The share of tracing overhead is subtracted: calls as fast as no-op
+/// calls are dominated by it.
 fn freeable_ns(context: &TableContext<'_>, one: &Loop, all_ns: i64) -> i64 {
     let quick_ns = context.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
     if one.dominant_p50_ns <= 0 {
@@ -273,7 +275,7 @@ fn freeable_ns(context: &TableContext<'_>, one: &Loop, all_ns: i64) -> i64 {
     all_ns - (tracers.min(i128::from(all_ns)) as i64)
 }
 
-/// Time on the path of a loop, and of its dominant call.
+/// Time on the critical path of a loop, and of its dominant call.
 fn on_path(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> (i64, i64) {
     let (mut all_ns, mut dominant_ns) = (0, 0);
     for &row in context.trace.rows_from(one.task, one.first_row) {

@@ -1,5 +1,5 @@
-//! The tables that rules ask. Each is one file and one line of this list, and its columns are described in
-//! [`crate::store::schema`].
+//! The tables that rules query. Each is one file and one line of [`TABLES`]; [`crate::store::schema`] describes its
+//! columns.
 
 pub mod calls;
 pub mod gaps;
@@ -51,10 +51,10 @@ use crate::table_support::context::TableContext;
 use crate::table_support::pruning::{Pruning, prune};
 use crate::table_support::threshold::Threshold;
 
-/// Makes a table.
+/// Builds a table.
 pub type Make = fn(&TableContext<'_>) -> BuiltTable;
 
-/// All of these tables, by the names that users and rules say.
+/// All of these tables, by the names that users and rules refer to.
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
     ("ancestor_walks", ancestor_walks::build),
@@ -89,17 +89,17 @@ pub const TABLES: &[(&str, Make)] = &[
     ("timeouts", timeouts::build),
 ];
 
-/// How a table of this name is made.
+/// Looks up the builder of a table by name.
 pub fn by_name(name: &str) -> Option<Make> {
     listed(name).map(|(_, make)| make)
 }
 
-/// A table as it is listed.
+/// Looks up the name and the builder of a table.
 pub fn listed(name: &str) -> Option<(&'static str, Make)> {
     TABLES.iter().find(|(known, _)| *known == name).copied()
 }
 
-/// A table; of it at least the rows that reach a threshold, if there is one.
+/// Builds a table. With a threshold, rows below it may be missing.
 pub fn made(
     context: &TableContext<'_>,
     (name, make): (&'static str, Make),

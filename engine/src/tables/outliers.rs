@@ -1,9 +1,10 @@
-//! Single calls that take much longer than the others of their kind: the longest on the path of each kind.
+//! Outliers: the calls of each kind with the most time on the critical path, if they take much longer than others of
+//! the kind.
 //!
 //! ```text
-//! fsync 2 ms | fsync 1 ms | fsync 900 ms | fsync 2 ms       900 ms; the median of its kind is 2 ms: factor 450
+//! fsync 2 ms | fsync 1 ms | fsync 900 ms | fsync 2 ms       900 ms, median 2 ms: factor 450
 //! ```
-//! A kind is what a program does by one syscall and sub-operation.
+//! Calls of one program with the same syscall and operation are of one kind.
 
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -14,15 +15,15 @@ use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How many calls of a kind are told.
+/// Maximum number of calls per kind.
 const MAX_OF_A_KIND: usize = 3;
-/// How many kinds are.
+/// Maximum number of kinds.
 const MAX_KINDS: usize = 24;
 
-/// Capture, program, syscall and sub-operation.
+/// Capture, program, syscall and operation.
 type Key = (u32, Text, Text, Text);
 
-/// What is known of a kind after the first look.
+/// Sums over the calls of a kind, and its longest calls.
 #[derive(Clone, Copy, Default)]
 struct Seen {
     calls: i64,
@@ -35,12 +36,12 @@ impl Seen {
         self.calls += 1;
         self.total_ns = self.total_ns.saturating_add(dur_ns);
         if on_path_ns > 0 {
-            self.keep((on_path_ns, row));
+            self.insert((on_path_ns, row));
         }
     }
 
-    /// Keep the longest, in order.
-    fn keep(&mut self, mut new: (i64, u32)) {
+    /// Inserts a call if it is among the longest. The order is preserved.
+    fn insert(&mut self, mut new: (i64, u32)) {
         for place in &mut self.longest {
             match place {
                 Some(known) if known.0 >= new.0 => {}
@@ -53,22 +54,22 @@ impl Seen {
     fn merge(&mut self, other: &Seen) {
         self.calls += other.calls;
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
-        other.longest.iter().flatten().for_each(|&longest| self.keep(longest));
+        other.longest.iter().flatten().for_each(|&longest| self.insert(longest));
     }
 
-    /// Time on the path of its longest call.
+    /// Time on the critical path of its longest call.
     fn weight(&self) -> i64 {
         self.longest[0].map_or(0, |(on_path_ns, _)| on_path_ns)
     }
 
-    /// Whether the longest is above the mean: where all are equal, none stands out.
+    /// Whether the longest call exceeds the mean duration. If all are equal, there is no outlier.
     fn stands_out(&self, context: &TableContext<'_>) -> bool {
         let dur_ns = |row: u32| context.trace.events.dur_ns(row);
         self.longest[0].is_some_and(|(_, row)| self.calls > 1 && dur_ns(row) > self.total_ns / self.calls)
     }
 }
 
-/// The longest calls of each kind.
+/// Builds the table of the longest calls of each kind.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let events = &context.trace.events;
     let names = Names::new(context);
@@ -85,18 +86,18 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     chosen.sort_unstable_by_key(|(key, seen)| (std::cmp::Reverse(seen.weight()), *key));
     chosen.truncate(MAX_KINDS);
     let mut durs = durations(context, &kinds, &names, &chosen);
-    let mut sheet = TableBuilder::new(context, "outliers");
+    let mut builder = TableBuilder::new(context, "outliers");
     for (key, seen) in &chosen {
         let mut durs = durs.remove(key).unwrap_or_default();
         let p50_ns = median(&mut durs);
         for &(_, row) in seen.longest.iter().flatten().filter(|&&(_, row)| events.dur_ns(row) > p50_ns) {
-            write(context, key, row, (&durs, p50_ns), &mut sheet);
+            write(context, key, row, (&durs, p50_ns), &mut builder);
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// How long the calls of these kinds took.
+/// Durations of the calls of these kinds.
 fn durations(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<u32>,
@@ -119,7 +120,7 @@ fn durations(
     durs
 }
 
-/// Syscalls with their sub-operations, by number.
+/// Numbers the combinations of syscall and operation.
 #[derive(Default)]
 struct Names {
     number_of: FxHashMap<(Text, Text), u32>,
@@ -144,7 +145,7 @@ impl Names {
     }
 }
 
-/// What a program of a task did, by the number of the kind: kept between tasks, so that it is made once a thread.
+/// Sums of the current program of a task, by kind number. The buffers are reused across the tasks of a thread.
 #[derive(Default)]
 struct Scratch {
     seen: Vec<Seen>,
@@ -166,7 +167,7 @@ impl Scratch {
         for call in kinds.by_program(context, task) {
             let dur_ns = events.dur_ns(call.row);
             if call.program != program {
-                self.give(names, (capture, program), &mut found);
+                self.flush(names, (capture, program), &mut found);
                 program = call.program;
             }
             if let Some(seen) = self.seen.get_mut(call.kind as usize).filter(|_| dur_ns != NO_NS) {
@@ -176,11 +177,11 @@ impl Scratch {
                 seen.add(dur_ns, context.exclusive_ns(call.row), call.row);
             }
         }
-        self.give(names, (capture, program), &mut found);
+        self.flush(names, (capture, program), &mut found);
         found
     }
 
-    fn give(&mut self, names: &Names, (capture, program): (u32, Text), found: &mut Vec<(Key, Seen)>) {
+    fn flush(&mut self, names: &Names, (capture, program): (u32, Text), found: &mut Vec<(Key, Seen)>) {
         for kind in self.used.drain(..) {
             let (syscall, op) = names.of(kind);
             found.push(((capture, program, syscall, op), std::mem::take(&mut self.seen[kind as usize])));
@@ -188,25 +189,31 @@ impl Scratch {
     }
 }
 
-fn write(context: &TableContext<'_>, key: &Key, row: u32, (durs, p50_ns): (&[i64], i64), sheet: &mut TableBuilder<'_>) {
+fn write(
+    context: &TableContext<'_>,
+    key: &Key,
+    row: u32,
+    (durs, p50_ns): (&[i64], i64),
+    builder: &mut TableBuilder<'_>,
+) {
     let events = &context.trace.events;
     let dur_ns = events.dur_ns(row);
     let &(_, _, syscall, op) = key;
-    sheet.task_columns(events.task(row), row);
-    sheet.text("syscall", syscall);
-    sheet.text("op", op);
-    sheet.text("target", events.target(row));
-    sheet.text("errno", events.shape(row).errno);
-    sheet.string("class", Some(context.wakers.class(context.trace, row).name()));
-    sheet.int("dur_ns", dur_ns);
-    sheet.int("others", durs.len() as i64 - 1);
-    sheet.int("p50_ns", p50_ns);
-    sheet.float("factor", Some(dur_ns as f64 / p50_ns.max(1) as f64));
+    builder.task_columns(events.task(row), row);
+    builder.text("syscall", syscall);
+    builder.text("op", op);
+    builder.text("target", events.target(row));
+    builder.text("errno", events.shape(row).errno);
+    builder.string("class", Some(context.wakers.class(context.trace, row).name()));
+    builder.int("dur_ns", dur_ns);
+    builder.int("others", durs.len() as i64 - 1);
+    builder.int("p50_ns", p50_ns);
+    builder.float("factor", Some(dur_ns as f64 / p50_ns.max(1) as f64));
     let long = durs.iter().filter(|&&other| other >= dur_ns / 2).count();
-    sheet.int("as_long", long as i64 - 1);
-    sheet.path_ns(context.exclusive_ns(row));
-    sheet.lines(row, row);
-    sheet.members(Provenance::Rows(vec![row]));
+    builder.int("as_long", long as i64 - 1);
+    builder.path_ns(context.exclusive_ns(row));
+    builder.lines(row, row);
+    builder.members(Provenance::Rows(vec![row]));
 }
 
 #[cfg(test)]
@@ -221,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_stands_out_against_the_others_of_its_kind() {
+    fn a_call_much_longer_than_its_kind_is_an_outlier() {
         let columns = ["syscall", "target", "dur_ns", "others", "p50_ns", "factor", "as_long", "exclusive_ns"];
         let trace = build(vec![syncs(&[2, 1, 900, 2, 2]).exit(9000)]);
         assert_eq!(rows(&trace, super::build, &columns), ["fsync /db 900 4 2 450 0 900"]);
@@ -231,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_alike_or_alone_none_stands_out() {
+    fn equal_or_single_calls_are_not_outliers() {
         for durs in [&[5, 5, 5][..], &[900], &[]] {
             assert!(rows(&build(vec![syncs(durs).exit(9000)]), super::build, &["dur_ns"]).is_empty(), "{durs:?}");
         }

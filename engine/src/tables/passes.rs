@@ -1,12 +1,12 @@
-//! Passes: how often a process goes through a thing from its start, by opening it again, by going back, or by asking for
-//! entries again after the last one.
+//! Passes: how often a process reads something from its start. It starts over by opening it again, by seeking to the
+//! start, or by requesting entries again after the last one.
 //!
 //! ```text
-//! open /etc/passwd = 3 | read 4096 | read 0 | close | open /etc/passwd = 3 | read 4096 | …      a pass for each open
-//! getdents | getdents 0 | lseek 0 = 0 | getdents …                                              and for each return to 0
-//! ioctl NEXT = 0 | ioctl NEXT = 0 | ioctl NEXT ESRCH | ioctl NEXT = 0 …                         and after the last entry
+//! open /etc/passwd = 3 | read 4096 | read 0 | close | open /etc/passwd = 3 | read 4096 | …   one pass per open
+//! getdents | getdents 0 | lseek 0 = 0 | getdents …                                           one per return to 0
+//! ioctl NEXT = 0 | ioctl NEXT = 0 | ioctl NEXT ESRCH | ioctl NEXT = 0 …                      one after each last entry
 //! ```
-//! A pass that begins in the middle (lseek to another place before the first read) reads something else and is none.
+//! A pass that starts in the middle, with an lseek to another position before the first read, does not count.
 
 use crate::store::events::EventTable;
 use crate::table_support::context::TableContext;
@@ -19,23 +19,23 @@ use rustc_hash::FxHashMap;
 pub(crate) enum PassKind {
     Opens,
     Seeks,
-    /// Reads bytes or entries of a directory.
+    /// Reads bytes or directory entries.
     Reads(Transfer),
-    /// Asks by ioctl for something.
-    Asks,
-    /// Asks, and there is nothing more.
-    AsksInVain,
+    /// Requests an entry by ioctl.
+    Requests,
+    /// Requests an entry, and there are no more.
+    RequestsWithoutSuccess,
     Writes,
 }
 
-/// What calls are to passes.
+/// Classifies calls by their role in passes.
 pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
     ShapeIndex::new(context, |action, shape| {
         if action == Action::ControlsDevice {
             return shape.op.is_some().then_some(if shape.outcome == Outcome::Ok {
-                PassKind::Asks
+                PassKind::Requests
             } else {
-                PassKind::AsksInVain
+                PassKind::RequestsWithoutSuccess
             });
         }
         if shape.outcome != Outcome::Ok {
@@ -52,14 +52,15 @@ pub(crate) fn kinds(context: &TableContext<'_>) -> ShapeIndex<PassKind> {
     })
 }
 
-/// Targets that are begun again somewhere, by number: of those that are, so many with most time on the path. What has
-/// next to none cannot matter, and most files are opened once. Nothing if they are all below the threshold of who asks.
-pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>, most: usize) -> Option<Vec<bool>> {
+/// Marks the targets that are started over, by text number, up to `limit` targets with the most time on the critical
+/// path. The others are negligible, and most files are opened only once. `None` if all marked targets together stay
+/// below the caller's threshold.
+pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKind>, limit: usize) -> Option<Vec<bool>> {
     let events = &context.trace.events;
     let mut targets: Vec<(u8, i64)> = vec![(0, 0); events.texts.len()];
     for (row, kind) in context.tasks().flat_map(|task| kinds.calls(context, task)) {
         let begins = match kind {
-            PassKind::Opens | PassKind::AsksInVain => true,
+            PassKind::Opens | PassKind::RequestsWithoutSuccess => true,
             PassKind::Seeks => events.ret(row) == 0,
             _ => false,
         };
@@ -72,40 +73,40 @@ pub(crate) fn begun_again(context: &TableContext<'_>, kinds: &ShapeIndex<PassKin
         (1u32..).zip(&targets[1..]).filter(|(_, (starts, _))| *starts > 1).map(|(at, _)| at).collect();
     order.sort_unstable_by_key(|&at| (std::cmp::Reverse(targets[at as usize].1), at));
     let mut chosen = vec![false; targets.len()];
-    order.truncate(most);
+    order.truncate(limit);
     order.iter().for_each(|&at| chosen[at as usize] = true);
-    // No row, and no rows taken together, have more than all of them.
+    // No row or group of merged rows has more time than all of them.
     let ns: i64 = order.iter().map(|&at| targets[at as usize].1).sum();
     let reaches = context.threshold.is_none_or(|threshold| ns >= threshold.least());
     reaches.then_some(chosen)
 }
 
-/// What a process goes through: target, and of ioctls the request.
+/// The object of a pass: a target, and the request for ioctls.
 pub(crate) type Thing = (Text, Text);
 
-/// All passes of a process through a thing.
+/// All passes of a process over one thing.
 #[derive(Default)]
 pub(crate) struct Passes {
-    /// Passes that found something.
+    /// Passes that read something.
     pub passes: i64,
-    /// Those that began with an open.
+    /// Passes that started with an open.
     pub opens: i64,
-    /// Calls that gave something.
+    /// Calls that returned something.
     pub entries: i64,
     /// Bytes of the largest pass.
     pub largest_bytes: i64,
-    /// The calls of the first pass.
+    /// Calls of the first pass.
     pub first: Vec<u32>,
-    /// The calls of the others.
+    /// Calls of the other passes.
     pub again: Vec<u32>,
     /// Whether the process also wrote to it.
     pub written: bool,
-    /// Whether entries of a directory were read.
+    /// Whether directory entries were read.
     pub is_list: bool,
     current: Pass,
 }
 
-/// The pass that a process is in.
+/// The current pass of a process.
 #[derive(Default)]
 struct Pass {
     start: u32,
@@ -117,34 +118,34 @@ struct Pass {
     rows: Vec<u32>,
 }
 
-/// How the next pass through a target begins.
+/// The start of the next pass over a target.
 #[derive(Default)]
 struct Start {
-    /// Number of the start; it is 0 for what was open before the capture began.
+    /// Number of the start; 0 if the target was open before the capture started.
     number: u32,
     opened: bool,
     elsewhere: bool,
-    /// Something was read since.
+    /// Whether anything was read since.
     used: bool,
     written: bool,
     rows: Vec<u32>,
 }
 
-/// The passes of a program of a process through a thing.
-pub(crate) struct Gone {
+/// The passes of one program of a process over one thing.
+pub(crate) struct ProcessPasses {
     pub task: u32,
     pub program: Text,
     pub thing: Thing,
     pub passes: Passes,
 }
 
-/// The passes of a process through what it or another one begins several times.
+/// The passes of a process over the chosen targets.
 pub(crate) fn of_process(
     context: &TableContext<'_>,
     kinds: &ShapeIndex<PassKind>,
     chosen: &[bool],
     tasks: &[u32],
-) -> Vec<Gone> {
+) -> Vec<ProcessPasses> {
     let events = &context.trace.events;
     let mut walker = Walker::default();
     let matters = |row: u32| chosen.get(events.target(row).0 as usize) == Some(&true);
@@ -155,9 +156,9 @@ pub(crate) fn of_process(
     let found = things.into_iter().map(|((program, thing), mut passes)| {
         passes.end();
         passes.written = starts.get(&thing.0).is_some_and(|start| start.written);
-        Gone { task: tasks[0], program, thing, passes }
+        ProcessPasses { task: tasks[0], program, thing, passes }
     });
-    found.filter(|gone| gone.passes.passes > 0).collect()
+    found.filter(|found| found.passes.passes > 0).collect()
 }
 
 #[derive(Default)]
@@ -172,7 +173,7 @@ impl Walker {
         let (row, ret) = (call.row, events.ret(call.row));
         match call.kind {
             PassKind::Opens => start.begin(row, true),
-            // To go back right after opening is no new start.
+            // A seek to the start right after an open does not start a new pass.
             PassKind::Seeks if ret == 0 && !start.used => start.rows.push(row),
             PassKind::Seeks if ret == 0 => start.begin(row, false),
             PassKind::Seeks => start.elsewhere |= !start.used,
@@ -182,9 +183,9 @@ impl Walker {
                 passes.is_list = way == Transfer::List;
                 passes.entry(start, row, events.bytes(row).unwrap_or(0), false);
             }
-            PassKind::Asks | PassKind::AsksInVain => {
+            PassKind::Requests | PassKind::RequestsWithoutSuccess => {
                 let passes = self.things.entry((call.program, (target, events.shape(row).op))).or_default();
-                passes.entry(start, row, i64::from(call.kind == PassKind::Asks), true);
+                passes.entry(start, row, i64::from(call.kind == PassKind::Requests), true);
             }
         }
     }
@@ -204,10 +205,10 @@ impl Start {
 }
 
 impl Passes {
-    /// An entry was asked for; with none there was nothing left. After that, only ioctls begin anew by themselves: what
-    /// a read finds later was added later.
-    fn entry(&mut self, start: &mut Start, row: u32, bytes: i64, asked: bool) {
-        let again = asked && self.current.ended && bytes > 0;
+    /// Adds a request for an entry; zero bytes mean the end. After the end, only ioctls start over without a seek or an
+    /// open. If a read returns data after the end, it was appended later.
+    fn entry(&mut self, start: &mut Start, row: u32, bytes: i64, is_request: bool) {
+        let again = is_request && self.current.ended && bytes > 0;
         if self.current.start != start.number || self.current.rows.is_empty() || again {
             self.end();
             let rows = std::mem::take(&mut start.rows);
@@ -219,11 +220,11 @@ impl Passes {
         self.current.ended |= bytes == 0;
         if bytes > 0 {
             self.current.entries += 1;
-            self.current.bytes += if asked { 0 } else { bytes };
+            self.current.bytes += if is_request { 0 } else { bytes };
         }
     }
 
-    /// The pass is over. It counts if it found something, from the start.
+    /// Ends the current pass. It counts if it read something and started at the start.
     fn end(&mut self) {
         let pass = std::mem::take(&mut self.current);
         if pass.entries == 0 || pass.elsewhere {

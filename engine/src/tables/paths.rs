@@ -1,11 +1,11 @@
-//! What tables about paths share: what came of a lookup, and the parts of a path.
+//! Lookup results and parts of paths, shared by the tables about paths.
 
 use crate::store::event::Shape;
 use crate::store::paths;
 use crate::table_support::context::TableContext;
 use parsers::Outcome;
 
-/// What came of it.
+/// The result of a lookup.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Answer {
     Found,
@@ -13,13 +13,13 @@ pub(crate) enum Answer {
     Other,
 }
 
-/// What came of a call of this shape.
+/// Classifies the result of a call of this shape.
 pub(crate) fn answer(context: &TableContext<'_>, shape: &Shape) -> Answer {
     match shape.outcome {
         Outcome::Ok | Outcome::NoReturn => Answer::Found,
         Outcome::Failed => match context.trace.events.texts.bytes(shape.errno) {
             b"ENOENT" | b"ENOTDIR" => Answer::Missing,
-            // Not a symbolic link, but it is there.
+            // The path exists, but is not a symbolic link.
             b"EINVAL" => Answer::Found,
             _ => Answer::Other,
         },
@@ -27,26 +27,26 @@ pub(crate) fn answer(context: &TableContext<'_>, shape: &Shape) -> Answer {
     }
 }
 
-/// Directory and name of a path: `/a/b` → `/a`, `b`; `b` → nothing, `b`.
+/// Directory and name of a path: `/a/b` → `/a`, `b`; `b` → empty, `b`.
 pub(crate) fn parts(path: &[u8]) -> (&[u8], &[u8]) {
     let path = if path.len() > 1 { path.strip_suffix(b"/").unwrap_or(path) } else { path };
     paths::split(path)
 }
 
-/// A name without its endings: `libc.so.6` → `libc`, `os.py` → `os`, `.git` → `.git`.
+/// A name without its extensions: `libc.so.6` → `libc`, `os.py` → `os`, `.git` → `.git`.
 pub(crate) fn stem(name: &[u8]) -> &[u8] {
     let hidden = usize::from(name.first() == Some(&b'.'));
     let dot = name.get(hidden..).and_then(|rest| memchr::memchr(b'.', rest));
     dot.map_or(name, |at| &name[..hidden + at])
 }
 
-/// The first of the endings: `libc.so.6` → `so`.
+/// The first extension: `libc.so.6` → `so`.
 pub(crate) fn ending(name: &[u8]) -> &[u8] {
     let rest = name.get(stem(name).len() + 1..).unwrap_or(b"");
     memchr::memchr(b'.', rest).map_or(rest, |at| &rest[..at])
 }
 
-/// Whether a path is a directory above another path.
+/// Whether `directory` is an ancestor of a path.
 pub(crate) fn is_above(directory: &[u8], path: &[u8]) -> bool {
     let inside = path.strip_prefix(directory);
     !directory.is_empty() && inside.is_some_and(|rest| rest.first() == Some(&b'/') && rest.len() > 1)
@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parts_of_paths() {
+    fn paths_are_split_into_directory_stem_and_ending() {
         let cases: [(&str, &str, &str, &str, &str); 6] = [
             ("/usr/lib/libc.so.6", "/usr/lib", "libc.so.6", "libc", "so"),
             ("/etc", "/", "etc", "etc", ""),

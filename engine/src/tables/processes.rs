@@ -1,4 +1,4 @@
-//! Processes and tasks as tables: lives, programs, and how each life divides into calls and what lies between.
+//! Tables of processes and tasks: lifetimes, programs, and the division of each lifetime into calls and gaps.
 
 use crate::critical_path::window;
 use crate::query::selection::Selection;
@@ -14,18 +14,18 @@ use parsers::{NO_ID, NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// How a task's life divides. Without a clock only the calls are known.
+/// The division of a task's lifetime. Without a clock, only the time in calls is known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Life {
     /// Time in calls.
     pub in_call_ns: i64,
-    /// Time between calls; with that in calls it is the whole life, exactly.
+    /// Time between calls. `in_call_ns` and `gap_ns` add up to exactly the lifetime.
     pub gap_ns: i64,
-    /// The part of `gap_ns` in which the task was stopped.
+    /// The part of `gap_ns` during which the task was stopped.
     pub stopped_ns: i64,
 }
 
-/// How the life of each task divides.
+/// The division of the lifetime of each task.
 pub fn lives(trace: &Trace) -> Vec<Life> {
     let may_stop = may_stop(trace);
     let life = |number: u32| {
@@ -64,7 +64,7 @@ fn exit_signal(task: &Task) -> Text {
     }
 }
 
-/// One row per task; `exclusive_ns` is the time on the path charged to each task.
+/// Builds the table with one row per task. `exclusive_ns` is the critical path time charged to each task.
 pub fn tasks(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> Table {
     let lives = lives(trace);
     let chosen: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
@@ -112,10 +112,10 @@ fn created_by(trace: &Trace, task: &Task) -> Text {
     if task.created_by == NONE { Text::NONE } else { trace.events.shape(task.created_by).syscall }
 }
 
-/// A process: its main task, and sums over all of its tasks.
+/// A process: its main task, and sums over all its tasks.
 struct Process {
     main: u32,
-    /// The task that tells how it ended: the main one, or the thread that took its id.
+    /// The task that determines the program and the exit status: the main task, or the thread that took over its id.
     last: u32,
     birth_ns: i64,
     end_ns: i64,
@@ -182,7 +182,7 @@ impl Process {
     }
 }
 
-/// Processes that live on after a window has ended.
+/// Number of processes that outlive a window.
 pub fn outliving(trace: &Trace, window: &window::Window) -> usize {
     let lives_on = |task: &&Task| {
         task.capture == window.capture && !task.is_thread && task.birth_ns != NO_NS && task.end_ns() > window.end_ns
@@ -190,7 +190,8 @@ pub fn outliving(trace: &Trace, window: &window::Window) -> usize {
     if window.end_ns == NO_NS { 0 } else { trace.tasks.iter().filter(lives_on).count() }
 }
 
-/// One row per process; see [`tasks`]. `slack_ns` is what is known of that, by the main tasks.
+/// Builds the table with one row per process; see [`tasks`]. `slack_ns` maps main tasks to their slack where it is
+/// known.
 pub fn processes(
     trace: &Trace,
     selection: &Selection<'_>,

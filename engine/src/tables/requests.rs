@@ -1,9 +1,9 @@
-//! Requests: something is sent to a peer, and its answer waited for.
+//! Requests: a task sends something to a peer and waits for the answer.
 //!
 //! ```text
 //! send 28 | poll 0.02 s | receive 120                      a round trip
 //! send 28 | poll 5 s, nothing | send 28 | poll | receive   resent once
-//! write | write | poll 40 ms | read                        the peer held its acknowledgement back, and so the second write
+//! write | write | poll 40 ms | read                        the peer delayed its acknowledgement
 //! ```
 
 mod held_back;
@@ -19,7 +19,7 @@ use parsers::syscalls::Wait;
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What a task and a peer had to do with each other.
+/// The communication of a task with one peer.
 struct Peer {
     first_target: Text,
     connections: FxHashSet<Text>,
@@ -33,11 +33,11 @@ struct Peer {
     unanswered: i64,
     delayed: i64,
     rows: Vec<u32>,
-    /// Calls of the peer itself, which waited for a part of a request that was held back.
+    /// Calls of the peer itself that waited for a delayed part of a request.
     held_back: Vec<u32>,
 }
 
-/// A request that is not answered yet.
+/// A request without an answer so far.
 #[derive(Default)]
 struct Open {
     sends: i64,
@@ -46,7 +46,7 @@ struct Open {
     rows: Vec<u32>,
 }
 
-/// Requests by task and peer.
+/// Builds the table of requests by task and peer.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -63,11 +63,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 struct OfTask {
     /// By normalised target.
     peers: FxHashMap<Text, Peer>,
-    /// Normalised target of each one that was sent to.
+    /// Normalised target of each target that was sent to.
     normal: FxHashMap<Text, Text>,
-    /// By target.
+    /// Open requests by target.
     open: FxHashMap<Text, Open>,
-    /// Targets that spoke first: what is sent to them are answers.
+    /// Targets that sent first. Data sent to them are answers.
     served: FxHashSet<Text>,
 }
 
@@ -75,9 +75,9 @@ impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
         let events = &context.trace.events;
         let mut here = OfTask::default();
-        for (row, deed) in sockets.deeds.calls(context, task) {
+        for (row, kind) in sockets.deeds.calls(context, task) {
             let target = events.target(row);
-            match deed {
+            match kind {
                 SocketCall::Accepts => {}
                 SocketCall::Connects => {
                     here.served.remove(&target);
@@ -165,7 +165,7 @@ impl OfTask {
         }
     }
 
-    /// What is still open was never answered.
+    /// Counts the open requests as unanswered, and returns the peers.
     fn finish(mut self) -> Vec<(Text, Peer)> {
         for (target, open) in self.open {
             if let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {

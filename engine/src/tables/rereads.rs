@@ -1,11 +1,11 @@
-//! Rereads: files that are opened and read more than once, by one process or by many.
+//! Rereads: files that one or more processes open and read more than once.
 //!
 //! ```text
 //! pid 7  open /etc/big.conf, read 90 KiB      pid 8  open /etc/big.conf, read 90 KiB      opens 2, 90 KiB read again
 //! ```
-//! Sums are those of all passes but the first; see [`super::passes`].
+//! The sums cover all passes but the first; see [`super::passes`].
 
-use super::passes::{self, Gone};
+use super::passes::{self, ProcessPasses};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
@@ -15,38 +15,38 @@ use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// So many files with most time on the path are looked at.
+/// Maximum number of files that are analysed, those with the most time on the critical path.
 const MAX_FILES: usize = 64;
 
-/// A file, and the largest pass through it.
+/// A file, and the bytes of its largest pass.
 type Key = (Text, i64);
 
-/// Files that were read more than once in a capture.
+/// Builds the table of files that were read more than once in a capture.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = passes::kinds(context);
     let Some(chosen) = passes::begun_again(context, &kinds, MAX_FILES) else {
         return TableBuilder::new(context, "rereads").finish();
     };
     let processes = processes(context);
-    let read = |gone: &Gone| gone.thing.1 == Text::NONE && !gone.passes.is_list && gone.passes.opens > 0;
+    let read = |found: &ProcessPasses| found.thing.1 == Text::NONE && !found.passes.is_list && found.passes.opens > 0;
     let of_process = |tasks: &Vec<u32>| {
         passes::of_process(context, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
     };
-    let gone: Vec<Gone> = processes.par_iter().flat_map_iter(of_process).collect();
+    let found: Vec<ProcessPasses> = processes.par_iter().flat_map_iter(of_process).collect();
     let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();
-    for gone in gone {
-        let capture = context.trace.tasks[gone.task as usize].capture;
-        files.entry((capture, gone.thing.0)).or_default().add(gone);
+    for found in found {
+        let capture = context.trace.tasks[found.task as usize].capture;
+        files.entry((capture, found.thing.0)).or_default().add(found);
     }
     let groups = files.into_iter().filter(|(_, file)| file.opens > 1).map(|((_, target), file)| file.group(target));
-    let mut sheet = TableBuilder::new(context, "rereads");
+    let mut builder = TableBuilder::new(context, "rereads");
     for group in grouping::limit_groups(context, groups.collect(), |_| (Text::NONE, 0)) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// What is known of a file.
+/// The passes of all processes over a file.
 #[derive(Default)]
 struct File {
     task: u32,
@@ -60,16 +60,16 @@ struct File {
 }
 
 impl File {
-    fn add(&mut self, gone: Gone) {
-        let passes = gone.passes;
-        let same = self.program.is_none_or(|program| program == gone.program);
-        self.program = Some(if same { gone.program } else { Text::NONE });
-        self.tasks.push(gone.task);
+    fn add(&mut self, found: ProcessPasses) {
+        let passes = found.passes;
+        let same = self.program.is_none_or(|program| program == found.program);
+        self.program = Some(if same { found.program } else { Text::NONE });
+        self.tasks.push(found.task);
         self.opens += passes.opens;
         self.largest_bytes = self.largest_bytes.max(passes.largest_bytes);
         self.written |= passes.written;
         self.again.extend(passes.again);
-        // The first to read it had to; all others, and the same one later, read it again.
+        // The first pass in the capture was necessary; all others are rereads.
         let (mine, known) = (passes.first.first().copied(), self.first.first().copied());
         let later = if known.is_none() || mine < known {
             std::mem::replace(&mut self.first, passes.first)
@@ -92,16 +92,16 @@ impl File {
     }
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (target, largest_bytes) = group.key;
-    sheet.group_columns(group);
-    sheet.text("target", target);
-    sheet.int("targets", grouping::targets(context, &group.rows));
-    sheet.int("opens", group.counts[0]);
-    sheet.some_int("size_bytes", target.is_some().then_some(largest_bytes));
-    sheet.bool("written", group.counts[1] > 0);
-    sheet.sum(&group.sum(context));
-    sheet.members(Provenance::Rows(group.rows.clone()));
+    builder.group_columns(group);
+    builder.text("target", target);
+    builder.int("targets", grouping::targets(context, &group.rows));
+    builder.int("opens", group.counts[0]);
+    builder.some_int("size_bytes", target.is_some().then_some(largest_bytes));
+    builder.bool("written", group.counts[1] > 0);
+    builder.sum(&group.sum(context));
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn one_process_or_many_read_a_file_again() {
+    fn rereads_are_found_within_and_across_processes() {
         let one = reads(reads(task(1), 0, 500), 10, 500).exit(99);
         assert_eq!(rows(&build(vec![one]), super::build, &COLUMNS), ["1 1 /c 2 500 500 3 false"]);
         let many = (1..=3).map(|tid| reads(task(tid), i64::from(tid) * 10, 500).exit(99)).collect();
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_read_once_is_none_and_one_written_to_says_so() {
+    fn single_reads_do_not_count_and_writes_are_reported() {
         assert!(rows(&build(vec![reads(task(1), 0, 500).exit(99)]), super::build, &COLUMNS).is_empty());
         let log = reads(task(1), 0, 500).call("write", 20, 21).on("/c").returns(9);
         let log = reads(log, 30, 509).exit(99);

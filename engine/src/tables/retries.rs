@@ -1,4 +1,5 @@
-//! Retries: a call that fails for a reason which may pass, tried again after a pause until it works or is given up.
+//! Retries: a call that fails for a temporary reason and is repeated after a pause until it succeeds or the task gives
+//! up.
 
 use super::polls::asked_ns;
 use super::turns::turns;
@@ -7,7 +8,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::tables::turns::looks::{ProbeKey, ProbeKind};
 
-/// Attempts that were repeated, each series of them a row.
+/// Builds the table, one row per series of attempts.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut sheet = TableBuilder::new(context, "retries");
     for turns in turns(context) {

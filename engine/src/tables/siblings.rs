@@ -1,8 +1,8 @@
-//! Siblings: children of one process that run the same program, one after the other or side by side.
+//! Siblings: children of one process that run the same program, sequentially or in parallel.
 //!
 //! ```text
-//! serial     |-- stop a --||-- stop b --||-- stop c --|          wall = sum: side by side it would be the longest
-//! parallel   |-- jail a --------|                                 all at once, but each waits for the lock of the one before
+//! serial     |-- stop a --||-- stop b --||-- stop c --|          wall = sum; in parallel it would be the longest
+//! parallel   |-- jail a --------|                                 all at once, but each waits for its predecessor's lock
 //!            |~~ waits ~~|-- jail b ---|                          parallel 2.0, effective 1.2
 //! ```
 
@@ -18,8 +18,8 @@ use crate::table_support::threshold::CostScope;
 use parsers::Text;
 use rustc_hash::FxHashMap;
 
-/// Command lines that are named.
-const NAMED: usize = 5;
+/// Maximum number of command lines listed.
+const MAX_NAMED: usize = 5;
 
 /// Children that share a parent and a program.
 struct Siblings {
@@ -28,7 +28,7 @@ struct Siblings {
     children: Vec<u32>,
 }
 
-/// Children of one process with the same program, at least two.
+/// Builds the table of groups of at least two children of one process with the same program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mains = main_tasks(context.trace);
     let mut groups: FxHashMap<(u32, Text), Vec<u32>> = FxHashMap::default();
@@ -45,7 +45,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         groups.map(|((parent, program), children)| Siblings { parent, program, children }).collect();
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
     let (mut sheet, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
-    groups.retain(|group| reaches_floor(context, &times, group));
+    groups.retain(|group| reaches_threshold(context, &times, group));
     if groups.is_empty() {
         return sheet.finish();
     }
@@ -54,8 +54,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     sheet.finish()
 }
 
-/// Whether a row matters to who asks, if rows are not taken together.
-fn reaches_floor(context: &TableContext<'_>, times: &PathTimes, group: &Siblings) -> bool {
+/// Whether a row reaches the caller's threshold. Merged rows are always built.
+fn reaches_threshold(context: &TableContext<'_>, times: &PathTimes, group: &Siblings) -> bool {
     let capture = context.trace.tasks[group.parent as usize].capture;
     let path_ns = || group.children.iter().map(|&child| times.inclusive_ns[child as usize]).sum::<i64>();
     context
@@ -108,12 +108,12 @@ fn write(
     sheet.members(Provenance::Stretches(ends));
 }
 
-/// Different command lines of the children, in order, the first few of them.
+/// The first distinct command lines of the children, in order.
 fn commands(context: &TableContext<'_>, group: &Siblings) -> Vec<String> {
     let mut known: Vec<Text> = Vec::new();
     for &child in &group.children {
         let argv = context.selection.program_index.name_of(child).map_or(Text::NONE, |program| program.argv);
-        if argv.is_some() && known.len() < NAMED && !known.contains(&argv) {
+        if argv.is_some() && known.len() < MAX_NAMED && !known.contains(&argv) {
             known.push(argv);
         }
     }
@@ -131,14 +131,14 @@ mod tests {
     const COLUMNS: [&str; 6] = ["children", "at_once", "serial_share", "wall_ns", "sum_ns", "could_free_ns"];
 
     #[test]
-    fn children_one_after_the_other_could_run_side_by_side() {
+    fn sequential_children_could_free_all_but_the_longest() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).wait4(2, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
         let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 51, 80)];
         assert_eq!(rows(&build(plans), super::build, &COLUMNS), ["2 1 1 78 77 29"]);
     }
 
     #[test]
-    fn who_reads_what_an_earlier_one_left_depends_on_it() {
+    fn a_child_that_reads_an_earlier_ones_output_is_dependent() {
         let dependent = |first: &str, second: &str, parent: &str| {
             let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).call("read", 2, 49).on(parent).returns(3);
             let shell = shell.wait4(49, 50, 2).fork(50, 51, 3).wait4(51, 80, 3);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn children_side_by_side_free_little() {
+    fn parallel_children_overlap() {
         let shell = task(1).exec(0, 1, "/bin/sh").fork(1, 2, 2).fork(2, 3, 3).wait4(3, 50, 2).wait4(50, 60, 3);
         let plans = vec![shell.exit(90), child(2, 2, 50), child(3, 3, 60)];
         assert_eq!(rows(&build(plans), super::build, &COLUMNS[..4]), ["2 2 0.1896551724137931 58"]);

@@ -1,4 +1,4 @@
-//! Signals: which were delivered to a task, which calls they broke off, and what their handlers did.
+//! Signals: deliveries to tasks, the calls that they interrupted, and the calls of their handlers.
 //!
 //! ```text
 //! read EINTR | --- SIGALRM --- | handler: write, rt_sigreturn | read …
@@ -15,8 +15,8 @@ use parsers::{NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Calls of a handler that are looked at.
-const CALLS_OF_HANDLER: usize = 64;
+/// Maximum number of calls of a handler that are inspected.
+const MAX_HANDLER_CALLS: usize = 64;
 
 /// Deliveries of one signal to a task.
 struct Signal {
@@ -29,19 +29,19 @@ struct Signal {
     rows: Vec<u32>,
 }
 
-/// Signals by task and name.
+/// Builds the table of signals by task and name.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let timers = ShapeIndex::new(context, |action, _| (action == Action::SetsTimer).then_some(()));
     let tasks: Vec<u32> = context.tasks().filter(|&task| context.trace.tasks[task as usize].signals > 0).collect();
     let all: Vec<_> =
         tasks.par_iter().map(|&task| (timers.calls(context, task).count(), of_task(context, task))).collect();
-    let mut sheet = TableBuilder::new(context, "signals");
+    let mut builder = TableBuilder::new(context, "signals");
     for (&task, (timers, signals)) in tasks.iter().zip(all) {
         for (name, signal) in signals {
-            write(context, task, name, signal, timers as i64, &mut sheet);
+            write(context, task, name, signal, timers as i64, &mut builder);
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
@@ -65,7 +65,7 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
         signal.delivered += 1;
         signal.last_row = row;
         let before = at.checked_sub(1).and_then(|at| rows.get(at)).copied();
-        // What a broken call took until then is not the signal's.
+        // The time of an interrupted call before the signal is not charged to the signal.
         let broken = before.is_some_and(|row| events.kind(row) == EventKind::Call && was_broken_off(events, row));
         signal.interrupted += i64::from(broken);
         handler(context, row, rows.get(at + 1..).unwrap_or(&[]), signal);
@@ -75,11 +75,11 @@ fn of_task(context: &TableContext<'_>, task: u32) -> Vec<(Text, Signal)> {
     signals
 }
 
-/// The calls from the signal to the return from its handler, if it has one.
-fn handler(context: &TableContext<'_>, row: u32, behind: &[u32], signal: &mut Signal) {
+/// Adds the calls from the signal to the return from its handler, if there is a handler.
+fn handler(context: &TableContext<'_>, row: u32, after: &[u32], signal: &mut Signal) {
     let events = &context.trace.events;
     let returns = |&row: &u32| events.action(row).ends_handler();
-    let own = behind.iter().take(CALLS_OF_HANDLER).take_while(|&&row| events.kind(row) == EventKind::Call);
+    let own = after.iter().take(MAX_HANDLER_CALLS).take_while(|&&row| events.kind(row) == EventKind::Call);
     let calls: Vec<u32> = own.copied().collect();
     let Some(end) = calls.iter().position(returns) else { return };
     let calls = &calls[..=end];
@@ -97,21 +97,21 @@ fn write(
     name: Text,
     mut signal: Signal,
     timers: i64,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let events = &context.trace.events;
     let length_ns = events.start_ns(signal.last_row).saturating_sub(events.start_ns(signal.first_row));
     signal.rows.sort_unstable();
     signal.rows.dedup();
-    sheet.task_columns(task, signal.first_row);
-    sheet.text("signal", name);
-    sheet.int("delivered", signal.delivered);
-    sheet.int("interrupted", signal.interrupted);
-    sheet.int("handled", signal.handled);
-    sheet.int("handler_ns", signal.handler_ns);
-    sheet.int("timers", timers);
-    sheet.some_int("interval_ns", (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)));
-    sheet.path_ns(signal.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    sheet.lines(signal.first_row, signal.last_row);
-    sheet.members(Provenance::Rows(signal.rows));
+    builder.task_columns(task, signal.first_row);
+    builder.text("signal", name);
+    builder.int("delivered", signal.delivered);
+    builder.int("interrupted", signal.interrupted);
+    builder.int("handled", signal.handled);
+    builder.int("handler_ns", signal.handler_ns);
+    builder.int("timers", timers);
+    builder.some_int("interval_ns", (signal.delivered > 1).then(|| length_ns / (signal.delivered - 1)));
+    builder.path_ns(signal.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.lines(signal.first_row, signal.last_row);
+    builder.members(Provenance::Rows(signal.rows));
 }

@@ -1,10 +1,10 @@
-//! Sleeps: calls that wait for nothing but time, what was asked and what it took.
+//! Sleeps: calls that only wait for time to pass, with their requested and actual durations.
 //!
 //! ```text
 //! shell    |--fork--|------------- wait4 --------------|         waited_by: the shell
-//! sleep             |exec|-- clock_nanosleep 5 s --|             asked 5 s, ran 5.0001 s
+//! sleep             |exec|-- clock_nanosleep 5 s --|             requested 5 s, ran 5.0001 s
 //! ```
-//! A select or poll without descriptors is one too, and the read of a timer.
+//! A select or poll without descriptors and a read of a timer are sleeps, too.
 
 use super::idle;
 use super::lengths::two_digits;
@@ -22,12 +22,12 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Whether a shape is a sleep.
+/// Whether the calls of a shape sleep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Sleeps {
-    /// It is.
+    /// Every call sleeps.
     Always,
-    /// Where it polls nothing.
+    /// Calls that poll no descriptors sleep.
     WithoutDescriptors,
 }
 
@@ -55,18 +55,18 @@ pub(super) fn sleeps_of<'a>(
     })
 }
 
-/// Sleeps of a task that are alike.
+/// Similar sleeps of a task.
 struct Group {
     sum: CallStats,
     interrupted: i64,
-    asked_ns: i64,
-    asked: i64,
+    requested_ns: i64,
+    requested: i64,
     rows: Vec<u32>,
 }
 
 impl Group {
-    /// A sleep that a signal broke off goes on: both calls are one.
-    fn goes_on(&mut self, context: &TableContext<'_>, row: u32) {
+    /// Adds the continuation of a sleep that a signal interrupted. Both calls count as one.
+    fn continue_with(&mut self, context: &TableContext<'_>, row: u32) {
         self.sum.add(context, row);
         self.sum.calls -= 1;
         self.interrupted -= i64::from(!was_broken_off(&context.trace.events, row));
@@ -74,7 +74,7 @@ impl Group {
     }
 }
 
-/// Sleeps by task, program, syscall and what was asked.
+/// Builds the table of sleeps by task, program, syscall and requested duration.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = sleeping(context);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -85,26 +85,27 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             *rhythms.entry((owner(context, task, group), *key)).or_default() += group.sum.calls;
         }
     }
-    let mut sheet = TableBuilder::new(context, "sleeps");
+    let mut builder = TableBuilder::new(context, "sleeps");
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
             let owner = owner(context, task, &group);
             let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
             let paces = again && !ends_by_itself(context, owner) && !is_awaited(context, owner, &group)
-                || keeps_nobody_waiting(context, task, &group);
-            write(context, task, key, group, paces, &mut sheet);
+                || delays_nothing(context, task, &group);
+            write(context, task, key, group, paces, &mut builder);
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Whether other processes waited on the path for the one that sleeps, for half as long as it slept there.
+/// Whether other processes waited on the critical path for the sleeping one, for at least half of the time that it
+/// slept there.
 fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
     group.sum.exclusive_ns > 0 && context.attribution.told().awaited_ns(owner) >= group.sum.exclusive_ns / 2
 }
 
-/// Whether behind nearly all sleeps the task waits for somebody outside anyway.
-fn keeps_nobody_waiting(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
+/// Whether the task waits for external input after nearly all of these sleeps anyway.
+fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool {
     let (mut idle, mut busy) = (0, 0);
     for waits in group.rows.iter().filter_map(|&row| idle::waits_after(context, task, row)) {
         *if waits { &mut idle } else { &mut busy } += 1;
@@ -112,7 +113,7 @@ fn keeps_nobody_waiting(context: &TableContext<'_>, task: u32, group: &Group) ->
     idle > MAX_IDLE * busy
 }
 
-/// Whose sleep it is: that of the creator where a child does nothing else.
+/// The task that a sleep is charged to: the creator if the child does hardly anything else.
 fn owner(context: &TableContext<'_>, task: u32, group: &Group) -> u32 {
     let Some(known) = context.trace.tasks.get(task as usize).filter(|known| known.creator != NONE) else { return task };
     let life_ns = known.end_ns().saturating_sub(known.birth_ns);
@@ -120,7 +121,7 @@ fn owner(context: &TableContext<'_>, task: u32, group: &Group) -> u32 {
     if is_all { known.creator } else { task }
 }
 
-/// Whether the process of a task came to its end in the capture, and not by a signal.
+/// Whether the process of a task exited during the capture, without a signal.
 pub(super) fn ends_by_itself(context: &TableContext<'_>, task: u32) -> bool {
     let tasks = &context.trace.tasks;
     let Some(known) = tasks.get(task as usize) else { return false };
@@ -129,13 +130,14 @@ pub(super) fn ends_by_itself(context: &TableContext<'_>, task: u32) -> bool {
     matches!(main.unwrap_or(known).ended, Some(Ended::Exited(_)))
 }
 
-/// Program, syscall, what was asked.
+/// Program, syscall, rounded requested duration.
 type Key = (Text, Text, i64);
-/// Of so many sleeps, one may have kept somebody waiting.
+/// Minimum ratio of harmless sleeps to sleeps that may have delayed something.
 const MAX_IDLE: i64 = 4;
-/// What a task sleeps for in the end may differ by this from what was left when the signal came, or when it sleeps again.
+/// Tolerance, in nanoseconds, between the requested duration of a resumed sleep and the remainder of the interrupted
+/// one.
 const REST_NS: i64 = 2_000_000;
-/// So many sleeps that are alike are a rhythm.
+/// Minimum number of similar sleeps of a rhythm.
 pub(super) const RHYTHM: i64 = 3;
 
 fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) -> Vec<(Key, Group)> {
@@ -145,20 +147,21 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) ->
     for row in sleeps_of(context, kinds, task) {
         let before = broken_off.take().filter(|&(before, _)| is_rest(events, before, row));
         if let Some((key, group)) = before.and_then(|(_, key)| Some((key, groups.get_mut(&key)?))) {
-            group.goes_on(context, row);
+            group.continue_with(context, row);
             broken_off = was_broken_off(events, row).then_some((row, key));
             continue;
         }
-        let asked_ns = events.requested_ns(row);
-        let alike = asked_ns.map_or(NO_NS, two_digits);
-        let new = || Group { sum: CallStats::new(row), interrupted: 0, asked_ns: 0, asked: 0, rows: Vec::new() };
+        let requested_ns = events.requested_ns(row);
+        let alike = requested_ns.map_or(NO_NS, two_digits);
+        let new =
+            || Group { sum: CallStats::new(row), interrupted: 0, requested_ns: 0, requested: 0, rows: Vec::new() };
         let key = (context.program(task, row), events.shape(row).syscall, alike);
         broken_off = was_broken_off(events, row).then_some((row, key));
         let group = groups.entry(key).or_insert_with(new);
         group.sum.add(context, row);
         group.interrupted += i64::from(was_broken_off(&context.trace.events, row));
-        group.asked_ns = group.asked_ns.saturating_add(asked_ns.unwrap_or(0));
-        group.asked += i64::from(asked_ns.is_some());
+        group.requested_ns = group.requested_ns.saturating_add(requested_ns.unwrap_or(0));
+        group.requested += i64::from(requested_ns.is_some());
         group.rows.push(row);
     }
     let mut groups: Vec<_> = groups.into_iter().collect();
@@ -166,14 +169,14 @@ fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) ->
     groups
 }
 
-/// Whether a sleep is what was left of one that a signal broke off: the kernel goes on with it, or the task sleeps for the
-/// rest, or until the same moment.
+/// Whether a sleep continues one that a signal interrupted: the kernel restarts it, or the task sleeps for the
+/// remaining time or until the same moment.
 fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
     if events.action(row) == Action::Restarts {
         return true;
     }
-    let Some((asked_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };
-    let left_ns = |at_ns: i64| asked_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
+    let Some((requested_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };
+    let left_ns = |at_ns: i64| requested_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
     let from_ns = left_ns(events.start_ns(row)).saturating_sub(REST_NS);
     let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(REST_NS);
     events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
@@ -185,24 +188,24 @@ fn write(
     (_, syscall, _): Key,
     group: Group,
     paces: bool,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
-    let Group { sum, interrupted, asked_ns, asked, rows } = group;
-    sheet.task_columns(task, sum.first_row);
-    sheet.text("syscall", syscall);
-    sheet.some_int("asked_ns", (asked > 0).then(|| asked_ns / asked.max(1)));
-    sheet.int("calls", sum.calls);
-    sheet.int("interrupted", interrupted);
-    sheet.ns("ran_ns", sum.total_ns);
-    sheet.ns("max_ns", sum.max_ns);
-    sheet.text("waited_by", waiter(context, task, sum.longest_row).unwrap_or(Text::NONE));
-    sheet.bool("paces", paces);
-    sheet.path_ns(sum.exclusive_ns);
-    sheet.lines(sum.first_row, sum.last_row);
-    sheet.members(Provenance::Rows(rows));
+    let Group { sum, interrupted, requested_ns, requested, rows } = group;
+    builder.task_columns(task, sum.first_row);
+    builder.text("syscall", syscall);
+    builder.some_int("asked_ns", (requested > 0).then(|| requested_ns / requested.max(1)));
+    builder.int("calls", sum.calls);
+    builder.int("interrupted", interrupted);
+    builder.ns("ran_ns", sum.total_ns);
+    builder.ns("max_ns", sum.max_ns);
+    builder.text("waited_by", waiter(context, task, sum.longest_row).unwrap_or(Text::NONE));
+    builder.bool("paces", paces);
+    builder.path_ns(sum.exclusive_ns);
+    builder.lines(sum.first_row, sum.last_row);
+    builder.members(Provenance::Rows(rows));
 }
 
-/// The program of the process that waited for this one while it slept.
+/// The program of the process that waited for this one during the sleep.
 fn waiter(context: &TableContext<'_>, task: u32, row: u32) -> Option<Text> {
     let trace = context.trace;
     let creator = trace.tasks.get(task as usize).map(|task| task.creator).filter(|&creator| creator != NONE)?;
@@ -221,7 +224,7 @@ mod tests {
     const COLUMNS: &[&str] = &["pid", "syscall", "calls", "interrupted", "ran_ns", "waited_by", "exclusive_ns"];
 
     #[test]
-    fn a_sleep_is_that_of_who_sleeps_and_its_parent_waited_for_it() {
+    fn a_sleep_reports_the_sleeper_and_the_waiting_parent() {
         let trace = build(vec![
             task(1).exec(0, 1, "/bin/sh").fork(2, 3, 2).wait4(4, 90, 2).exit(100),
             task(2).exec(10, 11, "/bin/sleep").call("nanosleep", 20, 80).exit(90),
@@ -230,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_that_a_signal_broke_is_counted_as_such() {
+    fn interrupted_sleeps_are_counted() {
         let trace = build(vec![
             task(1).exec(0, 1, "/x").call("nanosleep", 2, 12).fails("EINTR").call("nanosleep", 20, 30).exit(40),
         ]);
@@ -238,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_that_goes_on_for_the_rest_is_one() {
+    fn a_sleep_resumed_for_the_rest_counts_once() {
         const MS: i64 = 1_000_000;
         let whole = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).fails("EINTR").asks(200 * MS);
         let rest = whole.call("nanosleep", 60 * MS, 120 * MS).fails("EINTR").asks(150 * MS);
@@ -247,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_before_a_wait_for_somebody_outside_keeps_nobody_waiting() {
+    fn a_sleep_before_a_wait_for_external_input_paces() {
         const MS: i64 = 1_000_000;
         let turn = |plan: TaskPlan, at_ms: i64, waits_ms: i64| {
             let (slept, came) = (at_ms + 50, at_ms + 50 + waits_ms);
@@ -259,19 +262,19 @@ mod tests {
             rows(&build(vec![plan.exit(260 * MS)]), super::build, &["calls", "paces"])
         };
         assert_eq!(paces([20, 20]), ["2 true"]);
-        // Who came was there already.
+        // The client was already waiting.
         assert_eq!(paces([20, 0]), ["2 false"]);
         let closes = task(1).exec(0, 1, "/x").call("nanosleep", 2, 50 * MS).call("close", 50 * MS, 51 * MS);
         let closes = closes.call("accept", 51 * MS, 99 * MS).exit(100 * MS);
         assert_eq!(rows(&build(vec![closes]), super::build, &["calls", "paces"]), ["1 false"]);
-        // The last sleep, before the end.
+        // The last sleep, before the exit.
         let ends = turn(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
         let ends = ends.call("close", 250 * MS, 251 * MS).open("exit_group", 251 * MS).exit(252 * MS);
         assert_eq!(rows(&build(vec![ends]), super::build, &["calls", "paces"]), ["2 true"]);
     }
 
     #[test]
-    fn a_server_that_runs_on_keeps_who_waits_for_its_answers_waiting() {
+    fn a_sleeping_server_delays_its_clients() {
         let server = (0..4).fold(task(2), |plan, turn| {
             let at = 10 + 100 * turn;
             plan.call("nanosleep", at, at + 80).asks(80).call("write", at + 81, at + 82).on("pipe:[7]").returns(1)
@@ -290,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poll_with_descriptors_is_no_sleep() {
+    fn a_poll_with_descriptors_is_not_a_sleep() {
         let trace = build(vec![task(1).call("poll", 0, 10).returns(0).exit(40)]);
         assert_eq!(rows(&trace, super::build, COLUMNS), Vec::<String>::new());
     }

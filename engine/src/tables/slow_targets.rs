@@ -1,11 +1,11 @@
-//! Slow targets: what takes long where the same calls elsewhere do not: a file, a directory with all below it, a peer.
+//! Slow targets: a file, directory tree or peer on which calls take much longer than the same calls on other targets.
 //!
 //! ```text
 //! stat /a 1 ms | stat /b 1 ms | stat /net/x 90 ms | open /net/y 80 ms | open /c 2 ms
-//! /net: 170 ms, and as many calls of these kinds elsewhere would take 3 ms
+//! /net: 170 ms; the same calls elsewhere would take 3 ms
 //! ```
-//! Each call is compared with those of its syscall and sub-operation by the same program on targets outside. Going down
-//! from the root, a directory is named as long as it has nine tenths of what is above the usual.
+//! Calls are compared with calls of the same program, syscall and operation on other targets. Starting at the root, the
+//! search descends into a directory as long as it retains nine tenths of the excess time.
 
 use super::paths::is_above;
 use crate::store::{classes, targets};
@@ -19,10 +19,10 @@ use parsers::{Interner, NO_NS, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// A kind of call: syscall and sub-operation.
+/// A kind of call: syscall and operation.
 type Kind = (Text, Text);
 
-/// Calls and their time.
+/// Number of calls and their time.
 #[derive(Clone, Copy, Default)]
 struct Took {
     calls: i64,
@@ -39,10 +39,10 @@ impl Took {
     }
 }
 
-/// What a row is about: a place, how it is named, and what as many calls elsewhere would take.
+/// Empty text, name, scope, expected time of the same calls elsewhere, and number of those calls.
 type Key = (Text, Vec<u8>, &'static str, i64, i64);
 
-/// The slowest place of each process.
+/// Builds the table of the slowest place of each process.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
     let kinds = ShapeIndex::new(context, |_, shape| {
@@ -52,11 +52,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     });
     let processes = costliest(context, &kinds);
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
-    let mut sheet = TableBuilder::new(context, "slow_targets");
+    let mut builder = TableBuilder::new(context, "slow_targets");
     for group in limit_groups(context, groups, Clone::clone) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// Time of a program's calls by target and kind, and by kind.
@@ -71,7 +71,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     let mut programs: FxHashMap<Text, Calls> = FxHashMap::default();
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
-        // Where nobody waits nothing is slow.
+        // Calls without a duration cannot be compared.
         if events.dur_ns(call.row) != NO_NS {
             let calls = programs.entry(call.program).or_default();
             calls.of_kind.entry(call.kind).or_default().add(took);
@@ -85,10 +85,10 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     places.map(|(program, place)| of_place(context, kinds, tasks, program, place)).collect()
 }
 
-/// Time above the usual, the usual, and the number of calls that it is taken from.
+/// Time above the expected time, the expected time, and the number of calls that it is derived from.
 type Excess = (i64, i64, i64);
 
-/// A place and what is known of it.
+/// A place with its expected time.
 struct Place {
     name: Vec<u8>,
     scope: &'static str,
@@ -97,7 +97,7 @@ struct Place {
 }
 
 impl Calls {
-    /// The time of these targets above what as many calls of their kinds take elsewhere.
+    /// The time of these targets above the expected time, which is that of the same calls elsewhere.
     fn excess(&self, inside: &FxHashMap<Kind, Took>) -> Excess {
         let (mut excess_ns, mut usual_ns, mut others) = (0, 0, 0);
         for (kind, &took) in inside {
@@ -112,7 +112,7 @@ impl Calls {
         (excess_ns, usual_ns, others)
     }
 
-    /// The place with most time above the usual, named as closely as possible.
+    /// The most specific place that has nearly all of the largest excess time.
     fn slowest(&self, texts: &Interner) -> Option<Place> {
         let mut places: FxHashMap<&[u8], FxHashMap<Kind, Took>> = FxHashMap::default();
         for (&target, kinds) in &self.of_target {
@@ -124,9 +124,9 @@ impl Calls {
         let known =
             places.iter().map(|(&name, kinds)| (self.excess(kinds), name)).filter(|((excess, _, _), _)| *excess > 0);
         let known: Vec<(Excess, &[u8])> = known.collect();
-        let most_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
-        // Of places that have nearly all of it the closest; the longest name is the closest.
-        let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= most_ns - most_ns / 10);
+        let max_ns = known.iter().map(|((excess_ns, _, _), _)| *excess_ns).max()?;
+        // Of the places with at least nine tenths of the maximum, the most specific has the longest name.
+        let near = known.into_iter().filter(|((excess_ns, _, _), _)| *excess_ns >= max_ns - max_ns / 10);
         let ((_, usual_ns, others), name) =
             near.max_by_key(|&((excess_ns, _, _), name)| (name.len(), excess_ns, name))?;
         let is_target = self.of_target.keys().any(|&target| texts.bytes(target) == name);
@@ -141,7 +141,7 @@ impl Calls {
     }
 }
 
-/// What a target belongs to: itself, and each directory above it, or its host.
+/// A target, and each directory above it or its host.
 fn names(target: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_path = target.first() == Some(&b'/');
     let slashes = memchr::memchr_iter(b'/', target).filter(move |&at| is_path && at > 0).map(|at| &target[..at]);
@@ -172,23 +172,23 @@ fn of_place(
     CallGroup::of_one(tasks[0], program, key, rows)
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let (_, name, scope, usual_ns, others) = &group.key;
     let sum = group.sum(context);
-    sheet.group_columns(group);
-    sheet.text("syscall", grouping::costliest(context, &group.rows));
-    sheet.string("target", Some(&String::from_utf8_lossy(name)));
-    sheet.string("scope", Some(scope));
-    sheet.int("targets", targets(context, &group.rows));
-    sheet.int("others", *others);
-    sheet.int("usual_ns", *usual_ns);
-    sheet.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
-    sheet.int("half_calls", half_calls(context, &group.rows));
-    sheet.sum(&sum);
-    sheet.members(Provenance::Rows(group.rows.clone()));
+    builder.group_columns(group);
+    builder.text("syscall", grouping::costliest(context, &group.rows));
+    builder.string("target", Some(&String::from_utf8_lossy(name)));
+    builder.string("scope", Some(scope));
+    builder.int("targets", targets(context, &group.rows));
+    builder.int("others", *others);
+    builder.int("usual_ns", *usual_ns);
+    builder.float("factor", Some(sum.exclusive_ns as f64 / (*usual_ns).max(1) as f64));
+    builder.int("half_calls", half_calls(context, &group.rows));
+    builder.sum(&sum);
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
-/// The fewest of these calls that have half of their time.
+/// The minimum number of these calls that account for half of their time.
 fn half_calls(context: &TableContext<'_>, rows: &[u32]) -> i64 {
     let mut times: Vec<i64> = rows.iter().map(|&row| context.exclusive_ns(row)).collect();
     times.sort_unstable_by_key(|&ns| std::cmp::Reverse(ns));
@@ -214,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn the_closest_name_that_has_the_time_is_told() {
+    fn the_most_specific_slow_place_is_reported() {
         let mount = [("/a/x", 2), ("/net/home/u", 90), ("/net/home/v", 80), ("/b/y", 2), ("/b/z", 2)];
         assert_eq!(stats(&mount), ["/net/home directory 2 170 4 3"]);
         let file = [("/a/x", 2), ("/a/y", 900), ("/a/z", 2), ("/a/y", 700)];
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_place_whose_calls_are_all_slow_is_told_from_one_where_few_are() {
+    fn half_calls_shows_how_many_calls_are_slow() {
         let half = |times: [i64; 4]| {
             let slow = times.map(|ns| ("/net/x", ns));
             let plan = [("/a", 2), ("/b", 2)].iter().chain(&slow).zip(1i64..);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_are_alike_or_there_is_nothing_to_compare_with_none_is_slow() {
+    fn without_a_difference_no_target_is_slow() {
         assert!(stats(&[("/a", 5), ("/b", 5), ("/c", 5)]).is_empty());
         assert!(stats(&[("/a", 900), ("/a", 900)]).is_empty());
     }

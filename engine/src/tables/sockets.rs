@@ -1,4 +1,4 @@
-//! What calls do at sockets: connect, accept, send, receive, wait.
+//! Classifies calls on sockets: connect, accept, send, receive, wait.
 
 use crate::store::classes::class_of;
 use crate::store::event::Shape;
@@ -10,22 +10,22 @@ use parsers::{Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
-/// What a call does.
+/// The role of a call on a socket.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum SocketCall {
-    /// Asks a peer for a connection.
+    /// Requests a connection to a peer.
     Connects,
-    /// Takes the connection of a peer.
+    /// Accepts the connection of a peer.
     Accepts,
     /// Sends to a peer.
     Sends,
-    /// Has got something from a peer, or its end.
+    /// Received data from a peer, or the end of the stream.
     Receives,
-    /// Waits for something else than time.
+    /// Waits for something other than time.
     Waits(Wait),
 }
 
-/// The calls at sockets, and who was accepted.
+/// The calls on sockets, and the accepted peers.
 pub(super) struct Sockets {
     /// By shape.
     pub deeds: ShapeIndex<SocketCall>,
@@ -33,23 +33,23 @@ pub(super) struct Sockets {
 }
 
 impl Sockets {
-    /// Judge the shapes, and find the accepted peers.
+    /// Classifies the shapes, and finds the accepted peers.
     pub(super) fn new(context: &TableContext<'_>) -> Sockets {
         let events = &context.trace.events;
         let connects = events.shapes().iter().filter(|shape| action_of(shape.syscall) == Action::Connects);
         let connected: FxHashSet<Text> = connects.map(|shape| shape.target).collect();
-        let deeds = ShapeIndex::new(context, |action, shape| deed(context, action, shape, &connected));
-        let accepted = accepted(context, &deeds);
-        Sockets { deeds, accepted }
+        let kinds = ShapeIndex::new(context, |action, shape| kind(context, action, shape, &connected));
+        let accepted = accepted(context, &kinds);
+        Sockets { deeds: kinds, accepted }
     }
 
-    /// Whether what is sent to a target answers a peer that connected.
+    /// Whether the target is a peer that connected to this side. Data sent to it are answers.
     pub(super) fn is_accepted(&self, target: Text) -> bool {
         self.accepted.contains(&target)
     }
 }
 
-fn deed(context: &TableContext<'_>, action: Action, shape: &Shape, connected: &FxHashSet<Text>) -> Option<SocketCall> {
+fn kind(context: &TableContext<'_>, action: Action, shape: &Shape, connected: &FxHashSet<Text>) -> Option<SocketCall> {
     let is_socket = || {
         connected.contains(&shape.target) || is_socket(shape.syscall, context.trace.events.texts.bytes(shape.target))
     };
@@ -75,13 +75,13 @@ fn is_socket(syscall: Text, target: &[u8]) -> bool {
     }
 }
 
-fn accepted(context: &TableContext<'_>, deeds: &ShapeIndex<SocketCall>) -> FxHashSet<Text> {
+fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHashSet<Text> {
     let shapes = 0..context.trace.events.shapes().len() as u32;
-    if !shapes.into_iter().any(|number| deeds.of_shape(number) == Some(SocketCall::Accepts)) {
+    if !shapes.into_iter().any(|number| kinds.of_shape(number) == Some(SocketCall::Accepts)) {
         return FxHashSet::default();
     }
     let of = |task: u32| -> Vec<Text> {
-        let accepts = deeds.calls(context, task).filter(|&(_, deed)| deed == SocketCall::Accepts);
+        let accepts = kinds.calls(context, task).filter(|&(_, kind)| kind == SocketCall::Accepts);
         let peer = |row: u32| {
             let target = context.trace.events.target(row);
             accepted_at(context.trace, target).unwrap_or(target)
@@ -90,7 +90,7 @@ fn accepted(context: &TableContext<'_>, deeds: &ShapeIndex<SocketCall>) -> FxHas
     };
     context.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
 }
-/// The port of a peer: of `10.0.0.2:53`, of `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
+/// The port of a peer, given as `10.0.0.2:53` or `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
 pub(super) fn port(target: &[u8]) -> Option<i64> {
     let target = target.strip_suffix(b"]").filter(|_| target.contains(&b'>')).unwrap_or(target);
     let colon = target.iter().rposition(|&byte| byte == b':')?;
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_port_is_that_of_the_peer() {
+    fn port_returns_the_port_of_the_peer() {
         let cases: [(&str, Option<i64>); 5] = [
             ("10.0.0.2:53", Some(53)),
             ("[::1]:443", Some(443)),

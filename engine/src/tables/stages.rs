@@ -1,4 +1,4 @@
-//! Stages: messages of a log that say the same, the silence after them, and how long items were in each.
+//! Stages: log messages of the same form, the silence after them, and the time that items spent in each stage.
 //!
 //! ```text
 //! jail 2: has the lock │ 0.3 s │ jail 2: rc.conf read          silence: until the next message of the log
@@ -11,7 +11,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 
-/// Time that items were in a stage.
+/// Time that items spent in a stage.
 #[derive(Default, Clone)]
 struct StageTimes {
     stays: i64,
@@ -19,19 +19,19 @@ struct StageTimes {
     max_ns: i64,
 }
 
-/// Stages of all logs, by their first messages.
+/// Builds the table of the stages of all logs, ordered by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut sheet = TableBuilder::new(context, "stages");
+    let mut builder = TableBuilder::new(context, "stages");
     for log in context.logs() {
         let (stays, kinds) = (stays(log), kind_of_stages(log));
         for (number, stage) in log.stages.iter().enumerate() {
-            write(context, log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut sheet);
+            write(context, log, stage, kinds[number].map(|kind| (kind, &stays[number])), &mut builder);
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// The kind of items that each stage is about.
+/// The kind of item that each stage belongs to.
 fn kind_of_stages(log: &Log) -> Vec<Option<&ItemKind>> {
     let mut kinds = vec![None; log.stages.len()];
     for kind in &log.kinds {
@@ -58,23 +58,23 @@ fn write(
     log: &Log,
     stage: &Stage,
     of: Option<(&ItemKind, &StageTimes)>,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let (Some(first), Some(last)) = (stage.said.first(), stage.said.last()) else { return };
-    let rows: Vec<u32> = stage.said.iter().map(|said| said.row).collect();
+    let rows: Vec<u32> = stage.said.iter().map(|message| message.row).collect();
     let stays = of.map(|(_, stays)| stays).filter(|stays| stays.stays > 0);
     let own_ns: i64 = of.map_or(0, |(kind, _)| kind.items.iter().map(|item| item.own_ns()).sum());
-    sheet.capture(log.capture);
-    sheet.string("message", Some(&stage.shape));
-    sheet.string("item", of.map(|(kind, _)| kind.name.as_str()));
-    sheet.int("messages", rows.len() as i64);
-    sheet.int("start_ns", first.at_ns);
-    sheet.int("last_ns", last.at_ns);
-    sheet.some_int("total_ns", stays.map(|stays| stays.total_ns));
-    sheet.some_int("mean_ns", stays.map(|stays| stays.total_ns / stays.stays));
-    sheet.some_int("max_ns", stays.map(|stays| stays.max_ns));
-    sheet.float("item_share", stays.filter(|_| own_ns > 0).map(|stays| stays.total_ns as f64 / own_ns as f64));
-    sheet.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    sheet.lines(*rows.iter().min().unwrap_or(&first.row), *rows.iter().max().unwrap_or(&last.row));
-    sheet.members(Provenance::Rows(rows));
+    builder.capture(log.capture);
+    builder.string("message", Some(&stage.shape));
+    builder.string("item", of.map(|(kind, _)| kind.name.as_str()));
+    builder.int("messages", rows.len() as i64);
+    builder.int("start_ns", first.at_ns);
+    builder.int("last_ns", last.at_ns);
+    builder.some_int("total_ns", stays.map(|stays| stays.total_ns));
+    builder.some_int("mean_ns", stays.map(|stays| stays.total_ns / stays.stays));
+    builder.some_int("max_ns", stays.map(|stays| stays.max_ns));
+    builder.float("item_share", stays.filter(|_| own_ns > 0).map(|stays| stays.total_ns as f64 / own_ns as f64));
+    builder.path_ns(rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.lines(*rows.iter().min().unwrap_or(&first.row), *rows.iter().max().unwrap_or(&last.row));
+    builder.members(Provenance::Rows(rows));
 }

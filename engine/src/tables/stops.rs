@@ -1,8 +1,8 @@
-//! Stops: tasks that were stopped by a signal until another let them go on, and processes that a signal killed.
+//! Stops: tasks that a signal stopped until another signal continued them, and processes killed by a signal.
 //!
 //! ```text
 //! task     |-- call --|SIGSTOP ~~~~~~~~ SIGCONT|-- call --|        stopped: 1 stop, the time up to SIGCONT
-//! killer   kill TERM ……… 5 s ……… kill KILL                         killed: by whom, 5 s after it was asked to end
+//! killer   kill TERM ……… 5 s ……… kill KILL                         killed: the sender, 5 s after the SIGTERM
 //! ```
 
 use crate::store::event::{EventKind, NONE};
@@ -19,10 +19,10 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Calls that sent a signal, by capture and the id sent to, in order.
+/// Calls that sent a signal, by capture and target id, in order.
 type Sent = FxHashMap<(u32, i32), Vec<u32>>;
 
-/// What a signal did to a task.
+/// The effect of a signal on a task.
 struct Stop {
     task: u32,
     signal: Text,
@@ -30,16 +30,16 @@ struct Stop {
     total_ns: i64,
     longest_ns: i64,
     exclusive_ns: i64,
-    /// When it was sent, at the latest.
+    /// Latest possible time of sending.
     at_ns: i64,
     after_term_ns: i64,
     first_row: u32,
     last_row: u32,
-    /// Calls behind which the task was stopped.
+    /// Calls after which the task was stopped.
     gaps: Vec<u32>,
 }
 
-/// Tasks that were stopped, and processes that were killed.
+/// Builds the table of tasks that were stopped and of processes that were killed.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let stops = stop_signals(context);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -50,20 +50,20 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     };
     stopped.sort_by_key(|stop| (std::cmp::Reverse(stop.exclusive_ns), stop.first_row));
     let killed: Vec<Stop> = tasks.iter().filter_map(|&task| killed(context, task)).collect();
-    let mut sheet = TableBuilder::new(context, "stops");
+    let mut builder = TableBuilder::new(context, "stops");
     if stopped.is_empty() && killed.is_empty() {
-        return sheet.finish();
+        return builder.finish();
     }
     let sent = sent(context);
-    stopped.into_iter().for_each(|stop| write(context, &sent, "stopped", stop, &mut sheet));
+    stopped.into_iter().for_each(|stop| write(context, &sent, "stopped", stop, &mut builder));
     for mut stop in killed {
         stop.after_term_ns = after_term_ns(context.trace, &sent, &stop);
-        write(context, &sent, "killed", stop, &mut sheet);
+        write(context, &sent, "killed", stop, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
-/// Shapes of lines that say that a task was stopped, in order.
+/// Shapes of the lines that report a stop, in order.
 fn stop_signals(context: &TableContext<'_>) -> Vec<u32> {
     let events = &context.trace.events;
     (0u32..)
@@ -73,7 +73,7 @@ fn stop_signals(context: &TableContext<'_>) -> Vec<u32> {
         .collect()
 }
 
-/// The stops of a task by their signals.
+/// The stops of a task by signal.
 fn stopped(context: &TableContext<'_>, stops: &[u32], task: u32) -> Vec<Stop> {
     let (events, rows) = (&context.trace.events, context.trace.rows_of(task));
     let mut found: Vec<Stop> = Vec::new();
@@ -149,7 +149,7 @@ fn sent(context: &TableContext<'_>) -> Sent {
     sent
 }
 
-/// The last call that sent a signal to a process before a moment.
+/// The last call that sent a signal to a process up to a given time.
 fn sender(trace: &Trace, sent: &Sent, stop: &Stop, signal: &[u8], until_ns: i64) -> Option<u32> {
     let known = trace.tasks.get(stop.task as usize)?;
     let names = |row: &&u32| trace.events.texts.bytes(trace.events.shape(**row).op) == signal;
@@ -157,11 +157,11 @@ fn sender(trace: &Trace, sent: &Sent, stop: &Stop, signal: &[u8], until_ns: i64)
         let rows = sent.get(&(known.capture, id))?;
         rows.iter().rev().filter(|&&row| trace.events.start_ns(row) <= until_ns).find(names).copied()
     };
-    // A negative id is a group of processes, that of its leader or of the creator.
+    // A negative id addresses the process group of that leader.
     to(known.pid).or_else(|| to(known.tid)).or_else(|| to(known.pid.checked_neg()?))
 }
 
-/// How long before a process was killed it was asked to end.
+/// Time from the last SIGTERM to the SIGKILL, in nanoseconds; [`NO_NS`] without both.
 fn after_term_ns(trace: &Trace, sent: &Sent, stop: &Stop) -> i64 {
     let signal = trace.events.texts.bytes(stop.signal);
     let kill = sender(trace, sent, stop, signal, stop.at_ns);
@@ -170,23 +170,23 @@ fn after_term_ns(trace: &Trace, sent: &Sent, stop: &Stop) -> i64 {
     sender(trace, sent, stop, b"SIGTERM", kill_ns).map_or(NO_NS, |term| kill_ns - trace.events.start_ns(term))
 }
 
-fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, sent: &Sent, kind: &'static str, stop: Stop, builder: &mut TableBuilder<'_>) {
     let events = &context.trace.events;
     let by = sender(context.trace, sent, &stop, events.texts.bytes(stop.signal), stop.at_ns);
     let sender = by.map(|row| (events.task(row), row));
-    sheet.task_columns(stop.task, stop.first_row);
-    sheet.string("kind", Some(kind));
-    sheet.text("signal", stop.signal);
-    sheet.int("stops", stop.stops);
-    sheet.int("total_ns", stop.total_ns);
-    sheet.int("max_ns", stop.longest_ns);
-    sheet.some_int("sender_pid", sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)));
-    sheet.text("sender_program", sender.map_or(Text::NONE, |(task, row)| context.program(task, row)));
-    sheet.ns("after_term_ns", stop.after_term_ns);
-    sheet.path_ns(stop.exclusive_ns);
+    builder.task_columns(stop.task, stop.first_row);
+    builder.string("kind", Some(kind));
+    builder.text("signal", stop.signal);
+    builder.int("stops", stop.stops);
+    builder.int("total_ns", stop.total_ns);
+    builder.int("max_ns", stop.longest_ns);
+    builder.some_int("sender_pid", sender.map(|(task, _)| i64::from(context.trace.tasks[task as usize].pid)));
+    builder.text("sender_program", sender.map_or(Text::NONE, |(task, row)| context.program(task, row)));
+    builder.ns("after_term_ns", stop.after_term_ns);
+    builder.path_ns(stop.exclusive_ns);
     let first = by.filter(|_| kind == "killed").unwrap_or(stop.first_row);
-    sheet.lines(first, stop.last_row);
-    sheet.members(Provenance::Gaps(stop.gaps));
+    builder.lines(first, stop.last_row);
+    builder.members(Provenance::Gaps(stop.gaps));
 }
 
 #[cfg(test)]
@@ -194,14 +194,14 @@ mod tests {
     use crate::testing::{build, rows, task};
 
     #[test]
-    fn a_stop_lasts_until_the_task_goes_on() {
+    fn a_stop_lasts_until_the_task_continues() {
         let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
         let columns = ["kind", "signal", "stops", "total_ns", "exclusive_ns", "sender_pid"];
         assert_eq!(rows(&build(vec![plan]), super::build, &columns), ["stopped SIGSTOP 1 50 50 -"]);
     }
 
     #[test]
-    fn a_stop_has_its_time_wherever_it_lies_in_the_gap() {
+    fn a_stop_is_timed_anywhere_within_a_gap() {
         let exclusive = |stop: i64, go_on: i64| {
             let plan = task(1).call("read", 0, 5).stop("SIGSTOP", stop).signal("SIGCONT", go_on);
             rows(&build(vec![plan.call("read", 61, 70).exit(71)]), super::build, &["exclusive_ns"])
@@ -210,14 +210,14 @@ mod tests {
     }
 
     #[test]
-    fn who_sends_by_the_descriptor_of_a_process_is_known() {
+    fn the_sender_through_a_pidfd_is_reported() {
         let plan = task(1).call("read", 0, 5).stop("SIGSTOP", 10).signal("SIGCONT", 60).call("read", 61, 70).exit(71);
         let sender = task(2).call("pidfd_send_signal", 8, 9).on("pid:1").op("SIGSTOP").exit(90);
         assert_eq!(rows(&build(vec![plan, sender]), super::build, &["sender_pid"]), ["2"]);
     }
 
     #[test]
-    fn a_task_that_only_gets_signals_is_not_stopped() {
+    fn a_delivered_signal_alone_is_not_a_stop() {
         let plan = task(1).call("read", 0, 5).signal("SIGSTOP", 10).call("read", 61, 70).exit(71);
         assert_eq!(rows(&build(vec![plan]), super::build, &["kind"]), Vec::<String>::new());
     }

@@ -1,7 +1,7 @@
-//! Syncs: calls that wait until what was written is on the disk, and how much was written between two of them.
+//! Syncs: calls that wait until written data is on disk, and the amount written between two of them.
 //!
 //! ```text
-//! write 20 | fsync | write 20 | fsync | …      syncs of one target: 2 calls, 1 write and 20 bytes for each
+//! write 20 | fsync | write 20 | fsync | …      one target: 2 calls, each with 1 write and 20 bytes
 //! open O_DSYNC | write 20 | write 20 | …       each write is a sync
 //! ```
 
@@ -16,22 +16,22 @@ use parsers::syscalls::{Action, Transfer, action_of};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Fewer syncs of a target are taken together with those of others.
-const FEW_CALLS: usize = 16;
+/// Targets with fewer syncs are merged into one row.
+const MIN_CALLS: usize = 16;
 
 #[derive(Clone, Copy)]
 enum Kind {
     Writes,
-    /// Syncs a target.
+    /// Syncs one target.
     Syncs,
-    /// Syncs all that was written.
+    /// Syncs everything that was written.
     SyncsAll,
 }
 
-/// The files that each task opened so that each write is a sync.
+/// The files that each task opened for synchronous writes.
 type Synced = FxHashMap<u32, Vec<Text>>;
 
-/// What a row is about: syscall and target; of several targets with few syncs each, none.
+/// Syscall and target; [`Text::NONE`] where targets with few syncs are merged.
 type Key = (Text, Text);
 
 fn kind(action: Action) -> Option<Kind> {
@@ -47,23 +47,23 @@ fn kind(action: Action) -> Option<Kind> {
     })
 }
 
-/// Whether a call waits for what was written; a write does so where the file was opened for that.
+/// Whether a call may wait for written data. A write does so if its file was opened for synchronous writes.
 pub(super) fn may_sync(action: Action) -> bool {
     kind(action).is_some()
 }
 
-/// Syncs by process, syscall and target.
+/// Builds the table of syncs by process, syscall and target.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| kind(action));
     let synced = synced(context);
     let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !synced.is_empty();
     let processes = if has_syncs { processes(context) } else { Vec::new() };
     let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, &synced, tasks)).collect();
-    let mut sheet = TableBuilder::new(context, "syncs");
+    let mut builder = TableBuilder::new(context, "syncs");
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
-        write(context, &group, &mut sheet);
+        write(context, &group, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 /// Writes and bytes since the last sync, by target.
@@ -128,7 +128,7 @@ fn synced(context: &TableContext<'_>) -> Synced {
     synced
 }
 
-/// Targets with few syncs are taken together.
+/// Merges the targets with fewer than [`MIN_CALLS`] syncs.
 fn by_number(
     task: u32,
     groups: Grouping<(Text, Key)>,
@@ -137,7 +137,7 @@ fn by_number(
     let mut joined: FxHashMap<(Text, Key), CallGroup<Key>> = FxHashMap::default();
     for ((program, (syscall, target)), rows) in groups.groups {
         let before = counts.get(&(program, (syscall, target))).copied().unwrap_or_default();
-        let key = (syscall, if rows.len() >= FEW_CALLS { target } else { Text::NONE });
+        let key = (syscall, if rows.len() >= MIN_CALLS { target } else { Text::NONE });
         let group = joined.entry((program, key)).or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
         group.rows.extend(rows);
         group.counts = [group.counts[0] + before[0], group.counts[1].saturating_add(before[1])];
@@ -145,18 +145,18 @@ fn by_number(
     joined.into_values().collect()
 }
 
-fn write(context: &TableContext<'_>, group: &CallGroup<Key>, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, group: &CallGroup<Key>, builder: &mut TableBuilder<'_>) {
     let sum = CallStats { bytes: group.counts[1], ..group.sum(context) };
-    sheet.group_columns(group);
-    sheet.text("syscall", group.key.0);
-    sheet.text("target", grouping::only_target(context, &group.rows));
-    sheet.int("targets", grouping::targets(context, &group.rows));
+    builder.group_columns(group);
+    builder.text("syscall", group.key.0);
+    builder.text("target", grouping::only_target(context, &group.rows));
+    builder.int("targets", grouping::targets(context, &group.rows));
     let is_write = matches!(kind(action_of(group.key.0)), Some(Kind::Writes));
-    sheet.bool("opened", is_write);
-    sheet.int("writes", group.counts[0]);
-    sheet.int("each_bytes", sum.bytes / sum.calls.max(1));
-    sheet.sum(&sum);
-    sheet.members(Provenance::Rows(group.rows.clone()));
+    builder.bool("opened", is_write);
+    builder.int("writes", group.counts[0]);
+    builder.int("each_bytes", sum.bytes / sum.calls.max(1));
+    builder.sum(&sum);
+    builder.members(Provenance::Rows(group.rows.clone()));
 }
 
 #[cfg(test)]
@@ -173,14 +173,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_since_the_last_sync_of_the_same_file_counts() {
+    fn only_writes_since_the_last_sync_of_a_file_count() {
         let plan = lines(task(1), 20, "fsync").call("write", 900, 901).on("/other").returns(500);
         let plan = plan.call("fsync", 910, 911).on("/log").returns(0);
         assert_eq!(rows(&build(vec![plan.exit(999)]), super::build, &COLUMNS), ["fsync /log 1 21 20 400 19"]);
     }
 
     #[test]
-    fn files_that_are_synced_once_are_one_row_and_sync_is_for_all() {
+    fn rarely_synced_files_share_a_row_and_sync_covers_all() {
         let plan = (1..=3i64).fold(task(1), |plan, at| {
             let name = format!("/f{at}");
             let plan = plan.call("write", at * 10, at * 10 + 1).on(&name).returns(100);
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn writes_without_a_sync_are_none() {
+    fn writes_without_a_sync_have_no_row() {
         let plan = task(1).call("write", 1, 2).on("/a").returns(7).exit(9);
         assert!(rows(&build(vec![plan]), super::build, &COLUMNS).is_empty());
     }

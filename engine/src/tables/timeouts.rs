@@ -1,9 +1,9 @@
-//! Time-outs: waits with a limit that was reached, and what the task had sent to whom it waited for.
+//! Timeouts: waits that reached their time limit, and the data that the task had sent to the awaited peer.
 //!
 //! ```text
 //! send to 10.0.0.2:53 | poll 5 s, nothing | send again | poll 5 s, nothing | gives up      expired 2, sent_before
-//! poll 1 s, nothing | poll 1 s, nothing | poll, something | …                              an idle loop: never gives up
-//! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer of its own: went_on
+//! poll 1 s, nothing | poll 1 s, nothing | poll, something | …                              an idle loop
+//! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer: went_on
 //! ```
 
 use super::lengths::{chosen_ns, two_digits};
@@ -20,10 +20,10 @@ use parsers::{NO_NS, Outcome, Text};
 use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What waits are alike: syscall, sub-operation, normalised target.
+/// The kind of a wait: syscall, operation, normalised target.
 type Kind = (Text, Text, Text);
 
-/// Waits of a task that are alike, with one limit.
+/// Expired waits of a task with the same kind and time limit.
 struct Group {
     kind: Kind,
     went_on: bool,
@@ -33,15 +33,15 @@ struct Group {
     rows: Vec<u32>,
 }
 
-/// Waits of a task that are alike, whatever their limits.
+/// All waits of a task of one kind, with any time limit.
 #[derive(Clone, Copy, Default)]
 struct All {
     waits: i64,
-    /// The last one, and whether it expired.
+    /// The last wait, and whether it expired.
     last: Option<(u32, bool)>,
 }
 
-/// A wait that expired. What that means is known when the task waits for the same again.
+/// An expired wait. Its meaning is known only when the task waits for the same target again.
 #[derive(Clone, Copy)]
 struct Expired {
     row: u32,
@@ -54,7 +54,7 @@ struct Sent {
     bytes: i64,
 }
 
-/// Expired waits by task, syscall, target and limit.
+/// Builds the table of expired waits by task, syscall, target and time limit.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -66,16 +66,16 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     sheet.finish()
 }
 
-/// A task while its waits are collected.
+/// Collects the waits of a task.
 #[derive(Default)]
 struct OfTask {
     groups: FxHashMap<(Kind, i64, bool), Group>,
     all: FxHashMap<Kind, All>,
-    /// By what was waited for, as printed: waits that expired one behind the other, the last ones of that kind.
+    /// The latest consecutive expired waits, by kind and printed target.
     expired: FxHashMap<(Kind, Text), Vec<Expired>>,
-    /// What was sent and not yet answered, by target.
+    /// Data sent and not yet answered, by target.
     sent: FxHashMap<Text, Sent>,
-    /// Targets that spoke first: what is sent to them are answers.
+    /// Targets that sent first. Data sent to them are answers.
     served: FxHashSet<Text>,
     last_row: u32,
 }
@@ -84,9 +84,9 @@ impl OfTask {
     fn new(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> OfTask {
         let events = &context.trace.events;
         let mut here = OfTask::default();
-        for (row, deed) in sockets.deeds.calls(context, task) {
+        for (row, kind) in sockets.deeds.calls(context, task) {
             let target = events.target(row);
-            match deed {
+            match kind {
                 SocketCall::Accepts => {}
                 SocketCall::Connects => {
                     here.served.remove(&target);
@@ -155,7 +155,7 @@ impl OfTask {
         }
     }
 
-    /// What was sent to one of those that a wait waits for.
+    /// The data sent to a target that the call waits for.
     fn sent_to(&self, context: &TableContext<'_>, row: u32) -> Option<Sent> {
         let events = &context.trace.events;
         let polled = events.fd_targets.binary_search_by_key(&row, |&(row, _)| row);
@@ -183,8 +183,9 @@ impl OfTask {
             sheet.ns("max_ns", group.sum.max_ns);
             let length_ns = group.requested_ns.unwrap_or(group.sum.max_ns);
             sheet.bool("is_round", chosen_ns(length_ns, tick_ns).is_some());
-            // Who waits again, in the same way, is idle and not disappointed, unless it has ended what it waits for.
-            let gives_up = |&row: &u32| ends_what_it_awaits(context, task, row);
+            // A task that repeats the wait is idle and has not given up, unless it sent a signal to end the awaited
+            // process.
+            let gives_up = |&row: &u32| ends_awaited_process(context, task, row);
             let gave_up = all.last.is_some_and(|(row, expired)| expired && row != self.last_row)
                 || group.rows.iter().any(gives_up);
             sheet.bool("gave_up", gave_up);
@@ -199,7 +200,7 @@ impl OfTask {
     }
 }
 
-/// What kind of thing a syscall waits for.
+/// The kind of event that a syscall waits for.
 fn awaited(action: Action) -> Option<&'static str> {
     Some(match action.wait()? {
         Wait::Child => "child",
@@ -214,7 +215,7 @@ fn awaited(action: Action) -> Option<&'static str> {
     })
 }
 
-/// Whether a task only looked around between a wait that expired and the next one for the same.
+/// Whether a task made hardly any calls between an expired wait and the next one for the same target.
 fn is_idle(context: &TableContext<'_>, task: u32, expired: u32, next: u32) -> bool {
     let events = &context.trace.events;
     let calls =
@@ -223,25 +224,25 @@ fn is_idle(context: &TableContext<'_>, task: u32, expired: u32, next: u32) -> bo
     calls <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS
 }
 
-/// Whether a task sends a signal soon behind a wait for a signal or a child that expired.
-fn ends_what_it_awaits(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
+/// Whether a task sends a signal shortly after an expired wait for a signal or a child.
+fn ends_awaited_process(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
     let events = &context.trace.events;
     if !matches!(events.action(expired).wait(), Some(Wait::Signal | Wait::Child)) {
         return false;
     }
     let signals =
         |row: u32| events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op));
-    let mut behind = context.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
-    behind.any(|row| events.outcome(row) == Outcome::Ok && signals(row))
+    let mut later = context.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
+    later.any(|row| events.outcome(row) == Outcome::Ok && signals(row))
 }
 
-/// The step of the clock that a task is timed with.
+/// Clock resolution of the capture of a task, in nanoseconds.
 pub(super) fn tick_ns(context: &TableContext<'_>, task: u32) -> i64 {
     let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
     capture.and_then(|number| context.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns)
 }
 
-/// Whether a wait ended because its time was over. A look without waiting is none, nor is a sleep.
+/// Whether a wait ended because of its time limit. Polls with a zero timeout and sleeps do not count.
 pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: Wait) -> bool {
     let events = &context.trace.events;
     let errno = events.texts.bytes(events.shape(row).errno);
@@ -255,7 +256,7 @@ pub(super) fn is_expired(context: &TableContext<'_>, task: u32, row: u32, wait: 
     }
 }
 
-/// Whether the next thing that a task met was the signal of a timer.
+/// Whether the next event of the task is SIGALRM.
 fn ended_by_own_timer(context: &TableContext<'_>, task: u32, row: u32) -> bool {
     let events = &context.trace.events;
     let next = context.trace.rows_from(task, row).get(1).filter(|&&next| events.kind(next) == EventKind::Signal);

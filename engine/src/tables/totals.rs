@@ -1,4 +1,4 @@
-//! How much of what: the first numbers of a report.
+//! Totals: the first numbers of a report.
 
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
@@ -6,7 +6,8 @@ use crate::store::task_relations::main_tasks;
 use crate::store::trace::Trace;
 use parsers::Outcome;
 
-/// Processes, threads (all tasks, main ones too), calls, failed, interrupted and open calls, signals.
+/// Counts of processes, threads (all tasks, including main ones), calls, failed, interrupted and open calls, and
+/// signals.
 pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64); 7] {
     let mains = main_tasks(trace);
     let tasks: Vec<u32> = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task)).collect();
@@ -25,7 +26,7 @@ pub fn totals(trace: &Trace, selection: &Selection<'_>) -> [(&'static str, u64);
     ]
 }
 
-/// Calls, of these failed, interrupted and open ones, and signals.
+/// Counts of calls, of failed, interrupted and open calls, and of signals.
 fn counts(trace: &Trace, selection: &Selection<'_>) -> [u64; 5] {
     let endings = trace.events.endings(|row| selection.has(row));
     let [failed, interrupted, open] =

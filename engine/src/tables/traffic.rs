@@ -1,4 +1,4 @@
-//! Traffic: what each task read and wrote, so that what depends on what others left can be told from what does not.
+//! Traffic: the data that each task read and wrote. It shows which tasks depend on the output of others.
 
 use crate::store::event::NONE;
 use crate::table_support::context::TableContext;
@@ -8,7 +8,7 @@ use parsers::syscalls::{Action, Transfer};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// What each task moved, looked up when it is first asked for, and who created whom.
+/// The data that each task transferred, computed on first use, and the children of each task.
 pub(super) struct Traffic<'a> {
     context: &'a TableContext<'a>,
     kinds: ShapeIndex<Transfer>,
@@ -26,19 +26,19 @@ impl<'a> Traffic<'a> {
         Traffic { context, kinds, children }
     }
 
-    /// What a task moved.
+    /// The data that a task transferred.
     pub(super) fn of(&self, task: u32) -> &Moved {
         self.context.memo.moved[task as usize].get_or_init(|| moved(self.context, &self.kinds, task))
     }
 
-    /// What these tasks and all that descend from them moved.
+    /// The data that these tasks and all their descendants transferred.
     pub(super) fn of_families(&self, tasks: &[u32]) -> Moved {
         let mut sum = Moved::default();
         self.family(tasks).into_iter().for_each(|task| sum.add(self.of(task)));
         sum
     }
 
-    /// These tasks and all that descend from them.
+    /// These tasks and all their descendants.
     pub(super) fn family(&self, tasks: &[u32]) -> Vec<u32> {
         let (mut all, mut seen) = (tasks.to_vec(), tasks.iter().copied().collect::<FxHashSet<u32>>());
         let mut at = 0;
@@ -49,8 +49,8 @@ impl<'a> Traffic<'a> {
         all
     }
 
-    /// How many of these children, in the order of their births, could not have begun earlier, as far as files and pipes
-    /// tell: their creator read what the one before them wrote, or they read a file that an earlier one wrote.
+    /// Number of children, given in order of birth, that could not have started earlier according to files and pipes.
+    /// Either the creator read output of the previous child, or the child reads a file that an earlier one wrote.
     pub(super) fn dependent(&self, context: &TableContext<'_>, creator: u32, children: &[u32]) -> usize {
         let creators = &self.of(creator).sources;
         let mut written: FxHashSet<Text> = FxHashSet::default();
@@ -80,7 +80,7 @@ fn moved(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) ->
             _ => (&mut moved.read_bytes, &mut moved.sources),
         };
         *sum += bytes;
-        // Many calls in a row are about the same.
+        // Consecutive calls often have the same target.
         let target = events.target(row);
         if last != (Some(way), target) {
             targets.insert(target);

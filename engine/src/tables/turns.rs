@@ -1,11 +1,11 @@
-//! Turns: a task looks at something or tries something, pauses, does so again, until the answer changes or it gives up.
+//! Turns: a task probes or tries something, pauses, and repeats this until the result changes or it gives up.
 //!
 //! ```text
 //! task    stat /run/x ENOENT | sleep 1 s | stat /run/x ENOENT | sleep 1 s | stat /run/x ok
 //! shell   fork pgrep, exit 0 | fork sleep 1 | fork pgrep, exit 0 | fork sleep 1 | fork pgrep, exit 1
 //! ```
-//! A pause is a sleep, that of a child which does nothing else, or a wait whose time ran out. What lies between two pauses
-//! is searched for what the next stretch between pauses has too.
+//! A pause is a sleep, the sleep of a child that does nothing else, or a wait that timed out. Probes that occur in
+//! consecutive stretches between pauses form a series.
 
 pub(crate) mod looks;
 pub(crate) mod pauses;
@@ -20,44 +20,44 @@ use parsers::Text;
 use parsers::syscalls::Wait;
 use rayon::prelude::*;
 
-/// Rows before the first pause, and behind the last, in which the first and the last look are searched.
+/// Number of rows before the first and after the last pause that are searched for the first and the last probe.
 const ROWS_AROUND: usize = 64;
 
-/// The same look or attempt several times, with pauses between.
+/// A series of equal probes or attempts, with pauses in between.
 pub(super) struct Turns {
     /// The task.
     pub task: u32,
-    /// What it looks at.
+    /// The probed object.
     pub key: ProbeKey,
-    /// What kind of thing that is.
+    /// Kind of probe.
     pub look: ProbeKind,
-    /// How often it looked.
+    /// Number of probes.
     pub looks: i64,
-    /// How often that failed, or found nothing.
+    /// Number of probes that failed or found nothing.
     pub failed: i64,
-    /// Whether the last answer differs from the first.
+    /// Whether the last result differs from the first.
     pub changed: bool,
-    /// Whether the last look failed.
+    /// Whether the last probe failed.
     pub ends_failed: bool,
-    /// The error of the last failed look.
+    /// The error of the last failed probe.
     pub errno: Text,
-    /// From the start of the first look to that of the last.
+    /// From the start of the first probe to the start of the last, in nanoseconds.
     pub total_ns: i64,
-    /// The pauses, each with the look before it.
+    /// The pauses, each with the probe before it.
     pub pauses: Vec<(u32, Pause)>,
-    /// All calls of it: looks, pauses, and the calls of commands.
+    /// All its calls: probes, pauses, and the calls of commands.
     pub rows: Vec<u32>,
-    /// Time on the path of these.
+    /// Time on the critical path of these calls.
     pub exclusive_ns: i64,
-    /// The first look.
+    /// The first probe.
     pub first_row: u32,
-    /// The last look.
+    /// The last probe.
     pub last_row: u32,
-    /// The children that looked first and last, if it was a command.
+    /// The first and the last child, if the probe is a command.
     pub children: Option<(u32, u32)>,
 }
 
-/// All turns with pauses, by task.
+/// All series of probes with pauses, by task.
 pub(super) fn turns(context: &TableContext<'_>) -> Vec<Turns> {
     let all_pauses = pauses(context);
     if all_pauses.is_empty() {
@@ -68,7 +68,7 @@ pub(super) fn turns(context: &TableContext<'_>) -> Vec<Turns> {
     all_pauses.par_iter().flat_map_iter(of).collect()
 }
 
-/// A look as one stretch between pauses has it.
+/// A probe within one stretch between pauses.
 #[derive(Clone, Copy)]
 pub(super) struct Looked {
     pub key: ProbeKey,
@@ -76,7 +76,7 @@ pub(super) struct Looked {
     pub failed: bool,
     pub errno: Text,
     pub row: u32,
-    /// The child that looked, if it was a command.
+    /// The child that made the probe, if it is a command.
     pub child: u32,
 }
 
@@ -97,17 +97,17 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause
         let has = |looked: &&Looked| looked.key == key;
         let run: Vec<Looked> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
         let last = first + run.len() - 1;
-        // Who gives up after a pause more has waited that pause in vain too.
-        let in_vain = run.last().is_some_and(|last| last.failed && last.look == ProbeKind::Attempt);
+        // A task that gives up after one more pause also waited through that pause without success.
+        let failed = run.last().is_some_and(|last| last.failed && last.look == ProbeKind::Attempt);
         let is_last = between.get(last + 1).is_some_and(|next| common(&between[last], next).is_none());
-        let gives_up = in_vain && is_last && pauses.get(last).is_some_and(|pause| !pause.is_wait);
+        let gives_up = failed && is_last && pauses.get(last).is_some_and(|pause| !pause.is_wait);
         found.extend(of_run(context, task, &run, &pauses[first..last + usize::from(gives_up)]));
         first = last;
     }
     found
 }
 
-/// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not.
+/// The probe that two consecutive stretches share. Commands precede calls, and failed probes precede others.
 fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
     let both = here.iter().filter(|looked| next.iter().any(|other| other.key == looked.key));
     let rank = |looked: &Looked| match (looked.look, looked.failed) {
@@ -121,12 +121,12 @@ fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
 
 fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<Turns> {
     let (first, last) = (run.first()?, run.last()?);
-    // A wait whose time ran out is a pause only between looks in vain: an event loop that looks after things is idle.
-    let in_vain = run[..run.len() - 1].iter().all(|looked| looked.failed);
+    // A wait that timed out is a pause only between failed probes. An event loop with periodic work is idle.
+    let all_failed = run[..run.len() - 1].iter().all(|looked| looked.failed);
     let events = &context.trace.events;
-    // So is one that first takes what is there already.
+    // An event loop that starts with pending input is idle, too.
     let polls = wait_of_row(events, first.row) == Some(Wait::Poll) && first.child == NONE;
-    if pauses.iter().any(|pause| pause.is_wait) && (polls || !in_vain) {
+    if pauses.iter().any(|pause| pause.is_wait) && (polls || !all_failed) {
         return None;
     }
     if first.child == NONE && pauses.iter().any(|pause| pause.is_work_beside(context, first.row)) {

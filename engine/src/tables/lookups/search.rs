@@ -1,4 +1,4 @@
-//! Which lookups belong to the search for one name, told by each one and those before it.
+//! Recognises the lookups that belong to the search for one name.
 
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex};
@@ -7,20 +7,20 @@ use parsers::Text;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// What a lookup is to the search before it.
+/// The role of a lookup in the current search.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathPart {
-    /// It is none, and ends the search.
+    /// It does not belong to a search, and ends the current one.
     None,
-    /// Looks whether a directory of the search is there.
+    /// It checks whether a directory of the search exists.
     Directory,
-    /// The name is missing: a search begins.
+    /// It misses, and starts a search.
     Begins,
-    /// The same name once more.
+    /// It looks up the same name again.
     GoesOn,
 }
 
-/// The search that a task is in.
+/// The current search of a task.
 #[derive(Default)]
 pub(super) struct DirectorySearch<'a> {
     is_open: bool,
@@ -31,14 +31,14 @@ pub(super) struct DirectorySearch<'a> {
 }
 
 impl<'a> DirectorySearch<'a> {
-    /// Take in the next lookup; `path` is what it looks up.
+    /// Processes the next lookup. `path` returns the path that it looks up.
     pub(super) fn step(&mut self, call: &ClassifiedCall<Answer>, path: impl FnOnce() -> &'a [u8]) -> PathPart {
         let is_missing = call.kind == Answer::Missing;
         if !self.is_open && !is_missing {
             return PathPart::None;
         }
         let path = path();
-        // To look whether the directory is there at all is part of the search in it.
+        // Checking whether a directory exists is part of the search in that directory.
         if self.is_open && is_above(path, self.last) {
             return PathPart::Directory;
         }
@@ -60,9 +60,10 @@ impl<'a> DirectorySearch<'a> {
     }
 }
 
-/// Whether searches reach the threshold of who asks, with all of their program or of their capture.
+/// Whether searches may reach the caller's threshold, summed over their program or their capture.
 ///
-/// To add them up costs little beside telling them apart by names and directories, and mostly they have next to nothing.
+/// This sum is much cheaper than the analysis of names and directories, and usually the searches are far below the
+/// threshold.
 pub(super) fn reach_threshold(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>) -> bool {
     let Some(threshold) = context.threshold else { return true };
     let tasks: Vec<u32> = context.tasks().collect();
@@ -70,7 +71,7 @@ pub(super) fn reach_threshold(context: &TableContext<'_>, kinds: &ShapeIndex<Ans
     threshold.reaching(&times).contains(&true)
 }
 
-/// Time of the searches of a task, by capture and program.
+/// Time of the searches of a task by capture and program.
 fn times(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>, task: u32) -> Vec<(u32, Text, i64)> {
     let (events, capture) = (&context.trace.events, context.trace.tasks[task as usize].capture);
     let (mut search, mut sums) = (DirectorySearch::default(), FxHashMap::default());

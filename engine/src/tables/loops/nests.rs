@@ -1,73 +1,75 @@
-//! Nests: loops within loops, of which one is shown.
+//! Nests: loops within loops. One loop of each nest is reported.
 //!
 //! ```text
-//! calls    o r r r r c | o r r r r r c | o r r r r r r c | …      r: a loop of its own
-//! again    o  [ r* ] c | o   [ r* ]  c | o    [ r* ]   c | …      o [r*] c: the loop around it
+//! calls    o r r r r c | o r r r r r c | o r r r r r r c | …      r: the inner loop
+//! then     o  [ r* ] c | o   [ r* ]  c | o    [ r* ]   c | …      o [r*] c: the outer loop
 //! ```
-//! A loop is taken as one symbol, and turns are looked for again. The outer loop explains the cost, unless one loop in it has
-//! nine tenths of the time: then that one is shown, with what goes on around it.
+//! Each loop becomes one symbol, and the search for repetitions runs again. The outer loop is reported, unless one
+//! inner loop takes nine tenths of its time. In that case, the inner loop is reported together with its enclosing loop.
 
 use super::turns::{DEVIATING, MIN_TURNS, SymbolLine, Turned, turned};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Each eighth of the turns of a loop that grows has so many times the calls of the one before, at least: what goes up once, or
-/// up and down, does not grow.
+/// Minimum growth of calls per iteration from each eighth of a growing loop to the next. It excludes loops that grow
+/// only once, or up and down.
 const RISE: f64 = 1.03;
-/// Loops within loops within loops.
+/// Maximum nesting depth.
 const LEVELS: usize = 4;
 
-/// The calls of one task in order.
+/// The calls of one task, in order.
 pub(super) struct NestInput<'a> {
-    /// The shape of each.
+    /// The shape of each call.
     pub shapes: &'a [u32],
-    /// How many shapes there are.
+    /// Number of shapes.
     pub kinds: usize,
-    /// What each costs.
+    /// The cost of a call in nanoseconds, by its index.
     pub cost_ns: &'a dyn Fn(usize) -> i64,
-    /// From the start of one to the start of another, or to the end of the last.
+    /// Time from the start of the first call of a range to the start of the call after it, or to the end of the last
+    /// call.
     pub time_ns: &'a dyn Fn(Range<usize>) -> i64,
 }
 
-/// A loop, in places of calls.
+/// A loop, with positions as indexes of calls.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Nest {
-    /// From its first call to the end of its last turn.
+    /// From the first call to the end of the last iteration.
     pub range: Range<usize>,
-    /// Where the last turn begins.
+    /// Start of the last iteration.
     pub last: usize,
-    /// Calls in between that are not part of it.
+    /// Number of calls in the range that are not part of the loop.
     others: usize,
     pub turns: u64,
-    /// Shapes of the commonest turn.
+    /// Shapes of the most frequent iteration.
     pub body: Vec<u32>,
-    /// Whether its turns get longer.
+    /// Whether its iterations grow.
     pub trend: Trend,
-    /// The loop around it, if it is shown for what that one costs.
+    /// The enclosing loop, if this loop is reported because of the cost of that one.
     pub around: Option<Around>,
 }
 
-/// A loop around another.
+/// An enclosing loop.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Around {
-    /// How often it went round.
+    /// Number of iterations.
     pub turns: u64,
-    /// Its commonest turn.
+    /// Its most frequent iteration.
     pub body: Vec<u32>,
-    /// Whether its turns got longer.
+    /// Whether its iterations grow.
     pub trend: Trend,
 }
 
-/// Whether the turns of a loop get longer.
+/// Growth of the iterations of a loop.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Trend {
-    /// How long the last quarter of the turns took for each nanosecond of the first.
+    /// Time of the last quarter of the iterations relative to the first.
     pub time: Option<f64>,
-    /// Calls in a turn of the last eighth for each call in one of the first; nothing unless they rise from eighth to eighth.
+    /// Calls per iteration in the last eighth relative to the first; `None` unless each eighth has more than the one
+    /// before.
     pub calls: Option<f64>,
 }
 
-/// The loops of a task, disjoint, in order.
+/// The loops of a task, disjoint and in order.
 pub(super) fn nests(calls: &NestInput<'_>) -> Vec<Nest> {
     let line = SymbolLine { symbols: calls.shapes, kinds: calls.kinds, first_anchor: 0, cost: calls.cost_ns };
     let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
@@ -91,7 +93,7 @@ fn first_level(calls: &NestInput<'_>, one: Turned) -> Nest {
 
 fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl Fn(usize) -> usize) -> Trend {
     let places = one.eighths.map(|(at, _)| place(at));
-    // The last anchor opens a turn whose end is not known.
+    // The last anchor starts an iteration with an unknown end.
     let (first_ns, last_ns) = ((calls.time_ns)(range.start..places[2]), (calls.time_ns)(places[6]..range.end));
     let per_turn = |eighth: usize| {
         let turns = one.eighths[eighth + 1].1 - one.eighths[eighth].1;
@@ -104,18 +106,17 @@ fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl 
     }
 }
 
-/// Calls and loops in order, each as one symbol.
+/// Calls and loops in order, one symbol each.
 struct Sequence {
     symbols: Vec<u32>,
-    /// Place of the first call of each.
+    /// Index of the first call of each symbol.
     starts: Vec<usize>,
-    /// The body of each symbol that is a loop; the first has the number of shapes.
+    /// The bodies of the symbols that are loops. Loop symbols start at the number of shapes.
     bodies: Vec<Vec<u32>>,
 }
 
 impl Sequence {
-    /// Calls that lie further from a loop than a turn may be long cannot be part of a loop around it, but they are kept: what
-    /// is far from the one is near to another.
+    /// Replaces each loop by a symbol. Calls far from a loop are retained, because they may be near another one.
     fn new(calls: &NestInput<'_>, nests: &[Nest]) -> Sequence {
         let mut numbers: FxHashMap<&[u32], u32> = FxHashMap::default();
         let mut sequence = Sequence { symbols: Vec::new(), starts: Vec::new(), bodies: Vec::new() };
@@ -139,7 +140,7 @@ impl Sequence {
         self.starts.extend(range);
     }
 
-    /// The body of a turn in calls: that of each loop once.
+    /// Expands a body into calls; each inner loop contributes its body once.
     fn body(&self, kinds: usize, body: &[u32]) -> Vec<u32> {
         let of = |&symbol: &u32| match (symbol as usize).checked_sub(kinds) {
             Some(number) => self.bodies[number].clone(),
@@ -149,7 +150,7 @@ impl Sequence {
     }
 }
 
-/// The same loops, with those that lie in turns of a loop around them taken together.
+/// Merges loops that lie in iterations of an enclosing loop.
 fn around(calls: &NestInput<'_>, nests: Vec<Nest>) -> Vec<Nest> {
     let sequence = Sequence::new(calls, &nests);
     let next = |at: usize| sequence.starts.get(at).copied().unwrap_or(calls.shapes.len());
@@ -158,15 +159,15 @@ fn around(calls: &NestInput<'_>, nests: Vec<Nest>) -> Vec<Nest> {
         false => (calls.time_ns)(next(at)..next(at + 1)),
     };
     let kinds = calls.kinds + sequence.bodies.len();
-    // Each turn of a loop around others has one of them.
+    // Each iteration of an enclosing loop contains a loop symbol, so only these are anchors.
     let outer =
         turned(&SymbolLine { symbols: &sequence.symbols, kinds, first_anchor: calls.kinds as u32, cost: &cost });
-    let mut kept: Vec<Nest> = Vec::with_capacity(nests.len());
+    let mut merged: Vec<Nest> = Vec::with_capacity(nests.len());
     let mut rest = nests.into_iter().peekable();
     for one in outer {
         let range = next(one.range.start)..next(one.range.end);
         while let Some(nest) = rest.next_if(|nest| nest.range.start < range.start) {
-            kept.push(nest);
+            merged.push(nest);
         }
         let inner: Vec<Nest> = std::iter::from_fn(|| rest.next_if(|nest| nest.range.start < range.end)).collect();
         let trend = trend(calls, &range, &one, next);
@@ -175,10 +176,10 @@ fn around(calls: &NestInput<'_>, nests: Vec<Nest>) -> Vec<Nest> {
             true => range.end - 1,
             false => next(one.last),
         };
-        kept.push(Nest { last, ..shown(calls, range, inner, around) });
+        merged.push(Nest { last, ..shown(calls, range, inner, around) });
     }
-    kept.extend(rest);
-    joined(kept)
+    merged.extend(rest);
+    joined(merged)
 }
 
 /// The loop that explains the cost of a nest.
@@ -203,12 +204,12 @@ fn shown(calls: &NestInput<'_>, range: Range<usize>, inner: Vec<Nest>, around: A
     };
     let same = || inner.iter().filter(|nest| nest.body == body);
     let turns = same().map(|nest| nest.turns).sum();
-    // The inmost loop is what is shown, and the one around all is what is said of it.
+    // The innermost loop is reported, with the outermost as its context.
     let trend = Trend { time: per_turn(calls, same()), calls: None };
     Nest { last: range.end - 1, others: 0, range, turns, trend, body, around: Some(around) }
 }
 
-/// How long the turns of the last loop are for each nanosecond of those of the first.
+/// Time per iteration of the last loop relative to the first.
 fn per_turn<'a>(calls: &NestInput<'_>, mut nests: impl Iterator<Item = &'a Nest>) -> Option<f64> {
     let mean_ns = |nest: &Nest| (calls.time_ns)(nest.range.clone()) as f64 / nest.turns.max(1) as f64;
     let first = nests.next()?;
@@ -216,11 +217,11 @@ fn per_turn<'a>(calls: &NestInput<'_>, mut nests: impl Iterator<Item = &'a Nest>
     (mean_ns(first) > 0.0).then(|| mean_ns(last) / mean_ns(first))
 }
 
-/// A loop that is broken off again and again by a little other work is one loop.
+/// Joins loops with the same body that are separated by a little other work.
 fn joined(nests: Vec<Nest>) -> Vec<Nest> {
-    let mut kept: Vec<Nest> = Vec::with_capacity(nests.len());
+    let mut merged: Vec<Nest> = Vec::with_capacity(nests.len());
     for mut nest in nests {
-        while let Some(before) = kept.last() {
+        while let Some(before) = merged.last() {
             let all = before.range.start..nest.range.end;
             let others = before.others + nest.others + nest.range.start - before.range.end;
             if before.body != nest.body
@@ -229,19 +230,20 @@ fn joined(nests: Vec<Nest>) -> Vec<Nest> {
             {
                 break;
             }
-            let Some(before) = kept.pop() else { break };
+            let Some(before) = merged.pop() else { break };
             nest = Nest { range: all, last: nest.last, others, turns: before.turns + nest.turns, ..before };
         }
-        kept.push(nest);
+        merged.push(nest);
     }
-    kept
+    merged
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Loops as `body*turns`, with `in body*turns` where another is around. Each call takes 1, a capital letter 100.
+    /// Formats loops as `body*turns`, followed by `in body*turns` for an enclosing loop. Each call takes 1, a capital
+    /// letter 100.
     fn shown(text: &str) -> Vec<String> {
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
         let time = |range: Range<usize>| range.map(cost).sum();
@@ -258,18 +260,18 @@ mod tests {
     }
 
     #[test]
-    fn the_outer_loop_is_shown_where_its_own_calls_cost() {
+    fn the_outer_loop_is_reported_if_its_own_calls_are_costly() {
         assert_eq!(shown(&"Oabababababab".repeat(8)), ["Oabababababab*8"]);
         assert_eq!(shown(&format!("O{}Cx", "ab".repeat(90)).repeat(8)), ["abCxO*8"]);
     }
 
     #[test]
-    fn the_inner_loop_is_shown_where_the_outer_is_incidental() {
+    fn the_inner_loop_is_reported_if_it_dominates_the_outer() {
         assert_eq!(shown(&format!("opqr{}c", "Ab".repeat(90)).repeat(8)), ["Ab*720 in Abcopqr*8"]);
     }
 
     #[test]
-    fn rounds_that_grow_are_told() {
+    fn growing_iterations_are_one_loop() {
         let growing: String = (1..60).map(|round| format!("op{}c", "R".repeat(round))).collect();
         let found = shown(&growing);
         assert_eq!(found.len(), 1, "{found:?}");
@@ -277,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_rise_all_the_time_are_a_trend_and_others_are_none() {
+    fn only_steadily_rising_calls_are_a_trend() {
         let trend = |lengths: &[usize]| {
             let text: String = lengths.iter().map(|&length| format!("Op{}", "r".repeat(length))).collect();
             let shapes: Vec<u32> = text.bytes().map(u32::from).collect();
@@ -306,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn breaks_that_differ_each_time_do_not_make_many_loops() {
+    fn a_loop_with_varying_interruptions_is_one_loop() {
         let broken: String = (0..20u8)
             .map(|at| "Ab".repeat(70) + &"cdefghijklmnopq"[usize::from(at % 7)..][..usize::from(5 + at % 4)])
             .collect();

@@ -1,75 +1,76 @@
-//! Turns: stretches of a line of symbols in which a sequence comes again and again.
+//! Finds stretches of a symbol sequence in which a subsequence repeats. One repetition is a turn.
 //!
 //! ```text
 //! symbols  … A b c d A b c d A b c c d A b e c d A b c d x y …
 //! anchor     ^       ^       ^         ^         ^              a costly symbol
-//! turns      |-------|-------|---------|-- dev --|-------       from one anchor to the next
+//! turns      |-------|-------|---------|-- dev --|-------       each runs from one anchor to the next
 //! ```
-//! A turn conforms if it has the same kinds of symbols as most turns, in any number, and most follow each other as there. A stretch goes on as long as nine in ten
-//! of its turns conform; a turn that is much longer is work between two loops and ends it.
+//! A turn conforms if it has the same kinds of symbols as most turns, in any number, and most of them follow each other
+//! in the same way. A stretch continues as long as nine in ten of its turns conform. A much longer turn is other work
+//! between two loops and ends the stretch.
 
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Longest turn, in symbols.
+/// Maximum length of a turn, in symbols.
 const MAX_PERIOD: usize = 64;
-/// Fewer turns are a coincidence.
+/// Minimum number of turns; fewer may be a coincidence.
 pub(super) const MIN_TURNS: usize = 4;
-/// Turns of a loop that may deviate: one in this many.
+/// One turn of a loop in this many may deviate.
 pub(super) const DEVIATING: usize = 10;
-/// How many symbols are tried as anchors at most. Each is one look at all symbols.
+/// Maximum number of symbols tried as anchors. Each attempt scans all symbols.
 const ANCHORS: usize = 16;
-/// How often one symbol is.
+/// Maximum number of times that one symbol is tried.
 const TRIES: u8 = 3;
-/// How many turns are looked at to find out what most are like.
+/// Number of turns that are sampled to find the most frequent one.
 const TURNS_SAMPLED: usize = 1024;
-/// A symbol that comes this often at most for each anchor may be one that comes once where the anchor comes twice.
+/// Maximum frequency, relative to the anchor, of a symbol that may occur once where the anchor occurs twice.
 const RARER: f64 = 0.6;
 const NO_BIT: u8 = u8::MAX;
 
-/// A stretch of turns.
+/// A stretch of repeated turns.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Turned {
-    /// The symbols from the first anchor to the end of the last turn.
+    /// From the first anchor to the end of the last turn.
     pub range: Range<usize>,
-    /// The last anchor.
+    /// Index of the last anchor.
     pub last: usize,
-    /// How many turns.
+    /// Number of turns.
     pub turns: u64,
-    /// The commonest turn.
+    /// The most frequent turn.
     pub body: Vec<u32>,
-    /// Where each eighth of the turns begins, and the first of its turns; the last is the end of all.
+    /// Start of each eighth of the turns, as symbol index and turn number; the last entry is the end of all turns.
     pub eighths: [(usize, usize); 9],
 }
 
-/// Symbols, of which there are `kinds`, and what each costs.
+/// The symbols (numbers below `kinds`) and their costs.
 pub(super) struct SymbolLine<'a> {
     pub symbols: &'a [u32],
     pub kinds: usize,
-    /// The first symbol that turns may be counted by.
+    /// The lowest symbol that may be an anchor.
     pub first_anchor: u32,
     pub cost: &'a dyn Fn(usize) -> i64,
 }
 
-/// What is known while stretches are looked for.
+/// State of the search for stretches.
 struct Search<'a> {
     line: &'a SymbolLine<'a>,
     covered: Vec<bool>,
-    /// Places of the symbols, those of each symbol together and in order, and where they begin.
+    /// Indexes of all symbols, grouped by symbol and in order, and the offset of each group.
     places: Vec<u32>,
     offsets: Vec<u32>,
-    /// Cost and number of the symbols that are not covered, by symbol.
+    /// Cost and count of the uncovered occurrences of each symbol.
     sums: Vec<(i64, usize)>,
-    /// The place of each symbol of the body at hand among the bits of a mask.
+    /// The bit of each symbol of the current body in a mask.
     bits: Vec<u8>,
-    /// What may follow each of these symbols.
+    /// The symbols that may follow each of these symbols, as masks.
     followers: [u64; 64],
 }
 
-/// All stretches of turns, disjoint, in order.
+/// All stretches of turns, disjoint and in order.
 pub(super) fn turned(line: &SymbolLine<'_>) -> Vec<Turned> {
     let mut search = Search::new(line);
-    // An anchor that was of use may be so again: other turns begin with the same symbol.
+    // A successful anchor is tried again, because other loops may use the same symbol.
     let mut tries = vec![0u8; line.kinds];
     let mut found: Vec<Turned> = Vec::new();
     for _ in 0..ANCHORS {
@@ -116,7 +117,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Places of a symbol in a range.
+    /// Indexes of a symbol within a range.
     fn places(&self, symbol: u32, range: Range<usize>) -> &[u32] {
         let symbol = symbol as usize;
         let all = &self.places[self.offsets[symbol] as usize..self.offsets[symbol + 1] as usize];
@@ -124,7 +125,7 @@ impl<'a> Search<'a> {
         &all[bound(range.start)..bound(range.end)]
     }
 
-    /// The symbol that costs most among those not covered; by number where nothing has a cost.
+    /// The symbol with the most uncovered cost; without costs, the most frequent one.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
         let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < TRIES;
         let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_TURNS && allowed(symbol));
@@ -159,7 +160,7 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// Places of the anchor, cut where two are further apart than a turn may be, and at what is covered.
+    /// Indexes of the anchor, split where two are more than [`MAX_PERIOD`] apart and at covered symbols.
     fn runs(&self, range: Range<usize>, anchor: u32) -> Vec<Vec<u32>> {
         let mut runs: Vec<Vec<u32>> = Vec::new();
         let places = self.places(anchor, range).iter().map(|&place| place as usize);
@@ -168,7 +169,7 @@ impl<'a> Search<'a> {
             match runs.last_mut().filter(|run| run.last().is_some_and(|&last| goes_on(last as usize))) {
                 Some(run) => run.push(place as u32),
                 None => {
-                    // What was too short is not kept: there may be very many.
+                    // Runs that are too short are dropped at once, because there may be very many.
                     runs.pop_if(|run| run.len() < MIN_TURNS);
                     runs.push(vec![place as u32]);
                 }
@@ -178,8 +179,8 @@ impl<'a> Search<'a> {
         runs
     }
 
-    /// The commonest symbol that comes clearly less often than the anchor: where the anchor comes twice in a turn, this one
-    /// may come once.
+    /// The most frequent symbol that is clearly rarer than the anchor. If the anchor occurs twice per turn, this symbol
+    /// may occur once.
     fn rarer(&self, run: &[u32]) -> Option<u32> {
         let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
         for &symbol in &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize] {
@@ -209,11 +210,12 @@ impl<'a> Search<'a> {
             self.followers[usize::from(one)] |= 1 << other;
         }
         let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
-        let judged = |at: usize| self.judged(run[at]..run[at + 1], all, body.len());
-        let mut ranges = ranges((0..run.len() - 1).map(judged));
+        let classify = |at: usize| self.classify(run[at]..run[at + 1], all, body.len());
+        let mut ranges = ranges((0..run.len() - 1).map(classify));
         if ranges.iter().any(|turns| self.others_cost(run[turns.start]..run[turns.end])) {
-            // What costs is not passed over as a deviation: it is work between loops, or what a loop around them is about.
-            let strictly = |at: usize| if judged(at) == Turn::Conforms { Turn::Conforms } else { Turn::OtherWork };
+            // Costly symbols do not count as deviations: they are other work between loops, or part of an enclosing
+            // loop.
+            let strictly = |at: usize| if classify(at) == Turn::Conforms { Turn::Conforms } else { Turn::OtherWork };
             ranges = self::ranges((0..run.len() - 1).map(strictly));
         }
         let long_enough = |turns: &Range<usize>| turns.len() + 1 >= MIN_TURNS;
@@ -224,20 +226,20 @@ impl<'a> Search<'a> {
         found
     }
 
-    /// How many symbols the turn has that the last anchor opens, if it does open one: what comes behind it, with what came
-    /// before the first anchor, is a turn.
+    /// Number of symbols of the turn that the last anchor starts, or `None` if it does not start one. A turn is
+    /// complete if the symbols after the last anchor and those before the first contain the whole body.
     fn last_turn(&self, run: &[u32], turns: &Range<usize>, all: u64, period: usize) -> Option<usize> {
         let (first, last) = (run[turns.start] as usize, run[turns.end] as usize);
         let bit = |at: usize| self.bits.get(self.line.symbols[at] as usize).filter(|&&bit| bit != NO_BIT).copied();
         let anchor = self.line.symbols[last];
         let goes_on = |at: &usize| !self.covered[*at] && (*at == last || self.line.symbols[*at] != anchor);
-        let behind = || (last..self.line.symbols.len()).take(period).take_while(goes_on).map_while(bit);
+        let after = || (last..self.line.symbols.len()).take(period).take_while(goes_on).map_while(bit);
         let before = (0..first).rev().take(period - 1).map_while(bit);
-        let mask = behind().chain(before).fold(0u64, |mask, bit| mask | 1 << bit);
-        (mask == all).then(|| behind().count())
+        let mask = after().chain(before).fold(0u64, |mask, bit| mask | 1 << bit);
+        (mask == all).then(|| after().count())
     }
 
-    /// What most turns are like: of those with the commonest kinds of symbols the commonest.
+    /// The most frequent turn among those with the most frequent set of symbols.
     fn commonest(&self, run: &[u32]) -> Option<Vec<u32>> {
         let step = (run.len() - 1).div_ceil(TURNS_SAMPLED).max(1);
         let turns = || run.windows(2).step_by(step).map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
@@ -247,7 +249,7 @@ impl<'a> Search<'a> {
             kinds.dedup();
             kinds
         };
-        // Turns are many and mostly alike: what they consist of is looked up once for each different one.
+        // Most turns are equal, so each distinct turn is analysed once.
         let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
         turns().for_each(|turn| *counts.entry(turn).or_default() += 1);
         let counts: Vec<_> = counts.into_iter().map(|(turn, count)| (kinds(turn), turn, count)).collect();
@@ -260,7 +262,7 @@ impl<'a> Search<'a> {
         best.map(|(_, turn, _)| turn.to_vec())
     }
 
-    /// Whether symbols that are not of the body have a tenth of the cost.
+    /// Whether symbols outside the body account for more than a tenth of the cost.
     fn others_cost(&self, range: Range<u32>) -> bool {
         let (mut others, mut all) = (0i64, 0i64);
         for at in range.start as usize..range.end as usize {
@@ -273,7 +275,7 @@ impl<'a> Search<'a> {
         others > all / DEVIATING as i64
     }
 
-    fn judged(&self, turn: Range<u32>, all: u64, period: usize) -> Turn {
+    fn classify(&self, turn: Range<u32>, all: u64, period: usize) -> Turn {
         let turn = &self.line.symbols[turn.start as usize..turn.end as usize];
         let (mut mask, mut others, mut unlike, mut before) = (0u64, 0usize, 0usize, NO_BIT);
         for &symbol in turn {
@@ -287,7 +289,8 @@ impl<'a> Search<'a> {
             }
             before = bit;
         }
-        // Long turns of few kinds all have the same ones; they are alike if most symbols follow each other as they should.
+        // Long turns with few kinds of symbols all have the same set. They conform if most symbols follow each other as
+        // in the body.
         if others == 0 && mask == all && 2 * unlike <= turn.len() {
             Turn::Conforms
         } else if turn.len() > 2 * period + 1 {
@@ -298,18 +301,18 @@ impl<'a> Search<'a> {
     }
 }
 
-/// What a turn is beside the commonest one.
+/// How a turn compares with the body.
 #[derive(Clone, Copy, PartialEq)]
 enum Turn {
     Conforms,
-    /// With so many times what a turn consists of in other symbols.
+    /// Contains other symbols; the value is their number in units of the body length, at least 1.
     Deviates(usize),
     OtherWork,
 }
 
-/// Stretches of turns of which nine in ten conform, each from a turn that does to another.
+/// Stretches in which nine in ten turns conform. Each starts and ends with a conforming turn.
 fn ranges(turns: impl Iterator<Item = Turn>) -> Vec<Range<usize>> {
-    // (first, behind the last that conforms, deviations up to there, whether other work lies before it)
+    // Range up to the last conforming turn, deviations within it, and whether other work precedes it.
     let mut found: Vec<(Range<usize>, usize, bool)> = Vec::new();
     let mut open: Option<(Range<usize>, usize, usize)> = None;
     let mut apart = true;
@@ -338,7 +341,8 @@ fn ranges(turns: impl Iterator<Item = Turn>) -> Vec<Range<usize>> {
     joined(found)
 }
 
-/// Stretches that together have one deviating turn in ten at most are one: a deviation near the begin weighs no more than later.
+/// Joins adjacent stretches if at most one turn in ten deviates overall. A deviation near the start thus weighs no more
+/// than a later one.
 fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     for (range, inside, apart) in parts {
@@ -375,7 +379,7 @@ mod tests {
     use super::super::nests;
     use super::*;
 
-    /// Bodies of the stretches with their turns: `ab*5`.
+    /// Formats the stretches as body and number of turns: `ab*5`.
     fn stretches(text: &str) -> Vec<String> {
         let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
@@ -385,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn turns_are_found_whatever_their_length() {
+    fn turns_of_any_length_up_to_the_maximum_are_found() {
         let long: String = (b'!'..b'!' + 60).map(char::from).collect();
         assert_eq!(stretches("xyAbcAbcAbcAbcAbz"), ["Abc*4"]);
         assert_eq!(stretches("aaaaaaa"), ["a*7"]);
@@ -395,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn stretches_never_overlap_whatever_the_symbols() {
+    fn stretches_never_overlap() {
         let mut random = 1u64;
         for kinds in 1..200 {
             let mut next = || {
@@ -415,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_that_take_turns_are_one_loop() {
+    fn alternating_bodies_are_one_loop() {
         assert_eq!(stretches(&"AbAc".repeat(6)), ["bAcA*6"]);
         assert_eq!(stretches(&"abAbac".repeat(9)), ["Abacab*9"]);
     }
@@ -429,12 +433,12 @@ mod tests {
     }
 
     #[test]
-    fn much_other_work_ends_a_loop() {
+    fn other_work_ends_a_loop() {
         assert_eq!(stretches(&format!("{0}uvwxyz{0}", "Ab".repeat(8))), ["Ab*8", "Ab*8"]);
     }
 
     #[test]
-    fn one_loop_after_another_on_the_same_anchor_are_two() {
+    fn two_loops_with_the_same_anchor_are_separate() {
         assert_eq!(stretches(&("Ab".repeat(20) + &"Acd".repeat(10))), ["Ab*20", "Acd*10"]);
     }
 }

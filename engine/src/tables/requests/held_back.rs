@@ -1,9 +1,9 @@
-//! Round trips that take as long as an acknowledgement is held back, where the peer is in the trace, too.
+//! Round trips as long as a delayed acknowledgement, confirmed by the peer's calls if the peer is traced.
 //!
 //! ```text
-//! client   write | write |--------- read 40 ms ---------|        nobody does anything until the second write gets through,
+//! client   write | write |--------- read 40 ms ---------|        both wait until the second write gets through,
 //! server   read    |-------- read 40 ms -------|write|            so the time on the path is in the server's read
-//! server   read  | read |- work 40 ms -|write|                    not so: the second write came at once
+//! server   read  | read |- work 40 ms -|write|                    not delayed: the second write arrived at once
 //! ```
 
 use crate::table_support::context::TableContext;
@@ -11,18 +11,18 @@ use crate::tables::sockets::{SocketCall, Sockets};
 use parsers::syscalls::Wait;
 use std::ops::Range;
 
-/// How long acknowledgements are held back: 40 ms on Linux, 200 ms elsewhere, and a little for the way.
+/// Delays of acknowledgements in nanoseconds: 40 ms on Linux, 200 ms elsewhere, with a margin for the network.
 const HELD_BACK_NS: [Range<i64>; 2] = [38_000_000..60_000_000, 195_000_000..225_000_000];
-/// Calls of the peer that are looked at for one request.
-const CALLS: usize = 64;
+/// Maximum number of calls of the peer that are checked per request.
+const MAX_CALLS: usize = 64;
 
-/// Whether this long after the last write an acknowledgement was no longer held back.
+/// Whether this time since the last write matches a delayed acknowledgement.
 fn is_held_back(gap_after_ns: i64) -> bool {
     HELD_BACK_NS.iter().any(|held| held.contains(&gap_after_ns))
 }
 
-/// The calls in which the peer waited for the rest of a request, whose last part was sent at `sent_ns` and which these calls
-/// waited for; none if the peer is not in the trace. `None` if no acknowledgement was held back.
+/// The calls in which the peer waited for the rest of a request. The last part was sent at `sent_ns`, and `waits` are
+/// the calls that waited for the answer. Empty if the peer is not traced, `None` if no acknowledgement was delayed.
 pub(super) fn waits_of_peer(
     context: &TableContext<'_>,
     sockets: &Sockets,
@@ -38,19 +38,19 @@ pub(super) fn waits_of_peer(
     let Some((peer, at_ns)) = answer else { return Some(Vec::new()) };
     let rows = context.trace.rows_of(peer);
     let until = rows.partition_point(|&row| events.start_ns(row) < at_ns);
-    let calls = rows[..until].iter().rev().take(CALLS).filter_map(|&row| {
-        let deed = sockets.deeds.of_shape(events.shape_number(row))?;
-        matches!(deed, SocketCall::Receives | SocketCall::Waits(Wait::Poll)).then_some((row, deed))
+    let calls = rows[..until].iter().rev().take(MAX_CALLS).filter_map(|&row| {
+        let kind = sockets.deeds.of_shape(events.shape_number(row))?;
+        matches!(kind, SocketCall::Receives | SocketCall::Waits(Wait::Poll)).then_some((row, kind))
     });
     let near: Vec<(u32, SocketCall)> = calls.collect();
-    let received = near.iter().find(|(row, deed)| *deed == SocketCall::Receives && events.ret(*row) > 0);
+    let received = near.iter().find(|(row, kind)| *kind == SocketCall::Receives && events.ret(*row) > 0);
     let Some(got_ns) = received.and_then(|&(row, _)| events.end_ns(row)) else { return Some(Vec::new()) };
     let waited =
         near.iter().map(|&(row, _)| row).filter(|&row| events.end_ns(row).is_some_and(|end_ns| end_ns > sent_ns));
     is_held_back(got_ns.saturating_sub(sent_ns)).then(|| waited.collect())
 }
 
-/// Who ended a wait for an answer, and when.
+/// The task that ended a wait for an answer, and the time.
 fn answered_by(context: &TableContext<'_>, row: u32) -> Option<(u32, i64)> {
     let events = &context.trace.events;
     let task = events.task(row);

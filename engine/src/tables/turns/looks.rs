@@ -1,4 +1,4 @@
-//! Looks and attempts: calls that ask for the state of something, or try what others may still prevent.
+//! Probes and attempts: calls that query the state of something, or try an operation that others may prevent.
 
 use crate::store::event::{EventKind, NONE, Shape};
 use crate::table_support::context::TableContext;
@@ -11,47 +11,47 @@ use parsers::syscalls::{self, Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// More looks between two pauses are work, not a question.
+/// Maximum number of probes between two pauses; more are regular work.
 const MAX_PROBES: usize = 128;
 
-/// What is looked at.
+/// The probed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 pub(crate) enum ProbeKey {
-    /// By a call: syscall, target.
+    /// A call: syscall and target.
     Call(Text, Text),
-    /// By a command: its arguments.
+    /// A command: its arguments.
     Command(Text),
 }
 
-/// What kind of look it is.
+/// The kind of a probe.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum ProbeKind {
-    /// Asks for a state: is the file there, does the process live, is there something to read?
+    /// Queries a state: whether a file exists, a process lives, or data is available.
     State,
-    /// Tries to do something that others may prevent for a time: a busy lock, a peer that does not listen yet.
+    /// Tries an operation that others may prevent for a time: a busy lock, or a peer that does not listen yet.
     Attempt,
     /// A child that runs a program.
     Command,
 }
 
-/// How it is told whether a look was in vain.
+/// How the failure of a probe is determined.
 #[derive(Clone, Copy)]
 enum OutcomeTest {
-    /// Each of this shape was, or none.
+    /// By the shape: either all calls of the shape failed, or none.
     ByShape(bool),
-    /// By a value: nothing is ready. Those that may wait are no looks.
+    /// By the return value: nothing is ready. Calls that may block are not probes.
     Polled,
-    /// By a value: no child has ended.
+    /// By the return value: no child has exited.
     Children,
-    /// Calls of this shape had no answer.
+    /// Calls of this shape have no result.
     Never,
 }
 
-/// The looks of a trace.
+/// The probes of a trace.
 pub(super) struct Looks {
     kinds: ShapeIndex<(ProbeKind, OutcomeTest)>,
     may_fail: ShapeIndex<()>,
-    /// Children that are no pauses, by creator: the call that made them, and they.
+    /// Children that are not pauses, by creator: the call that created the child, and the child.
     children: FxHashMap<u32, Vec<(u32, u32)>>,
 }
 
@@ -59,23 +59,24 @@ impl Looks {
     pub(super) fn new(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Looks {
         let events = &context.trace.events;
         let text = |text: Text| events.texts.bytes(text);
-        // What failed once for want of others is a look also where it does not fail.
+        // A call that failed once because of others is a probe even where it succeeds.
         let failed = |fails: &dyn Fn(Text, &[u8]) -> bool| -> FxHashSet<(Text, Text)> {
             let failed = events.shapes().iter().filter(|shape| shape.outcome == Outcome::Failed);
             let failed = failed.filter(|shape| fails(shape.syscall, text(shape.errno)));
             failed.map(|shape| (shape.syscall, shape.target)).collect()
         };
         let (hindered, starved) = (failed(&is_hindered), failed(&is_starved));
-        let judge = |action: Action, shape: &Shape| match (shape.syscall, shape.target) {
+        let classify = |action: Action, shape: &Shape| match (shape.syscall, shape.target) {
             of if hindered.contains(&of) => Some(ProbeKind::Attempt),
             of if starved.contains(&of) => Some(ProbeKind::State),
-            _ => asks_for_state(action, shape, text(shape.op)).then_some(ProbeKind::State),
+            _ => queries_state(action, shape, text(shape.op)).then_some(ProbeKind::State),
         };
-        let kinds =
-            ShapeIndex::new(context, |action, shape| Some((judge(action, shape)?, told(action, shape.outcome))));
+        let kinds = ShapeIndex::new(context, |action, shape| {
+            Some((classify(action, shape)?, outcome_test(action, shape.outcome)))
+        });
         let may_fail = ShapeIndex::new(context, |action, shape| {
             let found_nothing = shape.outcome == Outcome::Ok && finds_nothing(action);
-            (shape.outcome == Outcome::Failed || found_nothing).then(|| judge(action, shape))?.map(|_| ())
+            (shape.outcome == Outcome::Failed || found_nothing).then(|| classify(action, shape))?.map(|_| ())
         });
         let sleepers: FxHashSet<u32> =
             all_pauses.iter().flat_map(|(_, pauses)| pauses.iter().map(|pause| pause.sleeper)).collect();
@@ -90,39 +91,40 @@ impl Looks {
         Looks { kinds, may_fail, children }
     }
 
-    /// The looks of a task between two pauses; at the ends only so many rows near the pause.
+    /// The probes of a task between two pauses. Before the first and after the last pause, only `around` rows are
+    /// searched.
     pub(super) fn between(
         &self,
         context: &TableContext<'_>,
         task: u32,
         before: Option<&Pause>,
-        behind: Option<&Pause>,
+        after: Option<&Pause>,
         around: usize,
     ) -> Vec<Looked> {
         let events = &context.trace.events;
         let rows = context.trace.rows_of(task);
         let place = |row: u32| rows.partition_point(|&other| before_or_at(context, other, row));
         let from = before.map_or(0, |pause| place(pause.at));
-        let to = behind.map_or(rows.len(), |pause| place(pause.at).saturating_sub(1)).max(from);
-        let (from, to) = match (before, behind) {
+        let to = after.map_or(rows.len(), |pause| place(pause.at).saturating_sub(1)).max(from);
+        let (from, to) = match (before, after) {
             (None, _) => (to.saturating_sub(around), to),
             (_, None) => (from, to.min(from + around)),
             _ => (from, to),
         };
         let rows = rows.get(from..to).unwrap_or(&[]);
         let mut found: Vec<Looked> = Vec::new();
-        // A shell that is told of a child's end asks for others too: that is upkeep.
-        let hears_of_child = |&row: &u32| {
+        // A shell that was notified of a child's exit also checks for other children. These checks are not probes.
+        let is_child_signal = |&row: &u32| {
             events.kind(row) == EventKind::Signal && events.texts.bytes(events.shape(row).syscall) == b"SIGCHLD"
         };
-        let reaps = rows.iter().any(hears_of_child);
+        let reaps = rows.iter().any(is_child_signal);
         let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
         for looked in calls.filter_map(|&row| self.looked(context, row, reaps)).take(MAX_PROBES + 1) {
             found.retain(|other| other.key != looked.key);
             found.push(looked);
         }
         let many = found.len() > MAX_PROBES;
-        // A name that is found elsewhere right behind was searched, not waited for.
+        // A failed lookup right before a successful one elsewhere is a step of a search, not a probe.
         let wakers = &context.wakers;
         found.retain(|looked| many || !looked.failed || !wakers.is_step_of_search(context.trace, task, looked.row));
         let bounds = rows.first().zip(rows.last());
@@ -132,19 +134,19 @@ impl Looks {
         if many || found.len() > MAX_PROBES { Vec::new() } else { found }
     }
 
-    /// Whether calls of a shape may be looks in vain.
+    /// Whether calls of a shape may be failed probes.
     pub(super) fn may_fail(&self, shape: u32) -> bool {
         self.may_fail.of_shape(shape).is_some()
     }
 
-    /// A call as a look; `reaps` if the task was just told of the end of a child.
+    /// Converts a call into a probe. `reaps` is set if the task was just notified of a child's exit.
     pub(super) fn looked(&self, context: &TableContext<'_>, row: u32, reaps: bool) -> Option<Looked> {
         let events = &context.trace.events;
-        let (look, told) = self.kinds.of_shape(events.shape_number(row))?;
-        let failed = match told {
+        let (look, test) = self.kinds.of_shape(events.shape_number(row))?;
+        let failed = match test {
             OutcomeTest::ByShape(failed) => failed,
             OutcomeTest::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
-            // Of one child it is asked on purpose.
+            // A wait for one specific child is a deliberate probe.
             OutcomeTest::Children if !reaps || events.target(row).is_some() => events.ret(row) == 0,
             OutcomeTest::Polled | OutcomeTest::Children | OutcomeTest::Never => return None,
         };
@@ -153,7 +155,7 @@ impl Looks {
         Some(Looked { key, look, failed, errno: shape.errno, row, child: NONE })
     }
 
-    /// Children that were made between two calls, run a program and ended.
+    /// Children created between two calls that ran a program and exited.
     fn commands<'a>(
         &'a self,
         context: &'a TableContext<'_>,
@@ -181,7 +183,7 @@ impl Looks {
     }
 }
 
-/// Whether a row comes before another one of its task, or is it.
+/// Whether a row is another row of its task or precedes it.
 fn before_or_at(context: &TableContext<'_>, row: u32, other: u32) -> bool {
     let events = &context.trace.events;
     match (events.start_ns(row), events.start_ns(other)) {
@@ -190,7 +192,7 @@ fn before_or_at(context: &TableContext<'_>, row: u32, other: u32) -> bool {
     }
 }
 
-fn told(action: Action, outcome: Outcome) -> OutcomeTest {
+fn outcome_test(action: Action, outcome: Outcome) -> OutcomeTest {
     let is_wait = action.wait() == Some(Wait::Child);
     match outcome {
         Outcome::Failed if !is_wait => OutcomeTest::ByShape(true),
@@ -201,7 +203,7 @@ fn told(action: Action, outcome: Outcome) -> OutcomeTest {
     }
 }
 
-/// Whether a call says by its value that there is nothing.
+/// Whether the return value of a call indicates that there was nothing.
 fn finds_nothing(action: Action) -> bool {
     action.wait() == Some(Wait::Child) || is_poll(action)
 }
@@ -210,7 +212,7 @@ fn is_poll(action: Action) -> bool {
     matches!(action, Action::Polls | Action::PollsEpoll)
 }
 
-fn asks_for_state(action: Action, shape: &Shape, op: &[u8]) -> bool {
+fn queries_state(action: Action, shape: &Shape, op: &[u8]) -> bool {
     match action {
         Action::Stats | Action::Accesses | Action::Opens | Action::ReadsLink => shape.target.is_some(),
         Action::Signals => is_probe(op),
@@ -229,7 +231,7 @@ fn is_hindered(syscall: Text, errno: &[u8]) -> bool {
     match errno {
         b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => match action {
             Action::LocksFile | Action::LocksRange | Action::ControlsFile => true,
-            // With a limit, it may just have come to it.
+            // With a timeout, the call may have failed because the timeout was reached.
             Action::ChangesSemaphore => syscalls::by_text(syscall).is_some_and(|call| !call.has_timeout()),
             _ => false,
         },

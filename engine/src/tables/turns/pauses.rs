@@ -1,4 +1,4 @@
-//! Pauses of tasks: their own sleeps, those of children that do nothing else, and waits whose time ran out.
+//! Pauses of tasks: their own sleeps, sleeps of children that do nothing else, and waits that timed out.
 
 use crate::store::event::{EventKind, NONE};
 use crate::table_support::context::TableContext;
@@ -11,29 +11,29 @@ use parsers::syscalls::Wait;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Rows behind the fork of a child that are searched for the wait for it.
+/// Number of rows after the fork of a child that are searched for the wait for it.
 const ROWS_OF_PAUSE: usize = 64;
 
 /// A pause of a task.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pause {
-    /// The call of the task at which it pauses: the sleep, or the fork of the child that sleeps.
+    /// The call at which the task pauses: the sleep, or the fork of the sleeping child.
     pub at: u32,
     /// The call that takes the time.
     pub row: u32,
-    /// The last one, where a signal broke the first off and it was gone on with.
+    /// The last call, if a signal interrupted the sleep and the task resumed it.
     pub last_row: u32,
-    /// The child that sleeps; [`NONE`] if the task does so itself.
+    /// The child that sleeps; [`NONE`] if the task sleeps itself.
     pub sleeper: u32,
-    /// How long it took.
+    /// Actual duration in nanoseconds.
     pub dur_ns: i64,
-    /// How long it was asked to take.
+    /// Requested duration in nanoseconds.
     pub asked_ns: Option<i64>,
-    /// Whether it is a wait whose time ran out.
+    /// Whether it is a wait that timed out.
     pub is_wait: bool,
 }
 
-/// The pauses of each task that has some, in order; tasks in order.
+/// The pauses of each task that has any, sorted; ordered by task.
 pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
     let sleeps = sleeping(context);
     let polls = ShapeIndex::new(context, |action, _| (action.wait() == Some(Wait::Poll)).then_some(()));
@@ -62,25 +62,25 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
 }
 
 impl Pause {
-    /// Whether it is none for who looks: the task does not stand still and wait for the child that sleeps, or the look is one for
-    /// children that does not name another.
+    /// Whether this is not a pause for the probing task: the task does not block on the sleeping child, or the probe is
+    /// itself a wait for children that may return this child.
     pub(super) fn is_work_beside(&self, context: &TableContext<'_>, look: u32) -> bool {
         let events = &context.trace.events;
         let Some(child) = context.trace.tasks.get(self.sleeper as usize) else { return false };
         let named = events.texts.bytes(events.target(look));
-        let asks_for_it = named.is_empty() || named == child.pid.to_string().as_bytes();
-        (wait_of_row(events, look) == Some(Wait::Child) && asks_for_it)
+        let covers_child = named.is_empty() || named == child.pid.to_string().as_bytes();
+        (wait_of_row(events, look) == Some(Wait::Child) && covers_child)
             || !self.is_waited_for(context, events.task(look))
     }
 
     fn is_waited_for(&self, context: &TableContext<'_>, task: u32) -> bool {
         let events = &context.trace.events;
-        let behind = context.trace.rows_from(task, self.at).iter().take(ROWS_OF_PAUSE);
-        let mut waits = behind.filter(|&&row| wait_of_row(events, row) == Some(Wait::Child));
+        let later = context.trace.rows_from(task, self.at).iter().take(ROWS_OF_PAUSE);
+        let mut waits = later.filter(|&&row| wait_of_row(events, row) == Some(Wait::Child));
         waits.any(|&row| events.dur_ns(row).saturating_mul(2) >= self.dur_ns)
     }
 
-    /// Its calls; all of the child's if a child sleeps.
+    /// The calls of the pause; all calls of the child if a child sleeps.
     pub(crate) fn rows(&self, context: &TableContext<'_>) -> Vec<u32> {
         if self.sleeper != NONE {
             return context.calls_of(self.sleeper).collect();
@@ -100,19 +100,19 @@ fn pause(context: &TableContext<'_>, row: u32, is_wait: bool) -> Pause {
     Pause { at: row, row, last_row: row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
 }
 
-/// Pauses in which what a signal broke off and is gone on with at once is one.
+/// Joins interrupted sleeps with their immediate continuations.
 ///
 /// ```text
-/// sleep 5 s, broken off | SIGCHLD | handler | sleep for the rest        one pause
+/// sleep 5 s, interrupted | SIGCHLD | handler | sleep for the rest        one pause
 /// ```
 fn joined(context: &TableContext<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Vec<Pause> {
     let events = &context.trace.events;
     let mut found: Vec<Pause> = Vec::new();
     for pause in pauses {
         let last = found.last_mut().filter(|last| {
-            let behind = context.trace.rows_from(task, last.last_row).iter().skip(1);
+            let later = context.trace.rows_from(task, last.last_row).iter().skip(1);
             let mut calls =
-                behind.filter(|&&row| events.kind(row) == EventKind::Call && !events.action(row).keeps_signals());
+                later.filter(|&&row| events.kind(row) == EventKind::Call && !events.action(row).keeps_signals());
             was_broken_off(events, last.last_row) && calls.next() == Some(&pause.row)
         });
         match last {
@@ -123,7 +123,7 @@ fn joined(context: &TableContext<'_>, task: u32, pauses: impl Iterator<Item = Pa
     found
 }
 
-/// The pause that a child is for its creator, if it sleeps for at least half of its life.
+/// The pause that a child means for its creator, if it sleeps for at least half of its lifetime.
 fn of_creator(context: &TableContext<'_>, task: u32, pauses: &[Pause]) -> Option<(u32, Pause)> {
     let child = context.trace.tasks.get(task as usize)?;
     let known = child.creator != NONE && child.created_by != NONE && !child.is_thread && !child.programs.is_empty();

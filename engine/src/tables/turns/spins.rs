@@ -1,7 +1,7 @@
-//! Spins: the same look in vain again and again, without a pause.
+//! Spins: the same failing probe again and again, without a pause.
 //!
 //! ```text
-//! read EAGAIN | read EAGAIN | read EAGAIN | read 5 bytes        3 looks in vain, then the answer changes
+//! read EAGAIN | read EAGAIN | read EAGAIN | read 5 bytes        3 failed probes, then the result changes
 //! ```
 
 use super::looks::{Looks, ProbeKey};
@@ -12,30 +12,30 @@ use parsers::syscalls::Wait;
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Calls of a turn, the look included; more are work.
-const CALLS_A_TURN: usize = 4;
-/// Two failures in a row are an accident of the search order; three are a habit.
-const LOOKS: i64 = 3;
+/// Maximum number of calls per iteration, including the probe; more are regular work.
+const MAX_CALLS_PER_TURN: usize = 4;
+/// Minimum number of failed probes. Two in a row may be an accident of the search order.
+const MIN_PROBES: i64 = 3;
 
-/// Looks in vain of a task, one close behind the other.
+/// Failed probes of a task in close succession.
 #[derive(Clone, Copy)]
 pub(crate) struct Spin {
     /// The task.
     pub task: u32,
-    /// What it looks at.
+    /// The probed object.
     pub key: ProbeKey,
-    /// How often in vain.
+    /// Number of failed probes.
     pub looks: i64,
-    /// Whether another look had another answer at last.
+    /// Whether a further probe had another result in the end.
     pub changed: bool,
-    /// The first look.
+    /// The first probe.
     pub first_row: u32,
-    /// The last look.
+    /// The last probe.
     pub last_row: u32,
     last_at: usize,
 }
 
-/// The longest spin of each task at each thing.
+/// The longest spin of each task on each object.
 pub(crate) fn spins(context: &TableContext<'_>) -> Vec<Spin> {
     let looks = Looks::new(context, &[]);
     let tasks: Vec<u32> = context.tasks().collect();
@@ -47,7 +47,7 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
     let mut longest: FxHashMap<ProbeKey, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
         let is_search = |spin: &Spin| context.wakers.is_step_of_search(context.trace, task, spin.first_row);
-        let Some(spin) = spin.filter(|spin| spin.looks >= LOOKS && !is_search(spin)) else { return };
+        let Some(spin) = spin.filter(|spin| spin.looks >= MIN_PROBES && !is_search(spin)) else { return };
         let known = longest.entry(spin.key).or_insert(spin);
         if spin.looks > known.looks {
             *known = spin;
@@ -59,10 +59,10 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
     while let (Some(&row), Some(&shape)) = (rows.get(next), shapes.get(next)) {
         let at = next;
         next += 1;
-        let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= CALLS_A_TURN);
+        let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= MAX_CALLS_PER_TURN);
         if !near && !looks.may_fail(shape) {
             keep(now.take());
-            // Nearly all rows are no looks, and nothing is near them.
+            // Nearly all rows are not probes, and no probes are near them.
             next += shapes[next..].iter().take_while(|&&shape| !looks.may_fail(shape)).count();
             continue;
         }
