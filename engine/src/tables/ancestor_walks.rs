@@ -20,7 +20,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// Minimum number of steps of a walk.
 const MIN_STEPS: usize = 3;
 /// Number of recent walks that a lookup may continue. A process may look up several names in each directory.
-const LOOK_BACK: usize = 8;
+const MAX_RECENT: usize = 8;
 
 /// Whether a walk goes up; [`None`] until the second step.
 type Way = Option<bool>;
@@ -119,7 +119,7 @@ fn step(texts: &Interner, recent: &mut Recent, call: &ClassifiedCall<()>, target
         }
         None => {
             recent.0.insert(0, Walk { program: call.program, up: None, steps: vec![(call.row, target)] });
-            if recent.0.len() > LOOK_BACK {
+            if recent.0.len() > MAX_RECENT {
                 walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= MIN_STEPS));
             }
         }

@@ -20,7 +20,7 @@ type Key = (Option<Text>, bool, bool);
 /// Tasks by their own pid or by that of their creator.
 type ByPid = FxHashMap<(u32, i32), Vec<u32>>;
 /// Maximum number of children of a process that are checked for one wait.
-const TRIES: usize = 64;
+const MAX_TRIES: usize = 64;
 
 struct Waits {
     sum: CallStats,
@@ -81,7 +81,7 @@ fn of_task(
             let child = &trace.tasks[child as usize];
             child.birth_ns < end_ns && child.end_ns() > start_ns
         };
-        let shown = child.is_some() || of_waiter.iter().rev().take(TRIES).any(lived);
+        let shown = child.is_some() || of_waiter.iter().rev().take(MAX_TRIES).any(lived);
         let new = || Waits { sum: CallStats::new(row), rows: Vec::new(), children: FxHashSet::default() };
         let here = waits.entry((program, edge.is_some(), shown)).or_insert_with(new);
         here.sum.add(context, row);

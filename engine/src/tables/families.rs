@@ -7,7 +7,7 @@ use crate::table_support::context::TableContext;
 use parsers::NO_NS;
 
 /// Maximum number of ancestors that are followed, which also bounds circular claims of ancestry.
-const GENERATIONS: usize = 64;
+const MAX_GENERATIONS: usize = 64;
 
 /// Time on the critical path by task.
 pub(super) struct PathTimes {
@@ -37,7 +37,7 @@ fn ancestors(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
         (creator != NONE && creator != task && creator != at && (creator as usize) < trace.tasks.len())
             .then_some(creator)
     };
-    std::iter::successors(Some(task), up).take(GENERATIONS)
+    std::iter::successors(Some(task), up).take(MAX_GENERATIONS)
 }
 
 /// Whether a task equals another one or descends from it.

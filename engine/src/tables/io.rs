@@ -62,18 +62,18 @@ fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64
     let mut many = Vec::new();
     let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
     for ((program, (way, target)), rows) in groups.groups {
-        let sought = seeks.get(&target).copied().unwrap_or(0);
+        let seek_count = seeks.get(&target).copied().unwrap_or(0);
         if rows.len() >= MIN_CALLS && target.is_some() {
-            many.push(CallGroup { counts: [sought, 0], ..CallGroup::of_one(task, program, (way, target), rows) });
+            many.push(CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, (way, target), rows) });
         } else {
             let (all, count) = rest.entry((program, way)).or_default();
             all.extend(rows);
-            *count += sought;
+            *count += seek_count;
         }
     }
-    let rest = rest.into_iter().map(|((program, way), (mut rows, sought))| {
+    let rest = rest.into_iter().map(|((program, way), (mut rows, seek_count))| {
         rows.sort_unstable();
-        CallGroup { counts: [sought, 0], ..CallGroup::of_one(task, program, (way, Text::NONE), rows) }
+        CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, (way, Text::NONE), rows) }
     });
     many.extend(rest);
     many

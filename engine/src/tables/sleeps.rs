@@ -110,7 +110,7 @@ fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool 
     for waits in group.rows.iter().filter_map(|&row| idle::waits_after(context, task, row)) {
         *if waits { &mut idle } else { &mut busy } += 1;
     }
-    idle > MAX_IDLE * busy
+    idle > MIN_IDLE_RATIO * busy
 }
 
 /// The task that a sleep is charged to: the creator if the child does hardly anything else.
@@ -133,10 +133,10 @@ pub(super) fn ends_by_itself(context: &TableContext<'_>, task: u32) -> bool {
 /// Program, syscall, rounded requested duration.
 type Key = (Text, Text, i64);
 /// Minimum ratio of harmless sleeps to sleeps that may have delayed something.
-const MAX_IDLE: i64 = 4;
+const MIN_IDLE_RATIO: i64 = 4;
 /// Tolerance, in nanoseconds, between the requested duration of a resumed sleep and the remainder of the interrupted
 /// one.
-const REST_NS: i64 = 2_000_000;
+const REST_TOLERANCE_NS: i64 = 2_000_000;
 /// Minimum number of similar sleeps of a rhythm.
 pub(super) const RHYTHM: i64 = 3;
 
@@ -177,8 +177,8 @@ fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
     }
     let Some((requested_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };
     let left_ns = |at_ns: i64| requested_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
-    let from_ns = left_ns(events.start_ns(row)).saturating_sub(REST_NS);
-    let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(REST_NS);
+    let from_ns = left_ns(events.start_ns(row)).saturating_sub(REST_TOLERANCE_NS);
+    let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(REST_TOLERANCE_NS);
     events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
 }
 

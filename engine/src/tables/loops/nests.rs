@@ -13,9 +13,9 @@ use std::ops::Range;
 
 /// Minimum growth of calls per iteration from each eighth of a growing loop to the next. It excludes loops that grow
 /// only once, or up and down.
-const RISE: f64 = 1.03;
+const MIN_RISE: f64 = 1.03;
 /// Maximum nesting depth.
-const LEVELS: usize = 4;
+const MAX_LEVELS: usize = 4;
 
 /// The calls of one task, in order.
 pub(super) struct NestInput<'a> {
@@ -73,7 +73,7 @@ pub struct Trend {
 pub(super) fn nests(calls: &NestInput<'_>) -> Vec<Nest> {
     let line = SymbolLine { symbols: calls.shapes, kinds: calls.kinds, first_anchor: 0, cost: calls.cost_ns };
     let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
-    for _ in 1..LEVELS {
+    for _ in 1..MAX_LEVELS {
         let number = nests.len();
         if number < MIN_TURNS {
             break;
@@ -99,7 +99,7 @@ fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl 
         let turns = one.eighths[eighth + 1].1 - one.eighths[eighth].1;
         (places[eighth + 1] - places[eighth]) as f64 / turns.max(1) as f64
     };
-    let rises = one.eighths[1].1 > 0 && (1..8).all(|eighth| per_turn(eighth) > per_turn(eighth - 1) * RISE);
+    let rises = one.eighths[1].1 > 0 && (1..8).all(|eighth| per_turn(eighth) > per_turn(eighth - 1) * MIN_RISE);
     Trend {
         time: (first_ns > 0).then(|| last_ns as f64 / first_ns as f64),
         calls: rises.then(|| per_turn(7) / per_turn(0)).filter(|trend| trend.is_finite()),

@@ -19,13 +19,13 @@ pub(super) const MIN_TURNS: usize = 4;
 /// One turn of a loop in this many may deviate.
 pub(super) const DEVIATING: usize = 10;
 /// Maximum number of symbols tried as anchors. Each attempt scans all symbols.
-const ANCHORS: usize = 16;
+const MAX_ANCHORS: usize = 16;
 /// Maximum number of times that one symbol is tried.
-const TRIES: u8 = 3;
+const MAX_TRIES: u8 = 3;
 /// Number of turns that are sampled to find the most frequent one.
 const TURNS_SAMPLED: usize = 1024;
 /// Maximum frequency, relative to the anchor, of a symbol that may occur once where the anchor occurs twice.
-const RARER: f64 = 0.6;
+const MAX_RARER_RATIO: f64 = 0.6;
 const NO_BIT: u8 = u8::MAX;
 
 /// A stretch of repeated turns.
@@ -73,10 +73,10 @@ pub(super) fn turned(line: &SymbolLine<'_>) -> Vec<Turned> {
     // A successful anchor is tried again, because other loops may use the same symbol.
     let mut tries = vec![0u8; line.kinds];
     let mut found: Vec<Turned> = Vec::new();
-    for _ in 0..ANCHORS {
+    for _ in 0..MAX_ANCHORS {
         let Some(anchor) = search.costliest(&tries) else { break };
         let here = search.with_anchor(anchor);
-        tries[anchor as usize] += if here.is_empty() { TRIES } else { 1 };
+        tries[anchor as usize] += if here.is_empty() { MAX_TRIES } else { 1 };
         found.extend(here);
     }
     found.sort_by_key(|one| one.range.start);
@@ -127,7 +127,7 @@ impl<'a> Search<'a> {
 
     /// The symbol with the most uncovered cost; without costs, the most frequent one.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
-        let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < TRIES;
+        let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < MAX_TRIES;
         let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_TURNS && allowed(symbol));
         often.max_by_key(|&(symbol, sum)| (*sum, std::cmp::Reverse(symbol))).map(|(symbol, _)| symbol)
     }
@@ -186,8 +186,8 @@ impl<'a> Search<'a> {
         for &symbol in &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize] {
             *counts.entry(symbol).or_default() += 1;
         }
-        let at_most = (run.len() as f64 * RARER) as usize;
-        let fits = |&(_, count): &(u32, usize)| (MIN_TURNS..=at_most).contains(&count);
+        let max_count = (run.len() as f64 * MAX_RARER_RATIO) as usize;
+        let fits = |&(_, count): &(u32, usize)| (MIN_TURNS..=max_count).contains(&count);
         counts
             .into_iter()
             .filter(fits)
