@@ -1,4 +1,4 @@
-//! Connects that were held up because the server had not taken those before them.
+//! Connects that were delayed because the backlog of the server was full.
 //!
 //! ```text
 //! client   |------ connect(/run/x) ------|
@@ -13,7 +13,7 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::wakers::poll_loops::producers;
 use parsers::Outcome;
 
-/// A connect that nothing holds up takes less, tracer and all.
+/// A connect that is not blocked is faster than this, tracing overhead included.
 const HELD_UP_NS: i64 = 1_000_000;
 
 /// The accepts of a trace, in order of their starts.
@@ -31,7 +31,7 @@ impl Backlog {
         self.0.order(trace);
     }
 
-    /// Who made room for a connect.
+    /// The accept that made room for a connect.
     pub(super) fn server(&self, call: &Waiting<'_>, producers: &producers::Producers) -> Option<Edge> {
         if call.span.end_ns.saturating_sub(call.span.start_ns) < HELD_UP_NS {
             return None;

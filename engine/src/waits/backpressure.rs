@@ -1,8 +1,8 @@
-//! Writes that were held up because a pipe or socket was full, until its reader made room, or left it for good (`EPIPE`).
+//! Writes that blocked because a pipe or socket was full, until its reader made room or closed it (`EPIPE`).
 //!
 //! ```text
 //! writer   |------ write(pipe:[7]) ------|
-//! reader      |--- work ---|- read -|              begun behind the write: it did not wait for it, so it was busy
+//! reader      |--- work ---|- read -|              started after the write: it did not block, so it was busy
 //! ```
 
 use super::stream::Streams;
@@ -13,10 +13,10 @@ use crate::waits::times::end_ns;
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 
-/// Reads that are looked at.
+/// Maximum number of reads examined.
 const READS: usize = 64;
 
-/// Who made room for what a call writes to a target.
+/// The reader that made room for the write of a call to a target.
 pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Option<Edge> {
     let held_up = call.span.end_ns.saturating_sub(call.span.start_ns) >= HELD_UP_NS;
     let (peer, reads) = held_up.then(|| streams.reads(target)).flatten()?;
@@ -34,8 +34,8 @@ pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Opt
     Some(call.edge(row, WakeKind::Drain, Confidence::Inferred))
 }
 
-/// Whether a call moved what was written here into another pipe, which was full: it began before, and did not wait for more,
-/// for there was something.
+/// Whether a call moved the written data into another pipe, which was full. It started before the write, and did not
+/// block on its input, because there was data.
 fn was_held_up_too(call: &Waiting<'_>, row: u32) -> bool {
     let events = &call.trace.events;
     events.action(row) == Action::Splices && end_ns(call.trace, row) > call.span.start_ns

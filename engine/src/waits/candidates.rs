@@ -1,11 +1,11 @@
-//! The calls of each task in blocks: when each block begins, and which of its calls may wait for others.
+//! The calls of each task in blocks: the start of each block, and the calls in it that may wait for others.
 //!
 //! ```text
 //! rows of a task   c c c c | c c w c | c c c c | w c c         blocks of 64, here of 4; w waits
 //! waits                  0 |      4 |       0 |     1         a bit for each row
 //! floors           birth   e         e         e              e: end of the last call before the block
 //! ```
-//! So the walk goes from wait to wait, and reads no call between them. What lies there is charged on all cores.
+//! The walk jumps from wait to wait, and reads no call between them. The time between is charged on all cores.
 
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
@@ -13,21 +13,21 @@ use parsers::NO_NS;
 use rayon::prelude::*;
 use std::ops::Range;
 
-/// Rows of a block: as many as a word has bits.
+/// Rows of a block: the number of bits in a word.
 pub(crate) const BLOCK_ROWS: usize = 64;
-/// A write that nothing holds up takes less, tracer and all.
+/// A write that is not blocked is faster than this, tracing overhead included.
 pub(crate) const HELD_UP_NS: i64 = 100_000;
-/// Blocks that a core makes at a time.
+/// Blocks that a core builds at a time.
 const BLOCKS_AT_ONCE: usize = 256;
 
-/// What calls of a shape have to be looked at for.
+/// Why calls of a shape must be examined.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum WhenToCheck {
-    /// Nothing: they work until they are done.
+    /// Never: they work until they are done.
     Never,
     /// Each may be the last check of a poll loop, if its task may be in one.
     Checks,
-    /// Others may have held up those that took long.
+    /// Slow ones may have been blocked by others.
     Long,
     /// Others may have ended them.
     Always,
@@ -35,13 +35,13 @@ pub(crate) enum WhenToCheck {
 
 #[derive(Clone, Copy, Debug)]
 struct Block {
-    /// When the last call before it ended; in the first block the birth of the task.
+    /// When the last call before it ended. For the first block, the birth of the task.
     floor_ns: i64,
     /// When its own last call ends; [`NO_NS`] without one.
     end_ns: i64,
     /// When its first call begins.
     start_ns: i64,
-    /// Rows that are always looked at, and those that check.
+    /// Rows that are always examined, and rows that check a condition.
     always: u64,
     checks: u64,
     /// Whether no call in it begins before the one before it has ended.
@@ -52,7 +52,7 @@ struct Block {
 #[derive(Default)]
 pub(crate) struct WaitBitmap {
     blocks: Vec<Block>,
-    /// Where those of each task begin, and the number of all behind them.
+    /// Index of the first block of each task, and the total number at the end.
     offsets: Vec<u32>,
 }
 
@@ -64,7 +64,7 @@ impl WaitBitmap {
             offsets.push(offsets[task as usize] + trace.rows_of(task).len().div_ceil(BLOCK_ROWS).max(1) as u32);
         }
         let firsts: Vec<u32> = (0..*offsets.last().unwrap_or(&0)).step_by(BLOCKS_AT_ONCE).collect();
-        // Known before all cores ask for them at once.
+        // Computed before all cores request them at once.
         trace.shapes_of(0);
         let some = |&first: &u32| blocks(trace, looks, &offsets, first);
         let pieces: Vec<Vec<Block>> = firsts.par_iter().map(some).collect();
@@ -94,12 +94,12 @@ impl WaitBitmap {
         self.of(task).get(block).map_or(NO_NS, |block| block.floor_ns)
     }
 
-    /// Whether no call of a block has to be cut because the one before it has not ended.
+    /// Whether no call of a block overlaps the end of the previous one, so that none must be cut.
     pub(crate) fn is_plain(&self, task: u32, block: usize) -> bool {
         self.of(task).get(block).is_some_and(|block| block.is_plain)
     }
 
-    /// The last block of a task, up to this one, before which calls had ended before a moment.
+    /// The last block of a task, up to this one, that starts after calls ended before a moment.
     pub(crate) fn block_before(&self, task: u32, last: usize, at_ns: i64) -> Option<usize> {
         let blocks = self.of(task);
         let begins = |block: &Block| block.floor_ns < at_ns;
@@ -109,7 +109,7 @@ impl WaitBitmap {
         blocks.get(..last)?.partition_point(begins).checked_sub(1)
     }
 
-    /// The last of a task's rows up to `at` that has to be looked at, unless it ended before `floor_ns` in any case.
+    /// The last of a task's rows up to `at` that must be examined, unless it ended before `floor_ns` in any case.
     pub(crate) fn last_look(&self, task: u32, at: usize, checks: bool, floor_ns: i64) -> Option<usize> {
         let blocks = self.of(task).get(..=at / BLOCK_ROWS)?;
         let mut up_to = u64::MAX >> (BLOCK_ROWS - 1 - at % BLOCK_ROWS);

@@ -1,4 +1,4 @@
-//! Waits that the end of a child ends, and vforks, which its exec or end ends.
+//! Waits ended by the end of a child, and vforks, ended by the exec or end of the child.
 //!
 //! ```text
 //! parent    |------ wait4 = 12 ------|      parent   |-- vfork = 12 --|
@@ -24,19 +24,19 @@ pub(super) struct Children {
     made: FxHashMap<(u32, i32), Vec<u32>>,
     /// By the call that created them.
     vforked: FxHashMap<u32, u32>,
-    /// Those that are known to their creators by another id, by that and by the process of the creator.
+    /// Tasks that their creators know by another id (pid namespace), by that id and the process of the creator.
     by_other_id: FxHashMap<(u32, i32, i32), Vec<u32>>,
-    /// Moments at which tasks had replaced their programs, in order.
+    /// Times at which tasks completed an exec, in order.
     execs: Vec<(i64, u32)>,
-    /// Moments at which processes ended, in order, with their main tasks.
+    /// Times at which processes ended, in order, with their main tasks.
     ends: Vec<(i64, u32)>,
 }
 
-/// Execs that are looked at for one wait.
+/// Maximum number of execs examined for one wait.
 const EXECS: usize = 64;
-/// Ends of processes that are looked at for one wait.
+/// Maximum number of process ends examined for one wait.
 const ENDS: usize = 64;
-/// An exec closes descriptors somewhere inside; with a tracer it may take so much longer.
+/// Maximum delay between an exec's closing of descriptors and its return, tracing overhead included.
 const EXEC_NS: i64 = 100_000_000;
 
 impl Children {
@@ -71,7 +71,7 @@ impl Children {
         self.tasks.get(&(task.capture, task.pid)).map_or(&[], Vec::as_slice)
     }
 
-    /// The child whose end ended a wait.
+    /// The child whose end completed a wait.
     pub(super) fn waited(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
         let row = call.span.row;
@@ -96,7 +96,7 @@ impl Children {
         Some(edge(call, task, Confidence::Measured))
     }
 
-    /// The end of the child that is known by this id to who waits, but speaks under another one.
+    /// The end of the child that the waiter knows by this id, while its own lines have another one.
     fn end_by_other_id(&self, call: &Waiting<'_>, id: i32) -> Option<Edge> {
         let waiter = call.trace.tasks.get(call.task as usize)?;
         let tasks = self.by_other_id.get(&(waiter.capture, waiter.pid, id))?;
@@ -105,7 +105,7 @@ impl Children {
         Some(edge(call, ender, Confidence::Inferred))
     }
 
-    /// The wait does not say which child it was (waitid without its siginfo): the one that ended last in it.
+    /// The wait does not name the child (waitid without its siginfo): take the last one that ended during the wait.
     pub(super) fn last_child(&self, call: &Waiting<'_>) -> Option<Edge> {
         let waiter = call.trace.tasks.get(call.task as usize)?;
         let made = self.made.get(&(waiter.capture, waiter.pid))?;
@@ -116,12 +116,13 @@ impl Children {
         Some(edge(call, ender, Confidence::Inferred))
     }
 
-    /// The descendant whose exec inside this wait closed what it had inherited, so that the wait found the end of a stream.
+    /// The descendant whose exec during this wait closed its inherited descriptors, so that the wait reached end of
+    /// file.
     pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
         let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(EXEC_NS));
         let inside = self.execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
         let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
-            // When it began is only searched for where it ended later.
+            // Its start is only searched for if it ended later.
             let in_time = || from_ns < call.span.end_ns || exec_ns(call.trace, task, from_ns) < call.span.end_ns;
             task != call.task && descends(call.trace, task, call.task) && in_time()
         });
@@ -129,7 +130,7 @@ impl Children {
         Some(Edge { task, at_ns: from_ns.min(call.span.end_ns), how: WakeKind::Stream, sure: Confidence::Inferred })
     }
 
-    /// The process of a task that fits, which ended when this wait did: whatever it had was closed with it.
+    /// The matching process of a task that ended together with this wait: all its descriptors were closed with it.
     pub(super) fn ended_with(&self, call: &Waiting<'_>, fits: impl Fn(u32) -> bool) -> Option<Edge> {
         let until = self.ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
         let from_ns = call.span.end_ns.saturating_sub(EXIT_TOLERANCE_NS).max(call.span.start_ns);
@@ -156,7 +157,7 @@ impl Children {
         ids.and_then(|ids| self.made.get(&ids)).map_or(&[], Vec::as_slice)
     }
 
-    /// The calls in which creators wait for what they created.
+    /// The calls in which creators wait for the task that they created.
     pub(super) fn vforks(&self) -> impl Iterator<Item = u32> {
         self.vforked.keys().copied()
     }
@@ -167,7 +168,7 @@ impl Children {
         tasks.iter().copied().take(4096).collect()
     }
 
-    /// The child for which the creator waits inside the call that created it.
+    /// The child that the creator waits for inside the call that created it.
     pub(super) fn vfork(&self, call: &Waiting<'_>) -> Option<Edge> {
         let &child = self.vforked.get(&call.span.row)?;
         let task = call.trace.tasks.get(child as usize)?;
@@ -180,12 +181,12 @@ impl Children {
 
 fn edge(call: &Waiting<'_>, task: u32, sure: Confidence) -> Edge {
     let known = &call.trace.tasks[task as usize];
-    // Without a line for its end (a truss shows none for a fatal signal), its last event is the best that is known.
+    // Without a line for its end (truss prints none for a fatal signal), its last event is the best estimate.
     let sure = if known.death_ns == NO_NS { Confidence::Inferred } else { sure };
     Edge { task, at_ns: known.end_ns().min(call.span.end_ns), how: WakeKind::Child, sure }
 }
 
-/// The task that ended last during a wait: of those that ended together, the one that asked for the end.
+/// The last task that ended during a wait: of tasks that ended together, the one that called exit_group.
 ///
 /// `tasks` are in order of their ends.
 fn last_ended(call: &Waiting<'_>, tasks: &[u32], until_ns: i64, fits: impl Fn(&Task) -> bool) -> Option<u32> {
@@ -199,7 +200,7 @@ fn last_ended(call: &Waiting<'_>, tasks: &[u32], until_ns: i64, fits: impl Fn(&T
     together.find(|&number| asked_to_end(call.trace, number)).or(Some(last))
 }
 
-/// When the exec began that ended at this moment.
+/// The start of the exec that ended at this moment.
 fn exec_ns(trace: &Trace, task: u32, from_ns: i64) -> i64 {
     let rows = trace.rows_of(task);
     let until = rows.partition_point(|&row| trace.events.start_ns(row) < from_ns);

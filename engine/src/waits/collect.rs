@@ -1,4 +1,4 @@
-//! What calls tell about the waits of others, collected and put in order; each kind of waker on whichever core is free.
+//! Collects the evidence about wakers and sorts it; each kind of waker on any free core.
 
 use super::effects::EffectIndex;
 use super::wakers::Wakers;
@@ -31,7 +31,7 @@ collects! {
 }
 
 impl Wakers {
-    /// Collect what the answers need.
+    /// Collect the evidence that queries need.
     pub fn new(trace: &Trace) -> Wakers {
         let (mut wakers, children) = rayon::join(|| Wakers::empty(trace), || child::Children::new(trace));
         wakers.shapes.take_vforks(trace, children.vforks());
@@ -40,7 +40,7 @@ impl Wakers {
         Wakers { children, outline, ..wakers }
     }
 
-    /// With what calls tell about the waits of others; each core takes some of the kinds of wakers.
+    /// Build from the calls with evidence about the waits of others; each core takes some of the kinds of wakers.
     fn collected(mut self, trace: &Trace) -> Wakers {
         let shapes = std::mem::take(&mut self.shapes);
         self.futexes = futex::Futexes::new(trace);

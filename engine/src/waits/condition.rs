@@ -1,4 +1,4 @@
-//! What a call checks, and what poll loops wait for.
+//! The conditions that calls check and that poll loops wait for.
 
 use crate::store::event::Shape;
 use crate::store::trace::Trace;
@@ -7,30 +7,30 @@ use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{Interner, Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// What a call of one shape found out.
+/// The result of a check, by the shape of the call.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Check {
-    /// Nothing.
+    /// No check.
     No,
-    /// A path is there.
+    /// A path exists.
     Found,
-    /// The same, by opening it.
+    /// A path exists: it was opened.
     Opened,
-    /// A path is not there.
+    /// A path does not exist.
     Missing,
-    /// A path that was to be made is there already.
+    /// A path could not be created because it exists.
     Taken,
-    /// A path was made.
+    /// A path was created.
     Made,
-    /// Somebody else has the lock of a file.
+    /// Another task holds the lock of a file.
     Locked,
-    /// It was taken, or given back.
+    /// The lock was acquired or released.
     Acquired,
-    /// Nobody takes connections at an address.
+    /// No process listens at an address.
     Refused,
-    /// Somebody does.
+    /// A process listens at the address.
     Connected,
-    /// A process is there.
+    /// A process exists.
     Alive,
     /// No process has this id.
     Gone,
@@ -45,16 +45,16 @@ pub(crate) enum Check {
 }
 
 impl Check {
-    /// Whether something is in the way that others may clear: who looks again later may find it gone.
+    /// Whether another task may remove the obstacle, so that a later check may succeed.
     pub(crate) fn is_hindered(self) -> bool {
         matches!(self, Check::Missing | Check::Taken | Check::Locked | Check::Refused)
     }
 }
 
-/// Where a path per process is.
+/// The prefix of paths that exist per process.
 pub(crate) const PROCESSES: &[u8] = b"/proc/";
 
-/// What a check of this shape found out.
+/// The result of a check with this shape.
 pub(crate) fn check_of(texts: &Interner, shape: &Shape) -> Check {
     let (op, errno) = (texts.bytes(shape.op), texts.bytes(shape.errno));
     let works = shape.outcome == Outcome::Ok;
@@ -66,7 +66,7 @@ pub(crate) fn check_of(texts: &Interner, shape: &Shape) -> Check {
     }
 }
 
-/// Whether a path is there as long as a process is: `/proc/4711`, also where its id is left out.
+/// Whether a path exists as long as a process does: `/proc/4711`, also with the id normalised.
 fn is_process(path: &[u8]) -> bool {
     const FILES: [&[u8]; 6] = [b"", b"/", b"/stat", b"/status", b"/cmdline", b"/comm"];
     let Some(rest) = path.strip_prefix(PROCESSES) else { return false };
@@ -102,7 +102,7 @@ fn check_of_action(action: Action, op: &[u8], errno: &[u8], works: bool) -> Chec
     }
 }
 
-/// Whether a call takes a lock if it is free, and does not wait for it.
+/// Whether a call acquires a lock only if it is free, without blocking.
 fn is_try(op: &[u8]) -> bool {
     memchr::memmem::find(op, b"LOCK_NB").is_some() || matches!(op, b"F_SETLK" | b"F_SETLK64" | b"F_OFD_SETLK")
 }
@@ -111,7 +111,7 @@ fn is_missing(errno: &[u8]) -> bool {
     matches!(errno, b"ENOENT" | b"ENOTDIR")
 }
 
-/// Of each check of a shape, whether it may be the last of a poll loop: others of the same target found the contrary.
+/// For each shape, whether it may be the last check of a poll loop: checks of the same target had the opposite result.
 pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
     let mut failures: FxHashMap<Text, u32> = FxHashMap::default();
     for &(target, check) in checks {
@@ -136,26 +136,26 @@ pub(crate) fn ending(checks: &[(Text, Check)]) -> Vec<bool> {
     checks.iter().map(may_end).collect()
 }
 
-/// What a poll loop waits for.
+/// The condition that a poll loop waits for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum PolledCondition {
-    /// A path to be made.
+    /// A path exists.
     Appears,
-    /// A path to be removed.
+    /// A path is removed.
     Vanishes,
-    /// The same, to make it oneself: a file or folder as a lock.
+    /// A path is removed, so that the poller can create it: a file or directory used as a lock.
     Freed,
-    /// The lock of a file to be given back.
+    /// The lock of a file is released.
     Unlocked,
-    /// Somebody to take connections.
+    /// A process listens.
     Listens,
-    /// A process to be gone.
+    /// A process exited.
     Ends,
-    /// A child to end.
+    /// A child ended.
     Child,
-    /// Something to read.
+    /// There is data to read.
     Data,
-    /// One of several things to be ready.
+    /// One of several descriptors is ready.
     Ready,
 }
 
@@ -172,12 +172,12 @@ impl PolledCondition {
         PolledCondition::Ready,
     ];
 
-    /// Whether every process that checks checks the same.
+    /// Whether the condition is the same for every process that checks it.
     pub(crate) fn is_of_all_processes(self) -> bool {
         !matches!(self, PolledCondition::Child | PolledCondition::Data | PolledCondition::Ready)
     }
 
-    /// Whether a call found that it is so; `None` if it does not check that.
+    /// Whether a call found the condition true. `None` if it does not check it.
     pub(crate) fn reading(self, trace: &Trace, row: u32, check: Check) -> Option<bool> {
         let (no, yes): (&[Check], &[Check]) = match self {
             PolledCondition::Appears => (&[Check::Missing], &[Check::Found, Check::Opened]),
@@ -211,7 +211,7 @@ impl PolledCondition {
     }
 }
 
-/// Whether a wait that does not block found a child that has ended.
+/// Whether a non-blocking wait found a child that has ended.
 fn waited(trace: &Trace, row: u32) -> Option<bool> {
     Some(!wait_kinds::found_no_child(&trace.events, row))
 }

@@ -5,11 +5,11 @@
 //! server   accept(4) = 5 from h:4711      |- work -|write(5)        5 is h:4711 to the server
 //! ```
 //!
-//! Connections are taken in the order in which they are made, so each accept is joined with the first connect to its port
-//! that was not yet taken. Where it is not clear which port that is, it is left open. An accept without the address of the
-//! peer is known by that of the listener, which may be a path.
+//! Connections are accepted in the order in which they are made, so each accept matches the first pending connect to
+//! its port. If the port is ambiguous, the accept is not matched. An accept without the peer's address is matched by
+//! the address of the listener, which may be a path.
 //!
-//! Where nobody connects, what is sent to the address of a socket is read there:
+//! Without a connection, data sent to the address of a socket is read there:
 //!
 //! ```text
 //! server   bind(3, /run/log)   |------ recvfrom(3) ------|
@@ -30,20 +30,20 @@ use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
-/// Connects to one host that may wait for their accept; more are forgotten, the oldest first.
+/// Maximum number of pending connects per host. The oldest are dropped first.
 const MAX_PENDING: usize = 1024;
-/// Connections of one address that are looked at for one wait, the latest.
+/// Maximum number of connections of one address examined for one wait, the latest first.
 const TRIES: usize = 16;
 
-/// Before the addresses with which tracers decorate sockets for datagrams.
+/// Prefix of the addresses in a tracer's decoration of datagram sockets.
 const DATAGRAMS: &[u8] = b"UDP";
 
-/// A connect and the accept that took it.
+/// A connect and its accept.
 #[derive(Clone, Copy)]
 struct Link {
     connect: u32,
     accept: u32,
-    /// What the server reads from and writes to.
+    /// The target of the server's reads and writes.
     client: Text,
 }
 
@@ -53,20 +53,20 @@ pub(super) struct Connections {
     connects: Vec<u32>,
     accepts: Vec<u32>,
     binds: Vec<u32>,
-    /// What was done at each address.
+    /// The operations at each address.
     ends: FxHashMap<Text, StreamEnd>,
     links: Vec<Link>,
-    /// Places in `links` by the address of the server, as the client knows it, and by that of the client.
+    /// Indices into `links` by the address of the server, as the client knows it, and by that of the client.
     by_server: FxHashMap<Text, Vec<u32>>,
     by_client: FxHashMap<Text, Vec<u32>>,
     by_accept: FxHashMap<u32, u32>,
-    /// Sockets for datagrams that are decorated with addresses, which the system gave them where nobody bound them.
+    /// Datagram sockets decorated with an address that the system assigned, without a bind.
     datagrams: FxHashSet<Text>,
-    /// Of each address that somebody bound, and of these sockets, those under which others send to it.
+    /// For each bound address, and for these sockets, the addresses that others send to.
     sent_to: FxHashMap<Text, Vec<Text>>,
 }
 
-/// Whether a target is the address of a peer, or a connection that was accepted at one.
+/// Whether a target is the address of a peer, or a connection accepted at one.
 fn is_address(target: &[u8]) -> bool {
     is_host_and_port(target) || target.ends_with(ACCEPTED)
 }
@@ -89,7 +89,7 @@ impl Connections {
             return;
         }
         match known.deed {
-            // EINPROGRESS is a failure only in name.
+            // EINPROGRESS is not a failure.
             Effect::Connects if works && completes(trace, row) => {}
             Effect::Connects if works || known.fails_at_once => self.connects.push(row),
             Effect::Accepts if works => self.accepts.push(row),
@@ -142,7 +142,7 @@ impl Connections {
         self.sent_to = self.sent_to(trace);
     }
 
-    /// Of each address that was bound, those at which somebody wrote that are the same one.
+    /// For each bound address, the equivalent addresses that were written to.
     fn sent_to(&self, trace: &Trace) -> FxHashMap<Text, Vec<Text>> {
         let texts = &trace.events.texts;
         let mut by_port: FxHashMap<&[u8], Vec<Text>> = FxHashMap::default();
@@ -163,18 +163,18 @@ impl Connections {
         bound.into_iter().filter_map(same).collect()
     }
 
-    /// From when on each port that was bound takes connections. Who connects without waiting before that is refused only later.
+    /// The start of listening for each bound port. A non-blocking connect before that is refused later.
     fn open_from<'trace>(&self, trace: &'trace Trace) -> FxHashMap<(Option<u32>, &'trace [u8]), i64> {
         let mut open = FxHashMap::default();
         for &row in &self.binds {
-            let open_ns = trace.events.start_ns(listen_behind(trace, row).unwrap_or(row));
+            let open_ns = trace.events.start_ns(listen_after(trace, row).unwrap_or(row));
             let known: &mut i64 = open.entry((capture_of(trace, row), port(trace, row))).or_insert(open_ns);
             *known = (*known).min(open_ns);
         }
         open
     }
 
-    /// The ports to which each process bound a socket; 0, which leaves the choice to the system, is none.
+    /// The ports to which each process bound a socket, without port 0, which lets the system choose.
     fn bound_ports(&self, trace: &Trace) -> FxHashMap<(u32, i32), Vec<Vec<u8>>> {
         let mut ports: FxHashMap<(u32, i32), Vec<Vec<u8>>> = FxHashMap::default();
         for &row in &self.binds {
@@ -187,7 +187,7 @@ impl Connections {
         ports
     }
 
-    /// Who connected, for an accept that waited for it.
+    /// The client that connected, for an accept that waited for it.
     pub(super) fn connector(&self, call: &Waiting<'_>, accept: u32) -> Option<Edge> {
         let link = self.links.get(*self.by_accept.get(&accept)? as usize)?;
         let begun_ns = call.trace.events.start_ns(link.connect);
@@ -196,7 +196,7 @@ impl Connections {
         (inside && elsewhere).then(|| call.edge(link.connect, WakeKind::Stream, Confidence::Inferred))
     }
 
-    /// Who wrote at the other end of the connection that is read from, or left it.
+    /// The task that wrote at the other end of a connection, or closed it.
     pub(super) fn writer_at(
         &self,
         call: &Waiting<'_>,
@@ -212,14 +212,14 @@ impl Connections {
         let as_client = self.by_server.get(&target).and_then(|numbers| found(numbers, true));
         let as_server = || {
             let numbers = self.by_client.get(&target)?;
-            // Several clients under one name: what ended the wait came at its end.
+            // Several clients share one name: the awaited data arrived at the end of the wait.
             let is_clear = |edge: &Edge| numbers.len() == 1 || call.span.end_ns - edge.at_ns <= EXIT_TOLERANCE_NS;
             found(numbers, false).filter(is_clear)
         };
         as_client.or_else(as_server).or_else(|| self.sender(call, target))
     }
 
-    /// Who sent to the address of a socket without a connection.
+    /// The task that sent to the address of an unconnected socket.
     fn sender(&self, call: &Waiting<'_>, bound: Text) -> Option<Edge> {
         let texts = &call.trace.events.texts;
         let by_address = || self.sent_to.get(&texts.find(address_of(texts.bytes(bound)))?);
@@ -228,7 +228,7 @@ impl Connections {
         edges.max_by_key(|edge| edge.at_ns).map(|edge| Edge { sure: Confidence::Inferred, ..edge })
     }
 
-    /// The edge from the peer of a link, if the waiting task has the end of the client or that of the server.
+    /// The edge from the peer of a link, if the waiting task has the client's or the server's end.
     fn peer(
         &self,
         call: &Waiting<'_>,
@@ -258,15 +258,15 @@ impl Connections {
     }
 }
 
-/// The call by which a task begins to take connections at what it has just bound.
-fn listen_behind(trace: &Trace, bind: u32) -> Option<u32> {
+/// The call by which a task starts to listen on the socket that it has just bound.
+fn listen_after(trace: &Trace, bind: u32) -> Option<u32> {
     const CALLS_BETWEEN: usize = 16;
     let (events, task) = (&trace.events, trace.events.task(bind));
     let behind = trace.rows_from(task, bind).iter().skip(1).take(CALLS_BETWEEN).copied();
     behind.take_while(|&row| events.action(row) != Action::Binds).find(|&row| events.action(row) == Action::Listens)
 }
 
-/// Whether a connect only asks how one that did not wait has ended: between them the task made no other socket.
+/// Whether a connect only queries the result of a non-blocking one: the task created no other socket in between.
 fn completes(trace: &Trace, connect: u32) -> bool {
     const CALLS_BETWEEN: usize = 64;
     let events = &trace.events;
@@ -280,7 +280,7 @@ fn completes(trace: &Trace, connect: u32) -> bool {
     })
 }
 
-/// The connect that an accept took: the first to its port.
+/// The connect that an accept completed: the first one to its port.
 fn first_for(
     trace: &Trace,
     ports: &FxHashMap<(u32, i32), Vec<Vec<u8>>>,
@@ -302,7 +302,7 @@ fn first_for(
     (bound.is_some_and(|ports| ports.len() == 1) || is_clear()).then_some(first)
 }
 
-/// What connections are called that were accepted at an address, if the addresses of the peers are not printed.
+/// The name of connections accepted at an address, if peers' addresses are not printed.
 pub(crate) fn accepted_at(trace: &Trace, listener: Text) -> Option<Text> {
     let texts = &trace.events.texts;
     texts.find(&[texts.bytes(listener), ACCEPTED].concat())
@@ -319,12 +319,12 @@ fn first_at(trace: &Trace, accept: u32, mut waiting: impl Iterator<Item = u32>) 
     })
 }
 
-/// Connects that wait for their accept, in order of their starts.
+/// Pending connects, in order of their starts.
 #[derive(Default)]
 struct Pending {
     by_host: FxHashMap<Vec<u8>, VecDeque<u32>>,
     by_port: FxHashMap<Vec<u8>, VecDeque<u32>>,
-    /// Those that were accepted but not yet taken out.
+    /// Accepted connects that are not removed yet.
     taken: FxHashSet<u32>,
 }
 
@@ -352,7 +352,7 @@ impl Pending {
     }
 }
 
-/// Those of a list that were not accepted.
+/// The connects of a list that were not accepted.
 fn left<'all>(
     taken: &'all FxHashSet<u32>,
     list: Option<&'all mut VecDeque<u32>>,
@@ -366,8 +366,8 @@ fn left<'all>(
     list.into_iter().flatten().copied().filter(|connect| !taken.contains(connect))
 }
 
-/// The address of a socket without a peer, where the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]`, of
-/// `UNIX-STREAM:[7,"/run/x"]`. A name without a path is `@"x"` there, and stays unknown.
+/// The address of a socket without a peer, if the tracer decorates descriptors with it: of `TCP:[127.0.0.1:80]`, of
+/// `UNIX-STREAM:[7,"/run/x"]`. An abstract name (`@"x"`) is not resolved.
 fn address_of(target: &[u8]) -> &[u8] {
     let inside = memchr::memmem::find(target, b":[").filter(|_| may_be_stream(target));
     let Some(inside) = inside.and_then(|at| target[at + 2..].strip_suffix(b"]")) else { return target };
@@ -375,12 +375,12 @@ fn address_of(target: &[u8]) -> &[u8] {
     path.unwrap_or(inside)
 }
 
-/// The own address, of one that is followed by that of the peer.
+/// The local address, when it is followed by the peer's.
 fn own_of(address: &[u8]) -> &[u8] {
     memchr::memmem::find(address, b"->").map_or(address, |arrow| &address[..arrow])
 }
 
-/// Whether who sends or connects to an address reaches a socket that is bound to another one, or to the same.
+/// Whether data or connections to one address reach a socket bound to the other.
 fn is_at(bound: &[u8], address: &[u8]) -> bool {
     let any = [&b"0.0.0.0"[..], b"[::]", b"*"].contains(&host_of(bound));
     bound == address
@@ -406,7 +406,7 @@ fn port(trace: &Trace, row: u32) -> &[u8] {
     port_of(trace.events.texts.bytes(trace.events.target(row)))
 }
 
-/// `127.0.0.1` of `127.0.0.1:80`, and of an IPv4 address in IPv6 clothes; all of a path.
+/// `127.0.0.1` of `127.0.0.1:80`, and of an IPv4-mapped IPv6 address; of a path, all of it.
 fn host_of(target: &[u8]) -> &[u8] {
     if target.starts_with(b"/") {
         return target;

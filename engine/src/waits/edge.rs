@@ -1,6 +1,6 @@
-//! A wait edge: which event ended a wait, how that is known, and how sure it is.
+//! A wait edge: the event that ended a wait, the kind of evidence, and its confidence.
 
-/// How it is known who ended a wait.
+/// The kind of evidence for a waker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum WakeKind {
     /// A child ended.
@@ -9,27 +9,27 @@ pub enum WakeKind {
     Vfork,
     /// A signal was sent.
     Signal,
-    /// Somebody wrote to the other end of a pipe or socket, or closed it.
+    /// A task wrote to the other end of a pipe or socket, or closed it.
     Stream,
-    /// Somebody wrote to the other side of a terminal.
+    /// A task wrote to the other side of a terminal.
     Terminal,
-    /// Somebody woke who waits at an address, or unparked a thread.
+    /// A task woke the waiters of an address, or unparked a thread.
     Futex,
     /// A thread ended.
     Join,
-    /// Somebody gave a lock on a file back.
+    /// A task released a lock on a file.
     Lock,
-    /// Somebody read from a full pipe or socket.
+    /// A task read from a full pipe or socket.
     Drain,
-    /// Somebody did what others looked for again and again.
+    /// A task met the condition of a poll loop.
     Poll,
-    /// Somebody gave a message or a semaphore, or answered at a door.
+    /// A task sent a message, released a semaphore, or answered a door call.
     Message,
-    /// A thread that only keeps watch slept, and another one of its process worked meanwhile.
+    /// A watchdog thread slept, and another thread of its process worked meanwhile.
     Beside,
     /// Another thread ended the process.
     Exit,
-    /// Somebody changed a file that was watched.
+    /// A task changed a watched file.
     Watch,
 }
 
@@ -43,12 +43,12 @@ impl WakeKind {
     }
 }
 
-/// How sure it is who ended a wait.
+/// The confidence in a waker.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Confidence {
-    /// The trace says so.
+    /// The trace proves it.
     Measured,
-    /// It follows from times and kinship.
+    /// It is inferred from times and relations of tasks.
     Inferred,
 }
 
@@ -62,23 +62,23 @@ impl Confidence {
 /// The end of a wait by another task.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Edge {
-    /// Who ended it.
+    /// The waker.
     pub task: u32,
-    /// When.
+    /// The time of the wake-up.
     pub at_ns: i64,
-    /// How it is known.
+    /// The kind of evidence.
     pub how: WakeKind,
-    /// How sure it is.
+    /// The confidence.
     pub sure: Confidence,
 }
 
-/// What ended a wait that no task of the trace did.
+/// The end of a wait that no task of the trace caused.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ender {
     /// A timer of the task itself.
     Timer,
-    /// A signal that nobody in the trace sent.
+    /// A signal with an origin outside the trace.
     Outside,
-    /// Nothing that is known.
+    /// Unknown.
     Unknown,
 }

@@ -1,4 +1,4 @@
-//! What is known of the calls of one shape, worked out once per shape, because there are few of them and many calls.
+//! Facts about the calls of one shape, computed once per shape: there are few shapes and many calls.
 
 use super::fifos::{Fifos, fifos};
 use super::relevance::{self, Makes};
@@ -19,7 +19,7 @@ use rustc_hash::FxHashSet;
 #[derive(Default)]
 pub(super) struct ShapeEffects {
     known: Vec<ShapeFacts>,
-    /// Their classes once more: most calls are asked for nothing else.
+    /// Their classes in a separate array, because most calls need nothing else.
     classes: Vec<Class>,
     fifos: Fifos,
 }
@@ -57,7 +57,7 @@ impl ShapeEffects {
         ShapeEffects { classes: shapes.iter().map(|known| known.class).collect(), known: shapes, fifos }
     }
 
-    /// Paths that nobody made in the capture and that are fifos all the same.
+    /// Paths that were not created in the capture but are fifos.
     pub(super) fn fifos(&self) -> &[Text] {
         &self.fifos.names
     }
@@ -68,13 +68,13 @@ impl ShapeEffects {
         self.known.get(number).copied().unwrap_or_else(|| known(trace, &trace.events.shape(row)))
     }
 
-    /// What the time of calls of a shape is spent on.
+    /// The wait class of the calls of a shape.
     #[inline]
     pub(super) fn class_of(&self, number: u32) -> Class {
         self.classes.get(number as usize).copied().unwrap_or(Class::Other)
     }
 
-    /// Take notice of calls in which the creator waits for the child.
+    /// Record calls in which the creator waits for the child.
     pub(super) fn take_vforks(&mut self, trace: &Trace, rows: impl Iterator<Item = u32>) {
         for row in rows {
             if let Some(known) = self.known.get_mut(trace.events.shape_number(row) as usize) {
@@ -83,7 +83,7 @@ impl ShapeEffects {
         }
     }
 
-    /// Of each shape, whether the walk looks at its calls.
+    /// For each shape, whether the walk examines its calls.
     pub(super) fn looks(&self) -> Vec<WhenToCheck> {
         let look = |known: &ShapeFacts| match known {
             known if known.is_quick_write() => WhenToCheck::Long,
@@ -94,14 +94,14 @@ impl ShapeEffects {
         self.known.iter().map(look).collect()
     }
 
-    /// The rows of calls that tell something about the waits of others, in order.
+    /// The rows of calls with evidence about the waits of others, in order.
     pub(super) fn told(&self, trace: &Trace) -> EffectIndex<'_> {
-        // Nearly all calls are looked at here and tell nothing, so it is a byte that says so.
+        // Nearly all calls pass through here without evidence, so one byte per shape decides.
         let is_told: Vec<bool> = self.known.iter().map(|known| known.is_told).collect();
         EffectIndex { shapes: self, rows: trace.events.calls_of_shapes(&is_told) }
     }
 
-    /// Whether a wait ended because its time was over.
+    /// Whether a wait ended with a timeout.
     #[inline]
     pub(super) fn timed_out(&self, trace: &Trace, row: u32) -> bool {
         let known = self.of(trace, row);
@@ -111,14 +111,14 @@ impl ShapeEffects {
                 && trace.events.outcome(row) == Outcome::Ok)
     }
 
-    /// Whether a wait could not be one, or found nothing to wait for.
+    /// Whether a wait would have blocked, or found nothing to wait for.
     #[inline]
     pub(super) fn failed_at_once(&self, trace: &Trace, row: u32) -> bool {
         let known = self.of(trace, row);
         known.fails_at_once || (known.named == Some(Wait::Child) && found_no_child(&trace.events, row))
     }
 
-    /// Whether a row read to the end of what it reads, or its peer was gone.
+    /// Whether a row read to the end of its input, or its peer had closed.
     #[inline]
     pub(super) fn found_end(&self, trace: &Trace, row: u32) -> bool {
         let known = self.of(trace, row);
@@ -126,20 +126,20 @@ impl ShapeEffects {
     }
 }
 
-/// The rows of calls that tell something about the waits of others, with their shapes, in order.
+/// The rows of calls with evidence about the waits of others, with their shapes, in order.
 pub(super) struct EffectIndex<'shapes> {
     shapes: &'shapes ShapeEffects,
     rows: Vec<Vec<(u32, u32)>>,
 }
 
 impl EffectIndex<'_> {
-    /// Tell them, with what is known of their shapes.
+    /// Iterate over them, with the facts about their shapes.
     pub(super) fn each(&self, mut take: impl FnMut(u32, ShapeFacts)) {
         self.rows.iter().flatten().for_each(|&(row, shape)| take(row, self.shapes.known[shape as usize]));
     }
 }
 
-/// The addresses of sockets that are named as files are. Sockets without a name would all have the same one.
+/// The addresses of sockets that have a path. Unnamed sockets would all share one address.
 fn addresses(trace: &Trace, shapes: &[ShapeFacts]) -> FxHashSet<Text> {
     let at_sockets = shapes.iter().zip(trace.events.shapes()).filter(|(known, shape)| {
         let name = trace.events.texts.bytes(shape.target);
@@ -195,7 +195,7 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
     }
 }
 
-/// What calls of a shape wait for; some syscalls do so only with some sub-operations or targets.
+/// The wait class of the calls of a shape. Some syscalls block only with some sub-operations or targets.
 fn wait_of_shape(action: Action, op: &[u8], target: &[u8], deed: Effect) -> Option<Wait> {
     match action.wait() {
         Some(Wait::Lock) if matches!(deed, Effect::Wakes { .. } | Effect::Unlocks) || has_word(op, b"LOCK_NB") => None,

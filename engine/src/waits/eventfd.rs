@@ -1,11 +1,11 @@
-//! Reads of eventfds, which a write ends, and of signalfds, which a signal ends.
+//! Reads of eventfds, ended by a write, and of signalfds, ended by a signal.
 //!
 //! ```text
 //! reader   |------ read(eventfd) ------|
 //! other       |-- work --|- write -|
 //! ```
 //!
-//! Tracers do not tell one eventfd from another, so it is the last write at any by a relative: inferred.
+//! Tracers do not distinguish eventfds, so the waker is the last write by a relative to any of them: inferred.
 
 use super::child::Children;
 use super::ordered::Ordered;
@@ -19,7 +19,7 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
 use rustc_hash::FxHashMap;
 
-/// Writes at eventfds, by capture.
+/// Writes to eventfds, by capture.
 #[derive(Default)]
 pub(super) struct Counters(FxHashMap<u32, Ordered>);
 
@@ -37,7 +37,7 @@ impl Counters {
         self.0.values_mut().for_each(|rows| rows.order(trace));
     }
 
-    /// Who ended a wait for what is read from this target.
+    /// The waker of a wait for data of this target.
     pub(super) fn writer(
         &self,
         call: &Waiting<'_>,

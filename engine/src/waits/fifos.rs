@@ -1,12 +1,12 @@
-//! Fifos that were there before the capture began: no line says what they are, but what calls do there may tell.
+//! Fifos that existed before the capture: no line identifies them, but calls on them give evidence.
 //!
 //! ```text
 //! reader   |------ open(path, O_RDONLY) ------|
-//! writer        |-- work --|open(path, O_WRONLY)|      the one lasts until the other begins
+//! writer        |-- work --|open(path, O_WRONLY)|      the first open lasts until the second one starts
 //! ```
 //!
-//! A path is one, too, if a call there fails because nothing can be sought (ESPIPE), or because nobody reads what another
-//! open of it could be written to (ENXIO). It is none if any call succeeds there that needs a place in a file.
+//! A path is also a fifo if a call on it fails with ESPIPE (no seeking), or if an open for writing fails with ENXIO (no
+//! reader). It is not a fifo if a call succeeds on it that needs a file offset.
 
 use crate::store::event::Shape;
 use crate::store::targets::ACCEPTED;
@@ -19,32 +19,32 @@ use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// An open that waits for nobody takes less, tracer and all.
+/// An open that does not block is faster than this, tracing overhead included.
 const HELD_UP_NS: i64 = 1_000_000;
-/// The other side was opened in the last part of so many of the wait.
+/// The other side was opened in the last 1/n of the wait.
 const LAST_PART: i64 = 4;
 
-/// Fifos by their names, and by those with which shapes name them.
+/// Fifos by their names, and by their names in shapes.
 #[derive(Default)]
 pub(super) struct Fifos {
     pub names: Vec<Text>,
     pub shapes: FxHashSet<Text>,
 }
 
-/// What the shapes of calls tell about a target.
+/// The evidence about a target from the shapes of calls.
 #[derive(Clone, Copy, Default)]
 struct FifoUse {
-    /// Somebody could open it.
+    /// An open succeeded.
     opened: bool,
-    /// Somebody opened it to write.
+    /// An open for writing succeeded.
     written: bool,
-    /// A call failed as it does at a fifo.
+    /// A call failed in the way typical of a fifo.
     fails: bool,
-    /// A call succeeded that cannot at a fifo.
+    /// A call succeeded that fails on a fifo.
     refuted: bool,
 }
 
-/// The fifos of a trace, as far as calls there tell. Sockets have names, too; these are `addresses`.
+/// The fifos of a trace, as far as calls show. Sockets have names, too; these are `addresses`.
 pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<Text>) -> Fifos {
     let told = told(trace, shapes, addresses);
     let (mut opens, mut failed): (Vec<u32>, Vec<u32>) = Default::default();
@@ -110,7 +110,7 @@ fn fails_as_at_fifo(trace: &Trace, known: &ShapeFacts, shape: &Shape) -> bool {
     }
 }
 
-/// Whether only a file with places can be worked on so.
+/// Whether the operation needs a file offset.
 fn needs_place(action: Action) -> bool {
     matches!(
         action,
@@ -126,20 +126,20 @@ fn needs_place(action: Action) -> bool {
     )
 }
 
-/// Whether a target is named as a fifo may be. Devices refuse to seek, too.
+/// Whether a target can be the name of a fifo. Devices reject seeks, too.
 fn may_be_fifo(target: &[u8]) -> bool {
     let is_device = target.starts_with(b"/dev/") && !target.starts_with(b"/dev/shm/");
     let is_of_system = target.starts_with(b"/proc/") || target.starts_with(b"/sys/");
     !target.is_empty() && !is_device && !is_of_system && !target.ends_with(ACCEPTED)
 }
 
-/// Those of the opens that lasted until another task opened the same path for the other side.
+/// The opens that lasted until another task opened the same path for the other side.
 fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
     let events = &trace.events;
     let lasts_ns = |row: u32| end_ns(trace, row).saturating_sub(events.start_ns(row));
     let (held_up, mut others): (Vec<u32>, Vec<u32>) = opens.iter().partition(|&&row| lasts_ns(row) >= HELD_UP_NS);
     let names: FxHashSet<Text> = held_up.iter().map(|&row| events.target(row)).collect();
-    // Who opens what is waited for may be held up on the way.
+    // The awaited opener may itself be delayed on the way.
     others.extend(&held_up);
     others.retain(|&row| names.contains(&events.target(row)));
     others.sort_by_key(|&row| (events.target(row), events.start_ns(row)));
@@ -160,7 +160,7 @@ fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
     held_up.into_iter().filter(is_let_go).collect()
 }
 
-/// Whether an open waits for another one at a fifo: not the same side of it. One for both sides waits for nobody.
+/// Whether an open waits for another one at a fifo: only for the opposite side. An open for both sides does not block.
 pub(super) fn are_two_sides(trace: &Trace, waiter: u32, other: u32) -> bool {
     let accesses = &trace.events.accesses;
     let access =

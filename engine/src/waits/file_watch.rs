@@ -1,13 +1,13 @@
-//! Waits for changes of files (inotify, fanotify), which the task ends that changes a watched path or what lies in it.
+//! Waits for changes of files (inotify, fanotify), ended by a task that changes a watched path or an entry in it.
 //!
 //! ```text
 //! watcher  inotify_add_watch("/in", IN_CLOSE_WRITE)   |----------- read(inotify) -----------|
 //! other                                                  open("/in/x") |- work -|write|close|
 //! ```
 //!
-//! What a watch asks for tells which calls may end the wait: here neither the open nor the write. A descriptor that is left
-//! open is closed by the end of its process, or by a `dup2` in its place. One name of a descriptor stands for all
-//! such ones, and a relative path for any that ends with it, so all of this is inferred.
+//! The requested events decide which calls may end the wait: here neither the open nor the write. A descriptor that is
+//! left open is closed by the end of its process, or by a `dup2` over it. All watch descriptors print the same name,
+//! and a relative path matches any path that ends with it, so all of this is inferred.
 
 use super::ordered::Ordered;
 use super::waiting::Waiting;
@@ -22,12 +22,12 @@ use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 pub(crate) mod changes;
 
-/// Watches of a process and those above it that are looked at for one wait.
+/// Maximum number of watches of a process and its ancestors examined for one wait.
 const WATCHES: usize = 256;
-/// Ends of processes that are looked at for one watch.
+/// Maximum number of process ends examined for one watch.
 const ENDS: usize = 64;
 
-/// A path that somebody watches.
+/// A watched path.
 #[derive(Clone, Copy)]
 struct Watch {
     task: u32,
@@ -35,7 +35,7 @@ struct Watch {
     asks: Changes,
 }
 
-/// Something that a call did to a path.
+/// A change of a path by a call.
 #[derive(Clone, Copy)]
 struct Change {
     row: u32,
@@ -43,24 +43,24 @@ struct Change {
     what: Changes,
 }
 
-/// Who watches what, and who changed it.
+/// The watches of a trace, and the changes of watched paths.
 #[derive(Default)]
 pub(super) struct Watches {
     /// By capture.
     watches: FxHashMap<u32, Vec<Watch>>,
-    /// What has to be known of calls to tell who made what any of them asks for.
+    /// The changes that must be tracked to attribute the requested ones.
     told_by: Changes,
-    /// The last parts of watched paths.
+    /// The last components of watched paths.
     names: FxHashSet<u64>,
-    /// Whether a path may be watched, and how many names were watched when that was asked.
+    /// Whether a path may be watched, and the number of watched names when that was determined.
     may_be_watched: FxHashMap<Text, (usize, bool)>,
     /// In order of their rows.
     changes: Vec<Change>,
-    /// The rows of changes by the last part of their path, and by that of its folder.
+    /// The rows of changes by the last component of their path, and by that of its directory.
     rows: FxHashMap<(u32, u64), Ordered>,
-    /// Files that tasks wrote to or made and did not close.
+    /// Files that tasks wrote to or created and did not close.
     written: FxHashMap<u32, FxHashSet<Text>>,
-    /// The same of tasks that ended so, by their ends.
+    /// The same for ended tasks, by their ends.
     left: Vec<(i64, u32, Text)>,
 }
 
@@ -95,7 +95,7 @@ impl Watches {
         self.names.insert(key(trace.events.texts.bytes(path)));
     }
 
-    /// A call did this to a path, which is kept if the path or its folder may be watched.
+    /// Record a change of a path, if the path or its directory may be watched.
     fn change(&mut self, trace: &Trace, row: u32, path: Text, what: Changes) {
         let task = trace.events.task(row);
         let Some(owner) = trace.tasks.get(task as usize).filter(|_| path.is_some() && !what.is_empty()) else { return };
@@ -122,7 +122,7 @@ impl Watches {
         known.1
     }
 
-    /// What it did, where a close depends on what its task did before.
+    /// The change, if a close depends on earlier calls of its task.
     fn closing(&mut self, task: u32, path: Text, what: Changes) -> Changes {
         if what.writes() {
             self.written.entry(task).or_default().insert(path);
@@ -134,7 +134,7 @@ impl Watches {
         if wrote { Changes::CLOSE_WRITE } else { Changes::CLOSE_NOWRITE }
     }
 
-    /// A `dup2` may have closed what its task wrote to.
+    /// A `dup2` may have closed a file that its task wrote to.
     fn replaced(&mut self, trace: &Trace, row: u32) {
         let Some(paths) = self.written.get(&trace.events.task(row)) else { return };
         for path in paths.iter().copied().collect::<Vec<_>>() {
@@ -154,7 +154,7 @@ impl Watches {
         self.left.sort_unstable();
     }
 
-    /// Who ended a wait for changes.
+    /// The waker of a wait for changes.
     pub(super) fn changer(&self, call: &Waiting<'_>, target: &[u8]) -> Option<Edge> {
         if !tells_changes(target) {
             return None;
@@ -182,7 +182,7 @@ impl Watches {
         &self.changes[from..from + count]
     }
 
-    /// Whose end closed what it had written to.
+    /// The task whose end closed a file that it had written to.
     fn left(&self, call: &Waiting<'_>, watch: &Watch) -> Option<Edge> {
         let until = self.left.partition_point(|&(death_ns, _, _)| death_ns <= call.exits_until_ns());
         let inside = self.left[..until].iter().rev().take_while(|&&(death_ns, _, _)| death_ns > call.span.start_ns);
@@ -196,7 +196,7 @@ impl Watches {
 }
 
 impl Watch {
-    /// Whether it tells of a change: of the path itself, or of one in that folder.
+    /// Whether the watch reports a change: of the path itself, or of an entry in that directory.
     fn sees(&self, trace: &Trace, change: &Change) -> bool {
         let texts = &trace.events.texts;
         let (watched, changed) = (texts.bytes(self.path), texts.bytes(change.path));
@@ -205,7 +205,7 @@ impl Watch {
     }
 }
 
-/// A path as folders are named: without a slash at its end, and the folder one is in without a name.
+/// A path in the form of directory names: without a trailing slash; the current directory is empty.
 fn folder(path: &[u8]) -> &[u8] {
     match path {
         b"/" => path,

@@ -1,14 +1,13 @@
-//! Waits that another thread ends: by a wake on the same address, by unparking, or by its own end, which a join waits for.
+//! Waits that another thread ends: by a wake on the same address, by unparking, or by its own end (a join).
 //!
 //! ```text
 //! waiter   |--- futex(0x1, WAIT) ---|      joiner   |------ futex(0x2, WAIT) ------|
 //! holder      |- sleep -|- WAKE -|         thread      |-- work --|exit               (CLONE_CHILD_CLEARTID: the kernel wakes)
 //! ```
 //!
-//! An address means the same to all threads of a process; a futex that is not private, to processes that inherited the
-//! memory, too, and where it lies in a shared file, the place there means the same to all that mapped it. Who joins waits
-//! where the id of the thread lies, which is what it expects there; where that is not printed, the thread that ended is the
-//! one.
+//! An address is the same for all threads of a process. A non-private futex address is also the same for processes that
+//! inherited the memory. In a shared file, the offset is the same for all that mapped it. A join waits at the address
+//! that contains the thread id, and expects that id there. If the id is not printed, the thread that ended is taken.
 
 use super::mappings::{MappedAddress, Mappings};
 use super::ordered::Ordered;
@@ -27,21 +26,21 @@ use rustc_hash::{FxHashMap, FxHashSet};
 /// A process of a capture.
 type Process = (u32, i32);
 
-/// Who woke whom.
+/// The wakes of a trace, and their waiters.
 #[derive(Default)]
 pub(super) struct Futexes {
-    /// Wakes by process and address; unparked threads by process and their id.
+    /// Wakes by process and address; unparks by process and thread id.
     wakes: FxHashMap<(Process, Text), Ordered>,
     /// Wakes that reach other processes, by capture and address.
     shared: FxHashMap<(u32, Text), Ordered>,
-    /// The others, where threads ran before the capture began, so that it is not known whose they are.
+    /// Private wakes of threads that ran before the capture began, so that their process is not known.
     private: FxHashMap<(u32, Text), Ordered>,
-    /// Captures with several tasks of which nobody is known who created them.
+    /// Captures with several tasks whose creators are unknown.
     of_strays: FxHashSet<u32>,
-    /// The same, by the place in a file that lies there.
+    /// Wakes by the offset in a shared file.
     mapped: FxHashMap<(u32, MappedAddress), Ordered>,
     mappings: Mappings,
-    /// Threads of each process beside its main one, by their ends.
+    /// Threads of each process except the main one, by their ends.
     threads: FxHashMap<Process, Vec<u32>>,
 }
 
@@ -99,12 +98,12 @@ impl Futexes {
         }
     }
 
-    /// Who ended a wait for a lock, a condition or a thread.
+    /// The waker of a wait for a lock, a condition or a thread.
     pub(super) fn waker(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
         let shape = events.shape(call.span.row);
         let op = events.texts.bytes(shape.op);
-        // One that a signal broke off is asked about only where it went on and ended.
+        // An interrupted wait is examined only at its last part.
         if !matches!(events.outcome(call.span.row), Outcome::Ok | Outcome::Interrupted) {
             return None;
         }
@@ -112,7 +111,7 @@ impl Futexes {
             Action::Parks => self.unparked(call),
             Action::JoinsThread => self.joined(call, true),
             Action::UsesFutex if !op.ends_with(b"PRIVATE") => {
-                // Of one that another process woke, this one may have woken others before.
+                // A wake from another process may have woken other waiters before this one.
                 let from_afar = self.woken_from_afar(call).into_iter().chain(self.woken_through_file(call));
                 let last = from_afar.chain(self.woken(call)).max_by_key(|edge| edge.at_ns);
                 last.or_else(|| self.joined(call, false))
@@ -125,7 +124,7 @@ impl Futexes {
         }
     }
 
-    /// The last wake at the address, or at the one to which the waiter was moved.
+    /// The last wake at the address, or at the one that the waiter was requeued to.
     fn woken(&self, call: &Waiting<'_>) -> Option<Edge> {
         let task = call.trace.tasks.get(call.task as usize)?;
         let process = (task.capture, task.pid);
@@ -142,7 +141,7 @@ impl Futexes {
         })
     }
 
-    /// The address at which a wait ends that began at another: the call says so itself, or somebody moved the waiters.
+    /// The address where a wait ends after a requeue: the call itself names it, or another task requeued the waiters.
     fn moved_to(&self, call: &Waiting<'_>, process: Process) -> Option<Text> {
         let moved = &call.trace.events.moved;
         let address = |row: u32| moved.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| moved[at].1);
@@ -156,8 +155,8 @@ impl Futexes {
         address(call.span.row).or_else(by_others)
     }
 
-    /// The wake at this address just when the wait ended, of two tasks of which it is not known whose threads they are: a
-    /// private address means something to one process only, and which addresses there are differs from process to process.
+    /// The wake at this address at the end of the wait, between two tasks with unknown processes. A private address is
+    /// valid in one process only, and the addresses in use differ between processes.
     fn woken_by_stray(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
         let capture = trace.tasks.get(call.task as usize)?.capture;
@@ -193,7 +192,8 @@ impl Futexes {
         Some(call.edge(call.last_begun_inside(rows, |_| true)?, WakeKind::Futex, Confidence::Measured))
     }
 
-    /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any; a futex expects its id.
+    /// The thread that ended last before the join did. `lwp_wait` names it, unless it waits for any. A futex expects
+    /// its id.
     fn joined(&self, call: &Waiting<'_>, may_be_named: bool) -> Option<Edge> {
         let trace = call.trace;
         let task = trace.tasks.get(call.task as usize)?;
@@ -209,7 +209,7 @@ impl Futexes {
             let is_named = named.is_none_or(|id| has_id(trace, thread, id));
             is_named && thread != call.task && same_process(trace, thread, call.task) && has_left(trace, thread)
         });
-        // The line of a thread's end may come after the wake that it causes, its last call does not.
+        // The line of a thread's end may come after the wake that it causes. Its last call does not.
         let in_time_ns = call.span.end_ns.saturating_add(call.tick_ns());
         let thread = inside.find(|&thread| named.is_some() || left_ns(trace, thread) <= in_time_ns)?;
         let at_ns = left_ns(trace, thread).min(call.span.end_ns);
@@ -218,18 +218,18 @@ impl Futexes {
     }
 }
 
-/// Whether a task is there without anybody being known to have created it.
+/// Whether the creator of a task is unknown.
 fn is_stray(task: &Task) -> bool {
     task.creator == NONE && !task.is_thread
 }
 
-/// The task from which the threads of a task's process descend, as far as the trace tells.
+/// The task that all threads of a task's process descend from, as far as the trace shows.
 fn main_of(trace: &Trace, task: u32) -> u32 {
     let is_thread = |&number: &u32| trace.tasks.get(number as usize).is_some_and(|task| task.is_thread);
     creators(trace, task).find(|number| !is_thread(number)).unwrap_or(task)
 }
 
-/// The id of one of these threads, where a wait expects it at its address.
+/// The id of one of these threads, if a wait expects it at its address.
 fn expected(trace: &Trace, row: u32, threads: &[u32]) -> Option<i64> {
     let joins = &trace.events.joins;
     let at = joins.binary_search_by_key(&row, |&(row, _)| row).ok()?;

@@ -1,15 +1,15 @@
-//! Calls that a signal broke off: which signal it was, and where the task went on with the call.
+//! Calls that a signal interrupted: the signal, and the call with which the task resumed.
 //!
 //! ```text
-//! task    |---- read ----|SIGCHLD, its handler|---- read ----|      one wait in two parts: what ends the last ends it
-//! task    |---- read ----|SIGTERM, its handler|--- unlink ---|      ended by who sent the signal
+//! task    |---- read ----|SIGCHLD, its handler|---- read ----|      one wait in two parts, ended by the second waker
+//! task    |---- read ----|SIGTERM, its handler|--- unlink ---|      ended by the sender of the signal
 //! task    |---- read ----|killed by SIGKILL                         the same: it never returned
 //! ```
 //!
-//! A wait for a lock with a limit may be one in several parts, too, each up to the limit:
+//! A wait for a lock with a timeout may also consist of several parts, each up to the timeout:
 //!
 //! ```text
-//! task    |-- futex --|ETIMEDOUT |-- futex --|ETIMEDOUT |- futex -|  ended by who wakes at the address at last
+//! task    |-- futex --|ETIMEDOUT |-- futex --|ETIMEDOUT |- futex -|  ended by the wake during the last part
 //! ```
 
 use super::effects::ShapeEffects;
@@ -26,21 +26,21 @@ use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
 use parsers::{NO_ID, Text};
 
-/// Rows behind a call that are searched for the one that goes on with it: a handler may make calls.
+/// Maximum number of rows after a call that are searched for its continuation: a handler may make calls.
 const ROWS_BEHIND: usize = 64;
-/// Parts of one wait that are followed: an interval timer may break one off all the time.
+/// Maximum number of parts of one wait that are followed: an interval timer may interrupt it repeatedly.
 const PARTS: usize = 256;
 
-/// The signal that broke off a call.
+/// The signal that interrupted a call.
 #[derive(Clone, Copy)]
 pub(super) struct Breaker {
     /// Its name.
     pub name: Text,
-    /// The process that sent it, or the child of which it tells; [`NO_ID`] if that is not printed.
+    /// The process that sent it, or the child that it reports; [`NO_ID`] if that is not printed.
     pub from: i32,
 }
 
-/// The signal that broke off a call, if one did: it is the next thing printed of the task.
+/// The signal that interrupted a call, if one did: the next printed line of the task.
 pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
     let events = &call.trace.events;
     let is_open = never_returned(events.outcome(call.span.row));
@@ -53,7 +53,7 @@ pub(super) fn breaker(call: &Waiting<'_>) -> Option<Breaker> {
         _ => None,
     };
     match next.filter(|&next| events.kind(next) == EventKind::Signal) {
-        // What came while a call waited that goes on for ever did not end it.
+        // A signal during a call that resumes forever did not end it.
         Some(_) if is_open && killed_by.is_none() => None,
         Some(row) => Some(Breaker { name: events.shape(row).syscall, from: sender_of(events, row) }),
         None => {
@@ -67,20 +67,20 @@ fn sender_of(events: &EventTable, row: u32) -> i32 {
     events.senders.binary_search_by_key(&row, |&(row, _)| row).map_or(NO_ID, |at| events.senders[at].1)
 }
 
-/// The last part of a wait that signals broke off and the task went on with; none if it did not. Its place among the
-/// task's rows.
+/// The last part of a wait that signals interrupted and the task resumed, by its index among the task's rows. None if
+/// it was not resumed.
 pub(super) fn last_part(call: &Waiting<'_>) -> Option<usize> {
     let mut parts = std::iter::successors(Some(call.at), |&at| next_part(call.trace, call.task, at));
     parts.by_ref().skip(1).take(PARTS).last()
 }
 
-/// When the wait began of which this is a part. What was stopped in between is not gone past: that time is told apart.
+/// The start of the wait that this call is a part of. It does not cross a stop, which is charged separately.
 pub(super) fn began_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
     let first = first_part(shapes, trace, task, at);
     if first == at { start_ns } else { trace.events.start_ns(trace.rows_of(task)[first]).min(start_ns) }
 }
 
-/// The first part of the wait of which this is one, as far as signals broke it off.
+/// The first part of the wait that this call belongs to, as far as signals interrupted it.
 fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usize {
     let events = &trace.events;
     let rows = trace.rows_of(task);
@@ -95,7 +95,8 @@ fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usi
     std::iter::successors(Some(at), before).take(PARTS).last().unwrap_or(at)
 }
 
-/// When the wait for a lock began of which this call is the last part, if those before it only came to their limits.
+/// The start of the wait for a lock that this call is the last part of, if the earlier parts only ran into their
+/// timeouts.
 pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let before = |&at: &usize| {
@@ -109,13 +110,13 @@ pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at
         let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[last])?);
         (shapes.timed_out(trace, rows[last]) && between_ns <= BETWEEN_NS).then_some(first)
     };
-    // A signal may have broken the last part off, too.
+    // A signal may have interrupted the last part, too.
     let last = first_part(shapes, trace, task, at);
     let first = std::iter::successors(Some(last), before).take(PARTS).last().filter(|&first| first != at);
     first.map_or(start_ns, |first| events.start_ns(rows[first]).min(start_ns))
 }
 
-/// Where a task goes on with a call that a signal broke off: nothing lies between them but the signal and its handler.
+/// Where a task resumes an interrupted call: only the signal and its handler lie in between.
 fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
     let events = &trace.events;
     let rows = trace.rows_of(task);
@@ -123,7 +124,7 @@ fn next_part(trace: &Trace, task: u32, at: usize) -> Option<usize> {
     if !was_broken_off(events, broken) {
         return None;
     }
-    // Another thread may have taken the signal; then this one has no handler.
+    // Another thread may have handled the signal; then this one has no handler.
     let has_signal = events.kind(*rows.get(at + 1)?) == EventKind::Signal;
     let (mut is_elsewhere, mut has_returned) = (false, !has_signal);
     for (place, &row) in rows.iter().enumerate().skip(at + 1).take(ROWS_BEHIND) {
@@ -156,7 +157,7 @@ fn is_same_call(events: &EventTable, broken: u32, row: u32) -> bool {
 }
 
 impl Waiting<'_> {
-    /// The same wait, where a signal broke it off before, by the call that names what it waits for.
+    /// The same wait after an earlier interruption, by the call that names its object.
     pub(super) fn by_origin(self, known: ShapeFacts) -> Self {
         if !known.restarts {
             return self;
@@ -165,7 +166,7 @@ impl Waiting<'_> {
     }
 }
 
-/// The call that a restarted one was at first, which names what it waits for.
+/// The original call of a restarted one, which names its object.
 pub(super) fn origin(call: &Waiting<'_>) -> u32 {
     let events = &call.trace.events;
     let row = call.span.row;

@@ -1,16 +1,16 @@
-//! Waits for a lock on a file (flock, fcntl, lockf), which its holder ends by unlocking, closing the file, or ending.
+//! Waits for a lock on a file (flock, fcntl, lockf), ended when the holder unlocks, closes the file, or exits.
 //!
 //! ```text
 //! holder   |flock|------- work -------|unlock, close or exit
 //! waiter             |----- flock ----|
 //! ```
 //!
-//! A flock belongs to the open file, which children inherit: whoever descends from the one that opened it may give it back,
-//! also another thread of the process that waits. A lock of fcntl belongs to a process. One that unlocks prints as one that
-//! locks; of one process they take turns.
+//! A flock belongs to the open file description, which children inherit: any descendant of the opener may release it,
+//! also another thread of the waiting process. A fcntl lock belongs to a process. Some tracers print its lock and
+//! unlock calls alike; within one process they alternate.
 //!
 //! ```text
-//! shell       open(lock) = 9 |fork|fork ------ sleep ------|exit       as "flock 9" in a shell: what is held is the shell's
+//! shell       open(lock) = 9 |fork|fork ------ sleep ------|exit       "flock 9" in a shell: the shell holds the lock
 //! its child                      |flock(9)|exit
 //! ```
 
@@ -24,24 +24,24 @@ use parsers::syscalls::{Action, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Holders, and tasks that ended, that are looked at for one wait.
+/// Maximum number of holders, and of ended tasks, examined for one wait.
 const TRIES: usize = 64;
 
-/// What happened to the lock of a file, each in order of their starts.
+/// The operations on the lock of a file, each list in order of the starts.
 #[derive(Default)]
 struct Lock {
     taken: Vec<u32>,
     given_back: Ordered,
     closes: Ordered,
-    /// By task, and in order of their starts.
+    /// By task, in order of their starts.
     opens: Vec<u32>,
 }
 
-/// The locks of a trace, by the names of their files.
+/// The locks of a trace, by file name.
 #[derive(Default)]
 pub(super) struct Locks {
     files: FxHashMap<Text, Lock>,
-    /// Tasks by their ends, if there are locks at all.
+    /// Tasks by their ends. Empty if the trace has no locks.
     ended: Vec<u32>,
 }
 
@@ -72,7 +72,7 @@ impl Locks {
         self.ended.sort_by_key(|&task| trace.tasks[task as usize].death_ns);
     }
 
-    /// Closes and opens are many, so only those are kept whose shape is that of a locked file.
+    /// There are many closes and opens, so only those with the shape of a locked file are stored.
     fn collect_uses(&mut self, trace: &Trace) {
         let events = &trace.events;
         let names: FxHashSet<Text> =
@@ -96,7 +96,7 @@ impl Locks {
         }
     }
 
-    /// Who gave back the lock that a call waited for.
+    /// The task that released the lock that a call waited for.
     pub(super) fn holder(&self, call: &Waiting<'_>) -> Option<Edge> {
         let trace = call.trace;
         if trace.events.outcome(call.span.row) != Outcome::Ok {
@@ -144,7 +144,7 @@ impl Locks {
     }
 }
 
-/// What a lock on a file belongs to.
+/// The owner of a lock on a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Owner {
     Process,
@@ -159,7 +159,7 @@ impl Owner {
     }
 }
 
-/// Who took a lock, and who opened the file for that, if it was seen.
+/// The task that acquired a lock, and the opener of the file if the open was traced.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Holder {
     task: u32,
@@ -167,7 +167,7 @@ struct Holder {
 }
 
 impl Holder {
-    /// Whether a task may have given the lock back.
+    /// Whether a task may have released the lock.
     fn had_it(&self, trace: &Trace, owner: Owner, task: u32) -> bool {
         match (owner, self.opener) {
             (Owner::Process, _) => same_process(trace, task, self.task),
@@ -177,7 +177,7 @@ impl Holder {
     }
 }
 
-/// What a call does to a file that somebody locks.
+/// The effect of a call on a locked file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Use {
     Opens,
@@ -193,7 +193,8 @@ fn use_of(action: Action) -> Option<Use> {
 }
 
 impl Lock {
-    /// Who took the lock by this call. The file was opened by itself, or by one above it before that made the next one below.
+    /// The holder by this call. The file was opened by the task itself, or by an ancestor before it created the next
+    /// descendant.
     fn holder(&self, trace: &Trace, taken: u32) -> Holder {
         let events = &trace.events;
         let task = events.task(taken);
@@ -206,13 +207,13 @@ impl Lock {
         Holder { task, opener }
     }
 
-    /// Of a process that calls fcntl on the file again, every other call gives the lock back.
+    /// Repeated fcntl calls of a process on the file alternate: every other one releases the lock.
     fn take_turns(&mut self, trace: &Trace) {
         let mut held: FxHashSet<(u32, i32)> = FxHashSet::default();
         let events = &trace.events;
         let (taken, back) = std::mem::take(&mut self.taken).into_iter().partition(|&row| {
             let Some(task) = trace.tasks.get(events.task(row) as usize) else { return true };
-            // Threads may each have opened the file.
+            // Each thread may have opened the file.
             let id = if Owner::of(trace, row) == Owner::Process { task.pid } else { task.tid };
             let process = (task.capture, id);
             let is_fcntl = events.action(row) == Action::ControlsFile;

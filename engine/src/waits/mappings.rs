@@ -1,4 +1,4 @@
-//! Addresses in memory that processes share through a file, which each of them may have mapped elsewhere.
+//! Addresses in memory that processes share through a file. Each process may have mapped it at another address.
 //!
 //! ```text
 //! 1   mmap(…, MAP_SHARED, /dev/shm/sem) = 0x7f10000      futex(0x7f10000, FUTEX_WAIT)
@@ -11,7 +11,7 @@ use parsers::Text;
 use parsers::syscalls::Action;
 use rustc_hash::FxHashMap;
 
-/// Names that a file had before the one by which it is known.
+/// Maximum number of earlier names of a file that are followed.
 const NAMES: usize = 4;
 
 /// Part of a file in the memory of a process.
@@ -23,16 +23,16 @@ struct Mapping {
     file: Text,
 }
 
-/// What processes mapped to share it.
+/// The shared mappings of processes.
 #[derive(Default)]
 pub(super) struct Mappings {
-    /// By capture and process, in the order in which they were made.
+    /// By capture and process, in the order of their creation.
     of_process: FxHashMap<(u32, i32), Vec<Mapping>>,
-    /// The older name of what was linked or renamed.
+    /// The previous name of a linked or renamed file.
     older: FxHashMap<Text, Text>,
 }
 
-/// A place in a file.
+/// An offset in a file.
 pub(super) type MappedAddress = (Text, u64);
 
 impl Mappings {
@@ -52,7 +52,7 @@ impl Mappings {
         mappings
     }
 
-    /// Where in which file an address lies that a task uses at this moment. A child has what its creator had mapped.
+    /// The file and offset of an address that a task uses at this moment. A child inherits the mappings of its creator.
     pub(super) fn place(&self, trace: &Trace, task: u32, address: Text, at_ns: i64) -> Option<MappedAddress> {
         if self.of_process.is_empty() {
             return None;
@@ -67,7 +67,7 @@ impl Mappings {
                 mapping.begun_ns <= until_ns && inside.is_some_and(|inside| inside < mapping.length)
             };
             let mapping = known.and_then(|known| known.iter().rev().find(holds));
-            // Threads share all, whenever it was mapped.
+            // Threads share all mappings, whenever they were created.
             until_ns = if task.is_thread { until_ns } else { until_ns.min(task.birth_ns) };
             let mapping = mapping?;
             Some((self.oldest(mapping.file), (address as u64 - mapping.start).saturating_add(mapping.offset)))

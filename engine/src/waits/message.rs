@@ -1,12 +1,12 @@
-//! Waits for messages and semaphores, which another task's call on the same object ends; and for doors.
+//! Waits for messages and semaphores, ended by another task's call on the same object; and for doors.
 //!
 //! ```text
 //! waiter   |------ msgrcv(3) ------|      client   |---------- door_call ----------|
 //! other       |- work -|msgsnd(3)|        server   ----- door_return|- work -|door_return ...
 //! ```
 //!
-//! A line of a semaphore does not always tell up from down, so that is inferred; so are doors, whose two sides have no
-//! name in common.
+//! A line of a semaphore does not always distinguish up from down, so the waker is inferred. So are doors: their two
+//! sides have no name in common.
 
 use super::ordered::Ordered;
 use super::waiting::Waiting;
@@ -18,7 +18,7 @@ use crate::waits::times::end_ns;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// Calls of others that are looked at for one wait.
+/// Maximum number of calls of other tasks examined for one wait.
 const TRIES: usize = 64;
 
 /// The calls on such objects, in order of their starts.
@@ -41,7 +41,7 @@ impl Messages {
         self.calls.values_mut().for_each(|rows| rows.order(trace));
     }
 
-    /// Who ended a wait for a message, for room for one, for a semaphore or a door.
+    /// The waker of a wait for a message, for room for one, for a semaphore or a door.
     pub(super) fn other_side(&self, call: &Waiting<'_>, object: Object) -> Option<Edge> {
         let rows = |other: Object| {
             let key = key(call.trace, call.span.row, object)?;
@@ -61,7 +61,7 @@ impl Messages {
     }
 }
 
-/// Semaphores and queues are told apart by their names; doors have none on the side of the server.
+/// The key of an object. Semaphores and queues have names; doors have none on the side of the server.
 fn key(trace: &Trace, row: u32, object: Object) -> Option<(u32, u8, Text)> {
     let capture = trace.tasks.get(trace.events.task(row) as usize)?.capture;
     let is_door = matches!(object, Object::Calls | Object::Answers);
@@ -69,7 +69,7 @@ fn key(trace: &Trace, row: u32, object: Object) -> Option<(u32, u8, Text)> {
     (is_door || name.is_some()).then_some((capture, object as u8, name))
 }
 
-/// The server's thread that was let go inside the call and answered inside it.
+/// The server thread that was released during the call and answered during it.
 fn answered(call: &Waiting<'_>, answers: &[u32]) -> Option<Edge> {
     let trace = call.trace;
     let start_ns = |row: u32| trace.events.start_ns(row);
@@ -86,7 +86,7 @@ fn answered(call: &Waiting<'_>, answers: &[u32]) -> Option<Edge> {
     Some(Edge { task: trace.events.task(row), at_ns, how: WakeKind::Message, sure: Confidence::Inferred })
 }
 
-/// The client whose call let the server's thread go.
+/// The client whose call released the server thread.
 fn called(call: &Waiting<'_>, calls: &[u32]) -> Option<Edge> {
     let trace = call.trace;
     let start_ns = |row: u32| trace.events.start_ns(row);

@@ -1,4 +1,4 @@
-//! Which event of which task ended a wait.
+//! The event and the task that ended a wait.
 
 pub(crate) mod backlog;
 pub(crate) mod backpressure;

@@ -1,4 +1,4 @@
-//! Rows that may have ended waits, in order of their starts, as one looks them up who walks back in time.
+//! Rows that may have ended waits, in order of their starts, for lookups by a walk that goes back in time.
 
 use crate::store::trace::Trace;
 use crate::waits::times::end_ns;
@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicU32, Ordering};
 #[derive(Default)]
 pub(super) struct Ordered {
     rows: Vec<u32>,
-    /// The longest time that one of them took.
+    /// The longest duration of a row.
     longest_ns: i64,
-    /// Where the last search ended: the next one is mostly near. It changes how long a search takes, not what it finds.
+    /// The result of the last search. The next one is usually near, so this affects the speed of a search, not its
+    /// result.
     recent: AtomicU32,
 }
 
@@ -20,7 +21,7 @@ impl Ordered {
         self.rows.push(row);
     }
 
-    /// Put the rows in order, when all are there.
+    /// Sort the rows after the last one was added.
     pub(super) fn order(&mut self, trace: &Trace) {
         let start_ns = |row: &u32| trace.events.start_ns(*row);
         if !self.rows.is_sorted_by_key(start_ns) {
@@ -35,7 +36,7 @@ impl Ordered {
         &self.rows
     }
 
-    /// The rows that begin at a moment or before it, the last first, and no further back than one can reach past `after_ns`.
+    /// The rows that start at or before a moment, the last first, as far back as a row can still end after `after_ns`.
     pub(super) fn back_from(&self, trace: &Trace, at_ns: i64, after_ns: i64) -> impl Iterator<Item = u32> {
         let behind = self.behind(trace, at_ns);
         let (events, longest_ns) = (&trace.events, self.longest_ns);
@@ -43,7 +44,7 @@ impl Ordered {
         self.rows.get(..behind).unwrap_or_default().iter().rev().copied().take_while(reaches)
     }
 
-    /// How many rows begin at a moment or before it, searched for from where the last search ended, in growing steps.
+    /// The number of rows that start at or before a moment, by a galloping search from the last result.
     fn behind(&self, trace: &Trace, at_ns: i64) -> usize {
         let begins_before = |at: usize| trace.events.start_ns(self.rows[at]) <= at_ns;
         let (len, mut step) = (self.rows.len(), 1);

@@ -1,7 +1,7 @@
-//! Which calls the walk has to look at twice, told by their shapes: most calls neither end a wait nor are ended by anybody.
+//! The calls that the walk must examine, selected by shape: most calls neither end a wait nor wait for another task.
 //!
-//! A normalised target begins and ends as the printed one does wherever a name has no digits, so it tells what kind of thing
-//! it is. Where a shape leaves it open, its calls are looked at one by one.
+//! A normalised target starts and ends like the printed one wherever a name has no digits, so it shows the kind of
+//! object. If a shape leaves it open, its calls are examined one by one.
 
 use crate::store::targets::{TerminalSide, is_eventfd, is_signalfd, may_be_stream, side, tells_changes};
 use crate::waits::file_watch::changes::Changes;
@@ -9,12 +9,12 @@ use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::Outcome;
 use parsers::syscalls::{Class, Wait};
 
-/// What is known of a trace before its calls are looked at.
+/// Facts about a trace that precede the examination of its calls.
 #[derive(Clone, Copy)]
 pub(super) struct Makes {
-    /// Some call makes a fifo, so that any path may be one.
+    /// Some call creates a fifo, so that any path may be one.
     pub fifos: bool,
-    /// What somebody asks to be told of files.
+    /// The file changes that watches request.
     pub watched: Changes,
 }
 
@@ -24,7 +24,7 @@ impl Makes {
     }
 }
 
-/// Whether calls of a shape tell something about who ends the waits of others; see the `take` of each kind of waker.
+/// Whether calls of a shape are evidence for wakers; see the `take` of each kind of waker.
 pub(super) fn is_told(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
     let by_deed = match known.deed {
         Effect::Nothing | Effect::Closes => false,
@@ -37,13 +37,13 @@ pub(super) fn is_told(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
     by_deed || watched || fails || known.may_sleep || known.at_address || makes.may_be_stream(target)
 }
 
-/// Whether nobody ends calls of a shape: they work until they are done, whatever others do.
+/// Whether no other task ends calls of a shape: they work until they are done.
 ///
-/// Of those that may end a poll loop, or wait for a child of vfork, that is to be asked besides.
+/// Calls that may end a poll loop, or wait for a vfork child, need a separate check.
 pub(super) fn works(known: &ShapeFacts, target: &[u8], makes: Makes) -> bool {
     match known.wait {
         None if known.deed == Effect::Opens => !makes.fifos,
-        // Where it moves things to is not part of its shape.
+        // The destination of the move is not part of its shape.
         None if known.deed == Effect::Moves => false,
         None => known.deed != Effect::Writes || !makes.may_be_stream(target),
         Some(Wait::Read) => {

@@ -1,16 +1,16 @@
-//! What is known of the calls of one shape.
+//! Facts about the calls of one shape, as far as finding wakers needs them.
 
 use crate::waits::condition::Check;
 use crate::waits::file_watch::changes::Changes;
 use parsers::Outcome;
 use parsers::syscalls::{Action, Class, Wait};
 
-/// What a call does with an object that others wait for.
+/// The operation of a call on an IPC object (message queue, semaphore, door).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Object {
-    /// Takes a message, or waits for one.
+    /// Receives a message, or waits for one.
     Takes,
-    /// Gives a message, or waits for room.
+    /// Sends a message, or waits for room.
     Gives,
     /// Changes a semaphore, or waits for it.
     Counts,
@@ -20,7 +20,7 @@ pub(crate) enum Object {
     Answers,
 }
 
-/// What a call does with such an object.
+/// An operation on an IPC object.
 pub(crate) fn object_of(action: Action) -> Option<Object> {
     Some(match action {
         Action::TakesMessage => Object::Takes,
@@ -32,96 +32,96 @@ pub(crate) fn object_of(action: Action) -> Option<Object> {
     })
 }
 
-/// What a call does for others.
+/// The effect of a call on other tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Effect {
     /// Nothing that ends a wait.
     Nothing,
-    /// Gives others something to read.
+    /// Writes data that others can read.
     Writes,
-    /// Takes something from one descriptor and gives it to another.
+    /// Moves data from one descriptor to another.
     Moves,
-    /// Leaves its end of a stream.
+    /// Closes its end of a stream.
     Closes,
-    /// Makes a fifo.
+    /// Creates a fifo.
     MakesFifo,
     /// Sends a signal.
     Signals,
     /// Opens a file or device.
     Opens,
-    /// Wakes who waits at an address or is parked; `shared` if processes may share the address.
+    /// Wakes the waiters of an address, or a parked thread. `shared` if processes may share the address.
     Wakes { shared: bool },
-    /// Takes a lock on a file, or waits for it.
+    /// Acquires a lock on a file, or waits for it.
     Locks,
-    /// Gives a lock on a file back, or may do so.
+    /// Releases a lock on a file, or may do so.
     Unlocks,
     /// Connects to a peer.
     Connects,
-    /// Takes the connection of a peer.
+    /// Accepts the connection of a peer.
     Accepts,
-    /// Gives a socket an address.
+    /// Binds a socket to an address.
     Binds,
-    /// Begins to take connections.
+    /// Starts to listen for connections.
     Listens,
-    /// Makes a path.
+    /// Creates a path.
     Makes,
-    /// Removes a path, or gives it another name.
+    /// Removes or renames a path.
     Removes,
     /// Adds to an eventfd.
     Counts,
-    /// Asks to be told of changes of a path.
+    /// Requests notifications about changes of a path.
     Watches,
-    /// Gives or takes a message, a semaphore or a door.
+    /// Operates on a message queue, a semaphore or a door.
     Handles(Object),
 }
 
-/// What is known of a shape.
+/// The facts about a shape.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShapeFacts {
     pub wait: Option<Wait>,
     pub class: Class,
     pub deed: Effect,
     pub outcome: Outcome,
-    /// Its value is how many it woke.
+    /// Its return value is the number of woken tasks.
     pub counts: bool,
     /// Its target is the address of a peer, `host:port`.
     pub at_address: bool,
-    /// What it finds out for who looks again and again.
+    /// The condition that it checks, for poll loops.
     pub check: Check,
-    /// Whether others found the contrary, so that it may be the last of those.
+    /// Whether other calls found the opposite, so that this one may be the last check of a poll loop.
     pub may_end_poll: bool,
-    /// Whether it is a sleep, or a wait that may last as long as it was limited to.
+    /// Whether it is a sleep, or a wait that may last until its timeout.
     pub may_sleep: bool,
-    /// What it does to the path that it works on, for those who watch it.
+    /// Its effect on the path that it works on, for file watches.
     pub changes: Changes,
-    /// The same for a path that it makes besides.
+    /// Its effect on the second path that it creates, if any.
     pub makes: Changes,
-    /// What its syscall waits for in general.
+    /// The wait class of its syscall in general.
     pub named: Option<Wait>,
-    /// Whether it failed because its time was over.
+    /// Whether it failed with a timeout.
     pub fails_late: bool,
-    /// Whether it failed because it would have had to wait, or because there was nothing to wait for.
+    /// Whether it failed because it would have blocked, or because there was nothing to wait for.
     pub fails_at_once: bool,
-    /// Whether it failed because the peer was gone.
+    /// Whether it failed because the peer had closed the connection.
     pub reset: bool,
-    /// Whether it may tell who ends the waits of others.
+    /// Whether it may be evidence for the waker of another wait.
     pub is_told: bool,
-    /// Whether nobody ends it, unless it ends a poll loop or waits for a child of vfork.
+    /// Whether no other task ends it, unless it ends a poll loop or waits for a vfork child.
     pub works: bool,
-    /// Whether a signal broke it off.
+    /// Whether a signal interrupted it.
     pub interrupted: bool,
-    /// Whether it is a call that a signal had broken off, under the name that those go on with.
+    /// Whether it is an interrupted call that continues under another name (`restart_syscall`).
     pub restarts: bool,
-    /// Whether it only keeps signals in order.
+    /// Whether it only manages signal masks and handlers.
     pub upkeep: bool,
     /// Whether it creates a task.
     pub creates: bool,
-    /// Whether some call of this shape created a child for which its creator waits inside it.
+    /// Whether some call of this shape created a child and waits for it inside the same call (vfork).
     pub may_vfork: bool,
 }
 
 impl ShapeFacts {
-    /// Whether its calls are writes that came to their end, so that only a reader who made no room can have held them up.
+    /// Whether its calls are completed writes, which only a slow reader can delay.
     pub(super) fn is_quick_write(&self) -> bool {
         let ends = self.outcome == Outcome::Ok && self.wait.is_none();
         self.deed == Effect::Writes && ends && !(self.works || self.may_end_poll || self.may_vfork)

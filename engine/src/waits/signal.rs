@@ -1,11 +1,12 @@
-//! Waits that a signal ends or breaks off: that of a child that ended, or one that somebody sent.
+//! Waits ended or interrupted by a signal: SIGCHLD of an ended child, or a signal that another task sent.
 //!
 //! ```text
 //! waiter   |--- rt_sigsuspend ---|SIGCHLD   waiter   |--- nanosleep ----|SIGTERM
 //! other        |-- work --|exit                      |-- kill --|
 //! ```
 //!
-//! The line of a signal says who sent it; without one (`SIGKILL`) it is who sent this signal to the process last.
+//! The line of a signal names its sender. Without such a line (`SIGKILL`) it is the last task that sent it to the
+//! process.
 
 use super::child::Children;
 use super::interrupted::{self, Breaker};
@@ -20,13 +21,13 @@ use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// Processes beside one that may lead the group of both.
+/// Maximum number of processes related to one that may lead their common group.
 const SIBLINGS: usize = 256;
 
-/// Who sent signals to whom.
+/// The senders of signals, and their recipients.
 #[derive(Default)]
 pub(super) struct Signals {
-    /// Rows that sent one, by capture and the id sent to: of a process or thread, or of a group if it is negative.
+    /// Rows that sent one, by capture and recipient id: a process or thread, or a group if it is negative.
     sent: FxHashMap<(u32, i32), Ordered>,
     /// All of them, by capture.
     all: FxHashMap<u32, Ordered>,
@@ -50,9 +51,9 @@ impl Signals {
         self.sent.values_mut().chain(self.all.values_mut()).for_each(|rows| rows.order(trace));
     }
 
-    /// Who sent the signal that ended a wait, if one did.
+    /// The sender of the signal that ended a wait, if one did.
     pub(super) fn sender(&self, call: &Waiting<'_>, wait: Option<Wait>, children: &Children) -> Option<Edge> {
-        // A sigwait takes its signal without being broken off.
+        // A sigwait receives its signal without being interrupted.
         let taken = || (wait == Some(Wait::Signal)).then_some(Breaker { name: Text::NONE, from: NO_ID });
         let breaker = interrupted::breaker(call).or_else(taken)?;
         let name = call.trace.events.texts.bytes(breaker.name);
@@ -72,7 +73,7 @@ impl Signals {
         name.is_some_and(is_of_timer)
     }
 
-    /// Whether a signal ended a wait that nobody in the trace can have sent: neither a task nor a timer nor a child.
+    /// Whether a wait was ended by a signal with an origin outside the trace: no task, timer or child sent it.
     pub(super) fn came_from_outside(&self, call: &Waiting<'_>) -> bool {
         let events = &call.trace.events;
         let next = call.rows_after().next().filter(|&next| events.kind(next) == EventKind::Signal);
@@ -85,7 +86,7 @@ impl Signals {
         !may_be_own && sent.is_none_or(|rows| call.last_inside(rows, |_| true).is_none())
     }
 
-    /// Whose signal arrived last: that of a child that ended, or one that was sent.
+    /// The origin of the last signal that arrived: a child that ended, or a sender.
     pub(super) fn arrived(&self, call: &Waiting<'_>, children: &Children) -> Option<Edge> {
         let any = Breaker { name: Text::NONE, from: NO_ID };
         let sent = self.last_sent(call, &any, children);
@@ -100,7 +101,7 @@ impl Signals {
         if let Some(row) = by_id(task.pid).or_else(|| by_id(task.tid)) {
             return Some(call.edge(row, WakeKind::Signal, Confidence::Measured));
         }
-        // Sent to a group of processes, which only the line of the signal tells for sure.
+        // Sent to a process group. Only the line of the signal proves the recipient.
         let is_known = breaker.from != NO_ID;
         let all = self.all.get(&task.capture)?;
         let row = call.last_begun_inside(all, |row| fits(row) && reaches(call, row, is_known, children))?;
@@ -108,7 +109,7 @@ impl Signals {
     }
 }
 
-/// Whether a call sent this signal, as far as names and ids tell.
+/// Whether a call sent this signal, judged by names and ids.
 fn is_sent_like(trace: &Trace, row: u32, breaker: &Breaker) -> bool {
     let events = &trace.events;
     let (sent, got) = (events.shape(row).op, breaker.name);
@@ -118,12 +119,12 @@ fn is_sent_like(trace: &Trace, row: u32, breaker: &Breaker) -> bool {
     !other && (breaker.from == NO_ID || sender() == Some(breaker.from))
 }
 
-/// Whether a signal to a group of processes, or to one that is not named by its id, may have reached the one that waits.
+/// Whether a signal to a process group, or to a process not named by its id, may have reached the waiter.
 fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) -> bool {
     let trace = call.trace;
     let Some(to) = sent_to(trace, row) else { return is_known };
     let leads = |task: u32| trace.tasks.get(task as usize).is_some_and(|task| task.pid.checked_neg() == Some(to));
-    // The leader of a group is mostly the creator of the others, or the first of several that a shell made.
+    // The leader of a group is usually the creator of the others, or the first of several that a shell created.
     let may_lead = || {
         let creator = trace.tasks.get(call.task as usize).map_or(call.task, |task| task.creator);
         let siblings = children.made_by(trace, creator).iter().take(SIBLINGS).copied();
@@ -138,7 +139,7 @@ fn reaches(call: &Waiting<'_>, row: u32, is_known: bool, children: &Children) ->
     }
 }
 
-/// The process, thread or group that a call sends to: `7`, `-7`, `pid:7` for the descriptor of a process.
+/// The recipient of a call: a process, thread or group. `7`, `-7`, or `pid:7` for a pidfd.
 pub(crate) fn sent_to(trace: &Trace, row: u32) -> Option<i32> {
     let target = trace.events.texts.bytes(trace.events.target(row));
     let (to, _) = parsers::scan::signed(target.strip_prefix(b"pid:").unwrap_or(target))?;

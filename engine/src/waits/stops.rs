@@ -1,4 +1,4 @@
-//! When tasks were stopped: from the signal that stopped one to whatever is printed of it next.
+//! When tasks were stopped: from the stopping signal to the next printed line of the task.
 //!
 //! ```text
 //! task   |--call--|    stopped by SIGSTOP|~~~~~~~~~~|SIGCONT   |--call--|
@@ -14,7 +14,7 @@ pub(crate) fn is_stop(trace: &Trace, row: u32) -> bool {
     trace.events.kind(row) == EventKind::Process && is_stop_name(name())
 }
 
-/// Whether a signal of this name stops who gets it.
+/// Whether a signal of this name stops its recipient.
 pub(crate) fn is_stop_name(name: &[u8]) -> bool {
     matches!(name, b"SIGSTOP" | b"SIGTSTP" | b"SIGTTIN" | b"SIGTTOU")
 }
@@ -35,7 +35,7 @@ pub fn stopped_ns(trace: &Trace, task: u32) -> i64 {
         return 0;
     }
     let all_ns: i64 = stops.iter().map(|(from_ns, to_ns)| (to_ns - from_ns).max(0)).sum();
-    // Stops and calls are both in order of time, so each call meets few of them.
+    // Stops and calls are both in order of time, so each call overlaps few stops.
     let mut first = 0;
     let in_calls = trace.spans(task).map(|span| {
         first += stops[first..].iter().take_while(|&&(_, to_ns)| to_ns <= span.start_ns).count();

@@ -1,4 +1,4 @@
-//! Reads of pipes, fifos and connected sockets, which a write at the other end ends, or at the end of file its last close.
+//! Reads of pipes, fifos and connected sockets, ended by a write at the other end, or at end of file by its last close.
 //!
 //! ```text
 //! reader   |------ read(pipe:[7]) ------|       reader   |------ read(pipe:[7]) = 0 ------|
@@ -17,7 +17,7 @@ use parsers::syscalls::{Action, Wait};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// What happened at one end of a stream.
+/// The calls at one end of a stream.
 #[derive(Default)]
 pub(super) struct StreamEnd {
     pub writes: Ordered,
@@ -27,12 +27,12 @@ pub(super) struct StreamEnd {
     opens: Ordered,
     /// Tasks that used it.
     pub users: Vec<u32>,
-    /// When users ended, in order, with their places among them: a stream that all have has thousands.
+    /// When users ended, in order, with their indices: a stream that all tasks inherit has thousands.
     deaths: Vec<(i64, u32)>,
 }
 
 impl StreamEnd {
-    /// Who used it last uses it again most often; a list of many users has repetitions, which do no harm.
+    /// The last user is usually the next one. In a list of many users there are duplicates, which are harmless.
     fn used_by(&mut self, task: u32) {
         if !self.users.iter().rev().take(8).any(|&user| user == task) {
             self.users.push(task);
@@ -52,7 +52,7 @@ impl StreamEnd {
         self.deaths.sort_unstable();
     }
 
-    /// Of the users that fit and whose ends are printed between these moments, the last to end.
+    /// The matching user with the last end that is printed between these moments.
     fn last_ended(&self, call: &Waiting<'_>, from_ns: i64, until_ns: i64, fits: impl Fn(u32) -> bool) -> Option<Edge> {
         let until = self.deaths.partition_point(|&(death_ns, _)| death_ns <= until_ns);
         let ended = self.deaths[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns);
@@ -64,22 +64,22 @@ impl StreamEnd {
     }
 }
 
-/// A target as a stream: its number, and that of the end from which one writes to it.
+/// A target as a stream: its number, and that of its write end.
 #[derive(Clone, Copy)]
 struct Ends {
     own: u32,
     peer: u32,
-    /// How sure it is that it is one.
+    /// The confidence that it is a stream.
     sure: Confidence,
 }
 
-/// The pipes, fifos and connected sockets of a trace, known by the names of their targets.
+/// The pipes, fifos and connected sockets of a trace, by the names of their targets.
 #[derive(Default)]
 pub(super) struct Streams {
     ends: Vec<StreamEnd>,
     numbers: FxHashMap<Vec<u8>, u32>,
-    /// What each text is as a target, by its number: 0 if it was not yet looked at, 1 if it is no stream, else 2 more than
-    /// its place in `targets`.
+    /// State of each text as a target, by its number: 0 if not examined yet, 1 if it is not a stream, else 2 plus its
+    /// index in `targets`.
     known: Vec<u32>,
     targets: Vec<Ends>,
 }
@@ -109,7 +109,7 @@ impl Streams {
         end.used_by(events.task(row));
     }
 
-    /// What it takes from one stream is a read there, what it gives to another a write.
+    /// Its input is a read of one stream, its output a write to the other.
     fn moves(&mut self, trace: &Trace, row: u32) {
         let events = &trace.events;
         let (source, sinks) = source_and_sinks(events, row);
@@ -127,7 +127,7 @@ impl Streams {
         }
     }
 
-    /// What is known for a fifo before any call at it is looked at.
+    /// The state of a fifo before any call at it is examined.
     pub(super) fn know_fifos(&mut self, trace: &Trace, fifos: &[Text]) {
         fifos.iter().for_each(|&fifo| self.learn_fifo(&trace.events, fifo, Confidence::Inferred));
     }
@@ -180,7 +180,7 @@ impl Streams {
         self.ends.iter_mut().for_each(|end| end.order(trace));
     }
 
-    /// The number of the end from which one writes to what is read from a target.
+    /// The number of the write end of a target that is read.
     pub(super) fn other_end(&self, target: Text) -> Option<u32> {
         self.known_ends(target).map(|ends| ends.peer)
     }
@@ -190,18 +190,18 @@ impl Streams {
         self.ends.get(end as usize).map_or(&[], |end| &end.users)
     }
 
-    /// The number of the end from which one reads what is written to a target, and the reads there.
+    /// The number of the read end of a target that is written, and the reads there.
     pub(super) fn reads(&self, target: Text) -> Option<(u32, &Ordered)> {
         let ends = self.known_ends(target)?;
         Some((ends.peer, &self.ends.get(ends.peer as usize)?.reads))
     }
 
-    /// Who left an end last.
+    /// The task that closed an end last.
     pub(super) fn left(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         leaver(call, self.ends.get(end as usize)?, |_| true)
     }
 
-    /// Who opened the other side of a fifo, for which an open of it waits.
+    /// The task that opened the other side of a fifo, which an open waits for.
     ///
     /// ```text
     /// reader   |------ open(fifo) ------|
@@ -217,8 +217,8 @@ impl Streams {
         Some(call.edge(row, WakeKind::Stream, Confidence::Inferred))
     }
 
-    /// Who gave a call what it took from one stream to move it into another. Who was held up there itself did not keep it
-    /// waiting.
+    /// The task that supplied the data that a call moved into another stream. A supplier that was itself blocked there
+    /// is not the cause.
     pub(super) fn giver(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
         let (Some(source), _) = source_and_sinks(events, call.span.row) else { return None };
@@ -232,7 +232,7 @@ impl Streams {
         Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
     }
 
-    /// Who wrote last at the other end of a target, or left it.
+    /// The last task that wrote at the other end of a target, or closed it.
     pub(super) fn last_event(&self, call: &Waiting<'_>, target: Text) -> Option<Edge> {
         let ends = self.known_ends(target)?;
         let end = self.ends.get(ends.peer as usize)?;
@@ -240,7 +240,7 @@ impl Streams {
         Some(Edge { sure: edge.sure.max(ends.sure), ..edge })
     }
 
-    /// Who ended a wait for what this row reads: the last to write in it; at the end of file, the last to leave.
+    /// The waker of a read: the last writer during it; at end of file, the last to close.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32, is_at_end: bool) -> Option<Edge> {
         let ends = self.known_ends(call.trace.events.target(row))?;
         let end = self.ends.get(ends.peer as usize)?;
@@ -254,8 +254,8 @@ impl Streams {
     }
 }
 
-/// What a call takes its bytes from, and what it may move them into. That of sendfile is a file: which of the two comes first
-/// differs from system to system.
+/// The source of a call's bytes, and their destination, if it has one. The source of sendfile is a file: the order of
+/// the two arguments differs between systems.
 pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, [Option<Text>; 2]) {
     let some = |text: Text| text.is_some().then_some(text);
     let (target, sink) = (some(events.target(row)), some(events.sink(row)));
@@ -265,13 +265,13 @@ pub(super) fn source_and_sinks(events: &EventTable, row: u32) -> (Option<Text>, 
     }
 }
 
-/// The last of those that fit to write.
+/// The last matching writer.
 pub(super) fn writer(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> bool) -> Option<Edge> {
     let row = call.last_inside(&end.writes, fits)?;
     Some(call.edge(row, WakeKind::Stream, Confidence::Measured))
 }
 
-/// The last of those that fit to close, or of the users to end.
+/// The last matching close, or end of a user.
 pub(super) fn leaver(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> bool) -> Option<Edge> {
     let closed = call.last_inside(&end.closes, fits).map(|row| call.edge(row, WakeKind::Stream, Confidence::Measured));
     let exit = end.last_ended(call, call.span.start_ns, call.exits_until_ns(), |_| true);
@@ -280,7 +280,7 @@ pub(super) fn leaver(call: &Waiting<'_>, end: &StreamEnd, fits: impl Fn(u32) -> 
     best.filter(|edge| call.is_near_end(edge.at_ns)).or_else(slow).or(best)
 }
 
-/// The name of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
+/// The names of a stream's own end and of the other one. A pipe has one name for both; a connected socket is `a->b`.
 fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     if target.starts_with(b"pipe:[") {
         return Some((target.to_vec(), target.to_vec()));
@@ -288,7 +288,7 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let open = memchr::memchr(b'[', target).filter(|&at| at > 0 && target[at - 1] == b':')?;
     let (kind, inside) = target.split_at_checked(open + 1)?;
     let is_socket = [&b"UNIX"[..], b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| kind.starts_with(prefix));
-    // Behind the numbers, `,"/run/x"` or `,@"x"`.
+    // After the numbers, `,"/run/x"` or `,@"x"`.
     let inside = &inside[..memchr::memchr(b',', inside).unwrap_or(inside.len())];
     let inside =
         if inside.len() + open + 1 == target.len() { inside.strip_suffix(b"]").unwrap_or(inside) } else { inside };
@@ -305,15 +305,15 @@ fn names(target: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     Some(([kind, own, b"->", peer].concat(), [kind, peer, b"->", own].concat()))
 }
 
-/// The address of IPv4 that a socket of IPv6 has, as the other end, which may be one of IPv4, prints it: of
+/// The IPv4 address of an IPv6 socket in the form that the other end prints, which may be an IPv4 socket: of
 /// `[::ffff:10.0.0.1]:80`, `10.0.0.1:80`.
 fn as_v4(address: &[u8]) -> Option<Vec<u8>> {
     let (host, port) = address.strip_prefix(b"[::ffff:")?.split_at_checked(memchr::memchr(b']', address)? - 8)?;
     Some([host, port.strip_prefix(b"]")?].concat())
 }
 
-/// The same of a local socket, whose ends have numbers: each is called by where it writes to, for a socket of which the peer
-/// is not yet accepted is printed without that one.
+/// The same for a local socket, whose ends have numbers. Each end is named by its peer, because a socket with a peer
+/// that is not accepted yet is printed without its own.
 fn local_names(kind: &[u8], inside: &[u8], arrow: Option<usize>) -> Option<(Vec<u8>, Vec<u8>)> {
     let own = &inside[..arrow.unwrap_or(inside.len())];
     let writes_to = match arrow {

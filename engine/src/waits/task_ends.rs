@@ -1,4 +1,4 @@
-//! How tasks end: which of them ends its process, and when it asks for that.
+//! How tasks end: the task that ends its process, and the time at which it calls exit.
 
 use crate::store::event::EventKind;
 use crate::store::task_relations::same_process;
@@ -6,7 +6,7 @@ use crate::store::trace::Trace;
 use parsers::NO_NS;
 use parsers::syscalls::Action;
 
-/// The task of a process whose end was that of the process: the one that called exit_group, else the last to end.
+/// The task that ended its process: the one that called exit_group, or else the last to end.
 pub(crate) fn ender(trace: &Trace, main: u32) -> u32 {
     let capture = trace.tasks.get(main as usize).and_then(|task| trace.captures.get(task.capture as usize));
     let tasks = capture.map_or(0..0, |capture| capture.tasks.clone());
@@ -15,7 +15,7 @@ pub(crate) fn ender(trace: &Trace, main: u32) -> u32 {
 }
 
 pub(crate) fn ender_of(trace: &Trace, of_process: &[u32], main: u32) -> u32 {
-    // The id may have been given out again: another main task is another process.
+    // The id may have been reused: another main task is another process.
     let belongs = |&number: &u32| {
         let task = &trace.tasks[number as usize];
         (number == main || task.is_thread) && !task.superseded && task.birth_ns != NO_NS
@@ -29,7 +29,7 @@ pub(crate) fn asked_to_end(trace: &Trace, task: u32) -> bool {
     asked_to_end_ns(trace, task).is_some()
 }
 
-/// When a task asked for the end of its process.
+/// When a task called exit for its process.
 pub(crate) fn asked_to_end_ns(trace: &Trace, task: u32) -> Option<i64> {
     let events = &trace.events;
     let &last = trace.rows_of(task).iter().rev().take(4).find(|&&row| events.kind(row) == EventKind::Call)?;

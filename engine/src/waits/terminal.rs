@@ -1,12 +1,12 @@
-//! Reads of the master side of a pseudo terminal, which a program on the slave side ends by writing, and the reverse.
+//! Reads of the master side of a pseudo terminal, ended by a write of a program on the slave side, and the reverse.
 //!
 //! ```text
 //! session   |------ poll ------|- read(ptmx) -|
 //! shell        |-- work --|- write(pts/3) -|
 //! ```
 //!
-//! A master and its slave do not name each other, so this holds only where the process, or those it descends from, opened
-//! one master, and where the writer descends from the reader; it is inferred.
+//! A master and its slave do not name each other. So this applies only if the process or an ancestor opened exactly one
+//! master, and if the writer descends from the reader. It is inferred.
 
 use super::child::Children;
 use super::ordered::Ordered;
@@ -25,7 +25,7 @@ use rustc_hash::FxHashMap;
 pub(super) struct Terminals {
     /// Tasks that opened a master, by capture.
     masters: FxHashMap<u32, Vec<u32>>,
-    /// Writes at slaves, or at what may be one, by capture; once a master was opened.
+    /// Writes to slaves or possible slaves, by capture, after a master was opened.
     to_slave: FxHashMap<u32, Ordered>,
     /// Writes at masters, by capture.
     to_master: FxHashMap<u32, Ordered>,
@@ -55,7 +55,7 @@ impl Terminals {
         lists.for_each(|rows| rows.order(trace));
     }
 
-    /// Who ended a wait for what this row reads.
+    /// The waker of a read of this row.
     pub(super) fn writer(&self, call: &Waiting<'_>, row: u32) -> Option<Edge> {
         let trace = call.trace;
         let capture = trace.tasks.get(call.task as usize)?.capture;
@@ -74,7 +74,7 @@ impl Terminals {
         Some(call.edge(found, WakeKind::Terminal, Confidence::Inferred))
     }
 
-    /// The child whose end left nobody at the slave side, so that a read of the master failed.
+    /// The child whose end closed the slave side, so that a read of the master failed.
     pub(super) fn leaver(call: &Waiting<'_>, row: u32, children: &Children) -> Option<Edge> {
         let events = &call.trace.events;
         let is_hung_up = events.texts.bytes(events.shape(row).errno) == b"EIO";

@@ -1,4 +1,4 @@
-//! A call that waited, where it stands, and what of other tasks lies inside it.
+//! A waiting call with its position, and the calls of other tasks that lie inside it.
 
 use super::effects::ShapeEffects;
 use super::ordered::Ordered;
@@ -15,43 +15,43 @@ use crate::waits::wait_kinds::is_return;
 use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome};
 
-/// How long a process may take to end that has much memory to give back, with a tracer on a machine at work.
+/// Maximum time that a process with much memory takes to end, traced on a busy machine.
 const SLOW_EXIT_NS: i64 = 100_000_000;
-/// How many calls behind a poll are looked at for the one that takes what the poll waited for.
+/// Maximum number of calls after a poll that are searched for the one that uses the ready descriptor.
 const CALLS_BEHIND_POLL: usize = 8;
 
-/// How many calls behind a signal are looked at for the return of its handler.
+/// Maximum number of calls after a signal that are searched for the return of its handler.
 const CALLS_OF_HANDLER: usize = 32;
 
-/// A call that waited, and where it stands.
+/// A waiting call and its position.
 #[derive(Clone, Copy)]
 pub(super) struct Waiting<'trace> {
     pub trace: &'trace Trace,
     pub task: u32,
-    /// Its place among the task's rows.
+    /// Its index among the task's rows.
     pub at: usize,
     pub span: Span,
 }
 
 impl Waiting<'_> {
-    /// The step of the clock.
+    /// The timestamp resolution.
     pub(super) fn tick_ns(&self) -> i64 {
         tick_ns(self.trace, self.task)
     }
 
-    /// The last moment at which the end of another task may have ended this call.
+    /// The latest time at which the end of another task may have ended this call.
     pub(super) fn exits_until_ns(&self) -> i64 {
         self.span.end_ns.saturating_add(EXIT_TOLERANCE_NS.max(self.tick_ns()))
     }
 
-    /// The last moment at which what ended this call may have begun: stamps and durations come from clocks that differ.
+    /// The latest start of an event that ended this call: timestamps and durations come from different clocks.
     fn begun_until_ns(&self) -> i64 {
-        // A clock that is set right gains or loses half a thousandth; strace takes stamps and durations from two.
+        // A clock under NTP adjustment drifts by up to 0.05 %; strace takes timestamps and durations from two clocks.
         let slewed_ns = (self.span.end_ns - self.span.start_ns) / 1_000;
         self.span.end_ns.saturating_add(slewed_ns.min(EXIT_TOLERANCE_NS).max(self.tick_ns()))
     }
 
-    /// Whether what happened at this moment happened when the wait ended, as far as stamps can tell.
+    /// Whether an event at this time coincides with the end of the wait, within the precision of timestamps.
     pub(super) fn is_at_end(&self, at_ns: i64) -> bool {
         self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS.max(self.tick_ns())
     }
@@ -61,17 +61,18 @@ impl Waiting<'_> {
         at_ns != NO_NS && at_ns > self.span.start_ns && at_ns <= self.exits_until_ns()
     }
 
-    /// The last moment at which the end of another task may be printed that ended this call, if that took long.
+    /// The latest time at which a slow end of another task that ended this call may be printed.
     pub(super) fn slow_exits_until_ns(&self) -> i64 {
         self.span.end_ns.saturating_add(SLOW_EXIT_NS)
     }
 
-    /// Whether another task was ending when this call did: that closes what it has some time before it is over.
+    /// Whether another task was ending when this call did: an exiting task closes its files some time before it is
+    /// over.
     pub(super) fn saw_end_of(&self, task: u32) -> bool {
         asked_to_end_ns(self.trace, task).is_some_and(|asked_ns| asked_ns <= self.span.end_ns)
     }
 
-    /// Whether this call ended so soon behind a moment that nothing later need be looked for.
+    /// Whether this call ended so soon after a moment that later events need not be examined.
     pub(super) fn is_near_end(&self, at_ns: i64) -> bool {
         self.span.end_ns.saturating_sub(at_ns) <= EXIT_TOLERANCE_NS
     }
@@ -81,13 +82,13 @@ impl Waiting<'_> {
         self.trace.spans_of(self.task, at..at + 1, NO_NS).next().map_or(self.span, |(_, span)| span)
     }
 
-    /// The rows of the task behind this one.
+    /// The rows of the task after this one.
     pub(super) fn rows_after(&self) -> impl Iterator<Item = u32> {
         self.trace.rows_of(self.task).iter().skip(self.at + 1).copied()
     }
 
-    /// The calls of the task behind this one, without those of handlers of signals.
-    fn calls_behind(&self) -> impl Iterator<Item = u32> {
+    /// The calls of the task after this one, without those of signal handlers.
+    fn calls_after(&self) -> impl Iterator<Item = u32> {
         let events = &self.trace.events;
         let mut rest = self.trace.rows_of(self.task).get(self.at + 1..).unwrap_or(&[]);
         std::iter::from_fn(move || {
@@ -96,37 +97,37 @@ impl Waiting<'_> {
                 rest = behind;
                 match events.kind(row) {
                     EventKind::Call => return Some(row),
-                    EventKind::Signal => rest = behind_handler(events, rest),
+                    EventKind::Signal => rest = after_handler(events, rest),
                     _ => {}
                 }
             }
         })
     }
 
-    /// The next successful read, accept or wait for a child behind a poll: what it takes is what the poll waited for.
+    /// The next successful read, accept or wait for a child after a poll: its descriptor is the one that was ready.
     pub(super) fn taken_next(&self, shapes: &ShapeEffects) -> Option<u32> {
         let events = &self.trace.events;
-        let calls = self.calls_behind().take(CALLS_BEHIND_POLL);
-        // An interpreter takes its lock before it goes on.
+        let calls = self.calls_after().take(CALLS_BEHIND_POLL);
+        // An interpreter acquires its lock before it continues.
         let of_file = |known: &ShapeFacts| known.wait == Some(Wait::Read) && known.class == Class::Disk;
         let named = |row: u32| Some(shapes.of(self.trace, row)).filter(|known| !of_file(known))?.named;
         let waits = calls.filter_map(|row| Some((row, named(row)?)));
-        // Who polls may look once more what is ready.
+        // The task may poll again before it reads.
         let is_look = |row: u32| events.requested_ns(row) == Some(0);
         let mut waits = waits.filter(|&(row, wait)| wait != Wait::Lock && !(wait == Wait::Poll && is_look(row)));
         let (row, wait) = waits.find(|&(row, wait)| wait == Wait::Poll || events.outcome(row) == Outcome::Ok)?;
         matches!(wait, Wait::Read | Wait::Peer | Wait::Child).then_some(row)
     }
 
-    /// Of these rows, the one that ended last inside this call and fits.
+    /// The matching row that ended last inside this call.
     ///
     /// ```text
     /// reader   |------ read ------|
-    /// writer      |--a--| |----b----|      b: its return may be stamped up to the tolerance behind the reader's
+    /// writer      |--a--| |----b----|      b: its return may be stamped up to the tolerance after the reader's
     /// ```
     ///
-    /// Rows of one writer end in the order of their starts; of several writers, a long one may have begun before the call.
-    /// Where none ended in time, one that was under way then did it: its return was held up.
+    /// Rows of one writer end in the order of their starts. With several writers, a long row may have started before
+    /// the call. If none ended in time, take a row in progress at that moment: its return was delayed.
     pub(super) fn last_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         const LONG_ONES: usize = 8;
@@ -148,7 +149,8 @@ impl Waiting<'_> {
         last.or_else(|| near().filter(is_under_way).find(of_others))
     }
 
-    /// The same for what takes effect at once, however late its own return is stamped: the one that began last.
+    /// The same for calls with an immediate effect, regardless of the timestamp of their return: the one that started
+    /// last.
     pub(super) fn last_begun_inside(&self, rows: &Ordered, fits: impl Fn(u32) -> bool) -> Option<u32> {
         const TRIES: usize = 64;
         let events = &self.trace.events;
@@ -159,8 +161,8 @@ impl Waiting<'_> {
         near.next()
     }
 
-    /// The first that began behind this call, where none did inside: tracers stamp a call before they stop its clock, so it may
-    /// have ended later than it seems, though not behind the next one of its task.
+    /// The first row that started after this call, if none did inside. Tracers stamp a call before they stop its clock,
+    /// so the call may have ended later than recorded, but not after the next one of its task.
     ///
     /// ```text
     /// waiter   |s------- futex -------|s + <T>  ···|--- next ---|
@@ -182,8 +184,8 @@ impl Waiting<'_> {
     }
 }
 
-/// What is behind the handler of a signal, if it has one and that returns.
-fn behind_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
+/// The rows after the handler of a signal, if it has a handler that returns.
+fn after_handler<'rows>(events: &EventTable, rows: &'rows [u32]) -> &'rows [u32] {
     let own = |&&row: &&u32| events.kind(row) == EventKind::Call;
     let mut handled = rows.iter().take(CALLS_OF_HANDLER).take_while(own);
     let returns = handled.position(|&row| is_return(events, row));

@@ -1,7 +1,7 @@
 //! Wakers: which task ended a wait, and when.
 //!
-//! What is needed to answer is collected in one pass over the events; each kind of waker is a file of its own. The best
-//! one wins: a child that the wait itself names before a guess from who wrote where.
+//! One pass over the events collects all evidence. Each kind of waker has a file of its own. The most specific evidence
+//! wins: a child that the wait names precedes a guess from writes.
 
 pub(crate) mod poll;
 pub mod poll_loops;
@@ -23,10 +23,10 @@ use crate::waits::{
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
 
-/// Users of a stream that are looked at for those who have it from them.
+/// Maximum number of users of a stream whose descendants are searched.
 const HEIRS: usize = 16;
 
-/// Who ended which wait, for the waits of a trace.
+/// The wakers of the waits of a trace.
 pub struct Wakers {
     pub(super) shapes: effects::ShapeEffects,
     pub(super) children: child::Children,
@@ -48,7 +48,7 @@ pub struct Wakers {
 }
 
 impl Wakers {
-    /// Nobody ever wakes anybody: each wait is charged to the waiter.
+    /// No wakers: each wait is charged to the waiter.
     pub fn none(trace: &Trace) -> Wakers {
         Wakers::empty(trace).outlined(trace)
     }
@@ -80,7 +80,7 @@ impl Wakers {
         }
     }
 
-    /// The calls of each task in blocks, with those that the walk looks at.
+    /// The calls of each task in blocks, with the calls that the walk must examine.
     pub(crate) fn outline(&self) -> &WaitBitmap {
         &self.outline
     }
@@ -90,32 +90,33 @@ impl Wakers {
         self.may_stop
     }
 
-    /// What the time of a call is spent on.
+    /// The wait class of a call.
     #[inline]
     pub fn class(&self, trace: &Trace, row: u32) -> Class {
         self.class_of(trace.events.shape_number(row))
     }
 
-    /// The same for calls of a shape.
+    /// The same for the calls of a shape.
     #[inline]
     pub(crate) fn class_of(&self, shape: u32) -> Class {
         self.shapes.class_of(shape)
     }
 
-    /// What calls like this one wait for in general.
+    /// The general wait class of calls like this one.
     #[inline]
     pub(crate) fn wait(&self, trace: &Trace, row: u32) -> Option<Wait> {
         self.shapes.of(trace, row).named
     }
 
-    /// Whether a task, or who waits for its end, ever sleeps, so that one of them may be in a poll loop.
+    /// Whether a task, or the waiter for its end, ever sleeps, so that one of them may be in a poll loop.
     pub fn may_poll(&self, task: u32, waiter: Option<u32>) -> bool {
         self.sleepers.has(task) || waiter.is_some_and(|waiter| self.sleepers.has(waiter))
     }
 
-    /// Whether somebody or something must have ended this call, be it in the trace or not.
+    /// Whether another task or event must have ended this call, in the trace or not.
     ///
-    /// A sleep and an expired time-out end by themselves; a read of a file is work of the disk; some failures come at once.
+    /// A sleep and an expired timeout end by themselves, a read of a file is disk work, and some failures are
+    /// immediate.
     pub fn needs_waker(&self, trace: &Trace, row: u32) -> bool {
         let known = self.shapes.of(trace, row);
         let waits = match known.wait {
@@ -128,7 +129,7 @@ impl Wakers {
         waits && !self.shapes.timed_out(trace, row) && !self.shapes.failed_at_once(trace, row)
     }
 
-    /// Who ended a call of a task. `at` is the place of the call among the task's rows.
+    /// The waker of a call of a task. `at` is the index of the call among the task's rows.
     pub fn waker(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Option<Edge> {
         let (call, known) = (Waiting { trace, task, at, span }, self.shapes.of(trace, span.row));
         if let Some(edge) = known.may_vfork.then(|| self.children.vfork(&call)).flatten() {
@@ -155,21 +156,22 @@ impl Wakers {
         ended.or_else(|| self.signals.sender(&call, known.wait, &self.children))
     }
 
-    /// Who broke a call off, or if the task went on with it, who ended its last part.
+    /// The waker of an interrupted call: the sender of the signal, or if the task resumed the call, the waker of its
+    /// last part.
     fn breaker(&self, call: &Waiting<'_>, wait: Option<Wait>) -> Option<Edge> {
         let sender = || self.signals.sender(call, wait, &self.children);
         let Some(last) = interrupted::last_part(call).filter(|_| wait != Some(Wait::Signal)) else {
             return sender();
         };
         let part = call.part(last);
-        // What ended it may have come with the signal, before the task looked again.
+        // The awaited event may have arrived with the signal, before the task checked again.
         let ends_with_signal = part.end_ns.saturating_sub(call.span.end_ns) <= EXIT_TOLERANCE_NS;
-        // Or while the signal was handled, so that the last part found it done.
+        // Or during the signal handler, so that the last part returned at once.
         let whole = Span { start_ns: call.span.start_ns, ..part };
         self.waker(call.trace, call.task, last, whole).or_else(|| ends_with_signal.then(sender).flatten())
     }
 
-    /// What ended a wait that no task of the trace did.
+    /// The end of a wait that no task of the trace caused.
     pub fn ended_by(&self, trace: &Trace, task: u32, at: usize, span: Span) -> Ender {
         let call = Waiting { trace, task, at, span };
         let goes_on = self.shapes.of(trace, span.row).interrupted && interrupted::last_part(&call).is_some();
@@ -181,28 +183,29 @@ impl Wakers {
         }
     }
 
-    /// When the wait began of which this call of a task may be the last part, if it began at `start_ns` itself.
+    /// The start of the wait that this call of a task may be the last part of, if the call itself started at
+    /// `start_ns`.
     pub fn began_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
         interrupted::began_ns(&self.shapes, trace, task, at, start_ns)
     }
 
-    /// When the wait for a lock began of which this call may be the last part: those before it may have come to their limits.
+    /// The start of the wait for a lock that this call may be the last part of, after earlier parts with a timeout.
     pub fn asked_first_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
         interrupted::asked_first_ns(&self.shapes, trace, task, at, start_ns)
     }
 
-    /// Whether a call only keeps signals in order.
+    /// Whether a call only manages signal masks and handlers.
     pub fn keeps_signals(&self, trace: &Trace, row: u32) -> bool {
         self.shapes.of(trace, row).upkeep
     }
 
-    /// Whether a call begins something new: it creates a task, or sends a signal.
+    /// Whether a call starts new work: it creates a task, or sends a signal.
     pub fn begins(&self, trace: &Trace, row: u32) -> bool {
         let known = self.shapes.of(trace, row);
         known.creates || known.deed == Effect::Signals
     }
 
-    /// What a call had to wait for that is the last check of a poll loop. `waiter` waits for the end of its task.
+    /// The wait that a call ended as the last check of a poll loop. `waiter` waits for the end of its task.
     pub fn poll(
         &self,
         trace: &Trace,
@@ -214,16 +217,16 @@ impl Wakers {
         poll_loops::poll(self, Waiting { trace, task, at, span }, waiter)
     }
 
-    /// Whether a look in vain is only a step of a search, which found the name elsewhere right behind it.
+    /// Whether a failed lookup is only a step of a search that found the name elsewhere right after it.
     pub(crate) fn is_step_of_search(&self, trace: &Trace, task: u32, row: u32) -> bool {
         trace.place_of(task, row).is_some_and(|at| search::is_step(self, trace, task, at))
     }
 
-    /// Of each stream that is read, the tasks that read it, and those that use the end from which it is written.
+    /// For each stream that is read: the tasks that read it, and the users of its write end.
     pub fn readers_and_users(&self, trace: &Trace) -> impl Iterator<Item = (Vec<u32>, &[u32])> {
         let mut readers: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for task in 0..trace.tasks.len() as u32 {
-            // Whoever reads a stream may wait for it.
+            // Any reader of a stream may block on it.
             let rows = self.outline.rows_looked_at(trace, task);
             for row in rows.filter(|&row| self.shapes.of(trace, row).wait == Some(Wait::Read)) {
                 if let Some(end) = self.streams.other_end(trace.events.target(row)) {
@@ -237,7 +240,7 @@ impl Wakers {
         readers.into_iter().map(|(end, readers)| (readers, self.streams.users(end)))
     }
 
-    /// Who gave a call what it took.
+    /// The task that produced the input of a call.
     pub(super) fn taken(&self, call: &Waiting<'_>) -> Option<Edge> {
         let known = self.shapes.of(call.trace, call.span.row);
         match known.wait? {
@@ -256,8 +259,8 @@ impl Wakers {
         }
     }
 
-    /// The process that ended as a wait at a shared address did which nobody woke: the kernel gives back what it held
-    /// (`set_robust_list`).
+    /// The process that ended together with an unwoken wait at a shared address: the kernel releases the locks that it
+    /// held (`set_robust_list`).
     fn died_holding(&self, call: &Waiting<'_>) -> Option<Edge> {
         let events = &call.trace.events;
         let op = events.texts.bytes(events.shape(call.span.row).op);
@@ -280,7 +283,7 @@ impl Wakers {
         told().or_else(|| self.terminals.writer(call, row)).or_else(hung_up)
     }
 
-    /// Who gave a call what it moved, or made room for it.
+    /// The task that produced the input of a call, or made room for its output.
     fn moved(&self, call: &Waiting<'_>) -> Option<Edge> {
         let given = self.streams.giver(call);
         let (_, sinks) = stream::source_and_sinks(&call.trace.events, call.span.row);
@@ -288,8 +291,8 @@ impl Wakers {
         given.filter(|edge| call.is_at_end(edge.at_ns)).or_else(made_room).or(given)
     }
 
-    /// Who wrote at the other end of a stream; at its end, who left it by a close, an exit or an exec, or whose process ended
-    /// just then that had it from one of those, without ever using it.
+    /// The writer at the other end of a stream. At end of file, the task that closed it by a close, an exit or an exec,
+    /// or a process that ended at that moment and had inherited the end without using it.
     fn streamed(&self, call: &Waiting<'_>, is_at_end: bool) -> Option<Edge> {
         let row = call.span.row;
         let left = self.streams.writer(call, row, is_at_end);
@@ -299,7 +302,7 @@ impl Wakers {
         left.filter(|edge| call.is_at_end(edge.at_ns)).or_else(|| self.heir(call, other_end)).or(left)
     }
 
-    /// The process that ended as this wait did, of those that descend from users of the end of a stream.
+    /// The process that ended together with this wait, among the descendants of the users of the stream's end.
     fn heir(&self, call: &Waiting<'_>, end: u32) -> Option<Edge> {
         let users = self.streams.users(end);
         let inherits =
@@ -307,7 +310,7 @@ impl Wakers {
         self.children.ended_with(call, inherits)
     }
 
-    /// Who wrote last at the other end of a target.
+    /// The last writer at the other end of a target.
     pub(super) fn write_at(&self, call: &Waiting<'_>, target: parsers::Text) -> Option<Edge> {
         let name = call.trace.events.texts.bytes(target);
         let counted = || self.counters.writer(call, name, &self.signals, &self.children);

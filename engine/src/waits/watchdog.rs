@@ -1,13 +1,14 @@
-//! Threads that only keep watch: they sleep for moments, look around and wake others, as runtimes have them (Go's `sysmon`).
+//! Watchdog threads: they sleep briefly, check and wake others, as language runtimes do (Go's `sysmon`).
 //!
 //! ```text
 //! waiter   |------------- futex -------------|
 //! watcher  | sleep | sleep | sleep | sleep |w|      on the path, and all it did was to look whether the worker is done
-//! worker   ~~~~~~~~~~ its own code ~~~~~~~~~~       what the waiter really waited for
+//! worker   ~~~~~~~~~~ its own code ~~~~~~~~~~       the real cause of the wait
 //! ```
 //!
-//! A watcher that wakes somebody is on the path, but its sleeps are no time that anybody could save: a thread of the same
-//! process works meanwhile. So the walk goes on in that thread, for the length of each sleep. No line says so: it is inferred.
+//! A watchdog that wakes another thread is on the path, but its sleeps cannot be optimized: a thread of the same
+//! process works meanwhile. So the walk continues in that thread for the length of each sleep. No line shows this: it
+//! is inferred.
 
 use super::child::Children;
 use super::effects::ShapeEffects;
@@ -19,18 +20,18 @@ use crate::waits::times::end_ns;
 use parsers::NO_NS;
 use parsers::syscalls::{Class, Wait};
 
-/// Who keeps watch looks again after this time at most; a longer sleep is a delay that somebody chose.
+/// Maximum interval of a watchdog. A longer sleep is a deliberate delay.
 const MAX_NS: i64 = 10_000_000;
-/// Calls before a sleep that tell whether its task only keeps watch.
+/// Number of calls before a sleep that are examined to recognize a watchdog.
 const ROWS_BEFORE: usize = 16;
-/// Of these at least so many are sleeps.
+/// Minimum number of sleeps among them.
 const SLEEPS: usize = 2;
-/// Of these at most so many work: the watcher of Go reads the limits of its control group now and then.
+/// Maximum number of working calls among them: Go's watchdog reads its cgroup limits now and then.
 const WORKS: usize = 1;
-/// Threads of a process that are looked at.
+/// Maximum number of threads of a process that are examined.
 const THREADS: usize = 64;
 
-/// The thread that works while this one sleeps for a moment.
+/// The thread that works during a short sleep of this one.
 pub(super) fn worker(shapes: &ShapeEffects, children: &Children, call: &Waiting<'_>) -> Option<Edge> {
     let trace = call.trace;
     let own = trace.tasks.get(call.task as usize).filter(|own| own.is_thread)?;
@@ -49,7 +50,7 @@ pub(super) fn worker(shapes: &ShapeEffects, children: &Children, call: &Waiting<
     })
 }
 
-/// Whether a task did next to nothing but sleep, wait, look around and wake others.
+/// Whether a task did almost nothing but sleep, wait, check and wake others.
 fn only_watches(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
     let Waiting { trace, task, at, .. } = *call;
     let before = trace.rows_of(task).get(at.saturating_sub(ROWS_BEFORE)..at).unwrap_or(&[]);
@@ -63,7 +64,7 @@ fn only_watches(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
     sleeps >= SLEEPS && works <= WORKS
 }
 
-/// Since when a task has been between two calls at this moment, if it is.
+/// The end of the last call of a task, if the task is between two calls at this moment.
 fn works_since(trace: &Trace, task: u32, at_ns: i64) -> Option<i64> {
     let events = &trace.events;
     let rows = trace.rows_of(task);
@@ -80,7 +81,7 @@ mod tests {
     use crate::store::trace::Trace;
     use crate::testing::{TaskPlan, build, look, task};
 
-    /// Ten sleeps of a thread, each as long as it asks, and then a wake of the main thread.
+    /// Ten sleeps of a thread, each as long as requested, and then a wake of the main thread.
     fn watched(asked_ns: i64, between: impl Fn(TaskPlan, i64) -> TaskPlan) -> Trace {
         let end = 10 * asked_ns + 100;
         let sleeps = (0..10).fold(task(2).of_process(1), |plan, turn| {
@@ -105,7 +106,7 @@ mod tests {
     #[test]
     fn the_time_is_of_who_works_while_a_watcher_sleeps() {
         let [_, watcher, worker] = on_path(&watched(1_000_000, |plan, _| plan))[..] else { panic!() };
-        // The first two sleeps do not yet show that it does nothing else.
+        // The first two sleeps are not yet enough evidence of a watchdog.
         assert!(worker > 7 * 1_000_000 && watcher < 3 * 1_000_000, "{worker} {watcher}");
     }
 

@@ -1,12 +1,12 @@
-//! What can be done to a path so that who watches it is told, by the names of inotify and fanotify.
+//! The changes of a path that a file watch reports, by the names of inotify and fanotify.
 
 use parsers::syscalls::Action;
 
-/// Kinds of changes: those that a watch asks for, or those that a call makes.
+/// A set of changes: those that a watch requests, or those that a call makes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Changes(u16);
 
-/// What tracers print of a longer list of flags is cut.
+/// Tracers truncate a longer list of flags.
 const CUT_BYTES: usize = 120;
 
 impl Changes {
@@ -22,11 +22,11 @@ impl Changes {
     const CREATE: Changes = Changes(1 << 8);
     const DELETE: Changes = Changes(1 << 9);
     const CLOSE: Changes = Changes(1 << 3 | 1 << 4);
-    /// Closes what its descriptor stood for before.
+    /// Closes the previous file of its descriptor.
     const REPLACE: Changes = Changes(1 << 10);
     const ALL: Changes = Changes((1 << 10) - 1);
 
-    /// What a watch asks for.
+    /// The changes that a watch requests.
     pub(in crate::waits) fn asked(mask: &[u8]) -> Changes {
         let of_word = |word: &[u8]| {
             let word = word.strip_prefix(b"IN_").or_else(|| word.strip_prefix(b"FAN_")).unwrap_or(b"");
@@ -48,11 +48,11 @@ impl Changes {
             }
         };
         let known = mask.split(|&byte| byte == b'|').map(of_word).fold(Changes::NONE, Changes::with);
-        // A number, or the begin of a long list: it may be anything.
+        // A number, or the start of a truncated list: it may be any change.
         if known.is_empty() || mask.len() >= CUT_BYTES { Changes::ALL } else { known }
     }
 
-    /// What a call does to the path that it works on.
+    /// The effect of a call on the path that it works on.
     pub(in crate::waits) fn of_target(action: Action) -> Changes {
         match action {
             Action::Reads | Action::ReadsAt | Action::Lists => Changes::ACCESS,
@@ -63,14 +63,14 @@ impl Changes {
             Action::Opens => Changes::OPEN,
             Action::Creates | Action::Makes | Action::MakesNode => Changes::CREATE,
             Action::Renames => Changes::MOVED_FROM,
-            // The file has one link less, of which who watches it is told while somebody has it open.
+            // The file loses a link. A watch reports that as long as a task has the file open.
             Action::Removes => Changes::DELETE.with(Changes::ATTRIB),
             Action::RemovesDirectory => Changes::DELETE,
             _ => Changes::NONE,
         }
     }
 
-    /// What a call does to the path that it makes, if it makes one beside the one that it works on.
+    /// The effect of a call on the second path that it creates, if any.
     pub(in crate::waits) fn of_made(action: Action) -> Changes {
         match action {
             Action::Opens | Action::Links => Changes::CREATE,
@@ -79,7 +79,7 @@ impl Changes {
         }
     }
 
-    /// What has to be known of calls to tell who made these: a close says not whether anything was written.
+    /// The changes that must be tracked to attribute these: a close does not show whether anything was written.
     pub(in crate::waits) fn told_by(self) -> Changes {
         let of_close = Changes::MODIFY.with(Changes::CREATE).with(Changes::REPLACE).with(Changes::CLOSE);
         if self.meets(Changes::CLOSE) { self.with(of_close) } else { self }
@@ -97,7 +97,7 @@ impl Changes {
         self.0 == 0
     }
 
-    /// Whether what is closed later has been written to.
+    /// Whether a later close follows a write to the file.
     pub(super) fn writes(self) -> bool {
         self.meets(Changes::MODIFY.with(Changes::CREATE))
     }

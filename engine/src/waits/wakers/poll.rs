@@ -1,12 +1,12 @@
-//! Waits for one of several things, which the event of one of them ends.
+//! Waits for one of several descriptors, ended by an event at one of them.
 //!
 //! ```text
-//! waiter   |------ poll(3, 4) ------|- read(4) -|      what it takes next is what it waited for
+//! waiter   |------ poll(3, 4) ------|- read(4) -|      the descriptor that it reads next is the one that was ready
 //! writer      |-- work --|- write -|
 //! ```
 //!
-//! Where nothing is taken next, any of the descriptors it named may have ended it; the last event at one of them did. For
-//! an epoll these are all that its process watches.
+//! If the task reads none of them next, any of the polled descriptors may have ended the poll: the last event at one of
+//! them did. For an epoll these are all descriptors that its process watches.
 
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
@@ -18,13 +18,13 @@ use parsers::syscalls::{Action, Wait};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// Descriptors that are looked at for one wait.
+/// Maximum number of descriptors examined for one wait.
 const TARGETS: usize = 256;
 
-/// What polls wait for, where they name descriptors that are known.
+/// The descriptors that polls wait for, as far as they are known.
 #[derive(Default)]
 pub(in crate::waits) struct Polled {
-    /// By the process, what its epolls watch.
+    /// By process, the descriptors that its epolls watch.
     watched: FxHashMap<(u32, i32), Vec<Text>>,
 }
 
@@ -55,11 +55,11 @@ impl Polled {
     }
 }
 
-/// Who ended a poll.
+/// The waker of a poll.
 pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
     let taken = call.taken_next(&wakers.shapes);
     let taken_from = taken.and_then(|row| wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call }));
-    // A child that is waited for behind a poll may only be the next thing that the task does.
+    // A wait for a child after a poll may be unrelated to the poll.
     if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
         return taken_from;
     }
@@ -69,7 +69,7 @@ pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edg
 
 /// The last event at one of the descriptors of a poll.
 fn last_event(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edge> {
-    // A poll of one descriptor has its name as its target.
+    // A poll of one descriptor has the descriptor's name as its target.
     let own = call.trace.events.target(call.span.row);
     let targets = wakers.polled.targets(call).iter().rev().copied().take(TARGETS).chain(own.is_some().then_some(own));
     let edges = targets.filter_map(|target| wakers.write_at(call, target));

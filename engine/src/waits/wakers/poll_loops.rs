@@ -1,4 +1,4 @@
-//! Poll loops: check, sleep, check … until what somebody else does makes a check succeed.
+//! Poll loops: check, sleep, check … until an action of another task makes a check succeed.
 //!
 //! ```text
 //! poller     |check|  sleep  |check|  sleep  |check|  sleep  |check: it is there|
@@ -6,11 +6,12 @@
 //! charged          |---- the producer: polled ---------|-- lag --|
 //! ```
 //!
-//! Before the producer's event no check could succeed, so that time is the producer's; from there to the check that saw it
-//! is the price of looking only now and then. A loop is known by its checks: of the same matter and target, failed each
-//! time, with a sleep between any two. They may be calls of one task, or of the children that a shell makes in each turn.
+//! No check could succeed before the producer's event, so that time is charged to the producer. The time from there to
+//! the successful check is the cost of the polling interval. A loop is recognized by its checks: the same condition and
+//! target, all failed, with a sleep between any two. They may be calls of one task, or of children that a shell starts
+//! per iteration.
 //!
-//! No line of a trace names the link between the two, so all of this is inferred.
+//! No line of a trace links the two, so all of this is inferred.
 
 pub(crate) mod producers;
 pub(crate) mod search;
@@ -28,29 +29,29 @@ use crate::waits::wakers::poll_loops::search::is_step;
 use parsers::NO_NS;
 use parsers::syscalls::Wait;
 
-/// Calls of a task between two of its checks.
+/// Maximum number of calls of a task between two of its checks.
 const ROWS_BETWEEN: usize = 128;
-/// Calls of a child that are searched for a check.
+/// Maximum number of calls of a child that are searched for a check.
 const ROWS_OF_CHILD: usize = 1024;
-/// Last calls of a child that are searched for a sleep.
+/// Number of the last calls of a child that are searched for a sleep.
 const LAST_ROWS: usize = 16;
-/// Children between two that check.
+/// Maximum number of children between two that check.
 const CHILDREN_BETWEEN: usize = 16;
-/// Children before one that checks, one of which sleeps, or the poller itself behind it.
+/// Maximum number of children before one that checks. One of them sleeps, or the poller itself after it.
 const CHILDREN_OF_A_TURN: usize = 4;
 
-/// What the last check of a poll loop had to wait for.
+/// The wait that the last check of a poll loop ended.
 #[derive(Clone, Copy, Debug)]
 pub struct PollLoop {
-    /// Whose event made it succeed.
+    /// The waker: its event made the check succeed.
     pub edge: Edge,
-    /// The task of the first check that failed; another child of the poller, where its children check.
+    /// The task of the first failed check. It is another child of the poller if the children check.
     pub first_task: u32,
     /// When that check began.
     pub began_ns: i64,
 }
 
-/// Checks that failed before one that succeeded.
+/// The failed checks before a successful one.
 #[derive(Clone, Copy)]
 struct Failed {
     first_task: u32,
@@ -59,13 +60,13 @@ struct Failed {
 }
 
 impl Failed {
-    /// With an earlier one, if there are some already.
+    /// Add an earlier failed check, if there are some already.
     fn with(later: Option<Failed>, task: u32, row: u32) -> Failed {
         Failed { first_task: task, first: row, last: later.map_or(row, |later| later.last) }
     }
 }
 
-/// A check that succeeded, perhaps at last.
+/// A check that succeeded, perhaps the last of a poll loop.
 #[derive(Clone, Copy)]
 struct Success<'call> {
     wakers: &'call Wakers,
@@ -73,7 +74,7 @@ struct Success<'call> {
     matter: PolledCondition,
 }
 
-/// The tasks that ever sleep or wait until a limit, and those that created one. Others cannot be in a poll loop.
+/// The tasks that sleep or wait with a timeout, and their creators. Others cannot be in a poll loop.
 #[derive(Default)]
 pub(in crate::waits) struct Sleepers(Vec<bool>);
 
@@ -91,7 +92,7 @@ impl Sleepers {
         }
     }
 
-    /// They need none.
+    /// Poll loops need none of these calls.
     pub(in crate::waits) fn order(&mut self, _trace: &Trace) {}
 
     pub(in crate::waits) fn has(&self, task: u32) -> bool {
@@ -99,7 +100,7 @@ impl Sleepers {
     }
 }
 
-/// What this call had to wait for, if it is the last check of a poll loop. `waiter` waits for the end of its task.
+/// The wait that this call ended, if it is the last check of a poll loop. `waiter` waits for the end of its task.
 pub(in crate::waits) fn poll(wakers: &Wakers, call: Waiting<'_>, waiter: Option<u32>) -> Option<PollLoop> {
     let known = wakers.shapes.of(call.trace, call.span.row);
     if !known.may_end_poll || !wakers.may_poll(call.task, waiter) {
@@ -124,7 +125,7 @@ impl<'call> Success<'call> {
         let start_ns = trace.events.start_ns(failed.last).min(self.call.span.start_ns);
         let reaching_back = Waiting { span: Span { start_ns, ..self.call.span }, ..self.call };
         let edge = producers::of(self.wakers, &reaching_back, self.matter, poller)?;
-        // Nobody looks for what comes from a child before there is one.
+        // A wait for a child's output cannot start before the child exists.
         let made_ns = made_by(trace, poller, edge.task);
         let began_ns = trace.events.start_ns(failed.first);
         let inside = edge.at_ns > start_ns && began_ns != NO_NS && made_ns.is_none_or(|made_ns| start_ns >= made_ns);
@@ -136,7 +137,7 @@ impl<'call> Success<'call> {
         })
     }
 
-    /// Whether a call is a check of the same thing, and whether it succeeded.
+    /// Whether a call checks the same condition, and whether it succeeded.
     fn reading(&self, row: u32) -> Option<bool> {
         self.reading_of(row, self.wakers.shapes.of(self.call.trace, row))
     }
@@ -147,7 +148,7 @@ impl<'call> Success<'call> {
         self.matter.is_same(trace, self.call.span.row, row).then_some(reading)
     }
 
-    /// The checks of the same task that failed, back to where none is in reach, or no sleep lies between two.
+    /// The failed checks of the same task, back to the first one that is in reach and separated by a sleep.
     fn failed_before(&self) -> Option<Failed> {
         let Waiting { trace, task, at, .. } = self.call;
         let mut failed = None;
@@ -164,7 +165,7 @@ impl<'call> Success<'call> {
                     failed = Some(Failed::with(failed, task, row));
                     (slept, between) = (false, 0);
                 }
-                // Who looks again at once what is ready has not begun anew.
+                // Checking again at once after a success does not start a new loop.
                 Some(false) if self.matter == PolledCondition::Ready && between < ROWS_BETWEEN => between += 1,
                 _ => break,
             }
@@ -172,15 +173,16 @@ impl<'call> Success<'call> {
         failed
     }
 
-    /// The checks of earlier children of the task that waits for this one, as of a shell that runs `test` in each turn.
+    /// The checks of earlier children of the task that waits for this one, as of a shell that runs `test` in each
+    /// iteration.
     fn failed_in_children(&self, waiter: u32) -> Option<Failed> {
         let Waiting { trace, task, .. } = self.call;
         let own = trace.tasks.get(task as usize).filter(|own| own.creator == waiter && !own.is_thread)?;
         let made = self.wakers.children.made_by(trace, waiter);
         let until = made.partition_point(|&child| trace.tasks[child as usize].end_ns() <= own.birth_ns);
-        // Builds look for files in thousands of children; only those that sleep in between are worth a search.
+        // Builds look for files in thousands of children. Only those with a sleep in between are worth a search.
         let turn = made[..until].iter().rev().take(CHILDREN_OF_A_TURN);
-        if !turn.clone().any(|&child| self.ends_with_sleep(child) || self.sleeps_behind(waiter, child)) {
+        if !turn.clone().any(|&child| self.ends_with_sleep(child) || self.sleeps_after(waiter, child)) {
             return None;
         }
         let mut failed = None;
@@ -197,7 +199,7 @@ impl<'call> Success<'call> {
                     between += 1;
                     slept = slept || self.ends_with_sleep(child);
                 }
-                Some((row, false)) if slept || self.sleeps_behind(waiter, child) => {
+                Some((row, false)) if slept || self.sleeps_after(waiter, child) => {
                     failed = Some(Failed::with(failed, child, row));
                     (slept, between) = (false, 0);
                 }
@@ -207,7 +209,7 @@ impl<'call> Success<'call> {
         failed
     }
 
-    /// Whether a child checks by the same command: different ones may look at one path for reasons of their own.
+    /// Whether a child checks with the same command. Different commands may look at one path for other reasons.
     fn is_same_command(&self, child: u32, row: u32) -> bool {
         let Waiting { trace, task, span, .. } = self.call;
         let command =
@@ -234,7 +236,7 @@ impl<'call> Success<'call> {
         let may_sleep = match known.wait {
             None => false,
             Some(Wait::Sleep) => true,
-            // A sleep, too, even if a signal broke it off.
+            // An interrupted sleep counts, too.
             Some(Wait::Poll) if events.only_sleeps(row) => true,
             Some(_) => self.wakers.shapes.timed_out(self.call.trace, row),
         };
@@ -246,8 +248,8 @@ impl<'call> Success<'call> {
         last.copied().any(|row| self.sleeps_itself(row, self.wakers.shapes.of(self.call.trace, row)))
     }
 
-    /// Whether a task sleeps itself behind the end of a child.
-    fn sleeps_behind(&self, task: u32, child: u32) -> bool {
+    /// Whether a task itself sleeps after the end of a child.
+    fn sleeps_after(&self, task: u32, child: u32) -> bool {
         let trace = self.call.trace;
         let rows = trace.rows_of(task);
         let ended_ns = trace.tasks[child as usize].end_ns();
@@ -256,8 +258,8 @@ impl<'call> Success<'call> {
         behind.copied().any(|row| self.sleeps_itself(row, self.wakers.shapes.of(trace, row)))
     }
 
-    /// Whether the poller slept between its last two checks. Who waited for the producer, or for one that this descends
-    /// from, and for nothing else, looked only to be sure.
+    /// Whether the poller slept between its last two checks. A poller that only waited for the producer, or for an
+    /// ancestor of it, checked just for confirmation.
     fn slept_besides(&self, producer: u32, poller: u32, start_ns: i64) -> bool {
         let trace = self.call.trace;
         let rows = trace.rows_of(poller);
@@ -272,7 +274,7 @@ impl<'call> Success<'call> {
     }
 }
 
-/// When a process made the child from which a task descends, or which it is.
+/// When a process created the child that this task is or descends from.
 fn made_by(trace: &Trace, maker: u32, task: u32) -> Option<i64> {
     let mut above = creators(trace, task).skip(1);
     let child = creators(trace, task).find(|_| above.next().is_some_and(|up| same_process(trace, up, maker)))?;
@@ -281,7 +283,7 @@ fn made_by(trace: &Trace, maker: u32, task: u32) -> Option<i64> {
     is_known.then(|| trace.events.start_ns(made)).filter(|&made_ns| made_ns != NO_NS)
 }
 
-/// A call of a task as one that waits.
+/// A call of a task as a waiting call.
 fn waiting(trace: &Trace, task: u32, at: usize, row: u32) -> Waiting<'_> {
     Waiting { trace, task, at, span: trace.printed_span(row) }
 }

@@ -1,4 +1,4 @@
-//! Whose event made the last check of a poll loop succeed.
+//! The event that made the last check of a poll loop succeed.
 
 use crate::store::paths::{hash, is_same_path, split};
 use crate::store::task_relations::{descends, same_process};
@@ -12,16 +12,16 @@ use crate::waits::wakers::{Wakers, poll};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
 
-/// Events that are looked at for one loop.
+/// Maximum number of events examined for one loop.
 const TRIES: usize = 256;
 
-/// Calls that make paths, remove them, or begin to take connections, each in order of their ends.
+/// Calls that create paths, remove them, or start to listen, each in order of their ends.
 #[derive(Default)]
 pub(in crate::waits) struct Producers {
-    /// By the last part of the path, which may be printed as a relative one by some and as an absolute one by others.
+    /// By the last component of the path: the same path may be printed relative in one place and absolute in another.
     made: FxHashMap<u64, Vec<(u32, Text)>>,
     removed: FxHashMap<u64, Vec<(u32, Text)>>,
-    /// Whether it was looked for in vain, by the number of the text.
+    /// Whether a lookup of it failed, by the number of the text.
     missed: Vec<bool>,
     binds: Vec<u32>,
     listens: Vec<u32>,
@@ -75,7 +75,7 @@ impl Producers {
         self.made.entry(hash(name)).or_default().push((row, path));
     }
 
-    /// Whether anybody does what checks of a matter wait for; that is asked of many calls that end no poll loop.
+    /// Whether any call can satisfy checks of this condition. It is evaluated for many calls that end no poll loop.
     pub(super) fn may_bring(&self, trace: &Trace, matter: PolledCondition, row: u32) -> bool {
         let target = trace.events.target(row);
         let name = || hash(split(trace.events.texts.bytes(target)).1);
@@ -89,7 +89,7 @@ impl Producers {
         }
     }
 
-    /// Whether the process of a task bound a socket that takes the connections of this call.
+    /// Whether the process of a task bound a socket that accepts the connections of this call.
     pub(in crate::waits) fn is_bound(&self, trace: &Trace, task: u32, connect: u32) -> bool {
         let bound = self.binds.iter().rev().filter(|&&bind| descends(trace, task, trace.events.task(bind)));
         bound.take(TRIES).any(|&bind| is_bound_for(trace, bind, connect))
@@ -105,7 +105,7 @@ impl Producers {
     }
 }
 
-/// The event between the last check that failed, where this call is said to begin, and the one that succeeded.
+/// The event between the last failed check, taken as the start of this call, and the check that succeeded.
 pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: PolledCondition, poller: u32) -> Option<Edge> {
     let producers = &wakers.producers;
     let edge = match matter {
@@ -122,7 +122,7 @@ pub(super) fn of(wakers: &Wakers, call: &Waiting<'_>, matter: PolledCondition, p
     elsewhere.then_some(Edge { how: WakeKind::Poll, sure: Confidence::Inferred, ..edge })
 }
 
-/// The first of these calls inside a stretch that is of the path checked.
+/// The first of these calls within the time range that affects the checked path.
 fn at_path(rows: &FxHashMap<u64, Vec<(u32, Text)>>, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let texts = &call.trace.events.texts;
     let checked = texts.bytes(call.trace.events.target(call.span.row));
@@ -136,7 +136,7 @@ fn at_path(rows: &FxHashMap<u64, Vec<(u32, Text)>>, call: &Waiting<'_>, poller: 
     Some(call.edge(row, WakeKind::Poll, Confidence::Inferred))
 }
 
-/// Who began to take connections at the address.
+/// The call that started to listen at the address.
 fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let trace = call.trace;
     let from = producers.listens.partition_point(|&row| end_ns(trace, row) <= call.span.start_ns);
@@ -149,7 +149,7 @@ fn listener(producers: &Producers, call: &Waiting<'_>, poller: u32) -> Option<Ed
     Some(call.edge(row, WakeKind::Poll, Confidence::Inferred))
 }
 
-/// Whether a socket bound like this takes the connections of that call: of the same port, or of the same path.
+/// Whether a socket bound to one address accepts the connections to the other: the same port, or the same path.
 fn is_bound_for(trace: &Trace, bind: u32, connect: u32) -> bool {
     let address = |row: u32| trace.events.texts.bytes(trace.events.target(row));
     let (bound, asked) = (address(bind), address(connect));
@@ -158,7 +158,7 @@ fn is_bound_for(trace: &Trace, bind: u32, connect: u32) -> bool {
     bound == asked || (is_any(bound) && port(bound) == port(asked)) || is_same_path(asked, bound)
 }
 
-/// Who made a process be gone: who waited for it last, or itself.
+/// The task that removed a process: the last one that waited for it, or the process itself.
 fn ended(wakers: &Wakers, call: &Waiting<'_>, poller: u32) -> Option<Edge> {
     let events = &call.trace.events;
     let text = events.texts.bytes(events.target(call.span.row));

@@ -1,7 +1,7 @@
-//! Searches: a name that is looked for in one directory after the other.
+//! Searches: a name is looked up in one directory after another.
 //!
 //! ```text
-//! stat /usr/sbin/cc ENOENT | stat /usr/bin/cc ok       nobody waits for /usr/sbin/cc to appear
+//! stat /usr/sbin/cc ENOENT | stat /usr/bin/cc ok       no task waits for /usr/sbin/cc to appear
 //! ```
 
 use crate::store::paths::{is_same_path, split};
@@ -11,15 +11,15 @@ use crate::waits::wakers::Wakers;
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 
-/// Calls between two steps of a search.
+/// Maximum number of calls between two steps of a search.
 const CALLS_BETWEEN: usize = 4;
-/// Steps of a search.
+/// Maximum number of steps of a search.
 const STEPS: usize = 64;
-/// Children that live at the same time, of which one may be the program that was searched.
+/// Maximum number of concurrent children. One of them may be the program that was searched.
 const CHILDREN: usize = 64;
 
-/// Whether a look in vain is a step of a search that went on right behind it and came to an end: the same name was found in
-/// another directory, or run from there. `at` is the place of the look among the rows of its task.
+/// Whether a failed lookup is a step of a search that continued at once and succeeded: the same name was found in
+/// another directory, or run from there. `at` is the index of the lookup among the rows of its task.
 pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: usize) -> bool {
     let events = &trace.events;
     let Some((&row, behind)) = trace.rows_of(task).get(at..).and_then(<[u32]>::split_first) else { return false };
@@ -52,7 +52,7 @@ pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: u
     false
 }
 
-/// The programs that a child runs which this call created.
+/// The programs run by the child that this call created.
 fn runs<'a>(wakers: &'a Wakers, trace: &'a Trace, task: u32, row: u32) -> impl Iterator<Item = Text> + 'a {
     let made = wakers.children.made_by(trace, task);
     let start_ns = trace.events.start_ns(row);
