@@ -4,19 +4,19 @@
 //! tasks of the rows   0 0 1 0 | 2 1 1      offsets 0 3 6 7
 //!                     core 1    core 2     rows    0 1 3 | 2 5 6 | 4
 //! ```
-//! Each core has some rows, and counts those of each task among them. So it is known where each core puts them, and each
-//! row is looked at twice in all.
+//! Each core takes a share of the rows and counts them by task. The counts give the position that each core writes to,
+//! so each row is visited twice in total.
 
 use crate::store::events::EventTable;
 use rayon::prelude::*;
 use std::slice::IterMut;
 
-/// More cores would have too few rows of a task each.
+/// With more cores, each would have too few rows of a task.
 const MAX_CORES: usize = 8;
-/// Fewer rows of each task are no work to divide: every core has places for every task.
+/// With fewer rows per task it does not pay to divide the work: every core has counters for every task.
 const MIN_ROWS: usize = 16;
 
-/// Where the rows of each task begin in the list of all rows, with its length behind them, and that list.
+/// The offset of each task in the list of all rows, with its length at the end, and that list.
 pub(crate) fn rows(events: &EventTable, tasks: usize) -> (Vec<u32>, Vec<u32>) {
     let pieces = events.task_pieces();
     let worth = events.len() as usize / MIN_ROWS / tasks.max(1);
@@ -38,14 +38,14 @@ pub(crate) fn rows(events: &EventTable, tasks: usize) -> (Vec<u32>, Vec<u32>) {
     (offsets, order)
 }
 
-/// How many rows each task has here.
+/// The number of rows of each task in this share.
 fn counts(pieces: &[&[u32]], tasks: usize) -> Vec<u32> {
     let mut counts = vec![0u32; tasks];
     pieces.iter().copied().flatten().for_each(|&task| counts[task as usize] += 1);
     counts
 }
 
-/// Where each task begins in the list, and for each share of the rows the places of each task in it.
+/// The offset of each task in the list, and for each share of the rows its offsets per task.
 fn places<'a>(counts: &[Vec<u32>], tasks: usize, order: &'a mut [u32]) -> (Vec<u32>, Vec<Vec<IterMut<'a, u32>>>) {
     let mut places: Vec<Vec<_>> = counts.iter().map(|_| Vec::with_capacity(tasks)).collect();
     let (mut offsets, mut offset, mut rest) = (Vec::with_capacity(tasks + 1), 0, order);
@@ -61,7 +61,7 @@ fn places<'a>(counts: &[Vec<u32>], tasks: usize, order: &'a mut [u32]) -> (Vec<u
     (offsets, places)
 }
 
-/// Put rows, of which this is the first, in the places of their tasks.
+/// Write consecutive rows, starting with this one, to the positions of their tasks.
 fn fill(mut places: Vec<IterMut<'_, u32>>, first: u32, pieces: &[&[u32]]) {
     for (row, &task) in (first..).zip(pieces.iter().copied().flatten()) {
         if let Some(place) = places[task as usize].next() {
@@ -70,7 +70,7 @@ fn fill(mut places: Vec<IterMut<'_, u32>>, first: u32, pieces: &[&[u32]]) {
     }
 }
 
-/// Held-back output (strace -z) places lines at their exit but stamps them at their entry.
+/// Delayed output (strace -z) prints lines at the exit of a call but stamps them at its entry.
 fn sort(order: &mut [u32], offsets: &[u32], events: &EventTable) {
     let (mut own, mut rest) = (Vec::new(), order);
     for bounds in offsets.windows(2) {

@@ -1,10 +1,10 @@
-//! What is known of a call by its name and its target: what its time is spent on.
+//! The wait class of a call, by its name and its target.
 
 use crate::store::targets::{ACCEPTED, is_host_and_port};
 use parsers::Text;
 use parsers::syscalls::{self, Action, Class};
 
-/// What the time of a call is spent on: that of its target where this is known, else that of its syscall.
+/// The wait class of a call: that of its target if it is known, or else that of its syscall.
 pub fn class_of(syscall: Text, target: &[u8]) -> Class {
     let Some(call) = syscalls::by_text(syscall) else { return class_of_target(target).unwrap_or(Class::Other) };
     match call.class {
@@ -14,7 +14,7 @@ pub fn class_of(syscall: Text, target: &[u8]) -> Class {
     }
 }
 
-/// Whether only its descriptor tells what a call waits for.
+/// Whether only the descriptor determines what a call waits for.
 fn works_on_anything(action: Action) -> bool {
     matches!(action, Action::Reads | Action::Writes | Action::ControlsDevice | Action::ControlsFile | Action::Closes)
 }
@@ -37,7 +37,7 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
     } else if starts(&[b"/dev/tty", b"/dev/pts/", b"/dev/ptmx", b"/dev/console", b"/dev/pty"]) {
         Some(Class::Terminal)
     } else if target == b"stdin" {
-        // Whatever the tracer was given to read from: nobody in the capture fills it.
+        // The tracer's own standard input: no task in the capture writes to it.
         Some(Class::External)
     } else if let Some(listener) = target.strip_suffix(ACCEPTED) {
         Some(if is_host_and_port(listener) { Class::Network } else { Class::Ipc })

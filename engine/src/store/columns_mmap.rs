@@ -1,14 +1,14 @@
-//! Room for the columns of a segment, in one piece, asked of the system itself: all of it at once where it will be filled.
+//! Memory for the columns of a segment, in one mapping. It is populated at once if the segment will be full.
 //!
-//! A system that gives memory page by page, each when it is first touched, is asked half a thousand times for a segment;
-//! where rows cost so little to fill, that was a tenth of reading. Large pages are no way out: in a virtual machine whose
-//! host has to find them first, they cost ten times as much.
+//! Without that, the system maps page by page on first access, about 500 page faults per segment. Rows are so cheap to
+//! fill that this was a tenth of the reading time. Large pages do not help: in a virtual machine whose host has to
+//! allocate them first, they cost ten times as much.
 
 use crate::store::event::SEGMENT_ROWS;
 use memmap2::{MmapMut, MmapOptions};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
-/// What each row has, in places of fixed width.
+/// The columns of fixed width.
 #[derive(FromBytes, IntoBytes, KnownLayout, Immutable)]
 #[repr(C)]
 pub(crate) struct Columns {
@@ -22,11 +22,11 @@ pub(crate) struct Columns {
     pub flags: [u8; SEGMENT_ROWS],
 }
 
-/// Columns full of zeros at first.
+/// Columns, initially zero.
 pub(super) struct Room(MmapMut);
 
 impl Room {
-    /// Room that takes memory for all rows now, or for each part when it is first touched: a small trace has one segment.
+    /// Allocate memory for all rows now, or for each page on first access: a small trace has one segment.
     pub(super) fn new(fills: bool) -> Room {
         let mut options = MmapOptions::new();
         options.len(size_of::<Columns>());

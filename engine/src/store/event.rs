@@ -1,4 +1,4 @@
-//! One event, and what rows of the event table have in common.
+//! One event, and the types of the rows of the event table.
 
 use parsers::{DurKind, NO_NS, Outcome, Text};
 
@@ -8,7 +8,7 @@ pub const SEGMENT_ROWS: usize = 1 << 16;
 /// No row, no task.
 pub const NONE: u32 = u32::MAX;
 
-/// What an event is.
+/// The kind of an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
 #[repr(u8)]
 pub enum EventKind {
@@ -35,12 +35,12 @@ impl EventKind {
     }
 }
 
-/// One row, as it is put in and taken out.
+/// One row in unpacked form.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Event {
-    /// When it began; [`NO_NS`] without a clock.
+    /// Start; [`NO_NS`] without a clock.
     pub start_ns: i64,
-    /// How long it took; [`NO_NS`] if unknown.
+    /// Duration; [`NO_NS`] if unknown.
     pub dur_ns: i64,
     /// CPU time of the call; [`NO_NS`] if unknown.
     pub cpu_ns: i64,
@@ -54,18 +54,18 @@ pub struct Event {
     pub task: u32,
     /// Number of the shape.
     pub shape: u32,
-    /// What it works on, as printed.
+    /// Target, as printed.
     pub target: Text,
-    /// What it is.
+    /// Its kind.
     pub kind: EventKind,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
-    /// What `dur_ns` is.
+    /// The kind of `dur_ns`.
     pub dur_kind: DurKind,
 }
 
 impl Event {
-    /// A call of which only the beginning is known.
+    /// A call with only its start known.
     #[inline]
     pub(crate) fn begun(start_ns: i64, line: u32, file: u32, task: u32, target: Text) -> Event {
         let (kind, outcome, dur_kind) = (EventKind::Call, Outcome::Open, DurKind::None);
@@ -74,7 +74,7 @@ impl Event {
     }
 }
 
-/// What is known of a call at its end: all but when it began, whose it is and where it stands.
+/// The fields of a call that are known at its end: all but its start, task and position.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ending {
     pub dur_ns: i64,
@@ -86,7 +86,7 @@ pub(crate) struct Ending {
     pub dur_kind: DurKind,
 }
 
-/// What a call does, without what differs from one turn to the next.
+/// The fields of a call that stay the same in repeated calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {
     /// Name of the syscall, or of the signal; for a log message, the subsystem.
@@ -97,6 +97,6 @@ pub struct Shape {
     pub target: Text,
     /// Name of the error.
     pub errno: Text,
-    /// How it ended.
+    /// Its outcome.
     pub outcome: Outcome,
 }

@@ -17,44 +17,44 @@ mod recent;
 #[derive(Default)]
 pub struct EventTable {
     segments: Vec<EventSegment>,
-    /// The texts that shapes and targets name.
+    /// The texts of shapes and targets.
     pub texts: Interner,
     shapes: Vec<Shape>,
     shape_numbers: hashbrown::HashMap<Shape, u32, rustc_hash::FxBuildHasher>,
     recent: RecentShapes,
-    /// Normalised target of each text, by number; 0xFFFF_FFFF where not yet worked out.
+    /// Normalised target of each text, by number; 0xFFFF_FFFF if not computed yet.
     normalised: Vec<Text>,
-    /// Requested times, by row: sleeps and time-outs; [`NO_NS`] for ever.
+    /// Requested times, by row: sleeps and timeouts; [`NO_NS`] for an infinite one.
     pub asked: Vec<(u32, i64)>,
-    /// Moments of the monotonic clock until which calls wait, by row; see [`EventTable::asked`] for the lengths.
+    /// Absolute deadlines on the monotonic clock, by row; see [`EventTable::asked`] for the durations.
     pub until: Vec<(u32, i64)>,
-    /// Children that waits returned, by row; 0 where it is told that there was none.
+    /// Children that waits returned, by row; 0 if the trace shows that there was none.
     pub waited: Vec<(u32, i32)>,
-    /// Who sent signals, or of which child they tell, by row, where that is printed.
+    /// Senders of signals, or the child that a SIGCHLD reports, by row, if printed.
     pub senders: Vec<(u32, i32)>,
-    /// Descriptors of polls, by row; none where it is known that there is none.
+    /// Descriptors of polls, by row; empty if the trace shows that there is none.
     pub fds: Vec<(u32, Box<[i32]>)>,
-    /// What the descriptors of polls stand for, by row, as far as that is known.
+    /// The targets of the descriptors of polls, by row, as far as they are known.
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
-    /// Addresses to which calls move those that wait, or at which they wait in the end, by row.
+    /// Addresses that calls requeue waiters to, or where they wait in the end, by row.
     pub moved: Vec<(u32, Text)>,
-    /// What a row moved something into that it took from its target, in order of the rows.
+    /// The second target of a row that moves data from its first target, in order of the rows.
     pub sinks: Vec<(u32, Text)>,
-    /// Values that waits expect at their addresses, by row, where they may be ids of threads.
+    /// Values that waits expect at their addresses, by row, if they may be thread ids.
     pub joins: Vec<(u32, i32)>,
-    /// Paths that calls make, by row: opens with O_CREAT, renames, links.
+    /// Paths that calls create, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
-    /// How much of a file from where on is mapped to be shared, by row.
+    /// Offset and length of a shared file mapping, by row.
     pub shared: Vec<(u32, (u64, u64))>,
-    /// For what opens open, by row, unless only to read.
+    /// The access mode of opens, by row, unless it is read-only.
     pub accesses: Vec<(u32, Access)>,
-    /// Rows of opens of files to which each write waits until it is on the disk.
+    /// Rows of opens with synchronous writes: each write waits for the disk.
     pub synced: Vec<u32>,
-    /// Line of the second half, by row, where a call was split; 0 as long as that one has not come.
+    /// Line of the second half, by row, if a call was split; 0 until it is read.
     pub ends: Vec<(u32, u32)>,
-    /// When the last row began.
+    /// The start of the last row.
     last_start_ns: i64,
-    /// Some row began before the one above it, of the same capture.
+    /// Some row starts before the previous one of the same capture.
     has_steps_back: bool,
 }
 
@@ -65,12 +65,12 @@ impl EventTable {
         self.segments.last().map_or(0, |last| ((self.segments.len() - 1) * SEGMENT_ROWS + last.len()) as u32)
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.segments.is_empty()
     }
 
-    /// Add a row, get its number. Where most lines are taken in, all that a row has is in registers.
+    /// Add a row and return its number. On the hot path of reading, all fields of a row are in registers.
     #[inline(always)]
     pub fn push(&mut self, event: &Event) -> u32 {
         self.has_steps_back |= event.start_ns < self.last_start_ns;
@@ -84,7 +84,7 @@ impl EventTable {
         (number * SEGMENT_ROWS + last.len() - 1) as u32
     }
 
-    /// The rows that follow are of another capture.
+    /// The following rows are from another capture.
     pub(crate) fn begin_capture(&mut self) {
         self.last_start_ns = i64::MIN;
     }
@@ -94,7 +94,7 @@ impl EventTable {
         !self.has_steps_back
     }
 
-    /// Add an empty segment. Of what fills one segment, most fills the next ones.
+    /// Add an empty segment. The columns used in one segment are usually used in the next ones, too.
     #[cold]
     fn begin_segment(&mut self) {
         self.segments.push(EventSegment::new(!self.segments.is_empty()));
@@ -111,20 +111,21 @@ impl EventTable {
         segment.event(at)
     }
 
-    /// Complete a row, when the second half of its call or its end is known.
+    /// Complete a row, when the second half of its call or its end is read.
     #[inline]
     pub(crate) fn end(&mut self, row: u32, ending: &Ending) {
         self.segments[row as usize / SEGMENT_ROWS].end(row as usize % SEGMENT_ROWS, ending);
     }
 
-    /// The row is a first half; gives what to name when the second one comes. So the list is in order without being sorted.
+    /// Mark the row as a first half. Returns the handle for the second half. So the list is in order without being
+    /// sorted.
     #[inline]
     pub(crate) fn begin_half(&mut self, row: u32) -> u32 {
         self.ends.push((row, 0));
         (self.ends.len() - 1) as u32
     }
 
-    /// The second half came, in this line.
+    /// Record the line of the second half.
     #[inline]
     pub(crate) fn end_half(&mut self, half: u32, line: u32) {
         if let Some(end) = self.ends.get_mut(half as usize) {
@@ -132,7 +133,7 @@ impl EventTable {
         }
     }
 
-    /// Put what is known of few rows in order of the rows: a call that ends late was added late.
+    /// Sort the sparse columns by row: a call that ends late was added late.
     pub(crate) fn order_lists(&mut self) {
         fn order<T: Send>(list: &mut [(u32, T)]) {
             if !list.is_sorted_by_key(|(row, _)| *row) {
@@ -153,33 +154,33 @@ impl EventTable {
         self.ends.retain(|&(_, line)| line != 0);
     }
 
-    /// Set how long a row took.
+    /// Set the duration of a row.
     pub fn set_dur(&mut self, row: u32, dur_ns: i64, dur_kind: DurKind) {
         self.segments[row as usize / SEGMENT_ROWS].set_dur(row as usize % SEGMENT_ROWS, dur_ns, dur_kind);
     }
 
-    /// When a row began; [`NO_NS`] without a clock.
+    /// The start of a row; [`NO_NS`] without a clock.
     #[inline]
     pub fn start_ns(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
         segment.start_ns(at)
     }
 
-    /// How long a row took; [`NO_NS`] if unknown.
+    /// The duration of a row; [`NO_NS`] if unknown.
     #[inline]
     pub fn dur_ns(&self, row: u32) -> i64 {
         let (segment, at) = self.place(row);
         segment.dur_ns(at)
     }
 
-    /// When a row ended, if start and duration are known.
+    /// The end of a row, if start and duration are known.
     #[inline]
     pub fn end_ns(&self, row: u32) -> Option<i64> {
         let (start_ns, dur_ns) = (self.start_ns(row), self.dur_ns(row));
         (start_ns != NO_NS && dur_ns != NO_NS).then(|| start_ns.saturating_add(dur_ns))
     }
 
-    /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
+    /// Start and duration of a call, [`NO_NS`] if the duration is unknown. None for other rows, and without a clock.
     #[inline]
     pub(crate) fn call_ns(&self, row: u32) -> Option<(i64, i64)> {
         let (segment, at) = self.place(row);
@@ -199,7 +200,7 @@ impl EventTable {
         segment.ret(at)
     }
 
-    /// Whether a message of a log says that another one was repeated since the one before it: it was not silent until then.
+    /// Whether a log message reports that the previous one was repeated: the log was not silent in between.
     pub fn is_repeat(&self, row: u32) -> bool {
         self.kind(row) == EventKind::Log && self.ret(row) != NO_NS
     }
@@ -225,12 +226,12 @@ impl EventTable {
         segment.shape(at)
     }
 
-    /// Numbers of the tasks as they lie in memory, piece by piece.
+    /// Task numbers as stored, one slice per segment.
     pub(crate) fn task_pieces(&self) -> Vec<&[u32]> {
         self.segments.iter().map(|segment| segment.shapes_and_tasks().1).collect()
     }
 
-    /// How many of the rows that count are of each kind and ended in each way.
+    /// Counts of the given rows by kind and outcome.
     pub(crate) fn endings(&self, counts: impl Fn(u32) -> bool + Sync) -> Endings {
         let merged = |a: Endings, b: Endings| Endings(std::array::from_fn(|at| a.0[at] + b.0[at]));
         let of_segment = |(number, segment): (usize, &EventSegment)| {
@@ -240,13 +241,13 @@ impl EventTable {
         self.segments.par_iter().enumerate().map(of_segment).reduce(Endings::default, merged)
     }
 
-    /// The calls of those shapes that are asked for, by number, each with the number of its shape: in order, piece by piece,
+    /// The calls of the selected shapes, each with the number of its shape: in order, one list per segment,
     /// found on all cores.
     pub(crate) fn calls_of_shapes(&self, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
         self.calls_of_shapes_from(0, is_asked)
     }
 
-    /// The same of the rows from this one on.
+    /// The same for the rows from this one on.
     pub(crate) fn calls_of_shapes_from(&self, first: u32, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
         if !is_asked.contains(&true) {
             return Vec::new();
@@ -270,70 +271,70 @@ impl EventTable {
         &self.shapes
     }
 
-    /// What a row works on, as printed.
+    /// The target of a row, as printed.
     #[inline]
     pub fn target(&self, row: u32) -> Text {
         let (segment, at) = self.place(row);
         segment.target(at)
     }
 
-    /// What a row is.
+    /// The kind of a row.
     #[inline]
     pub fn kind(&self, row: u32) -> EventKind {
         let (segment, at) = self.place(row);
         segment.kind(at)
     }
 
-    /// How a row ended.
+    /// The outcome of a row.
     #[inline]
     pub fn outcome(&self, row: u32) -> Outcome {
         let (segment, at) = self.place(row);
         segment.outcome(at)
     }
 
-    /// What a row's duration is.
+    /// The kind of a row's duration.
     #[inline]
     pub fn dur_kind(&self, row: u32) -> DurKind {
         let (segment, at) = self.place(row);
         segment.dur_kind(at)
     }
 
-    /// What a row moved something into that it took from its target.
+    /// The second target of a row that moves data from its first target.
     pub fn sink(&self, row: u32) -> Text {
         self.sinks.binary_search_by_key(&row, |&(row, _)| row).map_or(Text::NONE, |at| self.sinks[at].1)
     }
 
-    /// What the syscall of a row does.
+    /// The action of a row's syscall.
     #[inline]
     pub fn action(&self, row: u32) -> Action {
         action_of(self.shape(row).syscall)
     }
 
-    /// Bytes that a row moved, where its syscall returns that.
+    /// Bytes that a row moved, if its syscall returns that.
     pub fn bytes(&self, row: u32) -> Option<i64> {
         let ret = self.ret(row);
         let moves = ret >= 0 && self.outcome(row) == Outcome::Ok && self.action(row).returns_bytes();
         moves.then_some(ret)
     }
 
-    /// How long a row was asked to take at most, if it was and that is known: a sleep, a wait with a limit.
+    /// The maximum duration that a call requested, if it is known: a sleep, or a wait with a timeout.
     pub fn requested_ns(&self, row: u32) -> Option<i64> {
         let end = self.asked.partition_point(|&(asked, _)| asked <= row);
         let &(asked, ns) = self.asked.get(end.checked_sub(1)?)?;
         (asked == row && ns != NO_NS).then_some(ns)
     }
 
-    /// Whether a row polls no descriptor: it waits for nothing but time.
+    /// Whether a poll has no descriptors: it waits only for time.
     pub fn polls_nothing(&self, row: u32) -> bool {
         self.fds.binary_search_by_key(&row, |&(row, _)| row).is_ok_and(|at| self.fds[at].1.is_empty())
     }
 
-    /// Whether a row that polls is a sleep: it polls nothing, and has a limit. Without one it waits for a signal.
+    /// Whether a poll is a sleep: it has no descriptors, but a timeout. Without a timeout it waits for a signal.
     pub fn only_sleeps(&self, row: u32) -> bool {
         self.polls_nothing(row) && self.requested_ns(row).is_some()
     }
 
-    /// Number of a shape, new or known.
+    /// The number of a shape, which is added if it is new.
     pub fn shape_of(&mut self, syscall: Text, op: Text, target: Text, errno: Text, outcome: Outcome) -> u32 {
         let printed = Shape { syscall, op, target, errno, outcome };
         if let Some(number) = self.recent.find(&printed) {

@@ -1,9 +1,9 @@
-//! Where the lines of a file are: how many lie before each of its chunks.
+//! The positions of lines in a file: the number of lines before each of its chunks.
 
-/// Where the lines of a file are.
+/// An index from chunks of a file to lines.
 pub struct FileChunks {
-    /// Length of a cell.
+    /// Length of a chunk.
     pub cell_bytes: u64,
-    /// How many lines lie before each.
+    /// The number of lines before each chunk.
     pub lines_before: Vec<u32>,
 }

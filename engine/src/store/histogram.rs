@@ -1,22 +1,22 @@
-//! Durations, counted in buckets that are at most 1.6 % wide, so that a quantile is off by at most 0.8 %.
+//! Durations, counted in buckets up to 1.6 % wide, so that the error of a quantile is up to 0.8 %.
 //!
 //! Log-linear buckets as in HdrHistogram: 64 equal steps in each power of two.
 
-/// Counts by bucket. Most groups of calls have few values, and need room for few buckets; a few groups have nearly all.
+/// Counts by bucket. Most groups of calls have few values and need few buckets. A few groups have nearly all values.
 #[derive(Clone, Default, Debug)]
 pub struct Histogram {
-    /// Values that were added, as long as they are few.
+    /// The added values, while there are few.
     added: u16,
-    /// Bucket and count, sorted, of few values.
+    /// Bucket and count, sorted, for a small number of values.
     few: Vec<(u16, u64)>,
-    /// The count of each bucket, of many.
+    /// The count of each bucket, for many values.
     many: Vec<u64>,
 }
 
 const STEPS_LOG2: u32 = 6;
-/// The bucket of the largest value, and one.
+/// One past the bucket of the largest value.
 const BUCKETS: usize = (64 - STEPS_LOG2 as usize) << STEPS_LOG2;
-/// So many values are many: the room for all buckets is small beside what those took to read.
+/// From this many values on, all buckets are allocated: they are small compared to the input of those values.
 const MANY: u16 = 1 << 12;
 
 fn bucket(value: i64) -> u16 {
@@ -65,23 +65,24 @@ impl Histogram {
         }
     }
 
-    /// The buckets that have values, and how many, in order.
+    /// The non-empty buckets and their counts, in order.
     fn counts(&self) -> impl Iterator<Item = (u16, u64)> {
         let many = (0..).zip(&self.many).map(|(bucket, &count)| (bucket, count)).filter(|&(_, count)| count > 0);
         self.few.iter().copied().chain(many)
     }
 
-    /// Add what another one counted.
+    /// Add the counts of another histogram.
     pub fn merge(&mut self, other: &Histogram) {
         other.counts().for_each(|(bucket, count)| self.add_many(bucket, count));
     }
 
-    /// How many values were counted.
+    /// The number of counted values.
     pub fn number(&self) -> u64 {
         self.counts().map(|(_, count)| count).sum()
     }
 
-    /// The smallest value that at least this share of the values do not exceed, by the nearest rank; 0 if there is none.
+    /// The smallest value that is not exceeded by at least this share of the values, by the nearest rank; 0 if it is
+    /// empty.
     pub fn quantile(&self, share: f64) -> i64 {
         let all = self.number();
         let rank = ((all as f64 * share).ceil() as u64).clamp(1, all.max(1));
@@ -122,7 +123,7 @@ mod tests {
         };
         let all = of(&mut values(0, 100).chain(values(100, 20_000)));
         for (from, to) in [(0, 100), (0, 19_900)] {
-            // Few into many, and many into few.
+            // A small one into a large one, and a large one into a small one.
             let mut merged = of(&mut values(from, to).take((to - from) as usize));
             merged.merge(&of(&mut values(to, 20_000).chain([i64::MAX, 0, -7])));
             assert_eq!(merged.counts().collect::<Vec<_>>(), all.counts().collect::<Vec<_>>());

@@ -1,16 +1,17 @@
-//! Normalised targets: what differs between two runs of the same work is replaced, what tells works apart stays.
+//! Normalised targets: parts that differ between two runs of the same work are replaced, distinctive parts stay.
 //!
 //! `/proc/4711/stat` → `/proc/N/stat`, `pipe:[12345]` → `pipe:[N]`, `TCP:[127.0.0.1:42238->127.0.0.1:80]` →
 //! `TCP:[127.0.0.1:N->127.0.0.1:80]`, `/tmp/tmp.Xa81kQ` → `/tmp/tmp.R`, `0x7ffd8a10` → `0xN`.
 
-/// Digits from which on a run of them is a number of something, not part of a name (`libc.so.6`, `python3.11`, `x86_64`).
+/// Minimum length of a run of digits that is replaced as a number. Shorter ones are part of a name (`libc.so.6`,
+/// `x86_64`).
 const LONG_NUMBER: usize = 3;
-/// First port that Linux, illumos and the BSDs hand out by themselves.
+/// First ephemeral port of Linux, illumos and the BSDs.
 const FIRST_EPHEMERAL_PORT: u32 = 32768;
-/// Hexadecimal digits from which on a run with a digit in it is an id (short git hashes, UUID parts).
+/// Minimum length of a run of hexadecimal digits with a decimal one that is an id (short git hashes, UUID parts).
 const LONG_HEX: usize = 7;
 
-/// The normalised form; `None` if it is the text itself. Only words with a digit can change.
+/// The normalised form; `None` if it equals the text. Only words with a digit can change.
 pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
     let mut digit = target.iter().position(u8::is_ascii_digit)?;
     let (mut out, mut at) = (Vec::with_capacity(target.len()), 0);
@@ -50,7 +51,7 @@ fn push_word(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u
     }
 }
 
-/// A whole word of digits: an address part and a port of a service stay, other numbers between separators go.
+/// A whole word of digits: parts of addresses and well-known ports stay, other numbers between separators are replaced.
 fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u8>) {
     let dotted = before == Some(b'.') || after == Some(b'.');
     let port = before == Some(b':');

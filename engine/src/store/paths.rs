@@ -1,9 +1,9 @@
-//! Paths as they are printed: some relative, some absolute, and it is not always known to which folder.
+//! Paths as printed: some relative, some absolute. The directory of a relative path is not always known.
 
 use rustc_hash::FxHasher;
 use std::hash::Hasher;
 
-/// Whether two printed paths may be one: equal, or one of them relative and the end of the other.
+/// Whether two printed paths may be the same: they are equal, or one is relative and a suffix of the other.
 pub(crate) fn is_same_path(one: &[u8], other: &[u8]) -> bool {
     let plain = |path: &'_ [u8]| path.strip_prefix(b"./").unwrap_or(path).to_vec();
     let (one, other) = (plain(one), plain(other));
@@ -12,7 +12,7 @@ pub(crate) fn is_same_path(one: &[u8], other: &[u8]) -> bool {
     one == other || (is_end && long[..long.len() - short.len()].ends_with(b"/"))
 }
 
-/// Folder and name of a path, cut at its last slash; the folder is empty if only a name is printed.
+/// Directory and name of a path, cut at its last slash. The directory is empty if only a name is printed.
 pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     match memchr::memrchr(b'/', path) {
         Some(0) => (&path[..1], &path[1..]),
@@ -21,7 +21,7 @@ pub(crate) fn split(path: &[u8]) -> (&[u8], &[u8]) {
     }
 }
 
-/// A number for a name.
+/// A hash of a name.
 pub(crate) fn hash(name: &[u8]) -> u64 {
     let mut hasher = FxHasher::default();
     hasher.write(name);

@@ -4,14 +4,14 @@ use crate::store::event::NONE;
 use crate::store::tasks::{Program, Task, program_at};
 use parsers::{Interner, NO_NS, Text};
 
-/// The programs of each task over time, those it had from its creator included.
+/// The programs of each task over time, including those inherited from its creator.
 #[derive(Debug, Default)]
 pub struct ProgramIndex {
     programs: Vec<Vec<Program>>,
 }
 
 impl ProgramIndex {
-    /// Work it out for all tasks.
+    /// Compute them for all tasks.
     pub fn new(tasks: &[Task]) -> ProgramIndex {
         let programs = tasks.iter().map(|task| {
             let may_inherit = task.creator != NONE && (task.is_thread || !task.adopted);
@@ -29,7 +29,7 @@ impl ProgramIndex {
         self.programs.get(task as usize).map_or(&[], Vec::as_slice)
     }
 
-    /// The program of a task at a moment; the last one without a clock.
+    /// The program of a task at a moment. Without a clock, the last one.
     pub fn at(&self, task: u32, at_ns: i64) -> Option<Program> {
         let programs = self.of(task);
         if at_ns == NO_NS {
@@ -38,18 +38,18 @@ impl ProgramIndex {
         programs.iter().rev().find(|program| program.from_ns <= at_ns).copied()
     }
 
-    /// The path of the program of a task at a moment; before its first one, that one.
+    /// The path of the program of a task at a moment. Before its first program, the path of the first.
     pub(crate) fn path_at(&self, task: u32, at_ns: i64) -> Text {
         let first = || self.of(task).first().copied();
         self.at(task, at_ns).or_else(first).map_or(Text::NONE, |program| program.path)
     }
 
-    /// The program that a process is named by: its last own one, else the one it had from its creator.
+    /// The program that names a process: the last one that it ran itself, or else the one inherited from its creator.
     pub fn name_of(&self, task: u32) -> Option<Program> {
         self.of(task).last().copied()
     }
 
-    /// The paths of programs that a user names, by path or by the last part of it.
+    /// The paths of programs that match a user's argument, by path or by its last component.
     pub(crate) fn matching(&self, texts: &Interner, wanted: &[String]) -> Vec<Text> {
         let fits = |path: &str| {
             let name = path.rsplit('/').next().unwrap_or(path);

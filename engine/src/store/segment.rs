@@ -1,20 +1,20 @@
-//! Rows that came one after the other, in columns, near 29 bytes a row.
+//! Consecutive rows of the event table in columns, about 29 bytes per row.
 //!
-//! Most numbers of a capture are small: durations below a second, values returned below a thousand million, stamps near
-//! those of the rows before. Those take four bytes; the few others lie in a list beside the column.
+//! Most numbers of a capture are small: durations below a second, return values below 10^9, timestamps close to those
+//! of the rows before. They take four bytes. The few large ones are in a separate list next to the column.
 
 use crate::store::columns_mmap::{Columns, Room};
 use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS};
 use parsers::{DurKind, NO_NS, Outcome, Text};
 
-/// The large numbers of a column, most of whose numbers are small.
+/// The large numbers of a column of mostly small numbers.
 #[derive(Default)]
 struct Large(Vec<i64>);
 
 impl Large {
-    /// Numbers from minus this to below this are small.
+    /// Numbers in the range from minus this value to below this value are small.
     const SMALL: i64 = 1 << 30;
-    /// The code of a large number is its place in the list with this bit.
+    /// A large number is encoded as its index in the list with this bit set.
     const LARGE: u32 = 1 << 31;
     const NONE: u32 = u32::MAX;
 
@@ -27,7 +27,7 @@ impl Large {
         }
     }
 
-    /// What stands in the column for a number.
+    /// The column's code for a number.
     #[inline]
     fn code(&mut self, value: i64) -> u32 {
         Large::small_code(value).unwrap_or_else(|| self.add(value))
@@ -39,7 +39,7 @@ impl Large {
         (self.0.len() - 1) as u32 | Large::LARGE
     }
 
-    /// The same for a number that takes the place of one with this code.
+    /// The same for a number that replaces the one with this code.
     #[inline]
     fn recode(&mut self, before: u32, value: i64) -> u32 {
         match Large::small_code(value) {
@@ -62,7 +62,7 @@ impl Large {
     }
 }
 
-/// Stamps are kept as differences to the first one of so many rows.
+/// Timestamps are stored as differences to the first one in each block of this many rows.
 const STAMP_ROWS: usize = 64;
 
 /// The rows.
@@ -73,14 +73,14 @@ pub(crate) struct EventSegment {
     large_since_ns: Large,
     large_dur_ns: Large,
     large_ret: Large,
-    /// Empty unless some row has a CPU time.
+    /// Empty if no row has a CPU time.
     cpu_ns: Vec<i64>,
-    /// Empty while all rows are from file 0.
+    /// Empty if all rows are from file 0.
     file: Vec<u32>,
 }
 
 impl EventSegment {
-    /// Whether it will be full tells how its memory is asked for.
+    /// If the segment will be full, all of its memory is requested at once.
     pub(crate) fn new(fills: bool) -> EventSegment {
         EventSegment {
             len: 0,
@@ -99,7 +99,7 @@ impl EventSegment {
         self.len
     }
 
-    /// Add a row, where there is room for one.
+    /// Add a row, if there is room for one.
     #[inline(always)]
     pub(crate) fn push(&mut self, event: &Event) {
         let at = self.len;
@@ -124,7 +124,7 @@ impl EventSegment {
         }
     }
 
-    /// A stamp of the row behind the last one as it is kept. Stamps are bounded where they enter, so that no difference is
+    /// The stored form of the next row's timestamp. Timestamps are bounded on input, so that no difference is
     /// [`NO_NS`].
     #[inline]
     fn since_first_ns(&mut self, at: usize, stamp_ns: i64) -> i64 {
@@ -135,7 +135,7 @@ impl EventSegment {
         if stamp_ns == NO_NS { NO_NS } else { stamp_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]) }
     }
 
-    /// How many of the rows that count are of each kind and ended in each way.
+    /// Counts of the given rows by kind and outcome.
     pub(crate) fn endings(&self, counts: impl Fn(usize) -> bool) -> Endings {
         let mut endings = Endings::default();
         let flags = self.room.columns().flags[..self.len].iter().enumerate().filter(|&(at, _)| counts(at));
@@ -210,7 +210,7 @@ impl EventSegment {
         self.large_dur_ns.value(self.room.columns().dur_ns[at])
     }
 
-    /// Begin and length of all rows.
+    /// Start and duration of all rows.
     #[inline]
     pub(crate) fn calls(&self) -> SegmentCalls<'_> {
         SegmentCalls { columns: self.room.columns(), segment: self }
@@ -257,14 +257,14 @@ impl EventSegment {
     }
 }
 
-/// Begin and length of rows, for who asks for those of many.
+/// Start and duration of rows, for callers that read many.
 pub(crate) struct SegmentCalls<'segment> {
     columns: &'segment Columns,
     segment: &'segment EventSegment,
 }
 
 impl SegmentCalls<'_> {
-    /// When a call began and how long it took, or [`NO_NS`] if that is unknown; none of other rows, and without a clock.
+    /// Start and duration of a call, [`NO_NS`] if the duration is unknown. None for other rows, and without a clock.
     #[inline]
     pub(crate) fn call_ns(&self, at: usize) -> Option<(i64, i64)> {
         let (since, dur) = (self.columns.since_ns[at], self.columns.dur_ns[at]);
@@ -284,7 +284,7 @@ impl SegmentCalls<'_> {
     }
 }
 
-/// How many rows are of each kind and ended in each way.
+/// Counts of rows by kind and outcome.
 pub(crate) struct Endings(pub [u64; 64]);
 
 impl Default for Endings {
@@ -294,12 +294,12 @@ impl Default for Endings {
 }
 
 impl Endings {
-    /// How many of a kind ended so.
+    /// The number of rows of a kind with this outcome.
     pub(crate) fn of(&self, kind: EventKind, outcome: Outcome) -> u64 {
         self.0[usize::from(flags(kind, outcome, DurKind::ALL[0]) & 0x3f)]
     }
 
-    /// How many are of a kind.
+    /// The number of rows of a kind.
     pub(crate) fn of_kind(&self, kind: EventKind) -> u64 {
         Outcome::ALL.iter().map(|&outcome| self.of(kind, outcome)).sum()
     }

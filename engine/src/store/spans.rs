@@ -5,8 +5,8 @@
 //!                      |--- write ---|                           |- write -|
 //!                                 |close|                                  |c|
 //! ```
-//! Whoever walks the path or divides it goes over most calls of a trace, so this reads no more of a row than it needs, and
-//! looks for a segment of rows only where the next one begins.
+//! Walking or dividing the path visits most calls of a trace, so this reads only the needed columns of a row, and looks
+//! up a segment of rows only when the next one begins.
 
 use crate::store::event::SEGMENT_ROWS;
 use crate::store::tasks::Task;
@@ -14,25 +14,25 @@ use crate::store::trace::Trace;
 use parsers::{NO_NS, Outcome};
 use std::ops::Range;
 
-/// A stretch of a task's life spent in one event, cut so that those of a task do not overlap.
+/// A time range of a task spent in one event, cut so that the spans of a task do not overlap.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Span {
     /// The event.
     pub row: u32,
-    /// From when.
+    /// Start.
     pub start_ns: i64,
-    /// To when, at least `start_ns`.
+    /// End, not before `start_ns`.
     pub end_ns: i64,
 }
 
-/// Spans of a task, each with its place among the task's rows; see [`Trace::spans_of`].
+/// Spans of a task, each with its index among the task's rows; see [`Trace::spans_of`].
 pub struct Spans<'trace> {
     trace: &'trace Trace,
     task: u32,
     rows: &'trace [u32],
     next: usize,
     to: usize,
-    /// When the last one ended.
+    /// The end of the last one.
     floor_ns: i64,
 }
 
@@ -44,7 +44,7 @@ impl<'trace> Spans<'trace> {
         Spans { trace, task, rows, next: at.start.min(to), to, floor_ns }
     }
 
-    /// Tell all of them, with whether each is cut: it begins before the one before it ended.
+    /// Iterate over all of them. The flag is true if the span is cut: it starts before the previous one ended.
     #[inline]
     pub(crate) fn each(mut self, mut tell: impl FnMut(usize, Span, bool)) {
         while let Some(&row) = self.rows[..self.to].get(self.next) {
@@ -66,7 +66,7 @@ impl<'trace> Spans<'trace> {
         }
     }
 
-    /// The call that was read last, cut.
+    /// The last call that was read, cut.
     #[inline]
     fn span(&mut self, row: u32, begun_ns: i64, dur_ns: i64) -> Span {
         let end_ns = match dur_ns {
@@ -96,13 +96,13 @@ impl Iterator for Spans<'_> {
 }
 
 impl Trace {
-    /// A call as its lines say, whatever was before it; one without a duration ends where it begins.
+    /// A call as printed, regardless of the previous one. A call without a duration ends where it starts.
     pub(crate) fn printed_span(&self, row: u32) -> Span {
         let start_ns = self.events.start_ns(row);
         Span { row, start_ns, end_ns: self.events.end_ns(row).unwrap_or(start_ns) }
     }
 
-    /// The calls of a task as spans: in order, not overlapping, inside its life; what lies between them are gaps.
+    /// The calls of a task as spans: in order, not overlapping, inside its life. The times between them are gaps.
     ///
     /// A call that has no duration (it does not return, or the capture ends) lasts to the next event of its task,
     /// or to the task's end, or to the end of the capture.
@@ -111,7 +111,7 @@ impl Trace {
         self.spans_of(task, 0..usize::MAX, birth_ns).map(|(_, span)| span)
     }
 
-    /// Those of the spans that lie among these of the task's rows, each with its place there; the one before them ended at
+    /// The spans of these rows of the task, each with its index. The span before them ended at
     /// `floor_ns`.
     #[inline]
     pub fn spans_of(&self, task: u32, at: Range<usize>, floor_ns: i64) -> Spans<'_> {
@@ -119,7 +119,7 @@ impl Trace {
     }
 }
 
-/// To when a call without a duration lasted.
+/// The end of a call without a duration.
 #[cold]
 fn open_end_ns(trace: &Trace, task: u32, next: Option<&u32>, row: u32) -> i64 {
     let owner: &Task = &trace.tasks[task as usize];

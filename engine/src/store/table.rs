@@ -1,4 +1,4 @@
-//! Small tables: named columns of one type each. What Python, Arrow and JSON get is made from these.
+//! Small tables: named columns of one type each. Python, Arrow and JSON output is built from these.
 
 use crate::store::event;
 
@@ -11,7 +11,7 @@ pub enum Values {
     Float(Vec<Option<f64>>),
     /// Yes or no.
     Bool(Vec<Option<bool>>),
-    /// Texts, each a number into `words`; [`crate::store::event::NONE`] is missing.
+    /// Texts as indices into `words`; [`crate::store::event::NONE`] is missing.
     Text {
         /// The numbers.
         keys: Vec<u32>,
@@ -34,13 +34,13 @@ impl Values {
         }
     }
 
-    /// Whether there is none.
+    /// Whether there are no values.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Texts, collected with their numbers.
+/// Builder of a text column.
 #[derive(Default)]
 pub struct TextColumn {
     keys: Vec<u32>,
@@ -80,7 +80,7 @@ impl TextColumn {
 /// A table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    /// What it is a table of; its columns are described under this name in [`crate::store::schema`].
+    /// The kind of the table. Its columns are described under this name in [`crate::store::schema`].
     pub name: &'static str,
     /// The columns, all of the same length.
     pub columns: Vec<(String, Values)>,
@@ -99,7 +99,7 @@ impl Table {
         self.columns.first().map_or(0, |(_, values)| values.len())
     }
 
-    /// Whether there is no row.
+    /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
@@ -110,12 +110,12 @@ impl Table {
     }
 }
 
-/// An integer column from values that all are there.
+/// An integer column without missing values.
 pub fn ints(values: impl IntoIterator<Item = i64>) -> Values {
     Values::Int(values.into_iter().map(Some).collect())
 }
 
-/// An integer column in which [`parsers::NO_NS`] is missing.
+/// An integer column; [`parsers::NO_NS`] is a missing value.
 pub fn some_ints(values: impl IntoIterator<Item = i64>) -> Values {
     Values::Int(values.into_iter().map(|value| (value != parsers::NO_NS).then_some(value)).collect())
 }

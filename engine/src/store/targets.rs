@@ -1,12 +1,12 @@
-//! How targets are spelled where the tracer prints no path.
+//! Conventions for targets without a path.
 
-/// Behind the address of a listener: a connection that was accepted there from a peer whose address is not printed.
+/// Suffix of a listener's address for a connection accepted there from a peer with an unknown address.
 pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
 
-/// Before the id of the process that a descriptor stands for.
+/// Prefix of the process id of a pidfd.
 pub(crate) const PROCESS: &[u8] = b"pid:";
 
-/// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as it is known from connect or accept.
+/// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as recorded from connect or accept.
 pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
     let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
     let (host, port) = (&target[..colon], &target[colon + 1..]);
@@ -26,28 +26,28 @@ pub(crate) fn is_signalfd(target: &[u8]) -> bool {
     target.starts_with(b"anon_inode:[signalfd]") || target.starts_with(b"signalfd:")
 }
 
-/// Whether a target is a descriptor that tells of changes.
+/// Whether a target is a descriptor for file change notifications.
 pub(crate) fn tells_changes(target: &[u8]) -> bool {
     let kind = target.strip_prefix(b"anon_inode:").unwrap_or(b"");
     [&b"inotify"[..], b"[fanotify]"].contains(&kind)
 }
 
-/// Whether a target is named as streams are. A fifo is named as any file is.
+/// Whether a target has the name of a stream. A fifo has the name of a file.
 pub(crate) fn may_be_stream(target: &[u8]) -> bool {
     [&b"pipe:["[..], b"UNIX", b"TCP", b"UDP", b"SCTP"].iter().any(|prefix| target.starts_with(prefix))
 }
 
-/// What a target has to do with terminals.
+/// The relation of a target to terminals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum TerminalSide {
     Master,
     Slave,
-    /// The capture does not name what the descriptor is.
+    /// The capture does not identify the descriptor.
     Unknown,
     Other,
 }
 
-/// What a target has to do with terminals.
+/// The relation of a target to terminals.
 pub(crate) fn side(target: &[u8]) -> TerminalSide {
     match target {
         b"" => TerminalSide::Unknown,

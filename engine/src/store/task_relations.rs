@@ -21,10 +21,10 @@ pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
     at
 }
 
-/// How far the end of a task may seem to lie behind the return of the call that waited for it.
+/// Maximum time by which the end of a task may seem to follow the return of the call that waited for it.
 pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
 
-/// Whether a task is one of the process of another, or descends from it.
+/// Whether a task belongs to the process of another, or descends from it.
 pub(crate) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
     creators(trace, task).any(|task| same_process(trace, task, from))
 }
@@ -34,7 +34,7 @@ pub(crate) fn same_process(trace: &Trace, a: u32, b: u32) -> bool {
     a == b || process(a).is_some_and(|ids| Some(ids) == process(b))
 }
 
-/// A task, its creator, and so on; a claimed circle ends after some steps.
+/// A task, its creator, and so on. The number of steps is bounded in case the trace contains a cycle.
 pub(crate) fn creators(trace: &Trace, task: u32) -> impl Iterator<Item = u32> {
     let up = |&task: &u32| {
         trace.tasks.get(task as usize).map(|task| task.creator).filter(|&up| (up as usize) < trace.tasks.len())

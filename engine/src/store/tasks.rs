@@ -4,10 +4,10 @@ use crate::store::event::NONE;
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Outcome, Text};
 
-/// A program that a process ran from a moment on.
+/// A program that a process runs from a moment on.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Program {
-    /// From when on; the tick of the clock in which the execve ended.
+    /// Start: the clock tick in which the execve ended.
     pub from_ns: i64,
     /// Path.
     pub path: Text,
@@ -22,43 +22,43 @@ pub struct Task {
     pub tid: i32,
     /// Id of its process (thread group).
     pub pid: i32,
-    /// The capture it is from.
+    /// Its capture.
     pub capture: u32,
     /// The task that created it, or [`NONE`].
     pub creator: u32,
     /// The call that created it (row), or [`NONE`].
     pub created_by: u32,
-    /// The id that the creator's call returned, if it is another one than that of its lines (a pid namespace); else
+    /// The id that the creator's call returned, if it differs from the id on its own lines (a pid namespace); else
     /// [`NO_ID`].
     pub known_as: i32,
-    /// A thread beside the main one.
+    /// A thread other than the main one.
     pub is_thread: bool,
     /// The creator waited until this task ran a program or ended (vfork).
     pub vfork: bool,
     /// Its birth is in the capture: it was created or started there, not attached to.
     pub born: bool,
-    /// Who its creator is follows from what was seen later, not from its birth: it lived before the capture, or the call that
-    /// made it is hidden.
+    /// Its creator is inferred from later events, not from its birth: it lived before the capture, or the creating call
+    /// is not in the trace.
     pub adopted: bool,
-    /// Start of its first event; the end of the call that created it, if it speaks late.
+    /// Start of its first event, or the end of the call that created it if its own lines start later.
     pub birth_ns: i64,
     /// Its end; [`NO_NS`] if it is not in the capture.
     pub death_ns: i64,
     /// End of its last event.
     pub last_ns: i64,
-    /// How it ended, if that is known.
+    /// How it ended, if known.
     pub ended: Option<Ended>,
     /// Its id was taken by another thread's execve.
     pub superseded: bool,
-    /// Programs it ran itself, in order; before the first one, its creator's at birth.
+    /// Programs that it ran itself, in order. Before the first one it runs its creator's program.
     pub programs: Vec<Program>,
-    /// Ids that it took over, with the line from which on (execve by a thread).
+    /// Ids that it took over, with the first line of each (execve by a thread).
     pub renamed: Vec<(u32, i32)>,
     /// Its first and last line.
     pub first_line: u32,
     /// See `first_line`.
     pub last_line: u32,
-    /// Calls, whatever their outcome.
+    /// Calls with any outcome.
     pub calls: u64,
     /// Calls that failed.
     pub failed: u64,
@@ -67,7 +67,7 @@ pub struct Task {
 }
 
 impl Task {
-    /// A task of which only the ids are known.
+    /// A task with only its ids known.
     pub fn new(tid: i32, pid: i32, capture: u32) -> Task {
         Task {
             tid,
@@ -95,7 +95,7 @@ impl Task {
         }
     }
 
-    /// This line is its.
+    /// Extend its range of lines by this one.
     #[inline]
     pub(crate) fn spoke(&mut self, line: u32) {
         if self.first_line == 0 {
@@ -104,7 +104,7 @@ impl Task {
         self.last_line = line;
     }
 
-    /// Something happened in it between these moments.
+    /// Extend its life to these moments.
     #[inline]
     pub(crate) fn lived(&mut self, from_ns: i64, to_ns: i64) {
         if self.birth_ns == NO_NS || from_ns < self.birth_ns {
@@ -113,7 +113,7 @@ impl Task {
         self.last_ns = self.last_ns.max(to_ns);
     }
 
-    /// It made a call that ended so.
+    /// Count a call with this outcome.
     #[inline]
     pub(crate) fn called(&mut self, outcome: Outcome) {
         self.calls += 1;
@@ -130,16 +130,16 @@ impl Task {
         self.tid != NO_ID
     }
 
-    /// End of its life as far as the capture shows it: death, else the end of its last event.
+    /// The end of its life as far as the capture shows: its death, or else the end of its last event.
     pub fn end_ns(&self) -> i64 {
         if self.death_ns == NO_NS { self.last_ns } else { self.death_ns.max(self.last_ns) }
     }
 }
 
-/// The program a task ran at a moment: its own last one, else that of its main thread or creator at its birth. A process
-/// whose birth is unknown may have run another one by then.
+/// The program that a task ran at a moment: its own last one, or else that of its main thread or creator at its birth.
+/// A process with an unknown birth may have run another one by then.
 ///
-/// The number of steps is bounded, so a trace that claims a circle of creators does no harm.
+/// The number of steps is bounded in case the trace contains a cycle of creators.
 pub fn program_at(tasks: &[Task], task: u32, at_ns: i64) -> Option<Program> {
     let (mut task, mut at_ns) = (task, at_ns);
     for _ in 0..tasks.len().min(10_000) {

@@ -11,7 +11,7 @@ pub(crate) fn ids(tasks: &[u32], of: impl Fn(u32) -> i32) -> Values {
     some_ints(tasks.iter().map(|&task| of(task)).map(|id| if id == NO_ID { NO_NS } else { i64::from(id) }))
 }
 
-/// Texts of a trace as a column. What differs as bytes may look alike as text, so both are numbered.
+/// Texts of a trace as a column. Different bytes may decode to the same text, so both are numbered.
 pub(crate) fn text_column(trace: &Trace, texts: impl Iterator<Item = Text>) -> Values {
     let mut column = TextColumn::default();
     let mut numbers: FxHashMap<Text, u32> = FxHashMap::default();
@@ -29,13 +29,13 @@ pub(crate) fn text_column(trace: &Trace, texts: impl Iterator<Item = Text>) -> V
     column.finish()
 }
 
-/// Add a text of the trace to a column; no text is missing.
+/// Append a text of the trace to a column. `Text::NONE` becomes a missing value.
 pub fn push_text(column: &mut TextColumn, events: &EventTable, text: Text) {
     let string = events.texts.string(text);
     column.push(text.is_some().then_some(&*string));
 }
 
-/// A shape for people: `ioctl(ZFS_IOC_USERSPACE_ONE) ENOTSUP`, `openat(/etc/passwd)`.
+/// The printed form of a shape: `ioctl(ZFS_IOC_USERSPACE_ONE) ENOTSUP`, `openat(/etc/passwd)`.
 pub fn shape_text(events: &EventTable, number: u32) -> String {
     let Some(shape) = events.shapes().get(number as usize) else { return String::new() };
     let text = |text: Text| events.texts.string(text);

@@ -28,9 +28,9 @@ pub struct Capture {
     pub first_line: u64,
     /// Name of the format.
     pub format: &'static str,
-    /// What its lines carry and mean.
+    /// The contents and the meaning of its lines.
     pub facts: CaptureFacts,
-    /// What is around its lines.
+    /// The wrapping of its lines, such as log prefixes.
     pub envelopes: EnvelopeFacts,
     /// Number of bytes, uncompressed.
     pub bytes: u64,
@@ -38,7 +38,7 @@ pub struct Capture {
     pub accounting: Vec<u64>,
     /// The first line of each kind, 0 if none, in the order of [`LineKind::ALL`].
     pub first_lines: Vec<u64>,
-    /// Events that the tracer says it lost, as far as it says how many; one for each such line that does not.
+    /// Events that the tracer reports as lost. A report without a number counts as one.
     pub lost_events: u64,
     /// Its tasks.
     pub tasks: Range<u32>,
@@ -52,9 +52,9 @@ pub struct Capture {
     pub cut: bool,
     /// Lines whose stamp lies before that of an earlier line of the same file.
     pub backward_steps: u64,
-    /// Children that were created but of which no line is in the capture.
+    /// Children that were created but have no line in the capture.
     pub unseen_children: u64,
-    /// Children that speak under other ids than their creators got, joined with them because no others can be meant.
+    /// Children that print other ids than their creators got, matched because no other child is possible.
     pub presumed_children: u64,
     /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
     pub is_order_inferred: bool,
@@ -76,7 +76,7 @@ pub struct SummaryRow {
 }
 
 impl Capture {
-    /// One like this of which nothing is read yet.
+    /// An empty capture with the same description.
     pub(crate) fn unread(other: &Capture) -> Capture {
         Capture {
             path: other.path.clone(),
@@ -110,7 +110,7 @@ impl Capture {
         (self.first_line + self.lines()).saturating_sub(1)
     }
 
-    /// Something happened in it between these moments.
+    /// Extend it to these moments.
     #[inline]
     pub(crate) fn lived(&mut self, from_ns: i64, to_ns: i64) {
         if self.first_ns == NO_NS || from_ns < self.first_ns {
@@ -124,7 +124,7 @@ impl Capture {
         self.accounting[kind as usize]
     }
 
-    /// Whether events have a place on one wall clock.
+    /// Whether its events have wall-clock times.
     pub fn has_wall_clock(&self) -> bool {
         use parsers::Clock;
         !matches!(self.facts.clock, Clock::PerThread | Clock::None) && self.first_ns != NO_NS
@@ -143,21 +143,21 @@ pub struct Trace {
     /// Rows of each task in order of time; see [`Trace::rows_of`].
     pub(crate) task_rows: Vec<u32>,
     pub(crate) task_offsets: Vec<u32>,
-    /// Of each file that was read in cells.
+    /// The chunks of each file that was read in chunks.
     pub(crate) cells: FxHashMap<String, FileChunks>,
-    /// The programs of each task, worked out when they are first asked for.
+    /// The programs of each task, computed on first use.
     programs: OnceLock<ProgramIndex>,
     /// The shape of each of `task_rows`; see [`Trace::shapes_of`].
     task_shapes: OnceLock<Vec<u32>>,
 }
 
 impl Trace {
-    /// The programs of each task over time. Not before everything is read.
+    /// The programs of each task over time. Valid after everything is read.
     pub fn program_index(&self) -> &ProgramIndex {
         self.programs.get_or_init(|| ProgramIndex::new(&self.tasks))
     }
 
-    /// The cells of a file, if it was read in cells.
+    /// The chunks of a file, if it was read in chunks.
     pub fn cells(&self, path: &str) -> Option<&FileChunks> {
         self.cells.get(path)
     }
@@ -168,29 +168,29 @@ impl Trace {
         self.task_rows.get(self.places_of(task)).unwrap_or(&[])
     }
 
-    /// Numbers of the shapes of these rows, in the same order. Most tables look at few shapes and find their rows here,
-    /// where those of a task lie side by side. Not before everything is read.
+    /// Shape numbers of these rows, in the same order. Most tables need few shapes and find their rows here, where the
+    /// rows of a task are contiguous. Valid after everything is read.
     pub fn shapes_of(&self, task: u32) -> &[u32] {
         let shapes = || self.task_rows.par_iter().map(|&row| self.events.shape_number(row)).collect();
         self.task_shapes.get_or_init(shapes).get(self.places_of(task)).unwrap_or(&[])
     }
 
-    /// Where the rows of a task are in the list of all.
+    /// The range of a task's rows in the list of all rows.
     #[inline]
     fn places_of(&self, task: u32) -> Range<usize> {
         let bounds = self.task_offsets.get(task as usize).zip(self.task_offsets.get(task as usize + 1));
         bounds.map_or(0..0, |(&from, &to)| from as usize..to as usize)
     }
 
-    /// Rows of a task from one of them on, in order of their starts.
+    /// Rows of a task from an index on, in order of their starts.
     pub fn rows_from(&self, task: u32, row: u32) -> &[u32] {
         let rows = self.rows_of(task);
-        // Without a clock they are in the order of their lines.
+        // Without a clock the rows are in the order of their lines.
         let at = self.place_of(task, row).unwrap_or_else(|| rows.partition_point(|&other| other < row));
         rows.get(at..).unwrap_or(&[])
     }
 
-    /// The place of a row among those of its task, which are in order of their starts.
+    /// The index of a row among the rows of its task, which are in order of their starts.
     pub(crate) fn place_of(&self, task: u32, row: u32) -> Option<usize> {
         let rows = self.rows_of(task);
         let start_ns = self.events.start_ns(row);
@@ -198,7 +198,7 @@ impl Trace {
         rows[from..].iter().position(|&other| other == row).map(|at| from + at)
     }
 
-    /// Work out the order of each task's rows. Called once, when everything is read.
+    /// Sort each task's rows. Called once, after everything is read.
     pub(crate) fn index(&mut self) {
         self.events.order_lists();
         (self.task_offsets, self.task_rows) = by_task::rows(&self.events, self.tasks.len());

@@ -1,8 +1,8 @@
-//! The numbers of the shapes used last, so that most need no search.
+//! The numbers of recently used shapes, so that most lookups need no search.
 
 use crate::store::event::Shape;
 
-/// The shapes used last, each in the one place that its hash gives it: programs repeat themselves.
+/// A direct-mapped cache of shapes, indexed by hash: programs repeat their calls.
 #[derive(Default)]
 pub(super) struct RecentShapes(Vec<(Option<Shape>, u32)>);
 
