@@ -44,7 +44,7 @@ pub struct EventTable {
     pub joins: Vec<(u32, i32)>,
     /// Paths that calls create, by row: opens with O_CREAT, renames, links.
     pub made: Vec<(u32, Text)>,
-    /// Offset and length of a shared file mapping, by row.
+    /// Length and offset of a shared file mapping, by row.
     pub shared: Vec<(u32, (u64, u64))>,
     /// The access mode of opens, by row, unless it is read-only.
     pub accesses: Vec<(u32, Access)>,

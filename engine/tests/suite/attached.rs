@@ -29,7 +29,7 @@ fn tasks(trace: &Trace) -> Vec<String> {
 /// Name, lines, and the tasks.
 #[rustfmt::skip]
 const CASES: &[(&str, &str, &[&str])] = &[
-    ("who is joined is a thread", r#"
+    ("a joined task is a thread", r#"
 500 1795361000.000000 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
 501 1795361000.000050 read(3, "x", 1) = 1 <0.000020>
 501 1795361000.400350 exit(0) = ?
@@ -51,7 +51,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
 500 1795361000.400530 <... futex resumed>) = 0 <0.400530>
 500 1795361000.400600 exit_group(0) = ?
 "#, &["500 of 500", "502 of 500: thread of 500", "501 of 500: thread of 502"]),
-    ("a process that was seen being created keeps its creator, whoever waits for it", r#"
+    ("a process with a traced creation keeps its creator, regardless of the waiter", r#"
 600 1795361000.000000 getpid() = 600 <0.000010>
 601 1795361000.000100 clone(child_stack=NULL, flags=SIGCHLD) = 602 <0.000100>
 602 1795361000.000300 getpid() = 602 <0.000010>
@@ -62,7 +62,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
 602 1795361000.000800 +++ exited with 0 +++
 600 1795361000.000900 wait4(-1, NULL, 0, NULL) = 602 <0.000051>
 "#, &["600 of 600", "601 of 601: child of 600", "602 of 602: child of 601"]),
-    ("a process is told of the end of the last one that had the id", r#"
+    ("a reused id refers to its last process", r#"
 600 1795361000.000000 getpid() = 600 <0.000010>
 601 1795361000.000100 getpid() = 601 <0.000010>
 601 1795361000.000400 exit_group(0) = ?
@@ -72,7 +72,7 @@ const CASES: &[(&str, &str, &[&str])] = &[
 601 1795361000.100500 +++ exited with 0 +++
 600 1795361000.100600 wait4(-1, NULL, 0, NULL) = 601 <0.000051>
 "#, &["600 of 600", "601 of 601", "601 of 601: child of 600"]),
-    ("ids that nobody tells are those of the threads that the tracer attached to", r#"
+    ("ids without announcement are threads that the tracer attached to", r#"
 strace: Process 500 attached with 3 threads
 [pid   502] 10:00:00.100000 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
 [pid   501] 10:00:00.100001 read(9,  <unfinished ...>
@@ -82,7 +82,7 @@ strace: Process 500 attached with 3 threads
 [pid   501] 10:00:01.100001 <... read resumed>"a", 1) = 1 <1.000100>
 [pid   501] 10:00:01.200001 exit_group(0) = ?
 "#, &["500 of 500", "502 of 500: thread of 500", "501 of 500: thread of 500", "503 of 503"]),
-    ("of two processes that were attached to, the threads cannot be told apart", r#"
+    ("threads of two attached processes are not assigned to either", r#"
 strace: Process 500 attached with 2 threads
 strace: Process 600 attached with 2 threads
 [pid   500] 10:00:00.100000 getpid() = 500 <0.000010>
@@ -90,14 +90,14 @@ strace: Process 600 attached with 2 threads
 [pid   600] 10:00:00.100200 getpid() = 600 <0.000010>
 [pid   601] 10:00:00.100300 getuid() = 0 <0.000010>
 "#, &["500 of 500", "501 of 501", "600 of 600", "601 of 601"]),
-    ("a task that the tracer tells of is none of the threads that were there before", r#"
+    ("a task that the tracer announces is not one of the earlier threads", r#"
 strace: Process 500 attached with 2 threads
 strace: Process 600 attached
 [pid   500] 10:00:00.100000 getpid() = 500 <0.000010>
 [pid   600] 10:00:00.100100 getpid() = 600 <0.000010>
 [pid   501] 10:00:00.100200 getpid() = 500 <0.000010>
 "#, &["500 of 500", "600 of 600", "501 of 500: thread of 500"]),
-    ("who runs a program under its own id, is waited for, or returned by a fork, is no thread", r#"
+    ("a task is not a thread if it runs a program under its own id, is waited for, or was returned by a fork", r#"
 strace: Process 500 attached with 4 threads
 [pid   500] 10:00:00.100000 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
 [pid   501] 10:00:00.100010 getpid() = 501 <0.000010>
@@ -107,7 +107,7 @@ strace: Process 500 attached with 4 threads
 [pid   500] 10:00:00.100050 <... clone resumed>) = 501 <0.000050>
 [pid   500] 10:00:00.100200 wait4(-1, NULL, 0, NULL) = 503 <0.000010>
 "#, &["500 of 500", "501 of 501: child of 500", "502 of 502", "503 of 503: child of 500"]),
-    ("who is told the id of another process is a thread of it, and whom its signals reach", r#"
+    ("a task that gets the id of another process, or is reached by its signals, is a thread of it", r#"
 500 1795361000.000000 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
 501 1795361000.000100 getpid() = 500 <0.000010>
 501 1795361000.000200 tgkill(500, 502, SIGURG) = 0 <0.000010>
@@ -116,7 +116,7 @@ strace: Process 500 attached with 4 threads
 600 1795361000.000400 getpid() = 600 <0.000010>
 601 1795361000.000500 getpid() = 7 <0.000010>
 "#, &["500 of 500", "501 of 500: thread of 500", "502 of 500: thread of 500", "600 of 600", "601 of 601"]),
-    ("who ends without a call of its own was taken along by the one whose status it has", r#"
+    ("a task that ends without a call of its own was ended by the task with the same exit status", r#"
 500 1795361000.000000 read(3,  <unfinished ...>
 501 1795361000.000100 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
 502 1795361000.000200 futex(0x7f00, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
@@ -131,7 +131,7 @@ strace: Process 500 attached with 4 threads
 500 1795361000.000540 <... read resumed> <unfinished ...>) = ?
 500 1795361000.000560 +++ exited with 3 +++
 "#, &["500 of 500", "501 of 500: thread of 500", "502 of 500: thread of 500", "600 of 600"]),
-    ("of two that may have taken it along, neither did", r#"
+    ("of two tasks that may have ended it, neither is taken", r#"
 500 1795361000.000000 read(3,  <unfinished ...>
 501 1795361000.000100 futex(0x7f00, FUTEX_WAIT_PRIVATE, 2, NULL <unfinished ...>
 502 1795361000.000200 futex(0x7f00, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>

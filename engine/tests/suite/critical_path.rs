@@ -42,12 +42,12 @@ fn stories_charge_who_was_waited_for() {
     let cases: Vec<(&str, Vec<TaskPlan>, Vec<i64>)> = vec![
         ("a task alone has all", vec![root().call("read", 10, 20).exit(100)], vec![100]),
         (
-            "a wait is the child's; the creator's fork and the return are the parent's",
+            "a wait is charged to the child; the fork and the return to the parent",
             vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), child(2, 10, 90)],
             vec![20, 80],
         ),
         (
-            "what a child did before the wait is not charged",
+            "a child's work before the wait is not charged",
             vec![root().fork(1, 10, 2).call("read", 10, 50).wait4(50, 90, 2).exit(100), child(2, 10, 90)],
             vec![60, 40],
         ),
@@ -61,7 +61,7 @@ fn stories_charge_who_was_waited_for() {
             vec![30, 0, 70],
         ),
         (
-            "so too where a shell waits for the signals of its children",
+            "of two parallel children only the slower is charged if a shell waits for SIGCHLD",
             vec![
                 root()
                     .fork(1, 10, 2)
@@ -81,7 +81,7 @@ fn stories_charge_who_was_waited_for() {
             vec![30, 0, 70],
         ),
         (
-            "of children that run one after the other each is charged",
+            "each of several sequential children is charged",
             vec![
                 root().fork(1, 10, 2).wait4(10, 50, 2).fork(50, 60, 3).wait4(60, 90, 3).exit(100),
                 child(2, 10, 50),
@@ -90,7 +90,7 @@ fn stories_charge_who_was_waited_for() {
             vec![30, 40, 30],
         ),
         (
-            "a child that had ended before the wait costs nothing",
+            "a child that ended before the wait costs nothing",
             vec![root().fork(1, 10, 2).call("read", 10, 60).wait4(60, 61, 2).exit(100), child(2, 10, 30)],
             vec![100, 0],
         ),
@@ -104,17 +104,17 @@ fn stories_charge_who_was_waited_for() {
             vec![20, 20, 60],
         ),
         (
-            "a child whose creator is not known leaves the time before its birth to the waiter",
+            "a child with an unknown creator leaves the time before its birth to the waiter",
             vec![root().wait4(10, 90, 2).exit(100), child(2, 30, 90)],
             vec![40, 60],
         ),
         (
-            "between fork and the child's first event is the creator's: nobody is charged outside its life",
+            "the time between fork and the child's first event is charged to the creator: no task is charged outside its life",
             vec![root().fork(1, 10, 2).wait4(12, 90, 2).exit(100), child(2, 30, 90)],
             vec![40, 60],
         ),
         (
-            "a wait that begins before the child's birth goes on in the creator",
+            "a wait that starts before the child's birth continues in the creator",
             vec![
                 root().fork(1, 10, 2).wait4(10, 90, 3).exit(100),
                 task(2).call("read", 10, 12).fork(40, 50, 3).exit(95),
@@ -123,7 +123,7 @@ fn stories_charge_who_was_waited_for() {
             vec![20, 40, 40],
         ),
         (
-            "a vfork is the child's until it runs a program",
+            "a vfork is charged to the child until it runs a program",
             vec![
                 root().spawn("vfork", 1, 50, 2).exit(100),
                 task(2).call("read", 10, 12).exec(20, 48, "/bin/c").exit(200),
@@ -136,7 +136,7 @@ fn stories_charge_who_was_waited_for() {
             vec![100, 0],
         ),
         (
-            "a child that died a little after the wait returned still ended it",
+            "a child that ended shortly after the wait returned still ended it",
             vec![root().fork(1, 10, 2).wait4(10, 90, 2).exit(1_000_000), child(2, 10, 95)],
             vec![999_920, 80],
         ),

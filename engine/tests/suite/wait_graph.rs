@@ -40,17 +40,17 @@ fn child(tid: i32, from: i64, to: i64) -> TaskPlan {
 fn who_waited_on_whom_and_who_could_have_taken_longer() {
     let cases: Vec<(&str, Vec<TaskPlan>, Vec<Row>)> = vec![
         (
-            "a waiter has its child's time, and the child no slack",
+            "a waiter includes its child's time, and the child has no slack",
             vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), child(2, 10, 90)],
             vec![(100, Some(2), Some(80), None), (80, None, None, Some(0))],
         ),
         (
-            "a child that ended before it was asked for has slack until then",
+            "a child that ended before the wait for it has slack until then",
             vec![root().fork(1, 10, 2).call("read", 10, 60).wait4(60, 61, 2).exit(100), child(2, 10, 30)],
             vec![(100, None, None, None), (0, None, None, Some(30))],
         ),
         (
-            "of two parallel children the quicker one has slack until the slower one ends",
+            "of two parallel children the faster one has slack until the slower one ends",
             vec![
                 root().fork(1, 10, 2).fork(10, 20, 3).wait4(20, 50, 2).wait4(50, 90, 3).exit(100),
                 child(2, 10, 50),
@@ -100,7 +100,7 @@ fn who_waited_on_whom_and_who_could_have_taken_longer() {
             ],
         ),
         (
-            "of who writes what another process reads no slack is told",
+            "a process with output that another process reads has no known slack",
             vec![
                 root().fork(1, 5, 2).fork(5, 10, 3).wait4(10, 20, 2).wait4(20, 90, 3).exit(100),
                 task(2).call("write", 5, 20).on("pipe:[7]").exit(20),
@@ -109,7 +109,7 @@ fn who_waited_on_whom_and_who_could_have_taken_longer() {
             vec![(100, Some(3), Some(80), None), (10, None, None, None), (80, Some(2), Some(10), Some(0))],
         ),
         (
-            "nobody asks for the end of a child that is left alone",
+            "a child without a waiter has no slack",
             vec![root().fork(1, 10, 2).exit(100), child(2, 10, 30)],
             vec![(100, None, None, None), (0, None, None, None)],
         ),

@@ -25,7 +25,7 @@ const TIMEOUTS: &[&str] = &["syscall", "requested_ns", "waits", "expired", "gave
 
 #[rustfmt::skip]
 const CASES: &[Case] = &[
-    Case { name: "sleeps that ask for the same are one row, a select that waits for time is one of them",
+    Case { name: "sleeps with equal requested times are one row, including a select without descriptors",
         table: "sleeps", columns: SLEEPS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.101000>
@@ -34,7 +34,7 @@ const CASES: &[Case] = &[
 1 1700000000.600000 select(4, [3], NULL, NULL, {tv_sec=0, tv_usec=50000}) = 0 (Timeout) <0.050000>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["nanosleep 100000000 2 202000000 202000000", "select 50000000 1 50000000 50000000"] },
-    Case { name: "a sleep that a signal broke off and that goes on is one",
+    Case { name: "an interrupted sleep that resumes is one",
         table: "sleeps", columns: &["syscall", "asked_ns", "calls", "interrupted", "ran_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 nanosleep({tv_sec=5, tv_nsec=0}, {tv_sec=4, tv_nsec=0}) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <1.000000>
@@ -45,14 +45,14 @@ const CASES: &[Case] = &[
 1 1700000005.200000 nanosleep({tv_sec=5, tv_nsec=0}, {tv_sec=4, tv_nsec=0}) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <1.000000>
 1 1700000006.300000 exit_group(0) = ?
 "#, rows: &["nanosleep 5000000000 2 1 6000000000"] },
-    Case { name: "deadlines are lengths from the start of the call, as the first one that is reached shows",
+    Case { name: "deadlines are durations from the start of the call, as the first one that is reached shows",
         table: "sleeps", columns: SLEEPS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=50, tv_nsec=100000000}, NULL) = 0 <0.100000>
 1 1700000000.300000 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=51, tv_nsec=200000000}, 0x7f) = ? ERESTARTNOHAND (To be restarted if no handler) <0.010000>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["clock_nanosleep 100000000 1 100000000 100000000", "clock_nanosleep 1000000000 1 10000000 10000000"] },
-    Case { name: "a process that never ends has a rhythm for which nobody waits",
+    Case { name: "a process that never ends has a rhythm that blocks no other task",
         table: "sleeps", columns: &["calls", "paces"], capture: r#"
 1 1700000000.100000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.101000>
 1 1700000000.300000 nanosleep({tv_sec=0, tv_nsec=100000000}, NULL) = 0 <0.101000>
@@ -60,7 +60,7 @@ const CASES: &[Case] = &[
 1 1700000000.700000 nanosleep({tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.301000>
 1 1700000001.700000 nanosleep({tv_sec=0, tv_nsec=100000000},
 "#, rows: &["4 true", "1 false"] },
-    Case { name: "who asks twice and gets no answer waited for it",
+    Case { name: "two requests without an answer are a wait for the answer",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
@@ -71,7 +71,7 @@ const CASES: &[Case] = &[
 1 1700000010.006000 close(3) = 0 <0.000010>
 1 1700000010.007000 exit_group(1) = ?
 "#, rows: &["poll 5000000000 2 2 true 10.0.0.2:53 10000000000"] },
-    Case { name: "an answer clears what was sent, and an event loop never gives up",
+    Case { name: "an answer clears the pending requests, and an event loop never gives up",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
@@ -82,7 +82,7 @@ const CASES: &[Case] = &[
 1 1700000003.000000 poll([{fd=3, events=POLLIN}], 1, 1000) = 1 ([{fd=3, revents=POLLIN}]) <0.100000>
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &["poll 1000000000 3 2 false - 2000000000"] },
-    Case { name: "a server that answered and hears nothing more was not left without an answer",
+    Case { name: "a server that answered and receives nothing more is not unanswered",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 accept(3, {sa_family=AF_INET, sin_port=htons(4000), sin_addr=inet_addr("10.0.0.9")}, [16]) = 4 <0.000010>
@@ -91,7 +91,7 @@ const CASES: &[Case] = &[
 1 1700000002.000000 close(4) = 0 <0.000010>
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &["poll 1000000000 1 1 true - 1000000000"] },
-    Case { name: "who works behind a wait that expired went on; who waits again, until somebody comes, did not",
+    Case { name: "a task that works after an expired wait continued; a task that waits again until an event did not",
         table: "timeouts", columns: &["syscall", "target", "expired", "went_on", "paces"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.003000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
@@ -104,7 +104,7 @@ const CASES: &[Case] = &[
 1 1700000004.000000 exit_group(0) = ?
 1 1700000004.000100 +++ exited with 0 +++
 "#, rows: &["poll /run/a 2 true false", "poll /run/a 2 false false"] },
-    Case { name: "three waits that expired are the rhythm of a process that does not end",
+    Case { name: "three expired waits are the rhythm of a process that does not end",
         table: "timeouts", columns: &["syscall", "expired", "went_on", "paces"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.003000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
@@ -112,7 +112,7 @@ const CASES: &[Case] = &[
 1 1700000000.411000 poll([{fd=4</run/a>, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
 1 1700000000.600000 stat("/tmp", {st_mode=S_IFDIR|0755, st_size=9, ...}) = 0 <0.000010>
 "#, rows: &["poll 3 true true"] },
-    Case { name: "an alarm that ends a wait for a signal is a time-out, a look without waiting is none",
+    Case { name: "an alarm that ends a wait for a signal is a timeout, a non-blocking check is not",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.002000 poll([{fd=4, events=POLLIN}], 1, 0) = 0 (Timeout) <0.000010>
@@ -120,7 +120,7 @@ const CASES: &[Case] = &[
 1 1700000001.003100 --- SIGALRM {si_signo=SIGALRM, si_code=SI_TIMER, si_timerid=0, si_overrun=0, si_int=0, si_ptr=NULL} ---
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &["rt_sigsuspend - 1 1 true - 1000000000"] },
-    Case { name: "waits that came to their limits say what kind of thing they waited for; a semaphore is a lock",
+    Case { name: "expired waits have the class of the awaited object; a semaphore is a lock",
         table: "timeouts", columns: &["syscall", "awaited"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.002000 futex(0x7f00a0, FUTEX_WAIT_PRIVATE, 0, {tv_sec=0, tv_nsec=300000000}) = -1 ETIMEDOUT (Connection timed out) <0.300100>
@@ -128,7 +128,7 @@ const CASES: &[Case] = &[
 1 1700000000.800000 poll([{fd=4, events=POLLIN}], 1, 100) = 0 (Timeout) <0.100000>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["futex lock", "semtimedop lock", "poll any"] },
-    Case { name: "an alarm that ends a wait for a child is a time-out if the task does not wait for it again",
+    Case { name: "an alarm that ends a wait for a child is a timeout if the task does not wait for it again",
         table: "timeouts", columns: &["pid", "syscall", "awaited", "expired", "gave_up"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.002000 wait4(7, 0x7f00, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.990000>
@@ -143,7 +143,7 @@ const CASES: &[Case] = &[
 2 1700000000.992200 kill(8, SIGKILL) = 0 <0.000010>
 1 1700000003.000000 exit_group(0) = ?
 "#, rows: &["1 wait4 child 2 false", "2 wait4 child 1 true"] },
-    Case { name: "a file is looked for until it is there",
+    Case { name: "a file is polled until it exists",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 stat("/run/x.pid", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
@@ -153,7 +153,7 @@ const CASES: &[Case] = &[
 1 1700000000.500000 stat("/run/x.pid", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["1 stat /run/x.pid - 3 2 true 200000000 200030000"] },
-    Case { name: "a name that is found in the next directory each time was searched: that it is not in the first is no question",
+    Case { name: "a name that is found in the next directory each time was searched, not polled for",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 stat("/usr/sbin/cc", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
@@ -167,7 +167,7 @@ const CASES: &[Case] = &[
 2 1700000000.302100 +++ exited with 0 +++
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "a shell asks for a process, sleeps in a child, and ends when the process is gone",
+    Case { name: "a shell checks for a process, sleeps in a child, and ends when the process has exited",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 kill(7, 0) = 0 <0.000010>
@@ -203,7 +203,7 @@ const CASES: &[Case] = &[
 1 1700000001.303000 wait4(-1, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 4 <0.019000>
 1 1700000001.400000 exit_group(0) = ?
 "#, rows: &["1 - - check it 2 1 true 1200000000 1003000000"] },
-    Case { name: "who asks for the ends of children, or for events, asks for that of a child that sleeps: no pause lies between",
+    Case { name: "checks for ended children or events that see a sleeping child end have no pause between them",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/usr/bin/make", ["make"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
@@ -218,7 +218,7 @@ const CASES: &[Case] = &[
 1 1700000001.220000 wait4(-1, 0x7ffd, WNOHANG, NULL) = 0 <0.000010>
 1 1700000001.300000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "who asks without a pause spins, from the first look to the last",
+    Case { name: "checks without a pause are a spin, from the first check to the last",
         table: "polls", columns: &["syscall", "target", "checks", "failed", "succeeded", "spinning", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
@@ -228,7 +228,7 @@ const CASES: &[Case] = &[
 1 1700000000.500000 read(3<pipe:[7]>, "x", 100) = 1 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["read pipe:[7] 4 3 true true 400010000"] },
-    Case { name: "an event loop that reads until there is nothing more does not spin",
+    Case { name: "an event loop that reads until nothing is left does not spin",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 epoll_wait(4, [{events=EPOLLIN, data={u32=3, u64=3}}], 8, -1) = 1 <0.000010>
@@ -239,7 +239,7 @@ const CASES: &[Case] = &[
 1 1700000000.600000 read(3<pipe:[7]>, 0x7ffd, 100) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "a wait that finds no child waits for none: the pause is the sleep",
+    Case { name: "a wait that finds no child does not block: the pause is the sleep",
         table: "sleeps", columns: &["pid", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 vfork() = 3 <0.001000>
@@ -259,7 +259,7 @@ const CASES: &[Case] = &[
 3 1700000001.016500 +++ killed by SIGKILL +++
 1 1700000001.017000 exit_group(0) = ?
 "#, rows: &["2 1000000000"] },
-    Case { name: "work between pauses that repeats nothing is no poll",
+    Case { name: "work between pauses without repetition is not a poll",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 stat("/a", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
@@ -269,7 +269,7 @@ const CASES: &[Case] = &[
 1 1700000000.500000 write(1, "x", 1) = 1 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "an event loop that looks after a file in each turn is idle",
+    Case { name: "an event loop that checks a file in each iteration is idle",
         table: "polls", columns: POLLS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 stat("/etc/resolv.conf", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
@@ -279,7 +279,7 @@ const CASES: &[Case] = &[
 1 1700000000.500000 stat("/etc/resolv.conf", {st_mode=S_IFREG|0644, st_size=9, ...}) = 0 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "a connection is tried with growing pauses until it works",
+    Case { name: "a connection is retried with growing pauses until it succeeds",
         table: "retries", columns: RETRIES, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 ECONNREFUSED (Connection refused) <0.000010>
@@ -289,7 +289,7 @@ const CASES: &[Case] = &[
 1 1700000000.700000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000010>
 1 1700000001.000000 exit_group(0) = ?
 "#, rows: &["connect 127.0.0.1:80 ECONNREFUSED 3 2 true true 300030000"] },
-    Case { name: "what fails before and after the work of a child is not tried again after a pause",
+    Case { name: "calls that fail before and after the work of a child are not retries after a pause",
         table: "retries", columns: RETRIES, capture: r#"
 1 1700000000.000000 execve("/usr/bin/sudo", ["sudo"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 connect(3, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110) = -1 ENOENT (No such file or directory) <0.000010>
@@ -303,7 +303,7 @@ const CASES: &[Case] = &[
 1 1700000001.220000 connect(3, {sa_family=AF_UNIX, sun_path="/dev/log"}, 110) = -1 ENOENT (No such file or directory) <0.000010>
 1 1700000001.300000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "a lock is tried until it is given up",
+    Case { name: "a lock is retried until the task gives up",
         table: "retries", columns: RETRIES, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.100000 flock(3</run/lock>, LOCK_EX|LOCK_NB) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
@@ -311,7 +311,7 @@ const CASES: &[Case] = &[
 1 1700000000.300000 flock(3</run/lock>, LOCK_EX|LOCK_NB) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
 1 1700000001.000000 exit_group(1) = ?
 "#, rows: &["flock /run/lock EAGAIN 2 2 false false 100020000"] },
-    Case { name: "who is told to end, is slept for and killed then, did not listen; whoever is gone is slept for in vain",
+    Case { name: "a process that is killed after a signal and a sleep ignored the signal; a sleep for an exited process is wasted",
         table: "kills", columns: &["pid", "signal", "target", "victim", "survivors", "gone_ns", "slept_ns", "needless_ns", "then_killed", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.010000 fork() = 2 <0.001000>
@@ -332,7 +332,7 @@ const CASES: &[Case] = &[
 1 1700000007.000000 exit_group(0) = ?
 "#, rows: &["1 SIGTERM 3 /bin/quick 0 200000000 1000000000 900000000 false 1000000000",
             "1 SIGTERM 2 /bin/deaf 1 - 2000000000 0 true 2000000000"] },
-    Case { name: "who looks whether the process is gone polls",
+    Case { name: "checks whether a process has exited are a poll",
         table: "kills", columns: &["pid", "signal"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000001.000000 kill(3, SIGTERM) = 0 <0.000010>
@@ -341,7 +341,7 @@ const CASES: &[Case] = &[
 1 1700000003.000000 kill(3, 0) = -1 ESRCH (No such process) <0.000010>
 1 1700000007.000000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "a child that is asked for by waitid, which shows that none had ended, has the time of the pauses between",
+    Case { name: "waitid checks that show no ended child are charged with the pauses between them",
         table: "sleeps", columns: &["tid", "asked_ns", "calls", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.020000 fork() = 3 <0.001000>
@@ -357,7 +357,7 @@ const CASES: &[Case] = &[
 1 1700000000.460000 waitid(P_PID, 3, {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=3, si_uid=0, si_status=0, si_utime=0, si_stime=0}, WNOHANG|WEXITED, NULL) = 0 <0.000010>
 1 1700000000.470000 exit_group(0) = ?
 "#, rows: &["1 100000000 3 0", "3 380000000 1 301000000"] },
-    Case { name: "a process whose folder in /proc is looked for has the time of the pauses between",
+    Case { name: "checks for a directory in /proc are charged with the pauses between them",
         table: "sleeps", columns: &["tid", "asked_ns", "calls", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.020000 fork() = 3 <0.001000>
@@ -373,7 +373,7 @@ const CASES: &[Case] = &[
 1 1700000000.460000 stat("/proc/3", 0x7ffd) = -1 ENOENT (No such file or directory) <0.000010>
 1 1700000000.470000 exit_group(0) = ?
 "#, rows: &["1 100000000 3 0", "3 380000000 1 301000000"] },
-    Case { name: "a sleep that the end of the victim breaks off and that is gone on with is one pause",
+    Case { name: "a sleep that is interrupted by the victim's end and resumed is one pause",
         table: "kills", columns: &["pid", "slept_ns", "needless_ns", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.020000 fork() = 3 <0.001000>
@@ -390,7 +390,7 @@ const CASES: &[Case] = &[
 1 1700000002.100000 wait4(3, [{WIFSIGNALED(s) && WTERMSIG(s) == SIGTERM}], 0, NULL) = 3 <0.000100>
 1 1700000003.000000 exit_group(0) = ?
 "#, rows: &["1 1000000000 900000000 900100000"] },
-    Case { name: "a resolver that does not answer at once is asked again",
+    Case { name: "a query is repeated if the resolver does not answer at once",
         table: "requests", columns: REQUESTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(53), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
@@ -401,7 +401,7 @@ const CASES: &[Case] = &[
 1 1700000005.016000 recvfrom(3, "y", 1024, 0, NULL, NULL) = 100 <0.000000>
 1 1700000010.007000 exit_group(1) = ?
 "#, rows: &["10.0.0.2:53 53 1 12000000 2 56 100 1 0 0 5010000000"] },
-    Case { name: "two writes before a read that takes 40 ms: an acknowledgement was held back",
+    Case { name: "two writes before a read of 40 ms: a delayed acknowledgement",
         table: "requests", columns: REQUESTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
@@ -410,7 +410,7 @@ const CASES: &[Case] = &[
 1 1700000000.003000 read(3, "y", 100) = 5 <0.041000>
 1 1700000001.000000 exit_group(1) = ?
 "#, rows: &["10.0.0.2:80 80 1 41000000 2 20 5 0 0 1 41000000"] },
-    Case { name: "a server waits for requests, it makes none",
+    Case { name: "a server waits for requests and sends none",
         table: "requests", columns: REQUESTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 accept(3, {sa_family=AF_INET, sin_port=htons(4000), sin_addr=inet_addr("10.0.0.9")}, [16]) = 4 <0.000010>
@@ -419,7 +419,7 @@ const CASES: &[Case] = &[
 1 1700000000.304000 read(4, "hello", 5) = 5 <0.100000>
 1 1700000004.000000 exit_group(0) = ?
 "#, rows: &[] },
-    Case { name: "a connect that does not wait is waited for in a poll",
+    Case { name: "a non-blocking connect is waited for in a poll",
         table: "connects", columns: &["peer", "port", "attempts", "failed", "expired", "errno", "waited_ns", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000000>
@@ -427,7 +427,7 @@ const CASES: &[Case] = &[
 1 1700000003.003000 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = -1 ETIMEDOUT (Connection timed out) <2.000000>
 1 1700000006.000000 exit_group(1) = ?
 "#, rows: &["10.0.0.2:80 80 2 1 1 ETIMEDOUT 5000000000 5000000000"] },
-    Case { name: "a timer breaks calls off, and its handler makes calls",
+    Case { name: "a timer interrupts calls, and its handler makes calls",
         table: "signals", columns: &["signal", "delivered", "interrupted", "handled", "handler_ns", "timers", "interval_ns", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.001000 setitimer(ITIMER_REAL, {it_interval={tv_sec=0, tv_usec=10000}, it_value={tv_sec=0, tv_usec=10000}}, NULL) = 0 <0.000000>
@@ -440,7 +440,7 @@ const CASES: &[Case] = &[
 1 1700000000.022000 rt_sigreturn({mask=[]}) = 0 <0.000000>
 1 1700000001.000000 exit_group(1) = ?
 "#, rows: &["SIGALRM 2 2 2 3000000 1 10000000 0"] },
-    Case { name: "gaps of a length that people choose, on the path",
+    Case { name: "gaps with round lengths, on the path",
         table: "gap_lengths", columns: &["round_ns", "gaps", "total_ns", "max_ns", "before", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
 1 1700000000.002000 write(1, "x", 1) = 1 <0.000000>

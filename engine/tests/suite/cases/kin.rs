@@ -4,7 +4,7 @@ use super::Case;
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
-    Case { name: "a child that speaks before its creator's vfork returns has the descriptors of its creator", lines: r#"
+    Case { name: "a child with lines before its creator's vfork returns has the creator's descriptors", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
 1 01.000400 vfork( <unfinished ...>
@@ -18,7 +18,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
-    Case { name: "so has such a child of a program that ran before the capture began", lines: r#"
+    Case { name: "a child of a program that ran before the capture has its creator's descriptors, too", lines: r#"
 1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
 1 01.000400 vfork( <unfinished ...>
 2 01.000500 dup2(4, 1) = 1 <0.000100>
@@ -31,7 +31,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
-    Case { name: "a task that ran before the capture is no child of the vfork in which it speaks first", lines: r#"
+    Case { name: "a task that ran before the capture is not a child of the vfork during which its lines start", lines: r#"
 1 01.000200 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
 1 01.000400 vfork( <unfinished ...>
 2 01.000500 dup2(4, 1) = 1 <0.000100>
@@ -43,7 +43,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 3 stream measured"] },
-    Case { name: "a thread that speaks before its creator's clone returns shares the descriptors from then on", lines: r#"
+    Case { name: "a thread with lines before its creator's clone returns shares the descriptors from then on", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000400 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD|CLONE_SYSVSEM, exit_signal=0} <unfinished ...>
 2 01.000500 pipe2([3, 4], O_CLOEXEC) = 0 <0.000100>
@@ -53,7 +53,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
-    Case { name: "a child that two calls may have created has the descriptors of neither until it is told", lines: r#"
+    Case { name: "a child of one of two possible creators has the descriptors of neither until the creator is known", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000050>
 2 01.000150 getpid() = 2 <0.000010>
@@ -71,7 +71,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"x", 4096) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 4 stream measured"] },
-    Case { name: "in a pid namespace, the child that only this call can have created is the one that was waited for", lines: r#"
+    Case { name: "in a pid namespace, a wait returns the child that only this call can have created", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000400 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
 300 01.000500 getpid() = 2 <0.000010>
@@ -82,7 +82,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 wait4: 300 child inferred"] },
-    Case { name: "of two children that begin to speak in any order, neither is the one of a call", lines: r#"
+    Case { name: "two children with lines in any order are not matched to a single call", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000050>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000050>
@@ -96,7 +96,7 @@ pub const CASES: &[Case] = &[
 301 01.501900 +++ exited with 0 +++
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 wait4: unknown"] },
-    Case { name: "a task of a hidden call is no child of the call that went on when it began to speak", lines: r#"
+    Case { name: "a task created by a hidden call is not a child of the call in progress at its first line", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000400 clone(child_stack=NULL, flags=SIGCHLD <unfinished ...>
 300 01.000500 getpid() = 300 <0.000010>
@@ -110,7 +110,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... wait4 resumed>[{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 400 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 wait4: 400 child measured"] },
-    Case { name: "attached to: a wait for the id of a thread that ends alone is its join", lines: r#"
+    Case { name: "attached: a wait for the id of a thread that ends alone is its join", lines: r#"
 500 01.000000 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
 501 01.000050 read(3, "x", 1) = 1 <0.000020>
 501 01.000100 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=400000000}, NULL) = 0 <0.400100>
@@ -122,7 +122,7 @@ pub const CASES: &[Case] = &[
 500 01.400430 <... futex resumed>) = 0 <0.400430>
 500 01.400600 exit_group(0) = ?
 "#, ends: &["500 futex: 501 join measured", "501 clock_nanosleep: itself", "502 clock_nanosleep: itself"] },
-    Case { name: "of two threads that end, the one is joined whose id the wait expects", lines: r#"
+    Case { name: "of two threads that end, the wait joins the one with the expected id", lines: r#"
 500 01.000000 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, exit_signal=0} => {parent_tid=[501]}, 88) = 501 <0.000010>
 500 01.000020 clone3({flags=CLONE_VM|CLONE_FILES|CLONE_THREAD, exit_signal=0} => {parent_tid=[502]}, 88) = 502 <0.000010>
 500 01.000040 futex(0x7f1d47771990, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 501, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
@@ -133,7 +133,7 @@ pub const CASES: &[Case] = &[
 500 01.400430 <... futex resumed>) = 0 <0.400390>
 500 01.400600 exit_group(0) = ?
 "#, ends: &["500 futex: 501 join measured"] },
-    Case { name: "a wait for a number that is the id of a process that ends is no join", lines: r#"
+    Case { name: "a wait for a value that equals the id of an ending process is not a join", lines: r#"
 500 01.000000 futex(0x7f1d47771990, FUTEX_WAIT, 501, NULL <unfinished ...>
 501 01.000050 read(3, "x", 1) = 1 <0.000020>
 501 01.400350 exit_group(0) = ?
@@ -141,7 +141,7 @@ pub const CASES: &[Case] = &[
 500 01.400430 <... futex resumed>) = 0 <0.400430>
 500 01.400600 exit_group(0) = ?
 "#, ends: &["500 futex: unknown"] },
-    Case { name: "attached to: a wake by the child that its parent is told of later ends the wait at an address of both", lines: r#"
+    Case { name: "attached: a wake by a child with a later known parent ends the wait at a shared address", lines: r#"
 600 01.000000 futex(0x7f32bb747020, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
 601 01.000050 read(3, "x", 1) = 1 <0.000020>
 601 01.400300 futex(0x7f32bb747020, FUTEX_WAKE, 1) = 1 <0.000022>
@@ -151,7 +151,7 @@ pub const CASES: &[Case] = &[
 600 01.400650 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=601, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
 600 01.400800 exit_group(0) = ?
 "#, ends: &["600 futex: 601 futex inferred"] },
-    Case { name: "attached to: a wait that returns a process is its parent's", lines: r#"
+    Case { name: "attached: the process that a wait returns is a child of the waiter", lines: r#"
 600 01.000000 futex(0x7f32bb747020, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
 601 01.000050 read(3, "x", 1) = 1 <0.000020>
 601 01.400300 futex(0x7f32bb747020, FUTEX_WAKE, 1) = 1 <0.000022>
@@ -161,7 +161,7 @@ pub const CASES: &[Case] = &[
 600 01.400700 wait4(-1, NULL, 0, NULL) = 601 <0.000051>
 600 01.400800 exit_group(0) = ?
 "#, ends: &["600 futex: 601 futex inferred"] },
-    Case { name: "a signal that somebody sends does not make him a child", lines: r#"
+    Case { name: "a sender of signals is not a child for that reason", lines: r#"
 600 01.000000 futex(0x7f32bb747020, FUTEX_WAIT_BITSET|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>
 601 01.000050 read(3, "x", 1) = 1 <0.000020>
 601 01.400300 futex(0x7f32bb747020, FUTEX_WAKE, 1) = 1 <0.000022>
@@ -169,7 +169,7 @@ pub const CASES: &[Case] = &[
 600 01.400650 --- SIGCHLD {si_signo=SIGCHLD, si_code=SI_USER, si_pid=601, si_uid=0} ---
 600 01.400800 exit_group(0) = ?
 "#, ends: &["600 futex: unknown"] },
-    Case { name: "who wakes at a private address of another one is a thread of its process, whoever created it before the capture", lines: r#"
+    Case { name: "a task that wakes at another's private address is a thread of the same process, with any creator before the capture", lines: r#"
 2 01.000000 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=15473, tv_nsec=616274301},  <unfinished ...>
 3 01.000010 clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, {tv_sec=15473, tv_nsec=616274301},  <unfinished ...>
 1 01.000100 futex(0x563aff1332d0, FUTEX_WAIT_BITSET_PRIVATE|FUTEX_CLOCK_REALTIME, 0, NULL, FUTEX_BITSET_MATCH_ANY <unfinished ...>

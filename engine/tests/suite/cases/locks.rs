@@ -4,7 +4,7 @@ use super::Case;
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
-    Case { name: "a lock that a child of a shell took for the shell is given back by another child of it", lines: r#"
+    Case { name: "a lock that one child of a shell took for the shell is released by another child of it", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000010>
 1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 5 <0.000010>
 2 01.000200 openat(AT_FDCWD, "/run/lock", O_WRONLY|O_CREAT|O_TRUNC, 0666) = 9 <0.000010>
@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
 5 01.501200 <... flock resumed>) = 0 <0.500200>
 5 01.503500 exit_group(0) = ?
 "#, ends: &["5 flock: 4 lock measured"] },
-    Case { name: "threads that each opened the file wait for each other, by the lock of the open file", lines: r#"
+    Case { name: "threads that each opened the file wait for each other's lock on the open file description", lines: r#"
 1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000010>
 1 01.000100 openat(AT_FDCWD, "/run/lock", O_RDWR) = 3 <0.000010>
 2 01.000100 openat(AT_FDCWD, "/run/lock", O_RDWR) = 4 <0.000010>
@@ -29,7 +29,7 @@ pub const CASES: &[Case] = &[
 1 01.501200 <... fcntl resumed>) = 0 <0.500200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 fcntl: 2 lock measured"] },
-    Case { name: "a child has no part in a lock of its parent's process", lines: r#"
+    Case { name: "a child does not inherit its parent's process lock", lines: r#"
 1 01.000000 openat(AT_FDCWD, "/run/lock", O_RDWR) = 3 <0.000010>
 1 01.000100 fcntl(3, F_SETLKW, {l_type=F_WRLCK, l_whence=SEEK_SET, l_start=0, l_len=0}) = 0 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000010>
@@ -40,7 +40,7 @@ pub const CASES: &[Case] = &[
 5 01.501200 <... fcntl resumed>) = 0 <0.500200>
 5 01.503500 exit_group(0) = ?
 "#, ends: &["5 fcntl: 1 lock inferred"] },
-    Case { name: "a semaphore in a file lies elsewhere in each process, and its file may have had another name", lines: r#"
+    Case { name: "a semaphore in a shared file has another address in each process, and its file may have been renamed", lines: r#"
 1 01.000000 openat(AT_FDCWD, "/dev/shm/sem.tmp", O_RDWR|O_CREAT|O_EXCL, 0600) = 3 <0.000010>
 1 01.000100 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_SHARED, 3, 0) = 0x7f39190b7000 <0.000010>
 1 01.000200 link("/dev/shm/sem.tmp", "/dev/shm/sem.x") = 0 <0.000010>
@@ -53,7 +53,7 @@ pub const CASES: &[Case] = &[
 1 01.501200 <... futex resumed>) = 0 <0.500200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 futex: 2 futex inferred"] },
-    Case { name: "the same place behind mappings that are private, or of different files, is not the same memory", lines: r#"
+    Case { name: "equal offsets in private mappings, or in mappings of different files, are not the same memory", lines: r#"
 1 01.000000 openat(AT_FDCWD, "/lib/c.so", O_RDONLY) = 3 <0.000010>
 1 01.000100 mmap(NULL, 32, PROT_READ|PROT_WRITE, MAP_PRIVATE, 3, 0) = 0x7f39190b7000 <0.000010>
 2 01.000000 openat(AT_FDCWD, "/lib/c.so", O_RDONLY) = 3 <0.000010>
@@ -70,7 +70,7 @@ pub const CASES: &[Case] = &[
 1 01.701200 <... futex resumed>) = 0 <0.100200>
 1 01.803500 exit_group(0) = ?
 "#, ends: &["1 futex: unknown", "1 futex: unknown"] },
-    Case { name: "a lock in shared memory is given back by the end of who held it", lines: r#"
+    Case { name: "a lock in shared memory is released by the end of its holder", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000100 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED|MAP_ANONYMOUS, -1, 0) = 0x7f338df7f000 <0.000028>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>

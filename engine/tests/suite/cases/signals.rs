@@ -5,7 +5,7 @@ use super::Case;
 /// Two processes, of which the second is told to end or is stopped by the first.
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
-    Case { name: "a signal that is caught ends the call for who sent it, who slept before", lines: r#"
+    Case { name: "a caught signal ends the call: the sender, which slept before, is the waker", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 2 01.001000 pselect6(0, NULL, NULL, NULL, NULL, NULL <unfinished ...>
 1 01.001000 nanosleep({tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500000>
@@ -17,7 +17,7 @@ pub const CASES: &[Case] = &[
 2 01.503100 +++ exited with 0 +++
 1 01.503500 exit_group(0) = ?
 "#, ends: &["2 pselect6: 1 signal measured", "1 nanosleep: itself"] },
-    Case { name: "a call that never returned is ended by who killed", lines: r#"
+    Case { name: "a call that never returned is ended by the sender of the fatal signal", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 2 01.001000 pselect6(0, NULL, NULL, NULL, NULL, NULL <unfinished ...>
 1 01.502000 kill(2, SIGKILL) = 0 <0.000100>
@@ -25,7 +25,7 @@ pub const CASES: &[Case] = &[
 2 01.502300 +++ killed by SIGKILL +++
 1 01.503500 exit_group(0) = ?
 "#, ends: &["2 pselect6: 1 signal measured"] },
-    Case { name: "a sleep is cut short by who killed, and so is a write that nobody reads", lines: r#"
+    Case { name: "a sleep and a blocked write are ended by the sender of the fatal signal", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 2 01.001000 nanosleep({tv_sec=100, tv_nsec=0},  <unfinished ...>
@@ -38,7 +38,7 @@ pub const CASES: &[Case] = &[
 3 01.504300 +++ killed by SIGKILL +++
 1 01.505000 exit_group(0) = ?
 "#, ends: &["2 nanosleep: 1 signal measured", "3 write: 1 signal measured"] },
-    Case { name: "a call that a signal broke off and that is made again is one wait with the last one", lines: r#"
+    Case { name: "an interrupted call that is repeated is one wait with the last repetition", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 2 01.001000 pselect6(0, NULL, NULL, NULL, NULL, NULL <unfinished ...>
 1 01.202000 kill(2, SIGTERM) = 0 <0.000100>
@@ -50,7 +50,7 @@ pub const CASES: &[Case] = &[
 2 01.502300 +++ killed by SIGKILL +++
 1 01.503500 exit_group(0) = ?
 "#, ends: &["2 pselect6: 1 signal measured", "2 pselect6: 1 signal measured"] },
-    Case { name: "a read that goes on behind a handler is the writer's, not that of who sent the signal", lines: r#"
+    Case { name: "a read that resumes after a handler is ended by the writer, not by the sender of the signal", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 2 01.001000 read(3<pipe:[7]>,  <unfinished ...>
@@ -65,7 +65,7 @@ pub const CASES: &[Case] = &[
 2 01.503000 exit_group(0) = ?
 1 01.503500 exit_group(0) = ?
 "#, ends: &["2 read: 3 stream measured", "2 read: 3 stream measured"] },
-    Case { name: "a stopped process is let go on, and its wait goes on with it", lines: r#"
+    Case { name: "a stopped process is continued, and its wait continues with it", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 2 01.001000 poll([{fd=3<pipe:[7]>, events=POLLIN}], 1, 5000) = ? ERESTART_RESTARTBLOCK (Interrupted by signal) <0.200000>
@@ -86,7 +86,7 @@ pub const CASES: &[Case] = &[
 1 01.300200 restart_syscall(<... resuming interrupted poll ...>) = 0 <0.200000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 poll: unknown", "1 restart_syscall: itself"] },
-    Case { name: "a poll that a second signal broke off goes on too, though its line names no more than itself", lines: r#"
+    Case { name: "a poll interrupted by a second signal resumes, too, though its line names only itself", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 2 01.001000 poll([{fd=3<pipe:[7]>, events=POLLIN}], 1, 5000 <unfinished ...>
@@ -100,7 +100,7 @@ pub const CASES: &[Case] = &[
 3 01.503000 exit_group(0) = ?
 1 01.503500 exit_group(0) = ?
 "#, ends: &["2 poll: 3 stream inferred", "2 restart_syscall: 3 stream inferred", "2 restart_syscall: 3 stream inferred"] },
-    Case { name: "a group of processes is killed together, by who says so in each line", lines: r#"
+    Case { name: "a process group is killed together; each signal line names the sender", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 2 01.001000 pause( <unfinished ...>
@@ -114,7 +114,7 @@ pub const CASES: &[Case] = &[
 3 01.502300 +++ killed by SIGTERM +++
 1 01.503500 exit_group(0) = ?
 "#, ends: &["2 pause: 1 signal measured", "3 pause: 1 signal measured"] },
-    Case { name: "without a line for the signal the group is that of an older sibling", lines: r#"
+    Case { name: "without a signal line, the group is that of an older sibling", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 1 01.000400 clone(child_stack=NULL, flags=SIGCHLD) = 4 <0.000100>
@@ -126,7 +126,7 @@ pub const CASES: &[Case] = &[
 3 01.502300 +++ killed by SIGKILL +++
 1 01.503500 exit_group(0) = ?
 "#, ends: &["3 pause: 4 signal inferred"] },
-    Case { name: "a signal through a descriptor of a process, and one with a value", lines: r#"
+    Case { name: "a signal through a pidfd, and one with a value", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 2 01.001000 pause( <unfinished ...>
@@ -138,7 +138,7 @@ pub const CASES: &[Case] = &[
 3 01.504200 <... rt_sigtimedwait resumed>) = 10 (SIGUSR1) <0.503000>
 1 01.505000 exit_group(0) = ?
 "#, ends: &["2 pause: 1 signal measured", "3 rt_sigtimedwait: 1 signal measured"] },
-    Case { name: "an alarm of its own ends a read, a timer a wait for a signal", lines: r#"
+    Case { name: "a task's own alarm ends a read, its timer a wait for a signal", lines: r#"
 1 01.000000 alarm(1) = 0 <0.000010>
 1 01.001000 recvfrom(3<TCP:[10.0.0.1:9->10.0.0.2:80]>, 0x7f, 10, 0, NULL, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.500000>
 1 01.502000 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
@@ -147,7 +147,7 @@ pub const CASES: &[Case] = &[
 1 02.004000 --- SIGRT_1 {si_signo=SIGRT_1, si_code=SI_TIMER, si_timerid=0, si_overrun=0, si_int=0, si_ptr=NULL} ---
 1 02.005000 exit_group(1) = ?
 "#, ends: &["1 recvfrom: timer", "1 pause: timer"] },
-    Case { name: "a timer that breaks off a read which then goes on did not end it", lines: r#"
+    Case { name: "a timer that interrupts a read which then resumes did not end it", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.001000 read(3<pipe:[7]>, 0x7f, 10) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.100000>
 1 01.101100 --- SIGPROF {si_signo=SIGPROF, si_code=SI_KERNEL} ---
@@ -160,7 +160,7 @@ pub const CASES: &[Case] = &[
 1 01.300200 <... read resumed>"x", 10) = 1 <0.098600>
 1 01.305000 exit_group(1) = ?
 "#, ends: &["1 read: 2 stream measured", "1 read: 2 stream measured", "1 read: 2 stream measured"] },
-    Case { name: "a wait that a signal for another thread breaks off goes on without a line of its own", lines: r#"
+    Case { name: "a wait interrupted by a signal for another thread resumes without a signal line of its own", lines: r#"
 1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>
 1 01.001000 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL) = ? ERESTARTSYS (To be restarted if SA_RESTART is set) <0.200000>
 2 01.200900 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=9, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
@@ -169,7 +169,7 @@ pub const CASES: &[Case] = &[
 1 01.501100 <... futex resumed>) = 0 <0.300000>
 1 01.513500 exit_group(0) = ?
 "#, ends: &["1 futex: 2 futex measured", "1 futex: 2 futex measured"] },
-    Case { name: "the signal of a child names the one that ended, though another ended later", lines: r#"
+    Case { name: "SIGCHLD names the ended child, even if another one ended later", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 1 01.001000 rt_sigsuspend([], 8 <unfinished ...>
@@ -181,7 +181,7 @@ pub const CASES: &[Case] = &[
 1 01.501200 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0, si_utime=0, si_stime=0} ---
 1 01.502000 exit_group(0) = ?
 "#, ends: &["1 rt_sigsuspend: 2 child measured"] },
-    Case { name: "a write at a pipe that its reader leaves is held up by the reader", lines: r#"
+    Case { name: "a write to a pipe is blocked by the reader until the reader closes it", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 2 01.001000 read(3<pipe:[7]>, "x", 1) = 1 <0.000100>
 1 01.002000 write(4<pipe:[7]>, "x", 100000 <unfinished ...>
@@ -195,7 +195,7 @@ pub const CASES: &[Case] = &[
 1 01.501010 --- SIGTERM {si_signo=SIGTERM, si_code=SI_USER, si_pid=77, si_uid=0} ---
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 poll: outside"] },
-    Case { name: "a thread that waits when another ends the process waits until then", lines: r#"
+    Case { name: "a thread that waits when another one ends the process waits until then", lines: r#"
 1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>
 1 01.001000 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
 2 01.500000 exit_group(0) = ?
@@ -203,7 +203,7 @@ pub const CASES: &[Case] = &[
 2 01.500200 +++ exited with 0 +++
 1 01.500300 +++ exited with 0 +++
 "#, ends: &["1 futex: 2 exit measured"] },
-    Case { name: "what came with the end of a child ended a wait that was gone on with and ended at once", lines: r#"
+    Case { name: "data that arrived with the end of a child ended a resumed wait that returned at once", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000100 epoll_create1(0) = 3 <0.000010>
 1 01.001000 epoll_wait(3<anon_inode:[eventpoll]>,  <unfinished ...>
@@ -214,7 +214,7 @@ pub const CASES: &[Case] = &[
 1 01.501200 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=4, u64=4}}], 1, -1) = 1 <0.000072>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 epoll_wait: 2 child measured"] },
-    Case { name: "the end of a child did not end a wait that was gone on with for long", lines: r#"
+    Case { name: "the end of a child did not end a wait that resumed for long", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000100 epoll_create1(0) = 3 <0.000010>
 1 01.001000 epoll_wait(3<anon_inode:[eventpoll]>,  <unfinished ...>
@@ -225,7 +225,7 @@ pub const CASES: &[Case] = &[
 1 01.501200 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN, data={u32=4, u64=4}}], 1, -1) = 1 <0.400000>
 1 01.903500 exit_group(0) = ?
 "#, ends: &["1 epoll_wait: unknown", "1 epoll_wait: unknown"] },
-    Case { name: "a child that ended while the signal of another was handled ended the wait for it", lines: r#"
+    Case { name: "a child that ended while the signal of another one was handled ended the wait for it", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
 1 01.001000 wait4(2,  <unfinished ...>

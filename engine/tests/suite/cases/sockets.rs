@@ -4,7 +4,7 @@ use super::Case;
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
-    Case { name: "a connection at a path is known by it, accepted without an address, and with the numbers of sockets printed", lines: r#"
+    Case { name: "a connection at a path is identified by it, accepted without an address, and with socket numbers", lines: r#"
 1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_UNIX, SOCK_STREAM, 0) = 3<socket:[11]> <0.000019>
 1 01.001100 bind(3<socket:[11]>, {sa_family=AF_UNIX, sun_path="/run/s.sock"}, 110) = 0 <0.000058>
@@ -27,7 +27,7 @@ pub const CASES: &[Case] = &[
 1 01.503000 exit_group(0) = ?
 1 01.503100 +++ exited with 0 +++
 "#, ends: &["2 accept: 1 stream inferred", "1 clock_nanosleep: itself", "1 read: 2 stream inferred", "2 clock_nanosleep: itself"] },
-    Case { name: "an accept that prints no address takes the first connect to the address of its listener", lines: r#"
+    Case { name: "an accept without a printed address matches the first connect to the address of its listener", lines: r#"
 1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_INET, SOCK_STREAM, 0) = 3 <0.000019>
 1 01.001100 bind(3, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000058>
@@ -50,7 +50,7 @@ pub const CASES: &[Case] = &[
 1 01.503000 exit_group(0) = ?
 1 01.503100 +++ exited with 0 +++
 "#, ends: &["2 accept: 1 stream inferred", "1 clock_nanosleep: itself", "1 read: 2 stream inferred", "2 clock_nanosleep: itself"] },
-    Case { name: "who sends to the path of a socket ends the wait of who reads there", lines: r#"
+    Case { name: "a datagram to the path of a socket ends a read there", lines: r#"
 1 01.000000 execve("./srv", ["./srv"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 3 <0.000019>
 1 01.001100 bind(3, {sa_family=AF_UNIX, sun_path="/run/d.sock"}, 21) = 0 <0.000058>
@@ -65,7 +65,7 @@ pub const CASES: &[Case] = &[
 1 01.402300 exit_group(0) = ?
 1 01.402400 +++ exited with 0 +++
 "#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
-    Case { name: "so does who sends to its port", lines: r#"
+    Case { name: "a datagram to the port of a socket ends a read there", lines: r#"
 1 01.000000 execve("./srv", ["./srv"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_INET, SOCK_DGRAM|SOCK_CLOEXEC, IPPROTO_IP) = 3 <0.000019>
 1 01.001100 bind(3, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000058>
@@ -80,7 +80,7 @@ pub const CASES: &[Case] = &[
 1 01.402300 exit_group(0) = ?
 1 01.402400 +++ exited with 0 +++
 "#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
-    Case { name: "so does who is connected to it", lines: r#"
+    Case { name: "a datagram from a connected socket ends a read there", lines: r#"
 1 01.000000 execve("./srv", ["./srv"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_UNIX, SOCK_DGRAM|SOCK_CLOEXEC, 0) = 3 <0.000019>
 1 01.001100 bind(3, {sa_family=AF_UNIX, sun_path="/run/d.sock"}, 21) = 0 <0.000058>
@@ -96,7 +96,7 @@ pub const CASES: &[Case] = &[
 1 01.402300 exit_group(0) = ?
 1 01.402400 +++ exited with 0 +++
 "#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
-    Case { name: "the end of a process ends a poll of the descriptor that stands for it", lines: r#"
+    Case { name: "the end of a process ends a poll of its pidfd", lines: r#"
 1 01.351000 execve("./ev", ["./ev"], 0x7ffd /* 9 vars */) = 0 <0.0005>
 1 01.352623 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000125>
 1 01.352783 pidfd_open(2, 0 <unfinished ...>
@@ -114,7 +114,7 @@ pub const CASES: &[Case] = &[
 1 01.755467 exit_group(0)   = ?
 1 01.755660 +++ exited with 0 +++
 "#, ends: &["1 poll: 2 child inferred", "2 clock_nanosleep: itself", "1 clock_nanosleep: itself"] },
-    Case { name: "where descriptors are decorated with addresses, these tell the listener and the one that is bound", lines: r#"
+    Case { name: "descriptors decorated with addresses identify the listener and the bound socket", lines: r#"
 1 01.000000 bind(3<UNIX-STREAM:[11]>, {sa_family=AF_UNIX, sun_path="/run/s.sock"}, 110) = 0 <0.000058>
 1 01.000100 bind(4<UDP:[12]>, {sa_family=AF_INET, sin_port=htons(5514), sin_addr=inet_addr("0.0.0.0")}, 16) = 0 <0.000058>
 1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
@@ -127,7 +127,7 @@ pub const CASES: &[Case] = &[
 2 01.502800 exit_group(0) = ?
 1 01.503000 exit_group(0) = ?
 "#, ends: &["2 accept: 1 stream inferred", "2 recvfrom: 1 stream inferred"] },
-    Case { name: "a descriptor that a message brings is the one that was sent, under another number", lines: r#"
+    Case { name: "a descriptor received in a message is the sent one under another number", lines: r#"
 1 01.000000 socketpair(AF_UNIX, SOCK_STREAM, 0, [3, 4]) = 0 <0.000100>
 1 01.000100 pipe2([5, 6], 0) = 0 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -140,7 +140,7 @@ pub const CASES: &[Case] = &[
 2 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
 1 01.603500 exit_group(0) = ?
 "#, ends: &["2 read: 1 stream measured"] },
-    Case { name: "so is one whose sender is told of later, though it sent before", lines: r#"
+    Case { name: "a received descriptor is the sent one, even if the line of its sender comes later", lines: r#"
 1 01.000000 socketpair(AF_UNIX, SOCK_STREAM, 0, [3, 4]) = 0 <0.000100>
 1 01.000100 pipe2([5, 6], 0) = 0 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -151,7 +151,7 @@ pub const CASES: &[Case] = &[
 2 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
 1 01.603500 exit_group(0) = ?
 "#, ends: &["2 read: 1 stream measured"] },
-    Case { name: "of two that send over connections of one name, none is the one", lines: r#"
+    Case { name: "of two senders over connections with one name, neither is the waker", lines: r#"
 1 01.000000 socket(AF_UNIX, SOCK_STREAM, 0) = 3 <0.000010>
 2 01.000000 socket(AF_UNIX, SOCK_STREAM, 0) = 3 <0.000010>
 1 01.000010 connect(3, {sa_family=AF_UNIX, sun_path="/run/s"}, 110) = 0 <0.000010>
@@ -169,7 +169,7 @@ pub const CASES: &[Case] = &[
 3 01.501200 <... read resumed>"x", 10) = 1 <0.500200>
 1 01.603500 exit_group(0) = ?
 "#, ends: &["3 read: itself"] },
-    Case { name: "sockets of which no address is known do not reach each other for that", lines: r#"
+    Case { name: "sockets with unknown addresses are not connected to each other", lines: r#"
 1 01.000000 socket(0x2, 0x1, 0) = 3 <0.000010>
 2 01.000000 socket(0x2, 0x1, 0) = 3 <0.000010>
 1 01.001000 accept4(3, 0x7ffc1, 0x7ffc2, 0 <unfinished ...>
@@ -177,7 +177,7 @@ pub const CASES: &[Case] = &[
 1 01.501200 <... accept4 resumed>) = 0x4 <0.500200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 accept4: unknown"] },
-    Case { name: "an address that the system chose is known from who asked for it", lines: r#"
+    Case { name: "an address that the system chose is known from a getsockname call", lines: r#"
 1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 3 <0.000022>
 1 01.001100 bind(3, {sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
@@ -212,7 +212,7 @@ pub const CASES: &[Case] = &[
 1 01.302800 exit_group(0) = ?
 2 01.302900 exit_group(0) = ?
 "#, ends: &["1 recvfrom: 2 stream inferred", "2 clock_nanosleep: itself"] },
-    Case { name: "a decoration has a name that is no path behind the numbers of both ends, or of one before the accept", lines: r#"
+    Case { name: "a decoration has an abstract name after the numbers of both ends, or of one before the accept", lines: r#"
 1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000101>
 1 01.002200 recvfrom(3<UNIX-STREAM:[48->52]>,  <unfinished ...>
 2 01.302600 write(4<UNIX-STREAM:[52->48,@"u.sock"]>, "pong", 4) = 4 <0.000043>
@@ -243,7 +243,7 @@ pub const CASES: &[Case] = &[
 1 01.603760 <... read resumed>0x7ffd, 9) = -1 ECONNRESET (Connection reset by peer) <0.300360>
 1 01.604000 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream inferred", "1 read: 3 stream inferred"] },
-    Case { name: "a datagram is sent to the address that the system gave a socket, as its decoration tells", lines: r#"
+    Case { name: "a datagram is sent to the address that the system assigned to a socket, as in its decoration", lines: r#"
 1 01.000000 bind(3<UDP:[380165]>, {sa_family=AF_INET, sin_port=htons(0), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000021>
 1 01.001300 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000145>
 1 01.002000 sendto(4<UDP:[380175]>, "q", 1, 0, {sa_family=AF_INET, sin_port=htons(49748), sin_addr=inet_addr("127.0.0.1")}, 16) = 1 <0.000042>
@@ -258,7 +258,7 @@ pub const CASES: &[Case] = &[
 1 01.602600 exit_group(0) = ?
 2 01.602700 exit_group(0) = ?
 "#, ends: &["1 recvfrom: 2 stream inferred", "1 poll: 2 stream inferred"] },
-    Case { name: "who asks how a connect that did not wait ended makes no second one, and one before the listen was refused", lines: r#"
+    Case { name: "a query for the result of a non-blocking connect is not a second connect, and one before the listen was refused", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
 1 01.000500 socket(AF_INET, SOCK_STREAM, IPPROTO_TCP) = 3 <0.000010>
 1 01.000600 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = -1 EINPROGRESS (Operation now in progress) <0.000052>
@@ -278,7 +278,7 @@ pub const CASES: &[Case] = &[
 3 01.602800 exit_group(0) = ?
 1 01.603000 exit_group(0) = ?
 "#, ends: &["2 accept: 3 stream inferred", "3 recvfrom: 2 stream inferred"] },
-    Case { name: "what is waited for by a ring is not printed, and no call behind it is that", lines: r#"
+    Case { name: "waits of a ring are not printed, and no later call is taken for them", lines: r#"
 1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>
 1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
 1 01.000500 io_uring_enter(5, 1, 0, 0, NULL, 8) = 1 <0.100139>
@@ -289,7 +289,7 @@ pub const CASES: &[Case] = &[
 1 01.603000 exit_group(0) = ?
 2 01.603000 exit_group(0) = ?
 "#, ends: &["1 io_uring_enter: itself", "1 io_uring_enter: unknown"] },
-    Case { name: "a poll may look once more before it takes what it waited for, or take it not at all", lines: r#"
+    Case { name: "a poll may be repeated before its data is read, or its data is never read", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
 2 01.001000 bind(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000016>
 1 01.002000 connect(4, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("127.0.0.1")}, 16) = 0 <0.000012>

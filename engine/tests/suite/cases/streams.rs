@@ -4,7 +4,7 @@ use super::Case;
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
-    Case { name: "an open of a fifo waits for who opens its other side", lines: r#"
+    Case { name: "an open of a fifo waits for the opener of its other side", lines: r#"
 1 01.000000 mknodat(AT_FDCWD, "/run/fifo", S_IFIFO|0666) = 0 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.001000 openat(AT_FDCWD, "/run/fifo", O_RDONLY <unfinished ...>
@@ -13,7 +13,7 @@ pub const CASES: &[Case] = &[
 1 01.502200 <... openat resumed>) = 3 <0.501200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 openat: 2 stream inferred", "2 nanosleep: itself"] },
-    Case { name: "the end of a pipe comes when the child that inherited it runs another program", lines: r#"
+    Case { name: "a pipe reaches end of file when the child that inherited it runs another program", lines: r#"
 1 01.000000 pipe2([3<pipe:[7]>, 4<pipe:[7]>], O_CLOEXEC) = 0 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.000400 clone(child_stack=NULL, flags=SIGCHLD) = 3 <0.000100>
@@ -26,7 +26,7 @@ pub const CASES: &[Case] = &[
 2 01.508000 <... execve resumed>) = 0 <0.006000>
 1 01.513500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream inferred"] },
-    Case { name: "an exit that takes long closed a pipe before it was over", lines: r#"
+    Case { name: "a slow exit closed a pipe before it was over", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.001000 read(3<pipe:[7]>,  <unfinished ...>
 2 01.400000 write(4<pipe:[7]>, "", 0) = 0 <0.000100>
@@ -35,21 +35,21 @@ pub const CASES: &[Case] = &[
 2 01.513000 +++ exited with 0 +++
 1 01.603500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream inferred"] },
-    Case { name: "a wake that seems to begin a moment behind the end of the wait is the one, by a clock that is set right", lines: r#"
+    Case { name: "a wake shortly after the end of the wait ended it, with a clock under adjustment", lines: r#"
 1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000100>
 1 01.001000 futex(0x7f01, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
 2 01.501000 futex(0x7f01, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
 1 01.501100 <... futex resumed>) = 0 <0.499998>
 1 01.513500 exit_group(0) = ?
 "#, ends: &["1 futex: 2 futex measured"] },
-    Case { name: "a poll of a timer and of a pipe that then reads the timer was ended by it", lines: r#"
+    Case { name: "a poll of a timer and a pipe was ended by the timer if the timer is read next", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.001000 poll([{fd=3<anon_inode:[timerfd]>, events=POLLIN}, {fd=4<pipe:[7]>, events=POLLIN}], 2, -1) = 1 ([{fd=3, revents=POLLIN}]) <0.500000>
 2 01.300000 write(5<pipe:[7]>, "x", 1) = 1 <0.000100>
 1 01.501000 read(3<anon_inode:[timerfd]>, "\1\0\0\0\0\0\0\0", 8) = 8 <0.000100>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 poll: timer"] },
-    Case { name: "the master of a terminal is hung up by the end of the child at its slave", lines: r#"
+    Case { name: "the master of a terminal hangs up at the end of the child on its slave", lines: r#"
 1 01.000000 openat(AT_FDCWD, "/dev/ptmx", O_RDWR) = 3</dev/ptmx<char 5:2 @/dev/ptmx>> <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 1 01.001000 read(3</dev/ptmx<char 5:2 @/dev/ptmx>>,  <unfinished ...>
@@ -58,7 +58,7 @@ pub const CASES: &[Case] = &[
 1 01.500200 <... read resumed>0x7f, 10) = -1 EIO (Input/output error) <0.499200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 terminal inferred"] },
-    Case { name: "programs that each look for a file of their own accord do not poll for it", lines: r#"
+    Case { name: "programs that each check for a file independently do not poll for it", lines: r#"
 1 01.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 2 01.001000 execve("/bin/db", ["db", "read"], 0x7f /* 1 var */) = 0 <0.001000>
@@ -84,7 +84,7 @@ pub const CASES: &[Case] = &[
 1 01.320000 exit_group(0) = ?
 3 01.330000 exit_group(0) = ?
 "#, ends: &["5 nanosleep: itself", "1 wait4: 5 child measured"] },
-    Case { name: "who has a pipe from one of its users, and never uses it, closes it by its end", lines: r#"
+    Case { name: "a task that inherited a pipe from a user of it, without using it, closes it by its end", lines: r#"
 1 01.000000 execve("./reader", ["./reader"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 pipe2([3, 4], O_CLOEXEC) = 0 <0.000020>
 1 01.001100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -101,7 +101,7 @@ pub const CASES: &[Case] = &[
 1 01.403420 <... read resumed>"", 100) = 0 <0.401800>
 1 01.404000 exit_group(0) = ?
 "#, ends: &["1 read: 3 stream inferred", "3 clock_nanosleep: itself"] },
-    Case { name: "what a handler of a signal reads is not what a poll before it waited for", lines: r#"
+    Case { name: "the input of a signal handler is not the input that an earlier poll waited for", lines: r#"
 1 01.000000 execve("./loop", ["./loop"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 pipe2([3, 4], O_CLOEXEC) = 0 <0.000020>
 1 01.001050 pipe2([5, 6], O_CLOEXEC) = 0 <0.000020>
@@ -120,7 +120,7 @@ pub const CASES: &[Case] = &[
 1 01.403800 read(5, "x", 100) = 1 <0.000010>
 1 01.404000 exit_group(0) = ?
 "#, ends: &["1 poll: 2 stream measured", "2 clock_nanosleep: itself"] },
-    Case { name: "a write whose return is held up was what the reader got", lines: r#"
+    Case { name: "a write with a delayed return supplied the reader", lines: r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2
 1 01.000300 read(3<pipe:[7]>,  <unfinished ...>
 2 01.400000 write(4<pipe:[7]>, "x", 1 <unfinished ...>
@@ -130,7 +130,7 @@ pub const CASES: &[Case] = &[
 1 01.408400 exit_group(0) = ?
 2 01.408500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
-    Case { name: "another thread takes the signal that broke a poll off, and the lock is waited for before the read", lines: r#"
+    Case { name: "another thread handles the signal that interrupted a poll, and the lock is awaited before the read", lines: r#"
 1 01.000000 execve("./loop", ["./loop"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socketpair(AF_UNIX, SOCK_STREAM, 0, [4, 5]) = 0 <0.000020>
 1 01.001050 epoll_ctl(3, EPOLL_CTL_ADD, 4, {events=EPOLLIN, data={u32=4, u64=4}}) = 0 <0.000010>
@@ -150,7 +150,7 @@ pub const CASES: &[Case] = &[
 1 01.400700 recvfrom(4, "x", 4096, 0, NULL, NULL) = 1 <0.000010>
 1 01.401000 exit_group(0) = ?
 "#, ends: &["1 epoll_wait: 2 stream measured", "2 wait4: 3 child measured"] },
-    Case { name: "a wake or a write that begins behind a wait, and before the next call of who waited, ended it where none did in time", lines: r#"
+    Case { name: "a wake or write after a wait, before the waiter's next call, ended it if none did in time", lines: r#"
 1 01.000000 clone3({flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD}, 88) = 2 <0.000100>
 1 01.000300 futex(0x55, FUTEX_WAIT_PRIVATE, 0, NULL <unfinished ...>
 2 01.083942 futex(0x55, FUTEX_WAKE_PRIVATE, 2147483647 <unfinished ...>
@@ -167,7 +167,7 @@ pub const CASES: &[Case] = &[
 2 01.252305 futex(0x55, FUTEX_WAKE_PRIVATE, 2147483647) = 1 <0.000073>
 1 01.253105 exit_group(0) = ?
 "#, ends: &["1 futex: 2 futex inferred", "1 read: 2 stream inferred", "1 futex: unknown"] },
-    Case { name: "what is spliced from one pipe into another was written to the first and is read from the second", lines: r#"
+    Case { name: "data spliced from one pipe into another was written to the first and is read from the second", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000100 pipe([3, 4]) = 0 <0.000010>
 1 01.000200 pipe([5, 6]) = 0 <0.000010>
@@ -180,7 +180,7 @@ pub const CASES: &[Case] = &[
 1 01.500200 <... read resumed>"x", 10) = 1 <0.499200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured", "2 splice: 3 stream measured"] },
-    Case { name: "a splice into a full pipe waits for who reads there, and so does who fills the first pipe", lines: r#"
+    Case { name: "a splice into a full pipe waits for the reader, and so does the writer of the first pipe", lines: r#"
 1 01.000000 write(4<pipe:[7]>, "x"..., 65536 <unfinished ...>
 2 01.000000 splice(3<pipe:[7]>, NULL, 6<pipe:[8]>, NULL, 65536, 0 <unfinished ...>
 3 01.000000 nanosleep({tv_sec=0, tv_nsec=300000000}, NULL) = 0 <0.300000>
@@ -190,13 +190,13 @@ pub const CASES: &[Case] = &[
 2 01.300200 splice(3<pipe:[7]>, NULL, 6<pipe:[8]>, NULL, 65536, 0) = 65536 <0.000100>
 1 01.303500 exit_group(0) = ?
 "#, ends: &["1 write: 2 drain inferred", "2 splice: 3 drain inferred", "3 nanosleep: itself"] },
-    Case { name: "what sendfile sends is read at the other end of the socket", lines: r#"
+    Case { name: "data sent by sendfile is read at the other end of the socket", lines: r#"
 1 01.000000 read(3<TCP:[127.0.0.1:5000->127.0.0.1:80]>,  <unfinished ...>
 2 01.400000 sendfile(4<TCP:[127.0.0.1:80->127.0.0.1:5000]>, 5</srv/a>, NULL, 100) = 100 <0.000100>
 1 01.400200 <... read resumed>"x"..., 100) = 100 <0.400200>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 stream measured"] },
-    Case { name: "the same of a connection of which no more than the peer's address is printed", lines: r#"
+    Case { name: "data sent by sendfile is read over a connection with only the peer's address printed", lines: r#"
 1 01.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.000100>
 1 01.000100 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
 2 01.000300 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 3 <0.000010>

@@ -4,7 +4,7 @@ use super::Case;
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
-    Case { name: "who closes a file that it wrote ends the wait of who watches its folder", lines: r#"
+    Case { name: "closing a written file ends the wait for changes of its directory", lines: r#"
 1 01.000000 inotify_init1(0) = 3<anon_inode:inotify> <0.000010>
 1 01.000100 inotify_add_watch(3<anon_inode:inotify>, "in", IN_CLOSE_WRITE) = 1 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -18,7 +18,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"\1\0\0\0\10\0\0\0", 4096) = 32 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 watch inferred"] },
-    Case { name: "without names of descriptors, a poll of a watch that is read next was ended by the rename", lines: r#"
+    Case { name: "without descriptor names, a poll of a watch that is read next was ended by the rename", lines: r#"
 1 01.000000 inotify_init1(0) = 3 <0.000010>
 1 01.000100 inotify_add_watch(3, "/srv/in", IN_MOVED_TO) = 1 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -29,7 +29,7 @@ pub const CASES: &[Case] = &[
 1 01.501100 read(3, "\1\0\0\0\200\0\0\0", 4096) = 32 <0.000010>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 poll: 2 watch inferred"] },
-    Case { name: "an epoll that watches files is ended by who removes one, as far as the trace tells", lines: r#"
+    Case { name: "an epoll on file watches is ended by the removal of a file, as far as the trace shows", lines: r#"
 1 01.000000 inotify_init1(0) = 3 <0.000010>
 1 01.000100 inotify_add_watch(3, "/run/x.pid", IN_DELETE_SELF) = 1 <0.000010>
 1 01.000120 epoll_create1(0) = 4 <0.000010>
@@ -40,7 +40,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... epoll_wait resumed>[{events=EPOLLIN, data=0x3}], 8, -1) = 1 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 epoll_wait: 2 watch inferred"] },
-    Case { name: "the end of a process closes what it wrote", lines: r#"
+    Case { name: "the end of a process closes the files that it wrote", lines: r#"
 1 01.000000 inotify_init1(0) = 3 <0.000010>
 1 01.000100 inotify_add_watch(3, "/srv/out", IN_CLOSE_WRITE) = 1 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -51,7 +51,7 @@ pub const CASES: &[Case] = &[
 1 01.501000 <... read resumed>"\1\0\0\0\10\0\0\0", 4096) = 16 <0.500000>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 read: 2 watch inferred"] },
-    Case { name: "a shell closes what it wrote by putting the old descriptor in its place", lines: r#"
+    Case { name: "a shell closes the file that it wrote by restoring the old descriptor over it", lines: r#"
 1 01.000000 inotify_init1(0) = 3 <0.000010>
 1 01.000100 inotify_add_watch(3, "/srv/out", IN_CLOSE_WRITE) = 1 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
@@ -65,7 +65,7 @@ pub const CASES: &[Case] = &[
 1 01.503500 exit_group(0) = ?
 2 01.600000 exit_group(0) = ?
 "#, ends: &["1 read: 2 watch inferred"] },
-    Case { name: "nobody is held for a change elsewhere, of another kind, or by the watcher itself", lines: r#"
+    Case { name: "changes elsewhere, of another kind, or by the watcher itself end no wait", lines: r#"
 1 01.000000 inotify_init1(0) = 3<anon_inode:inotify> <0.000010>
 1 01.000100 inotify_add_watch(3<anon_inode:inotify>, "/srv/in", IN_CREATE) = 1 <0.000010>
 1 01.000150 openat(AT_FDCWD, "/srv/in/own", O_WRONLY|O_CREAT, 0666) = 4</srv/in/own> <0.000010>
@@ -78,7 +78,7 @@ pub const CASES: &[Case] = &[
 1 01.503500 exit_group(0) = ?
 2 01.600000 exit_group(0) = ?
 "#, ends: &["1 read: unknown"] },
-    Case { name: "fanotify tells of an open", lines: r#"
+    Case { name: "fanotify reports an open", lines: r#"
 1 01.000000 fanotify_init(FAN_CLASS_NOTIF, O_RDONLY) = 3 <0.000010>
 1 01.000100 fanotify_mark(3, FAN_MARK_ADD, FAN_OPEN|FAN_EVENT_ON_CHILD, AT_FDCWD, "/srv/in/") = 0 <0.000010>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
