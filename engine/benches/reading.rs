@@ -1,6 +1,6 @@
-//! How long it takes to read captures: `cargo bench -p tracealyze-engine --bench reading -- [--rounds N] FILE…`
+//! The time to read captures: `cargo bench -p tracealyze-engine --bench reading -- [--rounds N] FILE…`
 //!
-//! For each file the best of several rounds, as seconds, nanoseconds a line and MB/s, and what an event costs in memory.
+//! For each file the best of several rounds: seconds, nanoseconds per line, MB/s, and memory per event.
 
 use std::time::Instant;
 
@@ -42,7 +42,7 @@ fn measure(file: &str, rounds: usize) {
     );
 }
 
-/// Most memory that was resident so far, where the system tells.
+/// Peak resident memory so far, if the system reports it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");

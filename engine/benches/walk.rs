@@ -1,8 +1,8 @@
-//! What the walk along the path costs beside reading: `cargo bench -p tracealyze-engine --bench walk -- [--trips N] [FILE…]`
+//! The cost of the walk compared to reading: `cargo bench -p tracealyze-engine --bench walk -- [--trips N] [FILE…]`
 //!
-//! Two processes that send a byte to and fro through two pipes, N times, 2 N and 4 N: each read waits for the other side's
-//! write, so the walk changes tasks at every call. Then the files named. Times are those of all threads together, of which a
-//! busy machine changes little, and those on the clock; what counts are the ratios, to reading and from N to 2 N. Steps are
+//! Two processes that pass a byte back and forth through two pipes, N times, 2 N and 4 N: each read waits for the other
+//! side's write, so the walk changes tasks at every call. Then the given files. Times are CPU times of all threads,
+//! which depend little on other load, and wall-clock times. The ratios matter: to reading, and from N to 2 N. Steps are
 //! the walk alone, without dividing the path among calls.
 
 use engine::critical_path::attribution::Attribution;
@@ -45,7 +45,7 @@ fn main() {
     }
 }
 
-/// What each step takes.
+/// The time of each step.
 struct Costs {
     events: u32,
     reading: Time,
@@ -87,7 +87,7 @@ fn ping_pong(trips: u64) -> Costs {
     costs
 }
 
-/// One waits in a read while the other works and writes.
+/// One waits in a read while the other one works and writes.
 fn write_ping_pong(name: &Path, trips: u64) -> std::io::Result<()> {
     const STEP_US: u64 = 40;
     let mut out = BufWriter::new(std::fs::File::create(name)?);
@@ -138,7 +138,7 @@ fn measured(file: &Path) -> Costs {
     }
 }
 
-/// Listens to nothing.
+/// Ignores all events.
 struct Deaf;
 
 impl WalkListener for Deaf {
@@ -157,7 +157,7 @@ fn walked(trace: &Trace, wakers: &Wakers) -> (Vec<Window>, Attribution) {
     (windows, attribution)
 }
 
-/// Seconds of all cores together, and on the clock.
+/// CPU seconds of all cores, and wall-clock seconds.
 #[derive(Clone, Copy)]
 struct Time {
     cpu_s: f64,
@@ -186,7 +186,7 @@ fn cpu_s() -> f64 {
     fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / TICKS
 }
 
-/// Most memory that was resident so far, where the system tells.
+/// Peak resident memory so far, if the system reports it.
 fn peak_mib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("0");

@@ -1,4 +1,4 @@
-//! Files that a tracer was told to append to: each run is a capture of its own, and nothing that is one run is cut in two.
+//! Files that a tracer appended to: each run is a capture of its own, and no single run is split.
 
 use engine::store::trace::Trace;
 use std::io::Write;
@@ -64,7 +64,7 @@ fn a_run_follows_one_that_was_let_go_or_cut() {
     let own = "100 1795249401.000000 read(0,  <detached ...>\n";
     assert_eq!(first_lines(&own.repeat(2)), [1, 2]);
     assert_eq!(first_lines(&"read(0,  <detached ...>\n".repeat(2)), [1, 2]);
-    // Killed: nobody's end is told, but nobody can have made 300 either.
+    // Killed: no end is printed, but no task can have created 300 either.
     let cut: String = FAMILY.lines().take(4).map(|line| format!("{line}\n")).collect();
     let other = FAMILY.replace("100 ", "300 ").replace("102 ", "302 ");
     assert_eq!(first_lines(&format!("{cut}{other}")), [1, 5]);
@@ -87,10 +87,10 @@ fn a_header_of_the_tracer_begins_a_run() {
     assert_eq!(bases, [1_259_025_932, 1_259_025_999]);
 }
 
-/// Believed: an unknown id that begins with a program, once all others have ended, is another run.
+/// Believed: an unknown id that starts with a program, after all others have ended, is another run.
 #[test]
 fn a_filter_that_hides_births_does_not_make_runs_of_children() {
-    // strace -f -e trace=execve, and a child that lives on when its creator has ended.
+    // strace -f -e trace=execve, and a child that outlives its creator.
     let hidden = "\
 100 execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 3 vars */) = 0
 101 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0
@@ -111,7 +111,7 @@ fn a_filter_that_hides_births_does_not_make_runs_of_children() {
 
 #[test]
 fn children_that_speak_before_the_call_that_makes_them_are_no_run() {
-    // strace -z holds back the vfork until it has returned.
+    // strace -z delays the vfork until it has returned.
     let held_back = |first, second| {
         format!(
             "\
@@ -136,7 +136,7 @@ fn a_program_run_by_a_program_is_no_run() {
     assert_eq!(first_lines(&summary), [1]);
 }
 
-/// Two starts of a machine, as a kernel without a line that names it, and as a journal tells them.
+/// Two boots of a machine, as logged by a kernel without a boot line, and by a journal.
 #[test]
 fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
     let kernel = |last: &str| {
@@ -152,7 +152,7 @@ fn each_start_of_a_machine_is_a_run_with_its_own_clock() {
         (format!("{}{}", kernel("40"), kernel("10")), vec![(1, 40), (6, 10)]),
         (journal.repeat(2), vec![(1, 10), (4, 10)]),
         (monotonic.repeat(2), vec![(1, 10), (4, 10)]),
-        // The same message again in one boot, and lines that stand a little too late.
+        // The same message again in one boot, and lines that are slightly out of order.
         (
             "[    0.000000] one\n[    0.000004] two\n[    0.000000] three\n[    1.000000] Linux version 6.1.0\n".into(),
             vec![(1, 1)],
@@ -228,6 +228,6 @@ fn minutes_among_differences_are_silences() {
     let lines = "[Mar05 19:43] one\n[  +0.000012] two\n[Mar05 19:55] three\n[  +2.000000] four\n";
     assert_eq!(silences(lines), [(719, 2, 3), (2, 3, 4), (0, 1, 2)]);
     assert_eq!(read(lines).captures[0].facts.tick_ns, 60_000_000_000);
-    // An excerpt: when its first lines were is not told.
+    // An excerpt: the time of its first lines is not known.
     assert_eq!(silences(&format!("[  +1.000000] zero\n{lines}")), [(719, 3, 4), (2, 4, 5), (0, 2, 3)]);
 }

@@ -1,4 +1,4 @@
-//! Captures of programs that ran already: which tasks there are, and whose they are.
+//! Captures of programs that were running before: their tasks, and the relations of these.
 
 use engine::critical_path::segment::Segment;
 use engine::critical_path::walk::path;
@@ -14,7 +14,7 @@ fn read(lines: &str) -> Trace {
     engine::ingest::read::read(&[capture], None, &mut |_, _| {}).unwrap_or_else(|_| panic!("not read: {lines}"))
 }
 
-/// Each task: its id, its process, and what it is to whom.
+/// Each task: its id, its process, and its relation to others.
 fn tasks(trace: &Trace) -> Vec<String> {
     let of = |task: &engine::store::tasks::Task| {
         let what = if task.is_thread { "thread" } else { "child" };
@@ -160,7 +160,7 @@ fn tasks_are_whose_the_capture_tells() {
     }
 }
 
-// Believed: threads of a process that was attached to have descriptors of their own.
+// Believed: threads of an attached process have descriptors of their own.
 #[test]
 fn threads_that_were_attached_to_share_their_descriptors() {
     let trace = read(
@@ -174,8 +174,8 @@ strace: Process 500 attached with 2 threads
     assert_eq!(trace.events.texts.string(trace.events.target(2)), "/etc/x");
 }
 
-// Believed: who has a creator was created by it in the capture. What the parent did before the child's first event had
-// nothing to do with it.
+// Believed: a task with a creator was created in the capture. The parent's work before the child's first event is
+// unrelated to it.
 #[test]
 fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_event() {
     let trace = read(

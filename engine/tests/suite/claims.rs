@@ -1,4 +1,4 @@
-//! Dividing the path among claims: nothing is lost, nothing is given twice, the first claim goes first.
+//! Dividing the path among claims: nothing is lost, nothing is assigned twice, the first claim takes precedence.
 
 use crate::random::{claimed, scripts};
 

@@ -1,4 +1,4 @@
-//! Copies of stderr: ids stand only where two tasks live, and strace's messages cut lines.
+//! Copies of stderr: ids are printed only while two tasks live, and strace's messages split lines.
 
 use engine::store::event::EventKind;
 use engine::store::trace::Trace;
@@ -24,7 +24,7 @@ fn calls(trace: &Trace) -> Vec<(i32, Cow<'_, str>, Outcome)> {
     .collect()
 }
 
-// Believed: the message inside a clone3 whose flags were printed could be dropped. The child was taken for the root.
+// Believed: the message inside a clone3 with printed flags could be dropped. The child was taken for the root.
 #[test]
 fn the_message_inside_the_call_that_makes_a_child_names_the_child() {
     let trace = read(&[
@@ -51,7 +51,7 @@ fn the_message_inside_the_call_that_makes_a_child_names_the_child() {
     );
 }
 
-// Believed: the line of a superseded leader bears its id. Alone with the thread that took over, it bears none.
+// Believed: the line of a superseded leader has its id. Alone with the thread that took over, it has none.
 #[test]
 fn a_thread_goes_on_under_the_id_of_its_leader_that_was_not_printed() {
     let trace = read(&[
@@ -86,7 +86,7 @@ fn a_thread_goes_on_under_the_id_of_its_leader_that_was_not_printed() {
     assert!(trace.tasks[0].superseded);
 }
 
-// Believed: the first id that no message announced is the root's. With -q nothing is announced, and it is the child's.
+// Believed: the first id without a message is the root's. With -q there are no messages, and it is the child's.
 #[test]
 fn a_child_speaks_first_where_messages_are_off() {
     let trace = read(&[
@@ -106,7 +106,7 @@ fn a_child_speaks_first_where_messages_are_off() {
     assert_eq!(trace.tasks[1].creator, 0);
 }
 
-// Believed: a child is alive when the call that made it returns. It may have ended before.
+// Believed: a child is alive when the call that created it returns. It may have ended before.
 #[test]
 fn a_child_that_ends_before_its_making_returns_has_its_creator() {
     let trace = read(&[

@@ -1,16 +1,16 @@
-//! What is read must not depend on how many cores read it, nor on what they remember of earlier lines.
+//! The result of reading must not depend on the number of cores, nor on their caches of earlier lines.
 
 use engine::ingest::read;
 use engine::store::trace::Trace;
 use std::fmt::Write;
 
-/// A capture of several cells: lines that are repeated, lines that never are, long ones, halves, children.
+/// A capture of several chunks: repeated lines, unique lines, long lines, halves, children.
 fn capture() -> String {
     let mut text = String::new();
     for turn in 0..30_000u32 {
         let at = format!("1795224170.{:06}", turn * 30);
         let tid = 10 + turn % 3;
-        // More different texts than are remembered.
+        // More different texts than the caches hold.
         let path = format!("/srv/{}/{}", "d".repeat((turn % 200) as usize), turn / (1 + turn % 5));
         let _ = writeln!(text, "{tid} {at} openat(AT_FDCWD, \"{path}\", O_RDONLY) = 3 <0.000011>");
         let _ = writeln!(text, "{tid} {at} read(3, \"x\", 1) = 1 <0.00001{}>", turn % 10);

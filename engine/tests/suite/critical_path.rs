@@ -1,4 +1,4 @@
-//! The partition of wall time: small stories, and what must hold for all.
+//! The partition of wall time: small scenarios, and invariants.
 
 use crate::random::{claimed, root, scripts};
 use engine::critical_path::segment::Segment;
@@ -232,7 +232,7 @@ fn an_end_of_file_is_the_last_writers_end() {
     assert_eq!(charged(plans), vec![41, 59]);
 }
 
-/// The root and a thread of it that does something until 70 and then this, which takes until 78.
+/// The root and a thread of it that works until 70 and then makes this call, which takes until 78.
 fn with_thread(root: TaskPlan, does: impl Fn(TaskPlan) -> TaskPlan) -> Vec<TaskPlan> {
     vec![root.exit(100), does(task(2).of_process(1).call("nanosleep", 11, 70))]
 }
@@ -595,7 +595,7 @@ fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
     assert!(tids.contains(&Some(2)));
 }
 
-/// Two tasks that hand a byte to and fro.
+/// Two tasks that pass a byte back and forth.
 fn ping_pong(turns: i64) -> Trace {
     let (mut one, mut other) = (root().fork(1, 2, 2), task(2));
     for turn in 0..turns {
@@ -620,7 +620,7 @@ fn a_hundred_thousand_ping_pongs_take_steps_in_proportion() {
     assert!(many <= few * 101, "{few} steps for a thousand, {many} for a hundred thousand");
 }
 
-/// A shell that runs so many commands, two at a time, and waits for each.
+/// A shell that runs this number of commands, two at a time, and waits for each.
 fn many_children(children: i32) -> Trace {
     let (mut shell, mut tasks) = (root(), Vec::new());
     for child in (2..children + 2).step_by(2) {
@@ -685,7 +685,7 @@ proptest! {
             if more {
                 scripts.push(vec![(at, dur, 7, 0), (at, dur, 7, 0)]);
             }
-            // Calls that name a task by number would name the new one.
+            // Calls that refer to a task by number would refer to the new one.
             scripts.iter_mut().flatten().for_each(|call| call.3 %= 2);
             let trace = claimed(&scripts, true);
             (window_of(&trace), segments(&trace))
@@ -730,7 +730,8 @@ fn the_slow_login_is_the_quota_process() {
     }
 }
 
-/// A poller (the root) that checks at 20, 30, 40 … each for 1, sleeps between, and succeeds at 80; and who does it until 74.
+/// A poller (the root) that checks at 20, 30, 40 … for 1 each, sleeps between, and succeeds at 80; the producer ends at
+/// 74.
 fn polled(check: impl Fn(TaskPlan, i64, bool) -> TaskPlan, producer: TaskPlan) -> Vec<TaskPlan> {
     let mut poller = root().fork(1, 10, 2);
     for from in [20, 35, 50, 65] {

@@ -1,4 +1,4 @@
-//! The whole engine on captures as they should not be: lines in any order, cut, repeated, with bytes changed.
+//! The whole engine on damaged captures: lines in any order, cut, repeated, with bytes changed.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Files of `strace -ff`: one trace, in the order of what happened, as far as stamps or causes tell it.
+//! Files of `strace -ff`: one trace, in the order of events as far as timestamps or causes determine it.
 
 use engine::store::event::NONE;
 use engine::store::trace::Trace;
@@ -27,7 +27,7 @@ fn order(trace: &Trace) -> Vec<(i32, String)> {
     (0..events.len()).map(|row| (trace.tasks[events.task(row) as usize].tid, name(row))).collect()
 }
 
-/// A creator that waits for its child, line by line with these stamps.
+/// A creator that waits for its child, line by line with these timestamps.
 fn family(stamps: [&str; 8]) -> Vec<(i32, String)> {
     let [exec, fork, wait, signal, end, first, exit, gone] = stamps;
     let creator = [
@@ -65,7 +65,8 @@ fn in_order_of_causes(files: &[(i32, String)]) -> Trace {
     trace
 }
 
-// Believed: stamps order the lines. Those of -t are equal for a second, and of equal ones the file of lower number went first.
+// Believed: timestamps order the lines. With -t they are equal for a second, and the file with the lower number went
+// first.
 #[test]
 fn equal_stamps_are_in_the_order_of_causes() {
     in_order_of_causes(&family(["10:00:00 "; 8]));
@@ -95,7 +96,7 @@ fn a_counter_without_durations_is_no_clock() {
     assert!(!trace.captures[0].is_order_inferred && !trace.captures[0].has_wall_clock());
 }
 
-// Believed: each file shows its format. That of a thread may have one line, which says little.
+// Believed: each file shows its format. The file of a thread may have one line, which is too little evidence.
 #[test]
 fn a_file_of_one_line_is_read_as_those_beside_it() {
     let leader = "\
@@ -113,7 +114,7 @@ fn a_file_of_one_line_is_read_as_those_beside_it() {
     assert_eq!(trace.tasks.iter().filter(|task| task.creator == NONE).count(), 1);
 }
 
-// Believed: nobody says what runs behind an execve by a thread. Its own file does, up to where the id changes.
+// Believed: the program after an execve by a thread is unknown. The thread's file shows it, up to the change of the id.
 #[test]
 fn a_thread_that_takes_over_its_process_runs_what_it_asked_for() {
     let leader = "\

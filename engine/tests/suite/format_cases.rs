@@ -1,4 +1,4 @@
-//! Every format, from the inputs of its reader's cases: read twice, read by a stream, and cut anywhere.
+//! Every format, with the inputs of its reader's cases: read twice, read from a stream, and cut anywhere.
 
 use engine::store::trace::Trace;
 use flate2::{Compression, write::GzEncoder};
@@ -19,10 +19,10 @@ const CASES: [(&str, &str); 9] = [
     ("truss-solaris", include_str!("../../../parsers/tests/truss_solaris.cases")),
 ];
 
-/// Layouts are decided from so much of a capture: a cut behind it changes none.
+/// Layouts are detected from this many bytes of a capture: a cut after them changes none.
 const HEAD_BYTES: usize = 1 << 18;
 
-/// The inputs, again and again, until there is something behind the head.
+/// The inputs, repeated until they exceed the head.
 fn text(cases: &str) -> Vec<u8> {
     let inputs = cases.lines().filter_map(|case| case.split_once("  =>").map_or(Some(case), |(input, _)| Some(input)));
     let inputs: Vec<String> = inputs
@@ -75,7 +75,7 @@ fn reading_twice_or_from_a_stream_says_the_same() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(4))]
 
-    /// What stands before a cut is read as if there were none.
+    /// The part before a cut is read as if there were no cut.
     #[test]
     fn a_cut_loses_nothing_before_it(back in 0usize..25_000) {
         for (format, cases) in CASES {

@@ -1,4 +1,4 @@
-//! What the lines of other systems' tracers become: tasks with their creators and ends, calls with their times.
+//! Captures of other systems' tracers: tasks with their creators and ends, calls with their times.
 
 use engine::store::event::EventKind;
 use engine::store::event::NONE;
@@ -73,7 +73,7 @@ fn freebsd_durations_alone_have_no_place_in_time() {
     assert!(!trace.captures[0].has_wall_clock());
 }
 
-/// The fork returns before or after the child speaks, with thread ids or without.
+/// The fork returns before or after the child's first line, with thread ids or without.
 #[test]
 fn freebsd_children_and_their_ends_are_linked_from_either_side() {
     let (before, after) = ("0.000300000 0.000050000 fork()\t = 4712 (0x1268)", "0.000250000 0.000000000 <new process>");
@@ -198,7 +198,7 @@ fn lost_events_of_dtrace_are_a_loss_and_its_table_counts_are_kept() {
     assert_eq!(counts, [("close", 1), ("exit", 1)]);
 }
 
-// Believed: each task tells its own end. One exit ends all threads of the process, and most tracers say it once.
+// Believed: each task prints its own end. One exit ends all threads of the process, and most tracers print it once.
 #[test]
 fn the_end_of_a_process_is_that_of_all_its_threads() {
     let captures: [(&str, &[&str]); 6] = [
@@ -313,7 +313,7 @@ fn a_capture_that_went_through_a_mail_or_a_page_says_the_same() {
             }
         }
     }
-    // The output of a program that quotes is none.
+    // The output of a traced program with such quoting is not a capture.
     let own = read(&["700 close(3) = 0", "> said the program", "700 close(4) = 0", "700 close(5) = 0"]);
     assert_eq!(own.captures[0].lines_of(LineKind::Foreign), 1);
 }
@@ -326,8 +326,8 @@ fn a_capture_is_recognised_by_its_first_line_however_long_it_is() {
     assert_eq!(calls(&trace, "close").len(), 1);
 }
 
-/// The stamp of a log is that of the end of a line, and late: the child's first call, which ended then, seems to begin before
-/// the call that makes it, of which the first half was logged at the same time.
+/// A log stamps the end of a line, and late: the child's first call, which ended then, seems to start before the call
+/// that creates it. The first half of that call was logged at the same time.
 #[test]
 fn a_child_whose_stamps_are_those_of_a_log_has_its_creator() {
     let lines = [
@@ -346,7 +346,7 @@ fn a_child_whose_stamps_are_those_of_a_log_has_its_creator() {
         let trace = read(&logged.iter().map(String::as_str).collect::<Vec<_>>());
         assert!(trace.captures[0].envelopes.has_clock);
         assert_eq!(tasks(&trace), [(700, 700, None, false, 3), (701, 701, Some(0), false, 2)], "{stamps:?}");
-        // What does not return took no time.
+        // A call that does not return has no duration.
         assert!(calls(&trace, "exit_group").iter().all(|call| call.1 <= 0), "{stamps:?}");
     }
 }

@@ -1,8 +1,8 @@
-//! Captures made on the spot: of programs whose answer is known, with the machine's strace, with and without names of
-//! descriptors. The answer must come first. Without strace, or where it may not trace, the tests say so and pass.
+//! Captures made during the test: of programs with a known answer, with the machine's strace, with and without names of
+//! descriptors. The answer must come first. If strace is missing or may not trace, the tests report it and pass.
 //!
-//! What must happen before something else is made so by pipes, never by sleeping. What sleeps does so for a number of units
-//! (`@300`), which are milliseconds at first and grow until the work of a busy machine is small beside them.
+//! Order between processes is enforced by pipes, never by sleeping. Sleeps are a number of units (`@300`), which are
+//! milliseconds at first and grow until the work of a busy machine is small in comparison.
 
 use engine::critical_path::segment::Segment;
 use engine::critical_path::segment::Tag;
@@ -17,19 +17,19 @@ use std::time::Duration;
 
 const MS: i64 = 1_000_000;
 
-/// A trace with the path through it.
+/// A trace and its critical path.
 struct Walked {
     trace: Trace,
     window: Window,
     segments: Vec<Segment>,
 }
 
-/// Where a program writes what it needs; gone with the value.
+/// A temporary directory for a program's files, removed on drop.
 fn folder() -> tempfile::TempDir {
     tempfile::tempdir().expect("a folder for the capture")
 }
 
-/// Whether this machine can trace; told once per test where it cannot.
+/// Whether this machine can trace; printed once per test if it cannot.
 fn can_trace() -> bool {
     let traced = Command::new("strace").args(["-o", "/dev/null", "true"]).stderr(Stdio::null()).status();
     let can = traced.is_ok_and(|status| status.success());
@@ -39,7 +39,7 @@ fn can_trace() -> bool {
     can
 }
 
-/// The interpreter itself, not a script that looks for it.
+/// The interpreter itself, not a script that searches for it.
 fn python() -> Option<String> {
     let told = Command::new("python3").args(["-c", "import sys; print(sys.executable)"]).output().ok()?;
     let path = String::from_utf8(told.stdout).ok()?.trim().to_owned();
@@ -68,7 +68,7 @@ fn walked(folder: &Path) -> Walked {
     Walked { trace, window, segments }
 }
 
-/// What a charge is for, and whether the first task has it.
+/// The label of a charge, and whether the first task has it.
 type Group = (Class, String, bool, bool);
 
 impl Walked {
@@ -105,7 +105,7 @@ const FILE_TESTED: &str = "(sleep @600; mv new made) & echo > new; while ! env t
 
 const FLOCK: &str = "mkfifo held; flock l sh -c 'echo > held; sleep @400' & read x < held; flock l true";
 
-/// How the same program is captured.
+/// How the program is captured.
 const OPTIONS: [&[&str]; 3] = [&[], &["-y"], &["-yy"]];
 
 enum Program {
@@ -114,7 +114,7 @@ enum Program {
 }
 use Program::{Python, Sh};
 
-/// The script with seconds in the place of units: `@300` of 2 ms are 0.600.
+/// The script with seconds in place of units: `@300` of 2 ms is 0.600.
 fn timed(script: &str, unit_ms: i64) -> String {
     let mut parts = script.split('@');
     let mut text = parts.next().unwrap_or_default().to_owned();
@@ -232,7 +232,7 @@ if os.fork() == 0:
     time.sleep(@400); os.kill(child, signal.SIGCONT); os._exit(0)
 os.waitpid(child, 0)";
 
-/// Told to end by its parent, who sleeps first; it asks nobody else.
+/// Terminated by its parent, which sleeps first; it queries no other process.
 const TOLD_TO_END: &str = "
 import os, signal, time
 ready, out = os.pipe()
@@ -324,7 +324,7 @@ fn the_right_answer_comes_first() {
         return;
     }
     let nap = "clock_nanosleep";
-    // What it is, the answer, and the units that are slept.
+    // The name, the answer, and the units slept.
     let cases: Vec<(&str, Program, Class, &str, i64)> = vec![
         ("slow consumer", Sh("seq 3 | while read x; do sleep @100; done"), Class::Sleep, nap, 300),
         ("two parallel children", Sh("sleep @100 & sleep @300 & wait"), Class::Sleep, nap, 300),
@@ -364,12 +364,12 @@ fn the_right_answer_comes_first() {
         let check = &|options: &[&str]| {
             eventually(|unit_ms| {
                 if let Some(walked) = run(&program, unit_ms, options) {
-                    // A busy machine may begin to wait late, so not all of it is on the path.
+                    // A busy machine may start to wait late, so not all of it is on the path.
                     walked.check(&format!("{name} {options:?}"), class, syscall, true, false, units * unit_ms / 2 * MS);
                 }
             });
         };
-        // They sleep most of the time, so they may do so side by side.
+        // They sleep most of the time, so they may run in parallel.
         std::thread::scope(|scope| {
             for options in OPTIONS {
                 scope.spawn(move || check(options));
@@ -378,7 +378,7 @@ fn the_right_answer_comes_first() {
     }
 }
 
-/// Make the capture again, with a longer unit of time, where a busy machine took more time than the program slept.
+/// Repeat the capture with a longer unit of time if a busy machine took more time than the program slept.
 fn eventually(attempt: impl Fn(i64)) {
     let succeeds = |&unit_ms: &i64| std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| attempt(unit_ms))).is_ok();
     if ![1, 2, 4, 4, 8].iter().any(succeeds) {
@@ -425,14 +425,14 @@ fn only_the_slow_leaf_of_nested_makes_is_charged() {
     });
 }
 
-/// A server that tells its port in a file.
+/// A server that writes its port to a file.
 const SERVER: &str = "
 import os, socket
 listener = socket.socket(); listener.bind(('127.0.0.1', 0)); listener.listen()
 open('port.new', 'w').write(str(listener.getsockname()[1])); os.rename('port.new', 'port')
 server, _ = listener.accept(); server.recv(9)";
 
-/// The port once it is there; 0 if it never comes.
+/// The port once it is there; 0 after a timeout.
 fn port(folder: &Path) -> u16 {
     let read = || std::fs::read_to_string(folder.join("port")).ok().and_then(|text| text.trim().parse().ok());
     wait_until(|| read().is_some());
@@ -445,7 +445,7 @@ fn is_traced(pid: u32) -> bool {
     status.lines().any(|line| line.strip_prefix("TracerPid:").is_some_and(|tracer| tracer.trim() != "0"))
 }
 
-/// Wait for what other processes do; not for ever, so that a test may fail and say where.
+/// Wait for other processes, with a limit, so that a test may fail and print its location.
 fn wait_until(is_so: impl Fn() -> bool) {
     (0..6000).take_while(|_| !is_so()).for_each(|_| sleep(10));
 }

@@ -1,4 +1,4 @@
-//! All tests of the engine, in one program: linking one for each file took longer than running them.
+//! All tests of the engine in one program: linking one per file took longer than running them.
 
 mod appended_runs;
 mod attached;

@@ -1,4 +1,4 @@
-//! What the lines of kdump, perf trace, ltrace and AIX truss become: calls with their times, tasks with their creators.
+//! Captures of kdump, perf trace, ltrace and AIX truss: calls with their times, tasks with their creators.
 
 use engine::store::event::EventKind;
 use engine::store::event::NONE;
@@ -14,7 +14,7 @@ fn read(text: &str) -> Trace {
     engine::ingest::read::read(&[capture], None, &mut |_, _| {}).expect("a format that is known")
 }
 
-/// Each call: thread, name, start and duration in microseconds, how that is known, outcome, target.
+/// Each call: thread, name, start and duration in microseconds, kind of duration, outcome, target.
 fn calls(trace: &Trace) -> Vec<String> {
     let events = &trace.events;
     let first_ns = trace.captures[0].first_ns;

@@ -1,4 +1,4 @@
-//! Random traces: whatever a capture may claim, possible or not.
+//! Random traces: any claims of a capture, possible or not.
 
 use engine::store::trace::Trace;
 use engine::testing::{TaskPlan, build, task};
@@ -9,7 +9,7 @@ pub fn root() -> TaskPlan {
     task(1).exec(0, 1, "/bin/root")
 }
 
-/// What a random trace is made of: per task its calls, each with a gap before it, a length, a kind and a partner.
+/// The parts of a random trace: per task its calls, each with a gap before it, a length, a kind and a partner.
 pub type Script = Vec<(i64, i64, u8, u8)>;
 
 pub fn scripts() -> impl Strategy<Value = Vec<Script>> {
@@ -17,7 +17,7 @@ pub fn scripts() -> impl Strategy<Value = Vec<Script>> {
     prop::collection::vec(prop::collection::vec(call, 1..12), 1..6)
 }
 
-/// A trace that claims whatever the scripts say, possible or not: circles of creators and waiters, equal stamps.
+/// A trace that follows the scripts, possible or not: cycles of creators and waiters, equal timestamps.
 pub fn claimed(scripts: &[Script], with_waits: bool) -> Trace {
     let plans = scripts.iter().enumerate().map(|(number, script)| {
         let mut at_ns = number as i64 % 3;

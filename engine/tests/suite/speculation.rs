@@ -1,4 +1,4 @@
-//! A walk in legs tells exactly what the walk in one tells, wherever the legs begin.
+//! A walk in legs reports exactly the same as a walk in one piece, wherever the legs start.
 
 use crate::random::{claimed, scripts};
 use engine::critical_path::segment::Segment;
@@ -12,7 +12,7 @@ use engine::waits::edge::Edge;
 use engine::waits::wakers::Wakers;
 use proptest::prelude::*;
 
-/// All that a listener is told.
+/// All events that a listener receives.
 #[derive(Default)]
 struct Told(Vec<String>);
 

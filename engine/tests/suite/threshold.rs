@@ -1,5 +1,5 @@
-//! Tables with a floor: each row that reaches it, alone or with those it is taken together with, is there and as it is
-//! without one.
+//! Tables with a threshold: each row that reaches it, alone or in its group, is present and equal to the row without a
+//! threshold.
 
 use crate::random::{claimed, scripts};
 use engine::query::filter::groups::reaching;
@@ -17,7 +17,7 @@ const GROUPS: [(CostScope, &[&str]); 4] = [
     (CostScope::Capture, &["capture"]),
 ];
 
-/// The rows that reach so much, as text.
+/// The rows that reach the threshold, as text.
 fn reached(table: &Table, group: &[&str], least_ns: i64) -> Vec<String> {
     let all: Vec<u32> = (0..table.len() as u32).collect();
     let group: Vec<String> = group.iter().map(|&name| name.to_owned()).collect();

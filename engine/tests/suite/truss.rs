@@ -1,4 +1,4 @@
-//! What truss's way to print time means for calls and tasks.
+//! How truss's timestamps and differences become the times of calls and tasks.
 
 use engine::store::event;
 use engine::store::event::EventKind;
@@ -142,7 +142,7 @@ fn tasks(trace: &Trace) -> Vec<(i32, i32, bool, u64)> {
     trace.tasks.iter().map(|task| (task.tid, task.pid, task.is_thread, task.calls)).collect()
 }
 
-// Believed: a number that stands alone is that of a process. Numbers of LWPs stand alone where there is one process only.
+// Believed: a number that stands alone is a process id. LWP numbers stand alone if there is only one process.
 #[test]
 fn lwps_without_a_process_are_threads_of_one_whose_id_nobody_knows() {
     let trace = read(&[

@@ -1,4 +1,4 @@
-//! What a capture says about itself: the cost of tracing, calls that must be missing, children that were not followed.
+//! What a capture shows about itself: the cost of tracing, calls that must be missing, children that were not followed.
 
 use engine::critical_path::trust::{Trust, trust};
 use std::io::Write;
@@ -21,7 +21,7 @@ const END: &str = "7 1795249401.100000 +++ exited with 0 +++";
 
 #[test]
 fn tracing_costs_what_calls_take_that_do_nothing() {
-    // A call each 2 ms: what lies between is the program's.
+    // A call each 2 ms: the time between belongs to the program.
     let apart = of(&calls(2_000));
     assert_eq!(apart.overhead_floor_ns.map(|ns| ns / 1_000), Some(4));
     // 22 calls in 100 ms.
@@ -35,7 +35,7 @@ fn the_stop_behind_a_call_is_part_of_what_tracing_costs() {
     assert_eq!(of(&calls(20)).overhead_floor_ns.map(|ns| ns / 1_000), Some(20));
 }
 
-/// Twenty calls that do nothing, so many microseconds apart.
+/// Twenty calls that do nothing, at this interval in microseconds.
 fn calls(step_us: usize) -> Vec<String> {
     let mut all = lines(&[BEGIN]);
     let call = |at: usize| format!("7 1795249401.{:06} getpid() = 7 <0.{:06}>", 1_000 + at * step_us, 4 + at / 2);
@@ -51,7 +51,7 @@ fn calls_that_do_nothing_are_told_by_the_quickest_kind_of_them_and_its_median() 
     // Each close is slow here, and the machine is busy in three of ten calls of the other kind.
     all.extend((0..40).map(|_| call("close", 30_000)));
     all.extend((0..10).map(|at| call("umask", if at < 3 { 4_000 } else { 50 })));
-    // Too few to tell.
+    // Too few for a result.
     all.extend((0..9).map(|_| call("getuid", 1)));
     assert!((49_000..51_000).contains(&of(&all).quick_ns));
     assert_eq!(of(&lines(&[BEGIN, &call("umask", 1)])).quick_ns, 0);
@@ -75,11 +75,11 @@ fn a_program_that_ends_without_the_call_that_ends_it_was_filtered() {
     assert!(!of(&lines(&[BEGIN, memory, open, exit, END])).filtered);
     // Killed: no call ends it.
     assert!(!of(&lines(&[BEGIN, memory, open, "7 1795249401.1 +++ killed by SIGKILL +++"])).filtered);
-    // Attached to, let go.
+    // Attached, then detached.
     assert!(!of(&lines(&[open])).filtered);
     // -e trace=process
     assert!(of(&lines(&[BEGIN, exit, END])).filtered);
-    // -e trace=desc,process has mmap, but nothing else that programs do when they start.
+    // -e trace=desc,process has mmap, but no other call that programs make when they start.
     let map = "7 1795249401.01 mmap(NULL, 8192, PROT_READ, MAP_PRIVATE, 3, 0) = 0x7f00 <0.000010>";
     let long = |more: &str| of(&lines(&[&[BEGIN, more][..], &[map; 120], &[exit, END]].concat())).filtered;
     assert!(long(open));

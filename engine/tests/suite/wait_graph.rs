@@ -1,4 +1,4 @@
-//! Who waited on whom, and how much longer each process could have taken.
+//! Waits between processes, and the slack of each process.
 
 use engine::critical_path::attribution::Attribution;
 use engine::critical_path::wait_graph::chain;

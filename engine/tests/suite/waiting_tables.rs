@@ -1,4 +1,4 @@
-//! Tables about waiting, asked of captures as strace writes them. A case: its name, a table, columns, a capture, its rows.
+//! Tables about waiting, computed from strace captures. A case: its name, a table, columns, a capture, its rows.
 
 use engine::tables::by_name;
 use engine::testing::rows;

@@ -1,7 +1,7 @@
-//! Who ended a wait, how that is known and how sure it is: captures as strace writes them, each as small as it can be.
+//! The waker of each wait, the evidence and the confidence: minimal strace captures.
 //!
-//! Each case has lines of strace, and for each call that takes 50 ms or more who ended it: `1 wait4: 2 child measured`. Calls
-//! that no task ended are ended by `timer`, by something `outside`, by nothing that is `unknown`, or by `itself`.
+//! Each case has lines of strace, and for each call of 50 ms or more its waker: `1 wait4: 2 child measured`. Calls
+//! that no task ended are ended by `timer`, by something `outside`, by an `unknown` cause, or by `itself`.
 
 use crate::cases::{CASES, Case};
 use engine::critical_path::segment::Segment;
@@ -20,7 +20,7 @@ const LONG_NS: i64 = 50_000_000;
 
 fn read(lines: &str) -> Trace {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
-    // Stamps of the cases are seconds of one minute, to be short.
+    // Timestamps of the cases are seconds of one minute, for brevity.
     let dated = lines.trim().lines().map(|line| match line.split_once(' ') {
         Some((tid, rest)) => format!("{tid} 17000000{rest}\n"),
         None => format!("{line}\n"),
@@ -167,7 +167,7 @@ fn who_hears_of_another_child_before_a_signal_has_waited_for_the_signal_all_the_
     assert_eq!(slept.map(Segment::dur_ns).sum::<i64>(), 399_800_000);
 }
 
-/// How much of the path a thread has, by the number of its task.
+/// A thread's time on the path, by the number of its task.
 fn charged_ns(trace: &Trace, task: u32) -> i64 {
     let window = windows(trace, &WindowChoice::default())[0];
     let segments = path(trace, &Wakers::new(trace), &window);

@@ -1,4 +1,4 @@
-//! What must hold for the whole engine, whatever a capture says. The fuzzer asks the same.
+//! Invariants of the whole engine for any capture. The fuzzer checks the same.
 
 use engine::critical_path::{timeline, wait_graph};
 use engine::ingest::read;
@@ -12,8 +12,8 @@ use engine::tables;
 use engine::tables::{calls, gaps, processes, totals};
 use std::io::Write;
 
-/// Read these bytes as a capture, and ask all that can be asked: nothing panics, lines are counted once, and the window is
-/// divided without rest. The answer is whether they are a capture at all.
+/// Read these bytes as a capture and compute everything: nothing panics, lines are counted once, and the window is
+/// divided completely. Returns whether the bytes are a capture at all.
 pub fn holds(bytes: &[u8]) -> bool {
     let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");
     file.write_all(bytes).expect("the bytes");

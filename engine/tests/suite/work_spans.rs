@@ -1,4 +1,4 @@
-//! Spells of work: passed whole by the walk, and divided into the same stretches wherever they are cut.
+//! Spells of work: skipped whole by the walk, and divided into the same segments wherever they are cut.
 
 use crate::random::{claimed, scripts};
 use engine::critical_path::attribution::Attribution;
@@ -12,10 +12,10 @@ use engine::waits::wakers::Wakers;
 use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
-/// Calls of one task: how long after the start of the one before each begins, how long it takes, and what it is.
+/// Calls of one task: the offset from the start of the previous call, the duration, and the kind.
 type Calls = Vec<(i64, i64, u8)>;
 
-/// Calls that may overlap, as they do where clocks are coarse. A few wait for what nobody ends, or are no calls.
+/// Calls that may overlap, as they do with coarse clocks. A few wait without a waker, or are not calls.
 fn overlapping(calls: &Calls) -> Trace {
     let mut at_ns = 0;
     let plan = calls.iter().fold(task(1).exec(0, 1, "/bin/x"), |plan: TaskPlan, &(step_ns, dur_ns, kind)| {
@@ -36,7 +36,7 @@ fn calls(most: usize) -> impl Strategy<Value = Calls> {
     })
 }
 
-/// What lies between two moments, of each call, by its spans: they know nothing of walks.
+/// The time of each call between two moments, by its spans, independent of walks.
 fn by_spans(trace: &Trace, window: &Window) -> FxHashMap<u32, i64> {
     let inside = |from_ns: i64, to_ns: i64| to_ns.min(window.end_ns) - from_ns.max(window.start_ns);
     let spans = trace.spans(0).map(|span| (span.row, inside(span.start_ns, span.end_ns)));
@@ -53,7 +53,7 @@ fn sums(segments: &[Segment], row_of: impl Fn(What) -> Option<u32>) -> FxHashMap
     sums
 }
 
-/// The attribution by row, as they are told; and those of the path, added one by one.
+/// The attribution by row, as reported; and the sums over the path.
 fn check_charges(trace: &Trace, wakers: &Wakers, window: Window) {
     let segments = path(trace, wakers, &window);
     let attribution = Attribution::walked(trace, wakers, &[window]);

@@ -1,4 +1,4 @@
-//! Fifos that no call of the capture made.
+//! Fifos that were not created in the capture.
 
 use super::Case;
 

@@ -1,4 +1,4 @@
-//! Children that speak before it is told whose they are, or under ids that nobody told.
+//! Children with lines before their creator is known, or under ids that no line announced.
 
 use super::Case;
 

@@ -1,4 +1,4 @@
-//! Locks that processes share: whose they are, and who gives them back.
+//! Locks that processes share: their holders, and the tasks that release them.
 
 use super::Case;
 

@@ -1,4 +1,4 @@
-//! The cases of `wakers.rs`, by what ends the waits.
+//! The cases of `wakers.rs`, by kind of waker.
 
 mod fifos;
 mod kin;
@@ -8,13 +8,13 @@ mod sockets;
 mod streams;
 mod watches;
 
-/// A capture and who ended its long calls.
+/// A capture and the wakers of its long calls.
 pub struct Case {
-    /// What is claimed.
+    /// The claim.
     pub name: &'static str,
     /// Its lines: thread, second of a minute, call.
     pub lines: &'static str,
-    /// The long calls in the order of their lines, each with who ended it.
+    /// The long calls in the order of their lines, each with its waker.
     pub ends: &'static [&'static str],
 }
 

@@ -1,8 +1,8 @@
-//! Signals: sent by others, by timers, by the kernel for a child or a pipe; to one process or a group of them.
+//! Signals: sent by other tasks, by timers, by the kernel for a child or a pipe; to one process or a group.
 
 use super::Case;
 
-/// Two processes, of which the second is told to end or is stopped by the first.
+/// Two processes. The first one terminates or stops the second one.
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
     Case { name: "a caught signal ends the call: the sender, which slept before, is the waker", lines: r#"

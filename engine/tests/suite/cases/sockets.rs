@@ -1,4 +1,4 @@
-//! Sockets that are known by an address or a path alone, and descriptors of processes.
+//! Sockets identified only by an address or a path, and pidfds.
 
 use super::Case;
 

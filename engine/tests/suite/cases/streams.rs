@@ -1,4 +1,4 @@
-//! Pipes, fifos, sockets, terminals, eventfds: what is read there, and who makes room.
+//! Pipes, fifos, sockets, terminals, eventfds: their writers, and the readers that make room.
 
 use super::Case;
 

@@ -1,4 +1,4 @@
-//! Files that somebody watches: who changed them in the way that was asked for.
+//! Watched files: the tasks that made the requested kind of change.
 
 use super::Case;
 
