@@ -54,13 +54,13 @@ fn each_run_of_a_family_is_a_capture_with_its_own_ids() {
 }
 
 #[test]
-fn a_quiet_run_ends_with_its_calls_that_do_not_return() {
+fn a_quiet_run_ends_with_its_calls_without_return() {
     let quiet: String = FAMILY.lines().filter(|line| !line.contains("+++")).map(|line| format!("{line}\n")).collect();
     assert_eq!(first_lines(&quiet.repeat(2)), [1, 6]);
 }
 
 #[test]
-fn a_run_follows_one_that_was_let_go_or_cut() {
+fn a_run_follows_a_detached_or_cut_one() {
     let own = "100 1795249401.000000 read(0,  <detached ...>\n";
     assert_eq!(first_lines(&own.repeat(2)), [1, 2]);
     assert_eq!(first_lines(&"read(0,  <detached ...>\n".repeat(2)), [1, 2]);
@@ -71,7 +71,7 @@ fn a_run_follows_one_that_was_let_go_or_cut() {
 }
 
 #[test]
-fn differences_begin_with_nothing_in_each_run() {
+fn differences_start_at_zero_in_each_run() {
     let run = "100      0.000000 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0\n100      0.000100 read(0, ";
     let other = run.replace("100 ", "200 ").replace("000200", "000100");
     assert_eq!(first_lines(&format!("{run}\n{other}\"\", 1) = 0\n")), [1, 3]);
@@ -110,7 +110,7 @@ fn a_filter_that_hides_births_does_not_make_runs_of_children() {
 }
 
 #[test]
-fn children_that_speak_before_the_call_that_makes_them_are_no_run() {
+fn children_before_their_creating_call_are_not_a_run() {
     // strace -z delays the vfork until it has returned.
     let held_back = |first, second| {
         format!(
@@ -129,7 +129,7 @@ fn children_that_speak_before_the_call_that_makes_them_are_no_run() {
 }
 
 #[test]
-fn a_program_run_by_a_program_is_no_run() {
+fn a_program_run_by_a_program_is_not_a_run() {
     let chain = "execve(\"/bin/sh\", [\"sh\"], 0x7ffd /* 3 vars */) = 0\n".repeat(3);
     assert_eq!(first_lines(&chain), [1]);
     let summary = format!("{ALONE}% time     seconds  usecs/call     calls    errors syscall\n");
@@ -185,7 +185,7 @@ fn silences(text: &str) -> Vec<(i64, i64, i64)> {
 }
 
 #[test]
-fn a_clock_set_back_is_no_silence_and_lays_no_times_on_each_other() {
+fn a_clock_set_back_is_not_a_silence_or_overlap() {
     let text = "\
 2009-03-05T19:43:30.000000+00:00 host app: one
 2009-03-05T19:43:33.000000+00:00 host app: two
@@ -212,7 +212,7 @@ fn a_log_without_years_goes_on_over_new_year_and_29_february() {
 }
 
 #[test]
-fn between_a_message_and_its_number_of_repetitions_no_silence_is_known() {
+fn a_repetition_count_hides_silences() {
     for repeated in ["last message repeated 20 times", "app[3]: message repeated 20 times: [ retrying]"] {
         let text = format!(
             "Mar  5 19:43:34 host app[3]: retrying\nMar  5 19:43:54 host {repeated}\nMar  5 19:43:55 host app[3]: ok\n"

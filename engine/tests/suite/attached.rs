@@ -149,7 +149,7 @@ strace: Process 500 attached with 4 threads
 ];
 
 #[test]
-fn tasks_are_whose_the_capture_tells() {
+fn attached_tasks_get_their_relations_from_the_capture() {
     for (name, lines, expected) in CASES {
         let trace = read(lines);
         assert_eq!(tasks(&trace), *expected, "{name}");
@@ -162,7 +162,7 @@ fn tasks_are_whose_the_capture_tells() {
 
 // Believed: threads of an attached process have descriptors of their own.
 #[test]
-fn threads_that_were_attached_to_share_their_descriptors() {
+fn attached_threads_share_their_descriptors() {
     let trace = read(
         r#"
 strace: Process 500 attached with 2 threads
@@ -177,7 +177,7 @@ strace: Process 500 attached with 2 threads
 // Believed: a task with a creator was created in the capture. The parent's work before the child's first event is
 // unrelated to it.
 #[test]
-fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_event() {
+fn the_path_stays_in_an_older_task_before_its_first_event() {
     let trace = read(
         r#"
 600 1795361000.000000 getpid() = 600 <0.000010>
@@ -194,7 +194,7 @@ fn the_path_does_not_leave_a_task_that_lived_before_the_capture_at_its_first_eve
 }
 
 #[test]
-fn who_speaks_while_a_vfork_goes_on_to_the_end_is_its_child() {
+fn a_task_with_lines_during_an_open_vfork_is_its_child() {
     let trace = read(
         r#"
 100 1700000000.000000 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.000100>
@@ -207,7 +207,7 @@ fn who_speaks_while_a_vfork_goes_on_to_the_end_is_its_child() {
 }
 
 #[test]
-fn a_program_begins_with_the_tick_of_a_coarse_clock_in_which_its_execve_ended() {
+fn a_program_starts_in_the_clock_tick_of_its_execves_end() {
     let trace = read(
         r#"
 101 10:00:00 execve("/bin/sh", ["sh"], 0x7f /* 1 var */) = 0 <0.000300>

@@ -26,7 +26,7 @@ fn calls(trace: &Trace) -> Vec<(i32, Cow<'_, str>, Outcome)> {
 
 // Believed: the message inside a clone3 with printed flags could be dropped. The child was taken for the root.
 #[test]
-fn the_message_inside_the_call_that_makes_a_child_names_the_child() {
+fn the_message_inside_a_creating_call_names_the_child() {
     let trace = read(&[
         r#"1795248057.000100 execve("/srv/a", ["a"], 0x7ffd /* 1 var */) = 0 <0.000300>"#,
         r"1795248057.000500 getpid() = 7 <0.000010>",
@@ -53,7 +53,7 @@ fn the_message_inside_the_call_that_makes_a_child_names_the_child() {
 
 // Believed: the line of a superseded leader has its id. Alone with the thread that took over, it has none.
 #[test]
-fn a_thread_goes_on_under_the_id_of_its_leader_that_was_not_printed() {
+fn a_thread_continues_under_its_leaders_unprinted_id() {
     let trace = read(&[
         r#"1795248057.000100 execve("/srv/a", ["a"], 0x7ffd /* 1 var */) = 0 <0.000300>"#,
         r"1795248057.000500 clone3({flags=CLONE_VM|CLONE_THREAD}, 88strace: Process 8 attached",
@@ -88,7 +88,7 @@ fn a_thread_goes_on_under_the_id_of_its_leader_that_was_not_printed() {
 
 // Believed: the first id without a message is the root's. With -q there are no messages, and it is the child's.
 #[test]
-fn a_child_speaks_first_where_messages_are_off() {
+fn the_first_id_is_the_childs_if_messages_are_off() {
     let trace = read(&[
         r#"1795248057.000100 execve("/srv/a", ["a"], 0x7ffd /* 1 var */) = 0 <0.000300>"#,
         r"1795248057.000500 getpid() = 7 <0.000010>",
@@ -108,7 +108,7 @@ fn a_child_speaks_first_where_messages_are_off() {
 
 // Believed: a child is alive when the call that created it returns. It may have ended before.
 #[test]
-fn a_child_that_ends_before_its_making_returns_has_its_creator() {
+fn a_child_that_ends_before_its_fork_returns_has_its_creator() {
     let trace = read(&[
         r#"100 1795249401.000000 execve("/bin/a", ["a"], 0x7ffd /* 3 vars */) = 0 <0.000100>"#,
         r"100 1795249401.002000 fork( <unfinished ...>",

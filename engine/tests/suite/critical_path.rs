@@ -37,7 +37,7 @@ fn in_class(trace: &Trace, class: Class) -> i64 {
 }
 
 #[test]
-fn stories_charge_who_was_waited_for() {
+fn scenarios_charge_the_awaited_task() {
     let child = |tid: i32, from: i64, to: i64| task(tid).call("read", from, from + 1).exit(to);
     let cases: Vec<(&str, Vec<TaskPlan>, Vec<i64>)> = vec![
         ("a task alone has all", vec![root().call("read", 10, 20).exit(100)], vec![100]),
@@ -147,7 +147,7 @@ fn stories_charge_who_was_waited_for() {
 }
 
 #[test]
-fn clearing_up_after_one_child_does_not_make_two_waits_of_one_but_beginning_another_does() {
+fn starting_a_child_splits_a_wait_and_cleanup_does_not() {
     const MS: i64 = 1_000_000;
     let waiter = |between: &str| {
         let forks = root().fork(0, MS, 2).fork(MS, 2 * MS, 3);
@@ -174,13 +174,13 @@ fn a_gap_is_user_time_and_a_stop_is_not() {
 }
 
 #[test]
-fn a_stop_inside_a_call_is_no_part_of_the_time_between_calls() {
+fn a_stop_inside_a_call_is_not_time_between_calls() {
     let trace = build(vec![root().call("read", 10, 70).stop("SIGSTOP", 50).call("read", 90, 95).exit(100)]);
     assert_eq!(lives(&trace)[0].stopped_ns, 20);
 }
 
 #[test]
-fn waits_that_nothing_in_the_trace_ends_are_unresolved_and_others_are_not() {
+fn only_waits_without_a_traced_waker_are_unresolved() {
     let cases = [
         ("wait4", -1, "", false),
         ("futex", 0, "0x1", false),
@@ -201,7 +201,7 @@ fn waits_that_nothing_in_the_trace_ends_are_unresolved_and_others_are_not() {
 }
 
 #[test]
-fn a_signal_that_nobody_in_the_trace_sent_comes_from_outside() {
+fn a_signal_without_a_traced_sender_comes_from_outside() {
     let waits = |signal: &str| root().fork(1, 10, 2).call("pause", 20, 80).fails("EINTR").signal(signal, 80).exit(100);
     let external = |plans: Vec<TaskPlan>| in_class(&build(plans), Class::External);
     let other = || task(2).call("brk", 10, 11);
@@ -212,7 +212,7 @@ fn a_signal_that_nobody_in_the_trace_sent_comes_from_outside() {
 }
 
 #[test]
-fn a_read_is_the_writers_until_its_write() {
+fn a_read_is_charged_to_the_writer_until_its_write() {
     let cases = [("pipe:[7]", "pipe:[7]"), ("UNIX-STREAM:[1->2]", "UNIX-STREAM:[2->1]")];
     for (read_end, write_end) in cases {
         let plans = vec![
@@ -224,7 +224,7 @@ fn a_read_is_the_writers_until_its_write() {
 }
 
 #[test]
-fn an_end_of_file_is_the_last_writers_end() {
+fn an_end_of_file_is_charged_to_the_last_writer() {
     let plans = vec![
         root().fork(1, 10, 2).call("read", 20, 80).on("pipe:[7]").returns(0).exit(100),
         task(2).call("write", 10, 11).on("pipe:[7]").exit(79),
@@ -238,7 +238,7 @@ fn with_thread(root: TaskPlan, does: impl Fn(TaskPlan) -> TaskPlan) -> Vec<TaskP
 }
 
 #[test]
-fn a_futex_is_the_wakers_of_its_address_and_process() {
+fn a_futex_is_charged_to_the_waker_of_its_address() {
     let waits = |op: &str| root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op(op).returns(0);
     let wakes = |woken: i64, address: &'static str| {
         move |thread: TaskPlan| thread.call("futex", 70, 78).on(address).op("FUTEX_WAKE_PRIVATE").returns(woken)
@@ -256,7 +256,7 @@ fn a_futex_is_the_wakers_of_its_address_and_process() {
 }
 
 #[test]
-fn waits_at_one_address_that_came_to_their_limits_are_one_with_the_last() {
+fn expired_waits_at_one_address_join_the_last_one() {
     let waits = |limit: &str, first: &'static str| {
         let late = |task: TaskPlan, from: i64, to: i64, at: &'static str| {
             task.call("futex", from, to).on(at).op("FUTEX_WAIT_PRIVATE").fails(limit)
@@ -271,14 +271,14 @@ fn waits_at_one_address_that_came_to_their_limits_are_one_with_the_last() {
 }
 
 #[test]
-fn a_wake_that_returns_after_who_it_woke_still_ended_the_wait() {
+fn a_wake_that_returns_after_the_waiter_ended_the_wait() {
     let waits = root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0);
     let wakes = |thread: TaskPlan| thread.call("futex", 79, 5_000_000).on("0x1").op("FUTEX_WAKE_PRIVATE").returns(1);
     assert_eq!(charged(with_thread(waits, wakes)), vec![40, 60]);
 }
 
 #[test]
-fn a_wait_that_is_moved_to_another_address_is_woken_there() {
+fn a_requeued_wait_is_woken_at_the_new_address() {
     let waits = || root().fork(1, 10, 2).call("futex", 20, 80).on("0x1").op("FUTEX_WAIT_PRIVATE").returns(0);
     let moves = |thread: TaskPlan| {
         let moved = thread.call("futex", 70, 71).on("0x1").op("FUTEX_CMP_REQUEUE_PRIVATE").moves_to("0x2");
@@ -291,7 +291,7 @@ fn a_wait_that_is_moved_to_another_address_is_woken_there() {
 }
 
 #[test]
-fn messages_semaphores_and_doors_are_the_other_sides() {
+fn messages_semaphores_and_doors_charge_the_other_side() {
     let waits =
         |syscall: &str, target: &str| root().fork(1, 10, 2).call(syscall, 20, 80).on(target).returns(0).exit(100);
     let does = |syscall: &str, target: &str| task(2).call("brk", 10, 11).call(syscall, 70, 78).on(target).exit(200);
@@ -314,7 +314,7 @@ fn messages_semaphores_and_doors_are_the_other_sides() {
 }
 
 #[test]
-fn a_connect_that_is_held_up_is_the_servers_until_it_takes_one() {
+fn a_blocked_connect_is_charged_to_the_server_until_its_accept() {
     const MS: i64 = 1_000_000;
     let client = root().fork(1, 10, 2).call("connect", 20, 80 * MS).on("/run/x").returns(0).exit(90 * MS);
     let server = task(2).call("bind", 10, 11).on("/run/x").call("accept", 70 * MS, 78 * MS).exit(200 * MS);
@@ -322,7 +322,7 @@ fn a_connect_that_is_held_up_is_the_servers_until_it_takes_one() {
 }
 
 #[test]
-fn a_join_is_the_threads_until_its_end() {
+fn a_join_is_charged_to_the_thread_until_its_end() {
     let joins = |op: &str| root().fork(1, 10, 2).call("futex", 20, 80).on("0x9").op(op).returns(0);
     let ends = |thread: TaskPlan| thread.exit(79);
     assert_eq!(charged(with_thread(joins("FUTEX_WAIT_BITSET"), ends)), vec![41, 59]);
@@ -334,7 +334,7 @@ fn a_join_is_the_threads_until_its_end() {
 }
 
 #[test]
-fn of_parallel_threads_that_are_joined_in_turn_only_the_slower_is_charged() {
+fn only_the_slower_of_two_joined_threads_is_charged() {
     let join = |root: TaskPlan, from: i64, to: i64| root.call("futex", from, to).op("FUTEX_WAIT").returns(0);
     let root = join(join(root().fork(1, 10, 2).fork(10, 20, 3), 20, 50), 50, 90).exit(100);
     let thread = |tid: i32, to: i64| task(tid).of_process(1).call("nanosleep", 20, to - 1).exit(to);
@@ -342,7 +342,7 @@ fn of_parallel_threads_that_are_joined_in_turn_only_the_slower_is_charged() {
 }
 
 #[test]
-fn a_parked_thread_is_its_unparkers() {
+fn a_parked_thread_is_charged_to_its_unparker() {
     let parks = || root().fork(1, 10, 2).call("lwp_park", 20, 80).returns(0);
     let unparks = |id: &'static str| move |thread: TaskPlan| thread.call("lwp_unpark", 70, 78).on(id).returns(0);
     assert_eq!(charged(with_thread(parks(), unparks("1"))), vec![42, 58]);
@@ -352,7 +352,7 @@ fn a_parked_thread_is_its_unparkers() {
 }
 
 #[test]
-fn a_file_lock_is_its_holders_until_it_is_given_back() {
+fn a_file_lock_is_charged_to_its_holder_until_its_release() {
     let waits =
         |syscall: &str, op: &str| root().fork(1, 10, 2).call(syscall, 20, 80).on("/run/l").op(op).returns(0).exit(100);
     let holder = |syscall: &str, op: &str| task(2).call(syscall, 11, 12).on("/run/l").op(op).returns(0);
@@ -382,7 +382,7 @@ fn a_file_lock_is_its_holders_until_it_is_given_back() {
 }
 
 #[test]
-fn of_three_that_take_a_file_lock_in_turn_each_is_charged_for_its_turn() {
+fn three_holders_of_a_file_lock_are_each_charged() {
     let turn = |plan: TaskPlan, from: i64, to: i64, until: i64| {
         let locked = plan.call("flock", from, to).on("/l").op("LOCK_EX").returns(0);
         locked.call("nanosleep", to, until).call("flock", until, until + 1).on("/l").op("LOCK_UN").returns(0)
@@ -393,7 +393,7 @@ fn of_three_that_take_a_file_lock_in_turn_each_is_charged_for_its_turn() {
 }
 
 #[test]
-fn a_held_up_write_is_the_readers_that_made_room() {
+fn a_blocked_write_is_charged_to_the_reader() {
     const MS: i64 = 1_000_000;
     let writer = || root().fork(1, 10, 2).call("write", 20, 80 * MS).on("pipe:[7]").exit(81 * MS);
     let reader =
@@ -404,14 +404,14 @@ fn a_held_up_write_is_the_readers_that_made_room() {
 }
 
 #[test]
-fn an_eventfd_is_the_writers() {
+fn an_eventfd_is_charged_to_the_writer() {
     let waits = root().fork(1, 10, 2).call("read", 20, 80).on("anon_inode:[eventfd]").returns(8);
     let adds = |thread: TaskPlan| thread.call("write", 70, 78).on("anon_inode:[eventfd]").returns(8);
     assert_eq!(charged(with_thread(waits, adds)), vec![42, 58]);
 }
 
 #[test]
-fn a_poll_waits_for_what_is_read_next() {
+fn a_poll_waits_for_the_descriptor_read_next() {
     let plans = vec![
         root().fork(1, 10, 2).call("poll", 20, 80).call("read", 80, 81).on("pipe:[7]").exit(100),
         task(2).call("brk", 10, 11).call("write", 70, 78).on("pipe:[7]").exit(200),
@@ -420,7 +420,7 @@ fn a_poll_waits_for_what_is_read_next() {
 }
 
 #[test]
-fn the_master_of_a_terminal_waits_for_who_writes_at_its_slave() {
+fn the_master_of_a_terminal_waits_for_its_slaves_writer() {
     let plans = |masters: i64| {
         let mut session = root();
         for number in 0..masters {
@@ -434,7 +434,7 @@ fn the_master_of_a_terminal_waits_for_who_writes_at_its_slave() {
 }
 
 #[test]
-fn a_signal_of_a_child_that_ended_ends_a_sigsuspend() {
+fn a_sigchld_ends_a_sigsuspend() {
     let suspended = || root().fork(1, 10, 2).call("rt_sigsuspend", 20, 80).fails("EINTR");
     let child = || task(2).call("brk", 10, 11).exit(79);
     assert_eq!(charged(vec![suspended().signal("SIGCHLD", 80).exit(100), child()]), vec![41, 59]);
@@ -444,14 +444,14 @@ fn a_signal_of_a_child_that_ended_ends_a_sigsuspend() {
 }
 
 #[test]
-fn a_pause_that_its_own_timer_ends_is_a_sleep() {
+fn a_pause_ended_by_its_own_timer_is_a_sleep() {
     let trace = build(vec![root().call("pause", 10, 80).fails("EINTR").signal("SIGALRM", 80).exit(100)]);
     assert_eq!(in_class(&trace, Class::Sleep), 70);
     assert!(segments(&trace).iter().all(|segment| segment.resolved));
 }
 
 #[test]
-fn the_window_of_an_attached_daemon_begins_when_somebody_does_something() {
+fn the_window_of_an_attached_daemon_starts_at_activity() {
     let plans = vec![
         task(1).call("accept", 0, 40).call("write", 60, 70).open("accept", 70),
         task(2).call("futex", 5, 50).call("write", 50, 52).open("futex", 52),
@@ -462,7 +462,7 @@ fn the_window_of_an_attached_daemon_begins_when_somebody_does_something() {
 }
 
 #[test]
-fn a_walk_does_not_begin_in_a_thread_that_only_keeps_a_rhythm() {
+fn a_walk_does_not_start_in_a_periodic_thread() {
     let root = |beats: i64, works: bool| {
         let beat = |plan: TaskPlan, at| plan.call("futex", at, at + 9).op("FUTEX_WAIT_PRIVATE").fails("ETIMEDOUT");
         let ticker = (0..beats).fold(task(2), |plan, turn| beat(plan, 10 * turn));
@@ -475,7 +475,7 @@ fn a_walk_does_not_begin_in_a_thread_that_only_keeps_a_rhythm() {
 }
 
 #[test]
-fn a_window_that_ends_inside_calls_ends_with_who_works_then() {
+fn a_window_ending_inside_calls_ends_in_the_working_task() {
     let plans = vec![
         task(1).call("accept", 0, 40).call("write", 40, 45).call("poll", 45, 95).call("write", 95, 96),
         task(2).call("read", 0, 50).call("ioctl", 50, 200).call("write", 200, 201),
@@ -494,7 +494,7 @@ fn a_window_that_ends_inside_calls_ends_with_who_works_then() {
 }
 
 #[test]
-fn windows_follow_what_was_asked_for() {
+fn windows_follow_the_request() {
     let plans = || vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)];
     let trace = build(plans());
     let asked = |choice: WindowChoice| windows(&trace, &choice)[0];
@@ -517,7 +517,7 @@ fn silence_in_a_log_is_charged_to_the_message_before_it() {
 }
 
 #[test]
-fn a_target_is_shown_as_it_is_where_there_is_only_one() {
+fn a_single_target_is_shown_as_printed() {
     let targets = |names: [&str; 2]| {
         let trace = build(vec![root().call("read", 10, 50).on(names[0]).call("read", 50, 90).on(names[1]).exit(90)]);
         let table = partition(&trace, &Wakers::new(&trace), &windows(&trace, &WindowChoice::default()));
@@ -529,7 +529,7 @@ fn a_target_is_shown_as_it_is_where_there_is_only_one() {
 }
 
 #[test]
-fn tables_and_charges_tell_the_same() {
+fn tables_and_charges_agree() {
     let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
     let segments = segments(&trace);
     let in_calls: i64 = charges(&segments).iter().map(|&(_, ns)| ns).sum();
@@ -548,7 +548,7 @@ fn tables_and_charges_tell_the_same() {
 }
 
 #[test]
-fn the_longest_stretches_are_kept_however_many_there_are() {
+fn the_longest_stretches_are_listed_among_any_number() {
     let plan = (0..40).fold(root(), |plan, at| plan.call("read", at * 100, at * 100 + 10 + at * 7 % 40));
     let trace = build(vec![plan.exit(4000)]);
     let segments = segments(&trace);
@@ -570,7 +570,7 @@ fn the_longest_stretches_are_kept_however_many_there_are() {
 }
 
 #[test]
-fn each_stretch_is_told_with_who_waited_for_it_and_how_that_is_known() {
+fn each_stretch_lists_its_waiter_and_evidence() {
     let trace = build(vec![root().fork(1, 10, 2).wait4(10, 95, 2).exit(100), task(2).call("read", 10, 20).exit(90)]);
     let wakers = Wakers::new(&trace);
     let mut found = Timeline::new(&trace, 0);
@@ -607,7 +607,7 @@ fn ping_pong(turns: i64) -> Trace {
 }
 
 #[test]
-fn a_hundred_thousand_ping_pongs_take_steps_in_proportion() {
+fn steps_are_proportional_to_ping_pongs() {
     let steps = |turns: i64| {
         let trace = ping_pong(turns);
         let mut sum_ns = 0;
@@ -634,7 +634,7 @@ fn many_children(children: i32) -> Trace {
 }
 
 #[test]
-fn a_hundred_thousand_children_take_steps_in_proportion() {
+fn steps_are_proportional_to_children() {
     let steps = |children: i32| {
         let trace = many_children(children);
         let (mut sum_ns, mut own_ns) = (0, 0);
@@ -741,7 +741,7 @@ fn polled(check: impl Fn(TaskPlan, i64, bool) -> TaskPlan, producer: TaskPlan) -
 }
 
 #[test]
-fn a_poll_loop_is_the_producers_until_it_is_done_and_its_own_until_it_looks() {
+fn a_poll_loop_charges_the_producer_and_then_the_lag() {
     let path = |plan: TaskPlan, syscall: &str, from: i64| plan.call(syscall, from, from + 1).on("/run/x").returns(0);
     let missing = |syscall: &'static str| {
         move |plan: TaskPlan, from: i64, found: bool| {
@@ -811,7 +811,7 @@ fn a_poll_loop_is_the_producers_until_it_is_done_and_its_own_until_it_looks() {
 }
 
 #[test]
-fn a_name_that_is_found_elsewhere_each_time_was_searched_and_not_waited_for() {
+fn a_name_found_elsewhere_each_time_was_searched() {
     let searched = |plan: TaskPlan, from: i64, found: bool| {
         let plan = plan.call("stat", from, from + 1).on("/run/x");
         match found {

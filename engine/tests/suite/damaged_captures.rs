@@ -16,7 +16,7 @@ const TEXTS: [&[u8]; 9] = [
 ];
 
 #[test]
-fn captures_as_they_should_be_hold() {
+fn intact_captures_hold() {
     assert!(TEXTS.iter().all(|text| crate::whole::holds(text)));
 }
 

@@ -98,7 +98,7 @@ fn a_counter_without_durations_is_no_clock() {
 
 // Believed: each file shows its format. The file of a thread may have one line, which is too little evidence.
 #[test]
-fn a_file_of_one_line_is_read_as_those_beside_it() {
+fn a_file_of_one_line_has_the_format_of_the_others() {
     let leader = "\
 10:00:00.000000 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0
 10:00:00.000100 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 701
@@ -116,7 +116,7 @@ fn a_file_of_one_line_is_read_as_those_beside_it() {
 
 // Believed: the program after an execve by a thread is unknown. The thread's file shows it, up to the change of the id.
 #[test]
-fn a_thread_that_takes_over_its_process_runs_what_it_asked_for() {
+fn a_thread_that_takes_over_its_process_runs_its_program() {
     let leader = "\
 10:00:00.000000 execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0
 10:00:00.000100 clone3({flags=CLONE_VM|CLONE_THREAD}, 88) = 701

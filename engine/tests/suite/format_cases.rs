@@ -58,7 +58,7 @@ fn lines(trace: &Trace) -> u64 {
 }
 
 #[test]
-fn reading_twice_or_from_a_stream_says_the_same() {
+fn reading_twice_or_from_a_stream_gives_the_same() {
     for (format, cases) in CASES {
         let text = text(cases);
         let mut packed = GzEncoder::new(Vec::new(), Compression::fast());

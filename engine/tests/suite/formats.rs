@@ -32,7 +32,7 @@ fn tasks(trace: &Trace) -> Vec<(i32, i32, Option<u32>, bool, u64)> {
 }
 
 #[test]
-fn of_solaris_the_first_difference_says_nothing_where_there_are_no_stamps() {
+fn solaris_first_differences_without_stamps_are_ignored() {
     let trace = read(&[
         "8:\t 0.0990\tforkx(0)\t\t\t\t= 9",
         "9:\t 0.1001\tforkx()\t\t(returning as child ...)\t= 8",
@@ -123,7 +123,7 @@ fn freebsd_threads_belong_to_their_process() {
 }
 
 #[test]
-fn freebsd_who_joins_a_thread_waits_for_the_end_of_the_one_with_that_id() {
+fn freebsd_joins_wait_for_the_end_of_the_named_thread() {
     let trace = read(&[
         "  812 100100: 0.000200000 0.000010000 thr_new(0x7fffffffd9e0,0x68)\t = 0 (0x0)",
         "  812 100101: 0.000250000 0.000000000 <new thread 100101>",
@@ -152,7 +152,7 @@ fn dtruss_knows_durations_and_cpu_times_but_no_wall_clock() {
 }
 
 #[test]
-fn dtruss_colon_lines_are_no_calls_and_children_are_linked_by_their_creators_return() {
+fn dtruss_colon_lines_are_not_calls_and_forks_link_children() {
     let trace = read(&[
         ALL,
         "8/0x1:      10:       0:      0 fork()\t\t = 0 0",
@@ -181,7 +181,7 @@ fn a_second_header_of_dtruss_begins_a_run_with_other_tasks_and_columns() {
 }
 
 #[test]
-fn lost_events_of_dtrace_are_a_loss_and_its_table_counts_are_kept() {
+fn dtrace_losses_and_table_counts_are_recorded() {
     let trace = read(&[
         ALL,
         "8/0x1:      20       3      2 close(0x3)\t\t = 0 0",
@@ -265,7 +265,7 @@ fn the_end_of_a_process_is_that_of_all_its_threads() {
 }
 
 #[test]
-fn a_process_begun_later_under_the_id_of_an_ended_thread_is_another_task() {
+fn a_process_with_the_id_of_an_ended_thread_is_another_task() {
     let trace = read(&[
         "     0.100 ( 0.010 ms): t/700 clone(clone_flags: VM|FILES|THREAD, newsp: 0x7f01) = 701 (t)",
         "     0.200 ( 0.010 ms): t/701 getpid() = 700",
@@ -277,7 +277,7 @@ fn a_process_begun_later_under_the_id_of_an_ended_thread_is_another_task() {
 }
 
 #[test]
-fn a_capture_that_went_through_a_mail_or_a_page_says_the_same() {
+fn a_capture_pasted_from_mail_or_html_reads_the_same() {
     let solaris = [
         "700/1:\t 0.0001\tlwp_create(0x08047A10, 0, 0x08047A0C)\t= 2",
         "",
@@ -329,7 +329,7 @@ fn a_capture_is_recognised_by_its_first_line_however_long_it_is() {
 /// A log stamps the end of a line, and late: the child's first call, which ended then, seems to start before the call
 /// that creates it. The first half of that call was logged at the same time.
 #[test]
-fn a_child_whose_stamps_are_those_of_a_log_has_its_creator() {
+fn a_child_with_log_stamps_has_its_creator() {
     let lines = [
         "700 execve(\"/bin/sh\", [\"sh\"], 0x7f /* 1 var */) = 0 <0.000100>",
         "700 vfork( <unfinished ...>",

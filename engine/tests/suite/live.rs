@@ -387,7 +387,7 @@ fn eventually(attempt: impl Fn(i64)) {
 }
 
 #[test]
-fn what_a_shell_polls_for_is_charged_to_the_job_that_makes_it() {
+fn a_shells_poll_is_charged_to_the_producing_job() {
     if !can_trace() {
         return;
     }
@@ -474,7 +474,7 @@ fn a_client_outside_the_trace_leaves_the_wait_unresolved() {
 }
 
 #[test]
-fn an_idle_daemon_that_is_attached_to_leaves_out_the_time_before_it_works() {
+fn an_attached_daemon_omits_its_idle_start() {
     let (true, Some(python)) = (can_trace(), python()) else { return };
     eventually(|unit_ms| {
         let folder = folder();

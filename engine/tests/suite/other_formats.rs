@@ -231,7 +231,7 @@ fn ltrace_counts_calls_of_the_kernel_alone() {
 }
 
 #[test]
-fn aix_children_speak_under_process_and_thread() {
+fn aix_children_print_process_and_thread() {
     let trace = read(
         "\
 8192196: 21037193: kfork() = 12845270

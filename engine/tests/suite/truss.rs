@@ -23,7 +23,7 @@ fn calls(trace: &Trace, name: &str) -> Vec<(i64, Option<i64>)> {
 }
 
 #[test]
-fn a_call_that_a_signal_breaks_began_before_the_signal() {
+fn an_interrupted_call_starts_before_its_signal() {
     let trace = read(&[
         "8:\t 1.0000\t 1.0000\t 0.0000\tforkx(0)\t\t\t\t= 9",
         "9:\t 1.0000\t 1.0000\t 0.0000\tforkx()\t\t(returning as child ...)\t= 8",
@@ -39,7 +39,7 @@ fn a_call_that_a_signal_breaks_began_before_the_signal() {
 }
 
 #[test]
-fn another_call_behind_a_signal_keeps_its_own_time() {
+fn another_call_after_a_signal_keeps_its_own_time() {
     let trace = read(&[
         "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
         "8:\t 3.0000\t 2.0000\t 0.0000\t    Received signal #14, SIGALRM [caught]",
@@ -49,7 +49,7 @@ fn another_call_behind_a_signal_keeps_its_own_time() {
 }
 
 #[test]
-fn a_signal_that_does_not_name_the_call_it_breaks_breaks_the_one_that_a_notice_told_of() {
+fn an_unnamed_interrupted_call_is_the_announced_one() {
     let trace = read(&[
         "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
         "8:\tread(3, 0x08047A10, 1)\t\t(sleeping...)",
@@ -72,7 +72,7 @@ fn differences_count_from_lines_of_functions_too() {
 }
 
 #[test]
-fn a_call_that_does_not_return_is_stamped_at_its_entry_unless_cpu_times_are_asked_for() {
+fn a_call_without_return_has_its_entry_stamp_without_cpu_times() {
     let lines = |cpu: &str| {
         let calls = [
             (1, "getpid()\t\t\t\t= 8 [1]"),
@@ -95,7 +95,7 @@ fn a_call_that_does_not_return_is_stamped_at_its_entry_unless_cpu_times_are_aske
 }
 
 #[test]
-fn the_first_difference_of_a_process_says_nothing_even_out_of_order() {
+fn the_first_difference_of_a_process_is_ignored_in_any_order() {
     let trace = read(&[
         "9:\t 4.0000\t 0.0010\t 0.0000\tgetuid()\t\t\t\t= 1 [1]",
         "9:\t 1.0000\t 1.0000\t 0.0000\tforkx()\t\t(returning as child ...)\t= 8",
@@ -104,7 +104,7 @@ fn the_first_difference_of_a_process_says_nothing_even_out_of_order() {
 }
 
 #[test]
-fn a_process_that_was_running_already_has_the_program_that_truss_tells() {
+fn an_attached_process_has_the_program_that_truss_prints() {
     let trace = read(&["8:\tpsargs: /usr/lib/ssh/sshd -D", "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]"]);
     let programs: Vec<_> = trace.tasks.iter().flat_map(|task| &task.programs).collect();
     let shown: Vec<_> = programs.iter().map(|program| trace.events.texts.string(program.path)).collect();
@@ -144,7 +144,7 @@ fn tasks(trace: &Trace) -> Vec<(i32, i32, bool, u64)> {
 
 // Believed: a number that stands alone is a process id. LWP numbers stand alone if there is only one process.
 #[test]
-fn lwps_without_a_process_are_threads_of_one_whose_id_nobody_knows() {
+fn lwps_without_a_process_share_one_of_unknown_id() {
     let trace = read(&[
         "/4:\t 0.5000\topen(\"/etc/passwd\", O_RDONLY)\t\t= 9",
         "/7:\t 0.6000\tread(9, \" r o o t\", 512)\t\t= 512",

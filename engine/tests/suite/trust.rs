@@ -20,7 +20,7 @@ const BEGIN: &str = r#"7 1795249401.000000 execve("/bin/a", ["a"], 0x7ffd /* 3 v
 const END: &str = "7 1795249401.100000 +++ exited with 0 +++";
 
 #[test]
-fn tracing_costs_what_calls_take_that_do_nothing() {
+fn light_calls_measure_the_cost_of_tracing() {
     // A call each 2 ms: the time between belongs to the program.
     let apart = of(&calls(2_000));
     assert_eq!(apart.overhead_floor_ns.map(|ns| ns / 1_000), Some(4));
@@ -30,7 +30,7 @@ fn tracing_costs_what_calls_take_that_do_nothing() {
 }
 
 #[test]
-fn the_stop_behind_a_call_is_part_of_what_tracing_costs() {
+fn the_stop_after_a_call_is_part_of_the_tracing_cost() {
     // Nearly nothing but calls, 20 µs from one to the next.
     assert_eq!(of(&calls(20)).overhead_floor_ns.map(|ns| ns / 1_000), Some(20));
 }
@@ -45,7 +45,7 @@ fn calls(step_us: usize) -> Vec<String> {
 }
 
 #[test]
-fn calls_that_do_nothing_are_told_by_the_quickest_kind_of_them_and_its_median() {
+fn the_fastest_light_syscall_gives_the_median() {
     let call = |name: &str, us: usize| format!("7 1795249401.001000 {name}() = 7 <0.{us:06}>");
     let mut all = lines(&[BEGIN]);
     // Each close is slow here, and the machine is busy in three of ten calls of the other kind.
@@ -58,7 +58,7 @@ fn calls_that_do_nothing_are_told_by_the_quickest_kind_of_them_and_its_median() 
 }
 
 #[test]
-fn a_few_calls_or_a_coarse_clock_do_not_tell_what_tracing_costs() {
+fn few_calls_or_a_coarse_clock_give_no_tracing_cost() {
     assert_eq!(of(&lines(&[BEGIN, "7 1795249401.01 getpid() = 7 <0.000004>"])).overhead_floor_ns, None);
     let coarse: Vec<String> = (0..20).map(|_| "7 1795249401 getpid() = 7 <0>".to_owned()).collect();
     assert_eq!(of(&coarse).overhead_floor_ns, None);
@@ -87,7 +87,7 @@ fn a_program_that_ends_without_the_call_that_ends_it_was_filtered() {
 }
 
 #[test]
-fn children_of_which_nothing_is_seen_were_not_followed() {
+fn children_without_lines_were_not_followed() {
     let alone = ["execve(\"/bin/a\", [\"a\"], 0x7ffd /* 3 vars */) = 0", "vfork() = 8", "close(3) = 0"];
     assert!(of(&lines(&alone)).has_unfollowed_children);
     let followed = [BEGIN, "7 1795249401.01 vfork() = 8 <0.000010>", "8 1795249401.02 close(3) = 0 <0.000010>"];

@@ -37,7 +37,7 @@ fn child(tid: i32, from: i64, to: i64) -> TaskPlan {
 }
 
 #[test]
-fn who_waited_on_whom_and_who_could_have_taken_longer() {
+fn wait_graph_lists_waits_and_slack() {
     let cases: Vec<(&str, Vec<TaskPlan>, Vec<Row>)> = vec![
         (
             "a waiter includes its child's time, and the child has no slack",

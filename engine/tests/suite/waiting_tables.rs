@@ -452,7 +452,7 @@ const CASES: &[Case] = &[
 ];
 
 #[test]
-fn tables_have_the_rows_that_the_cases_say() {
+fn tables_have_the_rows_of_the_cases() {
     let mut told = String::new();
     for case in CASES {
         let mut file = tempfile::NamedTempFile::new().expect("a file for the capture");

@@ -67,7 +67,7 @@ fn ends(trace: &Trace) -> Vec<String> {
 }
 
 #[test]
-fn each_wait_is_ended_by_who_the_case_says() {
+fn each_wait_has_the_waker_of_its_case() {
     let mut wrong = String::new();
     for Case { name, lines, ends: expected } in CASES.iter().flat_map(|cases| cases.iter()) {
         let trace = read(lines);
@@ -85,7 +85,7 @@ fn each_wait_is_ended_by_who_the_case_says() {
 }
 
 #[test]
-fn a_poll_of_nothing_is_a_sleep_if_it_has_a_limit() {
+fn a_poll_without_descriptors_is_a_sleep_if_it_has_a_timeout() {
     let began = "1 01.000000 execve(\"/bin/x\", [\"x\"], 0x7f /* 1 var */) = 0 <0.000100>\n";
     let class = |call: &str| {
         let trace = read(&format!("{began}1 01.100000 {call}\n1 01.700000 exit_group(0) = ?"));
@@ -102,7 +102,7 @@ fn a_poll_of_nothing_is_a_sleep_if_it_has_a_limit() {
 }
 
 #[test]
-fn connects_that_nobody_accepted_do_not_hide_a_later_one() {
+fn unaccepted_connects_do_not_hide_a_later_one() {
     let at = |port: u32| format!("{{sa_family=AF_INET, sin_port=htons({port}), sin_addr=inet_addr(\"10.0.0.1\")}}");
     let elsewhere = |n: u32| format!("1 01.{n:06} connect(3, {}, 16) = 0 <0.000001>\n", at(1000 + n));
     let lines: String = (0..1100).map(elsewhere).collect();
@@ -116,7 +116,7 @@ fn connects_that_nobody_accepted_do_not_hide_a_later_one() {
 }
 
 #[test]
-fn a_sleep_that_the_signal_of_a_child_breaks_off_lies_between_two_looks_as_others_do() {
+fn a_sleep_interrupted_by_sigchld_separates_checks() {
     let trace = read(
         r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
@@ -141,7 +141,7 @@ fn a_sleep_that_the_signal_of_a_child_breaks_off_lies_between_two_looks_as_other
 }
 
 #[test]
-fn who_hears_of_another_child_before_a_signal_has_waited_for_the_signal_all_the_time() {
+fn another_childs_end_does_not_split_a_wait_for_a_signal() {
     let trace = read(
         r#"
 1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
@@ -175,7 +175,7 @@ fn charged_ns(trace: &Trace, task: u32) -> i64 {
 }
 
 #[test]
-fn a_wait_with_limits_that_a_signal_breaks_off_is_one_from_its_first_part_on() {
+fn an_interrupted_wait_with_timeouts_is_one_wait() {
     let trace = read(
         r#"
 1 01.000000 clone(child_stack=0x7f, flags=CLONE_VM|CLONE_FS|CLONE_FILES|CLONE_SIGHAND|CLONE_THREAD) = 2 <0.000200>
@@ -193,7 +193,7 @@ fn a_wait_with_limits_that_a_signal_breaks_off_is_one_from_its_first_part_on() {
 }
 
 #[test]
-fn a_look_between_two_polls_for_the_same_does_not_begin_another_wait() {
+fn a_check_between_two_equal_polls_does_not_split_the_wait() {
     let trace = read(
         r#"
 1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>
@@ -214,7 +214,7 @@ fn a_look_between_two_polls_for_the_same_does_not_begin_another_wait() {
 }
 
 #[test]
-fn polls_that_came_to_their_limits_before_a_child_was_made_did_not_wait_for_it() {
+fn expired_polls_before_a_childs_birth_did_not_wait_for_it() {
     let trace = read(
         r#"
 1 01.000000 pipe2([3, 4], 0) = 0 <0.000010>

@@ -111,7 +111,7 @@ proptest! {
 }
 
 #[test]
-fn a_spell_of_many_rows_is_handed_over_in_parts_that_lose_nothing() {
+fn a_long_spell_is_passed_in_parts_without_loss() {
     for overlap_ns in [0, 3] {
         let calls: Calls =
             (0..20_000).map(|at| (4, 2 + overlap_ns + at % 3, if at % 7000 == 3 { 0 } else { 9 })).collect();
