@@ -5,7 +5,7 @@
 
 pub mod critical_path;
 pub mod ingest;
-pub mod logs;
+pub(crate) mod logs;
 pub mod partition;
 #[cfg(feature = "python")]
 mod python;
@@ -14,5 +14,6 @@ pub mod session;
 pub mod store;
 pub mod table_support;
 pub mod tables;
+#[cfg(any(test, feature = "testing"))]
 pub mod testing;
 pub mod waits;

@@ -300,27 +300,11 @@ fn capture(trace: &Trace, is_log: bool) -> Capture {
     Capture {
         path: "built".to_owned(),
         files: vec!["built".to_owned()],
-        first_file: 0,
-        format: "strace",
-        facts: facts(is_log),
-        envelopes: parsers::EnvelopeFacts::default(),
-        bytes: 0,
-        accounting: vec![0; parsers::LineKind::ALL.len()],
-        first_lines: vec![0; parsers::LineKind::ALL.len()],
-        lost_events: 0,
-        run: 1,
-        runs: 1,
-        first_line: 1,
         tasks: 0..trace.tasks.len() as u32,
         rows: 0..trace.events.len(),
         first_ns: trace.tasks.iter().map(|task| task.birth_ns).filter(|&ns| ns != NO_NS).min().unwrap_or(NO_NS),
         last_ns: trace.tasks.iter().map(Task::end_ns).max().unwrap_or(NO_NS),
-        cut: false,
-        backward_steps: 0,
-        unseen_children: 0,
-        presumed_children: 0,
-        is_order_inferred: false,
-        summary: Vec::new(),
+        ..Capture::empty("strace", facts(is_log))
     }
 }
 

@@ -3,7 +3,7 @@
 pub mod attribution;
 pub mod segment;
 pub(crate) mod slack;
-pub mod time_index;
+pub(crate) mod time_index;
 pub mod timeline;
 pub mod trust;
 pub mod wait_graph;

@@ -3,7 +3,7 @@
 use crate::ingest::clock::bounded_ns;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
-use parsers::{Extra, Format, Head, Interner, Line, LineKind, LineReader, NO_NS, Text};
+use parsers::{Extra, Format, Head, Interner, Line, LineReader, Text};
 use std::io;
 
 /// Why a capture cannot be read.
@@ -66,27 +66,11 @@ pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str,
     Capture {
         path: files.first().cloned().unwrap_or_default(),
         files: files.to_vec(),
-        run: 1,
-        runs: 1,
-        first_line: 1,
         first_file: trace.captures.iter().map(|capture| capture.files.len() as u32).sum(),
-        format,
-        facts: reader.facts(),
         envelopes: reader.envelope_facts(),
-        bytes: 0,
-        accounting: vec![0; LineKind::ALL.len()],
-        first_lines: vec![0; LineKind::ALL.len()],
-        lost_events: 0,
         tasks: tasks..tasks,
         rows: rows..rows,
-        first_ns: NO_NS,
-        last_ns: NO_NS,
-        cut: false,
-        backward_steps: 0,
-        unseen_children: 0,
-        presumed_children: 0,
-        is_order_inferred: false,
-        summary: Vec::new(),
+        ..Capture::empty(format, reader.facts())
     }
 }
 

@@ -14,13 +14,7 @@ pub fn pieces(trace: &Trace) -> impl Iterator<Item = Range<u32>> + use<> {
     (0..rows).step_by(SEGMENT_ROWS).map(move |from| from..rows.min(from.saturating_add(SEGMENT_ROWS as u32)))
 }
 
-/// The chosen rows of a piece, all columns but the arguments.
-pub fn events(trace: &Trace, selection: &Selection<'_>, piece: Range<u32>) -> Table {
-    let rows: Vec<u32> = piece.filter(|&row| selection.has(row)).collect();
-    of_rows(trace, selection, &rows)
-}
-
-/// These rows as a table.
+/// These rows as a table with all columns but the arguments.
 pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table {
     let events = &trace.events;
     let of = |value: &dyn Fn(u32) -> i64| some_ints(rows.iter().map(|&row| value(row)).collect::<Vec<_>>());

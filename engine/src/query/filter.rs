@@ -9,9 +9,9 @@
 //! A value that is missing meets no comparison, `!=` and `!~` included. Integers stay integers while they fit into 64
 //! bits; division gives a fraction, and by nothing it gives nothing.
 
-pub mod bind;
-pub mod columns;
-pub mod events;
+pub(crate) mod bind;
+pub(crate) mod columns;
+pub(crate) mod events;
 pub mod groups;
 
 use crate::query::filter::bind::bind;

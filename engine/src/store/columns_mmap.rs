@@ -6,6 +6,7 @@
 
 use crate::store::event::SEGMENT_ROWS;
 use memmap2::{MmapMut, MmapOptions};
+use std::alloc::{Layout, handle_alloc_error};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
 
 /// The columns of fixed width.
@@ -27,13 +28,14 @@ pub(super) struct Room(MmapMut);
 
 impl Room {
     /// Allocate memory for all rows now, or for each page on first access: a small trace has one segment.
+    /// Aborts the program when there is no memory, as a vector does.
     pub(super) fn new(fills: bool) -> Room {
         let mut options = MmapOptions::new();
         options.len(size_of::<Columns>());
         if fills {
             options.populate();
         }
-        Room(options.map_anon().unwrap_or_else(|error| panic!("no memory for events: {error}")))
+        Room(options.map_anon().unwrap_or_else(|_| handle_alloc_error(Layout::new::<Columns>())))
     }
 
     #[inline]

@@ -1,13 +1,13 @@
 //! The trace as data: events, tasks, captures and their texts; tables of columns.
 
 pub(crate) mod by_task;
-pub mod classes;
+pub(crate) mod classes;
 pub(crate) mod columns_mmap;
 pub mod event;
-pub mod events;
+pub(crate) mod events;
 pub(crate) mod file_chunks;
-pub mod histogram;
-pub mod normalise;
+pub(crate) mod histogram;
+pub(crate) mod normalise;
 pub(crate) mod paths;
 pub mod programs;
 pub mod schema;

@@ -76,12 +76,18 @@ pub struct SummaryRow {
 }
 
 impl Capture {
-    /// An empty capture with the same description.
-    pub(crate) fn unread(other: &Capture) -> Capture {
+    /// A capture without lines, events and files.
+    pub(crate) fn empty(format: &'static str, facts: CaptureFacts) -> Capture {
         Capture {
-            path: other.path.clone(),
-            files: other.files.clone(),
-            envelopes: other.envelopes.clone(),
+            path: String::new(),
+            files: Vec::new(),
+            first_file: 0,
+            run: 1,
+            runs: 1,
+            first_line: 1,
+            format,
+            facts,
+            envelopes: EnvelopeFacts::default(),
             bytes: 0,
             accounting: vec![0; LineKind::ALL.len()],
             first_lines: vec![0; LineKind::ALL.len()],
@@ -96,7 +102,6 @@ impl Capture {
             presumed_children: 0,
             is_order_inferred: false,
             summary: Vec::new(),
-            ..*other
         }
     }
 

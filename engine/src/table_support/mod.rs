@@ -3,11 +3,11 @@
 pub mod builder;
 pub(crate) mod call_stats;
 pub mod claims;
-pub mod context;
-pub mod grouping;
+pub(crate) mod context;
+pub(crate) mod grouping;
 pub(crate) mod limits;
 pub(crate) mod moved;
 pub mod provenance;
-pub mod pruning;
-pub mod shape_index;
+pub(crate) mod pruning;
+pub(crate) mod shape_index;
 pub mod threshold;

@@ -3,7 +3,7 @@
 
 pub mod calls;
 pub mod gaps;
-pub mod loops;
+pub(crate) mod loops;
 pub mod processes;
 pub mod totals;
 

@@ -4,7 +4,7 @@
 //! wins: a child that the wait names precedes a guess from writes.
 
 pub(crate) mod poll;
-pub mod poll_loops;
+pub(crate) mod poll_loops;
 
 use crate::store::spans::Span;
 use crate::store::targets::PROCESS;

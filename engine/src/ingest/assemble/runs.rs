@@ -83,13 +83,16 @@ impl Assembler<'_> {
         self.facts = CaptureFacts { base_ns, ..self.facts };
         let (tasks, rows) = (self.trace.tasks.len() as u32, self.trace.events.len());
         self.capture = Capture {
+            path: self.capture.path.clone(),
+            files: self.capture.files.clone(),
+            envelopes: self.capture.envelopes.clone(),
             first_file: self.capture.first_file + self.capture.files.len() as u32,
-            facts: self.facts,
             run: self.capture.run + 1,
+            runs: self.capture.runs,
             first_line: u64::from(line),
             tasks: tasks..tasks,
             rows: rows..rows,
-            ..Capture::unread(&self.capture)
+            ..Capture::empty(self.capture.format, self.facts)
         };
         self.owners = TaskIds::new(self.trace.captures.len() as u32, &self.facts);
         self.clocks = vec![FileClock::new(&self.facts); self.clocks.len()];
