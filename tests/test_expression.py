@@ -299,14 +299,14 @@ def test_engine_and_python_filter_tables_alike(table: str, text: str, tables: di
     "form", [(), ("and", 3), ("==", 1), ("column", 5), ("nothing", 1, 2), [[]], None, ("~", ("column", "target"), "(")]
 )
 def test_unparsed_form_is_an_error(form: object, tables: dict[str, Table]) -> None:
-    with pytest.raises((_engine.UsageError, TypeError)):
+    with pytest.raises((_engine.EngineError, TypeError)):
         tables["loops"]._source.where(form)
 
 
 def test_endless_form_is_an_error(tables: dict[str, Table]) -> None:
     form: list[Any] = ["not"]
     form.append(form)
-    with pytest.raises(_engine.UsageError):
+    with pytest.raises(_engine.InvalidExpression):
         tables["loops"]._source.where(form)
 
 

@@ -25,11 +25,35 @@ class Syscall:
 SYSCALLS: Final[dict[str, Syscall]]
 """The syscalls by their names, variants included."""
 
-class InputError(Exception):
-    """The input cannot be read or recognised. args: (path, reason, formats tried)."""
+class EngineError(Exception):
+    """The base of all errors of the engine."""
 
-class UsageError(Exception):
-    """A name that the engine does not know. args: (what, name, known names)."""
+class UnreadableInput(EngineError):
+    """A file cannot be read. args: (path, reason)."""
+
+class UnrecognisedInput(EngineError):
+    """No format fits. args: (path, formats tried)."""
+
+class EmptyInput(EngineError):
+    """A file has nothing but whitespace in it. args: (path,)."""
+
+class NoMatchingLine(EngineError):
+    """No line matches a time bound. args: (path, /pattern/)."""
+
+class NoSuchLine(EngineError):
+    """A time bound is past the last line. args: (path, number of lines)."""
+
+class UnknownName(EngineError):
+    """A name that does not exist. args: (kind, name, known names)."""
+
+class InvalidTime(EngineError):
+    """Not a time bound. args: (text, examples of valid ones)."""
+
+class InvalidPattern(EngineError):
+    """Not a valid regular expression. args: (text, reason)."""
+
+class InvalidExpression(EngineError):
+    """Not a valid condition. args: (reason,)."""
 
 class Table:
     """A small or lazily produced table: columns with names, taken by Arrow consumers as it is."""

@@ -1,45 +1,79 @@
-"""What the engine answers, and its errors in the words of this package."""
+"""Errors of the engine as errors of this package, with a message that says what to do."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
-from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.errors import TracealyzeError, UnusableInput, WrongUsage, did_you_mean
 
 _Answer = TypeVar("_Answer")
 
 
-def _unusable(path: str, reason: str, tried: Sequence[str] = ()) -> str:
-    name = "standard input" if path == capture_files.STDIN else path
-    if reason == "empty":
-        return f"{name}: the file is empty. Did the tracer start, and was its output flushed?"
-    if reason == "unrecognised":
-        # One was tried alone: it was named.
-        advice = "If you know the format, use --input-format NAME." if len(tried) > 1 else "Try without --input-format."
-        return f"{name}: unknown format; tried {', '.join(tried)}. {advice}"
-    if reason == "no_line":
-        return f"{name}: no line matches {tried[0]}, or none after the --from line."
-    if reason == "past_end":
-        return f"{name}: there is no such line; the last line is line:{tried[0]}."
-    return f"{name}: cannot be read: {reason}."
-
-
-def translated(engine: Callable[[], _Answer]) -> _Answer:
-    """What the engine answers; its errors in the words of this package."""
+def translated(request: Callable[[], _Answer]) -> _Answer:
+    """The engine's answer to a request. Its errors are raised as `UnusableInput` or `WrongUsage`."""
     try:
-        return engine()
-    except _engine.InputError as error:
-        raise UnusableInput(_unusable(*error.args)) from error
+        return request()
+    except _engine.EngineError as error:
+        raise _TRANSLATIONS[type(error)](*error.args) from error
     except OSError as error:
         raise UnusableInput(f"{error}.") from error
-    except _engine.UsageError as error:
-        what, name, known = error.args
-        if what == "regular expression":
-            raise WrongUsage(f'"{name}" is not a valid regular expression: {known[0]}.') from error
-        if what == "time":
-            raise WrongUsage(f'"{name}" is not a valid time; write it as one of {", ".join(known)}.') from error
-        listed = f" ({', '.join(known)})" if known else ""
-        raise WrongUsage(f'there is no {what} "{name}"{listed}.{did_you_mean(str(name), known)}') from error
+
+
+def _unreadable(path: str, reason: str) -> UnusableInput:
+    return UnusableInput(f"{_shown(path)}: cannot be read: {reason}.")
+
+
+def _unrecognised(path: str, tried: Sequence[str]) -> UnusableInput:
+    # Only one format is tried if the user named it.
+    advice = "If you know the format, use --input-format NAME." if len(tried) > 1 else "Try without --input-format."
+    return UnusableInput(f"{_shown(path)}: unknown format; tried {', '.join(tried)}. {advice}")
+
+
+def _empty(path: str) -> UnusableInput:
+    return UnusableInput(f"{_shown(path)}: the file is empty. Did the tracer start, and was its output flushed?")
+
+
+def _no_matching_line(path: str, pattern: str) -> UnusableInput:
+    return UnusableInput(f"{_shown(path)}: no line matches {pattern}, or none after the --from line.")
+
+
+def _no_such_line(path: str, lines: int) -> UnusableInput:
+    return UnusableInput(f"{_shown(path)}: there is no such line; the last line is line:{lines}.")
+
+
+def _unknown_name(kind: str, name: str, known: Sequence[str]) -> WrongUsage:
+    listed = f" ({', '.join(known)})" if known else ""
+    return WrongUsage(f'there is no {kind} "{name}"{listed}.{did_you_mean(name, known)}')
+
+
+def _invalid_time(text: str, examples: Sequence[str]) -> WrongUsage:
+    return WrongUsage(f'"{text}" is not a valid time; write it as one of {", ".join(examples)}.')
+
+
+def _invalid_pattern(text: str, reason: str) -> WrongUsage:
+    return WrongUsage(f'"{text}" is not a valid regular expression: {reason}.')
+
+
+def _invalid_expression(reason: str) -> WrongUsage:
+    return WrongUsage(f"not a valid condition: {reason}.")
+
+
+_TRANSLATIONS: Mapping[type[Exception], Callable[..., TracealyzeError]] = {
+    _engine.UnreadableInput: _unreadable,
+    _engine.UnrecognisedInput: _unrecognised,
+    _engine.EmptyInput: _empty,
+    _engine.NoMatchingLine: _no_matching_line,
+    _engine.NoSuchLine: _no_such_line,
+    _engine.UnknownName: _unknown_name,
+    _engine.InvalidTime: _invalid_time,
+    _engine.InvalidPattern: _invalid_pattern,
+    _engine.InvalidExpression: _invalid_expression,
+}
+"""By the engine's class, whose `args` are the arguments."""
+
+
+def _shown(path: str) -> str:
+    return "standard input" if path == capture_files.STDIN else path

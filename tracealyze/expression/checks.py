@@ -206,7 +206,7 @@ class _Check:
         self._text(node.operand, node.operator)
         try:
             _engine.Pattern(str(node.pattern.value))
-        except _engine.UsageError as error:
+        except _engine.InvalidPattern as error:
             raise Mistake(f"the pattern is not a valid regular expression: {error.args[1]}", node.pattern.at) from None
         return CONDITION
 

@@ -1,7 +1,7 @@
 //! Conditions as Python writes them: nested tuples or lists, each with its name first.
 
-use crate::python::UsageError;
-use crate::query::filter::{Comparison, Expr, Operation, Pattern, Unfit};
+use crate::python::errors::{InvalidExpression, InvalidPattern};
+use crate::query::filter::{Comparison, Expr, Operation, Pattern};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyFloat, PyInt, PyString};
 
@@ -27,7 +27,7 @@ pub struct PyPattern(Pattern);
 impl PyPattern {
     #[new]
     fn new(text: &str) -> PyResult<PyPattern> {
-        Pattern::new(text).map(PyPattern).map_err(unfit)
+        pattern(text).map(PyPattern)
     }
 
     /// Whether it is found anywhere in a text.
@@ -36,18 +36,12 @@ impl PyPattern {
     }
 }
 
-/// What does not fit, as Python's error.
-pub fn unfit(why: Unfit) -> PyErr {
-    let none = Vec::<String>::new();
-    match why {
-        Unfit::Column(name) => UsageError::new_err(("column", name, none)),
-        Unfit::Pattern(why) => UsageError::new_err(("pattern", why, none)),
-        Unfit::Types(why) => UsageError::new_err(("expression", why, none)),
-    }
+fn pattern(text: &str) -> PyResult<Pattern> {
+    Pattern::new(text).map_err(|why| InvalidPattern::new_err((text.to_owned(), why.0)))
 }
 
 fn malformed(what: &str) -> PyErr {
-    UsageError::new_err(("expression", what.to_owned(), Vec::<String>::new()))
+    InvalidExpression::new_err((what.to_owned(),))
 }
 
 fn expr(form: &Bound<'_, PyAny>, deeper: usize) -> PyResult<Expr> {
@@ -81,8 +75,8 @@ fn named(name: &str, parts: &[Bound<'_, PyAny>], deeper: usize) -> PyResult<Expr
         ("missing", [operand]) => Ok(Expr::Missing(Box::new(expr(operand, deeper)?))),
         ("not", [operand]) => Ok(Expr::Not(Box::new(expr(operand, deeper)?))),
         ("~" | "!~", [operand, pattern]) => {
-            let pattern = Pattern::new(&pattern.extract::<String>()?).map_err(unfit)?;
-            Ok(Expr::Matches(Box::new(expr(operand, deeper)?), pattern, name == "~"))
+            let found = self::pattern(&pattern.extract::<String>()?)?;
+            Ok(Expr::Matches(Box::new(expr(operand, deeper)?), found, name == "~"))
         }
         ("in" | "not in", [operand, values]) => {
             let values: Vec<Bound<'_, PyAny>> = values.extract()?;

@@ -2,6 +2,7 @@
 
 mod arrow;
 mod capture;
+mod errors;
 mod filter;
 mod json;
 mod requests;
@@ -10,26 +11,7 @@ mod syscalls;
 mod table;
 mod trace;
 
-use crate::ingest::capture::ReadError;
-use pyo3::create_exception;
-use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
-
-create_exception!(_engine, InputError, PyException, "The input cannot be read or recognised: (path, reason, tried).");
-create_exception!(_engine, UsageError, PyException, "A name that the engine does not know: (what, name, known names).");
-
-impl From<ReadError> for PyErr {
-    fn from(error: ReadError) -> PyErr {
-        match error {
-            ReadError::Unreadable { path, source } => {
-                InputError::new_err((path, source.to_string(), Vec::<String>::new()))
-            }
-            ReadError::Unrecognised { path, tried } => InputError::new_err((path, "unrecognised", tried)),
-            ReadError::Empty { path } => InputError::new_err((path, "empty", Vec::<String>::new())),
-            ReadError::UnknownFormat { name, known } => UsageError::new_err(("format", name, known)),
-        }
-    }
-}
 
 /// The engine's module.
 #[pymodule]
@@ -38,7 +20,10 @@ mod _engine {
 
     #[pymodule_export]
     use super::{
-        InputError, UsageError,
+        errors::{
+            EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime, NoMatchingLine, NoSuchLine,
+            UnknownName, UnreadableInput, UnrecognisedInput,
+        },
         filter::PyPattern,
         selection::PySelection,
         syscalls::PySyscall,

@@ -2,7 +2,7 @@
 
 use super::table::PyTable;
 use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
-use crate::python::UsageError;
+use crate::python::errors::unknown_name;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::threshold::{CostScope, Threshold};
 use crate::tables::calls::CallKey;
@@ -55,27 +55,27 @@ fn conditions(asked: RequestedConditions) -> PyResult<Conditions> {
 }
 
 pub(super) fn group_key(name: &str) -> PyResult<GroupKey> {
-    let known = || GroupKey::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    GroupKey::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
+    let known = || GroupKey::ALL.iter().map(|(name, _)| *name);
+    GroupKey::by_name(name).ok_or_else(|| unknown_name("key", name, known()))
 }
 
 /// A table by its name, and from where on its rows matter: taken together in which way, and how much by capture.
 pub(super) type RequestedTable = (String, Option<(String, Vec<i64>)>);
 
 pub(super) fn requested_threshold((within, least_ns): (String, Vec<i64>)) -> PyResult<Threshold> {
-    let known = || ["row", "process", "program", "capture"].map(str::to_owned).to_vec();
-    let within = CostScope::by_name(&within).ok_or_else(|| UsageError::new_err(("floor", within, known())))?;
+    let known = ["row", "process", "program", "capture"];
+    let within = CostScope::by_name(&within).ok_or_else(|| unknown_name("threshold", &within, known))?;
     Ok(Threshold { within, least_ns })
 }
 
 /// A table of this name.
 pub(super) fn table(name: &str) -> PyResult<(&'static str, Make)> {
-    let known = || tables::TABLES.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    tables::listed(name).ok_or_else(|| UsageError::new_err(("table", name.to_owned(), known())))
+    let known = || tables::TABLES.iter().map(|(name, _)| *name);
+    tables::listed(name).ok_or_else(|| unknown_name("table", name, known()))
 }
 
 /// What calls may be grouped by.
 pub(super) fn key(name: &str) -> PyResult<CallKey> {
-    let known = || CallKey::ALL.iter().map(|(name, _)| (*name).to_owned()).collect::<Vec<_>>();
-    CallKey::by_name(name).ok_or_else(|| UsageError::new_err(("key", name.to_owned(), known())))
+    let known = || CallKey::ALL.iter().map(|(name, _)| *name);
+    CallKey::by_name(name).ok_or_else(|| unknown_name("key", name, known()))
 }

@@ -1,10 +1,8 @@
 //! Which events count, as Python says it.
 
-use super::filter::{Condition, unfit};
-use crate::python::{InputError, UsageError};
+use super::filter::Condition;
 use crate::query::filter::events::EventFilter;
 use crate::query::selection::Criteria;
-use crate::query::time_bounds::TimeBoundError;
 use pyo3::prelude::*;
 
 /// Which events count.
@@ -26,22 +24,7 @@ impl PySelection {
         condition: Option<Condition>,
         capture: Option<u32>,
     ) -> PyResult<PySelection> {
-        let condition = condition.map(|condition| EventFilter::new(condition.0)).transpose().map_err(unfit)?;
+        let condition = condition.map(|condition| EventFilter::new(condition.0)).transpose()?;
         Ok(PySelection(Criteria { capture, pids, programs, from: from_, to, root, syscalls, condition }))
-    }
-}
-
-impl From<TimeBoundError> for PyErr {
-    fn from(error: TimeBoundError) -> PyErr {
-        match error {
-            TimeBoundError::Unknown(text) => {
-                let forms = ["12.5", "+12.5", "09:30:00.25", "line:4711", "/open.*ENOENT/"].map(str::to_owned).to_vec();
-                UsageError::new_err(("time", text, forms))
-            }
-            TimeBoundError::NoExpression(text, why) => UsageError::new_err(("regular expression", text, vec![why])),
-            TimeBoundError::NoLine(path, text) => InputError::new_err((path, "no_line", vec![text])),
-            TimeBoundError::PastEnd(path, lines) => InputError::new_err((path, "past_end", vec![lines.to_string()])),
-            TimeBoundError::Unreadable(path, why) => InputError::new_err((path, why, Vec::<String>::new())),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! A table as Python sees it: lists for small things, the Arrow PyCapsule protocol for all.
 
 use super::arrow::batch;
-use super::filter::{Condition, unfit};
+use super::filter::Condition;
 use super::json;
 use crate::partition::group_by;
 use crate::partition::pieces::Pieces;
@@ -294,7 +294,7 @@ impl PyTable {
         if matches!(self.0, Rows::Events(_)) {
             return Err(not_kept());
         }
-        let found = py.detach(|| {
+        py.detach(|| {
             let mut before = 0;
             let mut all = Vec::new();
             for table in self.tables() {
@@ -302,8 +302,7 @@ impl PyTable {
                 before += table.len() as u32;
             }
             Ok(all)
-        });
-        found.map_err(unfit)
+        })
     }
 
     /// Of these rows those whose groups cost enough, by capture; see [`filter::reaching`].

@@ -115,13 +115,15 @@ pub struct Pattern {
     regex: regex::Regex,
 }
 
-/// A pattern or an expression that cannot be used, and why.
+/// Why a text is not a valid regular expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PatternError(pub String);
+
+/// Why an expression does not fit its table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Unfit {
     /// There is no column of this name.
     Column(String),
-    /// The pattern cannot be read.
-    Pattern(String),
     /// Values that cannot be compared or calculated with.
     Types(&'static str),
 }
@@ -133,8 +135,8 @@ impl Pattern {
     /// A pattern from its text.
     ///
     /// # Errors
-    /// [`Unfit::Pattern`] if it cannot be read, or would be too large.
-    pub fn new(text: &str) -> Result<Pattern, Unfit> {
+    /// [`PatternError`] if it is not a valid regular expression, or would be too large.
+    pub fn new(text: &str) -> Result<Pattern, PatternError> {
         let regex = regex::RegexBuilder::new(text).size_limit(Pattern::LARGEST_BYTES).build();
         let why = |error: regex::Error| match error {
             regex::Error::CompiledTooBig(_) => "it would be too large".to_owned(),
@@ -145,7 +147,7 @@ impl Pattern {
                 last.trim_start_matches("error:").trim().to_owned()
             }
         };
-        regex.map(|regex| Pattern { regex }).map_err(|error| Unfit::Pattern(why(error)))
+        regex.map(|regex| Pattern { regex }).map_err(|error| PatternError(why(error)))
     }
 
     /// Whether it is found anywhere in a text.

@@ -78,8 +78,8 @@ fn what_does_not_fit_is_said() {
     let mixed = Expr::Compare(Comparison::Equal, column("target"), Box::new(Expr::Int(1)));
     assert!(matches!(rows(&table(), &mixed), Err(Unfit::Types(_))));
     assert!(matches!(rows(&table(), &column("calls")), Err(Unfit::Types(_))));
-    assert!(matches!(Pattern::new("(a"), Err(Unfit::Pattern(_))));
-    assert!(matches!(Pattern::new("(a{1000}){1000}"), Err(Unfit::Pattern(_))));
+    assert!(Pattern::new("(a").is_err());
+    assert!(Pattern::new("(a{1000}){1000}").is_err());
 }
 
 #[test]
