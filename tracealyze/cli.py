@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from tracealyze import _engine
 from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.render import output
 
@@ -91,9 +92,7 @@ app = typer.Typer(
 
 def _version(is_set: bool) -> None:
     if is_set:
-        from importlib.metadata import version
-
-        output.write(f"tracealyze {version('tracealyze')}\n")
+        output.write(f"tracealyze {_engine.__version__}\n")
         raise typer.Exit
 
 
