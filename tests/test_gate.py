@@ -23,7 +23,7 @@ from tracealyze.compare.gate.judgement import Outcome
 from tracealyze.compare.gate.stats import chance_of_shift, limit
 from tracealyze.compare.gate.verdict import Criteria, Status, Verdict, verdict
 from tracealyze.compare.metrics import METRICS, Class
-from tracealyze.compare.metrics import Run as Measured
+from tracealyze.compare.run import Run as Measured
 from tracealyze.errors import WrongUsage
 
 Write = Callable[..., Path]

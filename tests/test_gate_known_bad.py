@@ -15,7 +15,7 @@ from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.judgement import Outcome
 from tracealyze.compare.gate.new_findings import FailOn
 from tracealyze.compare.gate.verdict import Criteria, Status, Verdict, verdict
-from tracealyze.compare.metrics import Run
+from tracealyze.compare.run import Run
 
 pytestmark = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
 

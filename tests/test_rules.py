@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT, captures_of_samples
 
 import tracealyze
-from tracealyze.compare.metrics import Run
+from tracealyze.compare.run import Run
 from tracealyze.compare.scaling import findings, scaling
 from tracealyze.findings.compiled_rules import PACKAGED
 from tracealyze.findings.rule_file import EXPLANATION

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tracealyze.compare.gate.baseline import Baseline
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 app = typer.Typer(
     add_completion=False,
@@ -123,7 +123,7 @@ def _file(named: str | None) -> Path:
 
 def _runs(source: CaptureOptions) -> list[Run]:
     from tracealyze.compare.gate.verdict import notes_on
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
     runs = [Run(trace) for trace in source.traces(RuleOptions().chosen())]
     for run in runs:

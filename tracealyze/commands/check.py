@@ -131,7 +131,7 @@ def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested
     from tracealyze.compare.gate.budget import budget_of
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Criteria, verdict, without_baseline
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
     budgets = [budget_of(text) for text in requested.budgets]
     for budget in budgets:
@@ -161,7 +161,7 @@ def _demo() -> Verdict:
     from tracealyze.compare.gate.baseline import baseline_of
     from tracealyze.compare.gate.demo import captures
     from tracealyze.compare.gate.verdict import Criteria, verdict
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.trace import read
 
     output.note("A demonstration that fails on purpose: a program with a new retry loop and a new sleep.")

@@ -45,7 +45,7 @@ def command(
     Several runs per side: `tracealyze diff --before a1 --before a2 --after b1 --after b2`; their medians are compared.
     """
     from tracealyze.compare.diff import VIEWS, diff
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.render import diff as rendered
     from tracealyze.render import json
     from tracealyze.render.listing import FORMS

@@ -39,7 +39,7 @@ def command(
 
     At least four sizes that span a factor of eight are required. Several captures of one size are runs of it.
     """
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.compare.scaling import findings, scaling
     from tracealyze.render import json
     from tracealyze.render import scaling as rendered

@@ -13,8 +13,9 @@ from statistics import median
 from typing import Any
 
 from tracealyze.compare import syscalls
-from tracealyze.compare.metrics import Run, Work
 from tracealyze.compare.name_patterns import Key, families, without_numbers
+from tracealyze.compare.run import Run
+from tracealyze.compare.work import Work
 from tracealyze.program_names import short
 from tracealyze.selection import Scope
 from tracealyze.units import MS

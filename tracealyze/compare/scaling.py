@@ -12,8 +12,8 @@ from math import log
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze.compare.metrics import Run
 from tracealyze.compare.name_patterns import families
+from tracealyze.compare.run import Run
 from tracealyze.errors import WrongUsage
 from tracealyze.findings import multi_capture
 from tracealyze.program_names import short

@@ -12,7 +12,7 @@ from tracealyze.render.terminal import Paper
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 _TITLES = {
     "classes": "Time by class",

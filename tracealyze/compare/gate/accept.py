@@ -13,7 +13,7 @@ from tracealyze.compare.metrics import Class, Name
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.stats import Series
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 
 @dataclass(frozen=True)

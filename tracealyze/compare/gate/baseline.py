@@ -10,12 +10,12 @@ from tracealyze.compare import syscalls
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.causes import Causes
 from tracealyze.compare.gate.known_finding import KnownFinding
+from tracealyze.compare.gate.places import Amounts, Place, largest, places
 from tracealyze.compare.gate.stats import Series, series_of
-from tracealyze.compare.gate.work import Amounts, Place, largest, places
 from tracealyze.compare.metrics import Name
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 
 @dataclass(frozen=True)

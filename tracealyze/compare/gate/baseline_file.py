@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 from tracealyze.compare.gate.baseline import Baseline
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.known_finding import KnownFinding
+from tracealyze.compare.gate.places import Amounts, Place
 from tracealyze.compare.gate.stats import Series, Stats
-from tracealyze.compare.gate.work import Amounts, Place
 from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import WrongUsage
 

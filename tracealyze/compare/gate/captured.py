@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.selection import Selection
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}

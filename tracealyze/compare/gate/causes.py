@@ -10,7 +10,7 @@ from tracealyze.program_names import short
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.known_finding import KnownFinding
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.findings.finding import Finding
 
 _About: TypeAlias = "tuple[str, str | None, str | None]"

@@ -10,13 +10,14 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from tracealyze.compare import name_patterns, syscalls
-from tracealyze.compare.gate.work import Place, Places, alike_named, places, weighed
-from tracealyze.compare.metrics import Name, Weigh, Work, weigh
+from tracealyze.compare.gate.places import Place, Places, alike_named, places, weighed
+from tracealyze.compare.metrics import Name, Weigh, weigh
+from tracealyze.compare.work import Work
 from tracealyze.findings.matching import file_of
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.findings.finding import Finding
 
 _PLACES = 5

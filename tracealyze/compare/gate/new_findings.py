@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, causes_of
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust
+from tracealyze.compare.gate.places import places
 from tracealyze.compare.gate.stats import RUNS_FOR_CLOCKS, exceeds
-from tracealyze.compare.gate.work import places
 from tracealyze.compare.metrics import Class
 from tracealyze.findings.finding import Severity, severity
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
     from tracealyze.findings.finding import Finding
 
 _SEVERITIES = (Severity.INFO, Severity.WARNING, Severity.ERROR)

@@ -12,7 +12,7 @@ from tracealyze.compare.metrics import Class, Name, Value
 from tracealyze.units import MS
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 _SHARE = {Class.SMALL: 0.0, Class.LARGE: 0.05, Class.SCHEDULE: 0.05, Class.CLOCK: 0.25}
 # Ids and dates that a program reads or writes differ by a few digits.

@@ -19,7 +19,7 @@ from tracealyze.errors import ExitCode
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.budget import Budget
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 
 class Status(StrEnum):

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
-from tracealyze.compare.metrics import Weigh, Work
+from tracealyze.compare.metrics import Weigh
 from tracealyze.compare.name_patterns import without_made_up_names
+from tracealyze.compare.work import Work
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
-    from tracealyze.compare.metrics import Run
+    from tracealyze.compare.run import Run
 
 Place = tuple[str, str]
 """A program, by the last part of its path, and a shape."""
