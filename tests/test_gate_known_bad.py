@@ -58,7 +58,7 @@ def checked(baseline: Baseline, *runs: Run) -> Verdict:
 
 
 def failures(found: Verdict) -> list[str]:
-    return [f"{each.metric} {each.told} {each.why}" for each in found.of(Outcome.FAILED)]
+    return [f"{each.metric} {each.change} {each.why}" for each in found.of(Outcome.FAILED)]
 
 
 @pytest.mark.parametrize("kind", CHANGES)

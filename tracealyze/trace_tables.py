@@ -71,9 +71,9 @@ class TraceTables:
 
     def _must_be_readable_again(self) -> None:
         """Arguments are not held in memory."""
-        gone = [file for each in self.captures for file in each.files if not isfile(file)]
-        if gone:
-            name = "standard input" if gone[0] == capture_files.STDIN else gone[0]
+        missing = [file for each in self.captures for file in each.files if not isfile(file)]
+        if missing:
+            name = "standard input" if missing[0] == capture_files.STDIN else missing[0]
             raise WrongUsage(
                 f"args are read from the capture file again, and {name} is not a regular file. Save the capture to one."
             )
@@ -271,9 +271,9 @@ class TraceTables:
         The engine builds them on all cores and skips tables in which no row can reach the threshold."""
         cached = {name: self.table(name) for name in thresholds if name in self._tables or name in _BY_NAME}
         missing = {name: threshold for name, threshold in thresholds.items() if name not in cached}
-        asked = [(name, each.for_engine() if each else None) for name, each in missing.items()]
+        requests = [(name, each.for_engine() if each else None) for name, each in missing.items()]
         built = dict(
-            zip(missing, map(Table, translated(lambda: self._source.tables(self._selected, asked))), strict=True)
+            zip(missing, map(Table, translated(lambda: self._source.tables(self._selected, requests))), strict=True)
         )
         self._tables |= {name: table for name, table in built.items() if missing[name] is None}
         return cached | built
@@ -301,11 +301,11 @@ class TraceTables:
         """Divide the critical path among claims, each the union of its parts. Earlier claims take precedence.
 
         `limit` is the number of unclaimed pieces in the answer."""
-        asked = [
+        requests = [
             [part.for_engine() if isinstance(part, Scope) else (part.table._source, part.numbers) for part in claim]
             for claim in claims
         ]
-        shares, unclaimed, unclaimed_ns = translated(lambda: self._source.claims(self._selected, asked, limit))
+        shares, unclaimed, unclaimed_ns = translated(lambda: self._source.claims(self._selected, requests, limit))
         return ClaimShares(
             tuple(
                 ClaimShare(total_ns, own_ns, tracing_ns, tuple(TakenShare(*each) for each in taken))

@@ -171,7 +171,7 @@ def last() -> list[str]:
     import json
 
     try:
-        kept = json.loads(_state_file().read_text(encoding="utf-8"))
-        return [name for name in kept["captures"] if isinstance(name, str)]
+        stored = json.loads(_state_file().read_text(encoding="utf-8"))
+        return [name for name in stored["captures"] if isinstance(name, str)]
     except (OSError, ValueError, KeyError, TypeError, RuntimeError):
         return []

@@ -198,8 +198,8 @@ class _Check:
             return
         for owner, mine, other in ((node.left, left, node.right), (node.right, right, node.left)):
             if plain and mine.unit == "ns" and isinstance(other, Literal):
-                said = f"{owner.name} is a time" if isinstance(owner, Column) else "it is compared with a time"
-                raise Mistake(f"{said}; give the unit, such as 10ms, 1.5s", other.at)
+                problem = f"{owner.name} is a time" if isinstance(owner, Column) else "it is compared with a time"
+                raise Mistake(f"{problem}; give the unit, such as 10ms, 1.5s", other.at)
         raise Mistake(f"{_name(node.left, left)} is {left.called}, but this is {right.called}", node.right.at)
 
     def _of_matching(self, node: Matching) -> Type:

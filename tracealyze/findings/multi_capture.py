@@ -30,14 +30,14 @@ def findings(
     table: str, rows: Sequence[Row], units: Mapping[str, str], chosen: Sequence[Rule]
 ) -> list[tuple[Row, dict[str, str]]]:
     """The rows that match rules about this table, each with the members of its finding, in the order of the rows."""
-    said = [
+    found = [
         (rows.index(members[0]), merged(members, units), rule)
         for rule in chosen
         if rule.table == table
         for members in _matches(rule, rows)
     ]
-    said.sort(key=lambda each: (each[0], each[2].code))
-    return [(row, _words(rule, row)) for _, row, rule in said]
+    found.sort(key=lambda each: (each[0], each[2].code))
+    return [(row, _finding(rule, row)) for _, row, rule in found]
 
 
 def _matches(rule: Rule, rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -56,7 +56,7 @@ def _matches(rule: Rule, rows: Sequence[Row]) -> Iterator[list[Row]]:
             yield members
 
 
-def _words(rule: Rule, row: Row) -> dict[str, str]:
+def _finding(rule: Rule, row: Row) -> dict[str, str]:
     match = Match(rule, row, 0, (), ())
     return {
         "code": rule.code,

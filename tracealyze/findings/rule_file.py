@@ -128,8 +128,8 @@ class _Check:
         try:
             units.read_duration(least.get("total", "0s"))
         except (WrongUsage, AttributeError) as error:
-            said = str(error) if isinstance(error, WrongUsage) else 'a string is required, such as total = "100ms".'
-            raise self.wrong("at_least.total", said) from None
+            problem = str(error) if isinstance(error, WrongUsage) else 'a string is required, such as total = "100ms".'
+            raise self.wrong("at_least.total", problem) from None
 
     def _examples(self) -> None:
         examples = self.table.get("example", [])
@@ -166,12 +166,12 @@ class _Check:
     def messages(self) -> None:
         """Check that all placeholders of message, advice and words exist."""
         words = self.table.get("words", {})
-        said = [(key, self.table[key]) for key in ("message", "advice")]
+        texts = [(key, self.table[key]) for key in ("message", "advice")]
         for name, parts in words.items():
             if not isinstance(parts, str) and not _is_texts(parts):
                 raise self.wrong(f"words.{name}", "a string or a list of strings is required.")
-            said += [(f"words.{name}", part) for part in ([parts] if isinstance(parts, str) else parts)]
-        for key, text in said:
+            texts += [(f"words.{name}", part) for part in ([parts] if isinstance(parts, str) else parts)]
+        for key, text in texts:
             try:
                 named = [(name, noun) for _, name, noun, _ in Formatter().parse(text) if name is not None]
             except ValueError as error:

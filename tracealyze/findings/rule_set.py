@@ -176,8 +176,8 @@ def chosen(
         for each in wanted:
             if not any(_is_called(rule, each) for rule in among):
                 raise no_rule(each, among, f"{origin}: ")
-    kept = (rule for rule in among if not select or any(_is_called(rule, each) for each in select))
-    return tuple(rule for rule in kept if not any(_is_called(rule, each) for each in ignore))
+    selected = (rule for rule in among if not select or any(_is_called(rule, each) for each in select))
+    return tuple(rule for rule in selected if not any(_is_called(rule, each) for each in ignore))
 
 
 def named(name: str, among: Sequence[Rule]) -> Rule:

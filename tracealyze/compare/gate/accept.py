@@ -34,7 +34,7 @@ class Update:
     @property
     def accepts(self) -> list[str]:
         """What the update newly accepts, one line each."""
-        metrics = [f"{each.metric} {each.told}" for each in self.worse]
+        metrics = [f"{each.metric} {each.change}" for each in self.worse]
         return [*metrics, *(f"finding {each.name}: {described(each)}" for each in self.findings), *self.incomparable]
 
     @property

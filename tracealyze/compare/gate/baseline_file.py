@@ -80,7 +80,7 @@ def write(baseline: Baseline, file: Path) -> None:
 def read(file: Path) -> Baseline:
     """Read the file. Raises `NoBaseline` if it is missing or damaged."""
     try:
-        said = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise NoBaseline(
             f"{file}: no such baseline. Create it from good captures: tracealyze baseline create CAPTURE… -o {file}"
@@ -89,13 +89,13 @@ def read(file: Path) -> Baseline:
         raise NoBaseline(f"{file}: cannot be read: {error.strerror or error}.") from error
     except (ValueError, RecursionError) as error:
         raise NoBaseline(f"{file}: cannot be read as a baseline: {error}. Recreate it.") from error
-    schema = said.get("schema") if isinstance(said, dict) else None
+    schema = content.get("schema") if isinstance(content, dict) else None
     if schema != SCHEMA:
         raise NoBaseline(
             f'{file}: not a baseline of this version: its schema is "{schema}", not "{SCHEMA}". Recreate it.'
         )
     try:
-        return _baseline(said)
+        return _baseline(content)
     except (_Damaged, WrongUsage) as error:
         raise NoBaseline(f"{file}: damaged, or of another version: {str(error).rstrip('.')}. Recreate it.") from error
 
@@ -104,47 +104,47 @@ class _Damaged(Exception):
     """The content does not have the expected form."""
 
 
-def _baseline(said: Mapping[str, Any]) -> Baseline:
+def _baseline(content: Mapping[str, Any]) -> Baseline:
     return Baseline(
-        captured=_made(HowCaptured, _part(said, "captured", dict), "captured"),
-        runs=_part(said, "runs", int),
-        metrics={name: _series(name, each) for name, each in _part(said, "metrics", dict).items()},
+        captured=_made(HowCaptured, _part(content, "captured", dict), "captured"),
+        runs=_part(content, "runs", int),
+        metrics={name: _series(name, each) for name, each in _part(content, "metrics", dict).items()},
         findings={
-            key: _made(KnownFinding, each, f"findings, {key}") for key, each in _part(said, "findings", dict).items()
+            key: _made(KnownFinding, each, f"findings, {key}") for key, each in _part(content, "findings", dict).items()
         },
         places={
             (program, shape): _made(Amounts, amounts, f"work, {program}, {shape}")
-            for program in _part(said, "work", dict)
-            for shape, amounts in _part(said["work"], program, dict).items()
+            for program in _part(content, "work", dict)
+            for shape, amounts in _part(content["work"], program, dict).items()
         },
-        places_left_out=_part(said, "work_left_out", int),
-        pace_ns=None if said.get("pace_ns", "") is None else _part(said, "pace_ns", int),
+        places_left_out=_part(content, "work_left_out", int),
+        pace_ns=None if content.get("pace_ns", "") is None else _part(content, "pace_ns", int),
     )
 
 
-def _part(said: Mapping[str, Any], key: str, kind: type[_Made]) -> _Made:
-    value = said.get(key)
+def _part(content: Mapping[str, Any], key: str, kind: type[_Made]) -> _Made:
+    value = content.get(key)
     if type(value) is not kind:
-        raise _Damaged(f'"{key}" is {"missing" if key not in said else "of the wrong type"}')
+        raise _Damaged(f'"{key}" is {"missing" if key not in content else "of the wrong type"}')
     return value
 
 
-def _series(name: str, said: Any) -> Series:
+def _series(name: str, content: Any) -> Series:
     where, metric = f"metrics, {name}", Name.of(name).metric
-    whole = _made(Stats, said, where)
-    kind = said.get("class")
+    whole = _made(Stats, content, where)
+    kind = content.get("class")
     if kind not in tuple(Class):
         raise _Damaged(f"{where}: there is no class {json.dumps(kind)}")
-    values = said.get("values", [whole.median] if kind == Class.CLOCK else [])
+    values = content.get("values", [whole.median] if kind == Class.CLOCK else [])
     if not _is_list_of(int, values):
         raise _Damaged(f'{where}: "values" is of the wrong type')
     return Series(
         whole=whole,
-        firm=_made(Stats, said["firm"], f"{where}, firm") if "firm" in said else whole,
+        firm=_made(Stats, content["firm"], f"{where}, firm") if "firm" in content else whole,
         cls=Class(kind),
         unit=metric.unit,
         values=tuple(values),
-        unstable=bool(said.get("unstable", False)),
+        unstable=bool(content.get("unstable", False)),
     )
 
 
@@ -163,14 +163,14 @@ _KINDS: Mapping[str, Callable[[Any], bool]] = {
 """Checks of JSON values, by the declared type of a field."""
 
 
-def _made(cls: type[_Made], said: Any, where: str) -> _Made:
+def _made(cls: type[_Made], content: Any, where: str) -> _Made:
     """An object from its JSON members. Members of later versions are ignored."""
-    if not isinstance(said, dict):
+    if not isinstance(content, dict):
         raise _Damaged(f"{where} is of the wrong type")
     found: dict[str, Any] = {}
     for item in fields(cls):  # type: ignore[arg-type]
-        if item.name in said:
-            value = said[item.name]
+        if item.name in content:
+            value = content[item.name]
             if not _KINDS[str(item.type)](value):
                 raise _Damaged(f'{where}: "{item.name}" is of the wrong type')
             found[item.name] = tuple(value) if isinstance(value, list) else value

@@ -126,9 +126,9 @@ class HowCaptured:
 def _chosen(selection: Selection) -> str:
     options = {"--pid": selection.pids, "--root": selection.root is not None}
     options |= {"--from": selection.start, "--to": selection.end}
-    told = [option for option, given in options.items() if given]
-    told += [f"--program {short(name)}" for name in sorted(selection.programs)]
-    return " ".join([*told, *([f"--where {selection.where.text}"] if selection.where else [])])
+    options_given = [option for option, given in options.items() if given]
+    options_given += [f"--program {short(name)}" for name in sorted(selection.programs)]
+    return " ".join([*options_given, *([f"--where {selection.where.text}"] if selection.where else [])])
 
 
 def _ends(run: Run) -> list[str]:

@@ -33,10 +33,10 @@ def check_settings(folder: Path | None = None) -> CheckSettings:
     return _checked_settings(found.check, found.file, here) if found.file else CheckSettings()
 
 
-def _checked_settings(said: Mapping[str, Any], file: Path, here: Path) -> CheckSettings:
+def _checked_settings(content: Mapping[str, Any], file: Path, here: Path) -> CheckSettings:
     where = f"{file}, [{SECTION}.check]"
-    must_be_known(said, _KEYS, where)
-    found = {_KEYS[key]: _checked(key, value, where) for key, value in said.items()}
+    must_be_known(content, _KEYS, where)
+    found = {_KEYS[key]: _checked(key, value, where) for key, value in content.items()}
     if isinstance(found.get("baseline"), str):
         found["baseline"] = seen_from(here, file, found["baseline"])
     if "captures" in found:

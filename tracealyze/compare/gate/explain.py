@@ -65,23 +65,23 @@ class Explanation:
 
 def of_metric(name: Name, before: Places | None, runs: Sequence[Run]) -> Explanation:
     """Why a metric changed."""
-    asked = _asked(name)
+    weight = _weight_of(name)
     command = _command(name, runs[-1])
-    if asked is None:
+    if weight is None:
         return Explanation(command=command)
-    then, now = (weighed(side, asked) for side in alike_named([before or {}, places(runs)]))
+    then, now = (weighed(side, weight) for side in alike_named([before or {}, places(runs)]))
     named = name_patterns.families(now.keys() | then.keys())
     before_of, now_of = _summed(then, named), _summed(now, named)
     # Work that was there before may break a budget.
     grown = (now_of - before_of) or now_of
     most = {named[place]: place for place, _ in reversed(((now - then) or now).most_common())}
-    told = [place for place, _ in grown.most_common(_PLACES)]
-    differences = (Difference(*place, None if before is None else before_of[place], now_of[place]) for place in told)
+    largest = [place for place, _ in grown.most_common(_PLACES)]
+    differences = (Difference(*place, None if before is None else before_of[place], now_of[place]) for place in largest)
     return Explanation(
         differences=tuple(differences),
-        lines=tuple(_lines(runs[-1], [most[place] for place in told], then)),
+        lines=tuple(_lines(runs[-1], [most[place] for place in largest], then)),
         command=command,
-        left_out=len(grown) - len(told),
+        left_out=len(grown) - len(largest),
     )
 
 
@@ -90,9 +90,9 @@ def of_programs(before: dict[str, int] | None, after: dict[str, int], run: Run) 
     then = before or {}
     grown = Counter({name: after[name] - then.get(name, 0) for name in after if after[name] > then.get(name, 0)})
     known = dict.fromkeys(grown) if before is None else {name: then.get(name, 0) for name in grown}
-    told = tuple(Difference(name, "", known[name], after[name]) for name, _ in grown.most_common(_PLACES))
+    largest = tuple(Difference(name, "", known[name], after[name]) for name, _ in grown.most_common(_PLACES))
     return Explanation(
-        told, command=f"tracealyze critical-path {shlex.quote(run.path)}", left_out=len(grown) - len(told)
+        largest, command=f"tracealyze critical-path {shlex.quote(run.path)}", left_out=len(grown) - len(largest)
     )
 
 
@@ -105,7 +105,7 @@ def of_finding(finding: Finding, run: Run) -> Explanation:
     )
 
 
-def _asked(name: Name) -> Weigh | None:
+def _weight_of(name: Name) -> Weigh | None:
     if name.family in ("processes", "threads"):
         return lambda row: row.calls if row.ok and row.syscall in syscalls.EXECS | syscalls.FORKS else 0
     return weigh(name)
@@ -120,10 +120,10 @@ def _summed(numbers: Counter[Place], named: Mapping[name_patterns.Key, name_patt
     return sums
 
 
-def _lines(run: Run, told: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
+def _lines(run: Run, largest: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
     """One line per place: its last call if it had calls before, otherwise its first."""
     rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in (*run.work, *run.waits)}
-    for place in told[:_LINES]:
+    for place in largest[:_LINES]:
         row = rows.get(place)
         if row is None:
             continue

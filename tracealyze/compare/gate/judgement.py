@@ -62,7 +62,7 @@ class Judgement:
         return ":".join(part for part in (self.by, self.metric, self.fingerprint) if part)
 
     @property
-    def told(self) -> str:
+    def change(self) -> str:
         """`processes 3 → 5, limit 3`, without the reasons."""
         before = f"{amount(self.before, self.unit)} → " if self.before is not None else ""
         bound = f", {_BOUNDS[self.relation]} {amount(self.limit, self.unit)}" if self.limit is not None else ""

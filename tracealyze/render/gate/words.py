@@ -47,7 +47,7 @@ def apart(judgements: Sequence[Judgement], limit: int) -> tuple[list[Judgement],
 
 def title(judgement: Judgement) -> str:
     """`execs 3 → 4, limit 3`."""
-    return shown(f"{judgement.metric} {judgement.told}")
+    return shown(f"{judgement.metric} {judgement.change}")
 
 
 def judged_by(judgement: Judgement) -> str:
