@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tracealyze.render.report import command_of
-from tracealyze.render.terminal import Paper, cells
+from tracealyze.render.terminal import Terminal, cells
 
 COMPILER = "7 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet one.c"
 
@@ -25,9 +25,9 @@ COMPILER = "7 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet one.c"
     ],
 )
 def test_path_is_cut_at_its_start(text: str, width: int, cut: str) -> None:
-    paper = Paper()
-    assert paper.cut_named(text, width) == cut
-    assert all(cells(paper.cut_named(text, narrow)) <= narrow for narrow in range(width))
+    terminal = Terminal()
+    assert terminal.cut_named(text, width) == cut
+    assert all(cells(terminal.cut_named(text, narrow)) <= narrow for narrow in range(width))
 
 
 @pytest.mark.parametrize(

@@ -48,17 +48,17 @@ def _document(trace: Trace, top: int) -> None:
 def _show(trace: Trace, top: int, form: Form) -> None:
     from tracealyze.render import stages
     from tracealyze.render.listing import FORMS
-    from tracealyze.render.terminal import Paper
+    from tracealyze.render.terminal import Terminal
     from tracealyze.sanitize import shown
 
-    paper, rows = Paper(), list(trace.stages)
+    terminal, rows = Terminal(), list(trace.stages)
     several = len({row["capture"] for row in rows}) > 1
     items = stages.relevant_items(trace) if form is Form.TABLE else []
     for item in items:
         name = f"{shown(trace.captures[item['capture']].path)}: " if several else ""
-        paper.paragraph(name + stages.sentence(item, trace.tick_ns))
+        terminal.paragraph(name + stages.sentence(item, trace.tick_ns))
     if items:
-        paper.line(("", ""))
+        terminal.line(("", ""))
     if several:
         FORMS[form](stages.side_by_side(rows[: top * len(trace.captures)], trace.captures, trace.tick_ns))
         return

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.compare.diff import VIEWS, Change, Diff, Status, View, row
 from tracealyze.render.listing import FORMS, Column, Listing, strips
-from tracealyze.render.terminal import Paper
+from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -25,16 +25,16 @@ _MIN_NAME_WIDTH = 24
 
 def show(found: Diff, top: int, only: str | None) -> None:
     """Print the differences."""
-    paper = Paper()
-    paper.line(*_heading("before", found.before))
-    paper.line(*_heading("after", found.after))
+    terminal = Terminal()
+    terminal.line(*_heading("before", found.before))
+    terminal.line(*_heading("after", found.after))
     if found.wall_ns:
-        paper.line(("wall    ", ""), (_wall(*found.wall_ns), "bold"))
+        terminal.line(("wall    ", ""), (_wall(*found.wall_ns), "bold"))
     else:
-        paper.line(("Only counts are compared: at least one side has no wall clock.", ""))
+        terminal.line(("Only counts are compared: at least one side has no wall clock.", ""))
     for view in VIEWS:
         if only in (None, view.name):
-            _section(paper, view, found, top)
+            _section(terminal, view, found, top)
 
 
 def _heading(side: str, runs: Sequence[Run]) -> tuple[tuple[str, str], ...]:
@@ -50,14 +50,14 @@ def _wall(before: int, after: int) -> str:
     return f"{times}, {factor:.1f} times as {'fast' if faster else 'long'}" if factor >= 1.05 else f"{times}, unchanged"
 
 
-def _section(paper: Paper, view: View, found: Diff, top: int) -> None:
+def _section(terminal: Terminal, view: View, found: Diff, top: int) -> None:
     changes = found.views[view.name]
     if not changes:
         return
     rest = f"  first {top} of {units.count(len(changes))}, by change" if len(changes) > top else "  by change"
-    paper.line(("", ""))
-    paper.line((_TITLES[view.name], "bold"), (rest, "dim"))
-    paper.rows(strips(_listing(view, changes[:top], found.wall_ns is not None)))
+    terminal.line(("", ""))
+    terminal.line((_TITLES[view.name], "bold"), (rest, "dim"))
+    terminal.rows(strips(_listing(view, changes[:top], found.wall_ns is not None)))
 
 
 def _listing(view: View, changes: Sequence[Change], timed: bool) -> Listing:

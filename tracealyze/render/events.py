@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.render import json, output
 from tracealyze.render.listing import csv_cell, markdown_cell
-from tracealyze.render.terminal import Paper
+from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -38,13 +38,13 @@ def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterato
 
 
 def _as_table(trace: Trace, limit: int | None) -> None:
-    paper = Paper()
-    cut = paper.cut if sys.stdout.isatty() else _whole
+    terminal = Terminal()
+    cut = terminal.cut if sys.stdout.isatty() else _whole
     first_ns = trace.first_ns
     output.write(f"{'line':>8} {'tid':>7} {'start s':>12} {'duration':>9}  what\n")
     for rows in _batches(trace, _READ_BY_PEOPLE, limit):
-        lines = (paper.drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
-        output.write("".join(f"{cut(line, paper.width)}\n" for line in lines))
+        lines = (terminal.drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
+        output.write("".join(f"{cut(line, terminal.width)}\n" for line in lines))
     _say_if_more(trace, limit)
 
 

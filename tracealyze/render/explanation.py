@@ -10,7 +10,7 @@ from tracealyze.findings.finding import SEVERITIES, Severity
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.render import output
 from tracealyze.render.listing import csv_cell, markdown_cell
-from tracealyze.render.terminal import Paper
+from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ def _which_groups(rule: Rule) -> str:
 
 
 def _as_text(rule: Rule) -> None:
-    paper = Paper()
-    paper.line((f"{rule.code} {rule.name}", "bold"))
-    paper.paragraph(shown(rule.title))
+    terminal = Terminal()
+    terminal.line((f"{rule.code} {rule.name}", "bold"))
+    terminal.paragraph(shown(rule.title))
     for heading, paragraphs in parts(rule):
-        paper.line()
-        paper.line((shown(heading), "bold"))
+        terminal.line()
+        terminal.line((shown(heading), "bold"))
         for text in paragraphs:
-            paper.paragraph(shown(" ".join(text.split())), indent=2)
+            terminal.paragraph(shown(" ".join(text.split())), indent=2)
 
 
 def _as_markdown(rule: Rule) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
 from tracealyze.render import output
-from tracealyze.render.terminal import Paper, Strip
+from tracealyze.render.terminal import Strip, Terminal
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -95,7 +95,7 @@ def strips(listing: Listing) -> list[Strip]:
 
 
 def _as_table(listing: Listing) -> None:
-    Paper().rows(strips(listing))
+    Terminal().rows(strips(listing))
 
 
 def _as_json(listing: Listing) -> None:

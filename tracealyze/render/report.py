@@ -13,7 +13,7 @@ from tracealyze.render import stages
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.partition import Piece, folded, name_of
-from tracealyze.render.terminal import Paper, cells
+from tracealyze.render.terminal import Terminal, cells
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ class Report:
         self.trace = trace
         self.summary = summary
         self.top = top
-        self.paper = Paper()
+        self.terminal = Terminal()
         self.tick_ns = trace.tick_ns
 
     def show(self) -> None:
@@ -65,23 +65,23 @@ class Report:
 
     def title(self, name: str) -> None:
         """The name of the capture."""
-        self.paper.line((name, "bold"))
+        self.terminal.line((name, "bold"))
 
     def section(self, title: str, remark: str = "") -> None:
         """A heading within the report."""
-        self.paper.line()
-        beside = cells(f"{title}  {remark}") <= self.paper.width
-        self.paper.line((title, "bold"), (f"  {remark}" if remark and beside else "", "dim"))
+        self.terminal.line()
+        beside = cells(f"{title}  {remark}") <= self.terminal.width
+        self.terminal.line((title, "bold"), (f"  {remark}" if remark and beside else "", "dim"))
         if remark and not beside:
-            self.paper.paragraph(remark, style="dim", indent=2)
+            self.terminal.paragraph(remark, style="dim", indent=2)
 
     def sentence(self, text: str, style: str = "", indent: int = 2) -> None:
         """A sentence."""
-        self.paper.paragraph(text, style, indent)
+        self.terminal.paragraph(text, style, indent)
 
     def rows(self, listing: Listing) -> None:
         """Rows under headings."""
-        self.paper.rows(strips(listing))
+        self.terminal.rows(strips(listing))
 
     def pieces(self, pieces: Sequence[Piece]) -> None:
         """The parts of the window, each with a bar."""
@@ -91,12 +91,12 @@ class Report:
     def verdict(self, finding: Finding) -> None:
         """The severity of a finding, and its rule."""
         style = {"error": "bold red", "warning": "bold yellow"}.get(finding.severity, "bold")
-        self.paper.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
+        self.terminal.line((finding.severity.upper(), style), (f" {finding.name} ", ""), (f"({finding.code})", "dim"))
 
     def proofs(self, quoted: Sequence[str]) -> None:
         """Lines of the capture with their numbers."""
         for text in quoted:
-            self.paper.cut_line((f"  {text}", "dim"))
+            self.terminal.cut_line((f"  {text}", "dim"))
 
     def heading(self) -> None:
         """The capture, the kind of its times, and the window."""
@@ -119,7 +119,7 @@ class Report:
         """The longest chain of processes blocked on each other, in one line."""
         if self.summary.totals["processes"] < _MIN_CHAIN_LENGTH:
             return
-        drawn, chain, took_ns, arrow = self.paper.drawn, [], self.summary.window.wall_ns, ""
+        drawn, chain, took_ns, arrow = self.terminal.drawn, [], self.summary.window.wall_ns, ""
         for row in self.trace.longest_chain:
             if took_ns < self.summary.window.wall_ns * _MIN_LINK_SHARE:
                 break
@@ -132,14 +132,14 @@ class Report:
             self.sentence(f"Blocked on: {' '.join(chain[1:])}{legend}")
 
     def _piece(self, piece: Piece) -> None:
-        width = min(self.paper.width // 5, 30)
+        width = min(self.terminal.width // 5, 30)
         outer = piece.depth == 0
         amount = f"{units.duration(piece.exclusive_ns, self.tick_ns):>9} {units.share(piece.share):>7}  "
         indent = "  " * piece.depth
-        name, remark = self._name_and_remark(piece, self.paper.width - len(amount) - width - 2 - len(indent))
-        self.paper.cut_line(
+        name, remark = self._name_and_remark(piece, self.terminal.width - len(amount) - width - 2 - len(indent))
+        self.terminal.cut_line(
             (amount, ""),
-            (self.paper.drawn.bar(piece.share, width).ljust(width + 2), "" if outer else "dim"),
+            (self.terminal.drawn.bar(piece.share, width).ljust(width + 2), "" if outer else "dim"),
             (indent + name, "bold" if outer else ""),
             (f"  {remark}" if remark else "", "dim"),
         )
@@ -147,13 +147,13 @@ class Report:
     def _name_and_remark(self, piece: Piece, room: int) -> tuple[str, str]:
         """The name of a piece and the remarks after it. A narrow terminal drops the target first."""
         facts = [fact for fact in (piece.count, piece.remark) if fact]
-        name = self.paper.cut_named(
+        name = self.terminal.cut_named(
             shown(piece.name), max(room - cells(_APART.join(["", *facts[:1]])), _MIN_TARGET_WIDTH)
         )
         left = room - cells(_APART.join([name, "", *facts]))
         target = shown(piece.target)
         if cells(target) > left:
-            target = self.paper.cut_named(target, left) if left >= _MIN_TARGET_WIDTH else ""
+            target = self.terminal.cut_named(target, left) if left >= _MIN_TARGET_WIDTH else ""
         return name, _APART.join(part for part in (target, *facts) if part)
 
     def stages(self) -> None:
@@ -249,7 +249,7 @@ class Report:
                 for file, line in finding.places[:_PROOF_LINES]
             ]
         )
-        self.sentence(f"{self.paper.drawn.arrow} {shown(finding.advice)}")
+        self.sentence(f"{self.terminal.drawn.arrow} {shown(finding.advice)}")
         self.sentence("; ".join(self._worth(finding)), "dim")
 
     def _worth(self, finding: Finding) -> Iterable[str]:

@@ -9,7 +9,7 @@ from typing import Any
 from tracealyze import units
 from tracealyze.compare.scaling import Growth, Scaling, row
 from tracealyze.render.listing import Column, Listing, strips
-from tracealyze.render.terminal import Paper
+from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
 
 _MIN_NAME_WIDTH = 24
@@ -19,30 +19,30 @@ _WIDTH, _HEIGHT = 56, 14
 
 def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> None:
     """Print the growth and the findings."""
-    paper = Paper()
+    terminal = Terminal()
     sizes = ", ".join(f"{size:g}" for size in found.sizes)
-    paper.line((f"N = {sizes}", "bold"), (f"  {units.counted(len(found.captures), 'capture')}", "dim"))
+    terminal.line((f"N = {sizes}", "bold"), (f"  {units.counted(len(found.captures), 'capture')}", "dim"))
     growing = [growth for growth in found.rows if growth.kind != "constant"]
     constant = len(found.rows) - len(growing)
-    paper.rows(strips(listing([found.total, *growing[:top]], found)))
+    terminal.rows(strips(listing([found.total, *growing[:top]], found)))
     if len(growing) > top:
-        paper.line((f"and {len(growing) - top} more that grow more slowly", "dim"))
+        terminal.line((f"and {len(growing) - top} more that grow more slowly", "dim"))
     if constant:
-        paper.line((f"{units.counted(constant, 'kind')} of calls do not depend on N.", "dim"))
+        terminal.line((f"{units.counted(constant, 'kind')} of calls do not depend on N.", "dim"))
     for growth in found.bytes:
-        paper.paragraph(shown(f"Bytes of {growth.program} {growth.shape}: {growth.kind}, N^{_exponent(growth)}."))
+        terminal.paragraph(shown(f"Bytes of {growth.program} {growth.shape}: {growth.kind}, N^{_exponent(growth)}."))
     curves = [growth for growth in growing if max(growth.counts)][: len(_CURVES)]
     if curves:
-        paper.line(("", ""))
+        terminal.line(("", ""))
         for line in picture(curves, found):
-            paper.line((line, ""))
+            terminal.line((line, ""))
     for finding in findings:
-        paper.line(("", ""))
+        terminal.line(("", ""))
         style = "bold yellow" if finding["severity"] == "warning" else "bold"
         head = (f"{finding['severity'].upper()} ", style)
-        paper.line(head, (f"{finding['name']} ", ""), (f"({finding['code']})", "dim"))
-        paper.paragraph(shown(finding["message"]), "bold", indent=2)
-        paper.paragraph(f"{paper.drawn.arrow} {finding['advice']}", indent=2)
+        terminal.line(head, (f"{finding['name']} ", ""), (f"({finding['code']})", "dim"))
+        terminal.paragraph(shown(finding["message"]), "bold", indent=2)
+        terminal.paragraph(f"{terminal.drawn.arrow} {finding['advice']}", indent=2)
 
 
 def listing(growths: Sequence[Growth], found: Scaling) -> Listing:

@@ -35,7 +35,7 @@ class Strip:
         return max(cells(self.heading), max((cells(cell) for cell in self.cells), default=0))
 
 
-class Paper:
+class Terminal:
     """Standard output for people: a terminal with its width and styles, or 80 plain columns in a pipe."""
 
     def __init__(self) -> None:
