@@ -54,7 +54,7 @@ class Finding:
     also: tuple[str, ...] = ()
     """Names of more general rules that match here too."""
     tracing_ns: int = 0
-    """Minimum tracing overhead within its own time, estimated from calls that do nothing. It cannot be freed."""
+    """Estimated tracing overhead within its own time, from calls that return at once. It cannot be freed."""
 
     @property
     def places(self) -> tuple[tuple[str, int], ...]:

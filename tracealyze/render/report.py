@@ -262,7 +262,7 @@ class Report:
             yield f"saves {most}" if low else f"saves up to {most}"
         cost_ns = finding.share * self.trace.wall_ns_of(finding.capture)
         if finding.tracing_ns >= _MIN_TRACING_SHARE * cost_ns > 0:
-            yield f"cost includes at least {units.duration(finding.tracing_ns, self.tick_ns)} of tracing overhead"
+            yield f"cost includes about {units.duration(finding.tracing_ns, self.tick_ns)} of tracing overhead"
         yield finding.confidence
         if finding.also:
             yield f"also matches {', '.join(finding.also)}"

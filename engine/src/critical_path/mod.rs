@@ -5,6 +5,7 @@ pub mod segment;
 pub(crate) mod slack;
 pub(crate) mod time_index;
 pub mod timeline;
+pub mod tracing;
 pub mod trust;
 pub mod wait_graph;
 pub mod walk;

@@ -5,8 +5,11 @@
 //! next one begins, so the time from the start of such a call to the start of the next call of its task counts: the least
 //! that was seen, for the program works there too.
 
+use crate::critical_path::tracing::TracingCost;
 use crate::critical_path::window;
-use crate::store::event::EventKind;
+use crate::store::classes;
+use crate::store::event::{EventKind, Shape};
+use crate::store::events::EventTable;
 use crate::store::histogram::Histogram;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
@@ -24,6 +27,16 @@ const MIN_CALLS: u64 = 100;
 
 /// The tracer's work after a call takes up to this multiple of its work in the call. Longer gaps belong to the program.
 const MAX_BEHIND: i64 = 6;
+/// Measured: up to 100 us between calls that follow one another at once. Longer gaps may be the program's own work.
+const MAX_GAP_NS: i64 = 120_000;
+/// The mean of fewer calls is a matter of chance: one call in a hundred takes a thousand times as long as the others.
+const MIN_CALLS_OF_MEAN: u64 = 100;
+/// A longer delay is a wait of its own, not the tracer's.
+const MAX_DELAY_NS: i64 = 10_000_000;
+/// Reads and writes of at most so many bytes mostly find their page in memory.
+const MAX_PIECE_BYTES: i64 = 64;
+/// Calls return at once if they typically take at most so many times what trivial calls take.
+const MAX_QUICK: i64 = 2;
 
 /// Kinds of calls that filters of tracers know.
 const FAMILIES: [&str; 12] = [
@@ -50,6 +63,8 @@ pub struct Trust {
     pub overhead_floor_ns: Option<i64>,
     /// The part of it in the call. The rest is after it, before the next one.
     pub floor_in_call_ns: i64,
+    /// What tracing adds to a call on average.
+    pub tracing: TracingCost,
     /// What a call that does nothing usually takes: the least of the medians of such calls, by syscall; 0 if unknown.
     pub quick_ns: i64,
     /// The same for all calls, as part of the window.
@@ -63,10 +78,9 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Minimum time that tracing adds to a call, or to the gap after one.
-    pub fn floor_of(&self, is_gap: bool) -> i64 {
-        let gap_after_ns = self.overhead_floor_ns.unwrap_or(0) - self.floor_in_call_ns;
-        if is_gap { gap_after_ns } else { self.floor_in_call_ns }
+    /// Whether waits for time, events and other threads are in the capture. A filter leaves them out, or they do not happen.
+    pub fn has_waits(&self) -> bool {
+        !self.filtered || ["lock", "poll", "sleep"].iter().any(|family| self.families.contains(family))
     }
 }
 
@@ -87,6 +101,7 @@ pub fn trust(trace: &Trace, number: u32) -> Option<Trust> {
     Some(Trust {
         overhead_floor_ns: floor_ns,
         floor_in_call_ns: floor.map_or(0, |floor| floor.in_call_ns),
+        tracing: floor.map_or_else(TracingCost::default, |floor| tracing_cost(capture, &seen, floor)),
         quick_ns: quick_ns(&seen),
         overhead_share: floor_ns.filter(|_| wall_ns > 0).map(of_window),
         filtered: is_filtered(trace, capture, &seen),
@@ -103,6 +118,12 @@ struct ObservedCalls {
     light: Vec<Histogram>,
     /// From the start of such a call to that of the next call of its task.
     steps: Histogram,
+    /// From the end of a trivial call to the start of the next call of its task.
+    gaps: Histogram,
+    /// Calls that may serve to tell the mean.
+    quick: Delays,
+    /// Reads and writes of a few bytes.
+    pieces: Delays,
     families: u16,
     /// Calls that end a thread or process.
     exits: u64,
@@ -119,10 +140,37 @@ impl ObservedCalls {
         self.calls += other.calls;
         self.light.iter_mut().zip(&other.light).for_each(|(mine, more)| mine.merge(more));
         self.steps.merge(&other.steps);
+        self.gaps.merge(&other.gaps);
+        self.quick.merge(&other.quick);
+        self.pieces.merge(&other.pieces);
         self.families |= other.families;
         self.exits += other.exits;
         self.starts += other.starts;
         self
+    }
+}
+
+/// Durations of calls.
+#[derive(Default)]
+struct Delays {
+    each: Histogram,
+    /// Each up to [`MAX_DELAY_NS`].
+    sum_ns: i64,
+}
+
+impl Delays {
+    fn add(&mut self, dur_ns: i64) {
+        self.each.add(dur_ns);
+        self.sum_ns += dur_ns.clamp(0, MAX_DELAY_NS);
+    }
+
+    fn merge(&mut self, other: &Delays) {
+        self.each.merge(&other.each);
+        self.sum_ns += other.sum_ns;
+    }
+
+    fn typical_ns(&self) -> i64 {
+        self.each.quantile(0.5)
     }
 }
 
@@ -132,15 +180,22 @@ struct Role {
     family: usize,
     /// Place of its syscall among the light ones.
     light: Option<usize>,
+    /// Whether it reads or writes a file.
+    moves_bytes: bool,
     is_exit: bool,
     is_start: bool,
 }
 
-fn role(syscall: Text, light: &[Text]) -> Role {
-    let call = syscalls::by_text(syscall);
+fn role(events: &EventTable, shape: &Shape, light: &[Text]) -> Role {
+    let (syscall, call) = (shape.syscall, syscalls::by_text(shape.syscall));
+    let moves_bytes = matches!(
+        call.map(|call| call.action),
+        Some(Action::Reads | Action::ReadsAt | Action::Writes | Action::WritesAt)
+    );
     Role {
         family: call.map_or(FAMILIES.len() - 1, family),
         light: light.binary_search(&syscall).ok(),
+        moves_bytes: moves_bytes && classes::class_of(syscall, events.texts.bytes(shape.target)) == Class::Disk,
         is_exit: call.is_some_and(|call| matches!(call.action, Action::EndsThread | Action::EndsProcess)),
         is_start: call.is_some_and(|call| call.is_at_start),
     }
@@ -181,7 +236,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
     const PIECE_ROWS: usize = 1 << 16;
     let events = &trace.events;
     let light = light_syscalls(trace);
-    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(shape.syscall, &light)).collect();
+    let roles: Vec<Role> = events.shapes().iter().map(|shape| role(events, shape, &light)).collect();
     let new = || ObservedCalls { light: vec![Histogram::default(); light.len()], ..ObservedCalls::default() };
     // Lines of one task mostly stand together; where another one's lie between, the call alone counts.
     let step_ns = |row: u32| {
@@ -200,8 +255,13 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
             let dur_ns = events.dur_ns(row);
             let is_timed = dur_ns != NO_NS && events.outcome(row) == Outcome::Ok;
             if let Some(place) = role.light.filter(|_| is_timed) {
+                let step_ns = step_ns(row);
                 seen.light[place].add(dur_ns);
-                seen.steps.add(dur_ns.max(step_ns(row).unwrap_or(dur_ns)));
+                seen.steps.add(dur_ns.max(step_ns.unwrap_or(dur_ns)));
+                step_ns.into_iter().for_each(|step_ns| seen.gaps.add(step_ns - dur_ns));
+                seen.quick.add(dur_ns);
+            } else if role.moves_bytes && is_timed && (1..=MAX_PIECE_BYTES).contains(&events.ret(row)) {
+                seen.pieces.add(dur_ns);
             }
         }
         seen
@@ -231,6 +291,35 @@ fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     let floor = CostFloor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
     // A clock that is too coarse gives 0.
     (floor.step_ns > 0).then_some(floor)
+}
+
+/// What tracing adds on average. Delays of the tracer hit it as often after a call as within one, but only durations of calls
+/// that do nothing show them: gaps have the work of the program too.
+fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> TracingCost {
+    let typical_ns = seen.quick.typical_ns();
+    let delay_ns = match capture.facts.dur_kind {
+        DurKind::Exact => mean_ns(seen, typical_ns).map_or(0, |mean_ns| (mean_ns - typical_ns).max(0)),
+        // The program works in these durations.
+        _ => 0,
+    };
+    let least_gap_ns = seen.gaps.quantile(FLOOR_SHARE);
+    let gap_ns = if least_gap_ns > MAX_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_BEHIND)) {
+        0
+    } else {
+        seen.gaps.quantile(0.5).min(2 * least_gap_ns) + delay_ns
+    };
+    TracingCost { in_call_ns: typical_ns + delay_ns, gap_ns }
+}
+
+/// The mean duration of calls that return at once.
+fn mean_ns(seen: &ObservedCalls, typical_ns: i64) -> Option<i64> {
+    let are_quick = seen.pieces.typical_ns() <= MAX_QUICK * typical_ns;
+    let all = [Some(&seen.quick), Some(&seen.pieces).filter(|_| are_quick)];
+    let (number, sum_ns) = all
+        .into_iter()
+        .flatten()
+        .fold((0, 0), |(number, sum_ns), each| (number + each.each.number(), sum_ns + each.sum_ns));
+    (number >= MIN_CALLS_OF_MEAN).then(|| sum_ns / number as i64)
 }
 
 /// A median would measure a busy or sometimes slow machine, and a single slow syscall proves nothing.

@@ -273,8 +273,11 @@ impl PyTrace {
                 (divided.shares, group_by::group_by(context.trace, &divided.rest, &query), divided.rest_ns)
             })
         })?;
-        let shares =
-            answer.0.into_iter().map(|share| (share.total_ns, share.own_ns, share.tracing_ns, share.taken)).collect();
+        let shares = answer
+            .0
+            .into_iter()
+            .map(|share| (share.total_ns, share.own_ns, share.traced.tracing_ns(), share.taken))
+            .collect();
         Ok((shares, answer.1.into(), answer.2))
     }
 

@@ -410,7 +410,8 @@ columns! {
         "effective" f64 "" "Parallelism without the time spent waiting for file locks.";
         "exclusive_ns" i64 "ns" "Critical-path time of the children and their descendants.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
-        "could_free_ns" i64 "ns" "exclusive_ns without the most expensive child: what running all of them at once could save.";
+        "untraced_ns" i64 "ns" "exclusive_ns without what tracing is estimated to have added.";
+        "could_free_ns" i64 "ns" "untraced_ns without the most expensive child: what running all of them at once could save.";
         "first_line" i64 "" "First line of the first child.";
         "last_line" i64 "" "Last line of the last child.";
     }
@@ -438,6 +439,7 @@ columns! {
         "could_free_ns" i64 "ns" "What could be saved without contention: exclusive_ns without the longest hold.";
         "holder_pid" i32 "" "Process that ended the longest wait.";
         "holder_program" dict "" "Program of that process.";
+        "outside" bool "" "Whether no other process in the capture uses the file: a process outside the capture holds the lock.";
         "holder_did" dict "" "Program and call in which the holder and its children spent most of that time.";
         "first_line" i64 "" "Line of the first wait.";
         "last_line" i64 "" "Line of the last wait.";
@@ -497,7 +499,8 @@ columns! {
         "calls_per_s" f64 "" "Calls per second, from its first call to its last.";
         "exclusive_ns" i64 "ns" "Critical-path time between calls.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
-        "tracing_ns" i64 "ns" "Minimum tracing overhead in exclusive_ns.";
+        "tracing_ns" i64 "ns" "Estimate of what tracing added to exclusive_ns.";
+        "waits_traced" bool "" "Whether the capture has calls that wait: if a filter omits them, waits are gaps.";
         "max_ns" i64 "ns" "Longest gap.";
         "mean_ns" i64 "ns" "Mean duration of a gap on the critical path.";
         "first_line" i64 "" "Line of the call before the longest gap.";
@@ -550,6 +553,8 @@ columns! {
         "backward_steps" i64 "count" "Lines with a timestamp earlier than that of a previous line.";
         "overhead_floor_ns" i64 "ns" "Minimum time that tracing adds to each call.";
         "overhead_share" f64 "share" "Minimum tracing overhead of all calls as a share of the window.";
+        "tracing_ns" i64 "ns" "Estimate of what tracing added to the critical path: the calls on it times the mean cost of calls that return at once.";
+        "tracing_share" f64 "share" "tracing_ns as a share of the window.";
         "filtered" bool "" "Whether some families of calls are certainly missing.";
         "families" list "" "Families of calls in the capture.";
         "first_line" i64 "" "Line of its first event.";
@@ -620,6 +625,7 @@ columns! {
         "paces" bool "" "Whether they pace a process that does not end by itself.";
         "sent_before" dict "" "Peer that the task had sent to, or tried to connect to, without an answer before the timeout.";
         "sent_bytes" i64 "bytes" "Bytes of the last send to that peer.";
+        "answered" bool "" "Whether the answer to that request came later, without another request: the task waited for it in steps.";
         "exclusive_ns" i64 "ns" "Critical-path time of the expired waits.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "first_line" i64 "" "Line of the first expired wait.";
@@ -708,6 +714,7 @@ columns! {
         "round_trips" i64 "count" "Number of answered requests.";
         "response_ns" i64 "ns" "Total time from the last send to the answer.";
         "mean_ns" i64 "ns" "Mean time from the last send to the answer.";
+        "typical_ns" i64 "ns" "round_trips times the median response time: what they take if none is unusually slow.";
         "p99_ns" i64 "ns" "99th percentile of the response time, within 1%.";
         "max_ns" i64 "ns" "Longest duration.";
         "sends" i64 "count" "Number of sends.";

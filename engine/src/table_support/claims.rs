@@ -11,6 +11,7 @@
 //! as the event table.
 
 use crate::critical_path::attribution::Charge;
+use crate::critical_path::tracing::TracedTime;
 use crate::partition::piece::{self, Piece, piece_of};
 use crate::partition::pieces::{self, Pieces};
 use crate::partition::scope::ScopeFilter;
@@ -35,8 +36,8 @@ pub struct Share {
     pub total_ns: i64,
     /// The part of `total_ns` that no earlier claim covers.
     pub own_ns: i64,
-    /// Lower bound of the tracing overhead within `own_ns`.
-    pub tracing_ns: i64,
+    /// Estimate of what tracing added to `own_ns`.
+    pub traced: TracedTime,
     /// The parts that earlier claims cover: claim number, nanoseconds.
     pub taken: Vec<(u32, i64)>,
 }
@@ -110,7 +111,7 @@ impl Shares {
         for (share, more) in self.shares.iter_mut().zip(other.shares) {
             share.total_ns += more.total_ns;
             share.own_ns += more.own_ns;
-            share.tracing_ns += more.tracing_ns;
+            share.traced.merge(more.traced);
             more.taken.into_iter().for_each(|(first, ns)| share.add_taken(first, ns));
         }
         self.rest_ns.extend(other.rest_ns);
@@ -297,16 +298,12 @@ impl<'a> ClaimIndex<'a> {
             divided.take(number, first, charge.ns);
         }
         if let Some(share) = divided.shares.get_mut(first as usize) {
-            share.tracing_ns += self.tracing_ns(task, charge);
+            // What is unlike most is a part of a call, or of no call.
+            if charge.place.is_none() {
+                share.traced.add(charge.is_gap, charge.ns, self.context.tracing_cost(task));
+            }
         }
         first
-    }
-
-    /// Lower bound of the tracing overhead in a part of the path. Spilled parts are fractions of calls or gaps, so
-    /// none is assumed for them.
-    fn tracing_ns(&self, task: u32, charge: &Charge) -> i64 {
-        let floor_ns = self.context.trust_of(task).map_or(0, |trust| trust.floor_of(charge.is_gap));
-        if charge.place.is_none() { floor_ns.min(charge.ns) } else { 0 }
     }
 
     /// The largest unclaimed pieces.

@@ -2,6 +2,7 @@
 
 use crate::critical_path::attribution::Attribution;
 use crate::critical_path::time_index::TimeIndex;
+use crate::critical_path::tracing::{TracedTime, TracingCost};
 use crate::critical_path::trust::Trust;
 use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
@@ -98,6 +99,18 @@ impl TableContext<'_> {
     /// Data quality of the capture of a task.
     pub fn trust_of(&self, task: u32) -> Option<&Trust> {
         self.trace.tasks.get(task as usize).and_then(|task| self.trust_of_capture(task.capture))
+    }
+
+    /// What tracing adds to a call of a task on average.
+    pub(crate) fn tracing_cost(&self, task: u32) -> TracingCost {
+        self.trust_of(task).map_or_else(TracingCost::default, |trust| trust.tracing)
+    }
+
+    /// The path of a task, to estimate what tracing added to it. What is unlike most is a part of a call, or of no call.
+    pub(crate) fn traced(&self, task: u32) -> TracedTime {
+        let (mut traced, cost) = (TracedTime::default(), self.tracing_cost(task));
+        self.attribution.each_packed(self.trace, task, |charge| traced.add(charge.is_gap, charge.ns, cost));
+        traced
     }
 
     /// The program that the task runs during an event.

@@ -4,11 +4,13 @@
 //! strace -o a.log sh x.sh          no durations, children not followed: 3 children, none of them traced
 //! ```
 
+use crate::critical_path::window::Window;
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use parsers::{LineKind, NO_NS, Outcome};
+use rayon::prelude::*;
 
 /// Builds the table, one row per capture with events.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
@@ -48,11 +50,20 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, sheet: &mut
     sheet.int("backward_steps", capture.backward_steps as i64);
     sheet.ns("overhead_floor_ns", trusted.and_then(|trust| trust.overhead_floor_ns).unwrap_or(NO_NS));
     sheet.float("overhead_share", trusted.and_then(|trust| trust.overhead_share));
+    let wall_ns = context.windows.get(number as usize).map_or(0, Window::wall_ns);
+    let tracing_ns = (wall_ns > 0 && capture.has_wall_clock()).then(|| tracing_ns(context, capture));
+    sheet.some_int("tracing_ns", tracing_ns);
+    sheet.float("tracing_share", tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64));
     sheet.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
     let families = trusted.map_or_else(Vec::new, |trust| trust.families.iter().map(|&name| name.to_owned()).collect());
     sheet.list("families", families);
     sheet.lines(first, capture.rows.end.saturating_sub(1));
     sheet.members(Provenance::Rows(Vec::new()));
+}
+
+/// What tracing is estimated to have added to the path.
+fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
+    capture.tasks.clone().into_par_iter().map(|task| context.traced(task).tracing_ns()).sum()
 }
 
 /// Lines that could not be used and for which there is a remedy.

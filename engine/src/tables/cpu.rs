@@ -4,6 +4,8 @@
 //! task      |call|== own code ==|call|= own code =|call|          2 gaps, the longest gap, calls per second
 //! ```
 
+use crate::critical_path::tracing::{TracedTime, TracingCost};
+use crate::critical_path::trust::Trust;
 use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -19,7 +21,7 @@ struct Own {
     gaps: i64,
     calls: i64,
     exclusive_ns: i64,
-    tracing_ns: i64,
+    traced: TracedTime,
     longest_ns: i64,
     longest_row: u32,
     first_row: u32,
@@ -38,7 +40,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
     let events = &context.trace.events;
-    let floor_ns = context.trust_of(tasks[0]).map_or(0, |trust| trust.floor_of(true));
+    let cost = context.tracing_cost(tasks[0]);
     let mut found: Vec<Own> = Vec::new();
     for &task in tasks {
         let programs = context.selection.program_index.of(task);
@@ -59,7 +61,7 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
                 let program = programs.get(next.max(1) - 1).map_or(Text::NONE, |program| program.path);
                 place_of(&mut found, tasks[0], program, row)
             });
-            found[at].add(row, gap_after_ns, floor_ns);
+            found[at].add(row, gap_after_ns, cost);
         }
     }
     found
@@ -68,22 +70,22 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
 fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
     found.iter().position(|own| own.program == program).unwrap_or_else(|| {
         let (longest_row, first_row, last_row) = (row, row, row);
-        let (gaps, calls, exclusive_ns, tracing_ns, longest_ns) = (0, 0, 0, 0, 0);
+        let (gaps, calls, exclusive_ns, longest_ns, traced) = (0, 0, 0, 0, TracedTime::default());
         let own =
-            Own { task, program, gaps, calls, exclusive_ns, tracing_ns, longest_ns, longest_row, first_row, last_row };
+            Own { task, program, gaps, calls, exclusive_ns, traced, longest_ns, longest_row, first_row, last_row };
         found.push(own);
         found.len() - 1
     })
 }
 
 impl Own {
-    fn add(&mut self, row: u32, gap_after_ns: i64, floor_ns: i64) {
+    fn add(&mut self, row: u32, gap_after_ns: i64, cost: TracingCost) {
         self.calls += 1;
         (self.first_row, self.last_row) = (self.first_row.min(row), self.last_row.max(row));
         if gap_after_ns > 0 {
             self.gaps += 1;
             self.exclusive_ns += gap_after_ns;
-            self.tracing_ns += gap_after_ns.min(floor_ns);
+            self.traced.add(true, gap_after_ns, cost);
             if gap_after_ns > self.longest_ns {
                 (self.longest_ns, self.longest_row) = (gap_after_ns, row);
             }
@@ -103,7 +105,8 @@ fn write(context: &TableContext<'_>, own: &Own, sheet: &mut TableBuilder<'_>) {
     sheet.int("calls", own.calls);
     sheet.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
     sheet.path_ns(own.exclusive_ns);
-    sheet.int("tracing_ns", own.tracing_ns);
+    sheet.int("tracing_ns", own.traced.tracing_ns());
+    sheet.bool("waits_traced", context.trust_of(own.task).is_none_or(Trust::has_waits));
     sheet.int("max_ns", own.longest_ns);
     sheet.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
     sheet.lines(own.longest_row, own.longest_row);

@@ -8,6 +8,9 @@
 //! A futex counts as a lock if its waiters also wake others at the same address (`handed_on`). Threads that wait for
 //! work or for a thread to end also wait at an address, but other threads wake them.
 
+mod attempts;
+
+use self::attempts::{Step, attempts, steps};
 use super::families::descends;
 use crate::store::classes::class_of;
 use crate::store::spans::Span;
@@ -39,7 +42,7 @@ impl Kind {
 }
 
 fn kind(action: Action, op: &[u8]) -> Option<Kind> {
-    let has = |word: &[u8]| memchr::memmem::find(op, word).is_some();
+    let has = |word: &[u8]| contains(op, word);
     match action {
         Action::LocksFile if !has(b"LOCK_NB") && !has(b"LOCK_UN") => Some(Kind::File),
         Action::ControlsFile if has(b"SETLKW") => Some(Kind::File),
@@ -51,6 +54,10 @@ fn kind(action: Action, op: &[u8]) -> Option<Kind> {
         Action::WaitsAtAddress => Some(Kind::Futex),
         _ => None,
     }
+}
+
+fn contains(op: &[u8], word: &[u8]) -> bool {
+    memchr::memmem::find(op, word).is_some()
 }
 
 fn kinds(context: &TableContext<'_>) -> ShapeIndex<Kind> {
@@ -89,6 +96,11 @@ struct Sum {
 }
 
 impl Sum {
+    fn of(requests: i64, wait: LockWait) -> Sum {
+        let dur_ns = (wait.end_ns - wait.start_ns).max(0);
+        Sum { waits: requests, total_ns: dur_ns, longest_ns: dur_ns, own_ns: 0, retained: vec![wait] }
+    }
+
     fn add(&mut self, other: Sum) {
         self.waits += other.waits;
         self.total_ns += other.total_ns;
@@ -115,6 +127,17 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sums: Vec<FxHashMap<Key, Sum>> = tasks.par_iter().map(|&task| of_task(context, &kinds, task)).collect();
     let mut locks: FxHashMap<Key, Sum> = FxHashMap::default();
     sums.into_iter().flatten().for_each(|(key, sum)| locks.entry(key).or_default().add(sum));
+    let steps = steps(context);
+    if steps.any(|step| step == Step::Refused) {
+        let of_tasks: Vec<Vec<_>> = tasks.par_iter().map(|&task| attempts(context, &steps, task)).collect();
+        for (&task, each) in
+            tasks.iter().zip(&of_tasks).flat_map(|(task, all)| all.iter().map(move |each| (task, each)))
+        {
+            let capture = context.trace.tasks[task as usize].capture;
+            let sum = locks.entry((capture, Kind::File, 0, each.target)).or_default();
+            sum.add(Sum::of(each.number, each.wait));
+        }
+    }
     let mut locks: Vec<(Key, Sum, Times)> = locks
         .into_iter()
         .map(|(key, mut sum)| {
@@ -263,6 +286,8 @@ fn write(
     sheet.int("could_free_ns", could_free_ns(times, holders.is_empty()));
     sheet.some_int("holder_pid", holder.map(|(_, task)| i64::from(task.pid)));
     sheet.text("holder_program", holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)));
+    let is_outside = look_into && holders.is_empty() && is_used_by_waiters_only(context, key, &waiters);
+    sheet.bool("outside", is_outside);
     let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(context, by, longest));
     sheet.string("holder_did", did.as_deref());
     sheet.lines(first.row, sum.retained.iter().map(|wait| wait.row).max().unwrap_or(first.row));
@@ -273,6 +298,17 @@ fn write(
 /// is known, the whole wait could be saved.
 fn could_free_ns(times: &Times, has_no_holder: bool) -> i64 {
     if has_no_holder { times.path_ns() } else { times.path_ns() - times.longest_hold_ns }
+}
+
+/// Whether no other process of the capture does anything with the file of a lock.
+fn is_used_by_waiters_only(context: &TableContext<'_>, key: Key, waiters: &FxHashSet<u32>) -> bool {
+    let (trace, (capture, kind, _, target)) = (context.trace, key);
+    let pids: FxHashSet<i32> = waiters.iter().map(|&task| trace.tasks[task as usize].pid).collect();
+    let uses = |task: u32| trace.rows_of(task).iter().any(|&row| trace.events.target(row) == target);
+    let others = trace.captures[capture as usize].tasks.clone().into_par_iter();
+    kind == Kind::File
+        && target.is_some()
+        && !others.filter(|&task| !pids.contains(&trace.tasks[task as usize].pid)).any(uses)
 }
 
 /// Whether a task or its creator waited for the lock. The last process that inherited a lock file descriptor releases

@@ -210,6 +210,7 @@ fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, shee
     sheet.int("round_trips", peer.round_trips);
     sheet.int("response_ns", peer.response_ns);
     sheet.some_int("mean_ns", answered.then(|| peer.response_ns / peer.round_trips.max(1)));
+    sheet.some_int("typical_ns", answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)));
     sheet.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
     sheet.some_int("max_ns", answered.then_some(peer.max_ns));
     sheet.int("sends", peer.sent.0);

@@ -75,8 +75,13 @@ fn write(
     let lives: Vec<(i64, i64)> = group.children.iter().filter_map(|&child| life(trace, child)).collect();
     let (overlap, lengths) = (overlap(&lives), lives.iter().map(|(from, to)| to - from));
     let (sum_ns, longest_ns) = (lengths.clone().sum::<i64>(), lengths.max().unwrap_or(0));
-    let on_path = group.children.iter().map(|&child| times.inclusive_ns[child as usize]);
-    let (path_ns, longest_path_ns) = (on_path.clone().sum::<i64>(), on_path.max().unwrap_or(0));
+    let path_ns = group.children.iter().map(|&child| times.inclusive_ns[child as usize]).sum::<i64>();
+    let untraced = group.children.iter().map(|&child| {
+        let tracing_ns: i64 = traffic.family(&[child]).iter().map(|&task| context.traced(task).tracing_ns()).sum();
+        times.inclusive_ns[child as usize] - tracing_ns
+    });
+    let (untraced_ns, longest_untraced_ns) =
+        untraced.fold((0, 0), |(sum_ns, longest_ns), ns: i64| (sum_ns + ns, ns.max(longest_ns)));
     let all = traffic.family(&group.children);
     let waited_ns: i64 = all.iter().map(|&task| waits[task as usize]).sum();
     let ends: Vec<(u32, u32, u32)> =
@@ -103,7 +108,8 @@ fn write(
     sheet.int("lock_wait_ns", waited_ns);
     sheet.float("effective", factor((sum_ns - waited_ns).max(0)));
     sheet.path_ns(path_ns);
-    sheet.int("could_free_ns", path_ns - longest_path_ns);
+    sheet.int("untraced_ns", untraced_ns);
+    sheet.int("could_free_ns", untraced_ns - longest_untraced_ns);
     sheet.lines(first_row, last_row);
     sheet.members(Provenance::Stretches(ends));
 }

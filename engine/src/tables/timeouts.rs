@@ -4,12 +4,14 @@
 //! send to 10.0.0.2:53 | poll 5 s, nothing | send again | poll 5 s, nothing | gives up      expired 2, sent_before
 //! poll 1 s, nothing | poll 1 s, nothing | poll, something | …                              an idle loop
 //! poll 1 s, nothing | open, read, write, … | poll 1 s, nothing | exit                      a timer: went_on
+//! futex 1 s, nothing | wake a thread | futex 1 s, nothing | wake a thread | exit           a timer of a pool: went_on
 //! ```
 
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{SocketCall, Sockets};
 use crate::store::event::EventKind;
+use crate::store::events::EventTable;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -27,6 +29,7 @@ type Kind = (Text, Text, Text);
 struct Group {
     kind: Kind,
     went_on: bool,
+    answered: bool,
     sum: CallStats,
     requested_ns: Option<i64>,
     sent: Option<Sent>,
@@ -37,6 +40,7 @@ struct Group {
 #[derive(Clone, Copy, Default)]
 struct All {
     waits: i64,
+    expired: i64,
     /// The last wait, and whether it expired.
     last: Option<(u32, bool)>,
 }
@@ -50,6 +54,8 @@ struct Expired {
 
 #[derive(Clone, Copy)]
 struct Sent {
+    /// The send.
+    row: u32,
     to: Text,
     bytes: i64,
 }
@@ -69,7 +75,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// Collects the waits of a task.
 #[derive(Default)]
 struct OfTask {
-    groups: FxHashMap<(Kind, i64, bool), Group>,
+    groups: FxHashMap<(Kind, i64, bool, bool), Group>,
+    /// Waits that expired, of which it is known whether the task went on after them.
+    settled: Vec<(Kind, Expired, bool)>,
+    /// Sends that were answered.
+    answered: FxHashSet<u32>,
     all: FxHashMap<Kind, All>,
     /// The latest consecutive expired waits, by kind and printed target.
     expired: FxHashMap<(Kind, Text), Vec<Expired>>,
@@ -95,16 +105,20 @@ impl OfTask {
                 }
                 SocketCall::Sends => here.sends(context, sockets, row),
                 SocketCall::Receives => {
-                    if here.sent.remove(&target).is_none() {
-                        here.served.insert(target);
-                    }
+                    match here.sent.remove(&target) {
+                        Some(sent) => here.answered.insert(sent.row),
+                        None => here.served.insert(target),
+                    };
                 }
                 SocketCall::Waits(wait) => here.waits(context, task, row, wait),
             }
         }
         here.last_row = context.calls_of(task).last().unwrap_or(0);
         for ((kind, _), expired) in std::mem::take(&mut here.expired) {
-            here.settle(context, kind, &expired, true);
+            here.settle(kind, &expired, true);
+        }
+        for (kind, expired, went_on) in std::mem::take(&mut here.settled) {
+            here.group(context, kind, expired, went_on);
         }
         here
     }
@@ -113,7 +127,7 @@ impl OfTask {
         let to = context.trace.events.target(row);
         if to.is_some() && !self.served.contains(&to) && !sockets.is_accepted(to) {
             let bytes = context.trace.events.bytes(row).unwrap_or(0);
-            self.sent.insert(to, Sent { to, bytes });
+            self.sent.insert(to, Sent { row, to, bytes });
         }
     }
 
@@ -124,6 +138,7 @@ impl OfTask {
         let expired = is_expired(context, task, row, wait);
         let all = self.all.entry(kind).or_default();
         all.waits += 1;
+        all.expired += i64::from(expired);
         all.last = Some((row, expired));
         let is_look = wait == Wait::Poll && timed_out(events, row) && events.requested_ns(row) == Some(0);
         let like_this = (kind, events.target(row));
@@ -136,23 +151,27 @@ impl OfTask {
         };
         let is_idle = before.last().is_some_and(|last| is_idle(context, task, last.row, row));
         let settled = if expired && is_idle { Vec::new() } else { std::mem::take(before) };
-        self.settle(context, kind, &settled, !is_idle);
+        self.settle(kind, &settled, !is_idle);
         if expired {
             let sent = self.sent_to(context, row);
             self.expired.entry(like_this).or_default().push(Expired { row, sent });
         }
     }
 
-    fn settle(&mut self, context: &TableContext<'_>, kind: Kind, expired: &[Expired], went_on: bool) {
-        for &Expired { row, sent } in expired {
-            let requested_ns = context.trace.events.requested_ns(row);
-            let alike = (kind, requested_ns.map_or(NO_NS, two_digits), went_on);
-            let new = || Group { kind, went_on, sum: CallStats::new(row), requested_ns, sent, rows: Vec::new() };
-            let group = self.groups.entry(alike).or_insert_with(new);
-            group.sum.add(context, row);
-            group.sent = group.sent.or(sent);
-            group.rows.push(row);
-        }
+    fn settle(&mut self, kind: Kind, expired: &[Expired], went_on: bool) {
+        self.settled.extend(expired.iter().map(|&expired| (kind, expired, went_on)));
+    }
+
+    /// Add a wait to those like it. Whether an answer came after it is known once all calls have been read.
+    fn group(&mut self, context: &TableContext<'_>, kind: Kind, Expired { row, sent }: Expired, went_on: bool) {
+        let requested_ns = context.trace.events.requested_ns(row);
+        let answered = sent.is_some_and(|sent| self.answered.contains(&sent.row));
+        let alike = (kind, requested_ns.map_or(NO_NS, two_digits), went_on, answered);
+        let new = || Group { kind, went_on, answered, sum: CallStats::new(row), requested_ns, sent, rows: Vec::new() };
+        let group = self.groups.entry(alike).or_insert_with(new);
+        group.sum.add(context, row);
+        group.sent = group.sent.or(sent);
+        group.rows.push(row);
     }
 
     /// The data sent to a target that the call waits for.
@@ -190,9 +209,11 @@ impl OfTask {
                 || group.rows.iter().any(gives_up);
             sheet.bool("gave_up", gave_up);
             sheet.bool("went_on", group.went_on);
-            sheet.bool("paces", group.sum.calls >= RHYTHM && !ends_by_itself(context, task));
+            // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
+            sheet.bool("paces", all.expired >= RHYTHM && !ends_by_itself(context, task));
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
+            sheet.bool("answered", group.answered);
             sheet.path_ns(group.sum.exclusive_ns);
             sheet.lines(group.sum.first_row, group.sum.last_row);
             sheet.members(Provenance::Rows(group.rows));
@@ -218,10 +239,26 @@ fn awaited(action: Action) -> Option<&'static str> {
 /// Whether a task made hardly any calls between an expired wait and the next one for the same target.
 fn is_idle(context: &TableContext<'_>, task: u32, expired: u32, next: u32) -> bool {
     let events = &context.trace.events;
-    let calls =
-        context.trace.rows_from(task, expired).iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2).count();
+    let rows = context.trace.rows_from(task, expired);
+    let between = rows.iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2);
     let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
-    calls <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS
+    // A server has timers for its own upkeep, for which nobody waits.
+    let works = || between.clone().skip(1).any(|&row| begins_work(events, row)) && ends_by_itself(context, task);
+    between.clone().count() <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS && !works()
+}
+
+/// Whether a task hands work on, or begins some, with a call: it wakes a thread that waits, or opens, connects or starts something.
+fn begins_work(events: &EventTable, row: u32) -> bool {
+    if events.kind(row) != EventKind::Call || events.outcome(row) != Outcome::Ok {
+        return false;
+    }
+    let shape = events.shape(row);
+    match action_of(shape.syscall) {
+        Action::UsesFutex => events.texts.bytes(shape.op).starts_with(b"FUTEX_WAKE") && events.ret(row) > 0,
+        Action::Wakes | Action::Opens | Action::MakesSocket | Action::Connects => true,
+        Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread | Action::Execs => true,
+        _ => false,
+    }
 }
 
 /// Whether a task sends a signal shortly after an expired wait for a signal or a child.

@@ -44,7 +44,7 @@ proptest! {
             for (number, share) in (0..).zip(&divided.shares) {
                 let taken_ns: i64 = share.taken.iter().map(|(_, ns)| ns).sum();
                 prop_assert_eq!(share.own_ns + taken_ns, share.total_ns);
-                prop_assert!((0..=share.own_ns).contains(&share.tracing_ns));
+                prop_assert!((0..=share.own_ns).contains(&share.traced.tracing_ns()));
                 prop_assert!(share.taken.iter().all(|&(earlier, _)| earlier < number));
             }
             Ok(())

@@ -104,6 +104,26 @@ const CASES: &[Case] = &[
 1 1700000004.000000 exit_group(0) = ?
 1 1700000004.000100 +++ exited with 0 +++
 "#, rows: &["poll /run/a 2 true false", "poll /run/a 2 false false"] },
+    Case { name: "a thread that wakes another one after its timer went on",
+        table: "timeouts", columns: &["syscall", "expired", "went_on"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 futex(0x7f00a0, FUTEX_WAIT_PRIVATE, 0, {tv_sec=0, tv_nsec=300000000}) = -1 ETIMEDOUT (Connection timed out) <0.300100>
+1 1700000000.303000 futex(0x7f00b0, FUTEX_WAKE_PRIVATE, 1) = 1 <0.000010>
+1 1700000000.303100 futex(0x7f00a0, FUTEX_WAIT_PRIVATE, 0, {tv_sec=0, tv_nsec=300000000}) = -1 ETIMEDOUT (Connection timed out) <0.300100>
+1 1700000000.604000 futex(0x7f00a0, FUTEX_WAIT_PRIVATE, 0, NULL) = 0 <0.010000>
+1 1700000001.000000 exit_group(0) = ?
+1 1700000001.000100 +++ exited with 0 +++
+"#, rows: &["futex 1 true", "futex 1 false"] },
+    Case { name: "an answer after a time-out was waited for in steps",
+        table: "timeouts", columns: &["syscall", "sent_before", "answered"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000000.002000 sendto(3, "x", 28, MSG_NOSIGNAL, NULL, 0) = 28 <0.000010>
+1 1700000000.003000 poll([{fd=3, events=POLLIN}], 1, 200) = 0 (Timeout) <0.200000>
+1 1700000000.203100 poll([{fd=3, events=POLLIN}], 1, 1000) = 1 ([{fd=3, revents=POLLIN}]) <0.700000>
+1 1700000000.904000 recvfrom(3, "y", 28, 0, NULL, NULL) = 28 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["poll 10.0.0.2:80 true"] },
     Case { name: "three expired waits are the rhythm of a process that does not end",
         table: "timeouts", columns: &["syscall", "expired", "went_on", "paces"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
