@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -281,7 +282,7 @@ def test_closed_pipe_is_not_an_error() -> None:
 
 
 def test_closed_stdout_does_not_crash() -> None:
-    command = f"exec {sys.executable} -m tracealyze summarize {SSH} >&-"
+    command = f"exec {shlex.quote(sys.executable)} -m tracealyze summarize {shlex.quote(str(SSH))} >&-"
     done = subprocess.run(["sh", "-c", command], cwd=ROOT, capture_output=True, check=False)
     assert (done.returncode, done.stderr) == (0, b"")
 

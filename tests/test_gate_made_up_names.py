@@ -53,7 +53,7 @@ def test_finding_with_another_generated_name_is_not_new(tmp_path: Path, run: Run
     assert run("baseline", "create", *old, cwd=tmp_path).returncode == 0
     assert run("baseline", "show", cwd=tmp_path).stdout.count("sync-storm: tool fsync") == 1
     assert run("check", new, "--fail-on", "info", cwd=tmp_path).returncode == 0
-    assert "0 entries left out" in run("baseline", "prune", new, cwd=tmp_path).stdout
+    assert "0 entries removed" in run("baseline", "prune", new, cwd=tmp_path).stdout
     assert run("baseline", "update", new, cwd=tmp_path).returncode == 0
     other = capture(tmp_path / "other.strace", "chosen", 400)
     assert "finding[sync-storm] 0 → 1" in run("check", other, "--fail-on", "info", cwd=tmp_path).stdout
