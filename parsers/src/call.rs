@@ -66,6 +66,7 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
             args.first().map(|&messages| (b'r', messages))
         }
         Action::NamesSocket if call.args.contains('w') => args.first().map(|&own| (b'w', own)),
+        Action::Plain if call.args.contains('x') => args.first().map(|&value| (b'x', value)),
         // The first half contains the descriptor, the second `events, maxevents, timeout`.
         Action::PollsEpoll => args.get(2).zip(call.args.bytes().last()).map(|(&timeout, letter)| (letter, timeout)),
         _ => None,
@@ -150,6 +151,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
         b'z' => facts.length = arg,
         b'h' => facts.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
         b'y' if facts.shares => shared(facts.length, arg, line, parsed),
+        b'x' => socket_error(arg, line, parsed),
         b'r' => passed(arg, line, parsed),
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, facts, line, parsed),
         _ => {}
@@ -259,6 +261,22 @@ fn shared(length: &[u8], offset: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
+/// `[ECONNREFUSED]`, `[0]`: the error that is pending at a socket, if this is the value of `SO_ERROR`.
+fn socket_error(value: &[u8], line: &mut Line, parsed: &mut Parsed) {
+    let is_other = line.op.is_some() && parsed.texts.bytes(line.op) != b"SO_ERROR";
+    let Some(value) = value.strip_prefix(b"[").and_then(|value| value.strip_suffix(b"]")).filter(|_| !is_other) else {
+        return;
+    };
+    let error = match value {
+        b"0" => Text::NONE,
+        _ if value.starts_with(b"E") && value.iter().all(u8::is_ascii_uppercase) => parsed.texts.add(value),
+        _ => return,
+    };
+    if line.outcome == Outcome::Ok && line.extra == 0 {
+        line.extra = parsed.keep(Extra::SocketError(error));
+    }
+}
+
 /// The descriptors that messages pass.
 fn passed(messages: &[u8], line: &mut Line, parsed: &mut Parsed) {
     const RIGHTS: &[u8] = b"SCM_RIGHTS, ";
@@ -332,7 +350,9 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     });
     let fds = facts.fds.into_boxed_slice();
     line.extra = parsed.keep(match timeout_ns {
-        Some(timeout_ns) if !fds.is_empty() || facts.lists == FdLists::Empty => Extra::Polled { fds, timeout_ns },
+        Some(timeout_ns) if !fds.is_empty() || facts.lists == FdLists::Empty => {
+            Extra::Polled { fds, timeout_ns, ready: NO_ID }
+        }
         Some(timeout_ns) => Extra::Timeout(timeout_ns),
         None => Extra::Fds(fds),
     });

@@ -204,6 +204,23 @@ impl Parsed {
         self.extras.len() as u32
     }
 
+    /// A line contains the name of the running program, too.
+    pub(crate) fn name_program(&mut self, line: &mut Line, name: &[u8]) {
+        let with = self.extra(line).cloned().map(Box::new);
+        let name = self.texts.add(name);
+        line.extra = self.keep(Extra::Program { name, with });
+    }
+
+    /// A poll of several descriptors found only this one ready.
+    pub(crate) fn ready_is(&mut self, line: &Line, fd: i32) {
+        let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get_mut(at as usize));
+        if let Some(Extra::Polled { fds, ready, .. }) = extra
+            && fds.len() > 1
+        {
+            *ready = fd;
+        }
+    }
+
     /// Set the child of a line that creates one, once the tracer names it.
     pub(crate) fn child_is(&mut self, line: &Line, id: i32) {
         let extra = line.extra.checked_sub(1).and_then(|at| self.extras.get_mut(at as usize));

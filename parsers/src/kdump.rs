@@ -125,7 +125,7 @@ impl KdumpReader {
         }
         if line.extra == 0 && matches!(line.kind, LineKind::Call | LineKind::CallStart) {
             let program = parsed.texts.add(record.comm);
-            line.extra = parsed.keep(Extra::Program(program));
+            line.extra = parsed.keep(Extra::Program { name: program, with: None });
         }
         line
     }

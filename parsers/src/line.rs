@@ -244,6 +244,9 @@ pub enum Extra {
     Deadline(i64),
     /// The local address of the socket that the call works on.
     OwnAddress(Text),
+    /// The pending error of the socket that the call works on (`SO_ERROR`); NONE if there is none. A second half does not
+    /// contain the option, so this may be the value of another one.
+    SocketError(Text),
     /// A signal and who sent it.
     Signal {
         /// The sender, or the child of a SIGCHLD; [`NO_ID`] if unknown.
@@ -327,7 +330,11 @@ pub enum Extra {
         fds: Box<[i32]>,
         /// As [`Extra::Timeout`].
         timeout_ns: i64,
+        /// The only one that was ready, if the result names it; else [`NO_ID`].
+        ready: i32,
     },
+    /// The second half of a poll or select: the only descriptor that was ready.
+    Ready(i32),
     /// A row of a summary table; the name is in the line.
     SummaryRow {
         /// Number of calls.
@@ -337,6 +344,11 @@ pub enum Extra {
         /// Total as printed. Whether it is CPU or wall time depends on the format.
         total_ns: i64,
     },
-    /// The name of the running program, if each line contains it. Other lines report it too.
-    Program(Text),
+    /// The name of the running program, if each line contains it.
+    Program {
+        /// The name.
+        name: Text,
+        /// What else the line contains.
+        with: Option<Box<Extra>>,
+    },
 }

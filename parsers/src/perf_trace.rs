@@ -149,7 +149,7 @@ fn event(prefix: &PerfPrefix<'_>, parsed: &mut Parsed) -> Line {
     }
     if line.extra == 0 && line.kind != LineKind::Process && !prefix.comm.is_empty() {
         let program = parsed.texts.add(prefix.comm);
-        line.extra = parsed.keep(Extra::Program(program));
+        line.extra = parsed.keep(Extra::Program { name: program, with: None });
     }
     line
 }

@@ -16,7 +16,7 @@ pub(crate) mod table;
 use crate::call;
 use crate::facts::CaptureFacts;
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
-use crate::line::{CallPart, Extra, Line, LineKind, NO_NS, Outcome};
+use crate::line::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome};
 use crate::line_cache::{LineParts, LinePrefix};
 use crate::scan;
 use crate::syscalls::{self, Syscall};
@@ -27,6 +27,9 @@ use table::SummaryColumns;
 
 /// Some editors write it before the first line.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// First lines in which names of programs show next to ids, if there are any.
+const LINES_WITH_NAMES: usize = 16;
 
 /// The format.
 pub struct Strace;
@@ -42,9 +45,11 @@ impl Format for Strace {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let layout = StraceLayout::of(head);
+        let has_names = head.lines().take(LINES_WITH_NAMES).any(|line| layout.program(line).is_some());
         Box::new(StraceReader {
-            is_common: layout.is_common() && !layout.colours,
+            is_common: layout.is_common() && !layout.colours && !has_names,
             layout,
+            has_names,
             columns: SummaryColumns::of(head),
         })
     }
@@ -54,6 +59,8 @@ struct StraceReader {
     layout: StraceLayout,
     /// Lines have the most common prefix, which is read in one step.
     is_common: bool,
+    /// Ids have the name of the program next to them (`-Y`).
+    has_names: bool,
     columns: Option<SummaryColumns>,
 }
 
@@ -67,11 +74,18 @@ impl LineReader for StraceReader {
         if self.layout.colours {
             return self.read_plain(&layout::without_colours(line), parsed);
         }
-        self.read_plain(line, parsed)
+        let mut read = self.read_plain(line, parsed);
+        if self.has_names
+            && read.tid != NO_ID
+            && let Some(name) = self.layout.program(line)
+        {
+            parsed.name_program(&mut read, name);
+        }
+        read
     }
 
     fn parts<'a>(&self, line: &'a [u8]) -> Option<LineParts<'a>> {
-        if self.layout.colours {
+        if self.layout.colours || self.has_names {
             return None;
         }
         let line = line.strip_suffix(b"\r").unwrap_or(line);
@@ -227,10 +241,18 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
                     call::describe(call, args.list(), line, parsed);
                 }
             });
+            if let Some(fd) = only_ready(line, result) {
+                parsed.ready_is(line, fd);
+            }
         }
         result::ReadResult::Cut => begun(call, result.is_none(), &mut args, line, parsed),
     }
     true
+}
+
+/// The only descriptor that a call found ready.
+fn only_ready(line: &Line, result: Option<&[u8]>) -> Option<i32> {
+    result.filter(|_| line.ret == 1).and_then(result::only_ready)
 }
 
 /// A first half, with the mark that strace prints where it cut the line.
@@ -266,6 +288,9 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
                     call::describe_rest(call, args.list(), line, parsed);
                 }
             });
+            if let Some(fd) = only_ready(line, result).filter(|_| line.extra == 0) {
+                line.extra = parsed.keep(Extra::Ready(fd));
+            }
         }
         result::ReadResult::Cut => {
             line.outcome = Outcome::Open;

@@ -13,6 +13,7 @@ from tracealyze.selection import Scope, Threshold
 from tracealyze.table import MinCost
 
 if TYPE_CHECKING:
+    from tracealyze.capture_input.capture_info import Capture
     from tracealyze.findings.rule_set import Rule
     from tracealyze.table import Row, Table
     from tracealyze.trace_tables import TraceTables
@@ -47,6 +48,8 @@ _NOT_SUMMED = (
 _PATH_TIME = "exclusive_ns"
 _WITHIN = ("row", "process", "program", "capture")
 _MAX_PROOFS = 2
+# Tables whose times lie between calls, so that only stamps measure them.
+_BETWEEN_CALLS = ("cpu", "gap_lengths")
 # A coarse clock charges its whole tick to whatever runs when it steps. That happens to one match twice by chance, but
 # rarely three times.
 _MIN_TICKS = 3
@@ -67,6 +70,13 @@ class Match:
     def capture(self) -> int:
         """Number of the capture."""
         return int(self.row.get("capture") or 0)
+
+    def tick_ns(self, capture: Capture) -> int:
+        """Resolution of its times.
+
+        Exact durations place calls within the ticks of a coarse clock, so times of calls are as fine as the durations.
+        """
+        return capture.tick_ns if self.rule.table in _BETWEEN_CALLS else capture.dur_tick_ns or capture.tick_ns
 
 
 def tables_of(trace: TraceTables, rules: Sequence[Rule]) -> dict[str, Table]:
@@ -118,9 +128,9 @@ def _reaches_thresholds(trace: TraceTables, match: Match) -> bool:
 
 
 def tick_ns(trace: TraceTables, match: Match) -> int:
-    """Timestamp resolution of the match's capture; 0 if unknown."""
+    """Resolution of the match's times; 0 if unknown."""
     capture = trace.capture_of(match.capture)
-    return capture.tick_ns if capture else 0
+    return match.tick_ns(capture) if capture else 0
 
 
 def _pieces(trace: TraceTables, rule: Rule) -> Iterator[Match]:

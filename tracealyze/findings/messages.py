@@ -35,7 +35,7 @@ def message(text: str, match: Match, trace: Windows) -> str:
     """A message of a rule with the values of a match."""
     values = _values(match, trace)
     capture = trace.capture_of(match.capture)
-    shown = _Shown(capture.tick_ns if capture else 1, values["window_ns"])
+    shown = _Shown(match.tick_ns(capture) if capture else 1, capture.tick_ns if capture else 1, values["window_ns"])
     for name, parts in match.rule.words.items():
         here = (
             part for part in parts if not any(_is_missing(values, key) for _, key, _, _ in shown.parse(part) if key)
@@ -51,9 +51,10 @@ def _is_missing(values: Mapping[str, Any], key: str) -> bool:
 class _Shown(string.Formatter):
     """Formats values by name: `_ns` is a duration; a noun after a colon makes a count of it."""
 
-    def __init__(self, tick_ns: int, window_ns: int) -> None:
+    def __init__(self, tick_ns: int, clock_tick_ns: int, window_ns: int) -> None:
         self.tick_ns = tick_ns
-        self.precision = units.precision(tick_ns, window_ns)
+        # The ends of the window are stamps.
+        self.precision = units.precision(clock_tick_ns, window_ns)
 
     def get_field(self, field_name: str, args: Any, kwargs: Mapping[str, Any]) -> Any:  # noqa: ARG002
         length = f"{field_name.removesuffix('share')}ns"
@@ -109,7 +110,7 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
         "share": cost_ns / wall_ns if wall_ns else 0.0,
         "window_ns": wall_ns,
         "window": units.duration(wall_ns, capture.tick_ns) if capture else "",
-        "whole_seconds": _whole_seconds(cost_ns, capture.tick_ns if capture else 1) if calls == 1 else None,
+        "whole_seconds": _whole_seconds(cost_ns, match.tick_ns(capture) if capture else 1) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
         "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
     }

@@ -5,6 +5,7 @@
 //! attached                 |~~ all wait ~~|------------------------------| the task that completed the last event, and
 //!                                                                          does more than keep a rhythm
 //!                             left out     window
+//!           of a server that only hands connections to children: the child that ended last
 //! ```
 
 use crate::store::classes::class_of;
@@ -13,7 +14,8 @@ use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::{task_ends, wait_kinds};
 use parsers::syscalls::{Action, Class, Wait};
-use parsers::{Clock, NO_NS, Outcome};
+use parsers::{Clock, NO_NS, Outcome, Text};
+use rustc_hash::FxHashSet;
 
 /// Why a capture has no window.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -164,6 +166,8 @@ fn started_life(trace: &Trace, capture: &Capture) -> Option<Window> {
 /// From the first event to the last completed one, or to the requested moment, without the idle time at the start.
 fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -> Option<Window> {
     let (root, end_ns) = last_completed(trace, capture, choice.to_ns)?;
+    let served = if choice.to_ns.is_none() { last_served(trace, capture, root) } else { None };
+    let (root, end_ns) = served.unwrap_or((root, end_ns));
     let busy_ns = tasks_of(trace, capture).filter_map(|(number, _)| busy_from(trace, number)).min();
     let first_ns = capture.first_ns;
     let left_out_ns = match (busy_ns, choice.from_ns) {
@@ -196,6 +200,28 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
 }
 
 /// ```text
+/// parent   |- accept -|fork|close|~~~~~ waits for connections ~~~~~|SIGCHLD|
+/// child                    |-- serves the connection --|exit
+/// ```
+///
+/// The child that ended last of a parent that only hands connections over: the client waited for the child.
+fn last_served(trace: &Trace, capture: &Capture, parent: u32) -> Option<(u32, i64)> {
+    let events = &trace.events;
+    let calls = || trace.rows_of(parent).iter().copied().filter(|&row| events.kind(row) == EventKind::Call);
+    let accepts = |row: &u32| events.action(*row) == Action::Accepts && events.outcome(*row) == Outcome::Ok;
+    let accepted: FxHashSet<Text> = calls().filter(accepts).map(|row| events.target(row)).collect();
+    let serves = |row: u32| accepted.contains(&events.target(row)) && events.action(row).returns_bytes();
+    if accepted.is_empty() || calls().any(serves) {
+        return None;
+    }
+    let children = tasks_of(trace, capture).filter(|(_, task)| task.creator == parent && !task.is_thread);
+    let ended = children.filter(|(_, task)| task.death_ns != NO_NS);
+    let (main, _) = ended.max_by_key(|(_, task)| task.death_ns)?;
+    let ender = task_ends::ender(trace, main);
+    Some((ender, trace.tasks.get(ender as usize)?.end_ns()))
+}
+
+/// ```text
 /// ticker   |- 50 ms -|- 50 ms -|- 50 ms -|- 50 ms -|-     completes the last event of nearly every capture that was cut
 /// worker   |------- read -------|- write -|--------
 /// ```
@@ -224,6 +250,8 @@ fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
         let class = class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)));
         let lasts = events.dur_ns(row) > 0;
         match wait {
+            // It began before the capture, and the call that it continues is not printed.
+            _ if events.action(row) == Action::Restarts => {}
             Some(Wait::Sleep) if lasts => beats += 1,
             Some(_) if wait_kinds::timed_out(events, row) => beats += usize::from(lasts),
             // It may wake others, and find that it need not wait.

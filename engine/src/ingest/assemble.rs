@@ -11,6 +11,7 @@ mod notes;
 mod runs;
 
 use crate::ingest::clock::FileClock;
+use crate::ingest::connecting::Connecting;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::{Event, EventKind, NONE};
@@ -90,6 +91,7 @@ pub(crate) struct Assembler<'trace> {
     plain: Vec<Vec<Option<fast_path::FastPath>>>,
     has_plain: bool,
     descriptors: Descriptors,
+    connecting: Connecting,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
@@ -97,6 +99,12 @@ pub(crate) struct Assembler<'trace> {
     presumed: infer_creator::Presumed,
     kin: Vec<infer_parent_by_exit::Claim>,
     members: infer_thread_group::SharedIds,
+}
+
+/// The clocks of the files of a capture.
+pub(crate) fn clocks(facts: &CaptureFacts, files: usize) -> Vec<FileClock> {
+    let clock = FileClock::new(facts);
+    if files == 1 { vec![clock] } else { vec![clock.merged(); files] }
 }
 
 impl<'trace> Assembler<'trace> {
@@ -109,7 +117,7 @@ impl<'trace> Assembler<'trace> {
             capture,
             facts,
             owners: TaskIds::new(number, &facts),
-            clocks: vec![FileClock::new(&facts); files],
+            clocks: clocks(&facts, files),
             first_task,
             states: Vec::new(),
             open: Vec::new(),
@@ -122,6 +130,7 @@ impl<'trace> Assembler<'trace> {
             plain: Vec::new(),
             has_plain: fast_path::can_be(&facts),
             descriptors: Descriptors::default(),
+            connecting: Connecting::default(),
             hides_births: false,
             inherited: first_task,
             presumed: infer_creator::Presumed::default(),
@@ -165,15 +174,15 @@ impl<'trace> Assembler<'trace> {
     /// The stamp of a line on the time line of its capture.
     #[inline]
     pub(crate) fn stamp(&mut self, file: u32, line: &Line) -> i64 {
-        self.clocks[(file - self.capture.first_file) as usize].place(line.stamp_ns)
+        self.clocks[(file - self.capture.first_file) as usize].place_line(line)
     }
 
     /// Take in a line whose texts are those of the trace.
     #[inline]
     pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let kind = match extra {
-            Some(Extra::Program(name)) => {
-                let kind = self.take(line, None, stamp_ns, at);
+            Some(Extra::Program { name, with }) => {
+                let kind = self.take(line, with.map(|with| *with), stamp_ns, at);
                 self.runs(line, name);
                 kind
             }
@@ -255,11 +264,16 @@ impl<'trace> Assembler<'trace> {
     }
 
     /// What the descriptor of a call stands for, if the line does not say it, or not to whom a socket leads.
-    fn target_of(&self, task: u32, line: &Line) -> Text {
+    fn target_of(&mut self, task: u32, line: &Line) -> Text {
         match (line.fd, line.target) {
             (NO_ID, target) => target,
             (fd, Text::NONE) => self.descriptors.target(task - self.first_task, fd),
-            (fd, target) => self.descriptors.peer(task - self.first_task, fd, target, &self.trace.events.texts),
+            (fd, target) => {
+                let events = &mut self.trace.events;
+                let known = self.descriptors.peer(task - self.first_task, fd, target, &events.texts);
+                self.descriptors.name_pair(task - self.first_task, fd, known, &events.texts, &mut events.socket_paths);
+                known
+            }
         }
     }
 

@@ -89,17 +89,24 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
         errno: text(line.errno),
         ..*line
     };
+    (mapped, extra.map(|extra| extra_in_trace(extra, &text)))
+}
+
+fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
     let ended = |ended: &Ended| match *ended {
         Ended::Killed(signal) => Ended::Killed(text(signal)),
         exited => exited,
     };
-    let extra = extra.map(|extra| match extra {
+    match extra {
         Extra::Exec { path, argv } => Extra::Exec { path: text(*path), argv: text(*argv) },
         Extra::Waited { child, ended: how } => Extra::Waited { child: *child, ended: how.as_ref().map(ended) },
         Extra::Signal { from, ended: how } => Extra::Signal { from: *from, ended: how.as_ref().map(ended) },
         Extra::End(how) => Extra::End(ended(how)),
         Extra::GroupEnd(how) => Extra::GroupEnd(ended(how)),
-        Extra::Program(name) => Extra::Program(text(*name)),
+        Extra::Program { name, with } => {
+            let with = with.as_ref().map(|with| Box::new(extra_in_trace(with, text)));
+            Extra::Program { name: text(*name), with }
+        }
         Extra::RequeuedTo(address) => Extra::RequeuedTo(text(*address)),
         Extra::Into { fd, target } => Extra::Into { fd: *fd, target: text(*target) },
         Extra::Created(path) => Extra::Created(text(*path)),
@@ -107,7 +114,7 @@ pub(crate) fn in_trace(line: &Line, extra: Option<&Extra>, map: &[Text]) -> (Lin
             Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
         }
         Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
+        Extra::SocketError(error) => Extra::SocketError(text(*error)),
         other => other.clone(),
-    });
-    (mapped, extra)
+    }
 }

@@ -1,6 +1,7 @@
 //! Stamps as printed to one time line per capture.
 
-use parsers::{CaptureFacts, Clock, DurKind, LEAP_YEAR_NS, NO_NS};
+use crate::store::resolution::is_coarse;
+use parsers::{CaptureFacts, Clock, DurKind, LEAP_YEAR_NS, Line, LineKind, NO_NS};
 
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 29 February, as a day of the year from 0.
@@ -26,7 +27,10 @@ fn bounded_stamp_ns(stamp_ns: i64) -> i64 {
 #[derive(Clone, Copy, Debug)]
 pub struct FileClock {
     clock: Clock,
+    tick_ns: i64,
     last_ns: i64,
+    /// Of a coarse clock: when the call of the last line returned, which is not after the next line.
+    free_ns: Option<i64>,
     /// Days or years since the first stamp.
     rounds_ns: i64,
     /// This year has a 29 February.
@@ -45,13 +49,60 @@ impl FileClock {
         let onward = (facts.dur_kind == DurKind::Gap).then(Onward::default);
         FileClock {
             clock: facts.clock,
+            tick_ns: facts.tick_ns,
             last_ns: NO_NS,
+            free_ns: is_coarse(facts).then_some(i64::MIN),
             rounds_ns: 0,
             is_leap: false,
             ahead_of_minutes_ns: None,
             onward,
             backward_steps: 0,
         }
+    }
+
+    /// The same for one of several files that are merged by their stamps: equal stamps leave their order to causes.
+    pub(crate) fn merged(self) -> FileClock {
+        FileClock { free_ns: None, ..self }
+    }
+
+    /// The place of a line on the time line; [`NO_NS`] as for [`FileClock::place`].
+    ///
+    /// Lines of a file are in the order of what they report. A tracer breaks a call off in print when another task has an event
+    /// meanwhile, so a call on one line ended before the next line:
+    ///
+    /// ```text
+    /// printed   10 read <0.3>  10 write <0.1>  10 close <0.0>  11 read <0.2>
+    /// placed    |--- read ---|write|close      |-- read --|              the rest of each tick is a gap
+    /// ```
+    pub(crate) fn place_line(&mut self, line: &Line) -> i64 {
+        let placed_ns = self.place(line.stamp_ns);
+        let Some(free_ns) = self.free_ns.filter(|_| placed_ns != NO_NS) else { return placed_ns };
+        // A clock that was set back leads to a place more than a tick before the last one.
+        let counts_on = self.clock == Clock::SincePrevious;
+        let is_set_back = !counts_on && free_ns.saturating_sub(placed_ns) > self.tick_ns.saturating_mul(2);
+        let placed_ns = if is_set_back { placed_ns } else { placed_ns.max(free_ns) };
+        let is_call = line.kind == LineKind::Call && line.dur_ns != NO_NS;
+        let dur_ns = if is_call { line.dur_ns.max(0) } else { 0 };
+        self.free_ns = Some(placed_ns.saturating_add(bounded_ns(dur_ns)));
+        if counts_on {
+            self.last_ns = placed_ns;
+        }
+        placed_ns
+    }
+
+    /// A call that was printed in halves began and returned at these times, as far as stamps tell; when it did so by its
+    /// duration. It can only have begun later within its tick, or returned later within the tick of its return.
+    pub(crate) fn place_halves(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) -> (i64, i64) {
+        let is_known = begun_ns != NO_NS && returned_ns != NO_NS && dur_ns != NO_NS;
+        let Some(free_ns) = self.free_ns.filter(|_| is_known) else { return (begun_ns, returned_ns) };
+        let ended_ns = begun_ns.saturating_add(dur_ns.max(0));
+        if ended_ns >= returned_ns {
+            self.free_ns = Some(free_ns.max(ended_ns));
+            return (begun_ns, ended_ns);
+        }
+        let tick_ends_ns = begun_ns.saturating_sub(begun_ns.rem_euclid(self.tick_ns)).saturating_add(self.tick_ns - 1);
+        let latest_ns = returned_ns.saturating_sub(dur_ns.max(0)).min(tick_ends_ns);
+        (begun_ns.max(latest_ns), returned_ns)
     }
 
     /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it says nothing about wall time.
@@ -228,6 +279,51 @@ mod tests {
         let mut clock = clock_of(Clock::SinceNewYear, DurKind::Gap);
         let placed = (0..3000).map(|turn| clock.place(turn % 3 * 120 * DAY_NS));
         assert!(placed.last() <= Some(FURTHEST_NS));
+    }
+
+    const TENTH_NS: i64 = SECOND_NS / 10;
+
+    fn clock_of_seconds() -> FileClock {
+        let line = b"1 10:00:00 read(3, \"\", 1) = 1 <0.000010>\n";
+        let reader =
+            parsers::by_name("strace").map(|format| format.reader(parsers::Head { bytes: line, complete: true }));
+        let facts = reader.expect("a format").facts();
+        assert!(is_coarse(&facts));
+        FileClock::new(&facts)
+    }
+
+    fn whole(stamp_ns: i64, dur_ns: i64) -> Line {
+        Line { stamp_ns, dur_ns, ..Line::of(LineKind::Call) }
+    }
+
+    #[test]
+    fn place_line_puts_calls_one_after_the_other_within_a_tick() {
+        let mut clock = clock_of_seconds();
+        #[rustfmt::skip]
+        let cases = [(10, 3, 100), (10, 1, 103), (10, 0, 104), (11, 2, 110), (11, 25, 112), (13, 1, 137), (15, 1, 150)];
+        for (second, tenths, placed) in cases {
+            let line = whole(second * SECOND_NS, tenths * TENTH_NS);
+            assert_eq!(clock.place_line(&line), placed * TENTH_NS, "{second} {tenths}");
+        }
+    }
+
+    #[test]
+    fn place_line_follows_a_clock_that_is_set_back() {
+        let mut clock = clock_of_seconds();
+        let placed = [100, 50, 51].map(|second| clock.place_line(&whole(second * SECOND_NS, TENTH_NS)) / SECOND_NS);
+        assert_eq!(placed, [100, 50, 51]);
+    }
+
+    #[test]
+    fn place_halves_moves_the_start_or_the_end_within_its_tick() {
+        let mut clock = clock_of_seconds();
+        let tenths = |(begun, returned, dur): (i64, i64, i64)| {
+            clock.place_line(&Line { stamp_ns: begun * TENTH_NS, ..Line::of(LineKind::CallStart) });
+            let (begun_ns, returned_ns) = clock.place_halves(begun * TENTH_NS, returned * TENTH_NS, dur * TENTH_NS);
+            (begun_ns / TENTH_NS, returned_ns / TENTH_NS)
+        };
+        let cases = [(100, 100, 4), (110, 130, 17), (140, 160, 25), (170, 210, 1)];
+        assert_eq!(cases.map(tenths), [(100, 104), (113, 130), (140, 165), (179, 210)]);
     }
 
     #[test]

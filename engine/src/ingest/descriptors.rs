@@ -8,7 +8,7 @@
 //! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
 //! that execve closes are left in: nothing uses them before they are opened again.
 
-use crate::store::targets::{ACCEPTED, PROCESS, is_host_and_port};
+use crate::store::targets::{ACCEPTED, PROCESS, WATCHED, is_host_and_port};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Interner, Line, NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -57,6 +57,9 @@ pub(crate) enum DescriptorEffect {
     /// See [`Descriptors::completed`].
     Other,
 }
+
+/// After the path, if there are more.
+const AND_OTHERS: &[u8] = b" and others";
 
 /// What the first three descriptors are called that a program is given.
 const GIVEN: [&str; 3] = ["stdin", "stdout", "stderr"];
@@ -111,6 +114,12 @@ impl Descriptors {
             self.of_task[at] = self.tables.len() as u32;
         }
         &mut self.tables[self.of_task[at] as usize - 1]
+    }
+
+    /// The number of a task's table; tasks that share their descriptors have the same.
+    pub(crate) fn table_number(&mut self, task: u32) -> u32 {
+        self.table(task);
+        self.of_task[task as usize]
     }
 
     /// A task was created: it has a copy of its creator's descriptors, or shares them.
@@ -169,6 +178,36 @@ impl Descriptors {
         }
         let known = self.target(task, fd);
         if known.is_some() && !is_bare(texts.bytes(known)) { known } else { printed }
+    }
+
+    /// Changes of a path are reported at this descriptor: it has the name of that path, or of the first one.
+    pub(crate) fn watches(&mut self, task: u32, fd: i32, path: Text, texts: &mut Interner) {
+        let (known, path) = (texts.bytes(self.target(task, fd)), texts.bytes(path));
+        let name = match known.strip_prefix(WATCHED).map(|known| known.strip_suffix(AND_OTHERS).unwrap_or(known)) {
+            Some(first) if first == path => return,
+            Some(first) => [WATCHED, first, AND_OTHERS].concat(),
+            None => [WATCHED, path].concat(),
+        };
+        let name = texts.add(&name);
+        self.set(task, i64::from(fd), name);
+    }
+
+    /// A socket that is printed by the numbers of its ends (`UNIX-STREAM:[7->8]`) was connected to, or accepted at, a path.
+    pub(crate) fn name_pair(
+        &self,
+        task: u32,
+        fd: i32,
+        printed: Text,
+        texts: &Interner,
+        paths: &mut FxHashMap<Text, Text>,
+    ) {
+        let bytes = texts.bytes(printed);
+        if bytes.starts_with(b"UNIX") && memchr::memmem::find(bytes, b"->").is_some() {
+            let known = self.target(task, fd);
+            if known != printed && is_address(texts.bytes(known)) {
+                paths.insert(printed, known);
+            }
+        }
     }
 
     /// A socket has this address, as it told who asked; what it is connected to says more.
@@ -288,8 +327,8 @@ impl Descriptors {
 }
 
 /// Whether a name tells no more than what kind of thing it is, or its number.
-fn is_bare(target: &[u8]) -> bool {
-    target.starts_with(b"socket:[") || target == b"anon_inode:[pidfd]"
+pub(crate) fn is_bare(target: &[u8]) -> bool {
+    target.starts_with(b"socket:[") || matches!(target, b"anon_inode:[pidfd]" | b"anon_inode:inotify")
 }
 
 /// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may be

@@ -65,7 +65,7 @@ pub(crate) fn piece_of(trace: &Trace, task: u32, program: Text, charge: &Charge)
     let events = &trace.events;
     let is_call = !charge.is_gap && charge.row != NONE;
     let (shape, target) = match is_call {
-        true => (events.shape_number(charge.row), events.target(charge.row)),
+        true => (events.shape_number(charge.row), events.waited_target(charge.row)),
         false => (NONE, Text::NONE),
     };
     Piece {

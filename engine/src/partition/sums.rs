@@ -137,7 +137,7 @@ impl<'trace> PieceSums<'trace> {
             piece.calls += 1;
             piece.first_row = piece.first_row.min(charge.row);
             piece.last_row = piece.last_row.max(charge.row);
-            if piece.target != trace.events.target(charge.row) {
+            if piece.target != trace.events.waited_target(charge.row) {
                 piece.target = piece.common_target(trace);
             }
         }

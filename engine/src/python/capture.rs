@@ -56,7 +56,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("dur_kind", capture.facts.dur_kind.name())?;
     dict.set_item("clock", clock_name(capture.facts.clock))?;
     dict.set_item("tick_ns", capture.facts.tick_ns)?;
-    dict.set_item("dur_tick_ns", dur_tick_ns(capture))?;
+    dict.set_item("dur_tick_ns", capture.dur_tick_ns())?;
     dict.set_item("base_ns", some(capture.facts.base_ns))?;
     dict.set_item("first_ns", some(capture.first_ns))?;
     dict.set_item("last_ns", some(capture.last_ns))?;
@@ -76,12 +76,6 @@ fn has<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> 
     has.set_item("events", !capture.rows.is_empty())?;
     has.set_item("summary_table", !capture.summary.is_empty())?;
     Ok(has)
-}
-
-/// The step of printed durations: tracers that print them print microseconds, whatever the stamps are.
-fn dur_tick_ns(capture: &Capture) -> i64 {
-    let exact = capture.facts.has_durations && capture.facts.dur_kind == parsers::DurKind::Exact;
-    if exact { capture.facts.tick_ns.min(1_000) } else { capture.facts.tick_ns }
 }
 
 fn clock_name(clock: Clock) -> &'static str {

@@ -1,6 +1,6 @@
 //! The wait class of a call, by its name and its target.
 
-use crate::store::targets::{ACCEPTED, is_host_and_port};
+use crate::store::targets::{ACCEPTED, WATCHED, is_host_and_port};
 use parsers::Text;
 use parsers::syscalls::{self, Action, Class};
 
@@ -27,6 +27,7 @@ fn class_of_target(target: &[u8]) -> Option<Class> {
         b"anon_inode:[eventfd]",
         b"{eventfd",
         b"anon_inode:inotify",
+        WATCHED,
         b"anon_inode:[fanotify]",
         b"unix:",
         b"@",

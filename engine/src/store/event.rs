@@ -86,6 +86,15 @@ pub(crate) struct Ending {
     pub dur_kind: DurKind,
 }
 
+/// What became of a connect that was in progress when its call returned.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Connected {
+    /// The error; NONE if it succeeded.
+    pub errno: Text,
+    /// The row that reports it.
+    pub by: u32,
+}
+
 /// The fields of a call that stay the same in repeated calls.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Shape {

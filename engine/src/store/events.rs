@@ -3,7 +3,7 @@
 //! Rows lie in segments of fixed size that never move, so a growing table costs no copy and a row can be completed when
 //! the second half of its call comes.
 
-use crate::store::event::{Ending, Event, EventKind, SEGMENT_ROWS, Shape};
+use crate::store::event::{Connected, Ending, Event, EventKind, SEGMENT_ROWS, Shape};
 use crate::store::events::recent::RecentShapes;
 use crate::store::normalise;
 use crate::store::segment::{Endings, EventSegment, SegmentCalls};
@@ -11,6 +11,7 @@ use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
+use rustc_hash::FxHashMap;
 mod recent;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
@@ -36,10 +37,16 @@ pub struct EventTable {
     pub fds: Vec<(u32, Box<[i32]>)>,
     /// The targets of the descriptors of polls, by row, as far as they are known.
     pub fd_targets: Vec<(u32, Box<[Text]>)>,
+    /// What ended polls of several descriptors, by row, where their results name it.
+    pub ready: Vec<(u32, Text)>,
+    /// Paths of UNIX sockets that are printed by the numbers of their ends.
+    pub socket_paths: FxHashMap<Text, Text>,
     /// Addresses that calls requeue waiters to, or where they wait in the end, by row.
     pub moved: Vec<(u32, Text)>,
     /// The second target of a row that moves data from its first target, in order of the rows.
     pub sinks: Vec<(u32, Text)>,
+    /// Outcomes of connects that were in progress when their calls returned, by row of the connect.
+    pub(crate) connected: Vec<(u32, Connected)>,
     /// Values that waits expect at their addresses, by row, if they may be thread ids.
     pub joins: Vec<(u32, i32)>,
     /// Paths that calls create, by row: opens with O_CREAT, renames, links.
@@ -145,13 +152,22 @@ impl EventTable {
         order(&mut self.senders);
         order(&mut self.fds);
         order(&mut self.fd_targets);
+        order(&mut self.ready);
         order(&mut self.moved);
         order(&mut self.sinks);
+        order(&mut self.connected);
         order(&mut self.joins);
         order(&mut self.made);
         order(&mut self.accesses);
         order(&mut self.shared);
         self.ends.retain(|&(_, line)| line != 0);
+    }
+
+    /// A row began later than its line tells.
+    pub(crate) fn set_start(&mut self, row: u32, start_ns: i64) {
+        self.segments[row as usize / SEGMENT_ROWS].set_start(row as usize % SEGMENT_ROWS, start_ns);
+        // Rows after it may have begun before it.
+        self.has_steps_back = true;
     }
 
     /// Set the duration of a row.
@@ -278,6 +294,15 @@ impl EventTable {
         segment.target(at)
     }
 
+    /// What a row works on, or waited for: of a poll of several descriptors, the one that was ready.
+    pub(crate) fn waited_target(&self, row: u32) -> Text {
+        let target = self.target(row);
+        if target.is_some() || self.ready.is_empty() {
+            return target;
+        }
+        self.ready.binary_search_by_key(&row, |&(row, _)| row).map_or(target, |at| self.ready[at].1)
+    }
+
     /// The kind of a row.
     #[inline]
     pub fn kind(&self, row: u32) -> EventKind {
@@ -302,6 +327,11 @@ impl EventTable {
     /// The second target of a row that moves data from its first target.
     pub fn sink(&self, row: u32) -> Text {
         self.sinks.binary_search_by_key(&row, |&(row, _)| row).map_or(Text::NONE, |at| self.sinks[at].1)
+    }
+
+    /// What became of a connect that was in progress when its call returned, if the trace shows that.
+    pub(crate) fn connected(&self, row: u32) -> Option<Connected> {
+        self.connected.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| self.connected[at].1)
     }
 
     /// The action of a row's syscall.

@@ -10,6 +10,7 @@ pub(crate) mod histogram;
 pub(crate) mod normalise;
 pub(crate) mod paths;
 pub mod programs;
+pub(crate) mod resolution;
 pub mod schema;
 pub(crate) mod segment;
 pub mod spans;

@@ -163,6 +163,12 @@ impl EventSegment {
         self.set_cpu(at, ending.cpu_ns);
     }
 
+    pub(crate) fn set_start(&mut self, at: usize, start_ns: i64) {
+        let since_ns = start_ns.wrapping_sub(self.firsts_ns[at / STAMP_ROWS]);
+        let columns = self.room.columns_mut();
+        columns.since_ns[at] = self.large_since_ns.recode(columns.since_ns[at], since_ns);
+    }
+
     pub(crate) fn set_dur(&mut self, at: usize, dur_ns: i64, dur_kind: DurKind) {
         let columns = self.room.columns_mut();
         columns.dur_ns[at] = self.large_dur_ns.recode(columns.dur_ns[at], dur_ns);

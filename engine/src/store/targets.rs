@@ -6,6 +6,9 @@ pub(crate) const ACCEPTED: &[u8] = b" (accepted)";
 /// Prefix of the process id of a pidfd.
 pub(crate) const PROCESS: &[u8] = b"pid:";
 
+/// Before the path whose changes are reported at a descriptor of inotify.
+pub(crate) const WATCHED: &[u8] = b"inotify:";
+
 /// `10.0.0.7:443`, `[::1]:80`, normalised `10.0.0.7:N`: a peer, as recorded from connect or accept.
 pub(crate) fn is_host_and_port(target: &[u8]) -> bool {
     let Some(colon) = target.iter().rposition(|&byte| byte == b':') else { return false };
@@ -28,6 +31,9 @@ pub(crate) fn is_signalfd(target: &[u8]) -> bool {
 
 /// Whether a target is a descriptor for file change notifications.
 pub(crate) fn tells_changes(target: &[u8]) -> bool {
+    if target.starts_with(WATCHED) {
+        return true;
+    }
     let kind = target.strip_prefix(b"anon_inode:").unwrap_or(b"");
     [&b"inotify"[..], b"[fanotify]"].contains(&kind)
 }

@@ -76,6 +76,12 @@ pub struct SummaryRow {
 }
 
 impl Capture {
+    /// The step of printed durations: tracers that print them print microseconds, whatever the stamps are.
+    pub fn dur_tick_ns(&self) -> i64 {
+        let exact = self.facts.has_durations && self.facts.dur_kind == parsers::DurKind::Exact;
+        if exact { self.facts.tick_ns.min(1_000) } else { self.facts.tick_ns }
+    }
+
     /// A capture without lines, events and files.
     pub(crate) fn empty(format: &'static str, facts: CaptureFacts) -> Capture {
         Capture {

@@ -22,8 +22,15 @@ struct Peer {
     rows: Vec<u32>,
 }
 
-/// A connection in progress: its peer and its start.
-type Pending = Option<(Text, i64)>;
+/// A connection in progress.
+#[derive(Clone, Copy)]
+struct Pending {
+    /// Its peer.
+    name: Text,
+    since_ns: i64,
+    /// The row that reports its outcome, if there is one.
+    outcome: Option<u32>,
+}
 
 /// Builds the table of connects by task and peer.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
@@ -40,12 +47,13 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
     let events = &context.trace.events;
     let mut peers: FxHashMap<Text, Peer> = FxHashMap::default();
-    let mut pending: Pending = None;
+    let mut pending: Option<Pending> = None;
     for (row, kind) in sockets.deeds.calls(context, task) {
         match kind {
             SocketCall::Connects => pending = connect(context, row, &mut peers),
             SocketCall::Waits(Wait::Poll) => {
-                let Some((name, since_ns)) = pending else { continue };
+                pending = pending.filter(|pending| pending.outcome.is_none_or(|outcome| row < outcome));
+                let Some(Pending { name, since_ns, .. }) = pending else { continue };
                 let Some(peer) = peers.get_mut(&name) else { continue };
                 let expired = timed_out(events, row);
                 peer.expired += i64::from(expired);
@@ -66,7 +74,7 @@ fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Tex
     peers
 }
 
-fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Pending {
+fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Peer>) -> Option<Pending> {
     let events = &context.trace.events;
     let (shape, dur_ns) = (events.shape(row), events.dur_ns(row));
     let new = || Peer {
@@ -81,17 +89,20 @@ fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Pee
     };
     let peer = peers.entry(shape.target).or_insert_with(new);
     let goes_on = matches!(events.texts.bytes(shape.errno), b"EINPROGRESS" | b"EAGAIN" | b"EINTR");
-    let failed = shape.outcome == Outcome::Failed && !goes_on;
+    let connected = events.connected(row);
+    let errno = connected.map_or(shape.errno, |connected| connected.errno);
+    let failed = connected.map_or(shape.outcome == Outcome::Failed && !goes_on, |connected| connected.errno.is_some());
     peer.attempts += 1;
     peer.failed += i64::from(failed);
     if failed {
-        peer.errno = shape.errno;
+        peer.errno = errno;
     }
     let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
     peer.waited_ns = peer.waited_ns.saturating_add(dur_ns);
     peer.max_ns = peer.max_ns.max(dur_ns);
     peer.rows.push(row);
-    goes_on.then(|| (shape.target, events.start_ns(row)))
+    let outcome = connected.map(|connected| connected.by);
+    goes_on.then(|| Pending { name: shape.target, since_ns: events.start_ns(row), outcome })
 }
 
 fn write(context: &TableContext<'_>, task: u32, name: Text, peer: Peer, sheet: &mut TableBuilder<'_>) {

@@ -205,7 +205,8 @@ fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, shee
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
     let answered = peer.round_trips > 0;
     sheet.task_columns(task, first_row);
-    sheet.text("peer", name);
+    let path = context.trace.events.socket_paths.get(&peer.first_target);
+    sheet.text("peer", path.copied().unwrap_or(name));
     sheet.some_int("port", port(texts.bytes(peer.first_target)));
     sheet.int("round_trips", peer.round_trips);
     sheet.int("response_ns", peer.response_ns);

@@ -12,6 +12,7 @@ use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{SocketCall, Sockets};
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
+use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -76,7 +77,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 #[derive(Default)]
 struct OfTask {
     groups: FxHashMap<(Kind, i64, bool, bool), Group>,
-    /// Waits that expired, of which it is known whether the task went on after them.
+    /// Expired waits, and whether the task went on after them.
     settled: Vec<(Kind, Expired, bool)>,
     /// Sends that were answered.
     answered: FxHashSet<u32>,
@@ -101,7 +102,7 @@ impl OfTask {
                 SocketCall::Connects => {
                     here.served.remove(&target);
                     here.sends(context, sockets, row);
-                    here.waits(context, task, row, Wait::Peer);
+                    here.waits(context, sockets, task, row, Wait::Peer);
                 }
                 SocketCall::Sends => here.sends(context, sockets, row),
                 SocketCall::Receives => {
@@ -110,7 +111,7 @@ impl OfTask {
                         None => here.served.insert(target),
                     };
                 }
-                SocketCall::Waits(wait) => here.waits(context, task, row, wait),
+                SocketCall::Waits(wait) => here.waits(context, sockets, task, row, wait),
             }
         }
         here.last_row = context.calls_of(task).last().unwrap_or(0);
@@ -131,7 +132,7 @@ impl OfTask {
         }
     }
 
-    fn waits(&mut self, context: &TableContext<'_>, task: u32, row: u32, wait: Wait) {
+    fn waits(&mut self, context: &TableContext<'_>, sockets: &Sockets, task: u32, row: u32, wait: Wait) {
         let events = &context.trace.events;
         let shape = events.shape(row);
         let kind = (shape.syscall, shape.op, shape.target);
@@ -144,17 +145,17 @@ impl OfTask {
         let like_this = (kind, events.target(row));
         let Some(before) = self.expired.get_mut(&like_this).filter(|before| !is_look && !before.is_empty()) else {
             if expired {
-                let sent = self.sent_to(context, row);
-                self.expired.insert(like_this, vec![Expired { row, sent }]);
+                let expired = Expired { row, sent: self.sent_to(context, row) };
+                self.expired.insert(like_this, vec![expired]);
             }
             return;
         };
-        let is_idle = before.last().is_some_and(|last| is_idle(context, task, last.row, row));
+        let is_idle = before.last().is_some_and(|last| is_idle(context, sockets, last.row, row));
         let settled = if expired && is_idle { Vec::new() } else { std::mem::take(before) };
         self.settle(kind, &settled, !is_idle);
         if expired {
-            let sent = self.sent_to(context, row);
-            self.expired.entry(like_this).or_default().push(Expired { row, sent });
+            let expired = Expired { row, sent: self.sent_to(context, row) };
+            self.expired.entry(like_this).or_default().push(expired);
         }
     }
 
@@ -186,14 +187,14 @@ impl OfTask {
     fn write(self, context: &TableContext<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
         let mut groups: Vec<Group> = self.groups.into_values().collect();
         groups.sort_unstable_by_key(|group| group.sum.first_row);
-        let tick_ns = tick_ns(context, task);
+        let tick_ns = dur_tick_ns(context, task);
         for group in groups {
             let all = self.all.get(&group.kind).copied().unwrap_or_default();
             let (syscall, op, _) = group.kind;
             sheet.task_columns(task, group.sum.first_row);
             sheet.text("syscall", syscall);
             sheet.text("op", op);
-            sheet.text("target", context.trace.events.target(group.sum.first_row));
+            sheet.text("target", awaited_target(context, task, group.sum.first_row));
             sheet.string("awaited", awaited(action_of(syscall)));
             sheet.some_int("requested_ns", group.requested_ns);
             sheet.int("waits", all.waits);
@@ -236,15 +237,18 @@ fn awaited(action: Action) -> Option<&'static str> {
     })
 }
 
-/// Whether a task made hardly any calls between an expired wait and the next one for the same target.
-fn is_idle(context: &TableContext<'_>, task: u32, expired: u32, next: u32) -> bool {
+/// Whether a task made hardly any calls between an expired wait and the next one for the same target, and sent nothing.
+fn is_idle(context: &TableContext<'_>, sockets: &Sockets, expired: u32, next: u32) -> bool {
     let events = &context.trace.events;
+    let task = events.task(expired);
     let rows = context.trace.rows_from(task, expired);
     let between = rows.iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2);
     let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
     // A server has timers for its own upkeep, for which nobody waits.
     let works = || between.clone().skip(1).any(|&row| begins_work(events, row)) && ends_by_itself(context, task);
-    between.clone().count() <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS && !works()
+    // What it sends after the wait may be what another process waited for.
+    let sends = |&row: &u32| sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends);
+    between.clone().count() <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS && !between.clone().any(sends) && !works()
 }
 
 /// Whether a task hands work on, or begins some, with a call: it wakes a thread that waits, or opens, connects or starts something.
@@ -261,22 +265,48 @@ fn begins_work(events: &EventTable, row: u32) -> bool {
     }
 }
 
+/// What a wait waits for: its target, or the command of the process that is ended because the wait expired.
+fn awaited_target(context: &TableContext<'_>, task: u32, expired: u32) -> Text {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let target = events.waited_target(expired);
+    if target.is_some() {
+        return target;
+    }
+    let Some(kill) = signal_sent_after(context, task, expired) else { return target };
+    let own = trace.tasks.get(task as usize).map(|task| task.capture);
+    let has_id = |id: i32| events.texts.bytes(events.target(kill)) == id.to_string().as_bytes();
+    let victim = trace.tasks.iter().find(|other| own == Some(other.capture) && !other.is_thread && has_id(other.pid));
+    let program = victim.and_then(|victim| victim.programs.last());
+    program.map_or(target, |program| if program.argv.is_some() { program.argv } else { program.path })
+}
+
 /// Whether a task sends a signal shortly after an expired wait for a signal or a child.
 fn ends_awaited_process(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
+    signal_sent_after(context, task, expired).is_some()
+}
+
+/// The call that sends it.
+fn signal_sent_after(context: &TableContext<'_>, task: u32, expired: u32) -> Option<u32> {
     let events = &context.trace.events;
     if !matches!(events.action(expired).wait(), Some(Wait::Signal | Wait::Child)) {
-        return false;
+        return None;
     }
     let signals =
         |row: u32| events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op));
     let mut later = context.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
-    later.any(|row| events.outcome(row) == Outcome::Ok && signals(row))
+    later.find(|&row| events.outcome(row) == Outcome::Ok && signals(row))
 }
 
 /// Clock resolution of the capture of a task, in nanoseconds.
 pub(super) fn tick_ns(context: &TableContext<'_>, task: u32) -> i64 {
     let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
     capture.and_then(|number| context.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns)
+}
+
+/// The step of the durations of a task's calls.
+fn dur_tick_ns(context: &TableContext<'_>, task: u32) -> i64 {
+    let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
+    capture.and_then(|number| context.trace.captures.get(number)).map_or(1, Capture::dur_tick_ns)
 }
 
 /// Whether a wait ended because of its time limit. Polls with a zero timeout and sleeps do not count.

@@ -8,6 +8,7 @@
 //! consecutive stretches between pauses form a series.
 
 pub(crate) mod looks;
+mod own_ends;
 pub(crate) mod pauses;
 pub(crate) mod spins;
 
@@ -59,11 +60,15 @@ pub(super) struct Turns {
 
 /// All series of probes with pauses, by task.
 pub(super) fn turns(context: &TableContext<'_>) -> Vec<Turns> {
-    let all_pauses = pauses(context);
+    turns_between(context, &pauses(context))
+}
+
+/// All turns between these pauses.
+pub(super) fn turns_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Vec<Turns> {
     if all_pauses.is_empty() {
         return Vec::new();
     }
-    let looks = Looks::new(context, &all_pauses);
+    let looks = Looks::new(context, all_pauses);
     let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &looks, *task, pauses);
     all_pauses.par_iter().flat_map_iter(of).collect()
 }
@@ -107,11 +112,13 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause
     found
 }
 
+/// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not, and rather an
 /// The probe that two consecutive stretches share. Commands precede calls, and failed probes precede others.
 fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
     let both = here.iter().filter(|looked| next.iter().any(|other| other.key == looked.key));
     let rank = |looked: &Looked| match (looked.look, looked.failed) {
-        (ProbeKind::Command, _) => 3,
+        (ProbeKind::Command, _) => 4,
+        (ProbeKind::Attempt, true) => 3,
         (_, true) => 2,
         (ProbeKind::Attempt, false) => 0,
         (_, false) => 1,

@@ -1,11 +1,13 @@
 //! The ends of calls, and the timestamp resolution of a capture.
 
-use crate::store::trace::Trace;
+use crate::store::resolution::placed_tick_ns;
+use crate::store::trace::{Capture, Trace};
 
 /// The timestamp resolution of a task's capture.
 pub(crate) fn tick_ns(trace: &Trace, task: u32) -> i64 {
     let capture = trace.tasks.get(task as usize).map(|task| task.capture as usize);
-    capture.and_then(|number| trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns.max(1))
+    let tick_ns = |capture: &Capture| placed_tick_ns(&capture.facts, capture.is_order_inferred);
+    capture.and_then(|number| trace.captures.get(number)).map_or(1, tick_ns)
 }
 
 pub(crate) fn end_ns(trace: &Trace, row: u32) -> i64 {

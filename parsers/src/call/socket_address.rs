@@ -33,9 +33,16 @@ pub fn socket_address(arg: &[u8], out: &mut Vec<u8>) -> bool {
     if let Some(host) = after(b"inet_addr(") {
         unescape(string(host), out);
     } else if let Some(host) = after(b"inet_pton(AF_INET6, ") {
-        out.push(b'[');
-        unescape(string(host), out);
-        out.push(b']');
+        let host = string(host);
+        // `::ffff:10.0.0.7` is the IPv4 address of a peer, at a socket for both families.
+        match host.strip_prefix(b"::ffff:").filter(|mapped| mapped.contains(&b'.')) {
+            Some(mapped) => unescape(mapped, out),
+            None => {
+                out.push(b'[');
+                unescape(host, out);
+                out.push(b']');
+            }
+        }
     } else {
         return bare_address(arg, out) || raw_address(arg, out).is_some();
     }

@@ -79,6 +79,9 @@ pub struct StracePrefix<'a> {
     pub body: &'a [u8],
 }
 
+/// Names of tasks have up to 15 bytes, each of which may be escaped.
+const MAX_NAME_BYTES: usize = 4 * 15;
+
 impl StraceLayout {
     /// The layout of most lines of the head.
     pub fn of(head: Head<'_>) -> StraceLayout {
@@ -240,6 +243,17 @@ impl StraceLayout {
             rest = pointer(rest)?;
         }
         Some(StracePrefix { tid, stamp_ns, body: rest })
+    }
+
+    /// The name of the program next to the id of a line: `9758<netsrv> `, `[pid 9758<netsrv>] `.
+    pub fn program<'a>(&self, line: &'a [u8]) -> Option<&'a [u8]> {
+        let ids = match self.ids {
+            StraceIds::Column => line,
+            _ => scan::skip_blanks(line.strip_prefix(b"[pid ")?),
+        };
+        let name = &ids[ids.iter().take_while(|byte| byte.is_ascii_digit()).count()..];
+        let name = name.get(..scan::decoration_len(name))?.strip_prefix(b"<")?.strip_suffix(b">")?;
+        (!name.is_empty() && name.len() <= MAX_NAME_BYTES).then_some(name)
     }
 
     /// This layout for a line that lacks the id.

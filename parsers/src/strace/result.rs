@@ -137,6 +137,14 @@ fn failure(rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
     }
 }
 
+/// The only descriptor that a poll or select found ready: `1 ([{fd=5, revents=POLLIN}])`, `1 (in [5], left {…})`.
+pub fn only_ready(text: &[u8]) -> Option<i32> {
+    let found = text.strip_prefix(b"1 (")?;
+    let names = [&b"[{fd="[..], b"in [", b"out [", b"except ["];
+    let number = names.into_iter().find_map(|name| found.strip_prefix(name))?;
+    scan::number(number).and_then(|(fd, _)| i32::try_from(fd).ok())
+}
+
 fn error_name(text: &[u8]) -> &[u8] {
     let end = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || *byte == b'_')).unwrap_or(text.len());
     &text[..end]

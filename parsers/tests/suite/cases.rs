@@ -61,7 +61,7 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::GroupEnd(end) => format!("group_end({})", ended(&Some(*end)).trim()),
         Extra::Spawn { child, thread, vfork, .. } => format!("spawn({child} thread={thread} vfork={vfork})"),
         Extra::Born { creator_pid, thread } => format!("born({creator_pid} thread={thread})"),
-        Extra::Program(name) => format!("program({})", parsed.texts.string(*name)),
+        Extra::Program { name, .. } => format!("program({})", parsed.texts.string(*name)),
         Extra::Opened { created: made, access, syncs } => {
             format!("opened({}|{access:?}{})", parsed.texts.string(*made), if *syncs { "|syncs" } else { "" })
         }

@@ -5,8 +5,10 @@
 
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::clock::bounded_ns;
-use crate::ingest::descriptors::{DescriptorEffect, Descriptors};
+use crate::ingest::connecting::reports_connect;
+use crate::ingest::descriptors::{DescriptorEffect, Descriptors, is_bare};
 use crate::store::event::{Event, EventKind, NONE};
+use crate::store::resolution::is_coarse;
 use crate::store::trace::Trace;
 use parsers::syscalls::{Action, action_of};
 use parsers::{
@@ -121,7 +123,8 @@ impl Counted {
 
 /// Whether calls of such a capture can be plain: start and duration are as printed, and so are ids.
 pub(super) fn can_be(facts: &CaptureFacts) -> bool {
-    facts.stamp == StampMoment::Start && facts.has_durations && !facts.ids_optional && !facts.mixes_threads
+    let is_printed = facts.stamp == StampMoment::Start && facts.has_durations && !is_coarse(facts);
+    is_printed && !facts.ids_optional && !facts.mixes_threads
 }
 
 /// The part of a call that a line holds, if such a line can be plain.
@@ -148,12 +151,13 @@ impl Assembler<'_> {
         let Some(part) = part(line) else { return };
         let shape = self.body_shapes.get(self.reader).and_then(|known| known.get(at)).copied().unwrap_or(NONE);
         // What is not printed is looked up, each time anew; but not for second halves.
-        let is_printed =
-            || line.target.is_some() && !self.trace.events.texts.bytes(line.target).starts_with(b"socket:[");
+        let is_printed = || line.target.is_some() && !is_bare(self.trace.events.texts.bytes(line.target));
         let has_target = part == CallPart::Resumed || line.fd == NO_ID || is_printed();
         // What a call goes on with may follow from the one before.
         let goes_on = line.op.is_some() && action_of(line.name) == Action::Restarts;
-        if !has_target || goes_on || (part == CallPart::Whole && shape == NONE) {
+        let is_connect = action_of(line.name) == Action::Connects;
+        let connects = is_connect || reports_connect(self.trace.events.texts.bytes(line.errno));
+        if !has_target || goes_on || connects || (part == CallPart::Whole && shape == NONE) {
             return;
         }
         if self.reader >= self.plain.len() {

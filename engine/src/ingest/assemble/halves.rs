@@ -131,8 +131,20 @@ impl Assembler<'_> {
             self.hold_open(task, open);
             return LineKind::CallEnd;
         }
+        let stamp_ns = self.returned_ns(open.row, line, stamp_ns, at);
         self.join(task, open, line, extra, stamp_ns, at);
         LineKind::CallEnd
+    }
+
+    /// When a call returned whose second half is this line; where the clock is coarse, that and its start follow from its duration.
+    fn returned_ns(&mut self, row: u32, line: &Line, stamp_ns: i64, at: LinePlace) -> i64 {
+        let printed_ns = self.trace.events.start_ns(row);
+        let clock = &mut self.clocks[(at.file - self.capture.first_file) as usize];
+        let (start_ns, stamp_ns) = clock.place_halves(printed_ns, stamp_ns, line.dur_ns);
+        if start_ns != printed_ns {
+            self.trace.events.set_start(row, start_ns);
+        }
+        stamp_ns
     }
 
     /// Make this the open call of a task.
@@ -286,6 +298,9 @@ fn joined_extra(begun: Option<Extra>, ended: Option<Extra>) -> Option<Extra> {
             Some(Extra::Spawn { thread, vfork, shares_files, .. }),
             Some(Extra::Spawn { child, thread: t, vfork: v, shares_files: s }),
         ) => Some(Extra::Spawn { child, thread: thread | t, vfork: vfork | v, shares_files: shares_files | s }),
+        (Some(Extra::Polled { fds, timeout_ns, .. }), Some(Extra::Ready(ready))) if fds.len() > 1 => {
+            Some(Extra::Polled { fds, timeout_ns, ready })
+        }
         (Some(Extra::Attached(..)) | None, ended) => ended,
         (Some(Extra::Exec { path, .. }), ended @ Some(_)) if !path.is_some() => ended,
         (begun, Some(Extra::Waited { child, ended })) if !matches!(begun, Some(Extra::Exec { .. })) => {

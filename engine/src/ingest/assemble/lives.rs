@@ -1,9 +1,11 @@
 //! Births, programs, waits and ends: what a line does to tasks.
 
 use crate::ingest::assemble::{Assembler, LinePlace};
+use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
-use crate::store::event::{EventKind, NONE};
+use crate::store::event::{Connected, EventKind, NONE};
+use crate::store::resolution::is_coarse;
 use crate::store::tasks::{self, Program};
 use parsers::line::{Access, Ended};
 use parsers::syscalls::{Action, action_of};
@@ -20,6 +22,28 @@ impl Assembler<'_> {
         self.descriptors.named(task - self.first_task, fd, address, &self.trace.events.texts);
     }
 
+    /// A call may begin a connect that does not wait, or report the outcome of one.
+    fn connects(&mut self, row: u32, task: u32, line: &Line) {
+        let texts = &self.trace.events.texts;
+        let (name, errno) = (texts.bytes(line.name), texts.bytes(line.errno));
+        if line.fd == NO_ID || (name != b"connect" && !reports_connect(errno)) {
+            return;
+        }
+        let table = self.descriptors.table_number(task - self.first_task);
+        let connect = self.connecting.completed(table, line, name, errno, row);
+        let errno = if errno == b"EISCONN" { Text::NONE } else { line.errno };
+        self.trace.events.connected.extend(connect.map(|connect| (connect, Connected { errno, by: row })));
+    }
+
+    /// The pending error of a socket was read.
+    fn socket_error(&mut self, row: u32, task: u32, line: &Line, errno: Text) {
+        if self.trace.events.texts.bytes(line.op) == b"SO_ERROR" {
+            let table = self.descriptors.table_number(task - self.first_task);
+            let connect = self.connecting.read_error(table, line.fd);
+            self.trace.events.connected.extend(connect.map(|connect| (connect, Connected { errno, by: row })));
+        }
+    }
+
     /// What follows from a completed call.
     pub(super) fn completed(&mut self, row: u32, task: u32, line: &Line, extra: Option<Extra>) {
         self.count(task, line.outcome);
@@ -28,6 +52,7 @@ impl Assembler<'_> {
             _ => None,
         };
         self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
+        self.connects(row, task, line);
         // Where durations are printed nobody asks for it.
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
@@ -42,15 +67,17 @@ impl Assembler<'_> {
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
             Some(Extra::Timeout(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
             Some(Extra::RequeuedTo(address)) => self.trace.events.moved.push((row, address)),
-            Some(Extra::Into { fd, target }) => self.moves_into(row, task, fd, target),
+            Some(Extra::Into { fd, target }) => self.moves_into(row, task, line, fd, target),
             Some(Extra::Created(path)) => self.trace.events.made.push((row, path)),
             Some(Extra::Opened { created: made, access, syncs }) => self.opened(row, made, access, syncs),
             Some(Extra::OwnAddress(address)) => self.names_socket(task, line.fd, address),
+            Some(Extra::SocketError(errno)) => self.socket_error(row, task, line, errno),
             Some(Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
-            Some(Extra::Polled { fds, timeout_ns: asked_ns }) => {
+            Some(Extra::Polled { fds, timeout_ns: asked_ns, ready }) => {
+                self.found_ready(row, task, ready);
                 self.polls(row, task, fds);
                 self.trace.events.asked.push((row, asked_ns));
             }
@@ -92,7 +119,10 @@ impl Assembler<'_> {
     }
 
     /// A call moved something from one descriptor into another.
-    fn moves_into(&mut self, row: u32, task: u32, fd: i32, printed: Text) {
+    fn moves_into(&mut self, row: u32, task: u32, line: &Line, fd: i32, printed: Text) {
+        if self.trace.events.texts.bytes(line.name) == b"inotify_add_watch" {
+            return self.descriptors.watches(task - self.first_task, fd, line.target, &mut self.trace.events.texts);
+        }
         let (task, texts) = (task - self.first_task, &self.trace.events.texts);
         let sink = match printed {
             Text::NONE => self.descriptors.target(task, fd),
@@ -139,6 +169,14 @@ impl Assembler<'_> {
         self.trace.events.fds.push((row, fds));
     }
 
+    /// A poll of several descriptors ended because this one was ready.
+    fn found_ready(&mut self, row: u32, task: u32, fd: i32) {
+        let target = self.descriptors.target(task - self.first_task, fd);
+        if fd != NO_ID && target.is_some() {
+            self.trace.events.ready.push((row, target));
+        }
+    }
+
     pub(super) fn ran(&mut self, row: u32, task: u32, line: &Line, path: Text, argv: Text) {
         if line.outcome != Outcome::Ok {
             return;
@@ -149,8 +187,9 @@ impl Assembler<'_> {
         let start_ns = self.trace.events.start_ns(row);
         let end_ns = self.trace.events.end_ns(row).unwrap_or(start_ns);
         // The calls of a program are stamped no finer than the tick that the one before them ended in.
-        let from_ns =
-            if started { start_ns } else { end_ns.saturating_sub(end_ns.rem_euclid(self.facts.tick_ns.max(1))) };
+        let is_placed = is_coarse(&self.facts) && self.clocks.len() == 1;
+        let tick_ns = if is_placed { 1 } else { self.facts.tick_ns.max(1) };
+        let from_ns = if started { start_ns } else { end_ns.saturating_sub(end_ns.rem_euclid(tick_ns)) };
         let known = &mut self.trace.tasks[task as usize];
         known.programs.push(Program { from_ns, path, argv });
         // Its first event is the start of its first program: the tracer started it.

@@ -12,7 +12,6 @@
 //! what cannot come from them begins a run.
 
 use crate::ingest::assemble::{self, Assembler};
-use crate::ingest::clock::FileClock;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::NONE;
@@ -95,7 +94,7 @@ impl Assembler<'_> {
             ..Capture::empty(self.capture.format, self.facts)
         };
         self.owners = TaskIds::new(self.trace.captures.len() as u32, &self.facts);
-        self.clocks = vec![FileClock::new(&self.facts); self.clocks.len()];
+        self.clocks = assemble::clocks(&self.facts, self.clocks.len());
         (self.first_task, self.inherited, self.hides_births) = (tasks, tasks, false);
         self.trace.events.begin_capture();
         self.states.clear();

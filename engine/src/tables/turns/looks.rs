@@ -4,6 +4,7 @@ use crate::store::event::{EventKind, NONE, Shape};
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::turns::Looked;
+use crate::tables::turns::own_ends::OwnEnds;
 use crate::tables::turns::pauses::Pause;
 use crate::waits::wait_kinds::is_probe;
 use parsers::line::Ended;
@@ -51,6 +52,7 @@ enum OutcomeTest {
 pub(super) struct Looks {
     kinds: ShapeIndex<(ProbeKind, OutcomeTest)>,
     may_fail: ShapeIndex<()>,
+    own_ends: OwnEnds,
     /// Children that are not pauses, by creator: the call that created the child, and the child.
     children: FxHashMap<u32, Vec<(u32, u32)>>,
 }
@@ -65,7 +67,9 @@ impl Looks {
             let failed = failed.filter(|shape| fails(shape.syscall, text(shape.errno)));
             failed.map(|shape| (shape.syscall, shape.target)).collect()
         };
-        let (hindered, starved) = (failed(&is_hindered), failed(&is_starved));
+        let (mut hindered, starved) = (failed(&is_hindered), failed(&is_starved));
+        let later = events.connected.iter().filter(|(_, later)| is_temporary(text(later.errno)));
+        hindered.extend(later.map(|&(row, _)| (events.shape(row).syscall, events.shape(row).target)));
         let classify = |action: Action, shape: &Shape| match (shape.syscall, shape.target) {
             of if hindered.contains(&of) => Some(ProbeKind::Attempt),
             of if starved.contains(&of) => Some(ProbeKind::State),
@@ -88,7 +92,9 @@ impl Looks {
             }
         }
         children.values_mut().for_each(|children| children.sort_unstable());
-        Looks { kinds, may_fail, children }
+        // Only looks between pauses are compared with them.
+        let own_ends = if all_pauses.is_empty() { OwnEnds::default() } else { OwnEnds::new(context) };
+        Looks { kinds, may_fail, own_ends, children }
     }
 
     /// The probes of a task between two pauses. Before the first and after the last pause, only `around` rows are
@@ -119,7 +125,10 @@ impl Looks {
         };
         let reaps = rows.iter().any(is_child_signal);
         let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
-        for looked in calls.filter_map(|&row| self.looked(context, row, reaps)).take(MAX_PROBES + 1) {
+        let looks = calls.filter_map(|&row| self.looked(context, row, reaps));
+        // A process that finds its own wake-up pipe empty does not ask for anything.
+        let looks = looks.filter(|looked| !self.own_ends.has_all(context, looked.row));
+        for looked in looks.take(MAX_PROBES + 1) {
             found.retain(|other| other.key != looked.key);
             found.push(looked);
         }
@@ -151,8 +160,14 @@ impl Looks {
             OutcomeTest::Polled | OutcomeTest::Children | OutcomeTest::Never => return None,
         };
         let shape = events.shape(row);
-        let key = ProbeKey::Call(shape.syscall, events.target(row));
-        Some(Looked { key, look, failed, errno: shape.errno, row, child: NONE })
+        let (failed, errno) = match events.connected(row) {
+            Some(connected) => (connected.errno.is_some(), connected.errno),
+            None if events.texts.bytes(shape.errno) == b"EINPROGRESS" => return None,
+            None => (failed, shape.errno),
+        };
+        let target = events.target(row);
+        let key = ProbeKey::Call(shape.syscall, target);
+        Some(Looked { key, look, failed, errno, row, child: NONE })
     }
 
     /// Children created between two calls that ran a program and exited.
@@ -225,20 +240,45 @@ fn is_starved(syscall: Text, errno: &[u8]) -> bool {
     action_of(syscall).wait() == Some(Wait::Read) && matches!(errno, b"EAGAIN" | b"EWOULDBLOCK")
 }
 
+/// Whether a connect failed for a reason that may pass by itself.
+pub(crate) fn is_temporary(errno: &[u8]) -> bool {
+    is_hindrance(errno) || matches!(errno, b"ETIMEDOUT" | b"ENOENT")
+}
+
 /// Whether a call failed for a reason that may pass by itself.
 fn is_hindered(syscall: Text, errno: &[u8]) -> bool {
-    let action = action_of(syscall);
     match errno {
-        b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => match action {
+        b"EAGAIN" | b"EWOULDBLOCK" | b"EACCES" => match action_of(syscall) {
             Action::LocksFile | Action::LocksRange | Action::ControlsFile => true,
             // With a timeout, the call may have failed because the timeout was reached.
             Action::ChangesSemaphore => syscalls::by_text(syscall).is_some_and(|call| !call.has_timeout()),
             _ => false,
         },
-        b"EBUSY" | b"ETXTBSY" | b"ECONNREFUSED" | b"ECONNRESET" | b"EHOSTUNREACH" | b"ENETUNREACH" | b"EHOSTDOWN"
-        | b"EADDRINUSE" | b"EADDRNOTAVAIL" | b"ENOTEMPTY" | b"EDEADLK" | b"ENOMEM" | b"ENOBUFS" | b"ENOLCK"
-        | b"EMFILE" | b"ENFILE" | b"ESTALE" => true,
-        b"ETIMEDOUT" | b"ENOENT" => action == Action::Connects,
-        _ => false,
+        b"ETIMEDOUT" | b"ENOENT" => action_of(syscall) == Action::Connects,
+        _ => is_hindrance(errno),
     }
+}
+
+/// Whether an error is one that may pass by itself, whatever fails with it.
+fn is_hindrance(errno: &[u8]) -> bool {
+    matches!(
+        errno,
+        b"EBUSY"
+            | b"ETXTBSY"
+            | b"ECONNREFUSED"
+            | b"ECONNRESET"
+            | b"EHOSTUNREACH"
+            | b"ENETUNREACH"
+            | b"EHOSTDOWN"
+            | b"EADDRINUSE"
+            | b"EADDRNOTAVAIL"
+            | b"ENOTEMPTY"
+            | b"EDEADLK"
+            | b"ENOMEM"
+            | b"ENOBUFS"
+            | b"ENOLCK"
+            | b"EMFILE"
+            | b"ENFILE"
+            | b"ESTALE"
+    )
 }

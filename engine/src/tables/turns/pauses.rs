@@ -36,15 +36,17 @@ pub(crate) struct Pause {
 /// The pauses of each task that has any, sorted; ordered by task.
 pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
     let sleeps = sleeping(context);
-    let polls = ShapeIndex::new(context, |action, _| (action.wait() == Some(Wait::Poll)).then_some(()));
+    // Runtimes sleep in a wait for an address whose time runs out.
+    let polls =
+        ShapeIndex::new(context, |action, _| action.wait().filter(|wait| matches!(wait, Wait::Poll | Wait::Lock)));
     let tasks: Vec<u32> = context.tasks().collect();
     let own: Vec<(u32, Vec<Pause>)> = tasks
         .par_iter()
         .map(|&task| {
             let slept = sleeps_of(context, &sleeps, task).map(|row| pause(context, row, false));
-            let waited = polls.calls(context, task).filter(|&(row, ())| is_expired(context, task, row, Wait::Poll));
+            let waited = polls.calls(context, task).filter(|&(row, wait)| is_expired(context, task, row, wait));
             let slept = joined(context, task, slept);
-            (task, slept.into_iter().chain(waited.map(|(row, ())| pause(context, row, true))).collect::<Vec<_>>())
+            (task, slept.into_iter().chain(waited.map(|(row, _)| pause(context, row, true))).collect::<Vec<_>>())
         })
         .filter(|(_, pauses)| !pauses.is_empty())
         .collect();

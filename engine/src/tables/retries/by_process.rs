@@ -1,0 +1,141 @@
+//! Connects that a process repeats from several of its threads, as runtimes do that share out their work.
+//!
+//! ```text
+//! thread 1   connect refused |                      | connect refused |
+//! thread 2                   | epoll_wait 300 ms    |                 | futex 300 ms | connect refused
+//! ```
+
+use crate::store::event::EventKind;
+use crate::table_support::context::TableContext;
+use crate::table_support::shape_index::{ShapeIndex, processes};
+use crate::tables::turns::looks::is_temporary;
+use crate::tables::turns::pauses::Pause;
+use parsers::syscalls::Action;
+use parsers::{NO_NS, Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// Attempts of a process to connect to one address.
+pub(super) struct Series {
+    /// The attempts, in order.
+    pub attempts: Vec<Attempt>,
+    /// What lies between two attempts, where the process paused for most of that time.
+    pub pauses_ns: Vec<i64>,
+    /// The attempts, and the waits in the pauses.
+    pub rows: Vec<u32>,
+    /// Time on the path of these.
+    pub exclusive_ns: i64,
+}
+
+/// One connect.
+#[derive(Clone, Copy)]
+pub(super) struct Attempt {
+    pub task: u32,
+    pub row: u32,
+    pub start_ns: i64,
+    /// When its outcome was known.
+    pub end_ns: i64,
+    /// NONE if it succeeded or its outcome is not known.
+    pub errno: Text,
+}
+
+/// A wait of the process that ended because its time was over.
+#[derive(Clone, Copy)]
+struct Waited {
+    start_ns: i64,
+    end_ns: i64,
+    row: u32,
+}
+
+/// Repeated connects of several threads of a process.
+pub(super) fn series(context: &TableContext<'_>, pauses: &[(u32, Vec<Pause>)]) -> Vec<Series> {
+    let connects = ShapeIndex::new(context, |action, _| (action == Action::Connects).then_some(()));
+    if !connects.any(|()| true) {
+        return Vec::new();
+    }
+    let mut found = Vec::new();
+    for tasks in processes(context) {
+        let mut by_target: FxHashMap<Text, Vec<Attempt>> = FxHashMap::default();
+        for call in connects.calls_of(context, &tasks, |_| true) {
+            by_target.entry(context.trace.events.target(call.row)).or_default().push(attempt(context, call.row));
+        }
+        by_target.retain(|_, attempts| attempts.iter().any(|attempt| attempt.task != attempts[0].task));
+        if by_target.is_empty() {
+            continue;
+        }
+        let waited = waited(context, &tasks, pauses);
+        let mut lists: Vec<Vec<Attempt>> = by_target.into_values().collect();
+        lists.sort_unstable_by_key(|attempts| attempts[0].row);
+        for attempts in lists {
+            // A failure that does not pass, or a success, is the last attempt of a series.
+            let ends = |attempt: &Attempt| !is_temporary(context.trace.events.texts.bytes(attempt.errno));
+            let all = attempts.split_inclusive(ends).filter_map(|attempts| one(context, attempts, &waited));
+            found.extend(all);
+        }
+    }
+    found
+}
+
+fn attempt(context: &TableContext<'_>, row: u32) -> Attempt {
+    let events = &context.trace.events;
+    let (task, start_ns) = (events.task(row), events.start_ns(row));
+    let (errno, by) = match events.connected(row) {
+        Some(connected) => (connected.errno, connected.by),
+        None if is_in_progress(context, row) || events.outcome(row) != Outcome::Failed => (Text::NONE, row),
+        None => (events.shape(row).errno, row),
+    };
+    let end_ns = if by == row { events.end_ns(row).unwrap_or(start_ns) } else { events.start_ns(by) };
+    Attempt { task, row, start_ns, end_ns, errno }
+}
+
+fn is_in_progress(context: &TableContext<'_>, row: u32) -> bool {
+    matches!(
+        context.trace.events.texts.bytes(context.trace.events.shape(row).errno),
+        b"EINPROGRESS" | b"EINTR" | b"EAGAIN"
+    )
+}
+
+/// The waits of a process that ended because their time was over, in the order of their starts.
+fn waited(context: &TableContext<'_>, tasks: &[u32], pauses: &[(u32, Vec<Pause>)]) -> Vec<Waited> {
+    let events = &context.trace.events;
+    let own = pauses.iter().filter(|(task, _)| tasks.contains(task)).flat_map(|(_, pauses)| pauses);
+    let mut waited: Vec<Waited> = own
+        .filter(|pause| events.kind(pause.row) == EventKind::Call && events.start_ns(pause.row) != NO_NS)
+        .map(|pause| {
+            let start_ns = events.start_ns(pause.row);
+            Waited { start_ns, end_ns: start_ns.saturating_add(pause.dur_ns), row: pause.row }
+        })
+        .collect();
+    waited.sort_unstable_by_key(|waited| (waited.start_ns, waited.row));
+    waited
+}
+
+fn one(context: &TableContext<'_>, attempts: &[Attempt], waited: &[Waited]) -> Option<Series> {
+    let mut series = Series { attempts: attempts.to_vec(), pauses_ns: Vec::new(), rows: Vec::new(), exclusive_ns: 0 };
+    let several = attempts.iter().any(|attempt| attempt.task != attempts[0].task);
+    for pair in attempts.windows(2).filter(|_| several) {
+        let (from_ns, to_ns) = (pair[0].end_ns, pair[1].start_ns);
+        let (mut until_ns, mut paused_ns, mut rows) = (from_ns, 0i64, Vec::new());
+        for wait in waited.iter().take_while(|wait| wait.start_ns < to_ns).filter(|wait| wait.end_ns > from_ns) {
+            let end_ns = wait.end_ns.min(to_ns);
+            paused_ns = paused_ns.saturating_add(end_ns.saturating_sub(wait.start_ns.max(until_ns)).max(0));
+            until_ns = until_ns.max(end_ns);
+            rows.push(wait.row);
+        }
+        let gap_ns = to_ns.saturating_sub(from_ns);
+        if gap_ns > 0 && paused_ns.saturating_mul(2) >= gap_ns {
+            series.pauses_ns.push(gap_ns);
+            series.rows.append(&mut rows);
+        }
+    }
+    if series.pauses_ns.is_empty() {
+        return None;
+    }
+    series.rows.sort_unstable();
+    series.rows.dedup();
+    let waited_ns: i64 = series.rows.iter().map(|&row| context.exclusive_ns(row)).sum();
+    let connects_ns: i64 = attempts.iter().map(|attempt| context.exclusive_ns(attempt.row)).sum();
+    // Waits reach out of the pauses.
+    series.exclusive_ns = waited_ns.min(series.pauses_ns.iter().sum()) + connects_ns;
+    series.rows.extend(attempts.iter().map(|attempt| attempt.row));
+    Some(series)
+}
