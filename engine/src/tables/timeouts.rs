@@ -251,7 +251,7 @@ fn is_idle(context: &TableContext<'_>, sockets: &Sockets, expired: u32, next: u3
     between.clone().count() <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS && !between.clone().any(sends) && !works()
 }
 
-/// Whether a task hands work on, or begins some, with a call: it wakes a thread that waits, or opens, connects or starts something.
+/// Whether a call hands work on or begins some: it wakes a waiting thread, opens, connects, or starts a task.
 fn begins_work(events: &EventTable, row: u32) -> bool {
     if events.kind(row) != EventKind::Call || events.outcome(row) != Outcome::Ok {
         return false;
