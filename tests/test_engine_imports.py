@@ -12,6 +12,7 @@ SOURCE = ROOT / "engine" / "src"
 
 # A folder may use those in layers below its own. Folders of one layer do not know each other.
 LAYERS = [
+    ["parallel"],
     ["store"],
     ["ingest", "query", "waits"],
     ["critical_path", "logs"],

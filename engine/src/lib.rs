@@ -6,6 +6,7 @@
 pub mod critical_path;
 pub mod ingest;
 pub(crate) mod logs;
+pub(crate) mod parallel;
 pub mod partition;
 #[cfg(feature = "python")]
 mod python;

@@ -9,10 +9,10 @@ mod order;
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::ingest::capture::{Progress, ReadError, in_trace, new_capture, reader_for, unreadable};
 use crate::ingest::merge::order::{Next, Order};
+use crate::parallel;
 use crate::store::trace::Trace;
 use parsers::input::{self, CHUNK_BYTES, Seekable, Stream};
 use parsers::{Clock, Extra, Format, Head, LineReader, NO_ID, NO_NS, Parsed, Text};
-use rayon::prelude::*;
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -88,7 +88,7 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
     let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(MIN_AHEAD_BYTES, CHUNK_BYTES);
     let (mut recognised, mut strange) = (Vec::new(), Vec::new());
     // What is read ahead of each file is read here; of most files that is all.
-    let opened: Vec<_> = paths.par_iter().map(|path| Cursor::open(path, format, ahead_bytes)).collect();
+    let opened: Vec<_> = parallel::map(&paths, |path| Cursor::open(path, format, ahead_bytes));
     for (number, opened) in opened.into_iter().enumerate() {
         match opened {
             Ok((format, cursor)) => recognised.push((format, number, cursor)),

@@ -1,10 +1,10 @@
 //! Finds the pieces that may belong to a group that reaches the query's minimum.
 
+use crate::parallel;
 use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, GroupQuery, ScopeFilter};
 use crate::store::trace::Trace;
 use parsers::Text;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Tasks with a piece that may belong to such a group.
@@ -52,6 +52,6 @@ pub(crate) fn reaching(trace: &Trace, pieces: &Pieces, query: &GroupQuery, withi
     if !reach.contains(&true) {
         return Vec::new();
     }
-    let of_task = |task| pieces.of_task(task).filter(|&at| reach[buckets.of(at) as usize]);
-    tasks.into_par_iter().flat_map_iter(of_task).collect()
+    let of_task = |&task: &u32| pieces.of_task(task).filter(|&at| reach[buckets.of(at) as usize]);
+    parallel::flat_map(&tasks, of_task)
 }

@@ -1,8 +1,8 @@
 //! Rows of a table as JSON, a line for each, in the words that Python's `json` uses.
 
+use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::table::{Table, Values};
-use rayon::prelude::*;
 use std::fmt::Write as _;
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ const ROWS_AT_ONCE: usize = 1024;
 pub fn objects(table: &Table, columns: &[String], hidden: &Hidden, rows: Range<usize>) -> String {
     let chosen: Vec<_> = columns.iter().map(|name| (name.as_str(), table.column(name))).collect();
     let starts: Vec<usize> = rows.clone().step_by(ROWS_AT_ONCE).collect();
-    let parts = starts.par_iter().map(|&start| {
+    let parts = parallel::map(&starts, |&start| {
         let mut text = String::new();
         for row in start..rows.end.min(start + ROWS_AT_ONCE) {
             text.push_str(if row == rows.start { "\n    " } else { ",\n    " });
@@ -24,7 +24,7 @@ pub fn objects(table: &Table, columns: &[String], hidden: &Hidden, rows: Range<u
         }
         text
     });
-    parts.collect::<Vec<_>>().concat()
+    parts.concat()
 }
 
 fn push_object(text: &mut String, columns: &[(&str, Option<&Values>)], hidden: &Hidden, row: usize) {

@@ -12,6 +12,7 @@ use crate::critical_path::walk::{Waited, WalkListener};
 use crate::critical_path::window_overlap::{WindowOverlap, window_overlap};
 use crate::critical_path::{wait_graph, window};
 use crate::ingest::merge;
+use crate::parallel;
 use crate::partition::group_by;
 use crate::partition::scope::GroupQuery;
 use crate::query::source_lines;
@@ -27,7 +28,6 @@ use parsers::NO_NS;
 use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use rayon::prelude::*;
 use std::sync::Arc;
 
 /// Captures in memory.
@@ -243,7 +243,7 @@ impl PyTrace {
             self.0.with_context(&selection.0, |context| {
                 // Before the tables, which are made on all cores: who waits for it could not help with it.
                 context.time_index();
-                asked.par_iter().map(|(table, threshold)| tables::made(context, *table, threshold.as_ref())).collect()
+                parallel::map(&asked, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
             })
         })?;
         Ok(found.into_iter().map(PyTable::from).collect())

@@ -7,6 +7,7 @@
 //! Each core takes a share of the rows and counts them by task. The counts give the position that each core writes to,
 //! so each row is visited twice in total.
 
+use crate::parallel;
 use crate::store::events::EventTable;
 use rayon::prelude::*;
 use std::slice::IterMut;
@@ -22,7 +23,7 @@ pub(crate) fn rows(events: &EventTable, tasks: usize) -> (Vec<u32>, Vec<u32>) {
     let worth = events.len() as usize / MIN_ROWS / tasks.max(1);
     let cores = rayon::current_num_threads().min(worth).clamp(1, MAX_CORES);
     let shares: Vec<&[&[u32]]> = pieces.chunks(pieces.len().div_ceil(cores).max(1)).collect();
-    let counts: Vec<Vec<u32>> = shares.par_iter().map(|share| counts(share, tasks)).collect();
+    let counts: Vec<Vec<u32>> = parallel::map(&shares, |share| counts(share, tasks));
     let mut order = vec![0u32; events.len() as usize];
     let (offsets, places) = places(&counts, tasks, &mut order);
     let firsts = shares.iter().scan(0, |first, share| {

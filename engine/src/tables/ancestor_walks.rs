@@ -8,13 +8,13 @@
 //! The sums cover the repeated steps. A traversal of a directory tree visits each directory once and repeats none.
 
 use super::paths::{is_above, parts};
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, costliest};
 use parsers::{Interner, Text};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Minimum number of steps of a walk.
@@ -29,7 +29,7 @@ type Way = Option<bool>;
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| action.lookup().map(|_| ()));
     let processes = costliest(context, &kinds);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "ancestor_walks");
     for group in grouping::limit_groups(context, groups, |&up| up) {
         write(context, &group, &mut builder);

@@ -4,6 +4,7 @@
 //! shell    |fork|------------ wait4 = 12 -------------|      resolved if 12 was traced; otherwise the wait is charged
 //! ```
 
+use crate::parallel;
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
@@ -12,7 +13,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
 use parsers::syscalls::Wait;
 use parsers::{NO_ID, Text};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Program of the child if known, whether the trace shows its end, and whether the trace shows a child at all.
@@ -39,14 +39,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         }
     }
     let tasks: Vec<u32> = context.tasks().collect();
-    let mut all: Vec<(u32, Key, Waits)> = tasks
-        .par_iter()
-        .flat_map_iter(|&task| {
-            of_task(context, &kinds, (&by_pid, &by_creator), task)
-                .into_iter()
-                .map(move |(key, waits)| (task, key, waits))
-        })
-        .collect();
+    let mut all: Vec<(u32, Key, Waits)> = parallel::flat_map(&tasks, |&task| {
+        of_task(context, &kinds, (&by_pid, &by_creator), task).into_iter().map(move |(key, waits)| (task, key, waits))
+    });
     all.sort_by_key(|(task, key, waits)| (std::cmp::Reverse(waits.sum.exclusive_ns), waits.sum.first_row, *task, *key));
     let mut builder = TableBuilder::new(context, "children");
     all.into_iter().for_each(|(task, key, waits)| write(context, task, key, waits, &mut builder));

@@ -13,6 +13,7 @@
 use super::families::{PathTimes, path_ns};
 use super::traffic::Traffic;
 use crate::critical_path::time_index::ProgramTime;
+use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::normalise::normalise;
 use crate::store::tasks::Program;
@@ -21,7 +22,6 @@ use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// One run of a program by a task, from its execve on.
@@ -51,8 +51,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let texts = &context.trace.events.texts;
     let mut groups: FxHashMap<(u32, Text, Vec<u8>), Vec<Run>> = FxHashMap::default();
     let (time_index, tasks) = (context.time_index(), context.tasks().collect::<Vec<u32>>());
-    let runs: Vec<Run> =
-        tasks.par_iter().flat_map_iter(|&task| runs(context, time_index.units_of(task), task)).collect();
+    let runs: Vec<Run> = parallel::flat_map(&tasks, |&task| runs(context, time_index.units_of(task), task));
     for run in runs {
         let argv = texts.bytes(run.argv);
         let key =

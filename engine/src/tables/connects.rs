@@ -1,13 +1,13 @@
 //! Connects: attempts to reach a peer, including the poll after a non-blocking connect.
 
 use super::sockets::{SocketCall, Sockets, port};
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
 use parsers::syscalls::Wait;
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Connection attempts of a task to one peer.
@@ -36,7 +36,7 @@ struct Pending {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let all: Vec<Vec<(Text, Peer)>> = tasks.par_iter().map(|&task| of_task(context, &sockets, task)).collect();
+    let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| of_task(context, &sockets, task));
     let mut sheet = TableBuilder::new(context, "connects");
     for (&task, peers) in tasks.iter().zip(all) {
         peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut sheet));

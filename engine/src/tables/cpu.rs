@@ -6,13 +6,13 @@
 
 use crate::critical_path::tracing::{TracedTime, TracingCost};
 use crate::critical_path::trust::Trust;
+use crate::parallel;
 use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::{NO_NS, Text};
-use rayon::prelude::*;
 
 /// The gaps of one program of a process.
 struct Own {
@@ -30,7 +30,7 @@ struct Own {
 
 /// Builds the table of user time by process and program.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut own: Vec<Own> = processes(context).par_iter().flat_map_iter(|tasks| of_process(context, tasks)).collect();
+    let mut own: Vec<Own> = parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
     let mut sheet = TableBuilder::new(context, "cpu");

@@ -4,6 +4,7 @@
 //! close 3 EBADF | close 4 = 0 | close 5 EBADF | … close 1023 EBADF       a sweep of 1021 calls
 //! ```
 
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
@@ -11,7 +12,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Minimum number of failed calls of a sweep.
@@ -40,7 +40,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
             _ => Kind::Other,
         })
     });
-    let groups = processes(context).par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let groups = parallel::flat_map(&processes(context), |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "fd_sweeps");
     for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
         write(context, &group, &mut builder);

@@ -5,6 +5,7 @@
 //! read of 2 files, each 3 times                               one row, because each target has few calls
 //! ```
 
+use crate::parallel;
 use crate::store::classes::class_of;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -13,7 +14,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::{Action, Transfer};
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Targets with fewer calls are merged into one row.
@@ -35,7 +35,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         _ => action.transfer().map(Kind::Moves),
     });
     let processes = processes(context);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "io");
     for group in grouping::limit_groups(context, groups, |&(way, _)| (way, Text::NONE)) {
         write(context, &group, &mut builder);

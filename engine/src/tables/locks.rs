@@ -12,6 +12,7 @@ mod attempts;
 
 use self::attempts::{Step, attempts, steps};
 use super::families::descends;
+use crate::parallel;
 use crate::store::classes::class_of;
 use crate::store::spans::Span;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -117,19 +118,19 @@ pub(super) fn lock_waits_ns(context: &TableContext<'_>) -> Vec<i64> {
         let calls = kinds.calls(context, task).filter(|&(_, kind)| kind == Kind::File);
         calls.map(|(row, _)| context.trace.events.dur_ns(row).max(0)).sum()
     };
-    (0..context.trace.tasks.len() as u32).into_par_iter().map(of_task).collect()
+    parallel::map_indices(context.trace.tasks.len(), |task| of_task(task as u32))
 }
 
 /// Builds the table of locks that tasks waited for.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = kinds(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let sums: Vec<FxHashMap<Key, Sum>> = tasks.par_iter().map(|&task| of_task(context, &kinds, task)).collect();
+    let sums: Vec<FxHashMap<Key, Sum>> = parallel::map(&tasks, |&task| of_task(context, &kinds, task));
     let mut locks: FxHashMap<Key, Sum> = FxHashMap::default();
     sums.into_iter().flatten().for_each(|(key, sum)| locks.entry(key).or_default().add(sum));
     let steps = steps(context);
     if steps.any(|step| step == Step::Refused) {
-        let of_tasks: Vec<Vec<_>> = tasks.par_iter().map(|&task| attempts(context, &steps, task)).collect();
+        let of_tasks: Vec<Vec<_>> = parallel::map(&tasks, |&task| attempts(context, &steps, task));
         for (&task, each) in
             tasks.iter().zip(&of_tasks).flat_map(|(task, all)| all.iter().map(move |each| (task, each)))
         {

@@ -11,6 +11,7 @@
 mod search;
 
 use super::paths::{Answer, answer, ending, parts, stem};
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
@@ -18,7 +19,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, processes};
 use crate::tables::lookups::search::{DirectorySearch, PathPart};
 use parsers::{Interner, Text};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cmp::Reverse;
 
@@ -52,7 +52,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         return TableBuilder::new(context, "lookups").finish();
     }
     let processes = processes(context);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "lookups");
     for group in grouping::limit_groups(context, groups, |&(kind, _)| (kind, 0)) {
         write(context, &group, &mut builder);

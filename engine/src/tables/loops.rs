@@ -6,6 +6,7 @@
 pub(crate) mod nests;
 mod turns;
 
+use crate::parallel;
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
@@ -17,7 +18,6 @@ use crate::table_support::provenance::Provenance;
 use crate::tables::loops::nests::{Around, Nest};
 use parsers::syscalls::{self, Class, Syscall, action_of};
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::ops::Range;
 
@@ -128,7 +128,7 @@ pub fn loops(context: &TableContext<'_>) -> (LoopShapes, Vec<Loop>) {
     let (trace, selection) = (context.trace, context.selection);
     let shapes = LoopShapes::new(&trace.events);
     let tasks: Vec<u32> = context.tasks().collect();
-    let found = tasks.par_iter().flat_map_iter(|&task| loops_of(trace, selection, &shapes, task)).collect();
+    let found = parallel::flat_map(&tasks, |&task| loops_of(trace, selection, &shapes, task));
     (shapes, longest(found, MAX_LOOPS.1))
 }
 

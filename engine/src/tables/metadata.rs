@@ -5,6 +5,7 @@
 //! stat /a ENOENT | mkdir /a | stat /a = 0                      another result after a change: not a repeat
 //! ```
 
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
@@ -12,7 +13,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::Text;
 use parsers::syscalls::Action;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 #[derive(Clone, Copy)]
@@ -46,7 +46,7 @@ pub(super) fn queries(action: Action) -> bool {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = ShapeIndex::new(context, |action, _| kind(action));
     let processes = costliest(context, &kinds);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "metadata");
     for group in grouping::limit_groups(context, groups, |&syscall| syscall) {
         write(context, &group, &mut builder);

@@ -1,6 +1,7 @@
 //! Tables of processes and tasks: lifetimes, programs, and the division of each lifetime into calls and gaps.
 
 use crate::critical_path::window;
+use crate::parallel;
 use crate::query::selection::Selection;
 use crate::store::event::NONE;
 use crate::store::table::{Table, TextColumn, Values, ints, some_ints};
@@ -11,7 +12,6 @@ use crate::store::trace::Trace;
 use crate::waits::stops::{may_stop, stopped_ns};
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// The division of a task's lifetime. Without a clock, only the time in calls is known.
@@ -43,7 +43,7 @@ pub fn lives(trace: &Trace) -> Vec<Life> {
         let stopped_ns = if may_stop { stopped_ns(trace, number).clamp(0, gap_ns) } else { 0 };
         Life { in_call_ns, gap_ns, stopped_ns }
     };
-    (0..trace.tasks.len() as u32).into_par_iter().map(life).collect()
+    parallel::map_indices(trace.tasks.len(), |task| life(task as u32))
 }
 
 fn id(id: i32) -> i64 {

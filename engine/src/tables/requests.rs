@@ -9,6 +9,7 @@
 mod held_back;
 
 use super::sockets::{SocketCall, Sockets, port};
+use crate::parallel;
 use crate::store::histogram::Histogram;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -16,7 +17,6 @@ use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
 use parsers::Text;
 use parsers::syscalls::Wait;
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The communication of a task with one peer.
@@ -50,8 +50,7 @@ struct Open {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let all: Vec<Vec<(Text, Peer)>> =
-        tasks.par_iter().map(|&task| OfTask::new(context, &sockets, task).finish()).collect();
+    let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| OfTask::new(context, &sockets, task).finish());
     let mut sheet = TableBuilder::new(context, "requests");
     for (&task, peers) in tasks.iter().zip(all) {
         peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut sheet));

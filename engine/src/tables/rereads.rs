@@ -6,13 +6,13 @@
 //! The sums cover all passes but the first; see [`super::passes`].
 
 use super::passes::{self, ProcessPasses};
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::processes;
 use parsers::Text;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Maximum number of files that are analysed, those with the most time on the critical path.
@@ -32,7 +32,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let of_process = |tasks: &Vec<u32>| {
         passes::of_process(context, &kinds, &chosen, tasks).into_iter().filter(read).collect::<Vec<_>>()
     };
-    let found: Vec<ProcessPasses> = processes.par_iter().flat_map_iter(of_process).collect();
+    let found: Vec<ProcessPasses> = parallel::flat_map(&processes, of_process);
     let mut files: FxHashMap<(u32, Text), File> = FxHashMap::default();
     for found in found {
         let capture = context.trace.tasks[found.task as usize].capture;

@@ -6,13 +6,13 @@
 //! See [`super::passes`] for the definition of a scan. The sums cover all scans but the first.
 
 use super::passes::{self, Thing};
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::costliest;
 use parsers::Text;
-use rayon::prelude::*;
 
 /// Maximum number of targets that are analysed, those with the most time on the critical path.
 const MAX_THINGS: usize = 256;
@@ -31,7 +31,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         let found = passes::of_process(context, &kinds, &chosen, tasks).into_iter();
         found.filter(|found| found.passes.passes > 1).map(group).collect::<Vec<_>>()
     };
-    let groups = processes.par_iter().flat_map_iter(of_process).collect();
+    let groups = parallel::flat_map(&processes, of_process);
     let mut builder = TableBuilder::new(context, "rescans");
     for group in grouping::limit_groups(context, groups, |&(_, kind, _)| ((Text::NONE, Text::NONE), kind, false)) {
         write(context, &group, &mut builder);

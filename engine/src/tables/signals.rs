@@ -4,6 +4,7 @@
 //! read EINTR | --- SIGALRM --- | handler: write, rt_sigreturn | read …
 //! ```
 
+use crate::parallel;
 use crate::store::event::EventKind;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -12,7 +13,6 @@ use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::was_broken_off;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Maximum number of calls of a handler that are inspected.
@@ -33,8 +33,7 @@ struct Signal {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let timers = ShapeIndex::new(context, |action, _| (action == Action::SetsTimer).then_some(()));
     let tasks: Vec<u32> = context.tasks().filter(|&task| context.trace.tasks[task as usize].signals > 0).collect();
-    let all: Vec<_> =
-        tasks.par_iter().map(|&task| (timers.calls(context, task).count(), of_task(context, task))).collect();
+    let all: Vec<_> = parallel::map(&tasks, |&task| (timers.calls(context, task).count(), of_task(context, task)));
     let mut builder = TableBuilder::new(context, "signals");
     for (&task, (timers, signals)) in tasks.iter().zip(all) {
         for (name, signal) in signals {

@@ -8,6 +8,7 @@
 
 use super::idle;
 use super::lengths::two_digits;
+use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -19,7 +20,6 @@ use crate::waits::wait_kinds::{is_timer, resumed, wait_of_row, was_broken_off};
 use parsers::line::Ended;
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Whether the calls of a shape sleep.
@@ -78,7 +78,7 @@ impl Group {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let kinds = sleeping(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let groups: Vec<Vec<_>> = tasks.par_iter().map(|&task| of_task(context, &kinds, task)).collect();
+    let groups: Vec<Vec<_>> = parallel::map(&tasks, |&task| of_task(context, &kinds, task));
     let mut rhythms: FxHashMap<(u32, Key), i64> = FxHashMap::default();
     for (&task, groups) in tasks.iter().zip(&groups) {
         for (key, group) in groups {

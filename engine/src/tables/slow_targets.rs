@@ -8,6 +8,7 @@
 //! search descends into a directory as long as it retains nine tenths of the excess time.
 
 use super::paths::is_above;
+use crate::parallel;
 use crate::store::{classes, targets};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -16,7 +17,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, costliest};
 use parsers::syscalls::Class;
 use parsers::{Interner, NO_NS, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// A kind of call: syscall and operation.
@@ -51,7 +51,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         works.then_some((shape.syscall, shape.op))
     });
     let processes = costliest(context, &kinds);
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, tasks)).collect();
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, tasks));
     let mut builder = TableBuilder::new(context, "slow_targets");
     for group in limit_groups(context, groups, Clone::clone) {
         write(context, &group, &mut builder);

@@ -1,5 +1,6 @@
 //! Classifies calls on sockets: connect, accept, send, receive, wait.
 
+use crate::parallel;
 use crate::store::classes::class_of;
 use crate::store::event::Shape;
 use crate::table_support::context::TableContext;
@@ -7,7 +8,6 @@ use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::connection::accepted_at;
 use parsers::syscalls::{Action, Class, Wait, action_of};
 use parsers::{Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 /// The role of a call on a socket.
@@ -80,7 +80,7 @@ fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHas
     if !shapes.into_iter().any(|number| kinds.of_shape(number) == Some(SocketCall::Accepts)) {
         return FxHashSet::default();
     }
-    let of = |task: u32| -> Vec<Text> {
+    let of = |&task: &u32| -> Vec<Text> {
         let accepts = kinds.calls(context, task).filter(|&(_, kind)| kind == SocketCall::Accepts);
         let peer = |row: u32| {
             let target = context.trace.events.target(row);
@@ -88,7 +88,7 @@ fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHas
         };
         accepts.map(|(row, _)| peer(row)).filter(|target| target.is_some()).collect()
     };
-    context.tasks().collect::<Vec<_>>().into_par_iter().flat_map_iter(of).collect()
+    parallel::flat_map(&context.tasks().collect::<Vec<_>>(), of).into_iter().collect()
 }
 /// The port of a peer, given as `10.0.0.2:53` or `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
 pub(super) fn port(target: &[u8]) -> Option<i64> {

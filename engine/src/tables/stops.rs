@@ -5,6 +5,7 @@
 //! killer   kill TERM ……… 5 s ……… kill KILL                         killed: the sender, 5 s after the SIGTERM
 //! ```
 
+use crate::parallel;
 use crate::store::event::{EventKind, NONE};
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -16,7 +17,6 @@ use crate::waits::stops::is_stop_name;
 use parsers::line::Ended;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Calls that sent a signal, by capture and target id, in order.
@@ -43,11 +43,8 @@ struct Stop {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let stops = stop_signals(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let mut stopped: Vec<Stop> = if stops.is_empty() {
-        Vec::new()
-    } else {
-        tasks.par_iter().flat_map_iter(|&task| stopped(context, &stops, task)).collect()
-    };
+    let mut stopped: Vec<Stop> =
+        if stops.is_empty() { Vec::new() } else { parallel::flat_map(&tasks, |&task| stopped(context, &stops, task)) };
     stopped.sort_by_key(|stop| (std::cmp::Reverse(stop.exclusive_ns), stop.first_row));
     let killed: Vec<Stop> = tasks.iter().filter_map(|&task| killed(context, task)).collect();
     let mut builder = TableBuilder::new(context, "stops");

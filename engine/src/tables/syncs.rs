@@ -5,6 +5,7 @@
 //! open O_DSYNC | write 20 | write 20 | …       each write is a sync
 //! ```
 
+use crate::parallel;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -13,7 +14,6 @@ use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
 use parsers::syscalls::{Action, Transfer, action_of};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Targets with fewer syncs are merged into one row.
@@ -58,7 +58,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let synced = synced(context);
     let has_syncs = kinds.any(|kind| !matches!(kind, Kind::Writes)) || !synced.is_empty();
     let processes = if has_syncs { processes(context) } else { Vec::new() };
-    let groups = processes.par_iter().flat_map_iter(|tasks| of_process(context, &kinds, &synced, tasks)).collect();
+    let groups = parallel::flat_map(&processes, |tasks| of_process(context, &kinds, &synced, tasks));
     let mut builder = TableBuilder::new(context, "syncs");
     for group in grouping::limit_groups(context, groups, |&(syscall, _)| (syscall, Text::NONE)) {
         write(context, &group, &mut builder);

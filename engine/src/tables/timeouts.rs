@@ -10,6 +10,7 @@
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::{RHYTHM, ends_by_itself};
 use super::sockets::{SocketCall, Sockets};
+use crate::parallel;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
 use crate::store::trace::Capture;
@@ -20,7 +21,6 @@ use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, is_probe, timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
-use rayon::prelude::*;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The kind of a wait: syscall, operation, normalised target.
@@ -65,7 +65,7 @@ struct Sent {
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
-    let all: Vec<OfTask> = tasks.par_iter().map(|&task| OfTask::new(context, &sockets, task)).collect();
+    let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(context, &sockets, task));
     let mut sheet = TableBuilder::new(context, "timeouts");
     for (&task, of_task) in tasks.iter().zip(all) {
         of_task.write(context, task, &mut sheet);

@@ -12,6 +12,7 @@ mod own_ends;
 pub(crate) mod pauses;
 pub(crate) mod spins;
 
+use crate::parallel;
 use crate::store::event::NONE;
 use crate::table_support::context::TableContext;
 use crate::tables::turns::looks::{Looks, ProbeKey, ProbeKind};
@@ -19,7 +20,6 @@ use crate::tables::turns::pauses::{Pause, pauses};
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::Text;
 use parsers::syscalls::Wait;
-use rayon::prelude::*;
 
 /// Number of rows before the first and after the last pause that are searched for the first and the last probe.
 const ROWS_AROUND: usize = 64;
@@ -70,7 +70,7 @@ pub(super) fn turns_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec<
     }
     let looks = Looks::new(context, all_pauses);
     let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &looks, *task, pauses);
-    all_pauses.par_iter().flat_map_iter(of).collect()
+    parallel::flat_map(&all_pauses, of)
 }
 
 /// A probe within one stretch between pauses.

@@ -7,10 +7,10 @@
 //! ```
 //! The walk jumps from wait to wait, and reads no call between them. The time between is charged on all cores.
 
+use crate::parallel;
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
 use parsers::NO_NS;
-use rayon::prelude::*;
 use std::ops::Range;
 
 /// Rows of a block: the number of bits in a word.
@@ -67,7 +67,7 @@ impl WaitBitmap {
         // Computed before all cores request them at once.
         trace.shapes_of(0);
         let some = |&first: &u32| blocks(trace, looks, &offsets, first);
-        let pieces: Vec<Vec<Block>> = firsts.par_iter().map(some).collect();
+        let pieces: Vec<Vec<Block>> = parallel::map(&firsts, some);
         let mut outline = WaitBitmap { blocks: pieces.concat(), offsets };
         outline.set_floors(trace);
         outline

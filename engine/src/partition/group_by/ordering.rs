@@ -6,6 +6,7 @@
 //! order     b b b a a c              each chunk knows the position of its part of each group
 //! ```
 
+use crate::parallel;
 use crate::partition::buckets::Bucket;
 use crate::partition::pieces::Pieces;
 use crate::partition::scope::{GroupKey, differs_within_bucket};
@@ -101,7 +102,7 @@ fn in_order(
 ) -> (PieceNumbers, Vec<usize>) {
     let places = places(&chosen, at_once);
     let chunk = |places: &Range<usize>| numbered(chosen.at(places.clone()).map(&group_of));
-    let mut chunks: Vec<OrderedChunk> = places.par_iter().map(chunk).collect();
+    let mut chunks: Vec<OrderedChunk> = parallel::map(&places, chunk);
     let (sizes, is_sorted) = numbered_alike(&mut chunks);
     let mut bounds = vec![0];
     bounds.extend(sizes.iter().scan(0, |end, size| {

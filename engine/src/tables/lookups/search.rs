@@ -1,10 +1,10 @@
 //! Recognises the lookups that belong to the search for one name.
 
+use crate::parallel;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex};
 use crate::tables::paths::{Answer, is_above, parts, stem};
 use parsers::Text;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// The role of a lookup in the current search.
@@ -67,7 +67,7 @@ impl<'a> DirectorySearch<'a> {
 pub(super) fn reach_threshold(context: &TableContext<'_>, kinds: &ShapeIndex<Answer>) -> bool {
     let Some(threshold) = context.threshold else { return true };
     let tasks: Vec<u32> = context.tasks().collect();
-    let times: Vec<_> = tasks.par_iter().flat_map_iter(|&task| times(context, kinds, task)).collect();
+    let times: Vec<_> = parallel::flat_map(&tasks, |&task| times(context, kinds, task));
     threshold.reaching(&times).contains(&true)
 }
 

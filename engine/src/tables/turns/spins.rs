@@ -5,11 +5,11 @@
 //! ```
 
 use super::looks::{Looks, ProbeKey};
+use crate::parallel;
 use crate::store::event::{EventKind, NONE};
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::syscalls::Wait;
-use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
 /// Maximum number of calls per iteration, including the probe; more are regular work.
@@ -39,7 +39,7 @@ pub(crate) struct Spin {
 pub(crate) fn spins(context: &TableContext<'_>) -> Vec<Spin> {
     let looks = Looks::new(context, &[]);
     let tasks: Vec<u32> = context.tasks().collect();
-    tasks.par_iter().flat_map_iter(|&task| of_task(context, &looks, task)).collect()
+    parallel::flat_map(&tasks, |&task| of_task(context, &looks, task))
 }
 
 fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
