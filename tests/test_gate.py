@@ -124,19 +124,46 @@ def test_metric_that_varies_between_runs_is_unstable(capture: Write) -> None:
     assert "1 to 2" in judgement.why
 
 
-def test_calls_of_threaded_programs_warn(tmp_path: Path) -> None:
-    def threaded(name: str, opens: int) -> Path:
+@pytest.fixture
+def threaded(tmp_path: Path) -> Write:
+    """Write a capture of one process with a second thread, which makes these calls."""
+
+    def written(name: str, calls: Iterable[str]) -> Path:
         begun = [START, "100 1700000010.001000 clone3({flags=CLONE_VM|CLONE_THREAD|CLONE_FILES}, 88) = 101 <0.0001>"]
-        calls = [f"101 1700000010.{2000 + at:06} {OPEN}" for at in range(opens)]
+        lines = [f"101 1700000010.{2000 + at:06} {call}" for at, call in enumerate(calls)]
         file = tmp_path / f"{name}.strace"
-        file.write_text("\n".join([*begun, *calls, *END, ""]), encoding="utf-8")
+        file.write_text("\n".join([*begun, *lines, *END, ""]), encoding="utf-8")
         return file
 
-    found = judged([threaded("before", 20)], [threaded("after", 90)])
+    return written
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        OPEN.replace("/etc/conf", "/proc/self/status"),
+        OPEN.replace("/etc/conf", "/sys/devices/system/cpu/online"),
+        SYNC,
+        "futex(0x5581, FUTEX_WAKE_PRIVATE, 1) = 0 <0.000010>",
+        'write(5<anon_inode:[eventfd]>, "x", 8) = 8 <0.000010>',
+        "madvise(0x7f3394000000, 4096, MADV_DONTNEED) = 0 <0.000010>",
+    ],
+)
+def test_calls_of_threads_that_depend_on_scheduling_warn(threaded: Write, call: str) -> None:
+    found = judged([threaded("before", [call] * 20)], [threaded("after", [call] * 90)])
     assert found.status is Status.PASSED
     warned = {judgement.metric: judgement for judgement in found.of(Outcome.WARNED)}
-    assert {"calls[openat]", "opens", "calls"} <= set(warned)
-    assert warned["opens"].cls is Class.SCHEDULE
+    name = f"calls[{call.partition('(')[0]}]"
+    assert {name, "calls"} <= set(warned)
+    assert warned[name].cls is Class.SCHEDULE
+
+
+@pytest.mark.parametrize("call", [OPEN, MISS, READ, 'newfstatat(AT_FDCWD, "/etc/conf", 0x7ffd, 0) = 0 <0.000020>'])
+def test_more_work_of_threads_on_files_fails(threaded: Write, call: str) -> None:
+    found = judged([threaded("before", [call] * 20)], [threaded("after", [call] * 90)])
+    assert found.status is Status.FAILED
+    assert {f"calls[{call.partition('(')[0]}]", "calls"} <= {each.metric for each in found.of(Outcome.FAILED)}
+    assert judged([threaded("one", [call] * 20)], [threaded("same", [call] * 20)]).status is Status.PASSED
 
 
 def test_program_with_new_threads_fails(capture: Write, tmp_path: Path) -> None:

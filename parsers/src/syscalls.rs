@@ -278,7 +278,7 @@ mod tests {
             families.collect::<Vec<_>>().join(" ")
         };
         let cases = [
-            ("openat", "opens lookups"),
+            ("openat", "opens lookups files"),
             ("execve", "execs lookups"),
             ("posix_spawn", "execs forks lookups"),
             ("sendto_nocancel", "contacts writes"),
@@ -289,8 +289,12 @@ mod tests {
             ("flock", ""),
             ("epoll_pwait2", "scheduled"),
             ("umask", "quick"),
-            ("close", "quick"),
-            ("getdents64", ""),
+            ("close", "files quick"),
+            ("getdents64", "files"),
+            ("pread64", "reads files"),
+            ("fsync", "syncs"),
+            ("ioctl", ""),
+            ("getcwd", ""),
         ];
         cases.iter().for_each(|&(name, expected)| assert_eq!(families(name), expected, "{name}"));
     }

@@ -27,6 +27,7 @@ READS = _family("reads")
 WRITES = _family("writes")
 LOCKS = _family("locks")
 QUICK = _family("quick")
+FILES = _family("files")
 MISSING = frozenset(("ENOENT", "ENOTDIR"))
 
 _SCHEDULED = _family("scheduled")
@@ -46,6 +47,8 @@ _PEERS = (
     "/dev/pts/",
     "/dev/tty",
 )
+# Files in which the kernel reports its state, and devices. A runtime reads them when threads start or memory is short.
+_NOT_ON_DISK = ("/proc/", "/sys/", "/dev/")
 _PEER = re.compile(r"\[?(?P<host>[^/\s]*?)\]?:(?P<port>\d+|N)")
 _ERROR = re.compile(r"ERESTART[A-Z_]*|ENOTCAPABLE|ECAPMODE|ENOIOCTLCMD|ENOTSUP")
 
@@ -71,6 +74,14 @@ def depends_on_schedule(row: Row) -> bool:
         return False
     target = target_of(row["syscall"], row["shape"])
     return target.startswith(_PEERS) or host_of(target) is not None
+
+
+def is_work_on_file(row: Row) -> bool:
+    """Whether these calls work on a named file, so that whichever thread makes them, their number is the same."""
+    if row["syscall"] not in FILES or depends_on_schedule(row):
+        return False
+    target = target_of(row["syscall"], row["shape"])
+    return "/" in target and not target.startswith(_NOT_ON_DISK)
 
 
 def target_of(syscall: str, shape: str) -> str:

@@ -76,8 +76,10 @@ def _key(row: Row) -> tuple[object, ...]:
     return tuple(row[key] for key in _KEYS)
 
 
-def _work(row: Row, loose: Row | None) -> Work:
-    """A row of calls. All of it is loose if such calls always depend on scheduling."""
+def _work(row: Row, of_threads: Row | None) -> Work:
+    """A row of calls. Those of threaded programs are loose, except for work on files: it is divided among the threads."""
+    loose = None if syscalls.is_work_on_file(row) else of_threads
+    # Some calls depend on scheduling in any program.
     whole = row if syscalls.depends_on_schedule(row) else loose
     return Work(
         program=row["program"] or "",

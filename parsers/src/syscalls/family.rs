@@ -21,6 +21,8 @@ pub enum Family {
     Reads,
     /// Moves bytes out of the program, or between two descriptors.
     Writes,
+    /// Works on a file or directory. A pipe, a socket or a device may be in its place.
+    Files,
     /// Waits for a peer, without reading or writing.
     Peers,
     /// Synchronizes with other threads, or by semaphores with other processes.
@@ -33,7 +35,7 @@ pub enum Family {
 
 impl Family {
     /// All families.
-    pub const ALL: [Family; 12] = [
+    pub const ALL: [Family; 13] = [
         Family::Opens,
         Family::Execs,
         Family::Forks,
@@ -42,6 +44,7 @@ impl Family {
         Family::Lookups,
         Family::Reads,
         Family::Writes,
+        Family::Files,
         Family::Peers,
         Family::Locks,
         Family::Scheduled,
@@ -50,7 +53,7 @@ impl Family {
 
     /// Its name.
     pub fn name(self) -> &'static str {
-        const NAMES: [&str; 12] = [
+        const NAMES: [&str; 13] = [
             "opens",
             "execs",
             "forks",
@@ -59,6 +62,7 @@ impl Family {
             "lookups",
             "reads",
             "writes",
+            "files",
             "peers",
             "locks",
             "scheduled",
@@ -82,6 +86,7 @@ impl Family {
             }
             Family::Reads => action.transfer() == Some(Transfer::Read),
             Family::Writes => matches!(action.transfer(), Some(Transfer::Write | Transfer::Copy)),
+            Family::Files => works_on_file(call),
             Family::Peers => matches!(action, Action::Connects | Action::Accepts),
             Family::Locks => is_lock(call),
             Family::Scheduled => is_lock(call) || is_scheduled(call),
@@ -93,6 +98,22 @@ impl Family {
 /// `send` goes to the peer of a connection, which was contacted before.
 fn is_addressed(call: &Syscall) -> bool {
     call.action == Action::Sends && (call.args.contains('s') || call.args.contains('r'))
+}
+
+/// Not a sync, which may serve several writers at once, and not a call that only manages descriptors.
+fn works_on_file(call: &Syscall) -> bool {
+    let is_other = matches!(
+        call.action,
+        Action::Syncs
+            | Action::SyncsAll
+            | Action::SyncsPart
+            | Action::ControlsDevice
+            | Action::ControlsFile
+            | Action::Duplicates
+            | Action::Replaces
+            | Action::EntersRing
+    );
+    call.class == Class::Disk && call.args.contains(['f', 'd', 'p']) && !is_other
 }
 
 /// Locks of threads, whose calls depend on contention; locks on files are not included.
