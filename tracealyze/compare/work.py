@@ -77,7 +77,7 @@ def _key(row: Row) -> tuple[object, ...]:
 
 
 def _work(row: Row, of_threads: Row | None) -> Work:
-    """A row of calls. Those of threaded programs are loose, except for work on files: it is divided among the threads."""
+    """A row of calls. Calls of threaded programs are loose, except for work on files, which threads share."""
     loose = None if syscalls.is_work_on_file(row) else of_threads
     # Some calls depend on scheduling in any program.
     whole = row if syscalls.depends_on_schedule(row) else loose
