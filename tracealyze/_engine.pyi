@@ -15,6 +15,9 @@ KINDS: Final[list[str]]
 SCHEMA: Final[list[tuple[str, str, str, str, str]]]
 """(table, column, type, unit, sentence) of every column of every table."""
 
+CHOSEN_NS: Final[list[int]]
+"""Durations that people choose as delays and timeouts, in ascending order."""
+
 class Syscall:
     """What is known of a syscall. A variant, such as `read_nocancel`, names the call that it is in `alias_of`."""
 

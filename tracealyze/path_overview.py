@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from tracealyze.heuristics import MIN_STRETCH_SHARE
+
 if TYPE_CHECKING:
     from tracealyze.table import Row
     from tracealyze.trace_tables import TraceTables
 
-MIN_SHARE = 0.005
-"""Stretches shorter than this share of the window are left out by default."""
 MAX_STRETCHES = 50
 """If that leaves less than half of the window, the longest stretches are shown instead, up to this number."""
 
@@ -31,7 +31,7 @@ class PathOverview:
 def path_overview(trace: TraceTables, min_ns: int | None = None) -> PathOverview:
     """The stretches of at least this length; without one, a default suits the window."""
     wall_ns = trace.window.wall_ns
-    shortest_ns = round(wall_ns * MIN_SHARE) if min_ns is None else min_ns
+    shortest_ns = round(wall_ns * MIN_STRETCH_SHARE) if min_ns is None else min_ns
     stretches = list(trace.path_from(shortest_ns))
     is_longest_only = min_ns is None and 2 * _total_ns(stretches) < wall_ns
     if is_longest_only:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import log10
 
 from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.heuristics import MIN_ERROR_SHARE, MIN_ROUGH_TICK_NS
 
 US = 1_000
 MS = 1_000_000
@@ -25,10 +26,7 @@ ONLY_IF = "if"
 
 _MAX_DIGITS = 40
 _LARGEST = 2**63
-COARSE_TICK_NS = 10 * MS
-"""From this timestamp resolution, durations are printed with their precision."""
 _TICKS_OF_ONE_PERCENT = 100
-_MIN_PRECISION = 0.005
 _DIGITS = 3
 _DIGITS_OF_NS = 9
 _DECIMALS_OF_SECONDS = 2
@@ -70,7 +68,7 @@ def duration(ns: float, tick_ns: int = 1) -> str:
 
     `3 s ±1 s` for a coarse clock, which may be off by one tick."""
     text = _duration(ns, tick_ns)
-    is_rough = tick_ns >= COARSE_TICK_NS and 0 < abs(ns) < _TICKS_OF_ONE_PERCENT * tick_ns and text[0] != "<"
+    is_rough = tick_ns >= MIN_ROUGH_TICK_NS and 0 < abs(ns) < _TICKS_OF_ONE_PERCENT * tick_ns and text[0] != "<"
     return f"{text} ±{tick(tick_ns)}" if is_rough else text
 
 
@@ -155,8 +153,8 @@ def precision(tick_ns: int, window_ns: int) -> float:
     """The precision of shares of a window for a coarse clock, up to 1, or 0 if it is negligible.
 
     For finer clocks it is 0, because the tracing overhead is larger."""
-    rough = tick_ns / window_ns if tick_ns >= COARSE_TICK_NS and window_ns > 0 else 0.0
-    return min(rough, 1.0) if rough >= _MIN_PRECISION else 0.0
+    rough = tick_ns / window_ns if tick_ns >= MIN_ROUGH_TICK_NS and window_ns > 0 else 0.0
+    return min(rough, 1.0) if rough >= MIN_ERROR_SHARE else 0.0
 
 
 def share(fraction: float, precision: float = 0.0) -> str:
@@ -164,7 +162,7 @@ def share(fraction: float, precision: float = 0.0) -> str:
 
     `38% ±12%` if the precision is that low."""
     text = _share(fraction)
-    return f"{text} ±{_share(precision)}" if precision >= _MIN_PRECISION and 0 < fraction < 1 else text
+    return f"{text} ±{_share(precision)}" if precision >= MIN_ERROR_SHARE and 0 < fraction < 1 else text
 
 
 def _share(fraction: float) -> str:

@@ -8,7 +8,8 @@ import typer
 
 from tracealyze import units
 from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
-from tracealyze.path_overview import MAX_STRETCHES, MIN_SHARE, PathOverview, path_overview
+from tracealyze.heuristics import MIN_STRETCH_SHARE
+from tracealyze.path_overview import MAX_STRETCHES, PathOverview, path_overview
 from tracealyze.render import output
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ def command(
         typer.Option(
             "--min",
             metavar="TIME",
-            help=f"Hide segments shorter than this, such as 5ms. Default: {MIN_SHARE:.1%} of the window; "
+            help=f"Hide segments shorter than this, such as 5ms. Default: {MIN_STRETCH_SHARE:.1%} of the window; "
             f"the {MAX_STRETCHES} longest if those cover less than half of it.",
         ),
     ] = None,

@@ -9,11 +9,10 @@ import typer
 
 from tracealyze import units
 from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.heuristics import MIN_GAP_SHARE
 from tracealyze.render import output
 from tracealyze.render.text import symbols
 
-# By default, gaps below this share of the window are left out.
-_MIN_SHARE = 0.001
 _COLUMNS = ("pid", "tid", "program", "start_ns", "dur_ns", "line", "next_line", "before", "after")
 _MIN_CALL_WIDTH = 16
 
@@ -27,7 +26,7 @@ def command(
         typer.Option(
             "--min",
             metavar="TIME",
-            help=f"Hide gaps shorter than this, such as 5ms. Default: {_MIN_SHARE:.1%} of the window.",
+            help=f"Hide gaps shorter than this, such as 5ms. Default: {MIN_GAP_SHARE:.1%} of the window.",
         ),
     ] = None,
 ) -> None:
@@ -36,7 +35,7 @@ def command(
 
     form = rows.form
     trace = source.trace()
-    min_ns = round(trace.window.wall_ns * _MIN_SHARE) if min_length is None else units.read_duration(min_length)
+    min_ns = round(trace.window.wall_ns * MIN_GAP_SHARE) if min_length is None else units.read_duration(min_length)
     gaps = trace.gaps_from(min_ns).head(rows.top)
     if form in (Form.JSON, Form.CSV):
         listing = Listing("gaps", [Column(name, name) for name in _COLUMNS], gaps, trace.tick_ns)

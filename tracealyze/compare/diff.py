@@ -16,15 +16,12 @@ from tracealyze.compare import syscalls
 from tracealyze.compare.name_patterns import Key, families, without_numbers
 from tracealyze.compare.run import Run
 from tracealyze.compare.work import Work
+from tracealyze.heuristics import MIN_DIFF_NS, MIN_DIFF_SHARE
 from tracealyze.program_names import short
 from tracealyze.selection import Scope
-from tracealyze.units import MS
 
 SCHEMA = "tracealyze.diff/1"
 
-# A change of time alone counts from this share of the longer window; any two runs differ by less.
-_MIN_SHARE = 0.01
-_MIN_NS = MS
 
 # What normalisation leaves of ids and addresses.
 _NAMELESS = frozenset(("", "N", "0xN"))
@@ -125,7 +122,7 @@ def row(view: View, change: Change) -> dict[str, Any]:
 def diff(before: Sequence[Run], after: Sequence[Run]) -> Diff:
     """The difference between two sets of runs."""
     walls = _wall(before), _wall(after)
-    min_ns = max(_MIN_NS, int(max(wall or 0 for wall in walls) * _MIN_SHARE))
+    min_ns = max(MIN_DIFF_NS, int(max(wall or 0 for wall in walls) * MIN_DIFF_SHARE))
     timed = walls[0] is not None and walls[1] is not None
     return Diff(
         before=before,

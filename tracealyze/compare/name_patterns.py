@@ -6,14 +6,13 @@ import re
 from collections.abc import Iterable
 from typing import TypeAlias, TypeVar
 
+from tracealyze.heuristics import MAX_SEPARATE_NAMES, MIN_MADE_UP_LENGTH
+
 Key: TypeAlias = tuple[str, ...]
 _Key = TypeVar("_Key", bound=Key)
 
 _NUMBER = re.compile(r"0x[0-9a-f]+|\d+")
-_MAX_SEPARATE = 3
 _MAX_CANDIDATES = 50
-# mkstemp generates six of 62 characters; two of them may be equal by chance.
-_MIN_MADE_UP = 4
 _MADE_UP_PART = re.compile(r"\w+|[0-9a-f-]+")
 # Words that people choose have no inner digit or capital. Of six generated characters, one in two hundred has none.
 _GENERATED = re.compile(r"\d|[a-z][A-Z]|[A-Z][A-Z]+[a-z]")
@@ -29,7 +28,7 @@ def families(keys: Iterable[Key]) -> dict[Key, Key]:
     members: dict[Key, list[Key]] = {}
     for key in keys:
         members.setdefault((*key[:-1], without_numbers(key[-1])), []).append(key)
-    return {key: family if len(here) > _MAX_SEPARATE else key for family, here in members.items() for key in here}
+    return {key: family if len(here) > MAX_SEPARATE_NAMES else key for family, here in members.items() for key in here}
 
 
 def without_made_up_names(keys: Iterable[_Key]) -> dict[_Key, _Key]:
@@ -55,5 +54,5 @@ def _is_same_or_made_up(one: str, other: str) -> bool:
         return one == other
     differ = [at for at, (mine, theirs) in enumerate(zip(one, other, strict=True)) if mine != theirs]
     parts = [text[differ[0] : differ[-1] + 1] for text in (one, other)]
-    is_whole = len(parts[0]) >= _MIN_MADE_UP and all(map(_MADE_UP_PART.fullmatch, parts))
+    is_whole = len(parts[0]) >= MIN_MADE_UP_LENGTH and all(map(_MADE_UP_PART.fullmatch, parts))
     return is_whole and any(map(_GENERATED.search, parts))

@@ -16,6 +16,17 @@ from tracealyze.compare.name_patterns import families
 from tracealyze.compare.run import Run
 from tracealyze.errors import WrongUsage
 from tracealyze.findings import multi_capture
+from tracealyze.heuristics import (
+    MAX_EXPONENT_ROUNDING,
+    MAX_MISFIT_SHARE,
+    MAX_NEARLY_LINEAR_EXPONENT,
+    MIN_CHANGE_COUNT,
+    MIN_CHANGE_SHARE,
+    MIN_SIZE_RATIO,
+    MIN_SIZES,
+    MIN_SUPERLINEAR_EXPONENT,
+    RARE_SHARE,
+)
 from tracealyze.program_names import short
 from tracealyze.schema import SCHEMA
 
@@ -27,20 +38,10 @@ if TYPE_CHECKING:
     Numbers: TypeAlias = numpy.ndarray[Any, Any]
 
 DOCUMENT = "tracealyze.scaling/1"
-MIN_SIZES = 4
-MIN_FACTOR = 8
 
 _MAX_EXPONENT = 5.0
 _STEP = 0.01
-# The limits of the gate: smaller differences are not growth.
-_SAME_SHARE, _SAME = 0.05, 5
-_ROUNDING = 0.1
-_NEARLY_LINEAR = 1.45
-_MAX_MISFIT = 0.25
 _NAMES = {0.0: "logarithmic", 1.0: "linear", 2.0: "quadratic", 3.0: "cubic"}
-_RARE_SHARE = 0.01
-# An exponent from here on is above 1 beyond rounding, if all fits without one size reach it.
-_SUPERLINEAR = 1.15
 
 _TABLE = "scaling"
 
@@ -84,7 +85,7 @@ class Growth:
     @property
     def is_superlinear(self) -> bool:
         """Whether it grows faster than the problem in all fits."""
-        return self.fit.low >= _SUPERLINEAR and self.kind not in ("constant", "falling", "irregular")
+        return self.fit.low >= MIN_SUPERLINEAR_EXPONENT and self.kind not in ("constant", "falling", "irregular")
 
 
 @dataclass(frozen=True)
@@ -161,13 +162,13 @@ def _must_reach(sizes: Sequence[float]) -> None:
         found = ", ".join(f"{size:g}" for size in sizes)
         raise WrongUsage(
             f"insufficient range: {len(sizes)} sizes ({found}); an exponent needs at least {MIN_SIZES} that span a "
-            f"factor of {MIN_FACTOR}, such as 10, 20, 40 and 80."
+            f"factor of {MIN_SIZE_RATIO}, such as 10, 20, 40 and 80."
         )
     factor = sizes[-1] / sizes[0]
-    if factor < MIN_FACTOR:
+    if factor < MIN_SIZE_RATIO:
         raise WrongUsage(
             f"insufficient range: {sizes[0]:g} to {sizes[-1]:g} is a factor of {factor:.1f}; an exponent needs at "
-            f"least {MIN_FACTOR}."
+            f"least {MIN_SIZE_RATIO}."
         )
 
 
@@ -216,7 +217,7 @@ def _without_rare(calls: _Counts, total: int) -> _Counts:
         program, syscall, shape = place
         often = sum(count > 0 for count in counts) >= len(counts) - 1
         end = shape.rpartition(")")[2]
-        is_separate = often or counts[-1] >= _RARE_SHARE * total
+        is_separate = often or counts[-1] >= RARE_SHARE * total
         into = place if is_separate else (program, syscall, f"{syscall}(other targets){end}")
         before = found.setdefault(into, [0] * len(counts))
         found[into] = [one + other for one, other in zip(before, counts, strict=True)]
@@ -254,7 +255,7 @@ def _fits(sizes: Sequence[float], counts: Sequence[int]) -> tuple[Fit, list[Fit]
 
 
 def _is_constant(counts: Sequence[int]) -> bool:
-    return max(counts) - min(counts) <= max(_SAME, _SAME_SHARE * max(counts))
+    return max(counts) - min(counts) <= max(MIN_CHANGE_COUNT, MIN_CHANGE_SHARE * max(counts))
 
 
 def _fit(x: Numbers, y: Numbers) -> Fit:
@@ -275,7 +276,7 @@ def _fit(x: Numbers, y: Numbers) -> Fit:
             best = (rest, offset, float(factor / x[-1] ** exponent), float(exponent))
     _, offset, factor, exponent = best
     found = Fit(offset, factor, exponent, exponent, exponent, 0.0)
-    misfit = max(abs(found.at(size) - count) / max(count, _SAME) for size, count in zip(x, y, strict=True))
+    misfit = max(abs(found.at(size) - count) / max(count, MIN_CHANGE_COUNT) for size, count in zip(x, y, strict=True))
     return replace(found, misfit=float(misfit))
 
 
@@ -295,17 +296,17 @@ def _kind(fit: Fit, counts: Sequence[int]) -> str:
     """The word for an exponent, if its range allows one."""
     if _is_constant(counts):
         return "constant"
-    if fit.misfit > _MAX_MISFIT:
+    if fit.misfit > MAX_MISFIT_SHARE:
         return "irregular"
     if fit.factor < 0:
         return "falling"
-    low, high = fit.low - _ROUNDING, fit.high + _ROUNDING
+    low, high = fit.low - MAX_EXPONENT_ROUNDING, fit.high + MAX_EXPONENT_ROUNDING
     within = [word for exponent, word in _NAMES.items() if low <= exponent <= high]
     if len(within) == 1:
         return within[0]
     if within:
         return f"{within[0]} to {within[-1]}"
-    if fit.low > 1 and fit.high < _NEARLY_LINEAR:
+    if fit.low > 1 and fit.high < MAX_NEARLY_LINEAR_EXPONENT:
         return "n log n?"
     above = next((exponent for exponent in _NAMES if fit.high < exponent), None)
     return f"between {_NAMES[above - 1]} and {_NAMES[above]}" if above else "steeper than cubic"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tracealyze import units
 from tracealyze.compare import syscalls
 from tracealyze.findings.matching import file_of
+from tracealyze.heuristics import MAX_ROUND_RATIO, ROUND_NUMBERS
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
@@ -111,17 +112,14 @@ _Wait: TypeAlias = tuple["Row", int, int, str]
 """A row of sleeps or timeouts, the requested duration of each, their number, and their shape."""
 
 
-_ROUND_NUMBERS = (10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90)
-
-
 def _length(requested_ns: int) -> str:
     """`200 ms`, or `about 200 ms` for 203.6 ms: the length of a sleep until a point in time varies."""
     unit = 10 ** max(len(str(requested_ns)) - 3, 0)
     if requested_ns % unit == 0:
         return units.duration(requested_ns)
     unit *= 10
-    chosen = next((each * unit for each in reversed(_ROUND_NUMBERS) if each * unit <= requested_ns), requested_ns)
-    near = chosen if requested_ns <= chosen * 1.05 else round(requested_ns / unit) * unit
+    chosen = next((each * unit for each in reversed(ROUND_NUMBERS) if each * unit <= requested_ns), requested_ns)
+    near = chosen if requested_ns <= chosen * MAX_ROUND_RATIO else round(requested_ns / unit) * unit
     return f"about {units.duration(near)}"
 
 

@@ -15,6 +15,7 @@ from tracealyze.findings import messages
 from tracealyze.findings.finding import Finding, Severity, severity
 from tracealyze.findings.matching import Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
+from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_OWN_SHARE
 from tracealyze.schema import MULTI_CAPTURE
 
 if TYPE_CHECKING:
@@ -23,12 +24,8 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
     from tracealyze.trace_tables import TraceTables
 
-# A match is a finding of its own if it keeps at least this share of its time.
-_MIN_OWN_SHARE = 0.5
 _MAX_UNEXPLAINED = 3
 _INFERRED = "inferred"
-# A cost of fewer clock ticks than this is an estimate rather than a measurement.
-_MIN_MEASURED_TICKS = 10
 
 
 @dataclass(frozen=True)
@@ -80,12 +77,12 @@ class _ClaimedMatch:
     @property
     def _keeps_most(self) -> bool:
         """Whether no other match has most of its path time."""
-        return self.share.own_ns >= _MIN_OWN_SHARE * self.share.total_ns
+        return self.share.own_ns >= MIN_OWN_SHARE * self.share.total_ns
 
     @property
     def _cost_is_mostly_taken(self) -> bool:
         """Whether others have most of its cost: of a loop, only the time between the calls may be left."""
-        return sum(each.dur_ns for each in self.share.taken) >= _MIN_OWN_SHARE * self.match.cost_ns
+        return sum(each.dur_ns for each in self.share.taken) >= MIN_OWN_SHARE * self.match.cost_ns
 
     @property
     def ceded_ns(self) -> int:
@@ -147,7 +144,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:
-    return 0 < match.cost_ns < _MIN_MEASURED_TICKS * tick_ns(trace, match)
+    return 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
 
 
 def _impact(match: Match, bound: Form) -> float:

@@ -6,7 +6,12 @@ import re
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
-from tracealyze import units
+from tracealyze.heuristics import (
+    MIN_ERROR_IMPACT_NS,
+    MIN_ERROR_IMPACT_SHARE,
+    MIN_WARNING_IMPACT_NS,
+    MIN_WARNING_IMPACT_SHARE,
+)
 from tracealyze.program_names import short
 
 
@@ -18,7 +23,10 @@ class Severity(StrEnum):
     INFO = "info"
 
 
-SEVERITIES = ((Severity.ERROR, units.S, 0.2), (Severity.WARNING, 100 * units.MS, 0.05))
+SEVERITIES = (
+    (Severity.ERROR, MIN_ERROR_IMPACT_NS, MIN_ERROR_IMPACT_SHARE),
+    (Severity.WARNING, MIN_WARNING_IMPACT_NS, MIN_WARNING_IMPACT_SHARE),
+)
 """Each severity with the minimum impact: nanoseconds, and share of the window. Both must be reached."""
 
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")

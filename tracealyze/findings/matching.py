@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from tracealyze.claims import Claim, TableRows
 from tracealyze.expression.evaluation import evaluate_group
+from tracealyze.heuristics import MIN_COST_TICKS
 from tracealyze.selection import Scope, Threshold
 from tracealyze.table import MinCost
 
@@ -50,9 +51,6 @@ _WITHIN = ("row", "process", "program", "capture")
 _MAX_PROOFS = 2
 # Tables whose times lie between calls, so that only stamps measure them.
 _BETWEEN_CALLS = ("cpu", "gap_lengths")
-# A coarse clock charges its whole tick to whatever runs when it steps. That happens to one match twice by chance, but
-# rarely three times.
-_MIN_TICKS = 3
 
 
 @dataclass(frozen=True)
@@ -120,7 +118,7 @@ def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iter
 
 def _reaches_thresholds(trace: TraceTables, match: Match) -> bool:
     rule, minimum = match.rule, match.rule.at_least
-    resolved_ns = _MIN_TICKS * tick_ns(trace, match)
+    resolved_ns = MIN_COST_TICKS * tick_ns(trace, match)
     min_ns = max(minimum.total_ns, minimum.share * trace.wall_ns_of(match.capture), resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
         return False

@@ -6,17 +6,14 @@ import string
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-from tracealyze import units
+from tracealyze import _engine, units
+from tracealyze.heuristics import ROUND_TOLERANCE_SHARE
 from tracealyze.program_names import short, subject
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
     from tracealyze.findings.matching import Match
 
-_ROUND_WITHIN = 0.01
-# Numbers of seconds that people choose: each up to ten, then each fifth.
-_EACH_UP_TO = 10
-_THEN_EACH = 5
 _UNKNOWN = "unknown"
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
@@ -124,12 +121,11 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
 
 
 def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:
-    """The length as a whole number of seconds, if it is one: chosen delays are round, work rarely is.
+    """The length as a whole number of seconds, if people choose that number as a delay; work rarely takes as long.
 
-    A long time counts only if its number is round too: 1 % of 60 s or more contains a whole second anyway. With a
-    clock of whole seconds, no length counts."""
+    With a clock of whole seconds, no length counts."""
     seconds = round(length_ns / units.S)
-    is_chosen = 0 < seconds <= _EACH_UP_TO or seconds % _THEN_EACH == 0 < seconds
-    is_near = abs(length_ns - seconds * units.S) <= seconds * units.S * _ROUND_WITHIN
-    is_resolved = tick_ns <= seconds * units.S * _ROUND_WITHIN
+    is_chosen = seconds * units.S in _engine.CHOSEN_NS
+    is_near = abs(length_ns - seconds * units.S) <= seconds * units.S * ROUND_TOLERANCE_SHARE
+    is_resolved = tick_ns <= seconds * units.S * ROUND_TOLERANCE_SHARE
     return seconds if is_chosen and is_near and is_resolved else None

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ _FILTERS = {
     "dtruss": "-t",
 }
 
-_DOMINATING_SHARE = 0.2
 _LEAP_DAY = 59
 
 _NO_WALL = {
@@ -157,7 +157,7 @@ def caveats(capture: Capture) -> Iterator[str]:
     if capture.filtered:
         flags = _FILTERS.get(capture.format, "a filter")
         yield f"Some calls are missing; their time counts as outside syscalls. Capture without {flags} to include them."
-    if (capture.overhead_share or 0) >= _DOMINATING_SHARE:
+    if (capture.overhead_share or 0) >= MIN_TRACING_SHARE:
         yield "Tracing takes much of the time, so short calls look too long. Trace fewer calls (-e trace=…)."
     if capture.unseen_children:
         children = units.counted(capture.unseen_children, "child", "children")
@@ -230,7 +230,7 @@ def time_line(capture: Capture) -> str:
 
 def _how_rough(capture: Capture) -> str:
     """The effect of a coarse clock on durations."""
-    if capture.tick_ns < units.COARSE_TICK_NS:
+    if capture.tick_ns < MIN_ROUGH_TICK_NS:
         return ""
     is_finer = capture.dur_kind == "exact" and 0 < capture.dur_tick_ns < capture.tick_ns
     rough = "time on the critical path" if is_finer else "each duration"

@@ -9,6 +9,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.heuristics import MAX_REST_SHARE, MIN_PIECE_SHARE, MIN_PROCESS_SHARE
 from tracealyze.render.listing import Column, Listing
 from tracealyze.selection import Scope
 
@@ -17,12 +18,6 @@ if TYPE_CHECKING:
     from tracealyze.table import Row, Table
     from tracealyze.trace import Trace
 
-# Pieces below this share of the window are combined.
-_MIN_PIECE_SHARE = 0.01
-# If the processes that are not listed would have more than this share, programs are listed instead, and only those
-# processes that have the second share themselves.
-_MAX_REST_SHARE = 0.2
-_MIN_PROCESS_SHARE = 0.1
 _CALLS_PER_PROCESS = 5
 _TARGETS_PER_CALL = 3
 _CALL = ("class", "syscall", "op")
@@ -82,7 +77,7 @@ def folded(trace: Trace, top: int) -> list[Piece]:
     parts = [_Part(trace, row) for row in processes.head(top)]
     if len(processes) == 1 and parts[0].is_nameless:
         return parts[0].calls(0, top)
-    if sum(part.exclusive_ns for part in parts) < (1 - _MAX_REST_SHARE) * all_ns:
+    if sum(part.exclusive_ns for part in parts) < (1 - MAX_REST_SHARE) * all_ns:
         parts = _by_program(trace, processes, parts, top)
     pieces: list[Piece] = []
     for part in parts:
@@ -105,7 +100,7 @@ def _others(trace: Trace, parts: list[_Part]) -> str:
 
 def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) -> list[_Part]:
     """The large processes, and the others by program."""
-    large = [part for part in largest if part.share >= _MIN_PROCESS_SHARE]
+    large = [part for part in largest if part.share >= MIN_PROCESS_SHARE]
     apart = tuple(Scope(part.only) for part in large)
     sums: dict[str | None, dict[str, Any]] = {}
     columns = [processes.column(name)[len(large) :] for name in ("program", "pid", "exclusive_ns", "processes")]
@@ -133,7 +128,7 @@ def _by_call(trace: Trace, apart: Sequence[Scope], *more: str, min_ns: int = 0) 
 
 
 def _min_piece_ns(trace: Trace) -> int:
-    return ceil(_MIN_PIECE_SHARE * trace.window.wall_ns)
+    return ceil(MIN_PIECE_SHARE * trace.window.wall_ns)
 
 
 class _Part:

@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_TRACING_SHARE, MIN_UNEXPLAINED_SHARE
 from tracealyze.program_names import short
 from tracealyze.render import stages
 from tracealyze.render.capture_notes import name_of_capture, read_lines, time_line, window_lines
@@ -30,13 +31,6 @@ _APART = "  "
 _MAX_TARGETS = 20_000
 _MAX_TARGET_ROWS = 3
 _MIN_CHAIN_LENGTH = 2
-# A process that blocked the one before it for a smaller share of the window did not make it slow.
-_MIN_LINK_SHARE = 0.05
-_MIN_UNEXPLAINED_SHARE = 0.05
-# Parts of the unexplained time below this share are not listed.
-_MIN_PIECE_SHARE = 0.01
-# From this share of the cost of a finding, the tracing overhead in it is shown.
-_MIN_TRACING_SHARE = 0.2
 
 
 def show(trace: Trace, summary: Summary, top: int) -> None:
@@ -121,7 +115,7 @@ class Report:
             return
         drawn, chain, took_ns, arrow = self.terminal.drawn, [], self.summary.window.wall_ns, ""
         for row in self.trace.longest_chain:
-            if took_ns < self.summary.window.wall_ns * _MIN_LINK_SHARE:
+            if took_ns < self.summary.window.wall_ns * MIN_LINK_SHARE:
                 break
             took = units.duration(took_ns, self.tick_ns)
             chain += [arrow, f"{shown(short(row['program'] or '?'))} {row['pid']} ({took})"]
@@ -261,7 +255,7 @@ class Report:
         elif high:
             yield f"saves {most}" if low else f"saves up to {most}"
         cost_ns = finding.share * self.trace.wall_ns_of(finding.capture)
-        if finding.tracing_ns >= _MIN_TRACING_SHARE * cost_ns > 0:
+        if finding.tracing_ns >= MIN_TRACING_SHARE * cost_ns > 0:
             yield f"cost includes about {units.duration(finding.tracing_ns, self.tick_ns)} of tracing overhead"
         yield finding.confidence
         if finding.also:
@@ -269,9 +263,9 @@ class Report:
 
     def _uncovered(self) -> None:
         share = self.summary.unexplained_ns / self.summary.window.wall_ns
-        if share < _MIN_UNEXPLAINED_SHARE:
+        if share < MIN_UNEXPLAINED_SHARE:
             return
-        min_ns = _MIN_PIECE_SHARE * self.summary.unexplained_ns
+        min_ns = MIN_PIECE_SHARE * self.summary.unexplained_ns
         pieces = "; ".join(
             f"{units.duration(row['exclusive_ns'], self.tick_ns)} {_place(row)}"
             for row in self.summary.unexplained

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.heuristics import MAX_UNEVENNESS_RATIO, MIN_COVERED_SHARE, MIN_ITEMS_WITHOUT_BEGIN, MIN_STAGE_SHARE
 from tracealyze.render.listing import Column, Listing
 from tracealyze.sanitize import shown
 
@@ -15,12 +16,6 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
     from tracealyze.trace import Trace
 
-# Chosen from a server log of failed logins, whose occasional messages differ in a number (less than a fifth of the time
-# between them is silence after one), and from jails whose stages fill the log.
-_MIN_SHARE = 0.05
-_MIN_COVERED_SHARE = 0.5
-_MIN_ITEMS_WITHOUT_BEGIN = 4
-_MAX_UNEVENNESS = 0.25
 _MIN_MESSAGE_WIDTH = 24
 
 
@@ -30,10 +25,10 @@ def relevant_items(trace: Trace) -> list[Row]:
 
 
 def _is_relevant(row: Row) -> bool:
-    if (row["share"] or 0) < _MIN_SHARE or row["exclusive_ns"] < row["elapsed_ns"] * _MIN_COVERED_SHARE:
+    if (row["share"] or 0) < MIN_STAGE_SHARE or row["exclusive_ns"] < row["elapsed_ns"] * MIN_COVERED_SHARE:
         return False
-    is_even = row["residual_ns"] <= row["marginal_ns"] * _MAX_UNEVENNESS
-    return bool(row["stages"] > 1 or (row["items"] >= _MIN_ITEMS_WITHOUT_BEGIN and is_even))
+    is_even = row["residual_ns"] <= row["marginal_ns"] * MAX_UNEVENNESS_RATIO
+    return bool(row["stages"] > 1 or (row["items"] >= MIN_ITEMS_WITHOUT_BEGIN and is_even))
 
 
 def sentence(row: Row, tick_ns: int) -> str:

@@ -10,33 +10,16 @@ use crate::critical_path::window;
 use crate::store::classes;
 use crate::store::event::{EventKind, Shape};
 use crate::store::events::EventTable;
+use crate::store::heuristics::{
+    MAX_AFTER_CALL_RATIO, MAX_QUICK_CALL_RATIO, MAX_SMALL_IO_BYTES, MAX_TRACER_DELAY_NS, MAX_TRACER_GAP_NS,
+    MIN_CAPTURE_CALLS, MIN_COST_SHARE, MIN_MEAN_CALLS, MIN_TRIVIAL_CALLS,
+};
 use crate::store::histogram::Histogram;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Class, Effort, Syscall};
 use parsers::{DurKind, LineKind, NO_NS, Outcome, Text};
 use rayon::prelude::*;
-
-/// Fewer are not representative.
-const MIN_LIGHT: u64 = 10;
-/// The floor: so many of the light calls take less. The slower ones did some work, or waited for a processor.
-const FLOOR_SHARE: f64 = 0.1;
-
-/// With fewer calls it is rather an excerpt.
-const MIN_CALLS: u64 = 100;
-
-/// The tracer's work after a call takes up to this multiple of its work in the call. Longer gaps belong to the program.
-const MAX_BEHIND: i64 = 6;
-/// Measured: up to 100 us between calls that follow one another at once. Longer gaps may be the program's own work.
-const MAX_GAP_NS: i64 = 120_000;
-/// The mean of fewer calls is a matter of chance: one call in a hundred takes a thousand times as long as the others.
-const MIN_CALLS_OF_MEAN: u64 = 100;
-/// A longer delay is a wait of its own, not the tracer's.
-const MAX_DELAY_NS: i64 = 10_000_000;
-/// Reads and writes of at most so many bytes mostly find their page in memory.
-const MAX_PIECE_BYTES: i64 = 64;
-/// Calls return at once if they typically take at most so many times what trivial calls take.
-const MAX_QUICK: i64 = 2;
 
 /// Kinds of calls that filters of tracers know.
 const FAMILIES: [&str; 12] = [
@@ -154,14 +137,14 @@ impl ObservedCalls {
 #[derive(Default)]
 struct Delays {
     each: Histogram,
-    /// Each up to [`MAX_DELAY_NS`].
+    /// Each up to [`MAX_TRACER_DELAY_NS`].
     sum_ns: i64,
 }
 
 impl Delays {
     fn add(&mut self, dur_ns: i64) {
         self.each.add(dur_ns);
-        self.sum_ns += dur_ns.clamp(0, MAX_DELAY_NS);
+        self.sum_ns += dur_ns.clamp(0, MAX_TRACER_DELAY_NS);
     }
 
     fn merge(&mut self, other: &Delays) {
@@ -260,7 +243,7 @@ fn seen(trace: &Trace, capture: &Capture) -> ObservedCalls {
                 seen.steps.add(dur_ns.max(step_ns.unwrap_or(dur_ns)));
                 step_ns.into_iter().for_each(|step_ns| seen.gaps.add(step_ns - dur_ns));
                 seen.quick.add(dur_ns);
-            } else if role.moves_bytes && is_timed && (1..=MAX_PIECE_BYTES).contains(&events.ret(row)) {
+            } else if role.moves_bytes && is_timed && (1..=MAX_SMALL_IO_BYTES).contains(&events.ret(row)) {
                 seen.pieces.add(dur_ns);
             }
         }
@@ -281,13 +264,13 @@ struct CostFloor {
 
 fn floor(capture: &Capture, seen: &ObservedCalls) -> Option<CostFloor> {
     let is_timed = matches!(capture.facts.dur_kind, DurKind::Exact | DurKind::UpperBound);
-    if !is_timed || seen.steps.number() < MIN_LIGHT {
+    if !is_timed || seen.steps.number() < MIN_TRIVIAL_CALLS {
         return None;
     }
     let mut all = Histogram::default();
     seen.light.iter().for_each(|each| all.merge(each));
-    let (in_call_ns, step_ns) = (all.quantile(FLOOR_SHARE), seen.steps.quantile(FLOOR_SHARE));
-    let works_between = step_ns > in_call_ns.saturating_mul(MAX_BEHIND);
+    let (in_call_ns, step_ns) = (all.quantile(MIN_COST_SHARE), seen.steps.quantile(MIN_COST_SHARE));
+    let works_between = step_ns > in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO);
     let floor = CostFloor { in_call_ns, step_ns: if works_between { in_call_ns } else { step_ns } };
     // A clock that is too coarse gives 0.
     (floor.step_ns > 0).then_some(floor)
@@ -302,8 +285,8 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
         // The program works in these durations.
         _ => 0,
     };
-    let least_gap_ns = seen.gaps.quantile(FLOOR_SHARE);
-    let gap_ns = if least_gap_ns > MAX_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_BEHIND)) {
+    let least_gap_ns = seen.gaps.quantile(MIN_COST_SHARE);
+    let gap_ns = if least_gap_ns > MAX_TRACER_GAP_NS.max(floor.in_call_ns.saturating_mul(MAX_AFTER_CALL_RATIO)) {
         0
     } else {
         seen.gaps.quantile(0.5).min(2 * least_gap_ns) + delay_ns
@@ -313,18 +296,18 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
 
 /// The mean duration of calls that return at once.
 fn mean_ns(seen: &ObservedCalls, typical_ns: i64) -> Option<i64> {
-    let are_quick = seen.pieces.typical_ns() <= MAX_QUICK * typical_ns;
+    let are_quick = seen.pieces.typical_ns() <= MAX_QUICK_CALL_RATIO * typical_ns;
     let all = [Some(&seen.quick), Some(&seen.pieces).filter(|_| are_quick)];
     let (number, sum_ns) = all
         .into_iter()
         .flatten()
         .fold((0, 0), |(number, sum_ns), each| (number + each.each.number(), sum_ns + each.sum_ns));
-    (number >= MIN_CALLS_OF_MEAN).then(|| sum_ns / number as i64)
+    (number >= MIN_MEAN_CALLS).then(|| sum_ns / number as i64)
 }
 
 /// A median would measure a busy or sometimes slow machine, and a single slow syscall proves nothing.
 fn quick_ns(seen: &ObservedCalls) -> i64 {
-    let enough = |each: &&Histogram| each.number() >= MIN_LIGHT;
+    let enough = |each: &&Histogram| each.number() >= MIN_TRIVIAL_CALLS;
     seen.light.iter().filter(enough).map(|each| each.quantile(0.5)).min().unwrap_or(0)
 }
 
@@ -334,7 +317,7 @@ fn is_filtered(trace: &Trace, capture: &Capture, seen: &ObservedCalls) -> bool {
         capture.lines_of(LineKind::Exit) > 0 && tasks().any(|task| matches!(task.ended, Some(Ended::Exited(_))));
     let ran = || tasks().any(|task| !task.programs.is_empty() && task.born && task.death_ns != NO_NS);
     let lacks_basics = !seen.has(MEMORY) && !seen.has(DESCRIPTOR);
-    let lacks_starts = capture.format == "strace" && seen.calls >= MIN_CALLS && seen.starts == 0;
+    let lacks_starts = capture.format == "strace" && seen.calls >= MIN_CAPTURE_CALLS && seen.starts == 0;
     seen.calls > 0 && ((exited && seen.exits == 0) || ((lacks_basics || lacks_starts) && ran()))
 }
 

@@ -10,6 +10,7 @@
 
 use crate::store::classes::class_of;
 use crate::store::event::{EventKind, NONE};
+use crate::store::heuristics::{LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS};
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::{task_ends, wait_kinds};
@@ -87,10 +88,6 @@ impl Window {
 const TASKS_AT_THE_END: usize = 64;
 /// Events of a task to check for the one completed last. They are in the order of their starts.
 const ROWS_AT_THE_END: usize = 4;
-/// Last calls of a task that show whether it only keeps a rhythm.
-const CALLS_OF_A_RHYTHM: usize = 64;
-/// Of these at least so many are waits that came to their limits.
-const BEATS: usize = 8;
 
 /// The window of each capture.
 pub fn windows(trace: &Trace, choice: &WindowChoice) -> Vec<Window> {
@@ -244,7 +241,7 @@ fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
     let events = &trace.events;
     let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.kind(row) == EventKind::Call);
     let mut beats = 0;
-    for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(CALLS_OF_A_RHYTHM) {
+    for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(LAST_RHYTHM_CALLS) {
         let wait = wait_kinds::wait_of_row(events, row);
         let moves = events.action(row).returns_bytes();
         let class = class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)));
@@ -259,7 +256,7 @@ fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
             _ => return false,
         }
     }
-    beats >= BEATS
+    beats >= MIN_LAST_TIMEOUTS
 }
 
 /// When a task first does something else than wait. `None` if it never does.

@@ -1,5 +1,6 @@
 //! Stamps as printed to one time line per capture.
 
+use crate::store::heuristics::MAX_LATE_LOG_LINE_NS;
 use crate::store::resolution::is_coarse;
 use parsers::{CaptureFacts, Clock, DurKind, LEAP_YEAR_NS, Line, LineKind, NO_NS};
 
@@ -164,10 +165,6 @@ impl FileClock {
     }
 }
 
-/// A line of a log that lies less than this before the one above it was written late, and its stamp is right; what lies
-/// further back is a clock that was set, or another one.
-const LATE_NS: i64 = 10_000_000_000;
-
 /// The time line of a log, on which no stretch lies on another one.
 ///
 /// ```text
@@ -202,7 +199,7 @@ impl Onward {
 
     #[cold]
     fn follow(&mut self, stamp_ns: i64, step_ns: i64) {
-        if step_ns <= -LATE_NS {
+        if step_ns <= -MAX_LATE_LOG_LINE_NS {
             let before_ns = stamp_ns.saturating_sub(step_ns);
             self.set_back.get_or_insert((before_ns, self.ahead_ns));
             self.ahead_ns = self.highest_ns.saturating_sub(stamp_ns);

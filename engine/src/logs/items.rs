@@ -12,10 +12,11 @@
 //! the same names. An item is completed with its last message, if that is the one that ends most of them.
 
 use crate::logs::fit::{Fit, fit};
-use crate::logs::stages::{self, MIN_ITEMS, Said, Stage};
+use crate::logs::stages::{self, Said, Stage};
 use crate::logs::words;
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
+use crate::store::heuristics::{MIN_ITEMS, MIN_SHARED_ITEMS_PERCENT};
 use crate::store::trace::Trace;
 use parsers::{DurKind, NO_NS};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -138,7 +139,7 @@ fn kinds(stages: &[Stage]) -> Vec<ItemKind> {
 fn are_the_same(items: &FxHashSet<u32>, others: &FxHashSet<u32>) -> bool {
     let both = others.iter().filter(|key| items.contains(key)).count();
     let (fewer, more) = (items.len().min(others.len()), items.len().max(others.len()));
-    both * 5 >= fewer * 4 && both * 2 >= more
+    both * 100 >= fewer * MIN_SHARED_ITEMS_PERCENT && both * 2 >= more
 }
 
 fn kind(stages: &[Stage], members: Vec<usize>) -> Option<ItemKind> {

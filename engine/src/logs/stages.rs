@@ -7,15 +7,9 @@
 //! ```
 
 use super::words::{CutMessage, cut, frame_of, noun, shape, without_a_word, words_said};
+use crate::store::heuristics::{MAX_MESSAGE_FORMS, MIN_DISTINCT_PERCENT, MIN_FIXED_WORDS, MIN_ITEMS};
 use parsers::Text;
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Fewer items than this have no rhythm.
-pub(super) const MIN_ITEMS: usize = 3;
-/// A log with more distinct messages is free text, in which some words agree by chance.
-const MAX_FRAMES: usize = 10_000;
-/// Minimum number of fixed words when a single message is the only evidence that another word is a name.
-const WORDS_OF_A_NAME: usize = 2;
 
 /// A message with a moment.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -121,7 +115,7 @@ fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> 
 
 /// Whether so many values in so many messages are items. Now and then a message comes twice.
 fn are_items(values: usize, messages: usize) -> bool {
-    values >= MIN_ITEMS && values * 5 >= messages * 4
+    values >= MIN_ITEMS && values * 100 >= messages * MIN_DISTINCT_PERCENT
 }
 
 /// The numbers that are the same in all messages.
@@ -134,7 +128,7 @@ fn constants<'text>(numbers: &[&[&'text str]]) -> Vec<Option<&'text str>> {
 /// The stages of messages without a numbered item: messages that differ in one word, and identical ones.
 fn named(others: Vec<(&str, Framed<'_>)>, keys: &mut Keys) -> Vec<Stage> {
     let mut ways: FxHashMap<String, usize> = FxHashMap::default();
-    if others.len() <= MAX_FRAMES {
+    if others.len() <= MAX_MESSAGE_FORMS {
         for (without, _) in others.iter().flat_map(|(frame, _)| without_a_word(frame)) {
             *ways.entry(without).or_default() += 1;
         }
@@ -172,7 +166,7 @@ fn with_names(without: &str, named: &[(u32, Framed<'_>)]) -> Stage {
         keys,
         noun: String::new(),
         has_names: true,
-        is_sure: words_said(without) >= WORDS_OF_A_NAME,
+        is_sure: words_said(without) >= MIN_FIXED_WORDS,
     }
 }
 

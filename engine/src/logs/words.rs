@@ -5,10 +5,10 @@
 //! Out:  jail ⌑: rc.conf read, ⌑ lines      numbers 2, 30006
 //! ```
 
+use crate::store::heuristics::MIN_HEX_ID_DIGITS;
+
 /// Stands for a number in a frame. Messages do not have it: readers drop control characters or show them.
 const NUMBER: char = '\0';
-/// Minimum length of a hexadecimal word with a digit that counts as an id.
-const LONG_HEX: usize = 7;
 /// What stands for a number, or for a name, where people read it.
 const SHOWN: &str = "N";
 /// See [`SHOWN`].
@@ -69,7 +69,7 @@ fn number_length(text: &[u8], is_word_start: bool) -> usize {
         }
         let word = &text[..run(text, u8::is_ascii_alphanumeric)];
         let is_id = word.iter().all(u8::is_ascii_hexdigit) && word.iter().any(u8::is_ascii_digit);
-        if word.len() >= LONG_HEX && is_id {
+        if word.len() >= MIN_HEX_ID_DIGITS && is_id {
             return word.len();
         }
     }

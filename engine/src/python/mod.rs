@@ -42,6 +42,7 @@ mod _engine {
         module.add("FORMATS", formats)?;
         module.add("KINDS", kinds)?;
         module.add("SCHEMA", schema)?;
+        module.add("CHOSEN_NS", crate::store::heuristics::CHOSEN_NS)?;
         module.add("SYSCALLS", super::syscalls::by_name(module.py())?)?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }

@@ -6,6 +6,7 @@ pub(crate) mod columns_mmap;
 pub mod event;
 pub(crate) mod events;
 pub(crate) mod file_chunks;
+pub(crate) mod heuristics;
 pub(crate) mod histogram;
 pub(crate) mod normalise;
 pub(crate) mod paths;

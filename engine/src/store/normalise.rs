@@ -3,13 +3,7 @@
 //! `/proc/4711/stat` → `/proc/N/stat`, `pipe:[12345]` → `pipe:[N]`, `TCP:[127.0.0.1:42238->127.0.0.1:80]` →
 //! `TCP:[127.0.0.1:N->127.0.0.1:80]`, `/tmp/tmp.Xa81kQ` → `/tmp/tmp.R`, `0x7ffd8a10` → `0xN`.
 
-/// Minimum length of a run of digits that is replaced as a number. Shorter ones are part of a name (`libc.so.6`,
-/// `x86_64`).
-const LONG_NUMBER: usize = 3;
-/// First ephemeral port of Linux, illumos and the BSDs.
-const FIRST_EPHEMERAL_PORT: u32 = 32768;
-/// Minimum length of a run of hexadecimal digits with a decimal one that is an id (short git hashes, UUID parts).
-const LONG_HEX: usize = 7;
+use crate::store::heuristics::{FIRST_EPHEMERAL_PORT, MIN_HEX_ID_DIGITS, MIN_NUMBER_DIGITS};
 
 /// The normalised form; `None` if it equals the text. Only words with a digit can change.
 pub fn normalise(target: &[u8]) -> Option<Vec<u8>> {
@@ -42,9 +36,9 @@ fn push_word(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec<u
         out.extend_from_slice(b"0xN");
     } else if digits == word.len() {
         push_number(word, before, after, out);
-    } else if digits > 0 && word.len() >= LONG_HEX && word.iter().all(u8::is_ascii_hexdigit) {
+    } else if digits > 0 && word.len() >= MIN_HEX_ID_DIGITS && word.iter().all(u8::is_ascii_hexdigit) {
         out.push(b'H');
-    } else if digits >= LONG_NUMBER {
+    } else if digits >= MIN_NUMBER_DIGITS {
         push_with_numbers(word, out);
     } else {
         out.extend_from_slice(word);
@@ -58,11 +52,11 @@ fn push_number(word: &[u8], before: Option<u8>, after: Option<u8>, out: &mut Vec
     let value = std::str::from_utf8(word).ok().and_then(|text| text.parse::<u32>().ok());
     let keep = match (dotted, port) {
         (_, true) => value.is_some_and(|value| value < FIRST_EPHEMERAL_PORT),
-        (true, _) => word.len() <= LONG_NUMBER,
+        (true, _) => word.len() <= MIN_NUMBER_DIGITS,
         _ => before.is_none() && word.len() <= 2,
     };
     let component = matches!(before, Some(b'/' | b'[')) && matches!(after, None | Some(b'/' | b']'));
-    let small = word.len() < LONG_NUMBER && !component && before.is_some();
+    let small = word.len() < MIN_NUMBER_DIGITS && !component && before.is_some();
     out.extend_from_slice(if keep || small { word } else { b"N" });
 }
 
@@ -75,7 +69,7 @@ fn push_with_numbers(word: &[u8], out: &mut Vec<u8>) {
                 out.push(word[at]);
                 at += 1;
             }
-            long if long >= LONG_NUMBER => {
+            long if long >= MIN_NUMBER_DIGITS => {
                 out.push(b'N');
                 at += long;
             }

@@ -1,11 +1,7 @@
 //! How finely the stamps of a capture place its events.
 
+use crate::store::heuristics::{COARSE_TICK_NS, PLACED_TICK_NS};
 use parsers::{CaptureFacts, Clock, DurKind, StampMoment};
-
-/// Many calls begin in one tick of such a clock, so its stamps do not order them.
-const COARSE_TICK_NS: i64 = 1_000_000;
-/// The order of lines places calls of a coarse clock as if it had this resolution.
-const PLACED_TICK_NS: i64 = 1_000;
 
 /// Whether stamps are too coarse to place calls, while durations are exact (`strace -t -T`).
 pub(crate) fn is_coarse(facts: &CaptureFacts) -> bool {

@@ -21,9 +21,6 @@ pub(crate) fn main_task(trace: &Trace, number: u32) -> u32 {
     at
 }
 
-/// Maximum time by which the end of a task may seem to follow the return of the call that waited for it.
-pub const EXIT_TOLERANCE_NS: i64 = 2_000_000;
-
 /// Whether a task belongs to the process of another, or descends from it.
 pub(crate) fn descends(trace: &Trace, task: u32, from: u32) -> bool {
     creators(trace, task).any(|task| same_process(trace, task, from))

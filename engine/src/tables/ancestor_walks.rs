@@ -9,6 +9,7 @@
 
 use super::paths::{is_above, parts};
 use crate::parallel;
+use crate::store::heuristics::MIN_WALK_STEPS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
@@ -17,8 +18,6 @@ use crate::table_support::shape_index::{ClassifiedCall, ShapeIndex, costliest};
 use parsers::{Interner, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Minimum number of steps of a walk.
-const MIN_STEPS: usize = 3;
 /// Number of recent walks that a lookup may continue. A process may look up several names in each directory.
 const MAX_RECENT: usize = 8;
 
@@ -104,7 +103,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<()>, tasks: &[u32])
                 step(&events.texts, &mut recent, &call, target, &mut walks);
             }
         }
-        walks.extend(recent.0.into_iter().filter(|walk| walk.steps.len() >= MIN_STEPS));
+        walks.extend(recent.0.into_iter().filter(|walk| walk.steps.len() >= MIN_WALK_STEPS));
     }
     repeated(tasks[0], walks)
 }
@@ -120,7 +119,7 @@ fn step(texts: &Interner, recent: &mut Recent, call: &ClassifiedCall<()>, target
         None => {
             recent.0.insert(0, Walk { program: call.program, up: None, steps: vec![(call.row, target)] });
             if recent.0.len() > MAX_RECENT {
-                walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= MIN_STEPS));
+                walks.extend(recent.0.pop().filter(|walk| walk.steps.len() >= MIN_WALK_STEPS));
             }
         }
     }

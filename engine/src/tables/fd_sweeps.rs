@@ -5,6 +5,7 @@
 //! ```
 
 use crate::parallel;
+use crate::store::heuristics::MIN_SWEEP_CALLS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup};
@@ -13,9 +14,6 @@ use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashMap;
-
-/// Minimum number of failed calls of a sweep.
-const MIN_CALLS: usize = 8;
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Kind {
@@ -81,7 +79,7 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
 
 /// Ends a run. It is a sweep if most of its calls failed.
 fn end(context: &TableContext<'_>, task: u32, run: &mut Run, groups: &mut FxHashMap<(Text, Text), CallGroup<Text>>) {
-    if run.unopened >= MIN_CALLS && run.unopened * 2 > run.rows.len() {
+    if run.unopened >= MIN_SWEEP_CALLS && run.unopened * 2 > run.rows.len() {
         let owner = run.rows.first().map_or(task, |&row| context.trace.events.task(row));
         run.program = run.rows.first().map_or(Text::NONE, |&row| context.program(owner, row));
         let new = || CallGroup::of_one(task, run.program, run.syscall, Vec::new());

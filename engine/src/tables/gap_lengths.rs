@@ -5,9 +5,10 @@
 //! write | 5.004 s without a call | write          5 s: a delay in user code, or a sleep that the capture left out?
 //! ```
 
-use super::lengths::{MIN_NS, chosen_ns};
+use super::lengths::chosen_ns;
 use super::timeouts::tick_ns;
 use crate::store::event::EventKind;
+use crate::store::heuristics::MIN_CHOSEN_NS;
 use crate::store::text_columns::shape_text;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -31,7 +32,7 @@ type Gap = (u32, i64, i64);
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let events = &context.trace.events;
     let mut groups: BTreeMap<(u32, i64), Group> = BTreeMap::new();
-    let gaps = context.attribution.long_gaps(MIN_NS).into_iter().filter_map(|row| gap(context, row));
+    let gaps = context.attribution.long_gaps(MIN_CHOSEN_NS).into_iter().filter_map(|row| gap(context, row));
     for (row, dur_ns, exclusive_ns) in gaps.chain(silences(context)) {
         let task = events.task(row);
         let Some(round_ns) = chosen_ns(dur_ns, tick_ns(context, task)).filter(|_| context.selection.has(row)) else {
@@ -70,7 +71,8 @@ fn silences<'a>(context: &'a TableContext<'_>) -> impl Iterator<Item = Gap> + 'a
     let events = &context.trace.events;
     let logs = context.trace.captures.iter().filter(|capture| capture.facts.dur_kind == parsers::DurKind::Gap);
     let rows = logs.flat_map(|capture| capture.rows.clone()).filter(|&row| events.kind(row) == EventKind::Log);
-    rows.map(|row| (row, events.dur_ns(row), context.exclusive_ns(row))).filter(|&(_, dur_ns, _)| dur_ns >= MIN_NS)
+    rows.map(|row| (row, events.dur_ns(row), context.exclusive_ns(row)))
+        .filter(|&(_, dur_ns, _)| dur_ns >= MIN_CHOSEN_NS)
 }
 
 fn write(context: &TableContext<'_>, task: u32, round_ns: i64, mut group: Group, builder: &mut TableBuilder<'_>) {

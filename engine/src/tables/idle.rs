@@ -7,14 +7,13 @@
 //! ```
 
 use crate::store::event::EventKind;
+use crate::store::heuristics::MIN_INPUT_WAIT_NS;
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::{failed_at_once, never_returned, timed_out, wait_of_row};
 use parsers::syscalls::{self, Action, Class, Effort, Wait};
 
 /// Number of calls after a sleep that are checked for a wait.
 const MAX_ROWS_AFTER: usize = 32;
-/// Shorter waits, in nanoseconds, do not count: the input was already on its way.
-const MIN_NS: i64 = 1_000_000;
 
 /// Whether a task waits for input from outside the trace after a sleep, before it does anything observable. [`None`] if
 /// it does nothing more.
@@ -44,7 +43,7 @@ fn waits(context: &TableContext<'_>, row: u32, wait: Wait) -> bool {
         Wait::Read => reads_from_peer(context, row),
         _ => false,
     };
-    may && context.exclusive_ns(row) >= MIN_NS
+    may && context.exclusive_ns(row) >= MIN_INPUT_WAIT_NS
 }
 
 /// Whether a read gets its data from a peer, not from a disk.

@@ -7,6 +7,7 @@
 
 use crate::parallel;
 use crate::store::classes::class_of;
+use crate::store::heuristics::MIN_TARGET_CALLS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::grouping::{self, CallGroup, Grouping};
@@ -15,9 +16,6 @@ use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::syscalls::{Action, Transfer};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
-
-/// Targets with fewer calls are merged into one row.
-const MIN_CALLS: usize = 16;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -57,13 +55,13 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     by_size(tasks[0], groups, &seeks)
 }
 
-/// Merges the groups with fewer than [`MIN_CALLS`] calls.
+/// Merges the groups with fewer than [`MIN_TARGET_CALLS`] calls.
 fn by_size(task: u32, groups: Grouping<(Text, Key)>, seeks: &FxHashMap<Text, i64>) -> Vec<CallGroup<Key>> {
     let mut many = Vec::new();
     let mut rest: FxHashMap<(Text, Transfer), (Vec<u32>, i64)> = FxHashMap::default();
     for ((program, (way, target)), rows) in groups.groups {
         let seek_count = seeks.get(&target).copied().unwrap_or(0);
-        if rows.len() >= MIN_CALLS && target.is_some() {
+        if rows.len() >= MIN_TARGET_CALLS && target.is_some() {
             many.push(CallGroup { counts: [seek_count, 0], ..CallGroup::of_one(task, program, (way, target), rows) });
         } else {
             let (all, count) = rest.entry((program, way)).or_default();

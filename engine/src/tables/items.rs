@@ -2,12 +2,10 @@
 //! item.
 
 use crate::logs::items::{Item, ItemKind, Log};
+use crate::store::heuristics::MIN_DIVISOR_TICKS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-
-/// Minimum length of a divisor, in clock ticks. Shorter lengths are too imprecise.
-const MIN_TICKS: i64 = 5;
 
 /// Builds the table of item kinds, grouped by their first messages.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
@@ -47,7 +45,7 @@ fn write(context: &TableContext<'_>, log: &Log, kind: &ItemKind, builder: &mut T
     let tick_ns = context.trace.captures[log.capture as usize].facts.tick_ns;
     let done = kind.completed as i64;
     let over_elapsed = |ns: i64| (times.elapsed_ns > 0).then(|| ns as f64 / times.elapsed_ns as f64);
-    let is_known = |ns: &i64| *ns >= MIN_TICKS * tick_ns;
+    let is_known = |ns: &i64| *ns >= MIN_DIVISOR_TICKS * tick_ns;
     let own = |of: fn((i64, i64, i64)) -> i64| times.own.map(of);
     let shape = |stage: Option<&usize>| stage.map(|&stage| log.stages[stage].shape.as_str());
     let own_ns = own(|(_, all, _)| all);

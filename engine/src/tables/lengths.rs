@@ -1,22 +1,6 @@
 //! Durations that people typically choose: round values, and values that count as equal.
 
-const MS: i64 = 1_000_000;
-const S: i64 = 1_000 * MS;
-
-/// Durations that are common as constants in programs. Shorter ones occur too often by chance.
-#[rustfmt::skip]
-const CHOSEN_NS: &[i64] = &[
-    50 * MS, 100 * MS, 200 * MS, 250 * MS, 300 * MS, 400 * MS, 500 * MS, 750 * MS,
-    S, 3 * S / 2, 2 * S, 5 * S / 2, 3 * S, 4 * S, 5 * S, 6 * S, 8 * S, 10 * S, 12 * S, 15 * S, 20 * S, 25 * S, 30 * S,
-    40 * S, 45 * S, 60 * S, 75 * S, 90 * S, 120 * S, 150 * S, 180 * S, 240 * S, 300 * S, 600 * S, 900 * S, 1200 * S,
-    1800 * S, 3600 * S,
-];
-
-/// Minimum duration that is taken for a chosen one, in nanoseconds.
-pub(super) const MIN_NS: i64 = 50 * MS;
-
-/// With a coarser clock, only durations of at least 100 ticks can be recognised as chosen.
-const FINE_TICK_NS: i64 = MS;
+use crate::store::heuristics::{CHOSEN_NS, CHOSEN_PRECISION_RATIO, FINE_TICK_NS};
 
 /// The chosen duration that matches this one, exactly or up to 1 % above it, because a delay never ends too early.
 ///
@@ -25,8 +9,8 @@ const FINE_TICK_NS: i64 = MS;
 pub(super) fn chosen_ns(ns: i64, tick_ns: i64) -> Option<i64> {
     let at = CHOSEN_NS.partition_point(|&chosen| chosen <= ns.saturating_add(tick_ns.max(0)));
     let chosen = *CHOSEN_NS.get(at.checked_sub(1)?)?;
-    let is_precise = tick_ns <= FINE_TICK_NS.max(chosen / 100);
-    (is_precise && ns - chosen <= chosen / 100).then_some(chosen)
+    let is_precise = tick_ns <= FINE_TICK_NS.max(chosen / CHOSEN_PRECISION_RATIO);
+    (is_precise && ns - chosen <= chosen / CHOSEN_PRECISION_RATIO).then_some(chosen)
 }
 
 /// Rounds a duration to two significant digits. Durations that people regard as equal get the same value.
@@ -41,6 +25,9 @@ pub(super) fn two_digits(ns: i64) -> i64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const MS: i64 = 1_000_000;
+    const S: i64 = 1_000 * MS;
 
     #[test]
     fn slightly_longer_than_a_chosen_length_matches_it() {

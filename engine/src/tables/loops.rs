@@ -10,6 +10,7 @@ use crate::parallel;
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
+use crate::store::heuristics::MIN_ITERATIONS;
 use crate::store::trace::Trace;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
@@ -136,7 +137,7 @@ fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task:
     let events = &trace.events;
     let is_call = |&row: &u32| events.kind(row) == EventKind::Call && selection.has(row);
     let rows: Vec<u32> = trace.rows_of(task).iter().copied().filter(is_call).collect();
-    if rows.len() < turns::MIN_TURNS {
+    if rows.len() < MIN_ITERATIONS {
         return Vec::new();
     }
     let of_rows: Vec<u32> = rows.iter().map(|&row| shapes.of(events, row)).collect();

@@ -11,6 +11,7 @@ use super::lengths::two_digits;
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::store::events::EventTable;
+use crate::store::heuristics::{MIN_HARMLESS_SLEEPS_RATIO, MIN_RHYTHM_WAITS, RESUMED_SLEEP_TOLERANCE_NS};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -89,7 +90,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     for (&task, groups) in tasks.iter().zip(groups) {
         for (key, group) in groups {
             let owner = owner(context, task, &group);
-            let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= RHYTHM);
+            let again = rhythms.get(&(owner, key)).is_some_and(|&calls| calls >= MIN_RHYTHM_WAITS);
             let paces = again && !ends_by_itself(context, owner) && !is_awaited(context, owner, &group)
                 || delays_nothing(context, task, &group);
             write(context, task, key, group, paces, &mut builder);
@@ -110,7 +111,7 @@ fn delays_nothing(context: &TableContext<'_>, task: u32, group: &Group) -> bool 
     for waits in group.rows.iter().filter_map(|&row| idle::waits_after(context, task, row)) {
         *if waits { &mut idle } else { &mut busy } += 1;
     }
-    idle > MIN_IDLE_RATIO * busy
+    idle > MIN_HARMLESS_SLEEPS_RATIO * busy
 }
 
 /// The task that a sleep is charged to: the creator if the child does hardly anything else.
@@ -132,13 +133,6 @@ pub(super) fn ends_by_itself(context: &TableContext<'_>, task: u32) -> bool {
 
 /// Program, syscall, rounded requested duration.
 type Key = (Text, Text, i64);
-/// Minimum ratio of harmless sleeps to sleeps that may have delayed something.
-const MIN_IDLE_RATIO: i64 = 4;
-/// Tolerance, in nanoseconds, between the requested duration of a resumed sleep and the remainder of the interrupted
-/// one.
-const REST_TOLERANCE_NS: i64 = 2_000_000;
-/// Minimum number of similar sleeps of a rhythm.
-pub(super) const RHYTHM: i64 = 3;
 
 fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Sleeps>, task: u32) -> Vec<(Key, Group)> {
     let events = &context.trace.events;
@@ -177,8 +171,8 @@ fn is_rest(events: &EventTable, broken: u32, row: u32) -> bool {
     }
     let Some((requested_ns, rest_ns)) = events.requested_ns(broken).zip(events.requested_ns(row)) else { return false };
     let left_ns = |at_ns: i64| requested_ns.saturating_sub(at_ns.saturating_sub(events.start_ns(broken)));
-    let from_ns = left_ns(events.start_ns(row)).saturating_sub(REST_TOLERANCE_NS);
-    let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(REST_TOLERANCE_NS);
+    let from_ns = left_ns(events.start_ns(row)).saturating_sub(RESUMED_SLEEP_TOLERANCE_NS);
+    let to_ns = left_ns(events.end_ns(broken).unwrap_or(NO_NS)).saturating_add(RESUMED_SLEEP_TOLERANCE_NS);
     events.shape(row).syscall == events.shape(broken).syscall && (from_ns..=to_ns).contains(&rest_ns)
 }
 

@@ -6,6 +6,7 @@
 //! ```
 
 use crate::parallel;
+use crate::store::heuristics::MIN_TARGET_CALLS;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
@@ -15,9 +16,6 @@ use crate::table_support::shape_index::{ShapeIndex, processes};
 use parsers::Text;
 use parsers::syscalls::{Action, Transfer, action_of};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Targets with fewer syncs are merged into one row.
-const MIN_CALLS: usize = 16;
 
 #[derive(Clone, Copy)]
 enum Kind {
@@ -128,7 +126,7 @@ fn synced(context: &TableContext<'_>) -> Synced {
     synced
 }
 
-/// Merges the targets with fewer than [`MIN_CALLS`] syncs.
+/// Merges the targets with fewer than [`MIN_TARGET_CALLS`] syncs.
 fn by_number(
     task: u32,
     groups: Grouping<(Text, Key)>,
@@ -137,7 +135,7 @@ fn by_number(
     let mut joined: FxHashMap<(Text, Key), CallGroup<Key>> = FxHashMap::default();
     for ((program, (syscall, target)), rows) in groups.groups {
         let before = counts.get(&(program, (syscall, target))).copied().unwrap_or_default();
-        let key = (syscall, if rows.len() >= MIN_CALLS { target } else { Text::NONE });
+        let key = (syscall, if rows.len() >= MIN_TARGET_CALLS { target } else { Text::NONE });
         let group = joined.entry((program, key)).or_insert_with(|| CallGroup::of_one(task, program, key, Vec::new()));
         group.rows.extend(rows);
         group.counts = [group.counts[0] + before[0], group.counts[1].saturating_add(before[1])];

@@ -8,17 +8,18 @@
 //! ```
 
 use super::lengths::{chosen_ns, two_digits};
-use super::sleeps::{RHYTHM, ends_by_itself};
+use super::sleeps::ends_by_itself;
 use super::sockets::{SocketCall, Sockets};
 use crate::parallel;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
+use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS, MIN_RHYTHM_WAITS};
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::waits::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, is_probe, timed_out, was_broken_off};
+use crate::waits::wait_kinds::{is_probe, timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -211,7 +212,7 @@ impl OfTask {
             sheet.bool("gave_up", gave_up);
             sheet.bool("went_on", group.went_on);
             // The limit is what is left until the next timer of a loop: waits with several limits are one rhythm.
-            sheet.bool("paces", all.expired >= RHYTHM && !ends_by_itself(context, task));
+            sheet.bool("paces", all.expired >= MIN_RHYTHM_WAITS && !ends_by_itself(context, task));
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
             sheet.bool("answered", group.answered);
@@ -242,13 +243,16 @@ fn is_idle(context: &TableContext<'_>, sockets: &Sockets, expired: u32, next: u3
     let events = &context.trace.events;
     let task = events.task(expired);
     let rows = context.trace.rows_from(task, expired);
-    let between = rows.iter().take_while(|&&row| row != next).take(CALLS_BETWEEN + 2);
+    let between = rows.iter().take_while(|&&row| row != next).take(MAX_CALLS_BETWEEN_PARTS + 2);
     let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
     // A server has timers for its own upkeep, for which nobody waits.
     let works = || between.clone().skip(1).any(|&row| begins_work(events, row)) && ends_by_itself(context, task);
     // What it sends after the wait may be what another process waited for.
     let sends = |&row: &u32| sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends);
-    between.clone().count() <= CALLS_BETWEEN + 1 && between_ns <= BETWEEN_NS && !between.clone().any(sends) && !works()
+    between.clone().count() <= MAX_CALLS_BETWEEN_PARTS + 1
+        && between_ns <= MAX_BETWEEN_PARTS_NS
+        && !between.clone().any(sends)
+        && !works()
 }
 
 /// Whether a call hands work on or begins some: it wakes a waiting thread, opens, connects, or starts a task.
@@ -293,7 +297,7 @@ fn signal_sent_after(context: &TableContext<'_>, task: u32, expired: u32) -> Opt
     }
     let signals =
         |row: u32| events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op));
-    let mut later = context.trace.rows_from(task, expired).iter().copied().skip(1).take(CALLS_BETWEEN);
+    let mut later = context.trace.rows_from(task, expired).iter().copied().skip(1).take(MAX_CALLS_BETWEEN_PARTS);
     later.find(|&row| events.outcome(row) == Outcome::Ok && signals(row))
 }
 

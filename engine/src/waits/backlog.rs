@@ -7,14 +7,12 @@
 
 use super::ordered::Ordered;
 use super::waiting::Waiting;
+use crate::store::heuristics::MIN_BLOCKED_OPEN_NS;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::wakers::poll_loops::producers;
 use parsers::Outcome;
-
-/// A connect that is not blocked is faster than this, tracing overhead included.
-const HELD_UP_NS: i64 = 1_000_000;
 
 /// The accepts of a trace, in order of their starts.
 #[derive(Default)]
@@ -33,7 +31,7 @@ impl Backlog {
 
     /// The accept that made room for a connect.
     pub(super) fn server(&self, call: &Waiting<'_>, producers: &producers::Producers) -> Option<Edge> {
-        if call.span.end_ns.saturating_sub(call.span.start_ns) < HELD_UP_NS {
+        if call.span.end_ns.saturating_sub(call.span.start_ns) < MIN_BLOCKED_OPEN_NS {
             return None;
         }
         let serves = |accept: u32| producers.is_bound(call.trace, call.trace.events.task(accept), call.span.row);

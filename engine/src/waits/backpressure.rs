@@ -7,7 +7,7 @@
 
 use super::stream::Streams;
 use super::waiting::Waiting;
-use crate::waits::candidates::HELD_UP_NS;
+use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::times::end_ns;
 use parsers::syscalls::Action;
@@ -18,7 +18,7 @@ const READS: usize = 64;
 
 /// The reader that made room for the write of a call to a target.
 pub(super) fn reader(streams: &Streams, call: &Waiting<'_>, target: Text) -> Option<Edge> {
-    let held_up = call.span.end_ns.saturating_sub(call.span.start_ns) >= HELD_UP_NS;
+    let held_up = call.span.end_ns.saturating_sub(call.span.start_ns) >= MIN_BLOCKED_WRITE_NS;
     let (peer, reads) = held_up.then(|| streams.reads(target)).flatten()?;
     let trace = call.trace;
     let events = &trace.events;

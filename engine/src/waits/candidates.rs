@@ -8,6 +8,7 @@
 //! The walk jumps from wait to wait, and reads no call between them. The time between is charged on all cores.
 
 use crate::parallel;
+use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
 use parsers::NO_NS;
@@ -15,8 +16,6 @@ use std::ops::Range;
 
 /// Rows of a block: the number of bits in a word.
 pub(crate) const BLOCK_ROWS: usize = 64;
-/// A write that is not blocked is faster than this, tracing overhead included.
-pub(crate) const HELD_UP_NS: i64 = 100_000;
 /// Blocks that a core builds at a time.
 const BLOCKS_AT_ONCE: usize = 256;
 
@@ -169,7 +168,7 @@ fn block(trace: &Trace, looks: &[WhenToCheck], task: u32, rows: Range<usize>) ->
         let place = at - from;
         let look =
             shapes.get(place).and_then(|&shape| looks.get(shape as usize)).copied().unwrap_or(WhenToCheck::Always);
-        let is_held_up = look == WhenToCheck::Long && span.end_ns.saturating_sub(span.start_ns) >= HELD_UP_NS;
+        let is_held_up = look == WhenToCheck::Long && span.end_ns.saturating_sub(span.start_ns) >= MIN_BLOCKED_WRITE_NS;
         block.always |= u64::from(look == WhenToCheck::Always || is_held_up) << place;
         block.checks |= u64::from(look == WhenToCheck::Checks) << place;
         block.start_ns = if block.end_ns == NO_NS { span.start_ns } else { block.start_ns };

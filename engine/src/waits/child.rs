@@ -7,7 +7,8 @@
 
 use super::wait_kinds;
 use super::waiting::Waiting;
-use crate::store::task_relations::{EXIT_TOLERANCE_NS, descends, same_process};
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXEC_NS};
+use crate::store::task_relations::{descends, same_process};
 use crate::store::tasks::Task;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
@@ -36,8 +37,6 @@ pub(super) struct Children {
 const EXECS: usize = 64;
 /// Maximum number of process ends examined for one wait.
 const ENDS: usize = 64;
-/// Maximum delay between an exec's closing of descriptors and its return, tracing overhead included.
-const EXEC_NS: i64 = 100_000_000;
 
 impl Children {
     pub(super) fn new(trace: &Trace) -> Children {
@@ -119,7 +118,7 @@ impl Children {
     /// The descendant whose exec during this wait closed its inherited descriptors, so that the wait reached end of
     /// file.
     pub(super) fn execed(&self, call: &Waiting<'_>) -> Option<Edge> {
-        let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(EXEC_NS));
+        let until = self.execs.partition_point(|&(from_ns, _)| from_ns <= call.span.end_ns.saturating_add(MAX_EXEC_NS));
         let inside = self.execs[..until].iter().rev().take_while(|&&(from_ns, _)| from_ns > call.span.start_ns);
         let mut inside = inside.take(EXECS).filter(|&&(from_ns, task)| {
             // Its start is only searched for if it ended later.

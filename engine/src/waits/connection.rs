@@ -19,8 +19,9 @@
 use super::child::Children;
 use super::stream::{StreamEnd, leaver, source_and_sinks, writer};
 use super::waiting::Waiting;
+use crate::store::heuristics::EXIT_TOLERANCE_NS;
 use crate::store::targets::{ACCEPTED, is_host_and_port, may_be_stream};
-use crate::store::task_relations::{EXIT_TOLERANCE_NS, creators, descends, same_process};
+use crate::store::task_relations::{creators, descends, same_process};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};

@@ -9,8 +9,8 @@
 //! reader). It is not a fifo if a call succeeds on it that needs a file offset.
 
 use crate::store::event::Shape;
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, MIN_BLOCKED_OPEN_NS, MIN_BLOCKED_OPEN_RATIO};
 use crate::store::targets::ACCEPTED;
-use crate::store::task_relations::EXIT_TOLERANCE_NS;
 use crate::store::trace::Trace;
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use crate::waits::times::{end_ns, tick_ns};
@@ -18,11 +18,6 @@ use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// An open that does not block is faster than this, tracing overhead included.
-const HELD_UP_NS: i64 = 1_000_000;
-/// The other side was opened in the last 1/n of the wait.
-const LAST_PART: i64 = 4;
 
 /// Fifos by their names, and by their names in shapes.
 #[derive(Default)]
@@ -137,7 +132,8 @@ fn may_be_fifo(target: &[u8]) -> bool {
 fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
     let events = &trace.events;
     let lasts_ns = |row: u32| end_ns(trace, row).saturating_sub(events.start_ns(row));
-    let (held_up, mut others): (Vec<u32>, Vec<u32>) = opens.iter().partition(|&&row| lasts_ns(row) >= HELD_UP_NS);
+    let (held_up, mut others): (Vec<u32>, Vec<u32>) =
+        opens.iter().partition(|&&row| lasts_ns(row) >= MIN_BLOCKED_OPEN_NS);
     let names: FxHashSet<Text> = held_up.iter().map(|&row| events.target(row)).collect();
     // The awaited opener may itself be delayed on the way.
     others.extend(&held_up);
@@ -146,7 +142,7 @@ fn by_opens(trace: &Trace, opens: &[u32]) -> Vec<u32> {
     let is_let_go = |&row: &u32| {
         let (start_ns, stop_ns) = (events.start_ns(row), end_ns(trace, row));
         let tick_ns = tick_ns(trace, events.task(row));
-        let near_ns = (lasts_ns(row) / LAST_PART).min(EXIT_TOLERANCE_NS.max(tick_ns));
+        let near_ns = (lasts_ns(row) / MIN_BLOCKED_OPEN_RATIO).min(EXIT_TOLERANCE_NS.max(tick_ns));
         let from = (events.target(row), stop_ns.saturating_sub(near_ns).max(start_ns.saturating_add(1)));
         let at = others.partition_point(|&other| (events.target(other), events.start_ns(other)) < from);
         let near = others[at..].iter().take_while(|&&other| {

@@ -13,10 +13,11 @@
 //! ```
 
 use super::effects::ShapeEffects;
-use super::wait_kinds::{BETWEEN_NS, CALLS_BETWEEN, never_returned, was_broken_off};
+use super::wait_kinds::{never_returned, was_broken_off};
 use super::waiting::Waiting;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
+use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
 use crate::waits::shape_facts::ShapeFacts;
@@ -100,7 +101,7 @@ fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usi
 pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let before = |&at: &usize| {
-        let (now, from) = (rows[at], at.saturating_sub(CALLS_BETWEEN + 1));
+        let (now, from) = (rows[at], at.saturating_sub(MAX_CALLS_BETWEEN_PARTS + 1));
         let is_same = |&(_, first): &(usize, usize)| {
             let (old, new) = (events.shape(rows[first]), events.shape(now));
             old.syscall == new.syscall && events.target(rows[first]) == events.target(now)
@@ -108,7 +109,7 @@ pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at
         let whole = |at: usize| (at, first_part(shapes, trace, task, at));
         let (last, first) = (from..at).rev().map(whole).find(is_same)?;
         let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[last])?);
-        (shapes.timed_out(trace, rows[last]) && between_ns <= BETWEEN_NS).then_some(first)
+        (shapes.timed_out(trace, rows[last]) && between_ns <= MAX_BETWEEN_PARTS_NS).then_some(first)
     };
     // A signal may have interrupted the last part, too.
     let last = first_part(shapes, trace, task, at);

@@ -9,8 +9,8 @@ use super::fifos::are_two_sides;
 use super::ordered::Ordered;
 use super::waiting::Waiting;
 use crate::store::events::EventTable;
+use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
 use crate::store::trace::Trace;
-use crate::waits::candidates::HELD_UP_NS;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};
 use parsers::syscalls::{Action, Wait};
@@ -224,7 +224,7 @@ impl Streams {
         let (Some(source), _) = source_and_sinks(events, call.span.row) else { return None };
         let ends = self.known_ends(source)?;
         let end = self.ends.get(ends.peer as usize)?;
-        let is_quick = |row: u32| events.dur_ns(row) < HELD_UP_NS;
+        let is_quick = |row: u32| events.dur_ns(row) < MIN_BLOCKED_WRITE_NS;
         let edge = match events.ret(call.span.row) {
             0 => leaver(call, end, |_| true),
             _ => writer(call, end, is_quick),

@@ -11,11 +11,6 @@ pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
     action_of(resumed(shape.syscall, shape.op)).wait()
 }
 
-/// Maximum number of calls, and maximum time, between two parts of a wait that each ran into its timeout.
-pub(crate) const CALLS_BETWEEN: usize = 12;
-/// See [`CALLS_BETWEEN`].
-pub(crate) const BETWEEN_NS: i64 = 10_000_000;
-
 /// The name of a call. For an interrupted call that continues under another name, it is the sub-operation.
 pub(crate) fn resumed(syscall: Text, op: Text) -> Text {
     if op.is_some() && action_of(syscall) == Action::Restarts { op } else { syscall }

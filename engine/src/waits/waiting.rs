@@ -4,8 +4,8 @@ use super::effects::ShapeEffects;
 use super::ordered::Ordered;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_EXIT_NS};
 use crate::store::spans::Span;
-use crate::store::task_relations::EXIT_TOLERANCE_NS;
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::ShapeFacts;
@@ -15,8 +15,6 @@ use crate::waits::wait_kinds::is_return;
 use parsers::syscalls::{Class, Wait};
 use parsers::{NO_NS, Outcome};
 
-/// Maximum time that a process with much memory takes to end, traced on a busy machine.
-const SLOW_EXIT_NS: i64 = 100_000_000;
 /// Maximum number of calls after a poll that are searched for the one that uses the ready descriptor.
 const CALLS_BEHIND_POLL: usize = 8;
 
@@ -63,7 +61,7 @@ impl Waiting<'_> {
 
     /// The latest time at which a slow end of another task that ended this call may be printed.
     pub(super) fn slow_exits_until_ns(&self) -> i64 {
-        self.span.end_ns.saturating_add(SLOW_EXIT_NS)
+        self.span.end_ns.saturating_add(MAX_EXIT_NS)
     }
 
     /// Whether another task was ending when this call did: an exiting task closes its files some time before it is

@@ -6,9 +6,10 @@
 pub(crate) mod poll;
 pub(crate) mod poll_loops;
 
+use crate::store::heuristics::EXIT_TOLERANCE_NS;
 use crate::store::spans::Span;
 use crate::store::targets::PROCESS;
-use crate::store::task_relations::{self, EXIT_TOLERANCE_NS};
+use crate::store::task_relations;
 use crate::store::trace::Trace;
 use crate::waits::candidates::WaitBitmap;
 use crate::waits::edge::{Edge, Ender, WakeKind};

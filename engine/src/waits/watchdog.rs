@@ -14,20 +14,15 @@ use super::child::Children;
 use super::effects::ShapeEffects;
 use super::waiting::Waiting;
 use crate::store::event::EventKind;
+use crate::store::heuristics::{
+    MAX_WATCHDOG_INTERVAL_NS, MAX_WATCHDOG_WORK_CALLS, MIN_WATCHDOG_SLEEPS, WATCHDOG_CALLS,
+};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::times::end_ns;
 use parsers::NO_NS;
 use parsers::syscalls::{Class, Wait};
 
-/// Maximum interval of a watchdog. A longer sleep is a deliberate delay.
-const MAX_NS: i64 = 10_000_000;
-/// Number of calls before a sleep that are examined to recognize a watchdog.
-const ROWS_BEFORE: usize = 16;
-/// Minimum number of sleeps among them.
-const SLEEPS: usize = 2;
-/// Maximum number of working calls among them: Go's watchdog reads its cgroup limits now and then.
-const WORKS: usize = 1;
 /// Maximum number of threads of a process that are examined.
 const THREADS: usize = 64;
 
@@ -36,7 +31,7 @@ pub(super) fn worker(shapes: &ShapeEffects, children: &Children, call: &Waiting<
     let trace = call.trace;
     let own = trace.tasks.get(call.task as usize).filter(|own| own.is_thread)?;
     let asked_ns = trace.events.requested_ns(call.span.row)?;
-    if asked_ns > MAX_NS || !only_watches(shapes, call) {
+    if asked_ns > MAX_WATCHDOG_INTERVAL_NS || !only_watches(shapes, call) {
         return None;
     }
     let others = children.tasks_of(own).iter().take(THREADS).copied().filter(|&task| task != call.task);
@@ -53,7 +48,7 @@ pub(super) fn worker(shapes: &ShapeEffects, children: &Children, call: &Waiting<
 /// Whether a task did almost nothing but sleep, wait, check and wake others.
 fn only_watches(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
     let Waiting { trace, task, at, .. } = *call;
-    let before = trace.rows_of(task).get(at.saturating_sub(ROWS_BEFORE)..at).unwrap_or(&[]);
+    let before = trace.rows_of(task).get(at.saturating_sub(WATCHDOG_CALLS)..at).unwrap_or(&[]);
     let (mut sleeps, mut works) = (0, 0);
     for &row in before.iter().filter(|&&row| trace.events.kind(row) == EventKind::Call) {
         let known = shapes.of(trace, row);
@@ -61,7 +56,7 @@ fn only_watches(shapes: &ShapeEffects, call: &Waiting<'_>) -> bool {
         sleeps += usize::from(known.wait == Some(Wait::Sleep));
         works += usize::from(moves && known.wait != Some(Wait::Poll));
     }
-    sleeps >= SLEEPS && works <= WORKS
+    sleeps >= MIN_WATCHDOG_SLEEPS && works <= MAX_WATCHDOG_WORK_CALLS
 }
 
 /// The end of the last call of a task, if the task is between two calls at this moment.

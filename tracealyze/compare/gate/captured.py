@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tracealyze.heuristics import MIN_PROGRAM_CALLS
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
@@ -14,8 +15,6 @@ if TYPE_CHECKING:
 
 _SYSTEMS = {"strace": "Linux", "ltrace": "Linux", "perf-trace": "Linux", "dtruss": "macOS", "truss-solaris": "Solaris"}
 _SYSTEMS |= {"truss-freebsd": "FreeBSD", "truss-aix": "AIX", "kdump": "BSD"}
-# Programs with fewer calls may lack a family that others have; the same number as in the rule narrow-filter.
-_ENOUGH_CALLS = 100
 _NO_END = ""
 
 
@@ -52,7 +51,7 @@ class HowCaptured:
         trace, capture = run.trace, run.trace.captures[0]
         processes = trace.processes.head(1)
         followed = trace.totals["processes"] > 1
-        filtered = capture.filtered if trace.totals["calls"] >= _ENOUGH_CALLS else None
+        filtered = capture.filtered if trace.totals["calls"] >= MIN_PROGRAM_CALLS else None
         return cls(
             format=capture.format,
             system=_SYSTEMS.get(capture.format, ""),

@@ -8,14 +8,13 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tracealyze import units
-from tracealyze.compare.gate.stats import RUNS_FOR_CLOCKS, Series, Stats, exceeds, is_shifted, limit
+from tracealyze.compare.gate.stats import Series, Stats, exceeds, is_shifted, limit
 from tracealyze.compare.metrics import METRICS, Class, Name
+from tracealyze.heuristics import MAX_BETTER_RATIO, MIN_CLOCK_RUNS
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.baseline import Baseline
     from tracealyze.compare.gate.explain import Explanation
-
-_TIGHTER = 0.8
 
 
 class Outcome(StrEnum):
@@ -214,7 +213,7 @@ def _exact(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
 
 def _is_better(before: Stats, now: Stats, name: str) -> bool:
     metric = Name.of(name).metric
-    return now.max < _TIGHTER * before.min and exceeds(now.max, before.min, metric.cls, metric.unit)
+    return now.max < MAX_BETTER_RATIO * before.min and exceeds(now.max, before.min, metric.cls, metric.unit)
 
 
 def _schedule(name: str, before: Series, now: Series) -> Judgement:
@@ -244,10 +243,10 @@ def _clock(name: str, before: Series, now: Series, trusted: Trust) -> Judgement:
             "so this machine is slower",
         )
     fewest = min(len(before.values), len(now.values))
-    if fewest < RUNS_FOR_CLOCKS:
+    if fewest < MIN_CLOCK_RUNS:
         return sides.judgement(
             Outcome.INCONCLUSIVE,
-            f"not gated: times are compared from {RUNS_FOR_CLOCKS} runs per side (have "
+            f"not gated: times are compared from {MIN_CLOCK_RUNS} runs per side (have "
             f"{len(before.values)} and {len(now.values)})",
         )
     if not is_shifted(before.values, [round(value / trusted.slower) for value in now.values]):

@@ -11,9 +11,10 @@ from tracealyze.compare.gate import explain
 from tracealyze.compare.gate.baseline import Baseline, causes_of
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust
 from tracealyze.compare.gate.places import places
-from tracealyze.compare.gate.stats import RUNS_FOR_CLOCKS, exceeds
+from tracealyze.compare.gate.stats import exceeds
 from tracealyze.compare.metrics import Class
 from tracealyze.findings.finding import Severity, severity
+from tracealyze.heuristics import MIN_CLOCK_RUNS
 from tracealyze.program_names import short
 
 if TYPE_CHECKING:
@@ -83,11 +84,11 @@ def _decided(
         return replace(judged, outcome=Outcome.FAILED)
     # It is new only by its time, and a slower machine would have the same effect.
     slower = max(trusted.slower, _slower_elsewhere(finding, baseline, runs))
-    few = min(len(runs), baseline.runs) < RUNS_FOR_CLOCKS
+    few = min(len(runs), baseline.runs) < MIN_CLOCK_RUNS
     needed = FailOn.ERROR if few else fail_on
     if needed.includes(severity(round(finding.impact_ns[1] / slower), finding.share)):
         return replace(judged, outcome=Outcome.FAILED)
-    lacking = f" (times are compared from {RUNS_FOR_CLOCKS} runs per side)" if few else ""
+    lacking = f" (times are compared from {MIN_CLOCK_RUNS} runs per side)" if few else ""
     why = f"not gated: the same work takes longer than in the baseline{lacking}. {finding.message}"
     return replace(judged, outcome=Outcome.INCONCLUSIVE, why=why)
 

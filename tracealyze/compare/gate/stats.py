@@ -9,18 +9,26 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from tracealyze.compare.metrics import Class, Name, Value
-from tracealyze.units import MS
+from tracealyze.heuristics import (
+    MAX_CHANCE,
+    MIN_CHANGE_BYTES,
+    MIN_CHANGE_COUNT,
+    MIN_CHANGE_NS,
+    MIN_CHANGE_SHARE,
+    MIN_CLOCK_CHANGE_NS,
+    MIN_CLOCK_CHANGE_SHARE,
+)
 
 if TYPE_CHECKING:
     from tracealyze.compare.run import Run
 
-_SHARE = {Class.SMALL: 0.0, Class.LARGE: 0.05, Class.SCHEDULE: 0.05, Class.CLOCK: 0.25}
-# Ids and dates that a program reads or writes differ by a few digits.
-_MIN_CHANGE = {"": 5, "bytes": 64, "ns": 50 * MS}
-_MIN_CLOCK_CHANGE_NS = 100 * MS
-RUNS_FOR_CLOCKS = 4
-"""Minimum number of runs per side for which the rank test can tell a shift from chance."""
-_CHANCE = 0.05
+_CHANGE_SHARES = {
+    Class.SMALL: 0.0,
+    Class.LARGE: MIN_CHANGE_SHARE,
+    Class.SCHEDULE: MIN_CHANGE_SHARE,
+    Class.CLOCK: MIN_CLOCK_CHANGE_SHARE,
+}
+_MIN_CHANGE = {"": MIN_CHANGE_COUNT, "bytes": MIN_CHANGE_BYTES, "ns": MIN_CHANGE_NS}
 
 
 @dataclass(frozen=True)
@@ -73,8 +81,8 @@ def limit(before: int, cls: Class, unit: str) -> int:
     """The largest value that is not worse."""
     if cls is Class.SMALL:
         return before
-    least = _MIN_CLOCK_CHANGE_NS if cls is Class.CLOCK else _MIN_CHANGE[unit]
-    return before + max(int(before * _SHARE[cls]), least)
+    least = MIN_CLOCK_CHANGE_NS if cls is Class.CLOCK else _MIN_CHANGE[unit]
+    return before + max(int(before * _CHANGE_SHARES[cls]), least)
 
 
 def exceeds(before: int, after: int, cls: Class, unit: str) -> bool:
@@ -114,7 +122,7 @@ def _doubled_ranks(values: Sequence[int]) -> list[int]:
 
 def is_shifted(before: Sequence[int], after: Sequence[int]) -> bool:
     """Whether chance is an unlikely explanation of the higher values."""
-    return chance_of_shift(before, after) <= _CHANCE
+    return chance_of_shift(before, after) <= MAX_CHANCE
 
 
 def all_of(stats: Iterable[Stats]) -> int:

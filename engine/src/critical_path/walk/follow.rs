@@ -3,17 +3,12 @@
 use crate::critical_path::segment::{Tag, What};
 use crate::critical_path::walk::{Waiter, Walk, WalkListener};
 use crate::store::event::{EventKind, NONE};
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_CLEANUP_NS, MIN_WAIT_TO_CLEANUP_RATIO};
 use crate::store::spans::Span;
-use crate::store::task_relations::EXIT_TOLERANCE_NS;
 use crate::waits::edge::{Confidence, Edge, Ender, WakeKind};
 use crate::waits::wakers::poll_loops::PollLoop;
 use parsers::Outcome;
 use parsers::syscalls::{Class, Wait};
-
-/// An interrupted wait continues if the time after it is at most this fraction (1/n) of it.
-const CLEARING_UP: i64 = 16;
-/// No more than this is spent between two waits that count as one.
-const CLEARING_UP_NS: i64 = 100_000_000;
 
 impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn call(&mut self, at: usize, span: Span) {
@@ -97,14 +92,14 @@ impl<L: WalkListener> Walk<'_, L> {
             // Broken off by a signal, to be restarted: the next wait is the same one.
             let goes_on = events.outcome(row) == Outcome::Interrupted;
             if waits {
-                if !goes_on && between_ns > EXIT_TOLERANCE_NS.max((end_ns - start_ns) / CLEARING_UP) {
+                if !goes_on && between_ns > EXIT_TOLERANCE_NS.max((end_ns - start_ns) / MIN_WAIT_TO_CLEANUP_RATIO) {
                     break;
                 }
                 reached_ns = start_ns.min(reached_ns);
                 began_ns = reached_ns;
             } else if self.wakers.keeps_signals(self.trace, row) && between_ns <= EXIT_TOLERANCE_NS {
                 reached_ns = start_ns.min(reached_ns);
-            } else if between_ns > CLEARING_UP_NS || self.wakers.begins(self.trace, row) {
+            } else if between_ns > MAX_CLEANUP_NS || self.wakers.begins(self.trace, row) {
                 break;
             }
         }

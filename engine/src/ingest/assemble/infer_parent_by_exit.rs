@@ -13,7 +13,8 @@
 
 use crate::ingest::assemble::Assembler;
 use crate::store::event::NONE;
-use crate::store::task_relations::{EXIT_TOLERANCE_NS, creators};
+use crate::store::heuristics::EXIT_TOLERANCE_NS;
+use crate::store::task_relations::creators;
 use crate::store::tasks::Task;
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};

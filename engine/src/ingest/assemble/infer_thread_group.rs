@@ -13,14 +13,12 @@
 
 use crate::ingest::assemble::Assembler;
 use crate::store::event::{self, NONE};
+use crate::store::heuristics::MAX_THREAD_AFTER_EXIT_NS;
 use crate::store::tasks::Task;
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::FxHashMap;
-
-/// So long after the call that ends a process its last thread is told of.
-const LAST_END_NS: i64 = 100_000_000;
 
 /// Ids of processes and of threads in them, each with the moment at which that was told first.
 pub(super) type SharedIds = FxHashMap<(i32, i32), i64>;
@@ -135,7 +133,7 @@ impl Assembler<'_> {
 
     fn may_take_along(&self, end: &Ends, task: u32) -> bool {
         let (by, known) = (self.task(end.task), self.task(task));
-        let until_ns = by.end_ns().saturating_add(LAST_END_NS);
+        let until_ns = by.end_ns().saturating_add(MAX_THREAD_AFTER_EXIT_NS);
         end.task != task && by.ended == known.ended && (end.at_ns..=until_ns).contains(&known.death_ns)
     }
 }

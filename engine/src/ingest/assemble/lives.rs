@@ -5,17 +5,12 @@ use crate::ingest::connecting::reports_connect;
 use crate::ingest::descriptors::passed::Passing;
 use crate::ingest::task_ids::{Birth, PrintedIds};
 use crate::store::event::{Connected, EventKind, NONE};
+use crate::store::heuristics::{MAX_THREAD_AFTER_EXIT_NS, MAX_UNSEEN_START_NS};
 use crate::store::resolution::is_coarse;
 use crate::store::tasks::{self, Program};
 use parsers::line::{Access, Ended};
 use parsers::syscalls::{Action, action_of};
 use parsers::{CallPart, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
-
-/// So long after the end of their process threads may still be seen. No id is given out again so soon.
-const LAST_WORDS_NS: i64 = 100_000_000;
-
-/// A task that was let go speaks before this time is over, unless the capture leaves out what it does first.
-const LATE_NS: i64 = 10_000_000;
 
 impl Assembler<'_> {
     fn names_socket(&mut self, task: u32, fd: i32, address: Text) {
@@ -113,7 +108,7 @@ impl Assembler<'_> {
             return;
         }
         let created_ns = events.end_ns(known.created_by);
-        if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > LATE_NS) {
+        if let Some(created_ns) = created_ns.filter(|&created_ns| known.birth_ns - created_ns > MAX_UNSEEN_START_NS) {
             known.birth_ns = created_ns;
         }
     }
@@ -367,7 +362,7 @@ impl Assembler<'_> {
         for sibling in self.owners.end_group(&self.trace.tasks, task) {
             self.ended(sibling, ended, at_ns);
             if at_ns != NO_NS {
-                self.state(sibling).gone_ns = at_ns.max(0).saturating_add(LAST_WORDS_NS);
+                self.state(sibling).gone_ns = at_ns.max(0).saturating_add(MAX_THREAD_AFTER_EXIT_NS);
             }
         }
     }

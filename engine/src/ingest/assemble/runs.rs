@@ -15,6 +15,7 @@ use crate::ingest::assemble::{self, Assembler};
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::NONE;
+use crate::store::heuristics::MAX_STEP_BACK_NS;
 use crate::store::trace::Capture;
 use parsers::{CaptureFacts, Clock, Extra, Line, LineKind, NO_NS, Outcome};
 
@@ -46,8 +47,7 @@ impl Assembler<'_> {
     /// Whether what was read so far lies clearly behind this stamp. The first lines of a kernel, of which each may be the
     /// first one, have no time to tell from each other.
     fn is_behind(&self, stamp_ns: i64) -> bool {
-        const EARLY_NS: i64 = 100_000_000;
-        stamp_ns == NO_NS || self.capture.last_ns.saturating_sub(stamp_ns) > EARLY_NS
+        stamp_ns == NO_NS || self.capture.last_ns.saturating_sub(stamp_ns) > MAX_STEP_BACK_NS
     }
 
     /// Whether a program that begins while others still live cannot be a child of theirs: their run was cut.

@@ -8,13 +8,11 @@
 //! 701                 └─ getpid()  … exited ────┘
 //! ```
 
+use crate::store::heuristics::STAMP_TOLERANCE_NS;
 use parsers::{Extra, Line, NO_NS};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-
-/// A call may seem to end so much later than the next line of its thread: stamp and duration are taken apart.
-const SLACK_NS: i64 = 50_000;
 
 /// What the next line of a file is.
 #[derive(Clone, Copy)]
@@ -124,7 +122,7 @@ impl Order {
         let has_ended = |other: usize| states[other].next.is_none();
         let at_ns = |file: usize| now_ns.saturating_add(states[file].next.map_or(0, |next| next.stamp_ns.max(0)));
         let key = |&file: &usize| {
-            let late_ns = (states[file].ready_ns - SLACK_NS - at_ns(file)).max(0);
+            let late_ns = (states[file].ready_ns - STAMP_TOLERANCE_NS - at_ns(file)).max(0);
             (states[file].behind.is_some_and(|other| !has_ended(other)), late_ns, at_ns(file), file)
         };
         let file = live.iter().copied().min_by_key(key)?;

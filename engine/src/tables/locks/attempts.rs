@@ -7,6 +7,7 @@
 //! An open that creates fails with EEXIST only if the file must not exist yet (O_EXCL): then the file is the lock.
 
 use super::{LockWait, contains};
+use crate::store::heuristics::MAX_BETWEEN_ATTEMPTS_NS;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::wait_kinds::wait_of_row;
@@ -15,8 +16,6 @@ use parsers::{Outcome, Text};
 
 /// Locks that a task may try to get at once.
 const MAX_PENDING: usize = 4;
-/// Attempts closer together are one: for several parts of a file, or in several ways.
-const MAX_SAME_NS: i64 = 1_000_000;
 
 /// What a call is to this.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -142,7 +141,7 @@ impl Pending {
     /// Whether a task that is refused again mostly paused since the last time, and did not work on something else.
     fn continues(&self, start_ns: i64) -> bool {
         let between_ns = start_ns - self.wait.end_ns;
-        between_ns <= MAX_SAME_NS || 2 * self.paused_ns >= between_ns
+        between_ns <= MAX_BETWEEN_ATTEMPTS_NS || 2 * self.paused_ns >= between_ns
     }
 
     fn again(&mut self, end_ns: i64) {

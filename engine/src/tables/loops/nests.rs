@@ -7,13 +7,11 @@
 //! Each loop becomes one symbol, and the search for repetitions runs again. The outer loop is reported, unless one
 //! inner loop takes nine tenths of its time. In that case, the inner loop is reported together with its enclosing loop.
 
-use super::turns::{DEVIATING, MIN_TURNS, SymbolLine, Turned, turned};
+use super::turns::{SymbolLine, Turned, turned};
+use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MIN_GROWTH_RATIO, MIN_ITERATIONS};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Minimum growth of calls per iteration from each eighth of a growing loop to the next. It excludes loops that grow
-/// only once, or up and down.
-const MIN_RISE: f64 = 1.03;
 /// Maximum nesting depth.
 const MAX_LEVELS: usize = 4;
 
@@ -75,7 +73,7 @@ pub(super) fn nests(calls: &NestInput<'_>) -> Vec<Nest> {
     let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
     for _ in 1..MAX_LEVELS {
         let number = nests.len();
-        if number < MIN_TURNS {
+        if number < MIN_ITERATIONS {
             break;
         }
         nests = around(calls, nests);
@@ -99,7 +97,7 @@ fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl 
         let turns = one.eighths[eighth + 1].1 - one.eighths[eighth].1;
         (places[eighth + 1] - places[eighth]) as f64 / turns.max(1) as f64
     };
-    let rises = one.eighths[1].1 > 0 && (1..8).all(|eighth| per_turn(eighth) > per_turn(eighth - 1) * MIN_RISE);
+    let rises = one.eighths[1].1 > 0 && (1..8).all(|eighth| per_turn(eighth) > per_turn(eighth - 1) * MIN_GROWTH_RATIO);
     Trend {
         time: (first_ns > 0).then(|| last_ns as f64 / first_ns as f64),
         calls: rises.then(|| per_turn(7) / per_turn(0)).filter(|trend| trend.is_finite()),
@@ -190,7 +188,9 @@ fn shown(calls: &NestInput<'_>, range: Range<usize>, inner: Vec<Nest>, around: A
     }
     let longest = times.into_iter().max_by_key(|&(body, ns)| (ns, std::cmp::Reverse(body)));
     let all_ns = (calls.time_ns)(range.clone());
-    let body = longest.filter(|(_, ns)| (all_ns - ns) * (DEVIATING as i64) <= all_ns).map(|(body, _)| body.to_vec());
+    let body = longest
+        .filter(|(_, ns)| (all_ns - ns) * (ITERATIONS_PER_DEVIATION as i64) <= all_ns)
+        .map(|(body, _)| body.to_vec());
     let Some(body) = body else {
         return Nest {
             last: range.end - 1,
@@ -226,7 +226,7 @@ fn joined(nests: Vec<Nest>) -> Vec<Nest> {
             let others = before.others + nest.others + nest.range.start - before.range.end;
             if before.body != nest.body
                 || before.around.is_some() != nest.around.is_some()
-                || others * DEVIATING > all.len()
+                || others * ITERATIONS_PER_DEVIATION > all.len()
             {
                 break;
             }

@@ -9,23 +9,18 @@
 //! in the same way. A stretch continues as long as nine in ten of its turns conform. A much longer turn is other work
 //! between two loops and ends the stretch.
 
+use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MAX_HALF_FREQUENCY_RATIO, MIN_ITERATIONS};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
 /// Maximum length of a turn, in symbols.
 const MAX_PERIOD: usize = 64;
-/// Minimum number of turns; fewer may be a coincidence.
-pub(super) const MIN_TURNS: usize = 4;
-/// One turn of a loop in this many may deviate.
-pub(super) const DEVIATING: usize = 10;
 /// Maximum number of symbols tried as anchors. Each attempt scans all symbols.
 const MAX_ANCHORS: usize = 16;
 /// Maximum number of times that one symbol is tried.
 const MAX_TRIES: u8 = 3;
 /// Number of turns that are sampled to find the most frequent one.
 const TURNS_SAMPLED: usize = 1024;
-/// Maximum frequency, relative to the anchor, of a symbol that may occur once where the anchor occurs twice.
-const MAX_RARER_RATIO: f64 = 0.6;
 const NO_BIT: u8 = u8::MAX;
 
 /// A stretch of repeated turns.
@@ -128,7 +123,7 @@ impl<'a> Search<'a> {
     /// The symbol with the most uncovered cost; without costs, the most frequent one.
     fn costliest(&self, tries: &[u8]) -> Option<u32> {
         let allowed = |symbol: u32| symbol >= self.line.first_anchor && tries[symbol as usize] < MAX_TRIES;
-        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_TURNS && allowed(symbol));
+        let often = (0u32..).zip(&self.sums).filter(|&(symbol, sum)| sum.1 >= MIN_ITERATIONS && allowed(symbol));
         often.max_by_key(|&(symbol, sum)| (*sum, std::cmp::Reverse(symbol))).map(|(symbol, _)| symbol)
     }
 
@@ -170,12 +165,12 @@ impl<'a> Search<'a> {
                 Some(run) => run.push(place as u32),
                 None => {
                     // Runs that are too short are dropped at once, because there may be very many.
-                    runs.pop_if(|run| run.len() < MIN_TURNS);
+                    runs.pop_if(|run| run.len() < MIN_ITERATIONS);
                     runs.push(vec![place as u32]);
                 }
             }
         }
-        runs.pop_if(|run| run.len() < MIN_TURNS);
+        runs.pop_if(|run| run.len() < MIN_ITERATIONS);
         runs
     }
 
@@ -186,8 +181,8 @@ impl<'a> Search<'a> {
         for &symbol in &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize] {
             *counts.entry(symbol).or_default() += 1;
         }
-        let max_count = (run.len() as f64 * MAX_RARER_RATIO) as usize;
-        let fits = |&(_, count): &(u32, usize)| (MIN_TURNS..=max_count).contains(&count);
+        let max_count = (run.len() as f64 * MAX_HALF_FREQUENCY_RATIO) as usize;
+        let fits = |&(_, count): &(u32, usize)| (MIN_ITERATIONS..=max_count).contains(&count);
         counts
             .into_iter()
             .filter(fits)
@@ -218,10 +213,10 @@ impl<'a> Search<'a> {
             let strictly = |at: usize| if classify(at) == Turn::Conforms { Turn::Conforms } else { Turn::OtherWork };
             ranges = self::ranges((0..run.len() - 1).map(strictly));
         }
-        let long_enough = |turns: &Range<usize>| turns.len() + 1 >= MIN_TURNS;
+        let long_enough = |turns: &Range<usize>| turns.len() + 1 >= MIN_ITERATIONS;
         let ranges = ranges.into_iter().filter(long_enough);
         let found = ranges.map(|turns| one(run, &turns, &body, self.last_turn(run, &turns, all, body.len())));
-        let found = found.filter(|one| one.turns >= MIN_TURNS as u64).collect();
+        let found = found.filter(|one| one.turns >= MIN_ITERATIONS as u64).collect();
         kinds.iter().for_each(|&symbol| self.bits[symbol as usize] = NO_BIT);
         found
     }
@@ -272,7 +267,7 @@ impl<'a> Search<'a> {
                 others = others.saturating_add(cost);
             }
         }
-        others > all / DEVIATING as i64
+        others > all / ITERATIONS_PER_DEVIATION as i64
     }
 
     fn classify(&self, turn: Range<u32>, all: u64, period: usize) -> Turn {
@@ -325,7 +320,7 @@ fn ranges(turns: impl Iterator<Item = Turn>) -> Vec<Range<usize>> {
             }
             (Turn::Deviates(weight), Some((range, inside, since))) => {
                 *since += weight;
-                if (*inside + *since) * (DEVIATING - 1) > range.len() {
+                if (*inside + *since) * (ITERATIONS_PER_DEVIATION - 1) > range.len() {
                     found.push((range.clone(), *inside, std::mem::replace(&mut apart, false)));
                     open = None;
                 }
@@ -349,7 +344,7 @@ fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
         let mut now = (range, inside);
         while let Some((before, deviating)) = found.last().filter(|_| !apart) {
             let all = (before.start..now.0.end, deviating + now.1 + now.0.start - before.end);
-            if all.1 * DEVIATING > all.0.len() {
+            if all.1 * ITERATIONS_PER_DEVIATION > all.0.len() {
                 break;
             }
             found.pop();

@@ -6,19 +6,17 @@
 //! server   read  | read |- work 40 ms -|write|                    not delayed: the second write arrived at once
 //! ```
 
+use crate::store::heuristics::DELAYED_ACK_NS;
 use crate::table_support::context::TableContext;
 use crate::tables::sockets::{SocketCall, Sockets};
 use parsers::syscalls::Wait;
-use std::ops::Range;
 
-/// Delays of acknowledgements in nanoseconds: 40 ms on Linux, 200 ms elsewhere, with a margin for the network.
-const HELD_BACK_NS: [Range<i64>; 2] = [38_000_000..60_000_000, 195_000_000..225_000_000];
 /// Maximum number of calls of the peer that are checked per request.
 const MAX_CALLS: usize = 64;
 
 /// Whether this time since the last write matches a delayed acknowledgement.
 fn is_held_back(gap_after_ns: i64) -> bool {
-    HELD_BACK_NS.iter().any(|held| held.contains(&gap_after_ns))
+    DELAYED_ACK_NS.iter().any(|held| held.contains(&gap_after_ns))
 }
 
 /// The calls in which the peer waited for the rest of a request. The last part was sent at `sent_ns`, and `waits` are

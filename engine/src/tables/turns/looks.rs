@@ -1,6 +1,7 @@
 //! Probes and attempts: calls that query the state of something, or try an operation that others may prevent.
 
 use crate::store::event::{EventKind, NONE, Shape};
+use crate::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::turns::Looked;
@@ -11,9 +12,6 @@ use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Wait, action_of};
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
-
-/// Maximum number of probes between two pauses; more are regular work.
-const MAX_PROBES: usize = 128;
 
 /// The probed object.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash)]
@@ -128,19 +126,22 @@ impl Looks {
         let looks = calls.filter_map(|&row| self.looked(context, row, reaps));
         // A process that finds its own wake-up pipe empty does not ask for anything.
         let looks = looks.filter(|looked| !self.own_ends.has_all(context, looked.row));
-        for looked in looks.take(MAX_PROBES + 1) {
+        for looked in looks.take(MAX_PROBES_BETWEEN_PAUSES + 1) {
             found.retain(|other| other.key != looked.key);
             found.push(looked);
         }
-        let many = found.len() > MAX_PROBES;
+        let many = found.len() > MAX_PROBES_BETWEEN_PAUSES;
         // A failed lookup right before a successful one elsewhere is a step of a search, not a probe.
         let wakers = &context.wakers;
         found.retain(|looked| many || !looked.failed || !wakers.is_step_of_search(context.trace, task, looked.row));
         let bounds = rows.first().zip(rows.last());
         found.extend(
-            bounds.into_iter().flat_map(|(&first, &last)| self.commands(context, task, first, last)).take(MAX_PROBES),
+            bounds
+                .into_iter()
+                .flat_map(|(&first, &last)| self.commands(context, task, first, last))
+                .take(MAX_PROBES_BETWEEN_PAUSES),
         );
-        if many || found.len() > MAX_PROBES { Vec::new() } else { found }
+        if many || found.len() > MAX_PROBES_BETWEEN_PAUSES { Vec::new() } else { found }
     }
 
     /// Whether calls of a shape may be failed probes.

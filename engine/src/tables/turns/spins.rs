@@ -7,15 +7,11 @@
 use super::looks::{Looks, ProbeKey};
 use crate::parallel;
 use crate::store::event::{EventKind, NONE};
+use crate::store::heuristics::{MAX_SPIN_CALLS, MIN_SPIN_PROBES};
 use crate::table_support::context::TableContext;
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::syscalls::Wait;
 use rustc_hash::FxHashMap;
-
-/// Maximum number of calls per iteration, including the probe; more are regular work.
-const MAX_CALLS_PER_TURN: usize = 4;
-/// Minimum number of failed probes. Two in a row may be an accident of the search order.
-const MIN_PROBES: i64 = 3;
 
 /// Failed probes of a task in close succession.
 #[derive(Clone, Copy)]
@@ -47,7 +43,7 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
     let mut longest: FxHashMap<ProbeKey, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
         let is_search = |spin: &Spin| context.wakers.is_step_of_search(context.trace, task, spin.first_row);
-        let Some(spin) = spin.filter(|spin| spin.looks >= MIN_PROBES && !is_search(spin)) else { return };
+        let Some(spin) = spin.filter(|spin| spin.looks >= MIN_SPIN_PROBES && !is_search(spin)) else { return };
         let known = longest.entry(spin.key).or_insert(spin);
         if spin.looks > known.looks {
             *known = spin;
@@ -59,7 +55,7 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
     while let (Some(&row), Some(&shape)) = (rows.get(next), shapes.get(next)) {
         let at = next;
         next += 1;
-        let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= MAX_CALLS_PER_TURN);
+        let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= MAX_SPIN_CALLS);
         if !near && !looks.may_fail(shape) {
             keep(now.take());
             // Nearly all rows are not probes, and no probes are near them.

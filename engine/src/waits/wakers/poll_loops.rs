@@ -16,6 +16,7 @@
 pub(crate) mod producers;
 pub(crate) mod search;
 
+use crate::store::heuristics::MAX_CALLS_BETWEEN_CHECKS;
 use crate::store::spans::Span;
 use crate::store::task_relations::{creators, descends, same_process};
 use crate::store::tasks::program_at;
@@ -29,8 +30,6 @@ use crate::waits::wakers::poll_loops::search::is_step;
 use parsers::NO_NS;
 use parsers::syscalls::Wait;
 
-/// Maximum number of calls of a task between two of its checks.
-const ROWS_BETWEEN: usize = 128;
 /// Maximum number of calls of a child that are searched for a check.
 const ROWS_OF_CHILD: usize = 1024;
 /// Number of the last calls of a child that are searched for a sleep.
@@ -157,7 +156,7 @@ impl<'call> Success<'call> {
             let known = self.wakers.shapes.of(trace, row);
             let is_question = |reading: &bool| *reading || !is_step(self.wakers, trace, task, at);
             match self.reading_of(row, known).filter(is_question) {
-                None if between < ROWS_BETWEEN => {
+                None if between < MAX_CALLS_BETWEEN_CHECKS => {
                     between += 1;
                     slept = slept || self.sleeps(task, at, row, known);
                 }
@@ -166,7 +165,9 @@ impl<'call> Success<'call> {
                     (slept, between) = (false, 0);
                 }
                 // Checking again at once after a success does not start a new loop.
-                Some(false) if self.matter == PolledCondition::Ready && between < ROWS_BETWEEN => between += 1,
+                Some(false) if self.matter == PolledCondition::Ready && between < MAX_CALLS_BETWEEN_CHECKS => {
+                    between += 1
+                }
                 _ => break,
             }
         }
@@ -264,7 +265,7 @@ impl<'call> Success<'call> {
         let trace = self.call.trace;
         let rows = trace.rows_of(poller);
         let bound = |at_ns: i64| rows.partition_point(|&row| trace.events.start_ns(row) < at_ns);
-        let mut behind = (bound(start_ns)..bound(self.call.span.start_ns)).take(4 * ROWS_BETWEEN);
+        let mut behind = (bound(start_ns)..bound(self.call.span.start_ns)).take(4 * MAX_CALLS_BETWEEN_CHECKS);
         behind.any(|at| {
             let known = self.wakers.shapes.of(trace, rows[at]);
             let child = self.child(poller, at, rows[at], known);

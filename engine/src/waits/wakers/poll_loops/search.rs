@@ -4,6 +4,7 @@
 //! stat /usr/sbin/cc ENOENT | stat /usr/bin/cc ok       no task waits for /usr/sbin/cc to appear
 //! ```
 
+use crate::store::heuristics::MAX_CALLS_BETWEEN_STEPS;
 use crate::store::paths::{is_same_path, split};
 use crate::store::trace::Trace;
 use crate::waits::condition::Check;
@@ -11,8 +12,6 @@ use crate::waits::wakers::Wakers;
 use parsers::syscalls::Action;
 use parsers::{Outcome, Text};
 
-/// Maximum number of calls between two steps of a search.
-const CALLS_BETWEEN: usize = 4;
 /// Maximum number of steps of a search.
 const STEPS: usize = 64;
 /// Maximum number of concurrent children. One of them may be the program that was searched.
@@ -45,7 +44,7 @@ pub(in crate::waits) fn is_step(wakers: &Wakers, trace: &Trace, task: u32, at: u
         if known.creates && runs(wakers, trace, task, row).any(is_elsewhere) {
             return true;
         }
-        if known.wait.is_some() || between > CALLS_BETWEEN || steps > STEPS {
+        if known.wait.is_some() || between > MAX_CALLS_BETWEEN_STEPS || steps > STEPS {
             return false;
         }
     }

@@ -1,0 +1,230 @@
+//! Numbers of judgement: what counts as blocked, as a loop, as a chosen delay. Thresholds of rules are in `rules/`.
+//!
+//! Each has one line about what it decides and one about its source: a measurement, a kernel or manual constant, or
+//! `chosen`, when samples and field captures are right with it but nothing was measured. Limits on work and memory, and
+//! numbers of formats, stay where they are used.
+
+use std::ops::Range;
+
+const US: i64 = 1_000;
+const MS: i64 = 1_000 * US;
+const S: i64 = 1_000 * MS;
+
+// Clocks
+
+/// Minimum resolution of timestamps that do not order calls, in nanoseconds: many calls start in one tick.
+/// Source: chosen. `strace -t` has ticks of 1 s, and a traced call takes about 0.1 ms.
+pub(crate) const COARSE_TICK_NS: i64 = MS;
+/// Resolution that the order of lines gives to calls of a coarse clock, in nanoseconds.
+/// Source: chosen. It is the last digit that strace and truss print.
+pub(crate) const PLACED_TICK_NS: i64 = US;
+/// Maximum time by which a log line may precede the line above and still be a late line of the same clock.
+/// Source: chosen. Larger steps back are clocks that were set.
+pub(crate) const MAX_LATE_LOG_LINE_NS: i64 = 10 * S;
+/// Maximum time by which a timestamp may precede the last one without being the start of another run.
+/// Source: chosen. The first lines of a kernel differ by less.
+pub(crate) const MAX_STEP_BACK_NS: i64 = 100 * MS;
+/// Maximum time by which a call may seem to end after the next line of its thread.
+/// Source: chosen. A tracer measures timestamp and duration separately.
+pub(crate) const STAMP_TOLERANCE_NS: i64 = 50 * US;
+
+// Starts and ends of tasks
+
+/// Maximum time by which the end of a task may seem to follow the return of the call that waited for it.
+/// Source: chosen. A tracer stops the waiter and the task that ends in any order.
+pub(crate) const EXIT_TOLERANCE_NS: i64 = 2 * MS;
+/// Maximum duration of the exit of a process that releases what it holds.
+/// Source: chosen. Exits of processes with much memory, traced on a busy machine, exceeded [`EXIT_TOLERANCE_NS`].
+pub(crate) const MAX_EXIT_NS: i64 = 100 * MS;
+/// Maximum delay between an exec's closing of descriptors and its return, tracing overhead included.
+/// Source: chosen.
+pub(crate) const MAX_EXEC_NS: i64 = 100 * MS;
+/// Maximum time after the end of a process in which its threads may still appear in the trace.
+/// Source: chosen. Kernels reuse ids later: Linux goes through `pid_max` ids first.
+pub(crate) const MAX_THREAD_AFTER_EXIT_NS: i64 = 100 * MS;
+/// Maximum time from the call that creates a task to its first event. After a longer time, the task ran unseen.
+/// Source: chosen.
+pub(crate) const MAX_UNSEEN_START_NS: i64 = 10 * MS;
+
+// Blocked calls
+
+/// Minimum duration of a write that was blocked, tracing overhead included.
+/// Source: chosen.
+pub(crate) const MIN_BLOCKED_WRITE_NS: i64 = 100 * US;
+/// Minimum duration of an open or a connect that was blocked, tracing overhead included. They do more than a write.
+/// Source: chosen.
+pub(crate) const MIN_BLOCKED_OPEN_NS: i64 = MS;
+/// Minimum duration of a wait for input after a sleep. In a shorter one the input was already on its way.
+/// Source: chosen.
+pub(crate) const MIN_INPUT_WAIT_NS: i64 = MS;
+/// Minimum ratio of a blocked open to the time between the open of the other side and its return.
+/// Source: chosen.
+pub(crate) const MIN_BLOCKED_OPEN_RATIO: i64 = 4;
+
+// Parts of one wait
+
+/// Maximum number of calls between two parts of a wait. Each part ran into its timeout.
+/// Source: chosen.
+pub(crate) const MAX_CALLS_BETWEEN_PARTS: usize = 12;
+/// Maximum time between two parts of a wait. Each part ran into its timeout.
+/// Source: chosen.
+pub(crate) const MAX_BETWEEN_PARTS_NS: i64 = 10 * MS;
+/// Minimum ratio of an interrupted wait to the cleanup before the next one, if both are one wait.
+/// Source: chosen.
+pub(crate) const MIN_WAIT_TO_CLEANUP_RATIO: i64 = 16;
+/// Maximum duration of that cleanup.
+/// Source: chosen.
+pub(crate) const MAX_CLEANUP_NS: i64 = 100 * MS;
+/// Maximum time between two attempts that are one: for several parts of a file, or in several ways.
+/// Source: chosen.
+pub(crate) const MAX_BETWEEN_ATTEMPTS_NS: i64 = MS;
+/// Tolerance between the requested duration of a resumed sleep and the remainder of the interrupted one.
+/// Source: chosen. The remainder includes the tracing overhead of the interruption.
+pub(crate) const RESUMED_SLEEP_TOLERANCE_NS: i64 = 2 * MS;
+
+// Sleeps, timeouts and rhythms
+
+/// Durations that people choose as delays and timeouts, in nanoseconds.
+/// Source: chosen. They are common as constants in programs; shorter ones occur too often by chance.
+#[rustfmt::skip]
+pub(crate) const CHOSEN_NS: &[i64] = &[
+    50 * MS, 100 * MS, 200 * MS, 250 * MS, 300 * MS, 400 * MS, 500 * MS, 750 * MS,
+    S, 3 * S / 2, 2 * S, 5 * S / 2, 3 * S, 4 * S, 5 * S, 6 * S, 8 * S, 10 * S, 12 * S, 15 * S, 20 * S, 25 * S, 30 * S,
+    40 * S, 45 * S, 60 * S, 75 * S, 90 * S, 120 * S, 150 * S, 180 * S, 240 * S, 300 * S, 600 * S, 900 * S, 1200 * S,
+    1800 * S, 3600 * S,
+];
+/// The shortest of them.
+/// Source: see [`CHOSEN_NS`].
+pub(crate) const MIN_CHOSEN_NS: i64 = CHOSEN_NS[0];
+/// Minimum ratio of a chosen duration to the time by which a measured one exceeds it, and to the clock's tick.
+/// Source: chosen. Timers of Linux are late by 50 us (`timerslack_ns`) and a scheduling delay.
+pub(crate) const CHOSEN_PRECISION_RATIO: i64 = 100;
+/// With ticks up to this, every chosen duration is recognized, regardless of [`CHOSEN_PRECISION_RATIO`].
+/// Source: chosen. The shortest chosen duration has 50 such ticks.
+pub(crate) const FINE_TICK_NS: i64 = MS;
+/// Minimum ratio of harmless sleeps to sleeps that may have delayed something.
+/// Source: chosen.
+pub(crate) const MIN_HARMLESS_SLEEPS_RATIO: i64 = 4;
+/// Minimum number of similar sleeps or timeouts of a rhythm.
+/// Source: chosen. Two may be a coincidence.
+pub(crate) const MIN_RHYTHM_WAITS: i64 = 3;
+/// Number of the last calls of a task that show whether it only keeps a rhythm, so that the walk does not start there.
+/// Source: chosen.
+pub(crate) const LAST_RHYTHM_CALLS: usize = 64;
+/// Minimum number of waits among these that ran into their timeouts.
+/// Source: chosen. The virtual machine of Java has a thread that waits 50 ms again and again.
+pub(crate) const MIN_LAST_TIMEOUTS: usize = 8;
+/// Delays of acknowledgements, in nanoseconds, with a margin for the network.
+/// Source: `TCP_DELACK_MIN` of Linux is 40 ms; BSD and Windows use 200 ms.
+pub(crate) const DELAYED_ACK_NS: [Range<i64>; 2] = [38 * MS..60 * MS, 195 * MS..225 * MS];
+/// Maximum interval of a watchdog thread. A longer sleep is a deliberate delay.
+/// Source: `sysmon` of Go sleeps 20 us to 10 ms.
+pub(crate) const MAX_WATCHDOG_INTERVAL_NS: i64 = 10 * MS;
+/// Number of calls before a sleep that show whether a thread is a watchdog.
+/// Source: chosen.
+pub(crate) const WATCHDOG_CALLS: usize = 16;
+/// Minimum number of sleeps among these calls.
+/// Source: chosen.
+pub(crate) const MIN_WATCHDOG_SLEEPS: usize = 2;
+/// Maximum number of working calls among these calls.
+/// Source: `sysmon` of Go reads its cgroup limits now and then.
+pub(crate) const MAX_WATCHDOG_WORK_CALLS: usize = 1;
+
+// Loops and probes
+
+/// Minimum number of iterations of a loop. Fewer may be a coincidence.
+/// Source: chosen.
+pub(crate) const MIN_ITERATIONS: usize = 4;
+/// One iteration of a loop in this many may deviate.
+/// Source: chosen.
+pub(crate) const ITERATIONS_PER_DEVIATION: usize = 10;
+/// Minimum growth of calls per iteration from each eighth of a growing loop to the next.
+/// Source: chosen. It excludes loops that grow only once, or up and down.
+pub(crate) const MIN_GROWTH_RATIO: f64 = 1.03;
+/// Maximum frequency, relative to the anchor, of a symbol that may occur once where the anchor occurs twice.
+/// Source: chosen.
+pub(crate) const MAX_HALF_FREQUENCY_RATIO: f64 = 0.6;
+/// Minimum number of failed probes of a spin.
+/// Source: chosen. Two in a row may be an accident of the search order.
+pub(crate) const MIN_SPIN_PROBES: i64 = 3;
+/// Maximum number of calls per iteration of a spin, including the probe. More are regular work.
+/// Source: chosen.
+pub(crate) const MAX_SPIN_CALLS: usize = 4;
+/// Maximum number of probes between two pauses. More are regular work.
+/// Source: chosen.
+pub(crate) const MAX_PROBES_BETWEEN_PAUSES: usize = 128;
+/// Maximum number of calls of a task between two of its checks of a condition.
+/// Source: chosen.
+pub(crate) const MAX_CALLS_BETWEEN_CHECKS: usize = 128;
+/// Maximum number of calls between two steps of a search for a file or a program.
+/// Source: chosen.
+pub(crate) const MAX_CALLS_BETWEEN_STEPS: usize = 4;
+/// Minimum number of steps of a walk through ancestor directories.
+/// Source: chosen.
+pub(crate) const MIN_WALK_STEPS: usize = 3;
+/// Minimum number of failed calls of a sweep over descriptors.
+/// Source: chosen.
+pub(crate) const MIN_SWEEP_CALLS: usize = 8;
+/// Targets with fewer reads, writes or syncs are merged into one row.
+/// Source: chosen.
+pub(crate) const MIN_TARGET_CALLS: usize = 16;
+
+// Names, and messages of logs
+
+/// Minimum length of a run of decimal digits that is replaced as a number.
+/// Source: chosen. Shorter ones are part of a name (`libc.so.6`, `x86_64`).
+pub(crate) const MIN_NUMBER_DIGITS: usize = 3;
+/// Minimum length of a hexadecimal word with a decimal digit that is an id.
+/// Source: git abbreviates hashes to 7 digits; the first part of a UUID has 8.
+pub(crate) const MIN_HEX_ID_DIGITS: usize = 7;
+/// First port that identifies a connection rather than a service.
+/// Source: the first ephemeral port of Linux (`ip_local_port_range`) and illumos (`tcp_smallest_anon_port`).
+pub(crate) const FIRST_EPHEMERAL_PORT: u32 = 32768;
+/// Minimum number of items of a stage. Fewer have no rhythm.
+/// Source: chosen.
+pub(crate) const MIN_ITEMS: usize = 3;
+/// Minimum percentage of distinct values among messages about items.
+/// Source: chosen. Now and then a message comes twice.
+pub(crate) const MIN_DISTINCT_PERCENT: usize = 80;
+/// Minimum percentage of the items of the smaller of two stages that the other one contains if both are about one kind.
+/// Source: chosen. Where a log is truncated, fewer items have reached the later stages.
+pub(crate) const MIN_SHARED_ITEMS_PERCENT: usize = 80;
+/// Minimum length of a duration that costs are divided by, in clock ticks.
+/// Source: the error of the quotient is up to one fifth.
+pub(crate) const MIN_DIVISOR_TICKS: i64 = 5;
+/// Maximum number of distinct messages of a log with stages.
+/// Source: chosen. With more it is free text, in which some words agree by chance.
+pub(crate) const MAX_MESSAGE_FORMS: usize = 10_000;
+/// Minimum number of fixed words when a single message is the only evidence that another word is a name.
+/// Source: chosen.
+pub(crate) const MIN_FIXED_WORDS: usize = 2;
+
+// Cost of tracing, and what a capture can show
+
+/// Minimum number of trivial calls that give the cost of tracing.
+/// Source: chosen.
+pub(crate) const MIN_TRIVIAL_CALLS: u64 = 10;
+/// Share of the trivial calls that take less than the minimum cost. The slower ones did some work, or waited for a CPU.
+/// Source: chosen.
+pub(crate) const MIN_COST_SHARE: f64 = 0.1;
+/// Minimum number of calls whose mean is an estimate.
+/// Source: measured. One call in a hundred takes a thousand times as long as the others.
+pub(crate) const MIN_MEAN_CALLS: u64 = 100;
+/// Maximum delay by the tracer. A longer one is a wait of its own.
+/// Source: measured. A call costs 25 to 500 us under strace, depending on the load.
+pub(crate) const MAX_TRACER_DELAY_NS: i64 = 10 * MS;
+/// Maximum gap between calls without work of the program.
+/// Source: measured. Up to 100 us between calls that follow one another at once.
+pub(crate) const MAX_TRACER_GAP_NS: i64 = 120 * US;
+/// Maximum ratio of the tracer's work after a call to its work in the call. Longer gaps belong to the program.
+/// Source: chosen.
+pub(crate) const MAX_AFTER_CALL_RATIO: i64 = 6;
+/// Maximum number of bytes of reads and writes that mostly find their page in memory.
+/// Source: chosen.
+pub(crate) const MAX_SMALL_IO_BYTES: i64 = 64;
+/// Maximum ratio of the typical duration of calls that return at once to that of trivial calls.
+/// Source: chosen.
+pub(crate) const MAX_QUICK_CALL_RATIO: i64 = 2;
+/// Minimum number of calls of a capture that should contain the start of a program. Fewer are an excerpt.
+/// Source: chosen.
+pub(crate) const MIN_CAPTURE_CALLS: u64 = 100;

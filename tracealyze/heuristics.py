@@ -1,0 +1,164 @@
+"""Numbers of judgement: what counts as a change, as round, as growth, as worth a line. Those of rules are in `rules/`.
+
+Each has one line about what it decides and one about its source; `chosen` means that samples and field captures are
+right with it, but nothing was measured. The engine has its own in `engine/src/store/heuristics.rs`. Widths and numbers
+of lines stay where they are used.
+"""
+
+from typing import Final
+
+_MS = 1_000_000
+_S = 1_000 * _MS
+
+# Clocks
+
+MIN_ROUGH_TICK_NS: Final = 10 * _MS
+"""Minimum timestamp resolution that makes durations and shares rough, so that their error is shown.
+Source: chosen. BSD and Solaris print 0.1 ms or finer, `strace -t` and most logs 1 s."""
+MIN_ERROR_SHARE: Final = 0.005
+"""Minimum error of a share that is shown.
+Source: shares are printed in whole percent."""
+MIN_COST_TICKS: Final = 3
+"""Minimum cost of a finding, in clock ticks.
+Source: chosen. A coarse clock charges its whole tick to whatever runs when it steps. That happens to one match twice
+by chance, but rarely three times."""
+MIN_MEASURED_TICKS: Final = 10
+"""Minimum cost that is measured rather than estimated, in clock ticks.
+Source: the error is up to one tenth."""
+ROUND_TOLERANCE_SHARE: Final = 0.01
+"""Maximum difference of a silence from a chosen number of seconds. A silence is too long or too short, a delay only
+too long, so this differs from `CHOSEN_PRECISION_RATIO` of the engine.
+Source: chosen."""
+
+# Findings
+
+MIN_OWN_SHARE: Final = 0.5
+"""Minimum share of its time that a match keeps if it is a finding of its own.
+Source: chosen."""
+MIN_ERROR_IMPACT_NS: Final = _S
+"""Minimum impact of an error. The share of the window must be reached too.
+Source: chosen."""
+MIN_ERROR_IMPACT_SHARE: Final = 0.2
+"""Minimum share of the window that the impact of an error has.
+Source: chosen."""
+MIN_WARNING_IMPACT_NS: Final = 100 * _MS
+"""Minimum impact of a warning. The share of the window must be reached too.
+Source: chosen. People notice delays of 0.1 s (Miller 1968; Nielsen, *Usability Engineering*, 1993)."""
+MIN_WARNING_IMPACT_SHARE: Final = 0.05
+"""Minimum share of the window that the impact of a warning has.
+Source: chosen."""
+
+# Comparing captures
+
+MIN_CHANGE_COUNT: Final = 5
+"""Minimum change of a count that the gate and `scaling` report.
+Source: chosen."""
+MIN_CHANGE_SHARE: Final = 0.05
+"""Minimum change of a large count, relative to before, that the gate and `scaling` report.
+Source: chosen."""
+MIN_CHANGE_BYTES: Final = 64
+"""Minimum change of a number of bytes.
+Source: chosen. Ids and dates that a program reads or writes differ by a few digits."""
+MIN_CHANGE_NS: Final = 50 * _MS
+"""Minimum change of requested delays.
+Source: chosen. It is the shortest delay of `CHOSEN_NS` in the engine."""
+MIN_CLOCK_CHANGE_NS: Final = 100 * _MS
+"""Minimum change of a measured duration.
+Source: chosen."""
+MIN_CLOCK_CHANGE_SHARE: Final = 0.25
+"""Minimum change of a measured duration, relative to before.
+Source: chosen."""
+MIN_CLOCK_RUNS: Final = 4
+"""Minimum number of runs per side for which the rank test can tell a shift from chance.
+Source: the smallest chance with 4 and 4 runs is 1 in 70. With 3 and 3 it is 1 in 20, which only a perfect order has."""
+MAX_CHANCE: Final = 0.05
+"""Maximum probability that a shift of measured durations is due to chance.
+Source: convention."""
+MAX_BETTER_RATIO: Final = 0.8
+"""Maximum ratio of now to before for which the gate proposes a tighter limit.
+Source: chosen."""
+MIN_PROGRAM_CALLS: Final = 100
+"""Minimum number of calls of a program that should have calls of all families.
+Source: chosen. It is the number of the rule `narrow-filter`."""
+MIN_DIFF_SHARE: Final = 0.01
+"""Minimum change of time alone that `diff` lists, relative to the longer window.
+Source: chosen. Any two runs differ by less."""
+MIN_DIFF_NS: Final = _MS
+"""Minimum change of time alone that `diff` lists.
+Source: chosen."""
+MAX_SEPARATE_NAMES: Final = 3
+"""Maximum number of names that differ in a number only and are compared one by one.
+Source: chosen."""
+MIN_MADE_UP_LENGTH: Final = 4
+"""Minimum length of the part of a name that a program makes up.
+Source: mkstemp(3) generates six of 62 characters; two of them may be equal by chance."""
+ROUND_NUMBERS: Final = (10, 12, 15, 20, 25, 30, 40, 50, 60, 75, 80, 90)
+"""First two digits of round durations, to label a sleep until a point in time.
+Source: chosen. They label any duration in all runs alike, so they are not `CHOSEN_NS` of the engine."""
+MAX_ROUND_RATIO: Final = 1.05
+"""Maximum ratio of a duration to the round one that labels it.
+Source: chosen."""
+
+# Growth with the size of the input
+
+MIN_SIZES: Final = 4
+"""Minimum number of sizes for an exponent.
+Source: chosen. Without one of them, three remain for a line."""
+MIN_SIZE_RATIO: Final = 8
+"""Minimum ratio of the largest size to the smallest.
+Source: chosen. Linear and logarithmic growth differ clearly."""
+MAX_EXPONENT_ROUNDING: Final = 0.1
+"""Maximum distance of an exponent from a named one.
+Source: chosen."""
+MIN_SUPERLINEAR_EXPONENT: Final = 1.15
+"""Minimum exponent of growth beyond linear, in all fits without one size.
+Source: 1, `MAX_EXPONENT_ROUNDING`, and a margin."""
+MAX_NEARLY_LINEAR_EXPONENT: Final = 1.45
+"""Maximum exponent that is called nearly linear, such as that of n log n.
+Source: chosen."""
+MAX_MISFIT_SHARE: Final = 0.25
+"""Maximum distance of a count from the fit. Above it, growth is irregular.
+Source: chosen."""
+RARE_SHARE: Final = 0.01
+"""Shapes with a smaller share of the calls are combined.
+Source: chosen."""
+
+# What reports list
+
+MIN_LINK_SHARE: Final = 0.05
+"""Minimum share of the window for which a process blocked the one before it in the chain of waits.
+Source: chosen."""
+MIN_UNEXPLAINED_SHARE: Final = 0.05
+"""Minimum share of the window without a finding that the report divides.
+Source: chosen."""
+MIN_PIECE_SHARE: Final = 0.01
+"""Minimum share of the window of a listed piece. Smaller ones are combined.
+Source: shares are printed in whole percent."""
+MIN_TRACING_SHARE: Final = 0.2
+"""Minimum share of tracing overhead, in the cost of a finding or in the window, that the report mentions.
+Source: chosen."""
+MAX_REST_SHARE: Final = 0.2
+"""Maximum share of the processes that are not listed. Above it, programs are listed instead.
+Source: chosen."""
+MIN_PROCESS_SHARE: Final = 0.1
+"""Minimum share of a process that is listed next to programs.
+Source: chosen."""
+MIN_STRETCH_SHARE: Final = 0.005
+"""Minimum share of the window of a stretch that `critical-path` lists.
+Source: shares are printed in whole percent."""
+MIN_GAP_SHARE: Final = 0.001
+"""Minimum share of the window of a gap that `gaps` lists.
+Source: chosen."""
+MIN_STAGE_SHARE: Final = 0.05
+"""Minimum share of the window of stages that the report mentions.
+Source: chosen from a server log of failed logins, whose occasional messages differ in a number (less than a fifth of
+the time between them is silence after one), and from jails whose stages fill the log."""
+MIN_COVERED_SHARE: Final = 0.5
+"""Minimum share of the elapsed time of items that is on the critical path, if the report mentions them.
+Source: see `MIN_STAGE_SHARE`."""
+MIN_ITEMS_WITHOUT_BEGIN: Final = 4
+"""Minimum number of items with a single message, so that the report mentions them.
+Source: see `MIN_STAGE_SHARE`."""
+MAX_UNEVENNESS_RATIO: Final = 0.25
+"""Maximum ratio of the deviation of the costs of items to the cost of one, if these items have a single message.
+Source: see `MIN_STAGE_SHARE`."""
