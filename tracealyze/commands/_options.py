@@ -13,7 +13,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
-from enum import StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 
@@ -22,6 +21,7 @@ import typer
 from tracealyze.commands import _captures as captures_of
 from tracealyze.commands import _losses as losses
 from tracealyze.errors import WrongUsage
+from tracealyze.render.forms import Form
 from tracealyze.selection import Selection
 
 if TYPE_CHECKING:
@@ -30,15 +30,6 @@ if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 _Result = TypeVar("_Result")
-
-
-class Form(StrEnum):
-    """Output formats of rows."""
-
-    TABLE = "table"
-    JSON = "json"
-    CSV = "csv"
-    MARKDOWN = "markdown"
 
 
 @dataclass(frozen=True)

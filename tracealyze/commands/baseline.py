@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from tracealyze import units
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, RuleOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.errors import GateFailed
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ def show(
     from tracealyze.compare.gate.accept import described
     from tracealyze.render import json
     from tracealyze.render.gate.baseline import listing
-    from tracealyze.render.listing import FORMS
+    from tracealyze.render.listing import write_listing
 
     form = rows.form
     baseline = baseline_file.read(_file(file or option))
@@ -110,7 +111,7 @@ def show(
     if form is Form.TABLE:
         captured = baseline.captured
         _print(f"{_contents(baseline)}\n{shown(f'{captured.format}, {captured.system}: {captured.argv}')}\n")
-    FORMS[form](listing(baseline))
+    write_listing(listing(baseline), form)
     _list("Findings accepted", [f"{key} {known.name}: {described(known)}" for key, known in baseline.findings.items()])
 
 

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze.commands import _losses as losses
-from tracealyze.commands._options import CaptureOptions, Form, RuleOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
 from tracealyze.errors import WrongUsage
 from tracealyze.render import output
+from tracealyze.render.forms import Form
+from tracealyze.render.gate import FORMS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -52,8 +54,7 @@ def command(
         typer.Option(
             "--output",
             metavar="FORM[=FILE]",
-            help="text, json, markdown, junit, sarif, github or gitlab, "
-            "to a file or standard output (-); may be repeated.",
+            help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}, to a file or standard output (-); may be repeated.",
         ),
     ] = None,
     metrics: Annotated[
@@ -172,12 +173,12 @@ def _demo() -> Verdict:
 
 def _list_metrics(form: Form) -> int:
     from tracealyze.compare.metrics import METRICS
-    from tracealyze.render.listing import FORMS, Column, Listing
+    from tracealyze.render.listing import Column, Listing, write_listing
 
     rows = [
         {"metric": each.shown, "class": str(each.cls), "unit": each.unit or "number", "what": each.sentence}
         for each in METRICS
     ]
     columns = [Column("metric", "metric"), Column("class", "class"), Column("unit", "unit")]
-    FORMS[form](Listing("metrics", [*columns, Column("what", "what it counts")], rows))
+    write_listing(Listing("metrics", [*columns, Column("what", "what it counts")], rows), form)
     return 0

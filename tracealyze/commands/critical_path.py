@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze import units
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.heuristics import MIN_STRETCH_SHARE
 from tracealyze.path_overview import MAX_STRETCHES, PathOverview, path_overview
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
@@ -37,16 +38,16 @@ def command(
 ) -> None:
     """List the stretches of the critical path in order of time: which process it went through, and what that did."""
     from tracealyze.render import critical_path
-    from tracealyze.render.listing import FORMS, Column, Listing
+    from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
     trace = source.trace()
     overview = path_overview(trace, None if min_length is None else units.read_duration(min_length))
     shown, hidden = overview.stretches[: rows.top], overview.stretches[rows.top :]
     if form in (Form.JSON, Form.CSV):
-        FORMS[form](Listing("path", [Column(name, name) for name in _COLUMNS], shown, trace.tick_ns))
+        write_listing(Listing("path", [Column(name, name) for name in _COLUMNS], shown, trace.tick_ns), form)
     else:
-        FORMS[form](critical_path.drawn(shown, trace))
+        write_listing(critical_path.drawn(shown, trace), form)
     if hidden:
         length = units.duration(sum(row["dur_ns"] for row in hidden), trace.tick_ns)
         number = units.counted(len(hidden), "segment")

@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.errors import WrongUsage
+from tracealyze.render.forms import Form
 
 
 class Only(StrEnum):
@@ -48,7 +49,7 @@ def command(
     from tracealyze.compare.run import Run
     from tracealyze.render import diff as rendered
     from tracealyze.render import json
-    from tracealyze.render.listing import FORMS
+    from tracealyze.render.listing import write_listing
 
     form = rows.form
     sides = _sides(captures or [], before or [], after or [])
@@ -62,7 +63,7 @@ def command(
         rendered.as_markdown(found, rows.top, only)
     else:
         view = next(view for view in VIEWS if view.name == (only or Only.CALLS))
-        FORMS[form](rendered.listing(view, found, None))
+        write_listing(rendered.listing(view, found, None), form)
     source.close(*(run.trace for run in (*then, *now)))
 
 

@@ -43,7 +43,7 @@ def command(
     trace = source.trace(syscalls or ())
     if syscalls and not len(trace.events_of(limit=1)):
         _must_be_spelt_right(syscalls, trace)
-    events.FORMS[form](trace, limit or (_MAX_ON_A_TERMINAL if sys.stdout.isatty() else None))
+    events.write(trace, limit or (_MAX_ON_A_TERMINAL if sys.stdout.isatty() else None), form)
     source.close(trace)
 
 

@@ -19,4 +19,4 @@ def command(
     from tracealyze.findings.rule_set import named
     from tracealyze.render import explanation
 
-    explanation.FORMS[output.form](named(name, rules.known()))
+    explanation.write(named(name, rules.known()), output.form)

@@ -8,9 +8,10 @@ from typing import Annotated
 import typer
 
 from tracealyze import units
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.heuristics import MIN_GAP_SHARE
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 from tracealyze.render.text import symbols
 
 _COLUMNS = ("pid", "tid", "program", "start_ns", "dur_ns", "line", "next_line", "before", "after")
@@ -31,7 +32,7 @@ def command(
     ] = None,
 ) -> None:
     """List the longest times between two calls of a task (user code, or untraced calls) or two messages of a log."""
-    from tracealyze.render.listing import FORMS, Column, Listing
+    from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
     trace = source.trace()
@@ -55,7 +56,7 @@ def command(
             Column("between", "between", min_width=_MIN_CALL_WIDTH),
         ]
         listing = Listing("gaps", columns, drawn, trace.tick_ns, moments=frozenset(["start_ns"]))
-    FORMS[form](listing)
+    write_listing(listing, form)
     if min_length is None and min_ns:
         output.note(f"Left out: gaps shorter than {units.min_duration(min_ns, trace.tick_ns)}; --min 0s shows all.")
     source.close(trace)

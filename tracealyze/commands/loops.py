@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
@@ -19,7 +20,7 @@ _MIN_BODY_WIDTH = 24
 @with_options()
 def command(source: CaptureOptions, rows: RowOptions) -> None:
     """List sequences of calls that a task repeats: how often, how long, and what the loop body does."""
-    from tracealyze.render.listing import FORMS, Column, Listing
+    from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
     trace = source.trace()
@@ -37,7 +38,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
             Column("what", "loop body", min_width=_MIN_BODY_WIDTH),
         ]
         listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in loops], trace.dur_tick_ns)
-    FORMS[form](listing)
+    write_listing(listing, form)
     source.close(trace)
 
 

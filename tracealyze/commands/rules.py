@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tracealyze.commands._options import Form, RowOptions, RuleOptions, with_options
+from tracealyze.commands._options import RowOptions, RuleOptions, with_options
+from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.findings.rule_set import Rule
@@ -38,7 +39,7 @@ def command(
 
     Put your own rules in a directory, and name it with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
     """
-    from tracealyze.render.listing import FORMS
+    from tracealyze.render.listing import write_listing
 
     form = output.form
     if columns:
@@ -46,7 +47,7 @@ def command(
     else:
         selected = [*(rules.select or ()), *(names or ())] or None
         listing = _rules(replace(rules, select=selected).chosen(), form)
-    FORMS[form](listing)
+    write_listing(listing, form)
 
 
 def _rules(rules: Sequence[Rule], form: Form) -> Listing:

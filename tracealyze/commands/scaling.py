@@ -9,8 +9,9 @@ from typing import Annotated
 
 import typer
 
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, RuleOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.errors import WrongUsage
+from tracealyze.render.forms import Form
 
 
 @with_options(omit=["captures", "pids", "root"], top=10)
@@ -43,7 +44,7 @@ def command(
     from tracealyze.compare.scaling import findings, scaling
     from tracealyze.render import json
     from tracealyze.render import scaling as rendered
-    from tracealyze.render.listing import FORMS
+    from tracealyze.render.listing import write_listing
 
     if target is not None and not 0 < target < float("inf"):
         raise WrongUsage("--target-n: the size must be above zero.")
@@ -59,9 +60,9 @@ def command(
     elif form is Form.TABLE:
         rendered.show(found, rows.top, findings(found, chosen))
     elif form is Form.MARKDOWN:
-        FORMS[form](rendered.listing([found.total, *found.rows[: rows.top]], found))
+        write_listing(rendered.listing([found.total, *found.rows[: rows.top]], found), form)
     else:
-        FORMS[form](rendered.flat(found))
+        write_listing(rendered.flat(found), form)
     source.close(*(run.trace for _, run in runs))
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
@@ -16,7 +17,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
     """List the stages of a log: messages that differ only in a number or name, the time after each, and item costs.
 
     The stages of several logs are shown next to each other."""
-    from tracealyze.render.listing import FORMS, Column, Listing
+    from tracealyze.render.listing import Column, Listing, write_listing
     from tracealyze.summary import STAGES
 
     form, top = rows.form, rows.top
@@ -25,7 +26,7 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
         _document(trace, top)
     elif form is Form.CSV:
         columns = [Column(name, name) for name in ("capture", *STAGES)]
-        FORMS[form](Listing("stages", columns, trace.stages.head(top)))
+        write_listing(Listing("stages", columns, trace.stages.head(top)), form)
     else:
         _show(trace, top, form)
     if not any(each.dur_kind == "gap" for each in trace.captures):
@@ -47,7 +48,7 @@ def _document(trace: Trace, top: int) -> None:
 
 def _show(trace: Trace, top: int, form: Form) -> None:
     from tracealyze.render import stages
-    from tracealyze.render.listing import FORMS
+    from tracealyze.render.listing import write_listing
     from tracealyze.render.terminal import Terminal
     from tracealyze.sanitize import shown
 
@@ -60,10 +61,10 @@ def _show(trace: Trace, top: int, form: Form) -> None:
     if items:
         terminal.line(("", ""))
     if several:
-        FORMS[form](stages.side_by_side(rows[: top * len(trace.captures)], trace.captures, trace.tick_ns))
+        write_listing(stages.side_by_side(rows[: top * len(trace.captures)], trace.captures, trace.tick_ns), form)
         return
     largest = sorted(rows, key=lambda row: -(row["exclusive_ns"] or 0))[:top]
     largest.sort(key=lambda row: (row["start_ns"], row["first_line"]))
-    FORMS[form](stages.listing(largest, trace.tick_ns))
+    write_listing(stages.listing(largest, trace.tick_ns), form)
     if len(rows) > top:
         output.note(f"Left out: {len(rows) - top} stages with less silence; --top shows more.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracealyze.commands import _losses as losses
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, RuleOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
@@ -46,8 +47,8 @@ def _show(trace: Trace, form: Form, top: int, number: int) -> int:
         report_markdown.show(trace, summary, top)
     else:
         from tracealyze.render import partition
-        from tracealyze.render.listing import FORMS
+        from tracealyze.render.listing import write_listing
 
-        FORMS[form](partition.listing(summary, trace.tick_ns))
+        write_listing(partition.listing(summary, trace.tick_ns), form)
         losses.report(trace)
     return losses.lost_lines(trace)

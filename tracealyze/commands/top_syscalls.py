@@ -54,7 +54,7 @@ def command(
     sort: Annotated[Sort, typer.Option("--sort", help="Sort by this column, largest first.")] = Sort.TOTAL,
 ) -> None:
     """List calls by cost: their number, failures, durations, and share of the critical path."""
-    from tracealyze.render.listing import FORMS, Column, Listing
+    from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
     trace = source.trace()
@@ -71,7 +71,7 @@ def command(
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, drop_order=order) for name, order in _QUANTILES.items()]
-    FORMS[form](Listing("calls", columns, calls, tick_ns))
+    write_listing(Listing("calls", columns, calls, tick_ns), form)
     source.close(trace)
 
 

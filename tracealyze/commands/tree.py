@@ -7,8 +7,9 @@ from typing import Annotated
 import typer
 
 from tracealyze import units
-from tracealyze.commands._options import CaptureOptions, Form, RowOptions, with_options
+from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 
 
 @with_options(top=1000)
@@ -23,13 +24,13 @@ def command(
     blocked on other processes meanwhile. It is shown only where the parent waited for nothing but its exit.
     """
     from tracealyze.render import tree
-    from tracealyze.render.listing import FORMS
+    from tracealyze.render.listing import write_listing
 
     form, top = rows.form, rows.top
     trace = source.trace()
     processes = tree.rows_of(trace, threads)
     listing = tree.drawn(processes, trace, top) if form is Form.TABLE else tree.plain(processes[:top], trace.tick_ns)
-    FORMS[form](listing)
+    write_listing(listing, form)
     if len(processes) > top:
         hidden = units.counted(len(processes) - top, "row")
         output.note(f"Left out: {hidden} of {units.count(len(processes))}; --top shows more.")

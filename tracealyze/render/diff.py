@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.compare.diff import VIEWS, Change, Diff, Status, View, row
-from tracealyze.render.listing import FORMS, Column, Listing, strips
+from tracealyze.render.forms import Form
+from tracealyze.render.listing import Column, Listing, strips, write_listing
 from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
 
@@ -122,4 +123,4 @@ def as_markdown(found: Diff, top: int, only: str | None) -> None:
         changes = found.views[view.name]
         if changes and only in (None, view.name):
             output.write(f"\n### {_TITLES[view.name]}\n\n")
-            FORMS["markdown"](_listing(view, changes[:top], found.wall_ns is not None))
+            write_listing(_listing(view, changes[:top], found.wall_ns is not None), Form.MARKDOWN)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import sys
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, assert_never
 
 from tracealyze import units
 from tracealyze.render import json, output
+from tracealyze.render.forms import Form
 from tracealyze.render.listing import csv_cell, markdown_cell
 from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
@@ -99,10 +100,16 @@ def _as_markdown(trace: Trace, limit: int | None) -> None:
             output.write(f"| {' | '.join(cells)} |\n")
 
 
-FORMS: dict[str, Callable[[Trace, int | None], None]] = {
-    "table": _as_table,
-    "json": _as_json,
-    "csv": _as_csv,
-    "markdown": _as_markdown,
-}
-"""The output forms by name."""
+def write(trace: Trace, limit: int | None, form: Form) -> None:
+    """Write the events of a trace, up to a number of them, in an output form."""
+    match form:
+        case Form.TABLE:
+            _as_table(trace, limit)
+        case Form.JSON:
+            _as_json(trace, limit)
+        case Form.CSV:
+            _as_csv(trace, limit)
+        case Form.MARKDOWN:
+            _as_markdown(trace, limit)
+        case _:
+            assert_never(form)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, assert_never
 
 from tracealyze import units
 from tracealyze.findings.finding import SEVERITIES, Severity
 from tracealyze.findings.rule_file import EXPLANATION
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 from tracealyze.render.listing import csv_cell, markdown_cell
 from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
@@ -134,10 +135,16 @@ def _as_csv(rule: Rule) -> None:
     output.write(text.getvalue())
 
 
-FORMS: dict[str, Callable[[Rule], None]] = {
-    "table": _as_text,
-    "json": _as_json,
-    "csv": _as_csv,
-    "markdown": _as_markdown,
-}
-"""The output forms of an explanation by name."""
+def write(rule: Rule, form: Form) -> None:
+    """Write the explanation of a rule in an output form."""
+    match form:
+        case Form.TABLE:
+            _as_text(rule)
+        case Form.JSON:
+            _as_json(rule)
+        case Form.CSV:
+            _as_csv(rule)
+        case Form.MARKDOWN:
+            _as_markdown(rule)
+        case _:
+            assert_never(form)

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tracealyze import units
 from tracealyze.render import output
+from tracealyze.render.forms import Form
 from tracealyze.render.terminal import Strip, Terminal
 from tracealyze.sanitize import shown
 
@@ -143,10 +144,16 @@ def markdown_cell(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-FORMS: dict[str, Callable[[Listing], None]] = {
-    "table": _as_table,
-    "json": _as_json,
-    "csv": _as_csv,
-    "markdown": _as_markdown,
-}
-"""The output forms of a listing by name."""
+def write_listing(listing: Listing, form: Form) -> None:
+    """Write a listing in an output form."""
+    match form:
+        case Form.TABLE:
+            _as_table(listing)
+        case Form.JSON:
+            _as_json(listing)
+        case Form.CSV:
+            _as_csv(listing)
+        case Form.MARKDOWN:
+            _as_markdown(listing)
+        case _:
+            assert_never(form)
