@@ -118,9 +118,17 @@ pub(crate) fn set_failed(line: &mut Line, name: &[u8], mark: &str, number: i64, 
     };
 }
 
-/// The name of a signal, from the names of a system by number.
-pub(crate) fn signal_name(names: &[&str], number: i64, parsed: &mut Parsed) -> Text {
-    match usize::try_from(number).ok().and_then(|at| names.get(at)).filter(|name| !name.is_empty()) {
+/// Signals by number that Solaris and the BSDs have in common. Later numbers differ.
+#[rustfmt::skip]
+const FIRST_SIGNALS: [&str; 16] = [
+    "", "SIGHUP", "SIGINT", "SIGQUIT", "SIGILL", "SIGTRAP", "SIGABRT", "SIGEMT", "SIGFPE", "SIGKILL", "SIGBUS", "SIGSEGV",
+    "SIGSYS", "SIGPIPE", "SIGALRM", "SIGTERM",
+];
+
+/// The name of a signal; `later` are the names of a system after SIGTERM.
+pub(crate) fn signal_name(later: &[&str], number: i64, parsed: &mut Parsed) -> Text {
+    let mut names = FIRST_SIGNALS.iter().chain(later);
+    match usize::try_from(number).ok().and_then(|at| names.nth(at)).filter(|name| !name.is_empty()) {
         Some(name) => parsed.texts.add(name.as_bytes()),
         None => parsed.texts.add(format!("signal {number}").as_bytes()),
     }
@@ -153,11 +161,11 @@ impl<'a> SignalInfo<'a> {
         info
     }
 
-    /// The extra of the signal's line.
-    pub fn extra(&self, names: &[&str], parsed: &mut Parsed) -> Extra {
+    /// The extra of the signal's line; `later` as in [`signal_name`].
+    pub fn extra(&self, later: &[&str], parsed: &mut Parsed) -> Extra {
         let ended = self.status.and_then(|status| match self.code {
             b"CLD_EXITED" => Some(Ended::Exited(status as i32)),
-            b"CLD_KILLED" | b"CLD_DUMPED" => Some(Ended::Killed(signal_name(names, status, parsed))),
+            b"CLD_KILLED" | b"CLD_DUMPED" => Some(Ended::Killed(signal_name(later, status, parsed))),
             _ => None,
         });
         Extra::Signal { from: self.from, ended }

@@ -7,24 +7,8 @@ use crate::format::Parsed;
 use crate::line::{Ended, Extra, Line, LineKind, NO_ID};
 use crate::truss_common::{SignalInfo, signal_name};
 
-/// Signals of FreeBSD, by number.
-const SIGNALS: [&str; 34] = [
-    "",
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGEMT",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGBUS",
-    "SIGSEGV",
-    "SIGSYS",
-    "SIGPIPE",
-    "SIGALRM",
-    "SIGTERM",
+/// Signals of FreeBSD after SIGTERM, by number.
+const LATER_SIGNALS: [&str; 18] = [
     "SIGURG",
     "SIGSTOP",
     "SIGTSTP",
@@ -57,7 +41,7 @@ pub(super) fn line_of(
         FreebsdNote::NewProcess => (LineKind::Process, Some(Extra::Born { creator_pid: NO_ID, thread: false })),
         FreebsdNote::Exit(status) => (LineKind::Exit, Some(Extra::GroupEnd(exit_status(status, layout, parsed)))),
         FreebsdNote::Killed(signal) => {
-            (LineKind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(&SIGNALS, signal, parsed)))))
+            (LineKind::Exit, Some(Extra::GroupEnd(Ended::Killed(signal_name(&LATER_SIGNALS, signal, parsed)))))
         }
         // Without thread ids, the threads of a process are one task, which neither begins nor ends here.
         FreebsdNote::NewThread(_) | FreebsdNote::ThreadEnded(_) if !layout.has_tids() || !split.prefixed() => {
@@ -79,11 +63,11 @@ fn signal_line(number: i64, rest: &[u8], parsed: &mut Parsed) -> Line {
     let named = rest.strip_prefix(b" (").and_then(|text| text.get(..memchr::memchr(b')', text)?));
     line.name = match named {
         Some(name) => parsed.texts.add(name),
-        None => signal_name(&SIGNALS, number, parsed),
+        None => signal_name(&LATER_SIGNALS, number, parsed),
     };
     let info = SignalInfo::of(rest.split(|&byte| byte == b' '));
     line.op = parsed.texts.add(info.code);
-    let extra = info.extra(&SIGNALS, parsed);
+    let extra = info.extra(&LATER_SIGNALS, parsed);
     line.extra = parsed.keep(extra);
     line
 }
@@ -94,7 +78,7 @@ fn exit_status(status: i64, layout: &FreebsdLayout, parsed: &mut Parsed) -> Ende
     match status {
         256.. if signal == 0 => Ended::Exited((status >> 8 & 0xff) as i32),
         1..256 if signal != 0 && (layout.is_old || layout.is_raw && has_core) => {
-            Ended::Killed(signal_name(&SIGNALS, signal, parsed))
+            Ended::Killed(signal_name(&LATER_SIGNALS, signal, parsed))
         }
         _ => Ended::Exited(status as i32),
     }

@@ -7,24 +7,8 @@ use crate::scan;
 use crate::text::Text;
 use crate::truss_common::{SignalInfo, signal_name};
 
-/// Signals of Solaris and illumos, by number.
-const SIGNALS: [&str; 42] = [
-    "",
-    "SIGHUP",
-    "SIGINT",
-    "SIGQUIT",
-    "SIGILL",
-    "SIGTRAP",
-    "SIGABRT",
-    "SIGEMT",
-    "SIGFPE",
-    "SIGKILL",
-    "SIGBUS",
-    "SIGSEGV",
-    "SIGSYS",
-    "SIGPIPE",
-    "SIGALRM",
-    "SIGTERM",
+/// Signals of Solaris and illumos after SIGTERM, by number.
+const LATER_SIGNALS: [&str; 26] = [
     "SIGUSR1",
     "SIGUSR2",
     "SIGCLD",
@@ -58,7 +42,7 @@ pub(super) fn wait_status(status: i64, parsed: &mut Parsed) -> Option<Ended> {
     match status & 0x7f {
         0 => Some(Ended::Exited((status >> 8 & 0xff) as i32)),
         0x7f => None,
-        signal => Some(Ended::Killed(signal_name(&SIGNALS, signal, parsed))),
+        signal => Some(Ended::Killed(signal_name(&LATER_SIGNALS, signal, parsed))),
     }
 }
 
@@ -174,7 +158,7 @@ fn polled(fd: i64, rest: &[u8], line: &mut Line, parsed: &mut Parsed) {
 fn siginfo(text: &[u8], line: &mut Line, parsed: &mut Parsed) {
     let mut words = text.split(|byte| matches!(byte, b' ' | b'\t')).filter(|word| !word.is_empty());
     line.name = parsed.texts.add(words.next().unwrap_or(b""));
-    let extra = SignalInfo::of(words).extra(&SIGNALS, parsed);
+    let extra = SignalInfo::of(words).extra(&LATER_SIGNALS, parsed);
     line.extra = parsed.keep(extra);
 }
 
