@@ -88,7 +88,7 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
     let ahead_bytes = (AHEAD_BYTES / paths.len().max(1)).clamp(MIN_AHEAD_BYTES, CHUNK_BYTES);
     let (mut recognised, mut strange) = (Vec::new(), Vec::new());
     // What is read ahead of each file is read here; of most files that is all.
-    let opened: Vec<_> = parallel::map(&paths, |path| Cursor::open(path, format, ahead_bytes));
+    let opened: Vec<_> = parallel::map(paths, |path| Cursor::open(path, format, ahead_bytes));
     for (number, opened) in opened.into_iter().enumerate() {
         match opened {
             Ok((format, cursor)) => recognised.push((format, number, cursor)),

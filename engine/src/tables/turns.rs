@@ -70,7 +70,7 @@ pub(super) fn turns_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec<
     }
     let looks = Looks::new(context, all_pauses);
     let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &looks, *task, pauses);
-    parallel::flat_map(&all_pauses, of)
+    parallel::flat_map(all_pauses, of)
 }
 
 /// A probe within one stretch between pauses.
