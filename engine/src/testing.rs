@@ -282,7 +282,7 @@ fn link(trace: &mut Trace, (creator, child): (u32, Option<u32>), row: u32, entry
         trace.events.waited.push((row, child));
     }
     if let Some(asked_ns) = entry.asked_ns {
-        trace.events.asked.push((row, asked_ns));
+        trace.events.requested.push((row, asked_ns));
     }
     if !entry.moves_to.is_empty() {
         let address = trace.events.texts.add(entry.moves_to.as_bytes());

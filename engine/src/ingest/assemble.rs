@@ -33,17 +33,17 @@ struct TaskState {
     /// End of the last event; 0 with `seen` false.
     last_end_ns: i64,
     seen: bool,
-    /// It said that it exits; the next call with its id is another task's.
+    /// It made a call that exits. The next call with its id is of another task.
     exiting: bool,
     /// It ended by the call that ends no more than one thread.
     left_alone: bool,
-    /// A signal came in this call, which began at this time; the call is printed behind the signal.
+    /// The call that a signal interrupted, and its start. The tracer prints the call after the signal.
     broken: Option<(Text, i64)>,
     /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
     gone_ns: i64,
     /// The program's name in the first line that has one.
     program: Text,
-    /// The call that the kernel went on with last, behind a signal.
+    /// The call that the kernel last resumed after a signal.
     goes_on: Text,
 }
 
@@ -56,7 +56,7 @@ impl TaskState {
 /// The first half of a call.
 struct OpenCall {
     row: u32,
-    /// What [`crate::store::event::EventTable::begin_half`] told of it.
+    /// Returned by [`crate::store::event::EventTable::begin_half`].
     half: u32,
     line: Line,
     extra: Option<Extra>,
@@ -81,7 +81,7 @@ pub(crate) struct Assembler<'trace> {
     open: Vec<OpenCall>,
     free: Vec<u32>,
     last_open: Vec<u32>,
-    /// Open calls of further threads, in the order of their starts, where lines do not tell threads apart.
+    /// Open calls of further threads, in the order of their starts, if lines do not identify threads.
     parked: FxHashMap<u32, Vec<OpenCall>>,
     last_exec: u32,
     /// Who read the lines that come now, and the shapes of the bodies that each reader numbers.
@@ -160,7 +160,7 @@ impl<'trace> Assembler<'trace> {
         self.capture.format
     }
 
-    /// Whether any line was what the format makes of a line of its own.
+    /// Whether any line has the capture's format.
     pub(crate) fn has_understood(&self) -> bool {
         const STRANGE: [LineKind; 4] = [LineKind::Foreign, LineKind::Blank, LineKind::Damaged, LineKind::Continuation];
         LineKind::ALL.iter().any(|kind| !STRANGE.contains(kind) && self.capture.lines_of(*kind) > 0)
@@ -177,7 +177,7 @@ impl<'trace> Assembler<'trace> {
         self.clocks[(file - self.capture.first_file) as usize].place_line(line)
     }
 
-    /// Take in a line whose texts are those of the trace.
+    /// Process a line. Its texts are numbered as in the trace.
     #[inline]
     pub(crate) fn line(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let kind = match extra {
@@ -191,7 +191,7 @@ impl<'trace> Assembler<'trace> {
         self.account(kind, 1, at.line);
     }
 
-    /// Count lines of a kind, of which this is the first.
+    /// Count lines of a kind. This is the first of them.
     #[inline]
     fn account(&mut self, kind: LineKind, lines: u64, first: u32) {
         let number = kind as usize;
@@ -209,7 +209,7 @@ impl<'trace> Assembler<'trace> {
             (LineKind::Continuation, CallPart::Tail) => return self.tail(line, extra, stamp_ns, at),
             (LineKind::Continuation, _) => self.continued(line, extra),
             (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
-            (LineKind::Notice, _) => self.told(extra),
+            (LineKind::Notice, _) => self.notice(extra),
             (LineKind::Signal, _) => self.signal(line, extra, stamp_ns, at),
             (LineKind::Exit | LineKind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),
             (LineKind::Log, _) => self.message(line, stamp_ns, at),
@@ -263,7 +263,7 @@ impl<'trace> Assembler<'trace> {
         self.inherited = self.trace.tasks.len() as u32;
     }
 
-    /// What the descriptor of a call stands for, if the line does not say it, or not to whom a socket leads.
+    /// What the descriptor of a call refers to, if the line does not contain it, or lacks the peer of a socket.
     fn target_of(&mut self, task: u32, line: &Line) -> Text {
         match (line.fd, line.target) {
             (NO_ID, target) => target,
@@ -284,7 +284,7 @@ impl<'trace> Assembler<'trace> {
         Line { target, op, cached: if is_told { line.cached } else { 0 }, ..*line }
     }
 
-    /// What a call goes on with that a signal broke off. One that a second signal broke off says that it goes on with itself.
+    /// The call that a `restart_syscall` resumes. After a second signal, the line names `restart_syscall` itself.
     fn goes_on(&mut self, task: u32, line: &Line) -> Text {
         if !line.op.is_some() || action_of(line.name) != Action::Restarts {
             return line.op;
@@ -321,8 +321,8 @@ impl<'trace> Assembler<'trace> {
         self.completed(row, task, line, extra);
     }
 
-    /// Start, duration and its kind of a call printed whole. A task's first "since its previous event" counts from the start
-    /// of the trace: it says nothing.
+    /// Start, duration and its kind of a call printed whole. A task's first "since its previous event" counts from the
+    /// start of the trace and is ignored.
     fn times(&mut self, task: u32, line: &Line, stamp_ns: i64) -> (i64, i64, DurKind) {
         let facts = self.facts;
         if facts.stamp != StampMoment::End || stamp_ns == NO_NS {
@@ -347,8 +347,8 @@ impl<'trace> Assembler<'trace> {
         (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
     }
 
-    /// The lines that follow were read by this one, who may number the bodies of lines anew.
-    pub(crate) fn hear(&mut self, reader: usize, forgot: bool) {
+    /// The reader of the following lines. It may have numbered the bodies of lines anew.
+    pub(crate) fn set_reader(&mut self, reader: usize, forgot: bool) {
         if reader >= self.body_shapes.len() {
             self.body_shapes.resize(reader + 1, Vec::new());
         }
@@ -398,7 +398,7 @@ impl<'trace> Assembler<'trace> {
         row
     }
 
-    /// Widen what is known of a task's and the capture's life by a stretch of time.
+    /// Extend the known lifetime of a task and of the capture by a span.
     #[inline]
     fn lived(&mut self, task: u32, start_ns: i64, dur_ns: i64) {
         if start_ns != NO_NS {
@@ -407,7 +407,7 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    /// The same of two stretches, the second of which ended at this time.
+    /// The same for two spans. The second one ended at this time.
     #[inline]
     fn lived_until(&mut self, task: u32, from_ns: i64, to_ns: i64, end_ns: i64) {
         self.trace.tasks[task as usize].lived(from_ns, to_ns);

@@ -13,7 +13,7 @@ pub enum ReadError {
     Unreadable {
         /// As the user named it.
         path: String,
-        /// What the system said.
+        /// The error of the system.
         source: io::Error,
     },
     /// No format fits.
@@ -28,7 +28,7 @@ pub enum ReadError {
         /// As the user named it.
         path: String,
     },
-    /// The user asked for a format that does not exist.
+    /// The requested format does not exist.
     UnknownFormat {
         /// The name.
         name: String,
@@ -59,7 +59,7 @@ pub(crate) fn reader_for(
         .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
 }
 
-/// A capture of which nothing is read yet.
+/// A capture before reading.
 pub(crate) fn new_capture(trace: &Trace, files: &[String], format: &'static str, reader: &dyn LineReader) -> Capture {
     let tasks = trace.tasks.len() as u32;
     let rows = trace.events.len();

@@ -7,8 +7,8 @@ use parsers::{CaptureFacts, Clock, DurKind, LEAP_YEAR_NS, Line, LineKind, NO_NS}
 const DAY_NS: i64 = 86_400_000_000_000;
 /// 29 February, as a day of the year from 0.
 const LEAP_DAY: std::ops::Range<i64> = 59..60;
-/// No stamp lies further from 1970 than this (146 years), whatever the trace says, so that sums and differences of a
-/// stamp and a duration cannot overflow.
+/// Maximum distance of a stamp from 1970 (146 years), so that sums and differences of a stamp and a duration cannot
+/// overflow.
 const FURTHEST_NS: i64 = (1 << 62) - 1;
 /// No duration is longer than this (73 years).
 const MAX_NS: i64 = 1 << 61;
@@ -36,7 +36,7 @@ pub struct FileClock {
     rounds_ns: i64,
     /// This year has a 29 February.
     is_leap: bool,
-    /// How far the time line is ahead of the minutes that some lines tell.
+    /// How far the time line is ahead of the minutes that some lines print.
     ahead_of_minutes_ns: Option<i64>,
     /// Of a log.
     onward: Option<Onward>,
@@ -68,8 +68,8 @@ impl FileClock {
 
     /// The place of a line on the time line; [`NO_NS`] as for [`FileClock::place`].
     ///
-    /// Lines of a file are in the order of what they report. A tracer breaks a call off in print when another task has an event
-    /// meanwhile, so a call on one line ended before the next line:
+    /// Lines of a file are in the order of their events. A tracer splits a call into two lines if another task has an
+    /// event meanwhile, so a call on one line ended before the next line:
     ///
     /// ```text
     /// printed   10 read <0.3>  10 write <0.1>  10 close <0.0>  11 read <0.2>
@@ -91,8 +91,8 @@ impl FileClock {
         placed_ns
     }
 
-    /// A call that was printed in halves began and returned at these times, as far as stamps tell; when it did so by its
-    /// duration. It can only have begun later within its tick, or returned later within the tick of its return.
+    /// Correct the start and the return of a call that was printed in halves by its duration. It can only have started
+    /// later within the tick of its start, or returned later within the tick of its return.
     pub(crate) fn place_halves(&mut self, begun_ns: i64, returned_ns: i64, dur_ns: i64) -> (i64, i64) {
         let is_known = begun_ns != NO_NS && returned_ns != NO_NS && dur_ns != NO_NS;
         let Some(free_ns) = self.free_ns.filter(|_| is_known) else { return (begun_ns, returned_ns) };
@@ -106,7 +106,7 @@ impl FileClock {
         (begun_ns.max(latest_ns), returned_ns)
     }
 
-    /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it says nothing about wall time.
+    /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it is not related to wall time.
     #[inline]
     pub fn place(&mut self, stamp_ns: i64) -> i64 {
         if stamp_ns == NO_NS {
@@ -129,8 +129,9 @@ impl FileClock {
         }
     }
 
-    /// A line that tells its minute, among others that count from the line before: not before that line, and else as early
-    /// as the minute allows. Lines before the first minute have no place of their own, so that one goes on from there.
+    /// A line with its minute, among others that count from the line before. It is placed as early as the minute
+    /// allows, but not before that line. Lines before the first minute have no place yet, so the first minute continues
+    /// from them.
     fn minute(&mut self, stamp_ns: i64) -> i64 {
         let minute_ns = self.over_new_year(stamp_ns.saturating_add(LEAP_YEAR_NS));
         let last_ns = self.last_ns;
@@ -152,8 +153,8 @@ impl FileClock {
         stamp_ns + self.rounds_ns
     }
 
-    /// The same for years. Stamps count the days of a leap year. Where a log does not show that it is of one, its 28 February
-    /// is taken as the day before 1 March: a day too little, if it is, tells of no silence that was not there.
+    /// The same for years. Stamps count the days of a leap year. If a log does not contain 29 February, its 28 February
+    /// is the day before 1 March. If that is one day too few, no silence is invented.
     fn over_new_year(&mut self, stamp_ns: i64) -> i64 {
         self.is_leap |= LEAP_DAY.contains(&(stamp_ns / DAY_NS));
         let leap_ns = if self.is_leap { DAY_NS } else { 0 };
@@ -168,14 +169,15 @@ impl FileClock {
 /// The time line of a log, on which no stretch lies on another one.
 ///
 /// ```text
-/// stamps      100  101 | 41  42  43        how long the silence at | was nobody can know: it counts as none,
-/// time line   100  101  101 102 103        and the clock goes on from there
+/// stamps      100  101 | 41  42  43        the duration of the silence at | is unknown: it counts as 0,
+/// time line   100  101  101 102 103        and the clock continues from there
 /// ```
 #[derive(Clone, Copy, Debug)]
 struct Onward {
     /// How far the time line is ahead of the stamps.
     ahead_ns: i64,
-    /// Above which stamp the clock was set back, and how far ahead the time line was there, until that stamp is reached again.
+    /// Above which stamp the clock was set back, and how far ahead the time line was there, until that stamp is reached
+    /// again.
     set_back: Option<(i64, i64)>,
     highest_ns: i64,
 }
@@ -274,7 +276,7 @@ mod tests {
     #[test]
     fn many_years_stay_within_what_can_be_added_up() {
         let mut clock = clock_of(Clock::SinceNewYear, DurKind::Gap);
-        let placed = (0..3000).map(|turn| clock.place(turn % 3 * 120 * DAY_NS));
+        let placed = (0..3000).map(|iteration| clock.place(iteration % 3 * 120 * DAY_NS));
         assert!(placed.last() <= Some(FURTHEST_NS));
     }
 

@@ -17,7 +17,8 @@ pub(crate) struct Connecting {
 }
 
 impl Connecting {
-    /// A call at a socket completed, in a task with this table of descriptors; the connect of which it reports the outcome.
+    /// A call at a socket completed, in a task with this table of descriptors. Returns the connect whose outcome it
+    /// reports.
     pub(crate) fn completed(&mut self, table: u32, line: &Line, name: &[u8], errno: &[u8], row: u32) -> Option<u32> {
         let key = (table, line.fd);
         if line.fd == NO_ID || (self.rows.is_empty() && name != b"connect") {

@@ -1,12 +1,12 @@
-//! What descriptors stand for, where the tracer does not print it (strace without `-y`, truss).
+//! What descriptors refer to, if the tracer does not print it (strace without `-y`, truss).
 //!
 //! ```text
 //! openat("/dev/zfs") = 3      3 → /dev/zfs
 //! fork() = 12200              the child has a copy, a thread shares it
 //! ioctl(3, …)                 target /dev/zfs
 //! ```
-//! A descriptor that was open before the capture began, or whose opening was filtered out, stays unknown. Descriptors
-//! that execve closes are left in: nothing uses them before they are opened again.
+//! A descriptor that was opened before the capture, or by a call that was filtered out, is unknown. Descriptors that
+//! execve closes are not removed: nothing uses them before they are opened again.
 
 use crate::store::targets::{ACCEPTED, PROCESS, WATCHED, is_host_and_port};
 use parsers::syscalls::{Action, action_of};
@@ -39,13 +39,13 @@ enum Role {
     Copies,
     /// Ends one.
     Closes,
-    /// fcntl: copies if its sub-operation says so.
+    /// fcntl: copies with some sub-operations.
     Controls,
     /// Begins a program. The first one of a capture was begun by the tracer, with what that had been given.
     Begins,
 }
 
-/// What a call does to descriptors, as far as that can be said once for all calls that say the same.
+/// What a call does to descriptors, as far as it is the same for all calls with this content.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum DescriptorEffect {
     /// Nothing.
@@ -97,7 +97,7 @@ pub(crate) struct Descriptors {
     of_task: Vec<u32>,
     tables: Vec<Files>,
     pairs: u32,
-    /// What children of which no line was seen yet got, by the call that created them: their creators go on closing.
+    /// Descriptors of children without lines so far, by the call that created them. Their creators may close theirs.
     forked: FxHashMap<u32, Files>,
     /// Those on their way from one task to another.
     passed: passed::PassedDescriptors,
@@ -124,7 +124,7 @@ impl Descriptors {
 
     /// A task was created: it has a copy of its creator's descriptors, or shares them.
     ///
-    /// A child that spoke before its creator's call returned keeps what it opened itself.
+    /// A child that appeared before its creator's call returned retains what it opened itself.
     pub(crate) fn inherit(&mut self, task: u32, creator: u32, shares: bool) {
         let of_creator = Arc::clone(self.table(creator));
         let number = self.of_task[creator as usize];
@@ -156,7 +156,7 @@ impl Descriptors {
         self.forked.insert(call, files);
     }
 
-    /// Give the child that this call created what was kept for it; `false` if nothing was.
+    /// Give the child that this call created the descriptors stored for it; `false` if there are none.
     pub(crate) fn take_forked(&mut self, call: u32, child: u32) -> bool {
         let Some(files) = (!self.forked.is_empty()).then(|| self.forked.remove(&call)).flatten() else { return false };
         *self.table(child) = files;
@@ -171,7 +171,7 @@ impl Descriptors {
         files.and_then(|files| files.get(at)).copied().unwrap_or(Text::NONE)
     }
 
-    /// What the descriptor of a call stands for, where the line tells only the number of a socket.
+    /// What the descriptor of a call refers to, if the line contains only the number of a socket.
     pub(crate) fn peer(&self, task: u32, fd: i32, printed: Text, texts: &Interner) -> Text {
         if !is_bare(texts.bytes(printed)) {
             return printed;
@@ -192,7 +192,8 @@ impl Descriptors {
         self.set(task, i64::from(fd), name);
     }
 
-    /// A socket that is printed by the numbers of its ends (`UNIX-STREAM:[7->8]`) was connected to, or accepted at, a path.
+    /// A socket that is printed by the numbers of its ends (`UNIX-STREAM:[7->8]`) was connected to, or accepted at, a
+    /// path.
     pub(crate) fn name_pair(
         &self,
         task: u32,
@@ -210,7 +211,7 @@ impl Descriptors {
         }
     }
 
-    /// A socket has this address, as it told who asked; what it is connected to says more.
+    /// A call returned this address of a socket. The address of its peer, if known, is retained.
     pub(crate) fn named(&mut self, task: u32, fd: i32, address: Text, texts: &Interner) {
         let known = self.target(task, fd);
         if (!known.is_some() || is_bare(texts.bytes(known))) && is_address(texts.bytes(address)) {
@@ -230,8 +231,8 @@ impl Descriptors {
         files[at] = target;
     }
 
-    /// What a completed call did to the descriptors of its task. The target of the line is the one that
-    /// [`Descriptors::target`] told if the line had none. `pair` are those that it made, if it made two.
+    /// What a completed call did to the descriptors of its task. If the line had no target, it is
+    /// that of [`Descriptors::target`]. `pair` are the descriptors that it created, if it created two.
     pub(crate) fn completed(&mut self, task: u32, line: &Line, pair: Option<&[i32]>, texts: &mut Interner) {
         let Some(role) = role(action_of(line.name)) else { return };
         let connecting = role == Role::Connects && line.target.is_some() && line.fd != NO_ID;
@@ -276,7 +277,7 @@ impl Descriptors {
         }
     }
 
-    /// What an accept returned: the peer, or where its address is not printed, what was accepted at the address of the listener.
+    /// What an accept returned: the peer or, without its address, a connection accepted at the address of the listener.
     fn accepted(&self, task: u32, line: &Line, texts: &mut Interner) -> Text {
         let listener = texts.bytes(line.target);
         if line.fd == NO_ID || self.target(task, line.fd) != line.target || !is_address(listener) {
@@ -286,7 +287,7 @@ impl Descriptors {
         texts.add(&name)
     }
 
-    /// Both ends of a pipe have one name, which no other pair has; those of a socket name each other.
+    /// Both ends of a pipe have one unique name; those of a socket pair name each other.
     fn pair(&mut self, task: u32, what: &str, fds: &[i32], texts: &mut Interner) {
         self.pairs += 1;
         let (one, other) = (self.pairs * 2 - 1, self.pairs * 2);
@@ -300,7 +301,7 @@ impl Descriptors {
         }
     }
 
-    /// What a call does that says this; of a second half, if the first one is not known.
+    /// The effect of a call with this content; of a second half, if the first one is unknown.
     pub(crate) fn effect(&mut self, line: &Line, is_half: bool, texts: &Interner) -> DescriptorEffect {
         match role(action_of(line.name)) {
             None => DescriptorEffect::None,
@@ -326,13 +327,13 @@ impl Descriptors {
     }
 }
 
-/// Whether a name tells no more than what kind of thing it is, or its number.
+/// Whether a name contains no more than a kind, or a number.
 pub(crate) fn is_bare(target: &[u8]) -> bool {
     target.starts_with(b"socket:[") || matches!(target, b"anon_inode:[pidfd]" | b"anon_inode:inotify")
 }
 
-/// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may be
-/// relative.
+/// Whether a target is the address of a socket that others can name; port 0 leaves the choice to the system. A path may
+/// be relative.
 fn is_address(target: &[u8]) -> bool {
     let is_path = || memchr::memchr(b':', target).is_none() && !GIVEN.iter().any(|given| given.as_bytes() == target);
     match target.first() {
@@ -347,7 +348,7 @@ fn is_dup(command: &[u8]) -> bool {
     command.starts_with(b"F_DUP")
 }
 
-/// The descriptor of which an open of this path makes a copy, as shells do for the pipes of `<(…)`.
+/// The descriptor that an open of this path copies, as shells do for the pipes of `<(…)`.
 fn copied_fd(path: &[u8]) -> Option<i32> {
     let number = path.strip_prefix(b"/dev/fd/").or_else(|| path.strip_prefix(b"/proc/self/fd/"))?;
     match parsers::scan::number(number)? {

@@ -1,8 +1,8 @@
 //! Files that belong together (`strace -ff`): one trace, in the order of their stamps.
 //!
-//! Each file is in order by itself; the file whose next line is the oldest gives the next line. Lines without a stamp
-//! come right after the line before them. Where the stamps say nothing about wall time, one file follows the other.
-//! Of many files little is read ahead, and none is held open.
+//! Each file is in order. The next line comes from the file with the earliest next line. Lines without a stamp follow
+//! the line before them directly. If stamps are not related to wall time, one file follows the other. With many files,
+//! little is read ahead, and no file stays open.
 
 mod order;
 
@@ -42,7 +42,7 @@ struct Cursor {
     next: usize,
     line: u32,
     read_bytes: u64,
-    /// The thread that the file's name tells.
+    /// The thread in the file's name.
     tid: i32,
     last_byte: u8,
 }
@@ -63,8 +63,8 @@ pub(crate) fn files(
     let Some(first) = cursors.first() else { return Ok(()) };
     let mut capture = new_capture(trace, &read, name, first.reader.as_ref());
     let is_named = cursors.iter().all(|cursor| cursor.tid != NO_ID);
-    // One counter runs over all files of a run, so the differences of one file cannot be added up; those of all can, if
-    // durations and names tell whose line was next.
+    // One counter covers all files of a run, so the differences of one file cannot be summed. Those of all files can,
+    // if durations and names show which file has the next line.
     let counts_differences = capture.facts.clock == Clock::SincePrevious && cursors.len() > 1;
     capture.is_order_inferred = counts_differences && is_named && capture.facts.has_durations;
     if counts_differences && !capture.is_order_inferred {
@@ -102,8 +102,8 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
         let empty = || ReadError::Empty { path: paths.first().cloned().unwrap_or_default() };
         return Err(strange.into_iter().next().map_or_else(empty, |(_, error)| error));
     };
-    // One line of a thread may be too little to be recognised, or look like that of a log, but its run is known by the other
-    // files.
+    // One line of a thread may be too little to be recognised, or look like that of a log, but its run is known by the
+    // other files.
     let (own, others): (Vec<_>, Vec<_>) = recognised.into_iter().partition(|(format, ..)| *format == name);
     let mut cursors: Vec<(usize, Cursor)> = own.into_iter().map(|(_, number, cursor)| (number, cursor)).collect();
     let others = others.into_iter().map(|(_, number, _)| number);
@@ -115,7 +115,7 @@ fn opened(paths: &[String], format: Option<&'static dyn Format>) -> Result<Opene
     Ok((name, cursors.into_iter().map(|(number, cursor)| (paths[number].clone(), cursor)).collect()))
 }
 
-/// What comes most often; the first of those that come equally often.
+/// The most frequent name; in a tie, the first one.
 fn most_common<'name>(names: impl Iterator<Item = &'name str> + Clone) -> Option<&'name str> {
     let count = |name: &str| names.clone().filter(|other| *other == name).count();
     let mut seen: Vec<&str> = Vec::new();
@@ -129,7 +129,7 @@ fn most_common<'name>(names: impl Iterator<Item = &'name str> + Clone) -> Option
 
 /// Whether files are parts of one capture: lines of `strace -ff` bear no id, as the file's name does.
 ///
-/// Files that cannot be read are left to the reading, which says why.
+/// Files that cannot be read are reported later, when they are read.
 pub fn are_parts(paths: &[String]) -> bool {
     let first = paths.iter().find_map(|path| match Cursor::open(path, None, MIN_AHEAD_BYTES) {
         Err(ReadError::Empty { .. }) => None,
@@ -148,7 +148,7 @@ fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progr
         order.put(file, next, NO_NS);
     }
     let mut steps = 0u64;
-    while let Some((file, stamp_ns)) = order.turn() {
+    while let Some((file, stamp_ns)) = order.next_file() {
         let cursor = &mut cursors[file];
         cursor.take(assembler, file, stamp_ns, &mut order);
         let next = cursor.peek(assembler, file).map_err(|error| (file, error))?;

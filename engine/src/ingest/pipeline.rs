@@ -4,7 +4,7 @@
 //! core 1   |read 0|take 0|read 2 |take 1|take 2|read 5|…
 //! core 2   |read 1  |read 3 |read 4  |take 3|take 4|…
 //! ```
-//! No core waits while there is a piece to read or one to take in. At most a few pieces are between reading and taking
+//! No core waits while there is a piece to read or one to take in. Only a few pieces are between reading and taking
 //! in, so that their memory is small and still near the core that wrote it.
 
 use std::collections::BTreeMap;
@@ -15,9 +15,9 @@ const AHEAD: usize = 4;
 
 /// What is done with pieces.
 pub(crate) struct PipelineSteps<Claim, Read, Take, Watch> {
-    /// Choose the next piece; `false` behind the last one. One at a time, in order.
+    /// Choose the next piece; `false` after the last one. One at a time, in order.
     pub claim: Claim,
-    /// Work on it, with what a core keeps for itself. Each core gets its pieces in order.
+    /// Work on it, with the state of a core. Each core gets its pieces in order.
     pub read: Read,
     /// Take it in. One at a time, in order.
     pub take: Take,
@@ -40,8 +40,8 @@ pub(crate) fn run_pipeline<Piece, Own>(
 {
     let PipelineSteps { claim, read, take, mut watch } = steps;
     let shared = Shared {
-        most: owns.len() * AHEAD,
-        desk: Mutex::new(PipelineState::default()),
+        max: owns.len() * AHEAD,
+        state: Mutex::new(PipelineState::default()),
         changed: Condvar::new(),
         claim: Mutex::new((0, claim)),
         take: Mutex::new(take),
@@ -58,8 +58,8 @@ pub(crate) fn run_pipeline<Piece, Own>(
 }
 
 struct Shared<Piece, Claim, Read, Take> {
-    most: usize,
-    desk: Mutex<PipelineState<Piece>>,
+    max: usize,
+    state: Mutex<PipelineState<Piece>>,
     changed: Condvar,
     /// With the number of the next piece.
     claim: Mutex<(usize, Claim)>,
@@ -79,9 +79,9 @@ struct PipelineState<Piece> {
     is_taking: bool,
     /// Nothing is left to claim.
     ended: bool,
-    /// Somebody panicked: what others still have in hand is of no use.
+    /// A core panicked: the pieces of the other cores are discarded.
     is_broken: bool,
-    /// Old ones, whose memory is used again.
+    /// Processed pieces: their memory is used again.
     spare: Vec<Piece>,
 }
 
@@ -92,14 +92,14 @@ enum Step<Piece> {
 
 impl<Piece: Default> PipelineState<Piece> {
     /// What can be done now.
-    fn turn(&mut self, most: usize) -> Option<Step<Piece>> {
+    fn choose(&mut self, max: usize) -> Option<Step<Piece>> {
         if !self.is_taking
             && let Some(piece) = self.ready.remove(&self.taken)
         {
             self.is_taking = true;
             return Some(Step::Take(piece));
         }
-        if self.is_broken || self.ended || self.reading + self.ready.len() >= most {
+        if self.is_broken || self.ended || self.reading + self.ready.len() >= max {
             return None;
         }
         self.reading += 1;
@@ -122,14 +122,14 @@ where
         Read: Fn(usize, &mut Own, &mut Piece),
     {
         let _stop = StopOnPanic(self);
-        while let Some(turn) = self.next_turn() {
-            match turn {
+        while let Some(step) = self.next_step() {
+            match step {
                 Step::Read(piece) => self.read(core, own, piece),
                 Step::Take(piece) => {
                     locked(&self.take)(&piece);
-                    let mut desk = locked(&self.desk);
-                    (desk.is_taking, desk.taken) = (false, desk.taken + 1);
-                    desk.spare.push(piece);
+                    let mut state = locked(&self.state);
+                    (state.is_taking, state.taken) = (false, state.taken + 1);
+                    state.spare.push(piece);
                 }
             }
             self.changed.notify_all();
@@ -138,13 +138,13 @@ where
     }
 
     /// The next thing to do, waited for if others have to finish theirs first; nothing at the end.
-    fn next_turn(&self) -> Option<Step<Piece>> {
-        let mut desk = locked(&self.desk);
+    fn next_step(&self) -> Option<Step<Piece>> {
+        let mut state = locked(&self.state);
         loop {
-            match desk.turn(self.most) {
-                None if desk.is_over() => return None,
-                None => desk = self.changed.wait(desk).unwrap_or_else(PoisonError::into_inner),
-                turn => return turn,
+            match state.choose(self.max) {
+                None if state.is_over() => return None,
+                None => state = self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                step => return step,
             }
         }
     }
@@ -161,13 +161,13 @@ where
         if number.is_some() {
             (self.read)(core, own, &mut piece);
         }
-        let mut desk = locked(&self.desk);
-        desk.reading -= 1;
+        let mut state = locked(&self.state);
+        state.reading -= 1;
         match number {
             Some(number) => {
-                desk.ready.insert(number, piece);
+                state.ready.insert(number, piece);
             }
-            None => desk.ended = true,
+            None => state.ended = true,
         }
     }
 }
@@ -182,7 +182,7 @@ struct StopOnPanic<'shared, Piece, Claim, Read, Take>(&'shared Shared<Piece, Cla
 impl<Piece, Claim, Read, Take> Drop for StopOnPanic<'_, Piece, Claim, Read, Take> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            locked(&self.0.desk).is_broken = true;
+            locked(&self.0.state).is_broken = true;
             self.0.changed.notify_all();
         }
     }
@@ -204,7 +204,7 @@ mod tests {
                     *piece < pieces
                 },
                 read: |_, own: &mut Vec<usize>, piece: &mut usize| {
-                    assert_ne!(*piece, panics_at, "asked to");
+                    assert_ne!(*piece, panics_at, "the test panics here");
                     own.push(*piece);
                 },
                 take: |&piece: &usize| taken.push(piece),
@@ -227,7 +227,7 @@ mod tests {
 
     #[test]
     fn no_more_pieces_than_allowed_wait_to_be_taken_in() {
-        let (ahead, most, mut next) = (AtomicUsize::new(0), AtomicUsize::new(0), 0);
+        let (ahead, max, mut next) = (AtomicUsize::new(0), AtomicUsize::new(0), 0);
         run_pipeline(
             &mut [(), ()],
             PipelineSteps {
@@ -236,7 +236,7 @@ mod tests {
                     next <= 500
                 },
                 read: |_, _: &mut (), _: &mut ()| {
-                    most.fetch_max(ahead.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
+                    max.fetch_max(ahead.fetch_add(1, Ordering::SeqCst) + 1, Ordering::SeqCst);
                 },
                 take: |_: &()| {
                     ahead.fetch_sub(1, Ordering::SeqCst);
@@ -244,7 +244,7 @@ mod tests {
                 watch: || (),
             },
         );
-        assert!(most.into_inner() <= 2 * AHEAD + 1);
+        assert!(max.into_inner() <= 2 * AHEAD + 1);
     }
 
     #[test]

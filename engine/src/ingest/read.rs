@@ -26,10 +26,10 @@ mod tests;
 const HEAD_BYTES: usize = 1 << 18;
 /// The same if its first line is longer.
 const LONG_HEAD_BYTES: usize = 1 << 24;
-/// A cell: what is read of it, and what it says, stay near the core.
+/// Size of a cell: its text and its lines fit into the cache of a core.
 const CELL_BYTES: u64 = 1 << 17;
-/// Progress is told after so many bytes.
-const TOLD_BYTES: u64 = 1 << 22;
+/// Number of bytes between two reports of progress.
+const PROGRESS_BYTES: u64 = 1 << 22;
 
 /// Read captures, each a list of files that belong together.
 ///
@@ -56,7 +56,7 @@ fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
     })
 }
 
-/// What is looked at of the first lines of a capture: a whole one at least, unless that is far too long.
+/// The part of a capture that is inspected for its format: at least one whole line, unless that is far too long.
 fn head_of(bytes: &[u8]) -> &[u8] {
     let first_line = memchr::memchr(b'\n', bytes.get(..LONG_HEAD_BYTES).unwrap_or(bytes));
     let whole = first_line.map_or(LONG_HEAD_BYTES, |lf| lf + 1);
@@ -134,7 +134,7 @@ fn from_stream(
 /// What numbers of a worker mean.
 #[derive(Default)]
 struct Known {
-    /// Texts in the trace of those of the worker.
+    /// Texts of the trace by the worker's numbers.
     texts: Vec<Text>,
     /// Bodies with the texts of the trace.
     cached: CachedLines,
@@ -142,10 +142,10 @@ struct Known {
 
 impl Known {
     /// A line with the texts of the trace.
-    fn line(&self, lines: &ChunkLines, told: &LineRef) -> (Line, Option<Extra>) {
-        match told.content {
+    fn line(&self, lines: &ChunkLines, line_ref: &LineRef) -> (Line, Option<Extra>) {
+        match line_ref.content {
             Content::Cached(body) => {
-                let (line, extra) = self.cached.line(told, body);
+                let (line, extra) = self.cached.line(line_ref, body);
                 (Line { dur_ns: bounded_ns(line.dur_ns), ..line }, extra.cloned())
             }
             Content::Own(at) => {
@@ -159,7 +159,7 @@ impl Known {
 /// Assembling, cell by cell.
 struct Run<'trace> {
     assembler: Assembler<'trace>,
-    /// What each worker said before.
+    /// What is known of the texts and bodies of each worker.
     known: Vec<Known>,
     line: u32,
     /// The lines before each cell.
@@ -194,18 +194,18 @@ impl<'trace> Run<'trace> {
         self.finish(path, false)
     }
 
-    /// Take in all cells that can be claimed, each loaded and read by some core, and tell how many bytes those had.
+    /// Process all cells that can be claimed, each loaded and read by some core, and report their number of bytes.
     fn all(
         &mut self,
         reader: &dyn LineReader,
         claim: impl FnMut(&mut ParsedChunk) -> bool + Send,
         load: impl Fn(&mut ParsedChunk) + Sync,
-        tell: &mut dyn FnMut(u64),
+        report: &mut dyn FnMut(u64),
     ) {
-        // Each core remembers what it read before.
+        // Each core remembers the bodies that it has read.
         let mut memories = Vec::new();
         memories.resize_with(rayon::current_num_threads(), Parsed::default);
-        let (done, mut told) = (AtomicU64::new(0), 0);
+        let (done, mut reported) = (AtomicU64::new(0), 0);
         let steps = PipelineSteps {
             claim,
             read: |worker, parsed: &mut Parsed, cell: &mut ParsedChunk| {
@@ -219,14 +219,14 @@ impl<'trace> Run<'trace> {
             },
             watch: || {
                 let bytes = done.load(Ordering::Relaxed);
-                if bytes >= told + TOLD_BYTES {
-                    told = bytes;
-                    tell(bytes);
+                if bytes >= reported + PROGRESS_BYTES {
+                    reported = bytes;
+                    report(bytes);
                 }
             },
         };
         run_pipeline(&mut memories, steps);
-        tell(self.bytes);
+        report(self.bytes);
     }
 
     fn cell(&mut self, cell: &ParsedChunk) {
@@ -244,7 +244,7 @@ impl<'trace> Run<'trace> {
         }
         self.assembler.map_texts(cell.lines.texts.iter(), &mut known.texts);
         known.cached.add_chunk(&cell.lines, |line, extra| in_trace(line, extra, &known.texts));
-        self.assembler.hear(cell.worker, cell.lines.cache_cleared);
+        self.assembler.set_reader(cell.worker, cell.lines.cache_cleared);
         // Lines and bytes of the cell before the last run that begins in it: each byte is counted once.
         let (mut lines, mut bytes) = (0, 0);
         let mut rest = cell.lines.refs.as_slice();
@@ -252,11 +252,11 @@ impl<'trace> Run<'trace> {
             let before = LinePlace { file: self.assembler.first_file(), line: self.line };
             let plain = self.assembler.fast_path_lines(rest, before);
             self.line = self.line.saturating_add(plain as u32);
-            let Some((told, others)) = rest[plain..].split_first() else { break };
+            let Some((line_ref, others)) = rest[plain..].split_first() else { break };
             self.line = self.line.saturating_add(1);
             let number = cell.lines.refs.len() - others.len() - 1;
             rest = others;
-            let (line, extra) = known.line(&cell.lines, told);
+            let (line, extra) = known.line(&cell.lines, line_ref);
             if self.assembler.begins_run(&line, extra.as_ref()) {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
                 lines = number;

@@ -1,7 +1,8 @@
-//! Whose line is it: printed ids to tasks.
+//! The task of a line: printed ids to tasks.
 //!
-//! An id is a task only for a time: it is born (created, attached, or first seen), it ends, and it may be given out again.
-//! Children often speak before the call that made them returns, so a link can come from either side.
+//! An id refers to a task only for its lifetime: the task is born (created, attached, or first seen) and ends, and the
+//! kernel may reuse the id. Children often appear before the call that created them returns, so a link can come from
+//! either side.
 
 mod attached;
 
@@ -21,7 +22,7 @@ pub(crate) struct Birth {
     pub thread: bool,
     pub vfork: bool,
     pub start_ns: i64,
-    /// The line with which the call begins; 0 if lines of others cannot be compared with it.
+    /// The first line of the call; 0 if it is not comparable with lines of other tasks.
     pub line: u32,
 }
 
@@ -31,25 +32,25 @@ pub(crate) struct TaskIds {
     by_key: FxHashMap<PrintedIds, u32>,
     announced: FxHashMap<PrintedIds, Birth>,
     attached: Vec<i32>,
-    /// The process that the tracer attached to with all its threads, and how many of these have not spoken; none if there are
-    /// several such processes.
+    /// The process that the tracer attached to with all its threads, and how many of these have not spoken; none if
+    /// there are several such processes.
     group: Option<(i32, u32)>,
     has_groups: bool,
     alive: FxHashSet<u32>,
-    /// Said that they exit, but their ends are not told yet (or never, with `-qq`).
+    /// Tasks that made a call that exits, but whose ends are not reported yet (or never, with `-qq`).
     leaving: FxHashSet<u32>,
     /// The last task that had these ids.
     past: FxHashMap<PrintedIds, u32>,
     /// Whether the task without an id is inside a call; only kept up to date where ids are optional.
     pub(crate) bare_is_open: bool,
-    /// Whether the tracer says whom it attaches to.
-    hears: bool,
+    /// Whether the tracer reports the tasks that it attaches to.
+    reports_attaching: bool,
     /// The first task of all.
     first: u32,
     bare: u32,
     last: (PrintedIds, u32),
     ids_optional: bool,
-    /// Ids that stand alone are those of threads of one process, whose own id is never printed.
+    /// Lines have a single id, that of a thread, and the id of the only process is never printed.
     one_process: bool,
     /// First task of each process, where lines print process and thread.
     leaders: FxHashMap<i32, u32>,
@@ -57,7 +58,7 @@ pub(crate) struct TaskIds {
     threads: FxHashMap<i32, Vec<u32>>,
     /// Some call was seen to create some task.
     has_linked: bool,
-    /// Some such call was printed, whole, behind lines of the task that it created (strace -z).
+    /// Such a call was printed in full after lines of the task that it created (strace -z).
     pub(crate) links_late: bool,
 }
 
@@ -74,7 +75,7 @@ impl TaskIds {
             leaving: FxHashSet::default(),
             past: FxHashMap::default(),
             bare_is_open: false,
-            hears: false,
+            reports_attaching: false,
             first: NONE,
             bare: NONE,
             last: ((NO_ID, NO_ID), NONE),
@@ -120,7 +121,7 @@ impl TaskIds {
         self.by_key.get(&key).copied()
     }
 
-    /// The task that is meant by the id of a process: its first thread, whatever that one's own id is.
+    /// The task for the id of a process: its first thread, regardless of that thread's id.
     pub(crate) fn process(&self, pid: i32) -> Option<u32> {
         let keys = [(NO_ID, pid), (pid, pid), (pid, 1)];
         let keys = if self.one_process { &keys[1..] } else { &keys };
@@ -144,13 +145,13 @@ impl TaskIds {
             && self.known(key).is_some_and(|task| !self.alive.contains(&task) && !self.leaving.contains(&task))
     }
 
-    /// Whether children were created of which nothing was seen yet.
+    /// Whether children were created that have no lines yet.
     pub(crate) fn expects_more(&self) -> bool {
         !self.announced.is_empty()
     }
 
-    /// Whether nothing was said of these ids so far.
-    pub(crate) fn is_unheard_of(&self, key: PrintedIds) -> bool {
+    /// Whether these ids have not appeared so far.
+    pub(crate) fn is_new_id(&self, key: PrintedIds) -> bool {
         let is_new = !self.by_key.contains_key(&key) && !self.announced.contains_key(&key);
         key.1 != NO_ID && is_new && !self.attached.contains(&key.1)
     }
@@ -227,9 +228,9 @@ impl TaskIds {
             return (key == (NO_ID, 1)).then(|| self.name_root(tasks, key.1));
         }
         let resumes = line.kind == parsers::LineKind::CallEnd;
-        // Without messages (-q) a child speaks unannounced. But who is inside a call can only resume it: another line is
-        // a child's, and a second half is nobody else's.
-        if !self.hears && resumes != self.bare_is_open {
+        // Without messages (-q) a child appears unannounced. But a task inside a call can only resume it: another line
+        // belongs to a child, and a second half to the task.
+        if !self.reports_attaching && resumes != self.bare_is_open {
             return None;
         }
         if !resumes && self.attached.is_empty() && self.announced.is_empty() && tasks[self.bare as usize].calls <= 1 {
@@ -245,7 +246,7 @@ impl TaskIds {
             return self.bare;
         }
         root.pid = tid;
-        // Its threads learn with it whose they are.
+        // Its threads get their process with it.
         for thread in tasks.iter_mut().filter(|task| task.is_thread && task.creator == self.bare) {
             thread.pid = tid;
         }
@@ -283,7 +284,7 @@ impl TaskIds {
         self.bare
     }
 
-    /// The task said that it exits.
+    /// The task made a call that exits.
     pub(crate) fn leaves(&mut self, task: u32) {
         if self.alive.remove(&task) {
             self.leaving.insert(task);
@@ -299,7 +300,7 @@ impl TaskIds {
         self.alive.insert(number);
         self.join_process(tasks, number, key.0);
         self.attached.retain(|&tid| tid != key.1);
-        // A fork returns the process; the child may speak under the ids of process and thread.
+        // A fork returns the process; lines of the child may have the ids of process and thread.
         if let Some(birth) = self.announced.remove(&key).or_else(|| self.announced.remove(&(key.0, key.0))) {
             self.link(tasks, number, birth);
         }
@@ -322,9 +323,9 @@ impl TaskIds {
         }
     }
 
-    /// A message tells that an id is traced from now on, or no more.
+    /// A message reports that an id is traced from now on, or no longer.
     pub(crate) fn attach(&mut self, tid: i32, begins: bool) {
-        self.hears = true;
+        self.reports_attaching = true;
         if !begins {
             self.attached.retain(|&other| other != tid);
             if let Some(task) = self.known((NO_ID, tid)) {
@@ -339,12 +340,12 @@ impl TaskIds {
     pub(crate) fn spawned(&mut self, tasks: &mut [Task], child: PrintedIds, birth: Birth) {
         let known = self.child(child).filter(|&task| {
             let task = &tasks[task as usize];
-            let told = task.creator == birth.creator;
-            // What it said so far may have had no stamp.
+            let is_reported = task.creator == birth.creator;
+            // Its lines so far may have had no stamp.
             let is_new = task.birth_ns >= birth.start_ns || task.birth_ns == NO_NS || birth.start_ns == NO_NS;
-            // A log is late with its stamp, by what the line before took.
+            // The stamp of a log is late, by the duration of the line before.
             let is_behind = birth.line > 0 && task.first_line > birth.line;
-            task.created_by == NONE && (told || is_new || is_behind)
+            task.created_by == NONE && (is_reported || is_new || is_behind)
         });
         let known = known.or_else(|| self.ended_before(tasks, child, &birth));
         match known {
@@ -365,7 +366,7 @@ impl TaskIds {
         })
     }
 
-    /// The child's own first line tells its creator.
+    /// The first line of the child names its creator.
     pub(crate) fn born(&mut self, tasks: &mut [Task], task: u32, creator_pid: i32, thread: bool) {
         let pid = tasks[task as usize].pid;
         let creator_pid = if thread { pid } else { creator_pid };
@@ -402,7 +403,7 @@ impl TaskIds {
         self.last.1 = NONE;
     }
 
-    /// execve by a thread: it goes on under the id of its process, whose main thread is gone.
+    /// execve by a thread: it continues under the id of its process, whose main thread has ended.
     pub(crate) fn take_over(&mut self, task: u32, from: PrintedIds, to: PrintedIds) {
         let leader = self.by_key.insert(to, task);
         if let Some(leader) = leader {

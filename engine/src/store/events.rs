@@ -26,8 +26,8 @@ pub struct EventTable {
     /// Normalised target of each text, by number; 0xFFFF_FFFF if not computed yet.
     normalised: Vec<Text>,
     /// Requested times, by row: sleeps and timeouts; [`NO_NS`] for an infinite one.
-    pub asked: Vec<(u32, i64)>,
-    /// Absolute deadlines on the monotonic clock, by row; see [`EventTable::asked`] for the durations.
+    pub requested: Vec<(u32, i64)>,
+    /// Absolute deadlines on the monotonic clock, by row; see [`EventTable::requested`] for the durations.
     pub until: Vec<(u32, i64)>,
     /// Children that waits returned, by row; 0 if the trace shows that there was none.
     pub waited: Vec<(u32, i32)>,
@@ -147,7 +147,7 @@ impl EventTable {
                 list.par_sort_by_key(|(row, _)| *row);
             }
         }
-        order(&mut self.asked);
+        order(&mut self.requested);
         order(&mut self.waited);
         order(&mut self.senders);
         order(&mut self.fds);
@@ -259,19 +259,19 @@ impl EventTable {
 
     /// The calls of the selected shapes, each with the number of its shape: in order, one list per segment,
     /// found on all cores.
-    pub(crate) fn calls_of_shapes(&self, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
-        self.calls_of_shapes_from(0, is_asked)
+    pub(crate) fn calls_of_shapes(&self, is_chosen: &[bool]) -> Vec<Vec<(u32, u32)>> {
+        self.calls_of_shapes_from(0, is_chosen)
     }
 
     /// The same for the rows from this one on.
-    pub(crate) fn calls_of_shapes_from(&self, first: u32, is_asked: &[bool]) -> Vec<Vec<(u32, u32)>> {
-        if !is_asked.contains(&true) {
+    pub(crate) fn calls_of_shapes_from(&self, first: u32, is_chosen: &[bool]) -> Vec<Vec<(u32, u32)>> {
+        if !is_chosen.contains(&true) {
             return Vec::new();
         }
         let of_segment = |(number, segment): (usize, &EventSegment)| {
             let rows = ((number * SEGMENT_ROWS) as u32..).zip(segment.shapes_and_tasks().0.iter().copied());
-            let asked = rows.filter(|&(_, shape)| is_asked.get(shape as usize) == Some(&true));
-            asked.filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call).collect()
+            let chosen = rows.filter(|&(_, shape)| is_chosen.get(shape as usize) == Some(&true));
+            chosen.filter(|&(row, _)| row >= first && self.kind(row) == EventKind::Call).collect()
         };
         self.segments.par_iter().enumerate().skip(first as usize / SEGMENT_ROWS).map(of_segment).collect()
     }
@@ -349,9 +349,9 @@ impl EventTable {
 
     /// The maximum duration that a call requested, if it is known: a sleep, or a wait with a timeout.
     pub fn requested_ns(&self, row: u32) -> Option<i64> {
-        let end = self.asked.partition_point(|&(asked, _)| asked <= row);
-        let &(asked, ns) = self.asked.get(end.checked_sub(1)?)?;
-        (asked == row && ns != NO_NS).then_some(ns)
+        let end = self.requested.partition_point(|&(other, _)| other <= row);
+        let &(other, ns) = self.requested.get(end.checked_sub(1)?)?;
+        (other == row && ns != NO_NS).then_some(ns)
     }
 
     /// Whether a poll has no descriptors: it waits only for time.

@@ -1,4 +1,4 @@
-//! Deadlines on the monotonic clock, told as lengths.
+//! Deadlines on the monotonic clock, converted to durations.
 //!
 //! ```text
 //! start             deadline on its clock + offset      the offset is how far the clock of stamps is ahead
@@ -10,7 +10,7 @@ use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome};
 
 impl Assembler<'_> {
-    /// How long calls were asked to take that wait until a moment, if one of them reached its moment.
+    /// Compute the requested durations of calls that wait until a moment, if one of them reached its moment.
     pub(super) fn compare_clocks(&mut self) {
         let events = &mut self.trace.events;
         let until = std::mem::take(&mut events.until);
@@ -24,8 +24,8 @@ impl Assembler<'_> {
         for (row, until_ns) in until {
             let start_ns = events.start_ns(row);
             if start_ns != NO_NS {
-                let asked_ns = until_ns.saturating_add(offset_ns).saturating_sub(start_ns).max(0);
-                events.asked.push((row, asked_ns));
+                let requested_ns = until_ns.saturating_add(offset_ns).saturating_sub(start_ns).max(0);
+                events.requested.push((row, requested_ns));
             }
         }
     }

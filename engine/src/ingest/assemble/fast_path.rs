@@ -1,7 +1,6 @@
-//! Calls and halves of calls whose body came before: most lines of most captures, taken in without asking what else a line
-//! could be.
+//! The fast path for calls and halves of calls with a known body: most lines of most captures.
 //!
-//! This does with such a line what [`Assembler::line`] does, and nothing else; a test takes both ways.
+//! It does with such a line what [`Assembler::line`] does, and nothing else. A test compares both.
 
 use crate::ingest::assemble::{Assembler, LinePlace, OpenCall};
 use crate::ingest::clock::bounded_ns;
@@ -16,7 +15,7 @@ use parsers::{
     Text,
 };
 
-/// What the body of a line says of which nothing follows but a row, and perhaps what its descriptor stands for.
+/// The content of a line that adds a row and has no other effect, except on what its descriptor refers to.
 #[derive(Clone, Copy)]
 pub(super) struct FastPath {
     ret: i64,
@@ -34,13 +33,13 @@ pub(super) struct FastPath {
 }
 
 impl FastPath {
-    /// The line that says this, and else nothing.
+    /// A line with this content only.
     fn line(&self, kind: LineKind) -> Line {
         let FastPath { ret, name, op, target, errno, fd, outcome, part, .. } = *self;
         Line { ret, name, op, target, errno, fd, outcome, part, ..Line::of(kind) }
     }
 
-    /// What the call does to the descriptors of its task, of which it works on this one.
+    /// What the call does to the descriptors of its task. It works on this one.
     #[inline]
     fn affect(
         &self,
@@ -59,17 +58,17 @@ impl FastPath {
     }
 }
 
-/// The number of a line's body, and what it says, if it is plain.
+/// The number of a line's body and its content, if the fast path applies.
 #[inline]
-fn plain_body<'a>(known: &'a [Option<FastPath>], told: &LineRef) -> Option<(u32, &'a FastPath)> {
-    let Content::Cached(body) = told.content else { return None };
+fn plain_body<'a>(known: &'a [Option<FastPath>], line_ref: &LineRef) -> Option<(u32, &'a FastPath)> {
+    let Content::Cached(body) = line_ref.content else { return None };
     known.get(body as usize)?.as_ref().map(|plain| (body, plain))
 }
 
 /// Any stretch of time joined with this one is itself.
 const NEVER_NS: (i64, i64) = (i64::MAX, i64::MIN);
 
-/// Lines taken in one behind the other: where the last one stands, and what they do to the capture.
+/// Consecutive lines of the fast path: the place of the last one, and the changes to the capture.
 struct Passed {
     at: LinePlace,
     whole: Counted,
@@ -80,7 +79,7 @@ struct Passed {
 }
 
 impl Passed {
-    /// None yet; the first one stands behind this place.
+    /// No lines yet. The first one comes after this place.
     fn new(at: LinePlace) -> Passed {
         Passed {
             at,
@@ -144,8 +143,8 @@ impl Assembler<'_> {
         Assembler { has_plain: false, ..self }
     }
 
-    /// Remember the body of a line without an extra, if whatever it says follows from it. The shape of a whole call is known
-    /// by now.
+    /// Remember the body of a line without an extra, if its content has no other effect. The shape of a whole call is
+    /// known by now.
     pub(super) fn learn(&mut self, line: &Line) {
         let Some(at) = (line.cached as usize).checked_sub(1).filter(|_| self.has_plain) else { return };
         let Some(part) = part(line) else { return };
@@ -172,24 +171,24 @@ impl Assembler<'_> {
         known[at] = Some(FastPath { ret, shape, name, op, target, errno, fd, outcome, part, effect });
     }
 
-    /// Take in the first ones of some lines, as far as their bodies are plain and their tasks are where such lines leave
-    /// them; how many those are. They stand behind this place.
+    /// Process the first of some lines, as long as their bodies and the states of their tasks allow the fast path.
+    /// Returns their number. They come after this place.
     pub(crate) fn fast_path_lines(&mut self, lines: &[LineRef], before: LinePlace) -> usize {
-        // Whether anybody is left does not change by such lines, nor what is known of bodies.
+        // These lines change neither the set of live tasks nor the known bodies.
         let Some(known) = self.plain.get_mut(self.reader).filter(|_| !self.owners.all_gone()) else { return 0 };
         let known = std::mem::take(known);
         let (mut passed, mut rest) = (Passed::new(before), lines);
-        while let Some((told, others)) = rest.split_first()
-            && let Some((body, plain)) = plain_body(&known, told)
-            && let Some((task, is_open)) = self.plain_task(told)
+        while let Some((line_ref, others)) = rest.split_first()
+            && let Some((body, plain)) = plain_body(&known, line_ref)
+            && let Some((task, is_open)) = self.plain_task(line_ref)
         {
             rest = match (plain.part, is_open) {
                 (CallPart::Whole, false) => self.plain_calls(&known, rest, task, &mut passed),
                 (CallPart::Begun, false) => {
-                    self.plain_begun(plain, told, body, task, &mut passed);
+                    self.plain_begun(plain, line_ref, body, task, &mut passed);
                     others
                 }
-                (CallPart::Resumed, true) if self.plain_resumed(plain, told, task, &mut passed) => others,
+                (CallPart::Resumed, true) if self.plain_resumed(plain, line_ref, task, &mut passed) => others,
                 _ => break,
             };
         }
@@ -212,14 +211,14 @@ impl Assembler<'_> {
 
     /// The task of a line, and whether it has a call open, if it is where plain lines leave it.
     #[inline]
-    fn plain_task(&mut self, told: &LineRef) -> Option<(u32, bool)> {
-        let task = self.owners.owner_now((told.pid, told.tid)).filter(|&task| task < self.inherited)?;
+    fn plain_task(&mut self, line_ref: &LineRef) -> Option<(u32, bool)> {
+        let task = self.owners.owner_now((line_ref.pid, line_ref.tid)).filter(|&task| task < self.inherited)?;
         let state = self.states.get((task - self.first_task) as usize)?;
         (!state.exiting && state.gone_ns == 0).then_some((task, state.open != 0))
     }
 
-    /// Take in the first ones of some lines, as far as they are whole calls of this task, which has none open; gives the
-    /// others.
+    /// Take in the first ones of some lines, as far as they are whole calls of this task, which has none open; gives
+    /// the others.
     #[inline(never)]
     fn plain_calls<'a>(
         &mut self,
@@ -233,15 +232,16 @@ impl Assembler<'_> {
         let (own, number, file) = (&mut tasks[task as usize], task - self.first_task, passed.at.file);
         let state = &mut self.states[number as usize];
         let clock = &mut self.clocks[(file - self.capture.first_file) as usize];
-        let (mut rest, ids) = (lines, lines.first().map(|told| (told.pid, told.tid)));
-        while let Some((told, others)) = rest.split_first()
-            && ids == Some((told.pid, told.tid))
-            && let Some((_, plain)) = plain_body(known, told)
+        let (mut rest, ids) = (lines, lines.first().map(|line_ref| (line_ref.pid, line_ref.tid)));
+        while let Some((line_ref, others)) = rest.split_first()
+            && ids == Some((line_ref.pid, line_ref.tid))
+            && let Some((_, plain)) = plain_body(known, line_ref)
             && plain.part == CallPart::Whole
         {
             let line = passed.next();
             own.spoke(line);
-            let (start_ns, dur_ns, cpu_ns) = (clock.place(told.stamp_ns), bounded_ns(told.dur_ns), told.cpu_ns);
+            let (start_ns, dur_ns, cpu_ns) =
+                (clock.place(line_ref.stamp_ns), bounded_ns(line_ref.dur_ns), line_ref.cpu_ns);
             let dur_kind = if dur_ns == NO_NS { DurKind::None } else { self.facts.dur_kind };
             let &FastPath { ret, shape, target, outcome, .. } = plain;
             let kind = EventKind::Call;
@@ -265,14 +265,14 @@ impl Assembler<'_> {
     }
 
     #[inline(never)]
-    fn plain_begun(&mut self, plain: &FastPath, told: &LineRef, body: u32, task: u32, passed: &mut Passed) {
+    fn plain_begun(&mut self, plain: &FastPath, line_ref: &LineRef, body: u32, task: u32, passed: &mut Passed) {
         let (number, file) = (passed.next(), passed.at.file);
-        let start_ns = self.plain_stamp(told, task, passed.at);
+        let start_ns = self.plain_stamp(line_ref, task, passed.at);
         let row = self.trace.events.push(&Event::begun(start_ns, number, file, task, plain.target));
         if start_ns != NO_NS {
             self.plain_lived(task, (start_ns, start_ns), start_ns, passed);
         }
-        let LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *told;
+        let LineRef { stamp_ns, dur_ns, cpu_ns, tid, pid, .. } = *line_ref;
         let dur_ns = bounded_ns(dur_ns);
         let line = Line { stamp_ns, dur_ns, cpu_ns, tid, pid, cached: body + 1, ..plain.line(LineKind::CallStart) };
         let half = self.trace.events.begin_half(row);
@@ -281,13 +281,13 @@ impl Assembler<'_> {
         passed.begun.count(number);
     }
 
-    /// The second half of the call that its task has open, if that one says no more than such a line does.
+    /// The second half of the open call of its task, if the fast path applies to it.
     #[inline(never)]
-    fn plain_resumed(&mut self, plain: &FastPath, told: &LineRef, task: u32, passed: &mut Passed) -> bool {
+    fn plain_resumed(&mut self, plain: &FastPath, line_ref: &LineRef, task: u32, passed: &mut Passed) -> bool {
         let Some(number) = self.state(task).open.checked_sub(1) else { return false };
         let Some(open) = self.open.get_mut(number as usize) else { return false };
         let (row, half, begun) = (open.row, open.half, open.line);
-        if row == NONE || open.extra.is_some() || begun.name != plain.name || told.dur_ns == NO_NS {
+        if row == NONE || open.extra.is_some() || begun.name != plain.name || line_ref.dur_ns == NO_NS {
             return false;
         }
         open.row = NONE;
@@ -295,8 +295,8 @@ impl Assembler<'_> {
         let state = self.state(task);
         (state.open, state.undated) = (0, 0);
         let line = passed.next();
-        let (stamp_ns, dur_ns) = (self.plain_stamp(told, task, passed.at), bounded_ns(told.dur_ns));
-        let ended = Line { cpu_ns: told.cpu_ns, ..plain.line(LineKind::CallEnd) };
+        let (stamp_ns, dur_ns) = (self.plain_stamp(line_ref, task, passed.at), bounded_ns(line_ref.dur_ns));
+        let ended = Line { cpu_ns: line_ref.cpu_ns, ..plain.line(LineKind::CallEnd) };
         let joined = super::halves::joined(&begun, &ended);
         self.rewrite(row, &joined, dur_ns, self.facts.dur_kind);
         self.trace.events.end_half(half, line);
@@ -316,9 +316,9 @@ impl Assembler<'_> {
 
     /// The stamp of a line on the time line of its capture; the line is one of this task.
     #[inline]
-    fn plain_stamp(&mut self, told: &LineRef, task: u32, at: LinePlace) -> i64 {
+    fn plain_stamp(&mut self, line_ref: &LineRef, task: u32, at: LinePlace) -> i64 {
         self.trace.tasks[task as usize].spoke(at.line);
-        self.clocks[(at.file - self.capture.first_file) as usize].place(told.stamp_ns)
+        self.clocks[(at.file - self.capture.first_file) as usize].place(line_ref.stamp_ns)
     }
 
     /// As [`Assembler::lived_until`].

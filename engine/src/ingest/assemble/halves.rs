@@ -38,8 +38,8 @@ impl Assembler<'_> {
         Some(std::mem::replace(&mut self.open[number as usize], hole))
     }
 
-    /// The open call of a task will not be completed: it stays open. A sleeping notice is only forgotten: the call that it
-    /// announced is the one that comes now.
+    /// The open call of a task will not be completed: it stays open. A sleeping notice is only forgotten: the call that
+    /// it announced is the one that comes now.
     #[inline]
     pub(super) fn close_open(&mut self, task: u32) {
         if self.state(task).open == 0 {
@@ -48,16 +48,16 @@ impl Assembler<'_> {
         if let Some(open) = self.take_open(task).filter(|open| open.row != NONE) {
             let line = Line { outcome: Outcome::Open, cached: 0, ..open.line };
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
-            self.asks(open.row, open.extra.as_ref());
+            self.set_requested(open.row, open.extra.as_ref());
             self.count(task, Outcome::Open);
         }
     }
 
-    /// How long a call that has not returned was asked to take.
-    fn asks(&mut self, row: u32, extra: Option<&Extra>) {
+    /// Record the requested duration of a call that has not returned.
+    fn set_requested(&mut self, row: u32, extra: Option<&Extra>) {
         match extra {
-            Some(&Extra::Timeout(asked_ns) | &Extra::Polled { timeout_ns: asked_ns, .. }) => {
-                self.trace.events.asked.push((row, asked_ns));
+            Some(&Extra::Timeout(requested_ns) | &Extra::Polled { timeout_ns: requested_ns, .. }) => {
+                self.trace.events.requested.push((row, requested_ns));
             }
             Some(&Extra::Deadline(until_ns)) => self.trace.events.until.push((row, until_ns)),
             _ => {}
@@ -71,7 +71,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// Make the newest open call of this name the task's open one; none if there is none.
+    /// Make the newest parked call of this name the open call of the task, if there is one.
     fn unpark(&mut self, task: u32, name: Text) {
         let newest = self.state(task).open.checked_sub(1).and_then(|at| self.open.get(at as usize));
         if newest.is_some_and(|open| open.line.name == name) {
@@ -93,7 +93,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A further line names what the open call of its task works on.
+    /// Another line with the target of the open call of its task.
     pub(super) fn named(&mut self, line: &Line) {
         let Some(task) = self.speaker(line) else { return };
         let Some(at) = self.state(task).open.checked_sub(1) else { return };
@@ -136,7 +136,8 @@ impl Assembler<'_> {
         LineKind::CallEnd
     }
 
-    /// When a call returned whose second half is this line; where the clock is coarse, that and its start follow from its duration.
+    /// When a call with this second half returned. With a coarse clock, the return and the start follow from the
+    /// duration.
     fn returned_ns(&mut self, row: u32, line: &Line, stamp_ns: i64, at: LinePlace) -> i64 {
         let printed_ns = self.trace.events.start_ns(row);
         let clock = &mut self.clocks[(at.file - self.capture.first_file) as usize];
@@ -239,7 +240,8 @@ impl Assembler<'_> {
         LineKind::Continuation
     }
 
-    /// truss says once that a call sleeps; the call comes again, in full, when it returns. If it never does, it is open.
+    /// truss reports once that a call sleeps. It prints the call again, in full, when it returns. Otherwise the call is
+    /// open.
     pub(super) fn asleep(&mut self, line: &Line, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         if self.state(task).open == 0 {
@@ -249,7 +251,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// The call in which a notice said that a task sleeps.
+    /// The call in which a task sleeps according to a notice.
     pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
         let at = self.state(task).open.checked_sub(1)?;
         self.open.get(at as usize).filter(|open| open.row == NONE).map(|open| open.line.name)
@@ -268,7 +270,7 @@ impl Assembler<'_> {
             self.push(task, &line, at, line.stamp_ns, NO_NS, DurKind::None);
         } else {
             self.rewrite(open.row, &line, NO_NS, DurKind::None);
-            self.asks(open.row, open.extra.as_ref());
+            self.set_requested(open.row, open.extra.as_ref());
         }
         self.count(task, Outcome::Open);
     }
@@ -283,7 +285,7 @@ pub(super) fn joined(begun: &Line, ended: &Line) -> Line {
         outcome: ended.outcome,
         errno: ended.errno,
         cpu_ns: ended.cpu_ns,
-        // The peer of an accept is only known behind it.
+        // The peer of an accept is known only after it.
         target: first(ended.target, begun.target),
         op: first(begun.op, ended.op),
         name: first(begun.name, ended.name),

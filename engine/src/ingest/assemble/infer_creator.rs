@@ -1,23 +1,24 @@
-//! Who created a task whose first line comes before its creator's call returned, or that never says so, by elimination.
+//! Infers by elimination who created a task, if its first line precedes the return of the creator's call, or if that
+//! call never reports it.
 //!
 //! ```text
 //! 100  |---------- vfork ----------| = 200         the child has the descriptors of 100 from its first line on
 //! 200       |dup2(4, 1)|execve|
 //!
-//! 100  |- clone -| = 2                             a container counts from 1: if nobody ever speaks as 2, and when 300
-//! 300       |----- work ----|exit                  began only this call could have created it, then it did
+//! 100  |- clone -| = 2                             a container counts from 1: if no line has the id 2, and only this
+//! 300       |----- work ----|exit                  call could have created 300 when that began, then it did
 //! ```
 //!
-//! Where several calls may have created a task, they wait until as many unknown tasks have spoken, and nothing is said. Of tasks
-//! that the tracer attaches to, any may speak for the first time at any moment: there, such a task has the descriptors of the
-//! creator for no longer than until the call returns, which says who it created, and nothing else counts.
+//! If several calls may have created a task, they stay open until the same number of unknown tasks has appeared, and
+//! nothing is inferred. A task that the tracer attached to may appear at any moment. In such a capture, a new task has
+//! the descriptors of the presumed creator only until the call returns and reports its child; nothing else is inferred.
 
 use crate::ingest::assemble::{self, Assembler, TaskState};
 use crate::ingest::task_ids::{Birth, PrintedIds, TaskIds};
 use crate::store::event::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// So many creations or unknown tasks at once are followed; where there are more, no more is said.
+/// Maximum number of concurrent creations or unknown tasks. With more, nothing is inferred.
 const AT_ONCE: usize = 64;
 
 /// A call that creates a task.
@@ -26,7 +27,7 @@ struct Creation {
     creator: u32,
     row: u32,
     shares_files: bool,
-    /// What it returned: the ids under which its child should speak.
+    /// What it returned: the ids that the lines of its child should have.
     child: Option<PrintedIds>,
 }
 
@@ -39,9 +40,9 @@ pub(super) struct Presumed {
     calls: FxHashMap<u32, u32>,
     /// Those of these calls that have not returned yet.
     under_way: FxHashSet<u32>,
-    /// Children do speak under other ids than those that calls return.
+    /// Lines of children have other ids than those that calls return.
     foreign: bool,
-    /// There were too many to be told apart.
+    /// There were too many to distinguish.
     lost: bool,
 }
 
@@ -62,7 +63,7 @@ impl Presumed {
         }
     }
 
-    /// The one call that can have created a task which speaks for the first time.
+    /// The only call that can have created a task that appears for the first time.
     fn only_one(&mut self, task: u32, attached: bool) -> Option<Creation> {
         let returned = |creation: &Creation| creation.child.is_some();
         let under_way = self.creations.iter().filter(|creation| !returned(creation)).count();
@@ -128,7 +129,7 @@ impl Assembler<'_> {
         root.is_none_or(|root| !root.born || root.creator != NONE)
     }
 
-    /// The task of which this call was presumed to be the creator is another one's child, or was there before.
+    /// The task that this call was presumed to have created has another creator, or existed before.
     fn disown(&mut self, row: u32) {
         let child = self.presumed.calls.iter().find(|&(_, &presumed)| presumed == row).map(|(&child, _)| child);
         if let Some(child) = child {
@@ -137,8 +138,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// A task speaks for the first time, and nobody said so far that it was created: it has the descriptors of who must
-    /// have done so.
+    /// A task appears for the first time, and no call has reported its creation: it has the descriptors of the only
+    /// possible creator.
     pub(super) fn presume(&mut self, task: u32) {
         if task == self.first_task || !self.can_presume() {
             return;
@@ -172,7 +173,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// At the end of the capture: children that never spoke under the ids that their creators got are those that must be.
+    /// At the end of the capture: match children that never appeared under the ids returned to their creators, if only
+    /// one match is possible.
     pub(super) fn infer_creators(&mut self) {
         let calls = std::mem::take(&mut self.presumed).calls;
         if self.is_attached() {

@@ -1,15 +1,15 @@
-//! Whose thread or child a task was, told by its end, where the capture does not show its birth (strace -p).
+//! Infers from the end of a task whose thread or child it was, if the capture does not contain its birth (strace -p).
 //!
 //! ```text
 //! 500  |---- futex(0x7f1d, WAIT, 501) ----|       glibc joins where the id of the thread lies, which the kernel clears
 //! 501    |----------- work ----------|exit        when that ends: 501 is a thread of 500
 //!
-//! 600  |-- read --| SIGCHLD of 601, wait4 = 601   nobody but the parent is told: 601 is a child of 600
+//! 600  |-- read --| SIGCHLD of 601, wait4 = 601   only the parent gets it: 601 is a child of 600
 //! 601    |- work -|exit_group
 //! ```
 //!
-//! All of it is settled when everything was read: files of `strace -ff` tell of a wait before what ended it. A parent may only
-//! have inherited the child, so who was seen creating a task stays its creator.
+//! This runs after reading: in files of `strace -ff` a wait may come before its cause. A parent may only have inherited
+//! the child, so a creator that the capture shows takes precedence.
 
 use crate::ingest::assemble::Assembler;
 use crate::store::event::NONE;
@@ -19,12 +19,12 @@ use crate::store::tasks::Task;
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// A task is said to be kin of another one, by its id.
+/// A claim that a task is related to another one, by its id.
 pub(super) struct Claim {
     by: u32,
     id: i32,
     tells: Tells,
-    /// When it was seen; [`NO_NS`] if that is not told.
+    /// When it was observed; [`NO_NS`] if unknown.
     at_ns: i64,
 }
 
@@ -46,7 +46,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// A task was told what only the parent of a process is.
+    /// A task received what only the parent of a process receives.
     pub(super) fn is_parent(&mut self, task: u32, child: i32, at_ns: i64) {
         let is_told = |&child: &u32| self.trace.tasks[child as usize].created_by != NONE;
         if child > 0 && self.owners.process(child).filter(is_told).is_none() {
@@ -54,7 +54,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// At the end of the capture: link whom these claims name.
+    /// At the end of the capture: link the tasks that these claims name.
     pub(super) fn infer_parents(&mut self) {
         let claims = std::mem::take(&mut self.kin);
         if claims.is_empty() {
@@ -88,8 +88,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// The task that had the id of a claim at its moment: the one that began last, and was not seen later. `lives` are in order
-    /// of their births: an id may have had many.
+    /// The task that had the id of a claim at its moment: the one that began last, and was not seen later. `lives` are
+    /// in order of their births: an id may have had many.
     fn meant(&self, claim: &Claim, lives: &FxHashMap<i32, Vec<u32>>) -> Option<u32> {
         let lives = lives.get(&claim.id)?;
         let task = |number: u32| &self.trace.tasks[number as usize];
@@ -116,7 +116,7 @@ impl Assembler<'_> {
     pub(super) fn adopt(&mut self, task: u32, creator: u32, is_thread: bool) -> bool {
         let is_circle = creators(self.trace, creator).any(|above| above == task);
         let known = &mut self.trace.tasks[task as usize];
-        // That it is a thread was only the best guess until somebody was told of it as of a child.
+        // Until a task waited for it as for a child, a thread was the best guess.
         let is_guess = known.is_thread && known.adopted && !is_thread;
         let is_orphan = (known.creator == NONE || is_guess) && known.created_by == NONE && !is_circle;
         if is_orphan {

@@ -1,10 +1,10 @@
-//! Whose thread a task is that ran before the capture, told by what only threads of one process have in common.
+//! Infers the process of a task that ran before the capture, from what only threads of one process have in common.
 //!
 //! ```text
 //! 501  getpid() = 500                         501 is a thread of 500
-//! 501  tgkill(500, 502, SIGURG) = 0           and so is whom this reaches
+//! 501  tgkill(500, 502, SIGURG) = 0           and so is the receiver
 //!
-//! 500  |------- read -------|exited with 3    went first, or last: the main thread is told of when all others are gone
+//! 500  |------- read -------|exited with 3    main thread: its end is reported after those of all others
 //! 501  |futex|exit_group(3)  exited with 3
 //! 502  |------ futex ------|exited with 3     made no call that exits: 501 took it along
 //! ```
@@ -20,7 +20,7 @@ use parsers::syscalls::{Action, action_of};
 use parsers::{Line, NO_ID, NO_NS, Outcome};
 use rustc_hash::FxHashMap;
 
-/// Ids of processes and of threads in them, each with the moment at which that was told first.
+/// Ids of processes and of threads in them, each with the time of the first report.
 pub(super) type SharedIds = FxHashMap<(i32, i32), i64>;
 
 /// A task that ends its process.
@@ -48,7 +48,7 @@ impl Assembler<'_> {
         for &task in &strays {
             by_id.entry(self.task(task).tid).and_modify(|only| *only = None).or_insert(Some(task));
         }
-        let pids = self.told_pids();
+        let pids = self.getpid_results();
         let mut has_threads = false;
         for ((pid, tid), at_ns) in pids.into_iter().chain(std::mem::take(&mut self.members)) {
             let found = self.stray(&by_id, tid, at_ns).zip(self.stray(&by_id, pid, at_ns));
@@ -77,17 +77,17 @@ impl Assembler<'_> {
         (death_ns == NO_NS || at_ns == NO_NS || death_ns >= at_ns).then_some(only)
     }
 
-    /// What `getpid` told others than main threads.
-    fn told_pids(&self) -> SharedIds {
-        let mut told = SharedIds::default();
+    /// Results of `getpid` in tasks other than main threads.
+    fn getpid_results(&self) -> SharedIds {
+        let mut results = SharedIds::default();
         for (row, task) in self.rows_of(Action::ReturnsPid, Outcome::Ok) {
             let tid = self.task(task).tid_at(self.trace.events.line(row));
             let pid = i32::try_from(self.trace.events.ret(row)).unwrap_or(NO_ID);
             if pid > 0 && pid != tid {
-                told.entry((pid, tid)).or_insert(self.trace.events.start_ns(row));
+                results.entry((pid, tid)).or_insert(self.trace.events.start_ns(row));
             }
         }
-        told
+        results
     }
 
     /// The calls of this capture that do this and ended so, each with its task.
@@ -138,7 +138,7 @@ impl Assembler<'_> {
     }
 }
 
-/// Nobody is known to have created it, its lines do not tell its process, and it did not become a program by itself.
+/// Whether a task has no known creator, lines without the id of its process, and no execve of its own.
 fn is_stray(task: &Task) -> bool {
     let is_orphan = task.creator == NONE && task.created_by == NONE && !task.born;
     is_orphan && !task.is_thread && task.pid == task.tid && task.programs.is_empty()

@@ -1,4 +1,4 @@
-//! Births, programs, waits and ends: what a line does to tasks.
+//! Effects of a line on tasks: births, programs, waits and ends.
 
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::ingest::connecting::reports_connect;
@@ -48,7 +48,7 @@ impl Assembler<'_> {
         };
         self.descriptors.completed(task - self.first_task, line, pair, &mut self.trace.events.texts);
         self.connects(row, task, line);
-        // Where durations are printed nobody asks for it.
+        // With printed durations it is not needed.
         let may_be = !self.facts.has_durations && line.outcome != Outcome::NoReturn;
         let undated = may_be && self.trace.events.dur_ns(row) == NO_NS;
         self.state(task).undated = if undated { row + 1 } else { 0 };
@@ -60,7 +60,7 @@ impl Assembler<'_> {
                 self.owners.born(&mut self.trace.tasks, task, creator_pid, thread)
             }
             Some(Extra::Waited { child, ended }) => self.waited(row, task, child, ended),
-            Some(Extra::Timeout(asked_ns)) => self.trace.events.asked.push((row, asked_ns)),
+            Some(Extra::Timeout(requested_ns)) => self.trace.events.requested.push((row, requested_ns)),
             Some(Extra::RequeuedTo(address)) => self.trace.events.moved.push((row, address)),
             Some(Extra::Into { fd, target }) => self.moves_into(row, task, line, fd, target),
             Some(Extra::Created(path)) => self.trace.events.made.push((row, path)),
@@ -71,10 +71,10 @@ impl Assembler<'_> {
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
-            Some(Extra::Polled { fds, timeout_ns: asked_ns, ready }) => {
+            Some(Extra::Polled { fds, timeout_ns: requested_ns, ready }) => {
                 self.found_ready(row, task, ready);
                 self.polls(row, task, fds);
-                self.trace.events.asked.push((row, asked_ns));
+                self.trace.events.requested.push((row, requested_ns));
             }
             Some(Extra::End(ended)) => {
                 self.exits(task, ended);
@@ -101,7 +101,7 @@ impl Assembler<'_> {
     /// task 2                 ^          |--call--|      a filter left out what it did here, or it only computed
     /// ```
     ///
-    /// A task that speaks late lives from the end of the call that created it.
+    /// A task that appears late lives from the end of the call that created it.
     pub(super) fn began(&mut self, task: u32) {
         let (events, known) = (&self.trace.events, &mut self.trace.tasks[task as usize]);
         if known.vfork || known.created_by >= events.len() || known.birth_ns == NO_NS {
@@ -140,7 +140,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// A call sent or received descriptors. What a call sends that is printed in halves is on its way from the first on.
+    /// A call sent or received descriptors. What a call sends that is printed in halves is on its way from the first
+    /// on.
     pub(super) fn passed(&mut self, row: u32, task: u32, line: &Line, fds: &[i32]) {
         let events = &self.trace.events;
         let sends = matches!(action_of(line.name), Action::Sends | Action::SendsMany);
@@ -219,7 +220,7 @@ impl Assembler<'_> {
         let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) else {
             return self.created(&birth, key);
         };
-        // The child spoke before this call returned. Where that was not to be expected of it, only now is it known whose
+        // The child appeared before this call returned. If that was not expected, only now is it known whose
         // descriptors it has.
         let was_presumed = self.presumed.confirm(child, row);
         if was_presumed == Some(false) {
@@ -249,7 +250,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// It left as threads do, alone: where the flags of the call that made it are hidden, this tells that it is one.
+    /// A task ended alone, as threads do. If the flags of the call that created it are hidden, it is a thread.
     fn was_thread(&mut self, task: u32) {
         let known = &self.trace.tasks[task as usize];
         let Some(creator) = self.trace.tasks.get(known.creator as usize).filter(|_| known.programs.is_empty()) else {
@@ -299,7 +300,7 @@ impl Assembler<'_> {
                 }
                 self.continued(line, extra);
             }
-            // Its default action, which killed: no line of its own tells the end.
+            // The default action killed the process. No separate line reports its end.
             Some(Extra::GroupEnd(ended)) => {
                 self.never_returned(task);
                 self.exits(task, ended);
@@ -356,8 +357,8 @@ impl Assembler<'_> {
         }
     }
 
-    /// The other threads of a task's process end with it. Their last lines may still come; later ones are those of other
-    /// tasks with the same ids.
+    /// The other threads of a task's process end with it. Their last lines may follow. Later lines with these ids
+    /// belong to other tasks.
     fn siblings_end(&mut self, task: u32, ended: Ended, at_ns: i64) {
         for sibling in self.owners.end_group(&self.trace.tasks, task) {
             self.ended(sibling, ended, at_ns);
@@ -386,7 +387,7 @@ impl Assembler<'_> {
     }
 }
 
-/// Ids under which a child will speak.
+/// Ids that the lines of a child will have.
 fn child_key(line: &Line, creator: &tasks::Task, child: i32, thread: bool, one_process: bool) -> PrintedIds {
     match (line.pid, thread) {
         // What stands alone are numbers of threads.

@@ -1,4 +1,4 @@
-//! Lines that are no calls: continuations, messages of the tracer, of a log, and summary tables.
+//! Lines other than calls: continuations, messages of the tracer or of a log, and summary tables.
 
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::event::{EventKind, NONE};
@@ -30,9 +30,9 @@ impl Assembler<'_> {
                     self.trace.events.fds.push((row, fds));
                 }
             }
-            Some(Extra::Timeout(asked_ns)) => {
+            Some(Extra::Timeout(requested_ns)) => {
                 if let Some(row) = self.last_row(line) {
-                    self.trace.events.asked.push((row, asked_ns));
+                    self.trace.events.requested.push((row, requested_ns));
                 }
             }
             Some(Extra::Signal { from, ended: Some(ended) } | Extra::Waited { child: from, ended: Some(ended) }) => {
@@ -56,7 +56,7 @@ impl Assembler<'_> {
         self.state(task).last_row.checked_sub(1)
     }
 
-    /// The tracer says what a process that it attached to is running.
+    /// The tracer reports which program a process runs after it attached to it.
     pub(super) fn was_running(&mut self, line: &Line, path: Text, argv: Text) {
         let task = self.owners.owner(&mut self.trace.tasks, line);
         let programs = &mut self.trace.tasks[task as usize].programs;
@@ -83,13 +83,13 @@ impl Assembler<'_> {
         }
     }
 
-    pub(super) fn told(&mut self, extra: Option<Extra>) {
+    pub(super) fn notice(&mut self, extra: Option<Extra>) {
         if let Some(Extra::Attached(tid, begins)) = extra {
             self.owners.attach(tid, begins);
         }
     }
 
-    /// A message of a log: the silence behind it is its duration. None is known before a line that stands for several.
+    /// A message of a log: the silence after it is its duration. Before a line that stands for several, it is unknown.
     pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         let undated = std::mem::take(&mut self.state(task).undated);
@@ -103,7 +103,7 @@ impl Assembler<'_> {
         self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
     }
 
-    /// The tracer lost events here, and mostly says how many.
+    /// The tracer lost events here, and usually reports how many.
     pub(super) fn dropped(&mut self, line: &Line) {
         let events = u64::try_from(line.ret).unwrap_or(1);
         self.capture.lost_events = self.capture.lost_events.saturating_add(events);

@@ -1,15 +1,15 @@
-//! Several runs of a tracer in one file, one behind the other (`strace -A`, `2>>`): each becomes a capture of its own.
+//! Several runs of a tracer in one file, one after the other (`strace -A`, `2>>`): each becomes a separate capture.
 //!
 //! ```text
 //! 700 execve(…)        run 1
 //! 700 +++ exited +++
-//! 912 execve(…)        run 2: everybody is gone, and nobody made 912
+//! 912 execve(…)        run 2: all tasks have exited, and none created 912
 //! ```
-//! In a log of a kernel it is each start of the machine.
+//! In a log of a kernel, each start of the machine is a run.
 //!
-//! Ids and clocks of runs have nothing to do with each other, so two runs taken for one would join strangers. But one run
-//! taken for two would cut children from their creators. So where calls that create tasks may be hidden by a filter, only
-//! what cannot come from them begins a run.
+//! Ids and clocks of runs are unrelated, so two runs read as one would link unrelated tasks. One run read as two would
+//! separate children from their creators. If a filter may hide calls that create tasks, only a task that they cannot
+//! have created begins a run.
 
 use crate::ingest::assemble::{self, Assembler};
 use crate::ingest::descriptors::Descriptors;
@@ -41,11 +41,11 @@ impl Assembler<'_> {
             let is_other = !self.facts.has_ids || self.owners.was_let_go((line.pid, line.tid));
             return is_other || (is_exec && !self.owners.expects_more() && !self.has_hidden_births());
         }
-        is_exec && self.facts.has_ids && self.owners.is_unheard_of((line.pid, line.tid)) && self.is_from_outside(line)
+        is_exec && self.facts.has_ids && self.owners.is_new_id((line.pid, line.tid)) && self.is_from_outside(line)
     }
 
-    /// Whether what was read so far lies clearly behind this stamp. The first lines of a kernel, of which each may be the
-    /// first one, have no time to tell from each other.
+    /// Whether this stamp is clearly earlier than the last one. The first lines of a kernel are too close to
+    /// distinguish, and each of them may be the first one.
     fn is_behind(&self, stamp_ns: i64) -> bool {
         stamp_ns == NO_NS || self.capture.last_ns.saturating_sub(stamp_ns) > MAX_STEP_BACK_NS
     }

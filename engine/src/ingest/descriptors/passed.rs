@@ -1,12 +1,13 @@
-//! Descriptors that are sent over a local socket (`SCM_RIGHTS`): what comes out has another number and is the same thing.
+//! Descriptors that are sent over a local socket (`SCM_RIGHTS`): what comes out has another number and is the same
+//! thing.
 //!
 //! ```text
 //! 1   sendmsg(UNIX:[#1->#2], … [4])           4 is pipe:[#1] there
 //! 2   recvmsg(UNIX:[#2->#1], … [7])           so 7 is here
 //! ```
 //!
-//! Messages come out in the order in which they went in. Of a connection that has its address for a name only, who sent is
-//! clear if nobody else did; where it is not, what comes out is unknown.
+//! Messages arrive in the order in which they were sent. If a connection is known only by its address, the sender is
+//! clear only if no other task sent; otherwise the received descriptors are unknown.
 
 use crate::ingest::descriptors::Descriptors;
 use crate::store::targets::ACCEPTED;
@@ -39,8 +40,8 @@ struct Message {
     files: Vec<Text>,
 }
 
-/// Descriptors that were received, though nobody is known to have sent any: files of several tasks may be read in the order
-/// in which calls begin.
+/// Descriptors that were received before any send was read: files of several tasks may be read in the order of the
+/// starts of calls.
 struct Receipt {
     until_ns: i64,
     task: u32,
@@ -113,7 +114,7 @@ fn push<T>(queue: &mut VecDeque<T>, item: T) {
     queue.push_back(item);
 }
 
-/// Whether what goes in at one end comes out at the other: `UNIX:[#1->#2]` and `UNIX:[#2->#1]`, or an address and what was
+/// Whether these are the two ends of a connection: `UNIX:[#1->#2]` and `UNIX:[#2->#1]`, or an address and a connection
 /// accepted there.
 fn are_ends_of_one(one: &[u8], other: &[u8]) -> bool {
     let accepted = |one: &[u8], other: &[u8]| !one.is_empty() && other.strip_suffix(ACCEPTED) == Some(one);

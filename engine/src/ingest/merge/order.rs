@@ -1,7 +1,7 @@
 //! Which file's line is next.
 //!
-//! Stamps decide. Where those of several files are equal, and where there are only differences to the line before, wherever
-//! that stands (`strace -r`), what follows from what decides:
+//! Stamps decide. If stamps of several files are equal, or are only differences to the line before in any file (`strace
+//! -r`), cause and effect decide:
 //!
 //! ```text
 //! 700  clone() = 701 ─┐          wait4() = 701  ┌─ SIGCHLD
@@ -19,16 +19,16 @@ use std::collections::BinaryHeap;
 pub(super) struct Next {
     /// Its stamp; with differences, the difference.
     pub stamp_ns: i64,
-    /// The thread whose lines it comes behind, if it says so.
+    /// The thread whose lines it follows, if the line names one.
     pub behind: Option<i32>,
 }
 
-/// Who depends on whom.
+/// Dependencies between files.
 pub(super) struct Order {
-    /// Files by the thread that their names tell.
+    /// Files by the thread in their names.
     files: FxHashMap<i32, usize>,
     states: Vec<State>,
-    turns: OrderState,
+    queue: OrderState,
 }
 
 #[derive(Clone, Default)]
@@ -53,12 +53,12 @@ enum OrderState {
 
 impl Order {
     pub(super) fn new(tids: &[i32], counts_differences: bool) -> Order {
-        let turns = match counts_differences {
+        let queue = match counts_differences {
             true => OrderState::Differences(0, Vec::new()),
             false => OrderState::Stamps(BinaryHeap::new()),
         };
         let files = tids.iter().enumerate().map(|(file, &tid)| (tid, file)).collect();
-        Order { files, states: vec![State::default(); tids.len()], turns }
+        Order { files, states: vec![State::default(); tids.len()], queue }
     }
 
     /// A file's next line, if it has one, which is taken not before `since_ns`.
@@ -66,10 +66,10 @@ impl Order {
         let behind = next.and_then(|next| next.behind).and_then(|tid| self.files.get(&tid).copied());
         let state = &mut self.states[file];
         state.behind = behind.or(state.behind).filter(|&other| other != file);
-        let next = next.map(|next| Next { stamp_ns: stamp_or(next.stamp_ns, since_ns, &self.turns), ..next });
+        let next = next.map(|next| Next { stamp_ns: stamp_or(next.stamp_ns, since_ns, &self.queue), ..next });
         state.next = next;
         let is_born = state.is_born;
-        let OrderState::Stamps(heap) = &mut self.turns else { return };
+        let OrderState::Stamps(heap) = &mut self.queue else { return };
         if let Some(next) = next {
             heap.push(Reverse((next.stamp_ns, !is_born, file)));
         }
@@ -83,16 +83,16 @@ impl Order {
         });
     }
 
-    /// The file whose turn it is, and the stamp of its line.
-    pub(super) fn turn(&mut self) -> Option<(usize, i64)> {
-        match self.turns {
+    /// The file with the next line, and the stamp of that line.
+    pub(super) fn next_file(&mut self) -> Option<(usize, i64)> {
+        match self.queue {
             OrderState::Stamps(_) => self.by_stamp(),
             OrderState::Differences(..) => self.by_difference(),
         }
     }
 
     fn by_stamp(&mut self) -> Option<(usize, i64)> {
-        let OrderState::Stamps(heap) = &mut self.turns else { return None };
+        let OrderState::Stamps(heap) = &mut self.queue else { return None };
         while let Some(Reverse((stamp_ns, unborn, file))) = heap.pop() {
             if unborn && self.states[file].is_born {
                 heap.push(Reverse((stamp_ns, false, file)));
@@ -110,13 +110,13 @@ impl Order {
         held.map(|(stamp_ns, file)| (file, stamp_ns))
     }
 
-    /// Whose line would be the earliest, of those whose last call had ended by then and who wait for nobody.
+    /// The file with the earliest line, among files whose last call has ended and that depend on no other file.
     fn by_difference(&mut self) -> Option<(usize, i64)> {
-        let OrderState::Differences(now_ns, live) = &mut self.turns else { return None };
+        let OrderState::Differences(now_ns, live) = &mut self.queue else { return None };
         let states = &self.states;
         live.retain(|&file| states[file].next.is_some());
         if live.is_empty() {
-            // Nobody said who creates it.
+            // No line reports its creator.
             live.extend((0..states.len()).find(|&file| states[file].next.is_some()));
         }
         let has_ended = |other: usize| states[other].next.is_none();
@@ -145,7 +145,7 @@ impl Order {
                 if let Some(child) = named(*child).filter(|&child| !self.states[child].is_born) {
                     self.states[child].is_born = true;
                     self.states[child].ready_ns = stamp_ns.max(0);
-                    if let OrderState::Differences(_, live) = &mut self.turns {
+                    if let OrderState::Differences(_, live) = &mut self.queue {
                         live.push(child);
                     }
                 }
@@ -156,9 +156,9 @@ impl Order {
     }
 }
 
-/// A line without a stamp comes right behind the one before it.
-fn stamp_or(stamp_ns: i64, since_ns: i64, turns: &OrderState) -> i64 {
-    match (stamp_ns, turns) {
+/// A line without a stamp directly follows the one before it.
+fn stamp_or(stamp_ns: i64, since_ns: i64, queue: &OrderState) -> i64 {
+    match (stamp_ns, queue) {
         (NO_NS, OrderState::Stamps(_)) => since_ns,
         (NO_NS, OrderState::Differences(..)) => 0,
         (stamp_ns, _) => stamp_ns,

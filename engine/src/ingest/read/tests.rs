@@ -3,43 +3,43 @@ use std::fmt::Write;
 
 mod cells;
 
-/// Lines that say again what others said, in all states that their task may be in.
+/// Repeated lines, in all states that their task may be in.
 fn capture(decorated: bool) -> String {
     let mut text = String::new();
     let fd = if decorated { "3</etc/passwd>" } else { "3" };
-    for turn in 0..400u32 {
-        let (tid, other) = (10 + turn % 3, 10 + (turn + 1) % 3);
-        let at = |step: u32| format!("1795224170.{:06}", turn * 100 + step);
+    for iteration in 0..400u32 {
+        let (tid, other) = (10 + iteration % 3, 10 + (iteration + 1) % 3);
+        let at = |step: u32| format!("1795224170.{:06}", iteration * 100 + step);
         let _ = writeln!(text, "{tid} {} openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY) = {fd} <0.000011>", at(0));
-        let _ = writeln!(text, "{tid} {} read({fd}, \"x\", 1) = 1 <0.0000{}>", at(10), 10 + turn % 10);
+        let _ = writeln!(text, "{tid} {} read({fd}, \"x\", 1) = 1 <0.0000{}>", at(10), 10 + iteration % 10);
         let _ = writeln!(text, "{other} {} read({fd},  <unfinished ...>", at(20));
         let _ = writeln!(text, "{tid} {} getpid() = 10 <0.000001>", at(21));
-        // A call of who is inside another one: that one never returned.
+        // A call of a task inside another call: that one never returned.
         let _ = writeln!(text, "{other} {} getpid() = 10 <0.000001>", at(22));
         let _ = writeln!(text, "{tid} {} stat(\"/none\", 0x7f) = -1 ENOENT (No such file) <0.000002>", at(30));
         let _ = writeln!(text, "{tid} {} socket(AF_INET, SOCK_STREAM, 0) = 5 <0.000002>", at(40));
         let _ = writeln!(text, "{tid} {} sendto(5<socket:[77]>, \"x\", 1, 0, NULL, 0) = 1 <0.000002>", at(41));
         let _ = writeln!(text, "{tid} {} close(5) = 0 <0.000002>", at(42));
         let _ = writeln!(text, "{tid} {} close({fd}) = 0", at(43));
-        halves(&mut text, tid, turn, fd, at);
-        if turn % 20 == 7 {
-            let _ = writeln!(text, "{tid} {} vfork() = {} <0.000300>", at(50), 1000 + turn);
-            let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + turn, at(51));
-            let _ = writeln!(text, "{} {} exit_group(0) = ?", 1000 + turn, at(52));
-            let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + turn, at(53));
-            let _ = writeln!(text, "{} {} +++ exited with 0 +++", 1000 + turn, at(54));
+        halves(&mut text, tid, iteration, fd, at);
+        if iteration % 20 == 7 {
+            let _ = writeln!(text, "{tid} {} vfork() = {} <0.000300>", at(50), 1000 + iteration);
+            let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + iteration, at(51));
+            let _ = writeln!(text, "{} {} exit_group(0) = ?", 1000 + iteration, at(52));
+            let _ = writeln!(text, "{} {} getpid() = 10 <0.000001>", 1000 + iteration, at(53));
+            let _ = writeln!(text, "{} {} +++ exited with 0 +++", 1000 + iteration, at(54));
         }
     }
     text
 }
 
-/// Second halves that end a call, one that does not fit, one without a duration, one without a first half, one that is cut
-/// again, and calls whose first half says more than others do.
-fn halves(text: &mut String, tid: u32, turn: u32, fd: &str, at: impl Fn(u32) -> String) {
+/// Second halves that end a call, one that does not fit, one without a duration, one without a first half, one that is
+/// split again, and calls whose first half contains more than others.
+fn halves(text: &mut String, tid: u32, iteration: u32, fd: &str, at: impl Fn(u32) -> String) {
     let _ = writeln!(text, "{tid} {} openat(AT_FDCWD, \"/etc/passwd\", O_RDONLY <unfinished ...>", at(44));
     let _ = writeln!(text, "{tid} {} <... openat resumed>) = {fd} <0.000002>", at(45));
     let _ = writeln!(text, "{tid} {} read({fd},  <unfinished ...>", at(46));
-    let _ = writeln!(text, "{tid} {} <... read resumed>\"x\", 1) = {} <0.000002>", at(47), turn % 3);
+    let _ = writeln!(text, "{tid} {} <... read resumed>\"x\", 1) = {} <0.000002>", at(47), iteration % 3);
     let _ = writeln!(text, "{tid} {} access(\"/etc/none\", R_OK <unfinished ...>", at(48));
     let _ = writeln!(text, "{tid} {} <... getuid resumed>) = 0 <0.000001>", at(48));
     let _ = writeln!(text, "{tid} {} <... access resumed>) = -1 ENOENT (No such file) <0.000001>", at(49));
@@ -48,11 +48,11 @@ fn halves(text: &mut String, tid: u32, turn: u32, fd: &str, at: impl Fn(u32) -> 
     let _ = writeln!(text, "{tid} {} <... futex resumed>) = 0 <0.000001>", at(56));
     let _ = writeln!(text, "{tid} {} close({fd} <unfinished ...>", at(57));
     let _ = writeln!(text, "{tid} {} <... close resumed> <unfinished ...>", at(58));
-    let dur = if turn.is_multiple_of(2) { " <0.000001>" } else { "" };
+    let dur = if iteration.is_multiple_of(2) { " <0.000001>" } else { "" };
     let _ = writeln!(text, "{tid} {} <... close resumed>) = 0{dur}", at(59));
 }
 
-/// A file read in cells of this size; with all lines taken in as if their bodies had not come before, if asked to.
+/// A file read in cells of this size, optionally without the fast path for repeated lines.
 fn read_as(
     path: &str,
     format: Option<&'static dyn Format>,
@@ -77,7 +77,7 @@ fn assert_same(one: &Trace, other: &Trace) {
         assert_eq!(one.events.event(row), other.events.event(row), "row {row}");
     }
     assert_eq!(one.events.shapes(), other.events.shapes());
-    assert_eq!(one.events.asked, other.events.asked);
+    assert_eq!(one.events.requested, other.events.requested);
     assert_eq!(one.events.fds, other.events.fds);
     assert_eq!(one.events.ends, other.events.ends);
     assert_eq!(format!("{:?}", one.tasks), format!("{:?}", other.tasks));

@@ -1,7 +1,8 @@
-//! Threads of a process that the tracer attached to: `strace: Process 500 attached with 3 threads` tells how many, not which.
+//! Threads of a process that the tracer attached to: `strace: Process 500 attached with 3 threads` reports
+//! how many, not which.
 //!
-//! Whatever is created later is told by a message of its own, so ids that nobody told are those of these threads, as long as
-//! nothing contradicts it: a fork that returned them, an execve under their own id, somebody who waits for them as for children.
+//! A separate message reports each task that is created later. So ids without a message belong to these threads, unless
+//! a line contradicts it: a fork that returned them, an execve under their own id, or a wait for them as for children.
 
 use crate::ingest::task_ids::{PrintedIds, TaskIds};
 use crate::store::tasks::Task;
@@ -17,7 +18,8 @@ impl TaskIds {
         }
     }
 
-    /// The main thread of the process that was attached to with all its threads, if these ids can only be those of one of them.
+    /// The main thread of the process that the tracer attached to with all its threads, if these ids can only belong to
+    /// one of them.
     pub(super) fn leader_of_group(&mut self, tasks: &mut Vec<Task>, key: PrintedIds) -> Option<u32> {
         let (pid, left) = self.group.filter(|&(_, left)| left > 0)?;
         let is_told =

@@ -290,6 +290,6 @@ fn waiting(trace: &Trace, task: u32, at: usize, row: u32) -> Waiting<'_> {
 }
 
 fn asked_ns(trace: &Trace, row: u32) -> Option<i64> {
-    let asked = &trace.events.asked;
+    let asked = &trace.events.requested;
     asked.binary_search_by_key(&row, |&(row, _)| row).ok().map(|at| asked[at].1)
 }

@@ -1,4 +1,4 @@
-//! A capture is the same trace whatever the size of the cells in which it is read, and whoever of the cores reads which.
+//! A capture gives the same trace regardless of the size of the cells, and of the core that reads each cell.
 
 use crate::ingest::read::tests::read_as;
 use crate::store::event;
@@ -52,8 +52,8 @@ fn changed(line: &[u8], change: Option<&Change>) -> Vec<u8> {
     line
 }
 
-/// All that a trace says. Numbers of texts say nothing: those of a cell come before what follows from them.
-fn said(trace: &Trace) -> Vec<String> {
+/// The content of a trace. Texts are compared instead of their numbers, which depend on the cells.
+fn contents(trace: &Trace) -> Vec<String> {
     let text = |text: Text| trace.events.texts.string(text).into_owned();
     let event = |row: u32| {
         let (event, shape) = (trace.events.event(row), trace.events.shape(row));
@@ -71,11 +71,11 @@ fn said(trace: &Trace) -> Vec<String> {
         format!("{programs:?} {killed} {:?}", Task { programs: Vec::new(), ended, ..task.clone() })
     };
     let events = &trace.events;
-    let lists = format!("{:?} {:?} {:?} {:?}", events.asked, events.fds, events.ends, events.waited);
+    let lists = format!("{:?} {:?} {:?} {:?}", events.requested, events.fds, events.ends, events.waited);
     let rows = (0..trace.tasks.len() as u32).map(|task| format!("{:?}", trace.rows_of(task)));
     let captures = trace.captures.iter().map(|capture| format!("{capture:?}"));
-    let said = (0..events.len()).map(event).chain(trace.tasks.iter().map(task)).chain(rows).chain(captures);
-    said.chain([lists]).collect()
+    let contents = (0..events.len()).map(event).chain(trace.tasks.iter().map(task)).chain(rows).chain(captures);
+    contents.chain([lists]).collect()
 }
 
 proptest! {
@@ -99,7 +99,7 @@ proptest! {
         let format = parsers::recognise(Head { bytes: TEXTS[format], complete: true });
         let read = |cell_bytes, is_plain| read_as(&path, format, cell_bytes, is_plain);
         match (read(cell_bytes, true), read(text.len().max(1) as u64, false)) {
-            (Ok(pieces), Ok(whole)) => prop_assert_eq!(said(&pieces), said(&whole)),
+            (Ok(pieces), Ok(whole)) => prop_assert_eq!(contents(&pieces), contents(&whole)),
             (pieces, whole) => prop_assert_eq!(format!("{:?}", pieces.err()), format!("{:?}", whole.err())),
         }
     }
