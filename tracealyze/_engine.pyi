@@ -178,10 +178,10 @@ class Trace:
         """A table by its name: loops, slow_targets, … Its columns are those of SCHEMA. Its rows know their events."""
 
     def tables(
-        self, selection: Selection, asked: Sequence[tuple[str, tuple[str, Sequence[int]] | None]]
+        self, selection: Selection, requested: Sequence[tuple[str, tuple[str, Sequence[int]] | None]]
     ) -> list[Table]:
-        """Several tables by their names. With a floor (row, process, program or capture, and the time on the path by
-        capture), rows may be left out that do not reach it with all that may be taken together with them."""
+        """Several tables by their names. With a threshold (row, process, program or capture, and the minimum path time per
+        capture), rows whose group in that scope does not reach it may be left out."""
 
     def claims(
         self, selection: Selection, claims: Sequence[Sequence[_Claimant]], most: int

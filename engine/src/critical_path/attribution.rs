@@ -32,7 +32,7 @@ fn place_of(what: What) -> (u32, bool) {
 /// Wall time of the path by event. It is complete: its sum is the length of the windows.
 #[derive(Debug, Default)]
 pub struct Attribution {
-    told: WalkStats,
+    walk_stats: WalkStats,
     like_most: Packed,
     others: Vec<Segment>,
     /// Places in `others` by row, and by task.
@@ -91,7 +91,7 @@ impl Attribution {
 
     /// The path of windows.
     pub fn walked(trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
-        let attribution = Attribution { told: WalkStats::new(trace), ..Attribution::new(trace.events.len()) };
+        let attribution = Attribution { walk_stats: WalkStats::new(trace), ..Attribution::new(trace.events.len()) };
         recorder::record(attribution, trace, wakers, windows)
     }
 
@@ -102,8 +102,8 @@ impl Attribution {
     }
 
     /// What the walk recorded about processes.
-    pub fn told(&self) -> &WalkStats {
-        &self.told
+    pub fn walk_stats(&self) -> &WalkStats {
+        &self.walk_stats
     }
 
     /// Tell each part of the path that a task has.

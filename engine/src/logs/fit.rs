@@ -9,10 +9,11 @@
 //! ```
 //!
 //! The slope is the median of the slopes of all pairs (Theil, *A rank-invariant method of linear and polynomial
-//! regression analysis*, 1950; Sen, *Estimates of the regression coefficient based on Kendall's tau*, JASA 63, 1968): three
-//! of ten items may lie anywhere without moving it. Of many items, each is paired with the one half of them later (Theil's incomplete method).
+//! regression analysis*, 1950; Sen, *Estimates of the regression coefficient based on Kendall's tau*, JASA 63, 1968):
+//! three of ten items may lie anywhere without moving it. Of many items, each is paired with the item half of their
+//! number later (Theil's incomplete method).
 
-/// Up to so many items all pairs are looked at.
+/// Maximum number of items for which all pairs are used.
 const MAX_FOR_ALL_PAIRS: usize = 400;
 
 /// A line through completion times.

@@ -8,8 +8,8 @@
 //!         |------------------ elapsed ---------------|     effective: items × the first one's own over elapsed, 1.2
 //! ```
 //!
-//! Messages are about one kind of item if they are said of nearly the same numbers behind the same noun, or of nearly
-//! the same names. An item is completed with its last message, if that is the one that ends most of them.
+//! Messages are about one kind of item if they contain nearly the same numbers after the same noun, or nearly the same
+//! names. An item is completed with its last message, if that is the one that ends most of them.
 
 use crate::logs::fit::{Fit, fit};
 use crate::logs::stages::{self, Said, Stage};
@@ -135,7 +135,7 @@ fn kinds(stages: &[Stage]) -> Vec<ItemKind> {
     found.into_iter().filter_map(|members| kind(stages, members)).collect()
 }
 
-/// Where a log is cut, fewer items have reached the later stages.
+/// If a log is truncated, fewer items have reached the later stages.
 fn are_the_same(items: &FxHashSet<u32>, others: &FxHashSet<u32>) -> bool {
     let both = others.iter().filter(|key| items.contains(key)).count();
     let (fewer, more) = (items.len().min(others.len()), items.len().max(others.len()));

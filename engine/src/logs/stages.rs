@@ -113,7 +113,7 @@ fn numbered(frame: &str, framed: &Framed<'_>, keys: &mut Keys) -> Option<Stage> 
     })
 }
 
-/// Whether so many values in so many messages are items. Now and then a message comes twice.
+/// Whether values are items, from their number and that of the messages. Occasionally a message is repeated.
 fn are_items(values: usize, messages: usize) -> bool {
     values >= MIN_ITEMS && values * 100 >= messages * MIN_DISTINCT_PERCENT
 }

@@ -7,13 +7,13 @@
 
 use crate::store::heuristics::MIN_HEX_ID_DIGITS;
 
-/// Stands for a number in a frame. Messages do not have it: readers drop control characters or show them.
+/// Replaces a number in a frame. Messages do not contain it: readers drop or escape control characters.
 const NUMBER: char = '\0';
 /// What stands for a number, or for a name, where people read it.
 const SHOWN: &str = "N";
 /// See [`SHOWN`].
 pub(super) const SHOWN_NAME: &str = "NAME";
-/// Words of a message that are looked at.
+/// Maximum number of words of a message that are inspected.
 const MAX_WORDS: usize = 24;
 
 /// A message without its numbers, and the numbers.
@@ -24,7 +24,7 @@ pub(super) struct CutMessage<'text> {
     pub(super) numbers: Vec<&'text str>,
 }
 
-/// Cut the numbers out of a message. The process id of who speaks is none of them, for it is said in each message:
+/// Remove the numbers from a message. The process id of the sender is in each message and does not count as a number:
 /// `sshd[812]: text` is `sshd: text`.
 pub(super) fn cut(text: &str) -> CutMessage<'_> {
     let (mut frame, mut numbers) = (String::with_capacity(text.len()), Vec::new());

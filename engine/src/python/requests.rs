@@ -1,4 +1,4 @@
-//! What Python asks of the partition and of tables, in the words of the engine.
+//! Converts requests of Python for the partition and for tables.
 
 use super::table::PyTable;
 use crate::partition::scope::{Conditions, GroupKey, KeyValue, Scope};
@@ -9,7 +9,7 @@ use crate::tables::calls::CallKey;
 use crate::tables::{self, Make};
 use pyo3::prelude::*;
 
-/// One who claims time on the path: rows of a table that knows its members, or pieces of the partition.
+/// Claims path time: rows of a table that knows its members, or pieces of the partition.
 #[derive(FromPyObject)]
 pub(super) enum Claimant<'py> {
     Rows(Bound<'py, PyTable>, Vec<usize>),
@@ -20,7 +20,7 @@ impl Claimant<'_> {
     pub(super) fn members(self) -> PyResult<Vec<Provenance>> {
         match self {
             Claimant::Rows(table, rows) => Ok(table.get().members(&rows)),
-            Claimant::Pieces(asked) => Ok(vec![Provenance::Pieces(scope(asked)?)]),
+            Claimant::Pieces(pieces) => Ok(vec![Provenance::Pieces(scope(pieces)?)]),
         }
     }
 }
@@ -28,7 +28,7 @@ impl Claimant<'_> {
 /// total_ns, own_ns, [(number of an earlier claim, ns)].
 pub(super) type SharedTime = (i64, i64, i64, Vec<(u32, i64)>);
 
-/// Which pieces, as Python says it: what must hold, and what must not.
+/// Which pieces: conditions that must hold, and conditions that must not.
 pub(super) type RequestedScope = (RequestedConditions, RequestedConditions);
 pub(super) type RequestedConditions = Vec<(String, Vec<Option<RequestedValue>>)>;
 
@@ -43,7 +43,7 @@ pub(super) fn scope((only, without): RequestedScope) -> PyResult<Scope> {
     Ok(Scope { only: conditions(only)?, without: conditions(without)? })
 }
 
-fn conditions(asked: RequestedConditions) -> PyResult<Conditions> {
+fn conditions(requested: RequestedConditions) -> PyResult<Conditions> {
     let value = |value| match value {
         None => KeyValue::None,
         Some(RequestedValue::Bool(value)) => KeyValue::Bool(value),
@@ -51,7 +51,7 @@ fn conditions(asked: RequestedConditions) -> PyResult<Conditions> {
         Some(RequestedValue::Text(value)) => KeyValue::Text(value),
     };
     let condition = |(name, values): (String, Vec<_>)| Ok((group_key(&name)?, values.into_iter().map(value).collect()));
-    asked.into_iter().map(condition).collect()
+    requested.into_iter().map(condition).collect()
 }
 
 pub(super) fn group_key(name: &str) -> PyResult<GroupKey> {
@@ -59,7 +59,8 @@ pub(super) fn group_key(name: &str) -> PyResult<GroupKey> {
     GroupKey::by_name(name).ok_or_else(|| unknown_name("key", name, known()))
 }
 
-/// A table by its name, and from where on its rows matter: taken together in which way, and how much by capture.
+/// The name of a table, and the threshold of its rows: the scope in which costs are summed, and the minimum per
+/// capture.
 pub(super) type RequestedTable = (String, Option<(String, Vec<i64>)>);
 
 pub(super) fn requested_threshold((within, least_ns): (String, Vec<i64>)) -> PyResult<Threshold> {

@@ -1,4 +1,4 @@
-//! Which events count, as Python says it.
+//! The selection of events that Python passes.
 
 use super::filter::Condition;
 use crate::query::filter::events::EventFilter;
@@ -12,7 +12,7 @@ pub struct PySelection(pub(super) Criteria);
 #[pymethods]
 impl PySelection {
     #[new]
-    #[expect(clippy::too_many_arguments, reason = "Python says them by name")]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     #[pyo3(signature = (pids = Vec::new(), programs = Vec::new(), from_ = None, to = None, root = None, syscalls = Vec::new(), condition = None, capture = None))]
     fn new(
         pids: Vec<i32>,

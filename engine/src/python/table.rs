@@ -27,17 +27,17 @@ use std::sync::Arc;
 
 /// Where the rows of a table come from.
 enum Rows {
-    /// Worked out already.
+    /// A computed table.
     Ready(Arc<Table>),
-    /// Worked out already, and the events behind each row.
+    /// A computed table with the events of each row.
     Found(Arc<Table>, Arc<Vec<Provenance>>),
-    /// The event table, made a piece at a time.
+    /// The event table, built in batches.
     Events(Events),
-    /// The partition as it is, made a piece at a time.
+    /// The partition at its finest, built in batches.
     Finest(Finest),
 }
 
-/// Pieces of the partition, of which there may be one for every second event.
+/// Pieces of the partition. There may be one for every second event.
 #[derive(Clone)]
 pub struct Finest {
     pub trace: Arc<Trace>,
@@ -117,7 +117,7 @@ impl Events {
         })
     }
 
-    /// These rows with the columns that were asked for; the arguments only if they were asked for by name.
+    /// These rows with the requested columns. Arguments are included only if requested by name.
     fn table(&self, selection: &Selection<'_>, rows: &[u32], arguments: &mut Arguments) -> Table {
         let mut table = event_rows::of_rows(&self.trace, selection, rows);
         if self.columns.as_ref().is_some_and(|columns| columns.iter().any(|column| column == "args")) {
@@ -148,8 +148,8 @@ impl PyTable {
         }
     }
 
-    /// The table in memory, of which only these rows and columns are asked for; they may be all that is in it. With it, the
-    /// numbers of the rows in it. None of events.
+    /// A table in memory that contains at least these rows and columns, and the range of these rows in it; `None` for
+    /// events.
     fn part(&self, rows: Range<usize>, columns: Option<&[String]>) -> Option<(Arc<Table>, Range<usize>)> {
         match &self.0 {
             Rows::Ready(table) | Rows::Found(table, _) => {
@@ -165,7 +165,7 @@ impl PyTable {
         }
     }
 
-    /// The events behind rows; none where the table does not know them.
+    /// The events of rows; empty if the table does not know them.
     pub fn members(&self, rows: &[usize]) -> Vec<Provenance> {
         let Rows::Found(_, members) = &self.0 else { return Vec::new() };
         rows.iter().filter_map(|&row| members.get(row).cloned()).collect()
@@ -269,7 +269,7 @@ impl PyTable {
         Ok(all)
     }
 
-    /// Whether rows know the events behind them.
+    /// Whether the events of rows are known.
     #[getter]
     fn knows_events(&self) -> bool {
         matches!(self.0, Rows::Found(..))
@@ -305,7 +305,7 @@ impl PyTable {
         })
     }
 
-    /// Of these rows those whose groups cost enough, by capture; see [`filter::reaching`].
+    /// The rows whose groups reach the minimum cost of their capture; see [`filter::reaching`].
     fn reaching(
         &self,
         py: Python<'_>,
@@ -318,8 +318,8 @@ impl PyTable {
         Ok(py.detach(|| groups::reaching(&table, &rows, cost, &group, &least)))
     }
 
-    /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document; code points
-    /// in the hidden ranges are escaped.
+    /// Rows as JSON objects with these members, separated by commas, for a list that is a member of a document; code
+    /// points in the hidden ranges are escaped.
     fn json(
         &self,
         py: Python<'_>,
@@ -340,7 +340,7 @@ impl PyTable {
         py: Python<'py>,
         requested_schema: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyCapsule>> {
-        // A consumer that asks for other types casts by itself, which the protocol allows.
+        // The protocol leaves casts to other types to the consumer.
         drop(requested_schema);
         let batches = self.tables().map(|table| batch(&table));
         let reader: Box<dyn RecordBatchReader + Send> = Box::new(RecordBatchIterator::new(batches, self.schema()?));

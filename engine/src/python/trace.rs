@@ -85,7 +85,7 @@ impl PyTrace {
     fn windows_of<'py>(&self, py: Python<'py>, selection: &PySelection) -> PyResult<Bound<'py, PyList>> {
         let (windows, edges) = py.detach(|| -> Result<_, TimeBoundError> {
             let (windows, choice) = (self.0.windows(&selection.0)?, &selection.0);
-            // Whole lives have none but those of tasks that outlive them, which is told.
+            // A window that is a lifetime is crossed only by tasks that outlive it. The report mentions them elsewhere.
             let is_cut = choice.from.is_some() || choice.to.is_some();
             let chosen = is_cut.then(|| self.0.selection(choice)).transpose()?;
             let of = |window| {
@@ -122,7 +122,7 @@ impl PyTrace {
     }
 
     /// The partition as it is, or folded by some of its columns.
-    #[expect(clippy::too_many_arguments, reason = "Python says them by name")]
+    #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
     #[pyo3(signature = (selection, by = None, at_least_ns = 0, most = None, within = None, apart_from = Vec::new()))]
     fn partition(
         &self,
@@ -152,8 +152,8 @@ impl PyTrace {
         .map_err(PyErr::from)
     }
 
-    /// The path in order of time. With `at_least_ns`, shorter segments of one task that follow each other are taken
-    /// together, and what is still shorter is left out; with `most`, all but the so many longest ones instead.
+    /// The path in order of time. With `at_least_ns`, consecutive shorter segments of one task are merged, and those
+    /// that are still shorter are dropped. With `most`, only this number of the longest ones is retained instead.
     #[pyo3(signature = (selection, at_least_ns = 0, most = None))]
     fn path(
         &self,
@@ -190,8 +190,8 @@ impl PyTrace {
             let chosen = self.0.selection(&selection.0)?;
             let (attribution, windows) = (self.0.attribution(&selection.0)?, self.0.windows(&selection.0)?);
             Ok(match longest {
-                true => wait_graph::longest(self.0.trace(), attribution.told(), &windows, chosen.program_index),
-                false => wait_graph::chain(self.0.trace(), self.0.wakers(), attribution.told(), &chosen),
+                true => wait_graph::longest(self.0.trace(), attribution.walk_stats(), &windows, chosen.program_index),
+                false => wait_graph::chain(self.0.trace(), self.0.wakers(), attribution.walk_stats(), &chosen),
             })
         })?;
         Ok(table.into())
@@ -203,7 +203,7 @@ impl PyTrace {
             let exclusive_ns = pieces.exclusive_by_task();
             let chosen = self.0.selection(&selection.0)?;
             let attribution = self.0.attribution(&selection.0)?;
-            let slack_ns = attribution.told().slack_ns(self.0.trace(), self.0.wakers());
+            let slack_ns = attribution.walk_stats().slack_ns(self.0.trace(), self.0.wakers());
             Ok(processes::processes(self.0.trace(), &chosen, exclusive_ns, slack_ns))
         })?;
         Ok(table.into())
@@ -235,22 +235,28 @@ impl PyTrace {
     }
 
     /// Several tables, each by its name; where a threshold is given, only rows that may reach it need be there.
-    fn tables(&self, py: Python<'_>, selection: &PySelection, asked: Vec<RequestedTable>) -> PyResult<Vec<PyTable>> {
+    fn tables(
+        &self,
+        py: Python<'_>,
+        selection: &PySelection,
+        requested: Vec<RequestedTable>,
+    ) -> PyResult<Vec<PyTable>> {
         let named =
             |(name, threshold): RequestedTable| Ok((table(&name)?, threshold.map(requested_threshold).transpose()?));
-        let asked = asked.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
+        let requested = requested.into_iter().map(named).collect::<PyResult<Vec<_>>>()?;
         let found: Vec<BuiltTable> = py.detach(|| {
             self.0.with_context(&selection.0, |context| {
-                // Before the tables, which are made on all cores: who waits for it could not help with it.
+                // Computed before the tables, which are built on all cores: a core that waits for the index cannot help
+                // to build it.
                 context.time_index();
-                parallel::map(&asked, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
+                parallel::map(&requested, |(table, threshold)| tables::made(context, *table, threshold.as_ref()))
             })
         })?;
         Ok(found.into_iter().map(PyTable::from).collect())
     }
 
-    /// Divide the path among claims, each a list of claimants; an earlier claim goes first. The answer is what each gets,
-    /// and the `most` largest pieces of what nobody claims, with their number and sum.
+    /// Divide the path among claims, each a list of claimants; an earlier claim goes first. The answer is what each
+    /// gets, and the `most` largest pieces of what nobody claims, with their number and sum.
     fn claims(
         &self,
         py: Python<'_>,
@@ -303,7 +309,7 @@ impl PyTrace {
         Table::new("summary_rows", columns).into()
     }
 
-    /// The text of lines of a capture; of its first file unless `file` says another.
+    /// The text of lines of a capture, from its first file unless `file` names another.
     #[pyo3(signature = (capture, lines, file = None))]
     fn quote(&self, py: Python<'_>, capture: usize, lines: Vec<u64>, file: Option<String>) -> PyResult<Vec<String>> {
         let path =

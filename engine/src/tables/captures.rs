@@ -14,51 +14,51 @@ use rayon::prelude::*;
 
 /// Builds the table, one row per capture with events.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
-    let mut sheet = TableBuilder::new(context, "captures");
+    let mut builder = TableBuilder::new(context, "captures");
     for (number, capture) in (0u32..).zip(&context.trace.captures) {
         if !capture.rows.is_empty() && !capture.tasks.is_empty() {
-            write(context, number, capture, &mut sheet);
+            write(context, number, capture, &mut builder);
         }
     }
-    sheet.finish()
+    builder.finish()
 }
 
-fn write(context: &TableContext<'_>, number: u32, capture: &Capture, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &mut TableBuilder<'_>) {
     let (trace, tasks) =
         (context.trace, context.trace.tasks.get(capture.tasks.start as usize..capture.tasks.end as usize));
     let tasks = tasks.unwrap_or(&[]);
     let first = capture.rows.start;
     let trusted = context.trust_of_capture(number);
     let unused = lines_lost(capture);
-    sheet.task_columns(trace.events.task(first), first);
-    sheet.string("format", Some(capture.format));
-    sheet.int("lines", capture.lines() as i64);
-    sheet.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
-    sheet.int("processes", tasks.iter().filter(|task| !task.is_thread).count() as i64);
-    sheet.int("unseen_children", capture.unseen_children as i64);
-    sheet.int("presumed_children", capture.presumed_children as i64);
-    sheet.bool("unfollowed", trusted.is_some_and(|trust| trust.has_unfollowed_children));
-    sheet.bool("has_clock", capture.has_wall_clock());
-    sheet.bool("has_durations", capture.facts.has_durations);
-    sheet.bool("has_ids", capture.facts.has_ids);
-    sheet.string("dur_kind", Some(capture.facts.dur_kind.name()));
-    sheet.bool("cut", capture.cut);
-    sheet.int("open_calls", open_calls(context, capture));
-    sheet.int("lost_events", capture.lost_events as i64);
-    sheet.int("unused_lines", unused as i64);
-    sheet.float("unused_share", (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64));
-    sheet.int("backward_steps", capture.backward_steps as i64);
-    sheet.ns("overhead_floor_ns", trusted.and_then(|trust| trust.overhead_floor_ns).unwrap_or(NO_NS));
-    sheet.float("overhead_share", trusted.and_then(|trust| trust.overhead_share));
+    builder.task_columns(trace.events.task(first), first);
+    builder.string("format", Some(capture.format));
+    builder.int("lines", capture.lines() as i64);
+    builder.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
+    builder.int("processes", tasks.iter().filter(|task| !task.is_thread).count() as i64);
+    builder.int("unseen_children", capture.unseen_children as i64);
+    builder.int("presumed_children", capture.presumed_children as i64);
+    builder.bool("unfollowed", trusted.is_some_and(|trust| trust.has_unfollowed_children));
+    builder.bool("has_clock", capture.has_wall_clock());
+    builder.bool("has_durations", capture.facts.has_durations);
+    builder.bool("has_ids", capture.facts.has_ids);
+    builder.string("dur_kind", Some(capture.facts.dur_kind.name()));
+    builder.bool("cut", capture.cut);
+    builder.int("open_calls", open_calls(context, capture));
+    builder.int("lost_events", capture.lost_events as i64);
+    builder.int("unused_lines", unused as i64);
+    builder.float("unused_share", (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64));
+    builder.int("backward_steps", capture.backward_steps as i64);
+    builder.ns("overhead_floor_ns", trusted.and_then(|trust| trust.overhead_floor_ns).unwrap_or(NO_NS));
+    builder.float("overhead_share", trusted.and_then(|trust| trust.overhead_share));
     let wall_ns = context.windows.get(number as usize).map_or(0, Window::wall_ns);
     let tracing_ns = (wall_ns > 0 && capture.has_wall_clock()).then(|| tracing_ns(context, capture));
-    sheet.some_int("tracing_ns", tracing_ns);
-    sheet.float("tracing_share", tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64));
-    sheet.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
+    builder.some_int("tracing_ns", tracing_ns);
+    builder.float("tracing_share", tracing_ns.map(|tracing_ns| tracing_ns as f64 / wall_ns as f64));
+    builder.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
     let families = trusted.map_or_else(Vec::new, |trust| trust.families.iter().map(|&name| name.to_owned()).collect());
-    sheet.list("families", families);
-    sheet.lines(first, capture.rows.end.saturating_sub(1));
-    sheet.members(Provenance::Rows(Vec::new()));
+    builder.list("families", families);
+    builder.lines(first, capture.rows.end.saturating_sub(1));
+    builder.members(Provenance::Rows(Vec::new()));
 }
 
 /// What tracing is estimated to have added to the path.
@@ -66,7 +66,7 @@ fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
     capture.tasks.clone().into_par_iter().map(|task| context.traced(task).tracing_ns()).sum()
 }
 
-/// Lines that could not be used and for which there is a remedy.
+/// Lines that could not be used, but have a remedy.
 fn lines_lost(capture: &Capture) -> u64 {
     LineKind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
 }

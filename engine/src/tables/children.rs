@@ -1,4 +1,4 @@
-//! Waits for children, by waiter and child program, and whether the capture shows what the child did.
+//! Waits for children, by waiter and child program, and whether the capture shows the work of the child.
 //!
 //! ```text
 //! shell    |fork|------------ wait4 = 12 -------------|      resolved if 12 was traced; otherwise the wait is charged

@@ -37,11 +37,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| of_task(context, &sockets, task));
-    let mut sheet = TableBuilder::new(context, "connects");
+    let mut builder = TableBuilder::new(context, "connects");
     for (&task, peers) in tasks.iter().zip(all) {
-        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut sheet));
+        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut builder));
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn of_task(context: &TableContext<'_>, sockets: &Sockets, task: u32) -> Vec<(Text, Peer)> {
@@ -105,18 +105,18 @@ fn connect(context: &TableContext<'_>, row: u32, peers: &mut FxHashMap<Text, Pee
     goes_on.then(|| Pending { name: shape.target, since_ns: events.start_ns(row), outcome })
 }
 
-fn write(context: &TableContext<'_>, task: u32, name: Text, peer: Peer, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, task: u32, name: Text, peer: Peer, builder: &mut TableBuilder<'_>) {
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
-    sheet.task_columns(task, first_row);
-    sheet.text("peer", name);
-    sheet.some_int("port", port(context.trace.events.texts.bytes(peer.first_target)));
-    sheet.int("attempts", peer.attempts);
-    sheet.int("failed", peer.failed);
-    sheet.int("expired", peer.expired);
-    sheet.text("errno", peer.errno);
-    sheet.int("waited_ns", peer.waited_ns);
-    sheet.int("max_ns", peer.max_ns);
-    sheet.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    sheet.lines(first_row, last_row);
-    sheet.members(Provenance::Rows(peer.rows));
+    builder.task_columns(task, first_row);
+    builder.text("peer", name);
+    builder.some_int("port", port(context.trace.events.texts.bytes(peer.first_target)));
+    builder.int("attempts", peer.attempts);
+    builder.int("failed", peer.failed);
+    builder.int("expired", peer.expired);
+    builder.text("errno", peer.errno);
+    builder.int("waited_ns", peer.waited_ns);
+    builder.int("max_ns", peer.max_ns);
+    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.lines(first_row, last_row);
+    builder.members(Provenance::Rows(peer.rows));
 }

@@ -33,9 +33,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut own: Vec<Own> = parallel::flat_map(&processes(context), |tasks| of_process(context, tasks));
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
-    let mut sheet = TableBuilder::new(context, "cpu");
-    own.iter().for_each(|own| write(context, own, &mut sheet));
-    sheet.finish()
+    let mut builder = TableBuilder::new(context, "cpu");
+    own.iter().for_each(|own| write(context, own, &mut builder));
+    builder.finish()
 }
 
 fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
@@ -93,23 +93,23 @@ impl Own {
     }
 }
 
-fn write(context: &TableContext<'_>, own: &Own, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, own: &Own, builder: &mut TableBuilder<'_>) {
     let (trace, events) = (context.trace, &context.trace.events);
     let known = &trace.tasks[own.task as usize];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
     let lasts_ns = to_ns.filter(|_| from_ns != NO_NS).map(|to_ns| to_ns - from_ns).filter(|&ns| ns > 0);
     // The last call certainly belongs to the program. The first may be the execve, which started in the previous
     // program.
-    sheet.task_columns(own.task, own.last_row);
-    sheet.int("gaps", own.gaps);
-    sheet.int("calls", own.calls);
-    sheet.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
-    sheet.path_ns(own.exclusive_ns);
-    sheet.int("tracing_ns", own.traced.tracing_ns());
-    sheet.bool("waits_traced", context.trust_of(own.task).is_none_or(Trust::has_waits));
-    sheet.int("max_ns", own.longest_ns);
-    sheet.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
-    sheet.lines(own.longest_row, own.longest_row);
+    builder.task_columns(own.task, own.last_row);
+    builder.int("gaps", own.gaps);
+    builder.int("calls", own.calls);
+    builder.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));
+    builder.path_ns(own.exclusive_ns);
+    builder.int("tracing_ns", own.traced.tracing_ns());
+    builder.bool("waits_traced", context.trust_of(own.task).is_none_or(Trust::has_waits));
+    builder.int("max_ns", own.longest_ns);
+    builder.int("mean_ns", own.exclusive_ns / own.gaps.max(1));
+    builder.lines(own.longest_row, own.longest_row);
     let program = if own.program.is_some() {
         KeyValue::Text(events.texts.string(own.program).into_owned())
     } else {
@@ -122,7 +122,7 @@ fn write(context: &TableContext<'_>, own: &Own, sheet: &mut TableBuilder<'_>) {
         (GroupKey::Program, vec![program]),
         (GroupKey::Class, vec![KeyValue::Text("user".to_owned())]),
     ];
-    sheet.members(Provenance::Pieces(Scope { only, without: Vec::new() }));
+    builder.members(Provenance::Pieces(Scope { only, without: Vec::new() }));
 }
 
 #[cfg(test)]

@@ -9,14 +9,14 @@
 //! service    ..........writes back|
 //! ```
 
-use super::turns::turns;
+use super::probe_series::all_series;
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::tables::turns::looks::ProbeKind;
-use crate::tables::turns::pauses::{Pause, pauses};
+use crate::tables::probe_series::looks::ProbeKind;
+use crate::tables::probe_series::pauses::{Pause, pauses};
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -128,8 +128,8 @@ fn victim(context: &TableContext<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, t
 /// Maps pauses of polling loops whose probe result changed to the probes before them. A task that polls after the kill
 /// waits only until it notices the exit.
 fn looked_after(context: &TableContext<'_>) -> FxHashMap<u32, u32> {
-    let of = turns(context).into_iter().filter(|turns| turns.changed && turns.look != ProbeKind::Attempt);
-    of.flat_map(|turns| turns.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
+    let of = all_series(context).into_iter().filter(|series| series.changed && series.look != ProbeKind::Attempt);
+    of.flat_map(|series| series.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
 }
 
 /// Whether a wait before the pause already reported the victim's exit. If so, the pause has another reason.

@@ -148,11 +148,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         })
         .collect();
     locks.sort_unstable_by_key(|(key, _, times)| (std::cmp::Reverse(times.path_ns()), *key));
-    let mut sheet = TableBuilder::new(context, "locks");
+    let mut builder = TableBuilder::new(context, "locks");
     for (number, (key, sum, times)) in locks.iter().enumerate() {
-        write(context, *key, sum, times, number < MAX_LOCKS_WITH_ACTIVITY, &mut sheet);
+        write(context, *key, sum, times, number < MAX_LOCKS_WITH_ACTIVITY, &mut builder);
     }
-    sheet.finish()
+    builder.finish()
 }
 
 fn of_task(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, task: u32) -> FxHashMap<Key, Sum> {
@@ -259,7 +259,7 @@ fn write(
     sum: &Sum,
     times: &Times,
     look_into: bool,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let Some(first) = sum.retained.first() else { return };
     let longest = sum.retained.iter().max_by_key(|wait| wait.end_ns - wait.start_ns).unwrap_or(first);
@@ -269,30 +269,30 @@ fn write(
         sum.retained.iter().filter_map(|wait| wait.holder).filter(|&by| is_of(context, by, &waiters)).count();
     let shape = context.trace.events.shape(longest.row);
     let holder = longest.holder.and_then(|by| context.trace.tasks.get(by as usize).map(|task| (by, task)));
-    sheet.task_columns(longest.task, longest.row);
-    sheet.string("kind", Some(key.1.name()));
-    sheet.text("syscall", shape.syscall);
-    sheet.text("op", shape.op);
-    sheet.text("target", key.3);
-    sheet.int("waiters", waiters.len() as i64);
-    sheet.int("holders", holders.len() as i64);
-    sheet.int("calls", sum.waits);
-    sheet.int("handed_on", handed_on as i64);
-    sheet.int("convoy", times.convoy);
-    sheet.int("total_ns", sum.total_ns);
-    sheet.int("max_ns", sum.longest_ns);
-    sheet.int("own_ns", sum.own_ns);
-    sheet.path_ns(times.path_ns());
-    sheet.int("longest_hold_ns", times.longest_hold_ns);
-    sheet.int("could_free_ns", could_free_ns(times, holders.is_empty()));
-    sheet.some_int("holder_pid", holder.map(|(_, task)| i64::from(task.pid)));
-    sheet.text("holder_program", holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)));
+    builder.task_columns(longest.task, longest.row);
+    builder.string("kind", Some(key.1.name()));
+    builder.text("syscall", shape.syscall);
+    builder.text("op", shape.op);
+    builder.text("target", key.3);
+    builder.int("waiters", waiters.len() as i64);
+    builder.int("holders", holders.len() as i64);
+    builder.int("calls", sum.waits);
+    builder.int("handed_on", handed_on as i64);
+    builder.int("convoy", times.convoy);
+    builder.int("total_ns", sum.total_ns);
+    builder.int("max_ns", sum.longest_ns);
+    builder.int("own_ns", sum.own_ns);
+    builder.path_ns(times.path_ns());
+    builder.int("longest_hold_ns", times.longest_hold_ns);
+    builder.int("could_free_ns", could_free_ns(times, holders.is_empty()));
+    builder.some_int("holder_pid", holder.map(|(_, task)| i64::from(task.pid)));
+    builder.text("holder_program", holder.map_or(Text::NONE, |(by, _)| context.program(by, longest.row)));
     let is_outside = look_into && holders.is_empty() && is_used_by_waiters_only(context, key, &waiters);
-    sheet.bool("outside", is_outside);
+    builder.bool("outside", is_outside);
     let did = holder.filter(|_| look_into).and_then(|(by, _)| meanwhile(context, by, longest));
-    sheet.string("holder_did", did.as_deref());
-    sheet.lines(first.row, sum.retained.iter().map(|wait| wait.row).max().unwrap_or(first.row));
-    sheet.members(Provenance::Times { capture: key.0, times: times.waited.clone() });
+    builder.string("holder_did", did.as_deref());
+    builder.lines(first.row, sum.retained.iter().map(|wait| wait.row).max().unwrap_or(first.row));
+    builder.members(Provenance::Times { capture: key.0, times: times.waited.clone() });
 }
 
 /// Upper bound of the time that could be saved. With unlimited parallelism only the longest hold remains. If no holder

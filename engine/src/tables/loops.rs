@@ -1,10 +1,10 @@
 //! Loops: a task repeats a short sequence of calls.
 //!
-//! `turns` finds stretches in which a sequence repeats, `nests` selects the loop of a nest to report, and this module
+//! `repetition` finds stretches with a repeated sequence, `nests` selects the loop of a nest to report, and this module
 //! measures its cost.
 
 pub(crate) mod nests;
-mod turns;
+mod repetition;
 
 use crate::parallel;
 use crate::query::selection::Selection;
@@ -31,7 +31,7 @@ pub struct Loop {
     /// The task that runs it.
     pub task: u32,
     /// Number of iterations.
-    pub turns: u64,
+    pub iterations: u64,
     /// Calls of the most frequent iteration, as numbers of [`LoopShapes`].
     pub body: Vec<u32>,
     /// From the start of the first iteration to the end of the last, in nanoseconds; [`NO_NS`] without a clock or
@@ -151,7 +151,8 @@ fn loops_of(trace: &Trace, selection: &Selection<'_>, shapes: &LoopShapes, task:
 
 /// The `limit` longest loops, the longest first.
 fn longest(mut found: Vec<Loop>, limit: usize) -> Vec<Loop> {
-    found.sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.turns), found.first_row));
+    found
+        .sort_by_key(|found| (std::cmp::Reverse(found.total_ns), std::cmp::Reverse(found.iterations), found.first_row));
     found.truncate(limit);
     found
 }
@@ -200,7 +201,7 @@ impl Calls<'_> {
         let in_calls_ns = sums.values().map(|&(ns, _)| ns).sum();
         Loop {
             task: self.task,
-            turns: nest.turns,
+            iterations: nest.iterations,
             total_ns: wall_ns.map_or(in_calls_ns, |end_ns| end_ns - events.start_ns(first_row)),
             dominant,
             dominant_ns: sums.get(&dominant).map_or(0, |sum| sum.0),
@@ -230,12 +231,12 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "loops");
     for one in &found {
         builder.task_columns(one.task, one.first_row);
-        builder.int("turns", one.turns as i64);
+        builder.int("turns", one.iterations as i64);
         builder.int("period", one.body.len() as i64);
         builder.list("body", shapes.texts(events, &one.body));
         builder.ns("total_ns", one.total_ns);
-        let per_turn_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.turns.max(1) as i64 };
-        builder.ns("per_turn_ns", per_turn_ns);
+        let per_iteration_ns = if one.total_ns == NO_NS { NO_NS } else { one.total_ns / one.iterations.max(1) as i64 };
+        builder.ns("per_turn_ns", per_iteration_ns);
         builder.string("dominant", Some(&shapes.text(events, one.dominant)));
         let call = shapes.call(one.dominant);
         builder.string("class", Some(call.map_or(Class::Other, |call| call.class).name()));
@@ -249,7 +250,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         builder.float("trend", one.trend.time);
         builder.float("calls_trend", one.trend.calls);
         let around = one.around.as_ref();
-        builder.some_int("outer_turns", around.map(|around| around.turns as i64));
+        builder.some_int("outer_turns", around.map(|around| around.iterations as i64));
         builder.list("outer_body", around.map_or_else(Vec::new, |around| shapes.texts(events, &around.body)));
         let outer = around.map(|around| around.trend).unwrap_or_default();
         builder.float("outer_trend", outer.time);

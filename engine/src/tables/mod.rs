@@ -30,6 +30,7 @@ mod outliers;
 mod passes;
 mod paths;
 mod polls;
+mod probe_series;
 mod requests;
 mod rereads;
 mod rescans;
@@ -44,7 +45,6 @@ mod stops;
 mod syncs;
 mod timeouts;
 mod traffic;
-mod turns;
 
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;

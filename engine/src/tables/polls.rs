@@ -1,11 +1,11 @@
 //! Polls: repeated probes of the same state, with or without pauses in between, until the result changes.
 
-use super::turns::{Turns, turns};
+use super::probe_series::{ProbeSeries, all_series};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::tables::turns::looks::{ProbeKey, ProbeKind};
-use crate::tables::turns::spins::{Spin, spins};
+use crate::tables::probe_series::looks::{ProbeKey, ProbeKind};
+use crate::tables::probe_series::spins::{Spin, spins};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
 use rustc_hash::FxHashSet;
@@ -13,38 +13,38 @@ use rustc_hash::FxHashSet;
 /// Builds the table, one row per series of probes.
 pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "polls");
-    for turns in turns(context) {
-        let connects = matches!(turns.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
-        if turns.look != ProbeKind::Attempt || connects {
-            write(context, turns, &mut builder);
+    for series in all_series(context) {
+        let connects = matches!(series.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
+        if series.look != ProbeKind::Attempt || connects {
+            write(context, series, &mut builder);
         }
     }
     spins(context).iter().for_each(|spin| write_spin(context, spin, &mut builder));
     builder.finish()
 }
 
-fn write(context: &TableContext<'_>, turns: Turns, builder: &mut TableBuilder<'_>) {
-    write_key(context, turns.task, turns.key, turns.first_row, builder);
-    builder.int("checks", turns.looks);
-    builder.int("failed", turns.failed);
-    builder.bool("succeeded", turns.changed);
-    let is_unexplained = turns.changed && !turns.ends_failed && !is_explained(context, &turns);
-    builder.some_int("unexplained", is_unexplained.then_some(turns.looks));
+fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBuilder<'_>) {
+    write_key(context, series.task, series.key, series.first_row, builder);
+    builder.int("checks", series.looks);
+    builder.int("failed", series.failed);
+    builder.bool("succeeded", series.changed);
+    let is_unexplained = series.changed && !series.ends_failed && !is_explained(context, &series);
+    builder.some_int("unexplained", is_unexplained.then_some(series.looks));
     builder.bool("spinning", false);
-    builder.some_int("asked_ns", asked_ns(&turns));
-    let interval_ns = turns.total_ns / (turns.looks - 1).max(1);
+    builder.some_int("asked_ns", asked_ns(&series));
+    let interval_ns = series.total_ns / (series.looks - 1).max(1);
     builder.int("interval_ns", interval_ns);
-    builder.int("freeable_ns", interval_ns.min(turns.exclusive_ns));
-    builder.int("total_ns", turns.total_ns);
-    builder.path_ns(turns.exclusive_ns);
-    builder.lines(turns.first_row, turns.last_row);
-    builder.members(Provenance::Rows(turns.rows));
+    builder.int("freeable_ns", interval_ns.min(series.exclusive_ns));
+    builder.int("total_ns", series.total_ns);
+    builder.path_ns(series.exclusive_ns);
+    builder.lines(series.first_row, series.last_row);
+    builder.members(Provenance::Rows(series.rows));
 }
 
 /// Whether the trace shows why the last probe succeeded: a call that failed before no longer fails, or the task that
 /// made the change is known. A command may report success by its exit status alone.
-fn is_explained(context: &TableContext<'_>, turns: &Turns) -> bool {
-    let Some((first, last)) = turns.children.filter(|(first, last)| first != last) else { return true };
+fn is_explained(context: &TableContext<'_>, series: &ProbeSeries) -> bool {
+    let Some((first, last)) = series.children.filter(|(first, last)| first != last) else { return true };
     let (trace, events) = (context.trace, &context.trace.events);
     let query = |row: u32| (events.shape(row).syscall, events.target(row));
     let with = |task: u32, outcome: Outcome| {
@@ -55,7 +55,7 @@ fn is_explained(context: &TableContext<'_>, turns: &Turns) -> bool {
         return true;
     }
     let mut spans = trace.spans_of(last, 0..usize::MAX, trace.tasks[last as usize].birth_ns);
-    spans.any(|(at, span)| context.wakers.poll(trace, last, at, span, Some(turns.task)).is_some())
+    spans.any(|(at, span)| context.wakers.poll(trace, last, at, span, Some(series.task)).is_some())
 }
 
 fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilder<'_>) {
@@ -100,7 +100,7 @@ fn write_key(context: &TableContext<'_>, task: u32, key: ProbeKey, first_row: u3
 }
 
 /// Mean requested duration of the pauses.
-pub(super) fn asked_ns(turns: &Turns) -> Option<i64> {
-    let asked: Vec<i64> = turns.pauses.iter().filter_map(|(_, pause)| pause.asked_ns).collect();
+pub(super) fn asked_ns(series: &ProbeSeries) -> Option<i64> {
+    let asked: Vec<i64> = series.pauses.iter().filter_map(|(_, pause)| pause.asked_ns).collect();
     (!asked.is_empty()).then(|| asked.iter().fold(0i64, |sum, &ns| sum.saturating_add(ns)) / asked.len() as i64)
 }

@@ -51,11 +51,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let sockets = Sockets::new(context);
     let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<Vec<(Text, Peer)>> = parallel::map(&tasks, |&task| OfTask::new(context, &sockets, task).finish());
-    let mut sheet = TableBuilder::new(context, "requests");
+    let mut builder = TableBuilder::new(context, "requests");
     for (&task, peers) in tasks.iter().zip(all) {
-        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut sheet));
+        peers.into_iter().for_each(|(name, peer)| write(context, task, name, peer, &mut builder));
     }
-    sheet.finish()
+    builder.finish()
 }
 
 #[derive(Default)]
@@ -198,32 +198,32 @@ impl Peer {
     }
 }
 
-fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, sheet: &mut TableBuilder<'_>) {
+fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, builder: &mut TableBuilder<'_>) {
     let texts = &context.trace.events.texts;
     peer.rows.sort_unstable();
     let (Some(&first_row), Some(&last_row)) = (peer.rows.first(), peer.rows.last()) else { return };
     let answered = peer.round_trips > 0;
-    sheet.task_columns(task, first_row);
+    builder.task_columns(task, first_row);
     let path = context.trace.events.socket_paths.get(&peer.first_target);
-    sheet.text("peer", path.copied().unwrap_or(name));
-    sheet.some_int("port", port(texts.bytes(peer.first_target)));
-    sheet.int("round_trips", peer.round_trips);
-    sheet.int("response_ns", peer.response_ns);
-    sheet.some_int("mean_ns", answered.then(|| peer.response_ns / peer.round_trips.max(1)));
-    sheet.some_int("typical_ns", answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)));
-    sheet.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
-    sheet.some_int("max_ns", answered.then_some(peer.max_ns));
-    sheet.int("sends", peer.sent.0);
-    sheet.int("sent_bytes", peer.sent.1);
-    sheet.int("received_bytes", peer.received_bytes);
-    sheet.int("connections", peer.connections.len() as i64);
-    sheet.int("resent", peer.resent);
-    sheet.int("unanswered", peer.unanswered);
-    sheet.int("delayed_acks", peer.delayed);
+    builder.text("peer", path.copied().unwrap_or(name));
+    builder.some_int("port", port(texts.bytes(peer.first_target)));
+    builder.int("round_trips", peer.round_trips);
+    builder.int("response_ns", peer.response_ns);
+    builder.some_int("mean_ns", answered.then(|| peer.response_ns / peer.round_trips.max(1)));
+    builder.some_int("typical_ns", answered.then(|| peer.lengths.quantile(0.5).saturating_mul(peer.round_trips)));
+    builder.some_int("p99_ns", answered.then(|| peer.lengths.quantile(0.99)));
+    builder.some_int("max_ns", answered.then_some(peer.max_ns));
+    builder.int("sends", peer.sent.0);
+    builder.int("sent_bytes", peer.sent.1);
+    builder.int("received_bytes", peer.received_bytes);
+    builder.int("connections", peer.connections.len() as i64);
+    builder.int("resent", peer.resent);
+    builder.int("unanswered", peer.unanswered);
+    builder.int("delayed_acks", peer.delayed);
     peer.rows.append(&mut peer.held_back);
     peer.rows.sort_unstable();
     peer.rows.dedup();
-    sheet.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
-    sheet.lines(first_row, last_row);
-    sheet.members(Provenance::Rows(peer.rows));
+    builder.path_ns(peer.rows.iter().map(|&row| context.exclusive_ns(row)).sum());
+    builder.lines(first_row, last_row);
+    builder.members(Provenance::Rows(peer.rows));
 }

@@ -1,4 +1,4 @@
-//! Rescans: a process repeatedly reads a file, a directory, or a list behind an ioctl, from the start.
+//! Rescans: a process repeatedly reads a file, a directory, or the list of an ioctl, from the start.
 //!
 //! ```text
 //! for each of 300 mounts: open /etc/mnttab, read 300 entries      300 scans of 300 entries: quadratic work

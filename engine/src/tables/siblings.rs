@@ -44,14 +44,14 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut groups: Vec<Siblings> =
         groups.map(|((parent, program), children)| Siblings { parent, program, children }).collect();
     groups.sort_unstable_by_key(|group| (group.parent, group.program));
-    let (mut sheet, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
+    let (mut builder, times) = (TableBuilder::new(context, "siblings"), PathTimes::new(context));
     groups.retain(|group| reaches_threshold(context, &times, group));
     if groups.is_empty() {
-        return sheet.finish();
+        return builder.finish();
     }
     let (waits, traffic) = (lock_waits_ns(context), Traffic::new(context));
-    groups.iter().for_each(|group| write(context, &times, &waits, &traffic, group, &mut sheet));
-    sheet.finish()
+    groups.iter().for_each(|group| write(context, &times, &waits, &traffic, group, &mut builder));
+    builder.finish()
 }
 
 /// Whether a row reaches the caller's threshold. Merged rows are always built.
@@ -69,7 +69,7 @@ fn write(
     waits: &[i64],
     traffic: &Traffic<'_>,
     group: &Siblings,
-    sheet: &mut TableBuilder<'_>,
+    builder: &mut TableBuilder<'_>,
 ) {
     let trace = context.trace;
     let lives: Vec<(i64, i64)> = group.children.iter().filter_map(|&child| life(trace, child)).collect();
@@ -94,24 +94,24 @@ fn write(
         return;
     }
     let factor = |ns: i64| (overlap.wall_ns > 0).then(|| ns as f64 / overlap.wall_ns as f64);
-    sheet.task_columns(group.parent, first_row);
-    sheet.text("child_program", group.program);
-    sheet.list("commands", commands(context, group));
-    sheet.int("children", group.children.len() as i64);
-    sheet.int("dependent", traffic.dependent(context, group.parent, &group.children) as i64);
-    sheet.int("at_once", overlap.most);
-    sheet.float("serial_share", (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64));
-    sheet.int("wall_ns", overlap.wall_ns);
-    sheet.int("sum_ns", sum_ns);
-    sheet.int("longest_ns", longest_ns);
-    sheet.float("parallel", factor(sum_ns));
-    sheet.int("lock_wait_ns", waited_ns);
-    sheet.float("effective", factor((sum_ns - waited_ns).max(0)));
-    sheet.path_ns(path_ns);
-    sheet.int("untraced_ns", untraced_ns);
-    sheet.int("could_free_ns", untraced_ns - longest_untraced_ns);
-    sheet.lines(first_row, last_row);
-    sheet.members(Provenance::Stretches(ends));
+    builder.task_columns(group.parent, first_row);
+    builder.text("child_program", group.program);
+    builder.list("commands", commands(context, group));
+    builder.int("children", group.children.len() as i64);
+    builder.int("dependent", traffic.dependent(context, group.parent, &group.children) as i64);
+    builder.int("at_once", overlap.most);
+    builder.float("serial_share", (overlap.any_ns > 0).then(|| overlap.one_ns as f64 / overlap.any_ns as f64));
+    builder.int("wall_ns", overlap.wall_ns);
+    builder.int("sum_ns", sum_ns);
+    builder.int("longest_ns", longest_ns);
+    builder.float("parallel", factor(sum_ns));
+    builder.int("lock_wait_ns", waited_ns);
+    builder.float("effective", factor((sum_ns - waited_ns).max(0)));
+    builder.path_ns(path_ns);
+    builder.int("untraced_ns", untraced_ns);
+    builder.int("could_free_ns", untraced_ns - longest_untraced_ns);
+    builder.lines(first_row, last_row);
+    builder.members(Provenance::Stretches(ends));
 }
 
 /// The first distinct command lines of the children, in order.

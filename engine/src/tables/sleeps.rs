@@ -102,7 +102,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 /// Whether other processes waited on the critical path for the sleeping one, for at least half of the time that it
 /// slept there.
 fn is_awaited(context: &TableContext<'_>, owner: u32, group: &Group) -> bool {
-    group.sum.exclusive_ns > 0 && context.attribution.told().awaited_ns(owner) >= group.sum.exclusive_ns / 2
+    group.sum.exclusive_ns > 0 && context.attribution.walk_stats().awaited_ns(owner) >= group.sum.exclusive_ns / 2
 }
 
 /// Whether the task waits for external input after nearly all of these sleeps anyway.
@@ -246,13 +246,13 @@ mod tests {
     #[test]
     fn a_sleep_before_a_wait_for_external_input_paces() {
         const MS: i64 = 1_000_000;
-        let turn = |plan: TaskPlan, at_ms: i64, waits_ms: i64| {
+        let iteration = |plan: TaskPlan, at_ms: i64, waits_ms: i64| {
             let (slept, came) = (at_ms + 50, at_ms + 50 + waits_ms);
             let plan = plan.call("nanosleep", at_ms * MS, slept * MS).call("accept", slept * MS, came * MS);
             plan.call("close", came * MS, came * MS + 1)
         };
         let paces = |waits_ms: [i64; 2]| {
-            let plan = turn(turn(task(1).exec(0, 1, "/x"), 10, waits_ms[0]), 100, waits_ms[1]);
+            let plan = iteration(iteration(task(1).exec(0, 1, "/x"), 10, waits_ms[0]), 100, waits_ms[1]);
             rows(&build(vec![plan.exit(260 * MS)]), super::build, &["calls", "paces"])
         };
         assert_eq!(paces([20, 20]), ["2 true"]);
@@ -262,20 +262,20 @@ mod tests {
         let closes = closes.call("accept", 51 * MS, 99 * MS).exit(100 * MS);
         assert_eq!(rows(&build(vec![closes]), super::build, &["calls", "paces"]), ["1 false"]);
         // The last sleep, before the exit.
-        let ends = turn(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
+        let ends = iteration(task(1).exec(0, 1, "/x"), 10, 20).call("nanosleep", 200 * MS, 250 * MS);
         let ends = ends.call("close", 250 * MS, 251 * MS).open("exit_group", 251 * MS).exit(252 * MS);
         assert_eq!(rows(&build(vec![ends]), super::build, &["calls", "paces"]), ["2 true"]);
     }
 
     #[test]
     fn a_sleeping_server_delays_its_clients() {
-        let server = (0..4).fold(task(2), |plan, turn| {
-            let at = 10 + 100 * turn;
+        let server = (0..4).fold(task(2), |plan, iteration| {
+            let at = 10 + 100 * iteration;
             plan.call("nanosleep", at, at + 80).asks(80).call("write", at + 81, at + 82).on("pipe:[7]").returns(1)
         });
         let client = |reads: bool| {
-            (0..4).fold(task(1).exec(0, 1, "/x").fork(2, 3, 2), |plan, turn| {
-                let (at, target) = (10 + 100 * turn, if reads { "pipe:[7]" } else { "/a" });
+            (0..4).fold(task(1).exec(0, 1, "/x").fork(2, 3, 2), |plan, iteration| {
+                let (at, target) = (10 + 100 * iteration, if reads { "pipe:[7]" } else { "/a" });
                 plan.call("read", at, at + 83).on(target).returns(1)
             })
         };

@@ -18,7 +18,7 @@ fn rows(plans: Vec<TaskPlan>) -> Vec<Row> {
         .unwrap_or_else(|_| panic!("all of it"));
     let wakers = Wakers::new(&trace);
     let attribution = Attribution::walked(&trace, &wakers, &windows(&trace, &WindowChoice::default()));
-    let table = chain(&trace, &wakers, attribution.told(), &all);
+    let table = chain(&trace, &wakers, attribution.walk_stats(), &all);
     let column = |name: &str| match table.column(name) {
         Some(Values::Int(values)) => values.clone(),
         _ => panic!("no column {name}"),

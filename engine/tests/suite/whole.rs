@@ -43,8 +43,13 @@ fn ask(analysis: &Session, choice: &Criteria) -> Result<(), engine::query::time_
     let selection = Selection::new(trace, choice, &engine::query::cache::QueryCache::default())?;
     timeline::table(trace, &stretches.finish());
     group_by::group_by(trace, &pieces, &GroupQuery::default());
-    wait_graph::chain(trace, wakers, attribution.told(), &selection);
-    processes::processes(trace, &selection, pieces.exclusive_by_task(), attribution.told().slack_ns(trace, wakers));
+    wait_graph::chain(trace, wakers, attribution.walk_stats(), &selection);
+    processes::processes(
+        trace,
+        &selection,
+        pieces.exclusive_by_task(),
+        attribution.walk_stats().slack_ns(trace, wakers),
+    );
     gaps::gaps(trace, &selection, 0);
     calls::calls(trace, &[], &selection, &attribution, true);
     totals::totals(trace, &selection);

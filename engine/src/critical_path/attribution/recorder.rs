@@ -35,22 +35,22 @@ struct Recorder<'walk> {
 pub(super) fn record(attribution: Attribution, trace: &Trace, wakers: &Wakers, windows: &[Window]) -> Attribution {
     let mut walked = Recorder { attribution, trace, wakers, spells: Vec::new(), rows: 0 };
     for window in windows.iter().filter(|window| window.root.is_some()) {
-        walked.attribution.told.enter(trace, window);
+        walked.attribution.walk_stats.enter(trace, window);
         walk(trace, wakers, window, &mut walked);
     }
-    walked.attribution.told.leave();
+    walked.attribution.walk_stats.leave();
     walked.divide();
     walked.attribution
 }
 
 impl WalkListener for Recorder<'_> {
     fn charged(&mut self, segment: Segment) {
-        self.attribution.told.charged(&segment);
+        self.attribution.walk_stats.charged(&segment);
         self.attribution.add(&segment);
     }
 
     fn worked(&mut self, _trace: &Trace, _wakers: &Wakers, spell: WorkSpan) {
-        self.attribution.told.charged(&spell.whole());
+        self.attribution.walk_stats.charged(&spell.whole());
         self.rows += spell.rows();
         self.spells.push(spell);
         if self.rows >= ROWS_AT_ONCE || self.spells.len() >= SPELLS_AT_ONCE {
@@ -59,11 +59,11 @@ impl WalkListener for Recorder<'_> {
     }
 
     fn begins(&mut self, waiter: u32, _edge: &Edge) {
-        self.attribution.told.begins(waiter);
+        self.attribution.walk_stats.begins(waiter);
     }
 
     fn ends(&mut self, waited: &Waited) {
-        self.attribution.told.ends(waited);
+        self.attribution.walk_stats.ends(waited);
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn steps(context: &TableContext<'_>) -> ShapeIndex<Step> {
     })
 }
 
-/// The errors by which a call reports that the lock is busy.
+/// The errors of a call if the lock is busy.
 fn refusal(action: Action, op: &[u8]) -> Option<&'static [&'static [u8]]> {
     const BUSY: &[&[u8]] = &[b"EAGAIN", b"EACCES", b"EWOULDBLOCK"];
     const EXISTS: &[&[u8]] = &[b"EEXIST"];

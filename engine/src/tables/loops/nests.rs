@@ -7,7 +7,7 @@
 //! Each loop becomes one symbol, and the search for repetitions runs again. The outer loop is reported, unless one
 //! inner loop takes nine tenths of its time. In that case, the inner loop is reported together with its enclosing loop.
 
-use super::turns::{SymbolLine, Turned, turned};
+use super::repetition::{Repetition, SymbolLine, repetitions};
 use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MIN_GROWTH_RATIO, MIN_ITERATIONS};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
@@ -37,7 +37,7 @@ pub(super) struct Nest {
     pub last: usize,
     /// Number of calls in the range that are not part of the loop.
     others: usize,
-    pub turns: u64,
+    pub iterations: u64,
     /// Shapes of the most frequent iteration.
     pub body: Vec<u32>,
     /// Whether its iterations grow.
@@ -50,7 +50,7 @@ pub(super) struct Nest {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Around {
     /// Number of iterations.
-    pub turns: u64,
+    pub iterations: u64,
     /// Its most frequent iteration.
     pub body: Vec<u32>,
     /// Whether its iterations grow.
@@ -70,7 +70,7 @@ pub struct Trend {
 /// The loops of a task, disjoint and in order.
 pub(super) fn nests(calls: &NestInput<'_>) -> Vec<Nest> {
     let line = SymbolLine { symbols: calls.shapes, kinds: calls.kinds, first_anchor: 0, cost: calls.cost_ns };
-    let mut nests: Vec<Nest> = turned(&line).into_iter().map(|one| first_level(calls, one)).collect();
+    let mut nests: Vec<Nest> = repetitions(&line).into_iter().map(|one| first_level(calls, one)).collect();
     for _ in 1..MAX_LEVELS {
         let number = nests.len();
         if number < MIN_ITERATIONS {
@@ -84,23 +84,32 @@ pub(super) fn nests(calls: &NestInput<'_>) -> Vec<Nest> {
     nests
 }
 
-fn first_level(calls: &NestInput<'_>, one: Turned) -> Nest {
+fn first_level(calls: &NestInput<'_>, one: Repetition) -> Nest {
     let trend = trend(calls, &one.range, &one, |at| at);
-    Nest { range: one.range, last: one.last, others: 0, turns: one.turns, body: one.body, trend, around: None }
+    Nest {
+        range: one.range,
+        last: one.last,
+        others: 0,
+        iterations: one.iterations,
+        body: one.body,
+        trend,
+        around: None,
+    }
 }
 
-fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Turned, place: impl Fn(usize) -> usize) -> Trend {
+fn trend(calls: &NestInput<'_>, range: &Range<usize>, one: &Repetition, place: impl Fn(usize) -> usize) -> Trend {
     let places = one.eighths.map(|(at, _)| place(at));
     // The last anchor starts an iteration with an unknown end.
     let (first_ns, last_ns) = ((calls.time_ns)(range.start..places[2]), (calls.time_ns)(places[6]..range.end));
-    let per_turn = |eighth: usize| {
-        let turns = one.eighths[eighth + 1].1 - one.eighths[eighth].1;
-        (places[eighth + 1] - places[eighth]) as f64 / turns.max(1) as f64
+    let per_iteration = |eighth: usize| {
+        let iterations = one.eighths[eighth + 1].1 - one.eighths[eighth].1;
+        (places[eighth + 1] - places[eighth]) as f64 / iterations.max(1) as f64
     };
-    let rises = one.eighths[1].1 > 0 && (1..8).all(|eighth| per_turn(eighth) > per_turn(eighth - 1) * MIN_GROWTH_RATIO);
+    let rises = one.eighths[1].1 > 0
+        && (1..8).all(|eighth| per_iteration(eighth) > per_iteration(eighth - 1) * MIN_GROWTH_RATIO);
     Trend {
         time: (first_ns > 0).then(|| last_ns as f64 / first_ns as f64),
-        calls: rises.then(|| per_turn(7) / per_turn(0)).filter(|trend| trend.is_finite()),
+        calls: rises.then(|| per_iteration(7) / per_iteration(0)).filter(|trend| trend.is_finite()),
     }
 }
 
@@ -159,7 +168,7 @@ fn around(calls: &NestInput<'_>, nests: Vec<Nest>) -> Vec<Nest> {
     let kinds = calls.kinds + sequence.bodies.len();
     // Each iteration of an enclosing loop contains a loop symbol, so only these are anchors.
     let outer =
-        turned(&SymbolLine { symbols: &sequence.symbols, kinds, first_anchor: calls.kinds as u32, cost: &cost });
+        repetitions(&SymbolLine { symbols: &sequence.symbols, kinds, first_anchor: calls.kinds as u32, cost: &cost });
     let mut merged: Vec<Nest> = Vec::with_capacity(nests.len());
     let mut rest = nests.into_iter().peekable();
     for one in outer {
@@ -169,7 +178,7 @@ fn around(calls: &NestInput<'_>, nests: Vec<Nest>) -> Vec<Nest> {
         }
         let inner: Vec<Nest> = std::iter::from_fn(|| rest.next_if(|nest| nest.range.start < range.end)).collect();
         let trend = trend(calls, &range, &one, next);
-        let around = Around { turns: one.turns, body: sequence.body(calls.kinds, &one.body), trend };
+        let around = Around { iterations: one.iterations, body: sequence.body(calls.kinds, &one.body), trend };
         let last = match one.last + 1 == one.range.end {
             true => range.end - 1,
             false => next(one.last),
@@ -196,22 +205,22 @@ fn shown(calls: &NestInput<'_>, range: Range<usize>, inner: Vec<Nest>, around: A
             last: range.end - 1,
             others: 0,
             range,
-            turns: around.turns,
+            iterations: around.iterations,
             body: around.body,
             trend: around.trend,
             around: None,
         };
     };
     let same = || inner.iter().filter(|nest| nest.body == body);
-    let turns = same().map(|nest| nest.turns).sum();
+    let iterations = same().map(|nest| nest.iterations).sum();
     // The innermost loop is reported, with the outermost as its context.
-    let trend = Trend { time: per_turn(calls, same()), calls: None };
-    Nest { last: range.end - 1, others: 0, range, turns, trend, body, around: Some(around) }
+    let trend = Trend { time: per_iteration(calls, same()), calls: None };
+    Nest { last: range.end - 1, others: 0, range, iterations, trend, body, around: Some(around) }
 }
 
 /// Time per iteration of the last loop relative to the first.
-fn per_turn<'a>(calls: &NestInput<'_>, mut nests: impl Iterator<Item = &'a Nest>) -> Option<f64> {
-    let mean_ns = |nest: &Nest| (calls.time_ns)(nest.range.clone()) as f64 / nest.turns.max(1) as f64;
+fn per_iteration<'a>(calls: &NestInput<'_>, mut nests: impl Iterator<Item = &'a Nest>) -> Option<f64> {
+    let mean_ns = |nest: &Nest| (calls.time_ns)(nest.range.clone()) as f64 / nest.iterations.max(1) as f64;
     let first = nests.next()?;
     let last = nests.last().unwrap_or(first);
     (mean_ns(first) > 0.0).then(|| mean_ns(last) / mean_ns(first))
@@ -231,7 +240,8 @@ fn joined(nests: Vec<Nest>) -> Vec<Nest> {
                 break;
             }
             let Some(before) = merged.pop() else { break };
-            nest = Nest { range: all, last: nest.last, others, turns: before.turns + nest.turns, ..before };
+            nest =
+                Nest { range: all, last: nest.last, others, iterations: before.iterations + nest.iterations, ..before };
         }
         merged.push(nest);
     }
@@ -242,19 +252,21 @@ fn joined(nests: Vec<Nest>) -> Vec<Nest> {
 mod tests {
     use super::*;
 
-    /// Formats loops as `body*turns`, followed by `in body*turns` for an enclosing loop. Each call takes 1, a capital
-    /// letter 100.
+    /// Formats loops as `body*iterations`, followed by `in body*iterations` for an enclosing loop. Each call takes 1, a
+    /// capital letter 100.
     fn shown(text: &str) -> Vec<String> {
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
         let time = |range: Range<usize>| range.map(cost).sum();
         let shapes: Vec<u32> = text.bytes().map(u32::from).collect();
         let calls = NestInput { shapes: &shapes, kinds: 128, cost_ns: &cost, time_ns: &time };
-        let name = |body: &[u32], turns: u64| {
-            format!("{}*{turns}", body.iter().map(|&symbol| symbol as u8 as char).collect::<String>())
+        let name = |body: &[u32], iterations: u64| {
+            format!("{}*{iterations}", body.iter().map(|&symbol| symbol as u8 as char).collect::<String>())
         };
         let text = |nest: Nest| match nest.around {
-            Some(around) => format!("{} in {}", name(&nest.body, nest.turns), name(&around.body, around.turns)),
-            None => name(&nest.body, nest.turns),
+            Some(around) => {
+                format!("{} in {}", name(&nest.body, nest.iterations), name(&around.body, around.iterations))
+            }
+            None => name(&nest.body, nest.iterations),
         };
         nests(&calls).into_iter().map(text).collect()
     }
@@ -294,9 +306,9 @@ mod tests {
         assert!(trend(&rising).is_some_and(|trend| trend > 5.0), "{:?}", trend(&rising));
         let falling: Vec<usize> = (1..60).rev().collect();
         assert_eq!(trend(&falling), None);
-        let uneven: Vec<usize> = (0..60).map(|turn| turn * 7 % 23).collect();
+        let uneven: Vec<usize> = (0..60).map(|iteration| iteration * 7 % 23).collect();
         assert_eq!(trend(&uneven), None);
-        let once: Vec<usize> = (0..60).map(|turn| if turn < 30 { 4 } else { 40 }).collect();
+        let once: Vec<usize> = (0..60).map(|iteration| if iteration < 30 { 4 } else { 40 }).collect();
         assert_eq!(trend(&once), None);
     }
 

@@ -19,7 +19,7 @@ fn is_held_back(gap_after_ns: i64) -> bool {
     DELAYED_ACK_NS.iter().any(|held| held.contains(&gap_after_ns))
 }
 
-/// The calls in which the peer waited for the rest of a request. The last part was sent at `sent_ns`, and `waits` are
+/// The peer's waits for the rest of a request. The last part was sent at `sent_ns`, and `waits` are
 /// the calls that waited for the answer. Empty if the peer is not traced, `None` if no acknowledgement was delayed.
 pub(super) fn waits_of_peer(
     context: &TableContext<'_>,

@@ -1,40 +1,41 @@
-//! Finds stretches of a symbol sequence in which a subsequence repeats. One repetition is a turn.
+//! Finds stretches of a symbol sequence with a repeated subsequence. One repetition is an iteration.
 //!
 //! ```text
 //! symbols  … A b c d A b c d A b c c d A b e c d A b c d x y …
 //! anchor     ^       ^       ^         ^         ^              a costly symbol
-//! turns      |-------|-------|---------|-- dev --|-------       each runs from one anchor to the next
+//! iterations |-------|-------|---------|-- dev --|-------       each runs from one anchor to the next
 //! ```
-//! A turn conforms if it has the same kinds of symbols as most turns, in any number, and most of them follow each other
-//! in the same way. A stretch continues as long as nine in ten of its turns conform. A much longer turn is other work
-//! between two loops and ends the stretch.
+//! An iteration conforms if it has the same kinds of symbols as most iterations, in any number, and most of them follow
+//! each other in the same way. A stretch continues as long as nine in ten of its iterations conform. A much longer
+//! iteration is other work between two loops and ends the stretch.
 
 use crate::store::heuristics::{ITERATIONS_PER_DEVIATION, MAX_HALF_FREQUENCY_RATIO, MIN_ITERATIONS};
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
-/// Maximum length of a turn, in symbols.
+/// Maximum length of an iteration, in symbols.
 const MAX_PERIOD: usize = 64;
 /// Maximum number of symbols tried as anchors. Each attempt scans all symbols.
 const MAX_ANCHORS: usize = 16;
 /// Maximum number of times that one symbol is tried.
 const MAX_TRIES: u8 = 3;
-/// Number of turns that are sampled to find the most frequent one.
-const TURNS_SAMPLED: usize = 1024;
+/// Number of iterations that are sampled to find the most frequent one.
+const ITERATIONS_SAMPLED: usize = 1024;
 const NO_BIT: u8 = u8::MAX;
 
-/// A stretch of repeated turns.
+/// A stretch of repeated iterations.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Turned {
-    /// From the first anchor to the end of the last turn.
+pub(super) struct Repetition {
+    /// From the first anchor to the end of the last iteration.
     pub range: Range<usize>,
     /// Index of the last anchor.
     pub last: usize,
-    /// Number of turns.
-    pub turns: u64,
-    /// The most frequent turn.
+    /// Number of iterations.
+    pub iterations: u64,
+    /// The most frequent iteration.
     pub body: Vec<u32>,
-    /// Start of each eighth of the turns, as symbol index and turn number; the last entry is the end of all turns.
+    /// Start of each eighth of the iterations, as symbol index and iteration number; the last entry is the end of all
+    /// iterations.
     pub eighths: [(usize, usize); 9],
 }
 
@@ -62,12 +63,12 @@ struct Search<'a> {
     followers: [u64; 64],
 }
 
-/// All stretches of turns, disjoint and in order.
-pub(super) fn turned(line: &SymbolLine<'_>) -> Vec<Turned> {
+/// All stretches of iterations, disjoint and in order.
+pub(super) fn repetitions(line: &SymbolLine<'_>) -> Vec<Repetition> {
     let mut search = Search::new(line);
     // A successful anchor is tried again, because other loops may use the same symbol.
     let mut tries = vec![0u8; line.kinds];
-    let mut found: Vec<Turned> = Vec::new();
+    let mut found: Vec<Repetition> = Vec::new();
     for _ in 0..MAX_ANCHORS {
         let Some(anchor) = search.costliest(&tries) else { break };
         let here = search.with_anchor(anchor);
@@ -135,7 +136,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    fn with_anchor(&mut self, anchor: u32) -> Vec<Turned> {
+    fn with_anchor(&mut self, anchor: u32) -> Vec<Repetition> {
         let mut found = Vec::new();
         for run in self.runs(0..self.line.symbols.len(), anchor) {
             if self.covered[run[0] as usize..run[run.len() - 1] as usize].contains(&true) {
@@ -174,8 +175,8 @@ impl<'a> Search<'a> {
         runs
     }
 
-    /// The most frequent symbol that is clearly rarer than the anchor. If the anchor occurs twice per turn, this symbol
-    /// may occur once.
+    /// The most frequent symbol that is clearly rarer than the anchor. If the anchor occurs twice per iteration, this
+    /// symbol may occur once.
     fn rarer(&self, run: &[u32]) -> Option<u32> {
         let mut counts: FxHashMap<u32, usize> = FxHashMap::default();
         for &symbol in &self.line.symbols[run[0] as usize..run[run.len() - 1] as usize] {
@@ -191,7 +192,7 @@ impl<'a> Search<'a> {
     }
 
     /// The stretches of a run of anchors.
-    fn stretches(&mut self, run: &[u32]) -> Vec<Turned> {
+    fn stretches(&mut self, run: &[u32]) -> Vec<Repetition> {
         let Some(body) = self.commonest(run) else { return Vec::new() };
         let mut kinds = body.clone();
         kinds.sort_unstable();
@@ -207,24 +208,27 @@ impl<'a> Search<'a> {
         let all = u64::MAX >> (64 - kinds.len().clamp(1, 64));
         let classify = |at: usize| self.classify(run[at]..run[at + 1], all, body.len());
         let mut ranges = ranges((0..run.len() - 1).map(classify));
-        if ranges.iter().any(|turns| self.others_cost(run[turns.start]..run[turns.end])) {
+        if ranges.iter().any(|iterations| self.others_cost(run[iterations.start]..run[iterations.end])) {
             // Costly symbols do not count as deviations: they are other work between loops, or part of an enclosing
             // loop.
-            let strictly = |at: usize| if classify(at) == Turn::Conforms { Turn::Conforms } else { Turn::OtherWork };
+            let strictly = |at: usize| {
+                if classify(at) == IterationKind::Conforms { IterationKind::Conforms } else { IterationKind::OtherWork }
+            };
             ranges = self::ranges((0..run.len() - 1).map(strictly));
         }
-        let long_enough = |turns: &Range<usize>| turns.len() + 1 >= MIN_ITERATIONS;
+        let long_enough = |iterations: &Range<usize>| iterations.len() + 1 >= MIN_ITERATIONS;
         let ranges = ranges.into_iter().filter(long_enough);
-        let found = ranges.map(|turns| one(run, &turns, &body, self.last_turn(run, &turns, all, body.len())));
-        let found = found.filter(|one| one.turns >= MIN_ITERATIONS as u64).collect();
+        let found = ranges
+            .map(|iterations| one(run, &iterations, &body, self.last_iteration(run, &iterations, all, body.len())));
+        let found = found.filter(|one| one.iterations >= MIN_ITERATIONS as u64).collect();
         kinds.iter().for_each(|&symbol| self.bits[symbol as usize] = NO_BIT);
         found
     }
 
-    /// Number of symbols of the turn that the last anchor starts, or `None` if it does not start one. A turn is
-    /// complete if the symbols after the last anchor and those before the first contain the whole body.
-    fn last_turn(&self, run: &[u32], turns: &Range<usize>, all: u64, period: usize) -> Option<usize> {
-        let (first, last) = (run[turns.start] as usize, run[turns.end] as usize);
+    /// Number of symbols of the iteration that the last anchor starts, or `None` if it does not start one. An iteration
+    /// is complete if the symbols after the last anchor and those before the first contain the whole body.
+    fn last_iteration(&self, run: &[u32], iterations: &Range<usize>, all: u64, period: usize) -> Option<usize> {
+        let (first, last) = (run[iterations.start] as usize, run[iterations.end] as usize);
         let bit = |at: usize| self.bits.get(self.line.symbols[at] as usize).filter(|&&bit| bit != NO_BIT).copied();
         let anchor = self.line.symbols[last];
         let goes_on = |at: &usize| !self.covered[*at] && (*at == last || self.line.symbols[*at] != anchor);
@@ -234,27 +238,29 @@ impl<'a> Search<'a> {
         (mask == all).then(|| after().count())
     }
 
-    /// The most frequent turn among those with the most frequent set of symbols.
+    /// The most frequent iteration among those with the most frequent set of symbols.
     fn commonest(&self, run: &[u32]) -> Option<Vec<u32>> {
-        let step = (run.len() - 1).div_ceil(TURNS_SAMPLED).max(1);
-        let turns = || run.windows(2).step_by(step).map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
-        let kinds = |turn: &[u32]| {
-            let mut kinds = turn.to_vec();
+        let step = (run.len() - 1).div_ceil(ITERATIONS_SAMPLED).max(1);
+        let iterations =
+            || run.windows(2).step_by(step).map(|pair| &self.line.symbols[pair[0] as usize..pair[1] as usize]);
+        let kinds = |iteration: &[u32]| {
+            let mut kinds = iteration.to_vec();
             kinds.sort_unstable();
             kinds.dedup();
             kinds
         };
-        // Most turns are equal, so each distinct turn is analysed once.
+        // Most iterations are equal, so each distinct iteration is analysed once.
         let mut counts: FxHashMap<&[u32], usize> = FxHashMap::default();
-        turns().for_each(|turn| *counts.entry(turn).or_default() += 1);
-        let counts: Vec<_> = counts.into_iter().map(|(turn, count)| (kinds(turn), turn, count)).collect();
+        iterations().for_each(|iteration| *counts.entry(iteration).or_default() += 1);
+        let counts: Vec<_> =
+            counts.into_iter().map(|(iteration, count)| (kinds(iteration), iteration, count)).collect();
         let mut by_kinds: FxHashMap<&[u32], usize> = FxHashMap::default();
         counts.iter().for_each(|(kinds, _, count)| *by_kinds.entry(kinds).or_default() += count);
         let common = by_kinds.into_iter().filter(|&(_, count)| count > 1);
         let (common, _) = common.max_by_key(|&(kinds, count)| (count, std::cmp::Reverse(kinds)))?;
         let alike = counts.iter().filter(|(kinds, ..)| kinds == common);
-        let best = alike.max_by_key(|&&(_, turn, count)| (count, std::cmp::Reverse((turn.len(), turn))));
-        best.map(|(_, turn, _)| turn.to_vec())
+        let best = alike.max_by_key(|&&(_, iteration, count)| (count, std::cmp::Reverse((iteration.len(), iteration))));
+        best.map(|(_, iteration, _)| iteration.to_vec())
     }
 
     /// Whether symbols outside the body account for more than a tenth of the cost.
@@ -270,10 +276,10 @@ impl<'a> Search<'a> {
         others > all / ITERATIONS_PER_DEVIATION as i64
     }
 
-    fn classify(&self, turn: Range<u32>, all: u64, period: usize) -> Turn {
-        let turn = &self.line.symbols[turn.start as usize..turn.end as usize];
+    fn classify(&self, iteration: Range<u32>, all: u64, period: usize) -> IterationKind {
+        let iteration = &self.line.symbols[iteration.start as usize..iteration.end as usize];
         let (mut mask, mut others, mut unlike, mut before) = (0u64, 0usize, 0usize, NO_BIT);
-        for &symbol in turn {
+        for &symbol in iteration {
             let bit = self.bits[symbol as usize];
             if bit == NO_BIT {
                 others += 1;
@@ -284,60 +290,60 @@ impl<'a> Search<'a> {
             }
             before = bit;
         }
-        // Long turns with few kinds of symbols all have the same set. They conform if most symbols follow each other as
-        // in the body.
-        if others == 0 && mask == all && 2 * unlike <= turn.len() {
-            Turn::Conforms
-        } else if turn.len() > 2 * period + 1 {
-            Turn::OtherWork
+        // Long iterations with few kinds of symbols all have the same set. They conform if most symbols follow each
+        // other as in the body.
+        if others == 0 && mask == all && 2 * unlike <= iteration.len() {
+            IterationKind::Conforms
+        } else if iteration.len() > 2 * period + 1 {
+            IterationKind::OtherWork
         } else {
-            Turn::Deviates(others.div_ceil(period).max(1))
+            IterationKind::Deviates(others.div_ceil(period).max(1))
         }
     }
 }
 
-/// How a turn compares with the body.
+/// How an iteration compares with the body.
 #[derive(Clone, Copy, PartialEq)]
-enum Turn {
+enum IterationKind {
     Conforms,
     /// Contains other symbols; the value is their number in units of the body length, at least 1.
     Deviates(usize),
     OtherWork,
 }
 
-/// Stretches in which nine in ten turns conform. Each starts and ends with a conforming turn.
-fn ranges(turns: impl Iterator<Item = Turn>) -> Vec<Range<usize>> {
-    // Range up to the last conforming turn, deviations within it, and whether other work precedes it.
+/// Stretches with nine in ten conforming iterations. Each starts and ends with a conforming iteration.
+fn ranges(iterations: impl Iterator<Item = IterationKind>) -> Vec<Range<usize>> {
+    // Range up to the last conforming iteration, deviations within it, and whether other work precedes it.
     let mut found: Vec<(Range<usize>, usize, bool)> = Vec::new();
     let mut open: Option<(Range<usize>, usize, usize)> = None;
     let mut apart = true;
-    for (at, turn) in turns.enumerate() {
-        match (turn, &mut open) {
-            (Turn::Conforms, None) => open = Some((at..at + 1, 0, 0)),
-            (Turn::Conforms, Some((range, inside, since))) => {
+    for (at, iteration) in iterations.enumerate() {
+        match (iteration, &mut open) {
+            (IterationKind::Conforms, None) => open = Some((at..at + 1, 0, 0)),
+            (IterationKind::Conforms, Some((range, inside, since))) => {
                 *inside += std::mem::take(since);
                 range.end = at + 1;
             }
-            (Turn::Deviates(weight), Some((range, inside, since))) => {
+            (IterationKind::Deviates(weight), Some((range, inside, since))) => {
                 *since += weight;
                 if (*inside + *since) * (ITERATIONS_PER_DEVIATION - 1) > range.len() {
                     found.push((range.clone(), *inside, std::mem::replace(&mut apart, false)));
                     open = None;
                 }
             }
-            (Turn::OtherWork, _) => {
+            (IterationKind::OtherWork, _) => {
                 found.extend(open.take().map(|(range, inside, _)| (range, inside, apart)));
                 apart = true;
             }
-            (Turn::Deviates(_), None) => {}
+            (IterationKind::Deviates(_), None) => {}
         }
     }
     found.extend(open.map(|(range, inside, _)| (range, inside, apart)));
     joined(found)
 }
 
-/// Joins adjacent stretches if at most one turn in ten deviates overall. A deviation near the start thus weighs no more
-/// than a later one.
+/// Joins adjacent stretches if at most one iteration in ten deviates overall. A deviation near the start thus weighs no
+/// more than a later one.
 fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
     let mut found: Vec<(Range<usize>, usize)> = Vec::new();
     for (range, inside, apart) in parts {
@@ -355,16 +361,16 @@ fn joined(parts: Vec<(Range<usize>, usize, bool)>) -> Vec<Range<usize>> {
     found.into_iter().map(|(range, _)| range).collect()
 }
 
-fn one(run: &[u32], turns: &Range<usize>, body: &[u32], last_turn: Option<usize>) -> Turned {
+fn one(run: &[u32], iterations: &Range<usize>, body: &[u32], last_iteration: Option<usize>) -> Repetition {
     let place = |at: usize| run[at] as usize;
-    Turned {
-        range: place(turns.start)..place(turns.end) + last_turn.unwrap_or(0),
-        last: if last_turn.is_some() { place(turns.end) } else { place(turns.end) - 1 },
-        turns: turns.len() as u64 + u64::from(last_turn.is_some()),
+    Repetition {
+        range: place(iterations.start)..place(iterations.end) + last_iteration.unwrap_or(0),
+        last: if last_iteration.is_some() { place(iterations.end) } else { place(iterations.end) - 1 },
+        iterations: iterations.len() as u64 + u64::from(last_iteration.is_some()),
         body: body.to_vec(),
         eighths: std::array::from_fn(|part| {
-            let turn = part * turns.len() / 8;
-            (place(turns.start + turn), turn)
+            let iteration = part * iterations.len() / 8;
+            (place(iterations.start + iteration), iteration)
         }),
     }
 }
@@ -374,17 +380,17 @@ mod tests {
     use super::super::nests;
     use super::*;
 
-    /// Formats the stretches as body and number of turns: `ab*5`.
+    /// Formats the stretches as body and number of iterations: `ab*5`.
     fn stretches(text: &str) -> Vec<String> {
         let symbols: Vec<u32> = text.bytes().map(u32::from).collect();
         let cost = |at: usize| if text.as_bytes()[at].is_ascii_uppercase() { 100 } else { 1 };
         let line = SymbolLine { symbols: &symbols, kinds: 128, first_anchor: 0, cost: &cost };
-        let body = |one: &Turned| one.body.iter().map(|&symbol| symbol as u8 as char).collect::<String>();
-        turned(&line).iter().map(|one| format!("{}*{}", body(one), one.turns)).collect()
+        let body = |one: &Repetition| one.body.iter().map(|&symbol| symbol as u8 as char).collect::<String>();
+        repetitions(&line).iter().map(|one| format!("{}*{}", body(one), one.iterations)).collect()
     }
 
     #[test]
-    fn turns_of_any_length_up_to_the_maximum_are_found() {
+    fn iterations_of_any_length_up_to_the_maximum_are_found() {
         let long: String = (b'!'..b'!' + 60).map(char::from).collect();
         assert_eq!(stretches("xyAbcAbcAbcAbcAbz"), ["Abc*4"]);
         assert_eq!(stretches("aaaaaaa"), ["a*7"]);
@@ -403,7 +409,7 @@ mod tests {
             };
             let symbols: Vec<u32> = (0..300).map(|_| next() as u32).collect();
             let cost = |at: usize| i64::from(symbols[at] * symbols[at]);
-            let found = turned(&SymbolLine { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
+            let found = repetitions(&SymbolLine { symbols: &symbols, kinds: 8, first_anchor: 0, cost: &cost });
             assert!(found.windows(2).all(|pair| pair[0].range.end <= pair[1].range.start), "{symbols:?}");
             assert!(found.iter().all(|one| one.range.contains(&one.last) && one.range.end <= symbols.len()));
             let all = |range: Range<usize>| range.map(cost).sum();
@@ -420,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn one_deviating_turn_in_ten_does_not_end_a_loop() {
+    fn one_deviating_iteration_in_ten_does_not_end_a_loop() {
         let begin_is_odd = format!("AbAxb{}", "Ab".repeat(30));
         assert_eq!(stretches(&begin_is_odd), ["Ab*32"]);
         assert_eq!(stretches(&format!("{0}Axb{0}", "Ab".repeat(12))), ["Ab*25"]);

@@ -1,4 +1,5 @@
-//! Turns: a task probes or tries something, pauses, and repeats this until the result changes or it gives up.
+//! Series of probes: a task probes or tries something, pauses, and repeats this until the result changes or it gives
+//! up.
 //!
 //! ```text
 //! task    stat /run/x ENOENT | sleep 1 s | stat /run/x ENOENT | sleep 1 s | stat /run/x ok
@@ -15,8 +16,8 @@ pub(crate) mod spins;
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::table_support::context::TableContext;
-use crate::tables::turns::looks::{Looks, ProbeKey, ProbeKind};
-use crate::tables::turns::pauses::{Pause, pauses};
+use crate::tables::probe_series::looks::{Looks, ProbeKey, ProbeKind};
+use crate::tables::probe_series::pauses::{Pause, pauses};
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::Text;
 use parsers::syscalls::Wait;
@@ -25,7 +26,7 @@ use parsers::syscalls::Wait;
 const ROWS_AROUND: usize = 64;
 
 /// A series of equal probes or attempts, with pauses in between.
-pub(super) struct Turns {
+pub(super) struct ProbeSeries {
     /// The task.
     pub task: u32,
     /// The probed object.
@@ -59,12 +60,12 @@ pub(super) struct Turns {
 }
 
 /// All series of probes with pauses, by task.
-pub(super) fn turns(context: &TableContext<'_>) -> Vec<Turns> {
-    turns_between(context, &pauses(context))
+pub(super) fn all_series(context: &TableContext<'_>) -> Vec<ProbeSeries> {
+    series_between(context, &pauses(context))
 }
 
-/// All turns between these pauses.
-pub(super) fn turns_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Vec<Turns> {
+/// All series between these pauses.
+pub(super) fn series_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Vec<ProbeSeries> {
     if all_pauses.is_empty() {
         return Vec::new();
     }
@@ -85,7 +86,7 @@ pub(super) struct Looked {
     pub child: u32,
 }
 
-fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<Turns> {
+fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<ProbeSeries> {
     let between: Vec<Vec<Looked>> = (0..=pauses.len())
         .map(|at| {
             let before = at.checked_sub(1).and_then(|at| pauses.get(at));
@@ -112,8 +113,8 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause
     found
 }
 
-/// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not, and rather an
-/// The probe that two consecutive stretches share. Commands precede calls, and failed probes precede others.
+/// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not, and
+/// rather an The probe that two consecutive stretches share. Commands precede calls, and failed probes precede others.
 fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
     let both = here.iter().filter(|looked| next.iter().any(|other| other.key == looked.key));
     let rank = |looked: &Looked| match (looked.look, looked.failed) {
@@ -126,7 +127,7 @@ fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
     both.max_by_key(|looked| rank(looked)).map(|looked| looked.key)
 }
 
-fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<Turns> {
+fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<ProbeSeries> {
     let (first, last) = (run.first()?, run.last()?);
     // A wait that timed out is a pause only between failed probes. An event loop with periodic work is idle.
     let all_failed = run[..run.len() - 1].iter().all(|looked| looked.failed);
@@ -148,7 +149,7 @@ fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause
     }
     rows.extend(pauses.iter().flat_map(|pause| pause.rows(context)));
     let starts = (events.start_ns(first.row), events.start_ns(last.row));
-    Some(Turns {
+    Some(ProbeSeries {
         task,
         key: first.key,
         look: first.look,

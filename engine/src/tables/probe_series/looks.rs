@@ -4,9 +4,9 @@ use crate::store::event::{EventKind, NONE, Shape};
 use crate::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::tables::turns::Looked;
-use crate::tables::turns::own_ends::OwnEnds;
-use crate::tables::turns::pauses::Pause;
+use crate::tables::probe_series::Looked;
+use crate::tables::probe_series::own_ends::OwnEnds;
+use crate::tables::probe_series::pauses::Pause;
 use crate::waits::wait_kinds::is_probe;
 use parsers::line::Ended;
 use parsers::syscalls::{self, Action, Wait, action_of};
@@ -124,7 +124,7 @@ impl Looks {
         let reaps = rows.iter().any(is_child_signal);
         let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
         let looks = calls.filter_map(|&row| self.looked(context, row, reaps));
-        // A process that finds its own wake-up pipe empty does not ask for anything.
+        // A process that finds its own wake-up pipe empty has not probed anything.
         let looks = looks.filter(|looked| !self.own_ends.has_all(context, looked.row));
         for looked in looks.take(MAX_PROBES_BETWEEN_PAUSES + 1) {
             found.retain(|other| other.key != looked.key);

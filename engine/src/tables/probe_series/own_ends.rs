@@ -14,7 +14,8 @@ use rustc_hash::FxHashMap;
 
 /// A process, by capture and id.
 type Process = (u32, i32);
-/// The ends of a pipe or pair, the lower number first, and whether the numbers are the tracer's or those of this program.
+/// The ends of a pipe or pair, the lower number first, and whether the numbers are the tracer's or those of this
+/// program.
 type Ends = (bool, u64, u64);
 
 /// What a call does at one of the ends.
