@@ -24,7 +24,7 @@ demo: $(STAMPS)/engine ## Build in a virtual environment and summarise the sampl
 
 test: setup ## Run the tests, Rust and Python
 	cargo test --workspace --quiet
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest --numprocesses auto
 
 live: setup ## Capture programs with strace now and check what the rules find (minutes, a quiet machine)
 	$(PYTHON) -m pytest -m live
@@ -91,7 +91,7 @@ $(STAMPS)/venv: | tools
 # What the package needs to be built and run; pyproject.toml has the only list.
 $(STAMPS)/run: pyproject.toml $(STAMPS)/venv
 	$(PYTHON) -c 'import tomllib; project = tomllib.load(open("pyproject.toml", "rb")); print(*project["build-system"]["requires"], *project["project"]["dependencies"], sep="\n")' > $(STAMPS)/run.txt
-	$(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement $(STAMPS)/run.txt
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-compile --requirement $(STAMPS)/run.txt
 	@touch $@
 
 $(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
@@ -99,7 +99,22 @@ $(STAMPS)/dev: pyproject.toml $(STAMPS)/venv
 	$(PYTHON) -m pip install --quiet --disable-pip-version-check --requirement $(STAMPS)/dev.txt
 	@touch $@
 
-$(STAMPS)/engine: $(RUST) pyproject.toml $(STAMPS)/run | tools
+# The crates that need no Python are compiled while pip installs, whatever number of jobs the user gave.
+$(STAMPS)/first: | $(STAMPS)/venv tools
+	@$(MAKE) --no-print-directory --jobs=2 $(STAMPS)/run $(STAMPS)/parsers
+	@touch $@
+
+$(STAMPS)/parsers: | $(STAMPS)/venv tools
+	cargo build --quiet --profile $(PROFILE) --package tracealyze-parsers
+	@touch $@
+
+# Installing takes seconds, so a change of the Rust code only replaces the library in the package.
+$(STAMPS)/installed: pyproject.toml Cargo.toml | $(STAMPS)/first
+	@$(MAKE) --no-print-directory $(STAMPS)/run
 	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --profile $(PROFILE) --quiet
 	$(PYTHON) -m compileall -q tracealyze
+	@touch $@
+
+$(STAMPS)/engine: $(RUST) $(STAMPS)/installed
+	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --profile $(PROFILE) --skip-install --quiet
 	@touch $@
