@@ -30,6 +30,7 @@ _CLASSES = {
     "external": "blocked on something outside the capture",
     "poll-lag": "polling delay",
     "polled": "polling wait",
+    "idle": "idle until a client requests something",
 }
 """Classes and tags of time, in words, for time that is not named by a call."""
 

@@ -48,7 +48,7 @@ impl What {
     }
 }
 
-/// What a stretch has to do with a poll loop.
+/// What a stretch has to do with a poll loop, or with idle time.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub enum Tag {
     /// Nothing.
@@ -58,15 +58,17 @@ pub enum Tag {
     Polled,
     /// It was done, and nobody had looked yet.
     Lag,
+    /// Nothing: a server waited for its clients, which are outside the trace.
+    Idle,
 }
 
 impl Tag {
     /// All tags, by number.
-    pub const ALL: [Tag; 3] = [Tag::None, Tag::Polled, Tag::Lag];
+    pub const ALL: [Tag; 4] = [Tag::None, Tag::Polled, Tag::Lag, Tag::Idle];
 
     /// The name in tables.
     pub fn name(self) -> Option<&'static str> {
-        [None, Some("polled"), Some("poll-lag")][self as usize]
+        [None, Some("polled"), Some("poll-lag"), Some("idle")][self as usize]
     }
 }
 

@@ -10,7 +10,8 @@
 
 use crate::store::classes::class_of;
 use crate::store::event::{EventKind, NONE};
-use crate::store::heuristics::{LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS};
+use crate::store::events::EventTable;
+use crate::store::heuristics::{LAST_RHYTHM_CALLS, MIN_LAST_TIMEOUTS, MIN_LAST_TIMEOUTS_OF_SERVERS};
 use crate::store::tasks::Task;
 use crate::store::trace::{Capture, Trace};
 use crate::waits::{task_ends, wait_kinds};
@@ -190,7 +191,14 @@ fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Optio
     });
     let (end_ns, row) = next.or_else(|| ends().max())?;
     let root = match events.task(row) {
-        last if next.is_none() && keeps_a_rhythm(trace, last) => last_that_works(trace, capture).unwrap_or(last),
+        last if next.is_none() && keeps_a_rhythm(trace, last, MIN_LAST_TIMEOUTS_OF_SERVERS) => {
+            let serving = last_that(trace, capture, |task| answers(trace, task));
+            let is_rhythm = keeps_a_rhythm(trace, last, MIN_LAST_TIMEOUTS);
+            let working = || {
+                last_that(trace, capture, |task| !keeps_a_rhythm(trace, task, MIN_LAST_TIMEOUTS)).filter(|_| is_rhythm)
+            };
+            serving.or_else(working).unwrap_or(last)
+        }
         last => last,
     };
     Some((root, to_ns.map_or(end_ns, |to_ns| end_ns.min(to_ns))))
@@ -223,8 +231,8 @@ fn last_served(trace: &Trace, capture: &Capture, parent: u32) -> Option<(u32, i6
 /// worker   |------- read -------|- write -|--------
 /// ```
 ///
-/// The task that completed an event last, except tasks that only keep a rhythm: their waits explain nothing.
-fn last_that_works(trace: &Trace, capture: &Capture) -> Option<u32> {
+/// The matching task that completed an event last. The waits of tasks that only keep a rhythm explain nothing.
+fn last_that(trace: &Trace, capture: &Capture, fits: impl Fn(u32) -> bool) -> Option<u32> {
     let events = &trace.events;
     let last = |task: u32| {
         let rows = trace.rows_of(task).iter().rev().copied();
@@ -233,18 +241,36 @@ fn last_that_works(trace: &Trace, capture: &Capture) -> Option<u32> {
     };
     let mut tasks: Vec<_> = tasks_of(trace, capture).filter_map(|(task, _)| Some((last(task)?, task))).collect();
     tasks.sort_unstable_by_key(|&end| std::cmp::Reverse(end));
-    tasks.into_iter().map(|(_, task)| task).take(TASKS_AT_THE_END).find(|&task| !keeps_a_rhythm(trace, task))
+    tasks.into_iter().map(|(_, task)| task).take(TASKS_AT_THE_END).find(|&task| fits(task))
+}
+
+/// Whether a task sent something to a socket from which it had received something: it answers requests.
+fn answers(trace: &Trace, task: u32) -> bool {
+    let events = &trace.events;
+    let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.outcome(row) == Outcome::Ok);
+    let mut answered: FxHashSet<Text> = FxHashSet::default();
+    calls.take(LAST_RHYTHM_CALLS).any(|row| match events.action(row) {
+        Action::Sends | Action::SendsMany | Action::Writes => {
+            answered.insert(events.target(row));
+            false
+        }
+        Action::Reads | Action::Receives | Action::ReceivesMany => {
+            let target = events.target(row);
+            target.is_some() && class(events, row) != Class::Disk && answered.contains(&target)
+        }
+        _ => false,
+    })
 }
 
 /// Whether the last calls of a task are waits that came to their limits, and nothing that moves data.
-fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
+fn keeps_a_rhythm(trace: &Trace, task: u32, min_beats: usize) -> bool {
     let events = &trace.events;
     let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.kind(row) == EventKind::Call);
     let mut beats = 0;
     for row in calls.filter(|&row| events.outcome(row) != Outcome::Open).take(LAST_RHYTHM_CALLS) {
         let wait = wait_kinds::wait_of_row(events, row);
         let moves = events.action(row).returns_bytes();
-        let class = class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)));
+        let class = class(events, row);
         let lasts = events.dur_ns(row) > 0;
         match wait {
             // It began before the capture, and the call that it continues is not printed.
@@ -256,7 +282,11 @@ fn keeps_a_rhythm(trace: &Trace, task: u32) -> bool {
             _ => return false,
         }
     }
-    beats >= MIN_LAST_TIMEOUTS
+    beats >= min_beats
+}
+
+fn class(events: &EventTable, row: u32) -> Class {
+    class_of(events.shape(row).syscall, events.texts.bytes(events.target(row)))
 }
 
 /// When a task first does something else than wait. `None` if it never does.

@@ -79,6 +79,8 @@ pub enum Ender {
     Timer,
     /// A signal with an origin outside the trace.
     Outside,
+    /// A client outside the trace, which a server waited for.
+    Client,
     /// Unknown.
     Unknown,
 }

@@ -2,7 +2,9 @@
 
 use super::fifos::{Fifos, fifos};
 use super::relevance::{self, Makes};
-use super::wait_kinds::{RESET, fails_at_once, found_no_child, is_broken_off, is_probe, is_timer, resumed};
+use super::wait_kinds::{
+    RESET, fails_at_once, found_no_child, is_broken_off, is_probe, is_timer, resumed, resumes_unknown,
+};
 use crate::store::classes::class_of;
 use crate::store::event::Shape;
 use crate::store::targets::{ACCEPTED, is_eventfd, is_host_and_port};
@@ -158,10 +160,12 @@ fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {
         Effect::Writes if is_eventfd(target) => Effect::Counts,
         deed => deed,
     };
-    let wait = wait_of_shape(action, op, target, deed);
+    let is_unknown = resumes_unknown(shape.syscall, shape.op);
+    let wait = if is_unknown { Some(Wait::Poll) } else { wait_of_shape(action, op, target, deed) };
     let class = match wait {
         Some(Wait::Lock) => Class::Lock,
         Some(Wait::Message) if action == Action::EntersRing => Class::Poll,
+        _ if is_unknown => Class::Poll,
         None if is_timer(target) && action.wait() == Some(Wait::Read) => Class::Sleep,
         _ => class_of(syscall, target),
     };

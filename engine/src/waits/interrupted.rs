@@ -17,15 +17,15 @@ use super::wait_kinds::{never_returned, was_broken_off};
 use super::waiting::Waiting;
 use crate::store::event::EventKind;
 use crate::store::events::EventTable;
-use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
+use crate::store::heuristics::{EXIT_TOLERANCE_NS, MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS};
 use crate::store::spans::Span;
 use crate::store::trace::Trace;
 use crate::waits::shape_facts::ShapeFacts;
 use crate::waits::stops::is_stop;
-use crate::waits::wait_kinds::is_return;
+use crate::waits::wait_kinds::{is_of_timer, is_return};
 use parsers::line::Ended;
 use parsers::syscalls::{Action, action_of};
-use parsers::{NO_ID, Text};
+use parsers::{NO_ID, NO_NS, Text};
 
 /// Maximum number of rows after a call that are searched for its continuation: a handler may make calls.
 const ROWS_BEHIND: usize = 64;
@@ -99,6 +99,42 @@ fn first_part(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize) -> usi
 /// The start of the wait for a lock that this call is the last part of, if the earlier parts only ran into their
 /// timeouts.
 pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let timed_out = |_: usize, last: usize| shapes.timed_out(trace, trace.rows_of(task)[last]);
+    began_first_ns(shapes, (trace, task), at, start_ns, timed_out)
+}
+
+/// The start of the wait for one of several events that this call is the last part of, if a timer of the task's own interrupted
+/// the earlier part, and the task only waited again.
+///
+/// ```text
+/// task     |-- epoll_wait --|SIGALRM, its handler|epoll_wait, at once|-- epoll_wait --|   ended by the writer at the end
+/// ```
+pub(super) fn polled_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    let is_quick = |first: usize, last: usize| {
+        let end_ns = |at: usize| events.end_ns(rows[at]).unwrap_or(NO_NS);
+        end_ns(last).saturating_sub(end_ns(first)) <= EXIT_TOLERANCE_NS
+    };
+    let alarmed = |first: usize, last: usize| alarm_follows(trace, task, first) && is_quick(first, last);
+    began_first_ns(shapes, (trace, task), at, start_ns, alarmed)
+}
+
+/// Whether a signal of a timer interrupted a call.
+fn alarm_follows(trace: &Trace, task: u32, at: usize) -> bool {
+    let (events, rows) = (&trace.events, trace.rows_of(task));
+    let next = rows.get(at + 1).filter(|&&next| events.kind(next) == EventKind::Signal);
+    was_broken_off(events, rows[at])
+        && next.is_some_and(|&next| is_of_timer(events.texts.bytes(events.shape(next).syscall)))
+}
+
+/// The start of the first part of a wait. `ran_out` is whether only time ended the part from a first to a last index.
+fn began_first_ns(
+    shapes: &ShapeEffects,
+    (trace, task): (&Trace, u32),
+    at: usize,
+    start_ns: i64,
+    ran_out: impl Fn(usize, usize) -> bool,
+) -> i64 {
     let (events, rows) = (&trace.events, trace.rows_of(task));
     let before = |&at: &usize| {
         let (now, from) = (rows[at], at.saturating_sub(MAX_CALLS_BETWEEN_PARTS + 1));
@@ -109,7 +145,7 @@ pub(super) fn asked_first_ns(shapes: &ShapeEffects, trace: &Trace, task: u32, at
         let whole = |at: usize| (at, first_part(shapes, trace, task, at));
         let (last, first) = (from..at).rev().map(whole).find(is_same)?;
         let between_ns = events.start_ns(now).saturating_sub(events.end_ns(rows[last])?);
-        (shapes.timed_out(trace, rows[last]) && between_ns <= MAX_BETWEEN_PARTS_NS).then_some(first)
+        (ran_out(first, last) && between_ns <= MAX_BETWEEN_PARTS_NS).then_some(first)
     };
     // A signal may have interrupted the last part, too.
     let last = first_part(shapes, trace, task, at);

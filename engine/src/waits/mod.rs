@@ -4,6 +4,7 @@ pub(crate) mod backlog;
 pub(crate) mod backpressure;
 pub(crate) mod candidates;
 pub(crate) mod child;
+mod clients;
 pub(crate) mod collect;
 pub(crate) mod condition;
 pub(crate) mod connection;

@@ -17,6 +17,7 @@ use crate::store::task_relations::{creators, related};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};
+use crate::waits::wait_kinds::is_of_timer;
 use parsers::syscalls::Wait;
 use parsers::{NO_ID, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -144,9 +145,4 @@ pub(crate) fn sent_to(trace: &Trace, row: u32) -> Option<i32> {
     let target = trace.events.texts.bytes(trace.events.target(row));
     let (to, _) = parsers::scan::signed(target.strip_prefix(b"pid:").unwrap_or(target))?;
     i32::try_from(to).ok()
-}
-
-/// Whether timers send signals of this name.
-fn is_of_timer(name: &[u8]) -> bool {
-    matches!(name, b"SIGALRM" | b"SIGVTALRM" | b"SIGPROF") || name.starts_with(b"SIGRT")
 }

@@ -8,7 +8,11 @@ use parsers::{NO_NS, Outcome, Text};
 /// What a row waits for, if it can block.
 pub fn wait_of_row(events: &EventTable, row: u32) -> Option<Wait> {
     let shape = events.shape(row);
-    action_of(resumed(shape.syscall, shape.op)).wait()
+    if resumes_unknown(shape.syscall, shape.op) {
+        Some(Wait::Poll)
+    } else {
+        action_of(resumed(shape.syscall, shape.op)).wait()
+    }
 }
 
 /// The name of a call. For an interrupted call that continues under another name, it is the sub-operation.
@@ -16,9 +20,16 @@ pub(crate) fn resumed(syscall: Text, op: Text) -> Text {
     if op.is_some() && action_of(syscall) == Action::Restarts { op } else { syscall }
 }
 
-/// Whether a wait ended with a timeout.
+/// Whether a call continues one that is not known, because it began before the capture. Only waits with a timeout continue.
+pub(crate) fn resumes_unknown(syscall: Text, op: Text) -> bool {
+    action_of(resumed(syscall, op)) == Action::Restarts
+}
+
+/// Whether a wait ended with a timeout. Of an unknown call, 0 may also be the result of a sleep, or of a woken futex.
 pub fn timed_out(events: &EventTable, row: u32) -> bool {
-    let none_ready = wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
+    let shape = events.shape(row);
+    let is_known = !resumes_unknown(shape.syscall, shape.op);
+    let none_ready = is_known && wait_of_row(events, row) == Some(Wait::Poll) && events.ret(row) == 0;
     let errno = events.texts.bytes(events.shape(row).errno);
     (none_ready && events.outcome(row) == Outcome::Ok) || matches!(errno, b"ETIMEDOUT" | b"ETIME")
 }
@@ -36,6 +47,11 @@ pub(crate) fn was_broken_off(events: &EventTable, row: u32) -> bool {
 /// Whether a call was in progress when its task or the capture ended.
 pub(crate) fn never_returned(outcome: Outcome) -> bool {
     matches!(outcome, Outcome::Open | Outcome::NoReturn)
+}
+
+/// Whether timers send signals of this name.
+pub(crate) fn is_of_timer(name: &[u8]) -> bool {
+    matches!(name, b"SIGALRM" | b"SIGVTALRM" | b"SIGPROF") || name.starts_with(b"SIGRT")
 }
 
 /// Whether a call sends signal 0, which only checks whether a process exists.

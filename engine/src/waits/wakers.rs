@@ -18,8 +18,8 @@ use crate::waits::stops::may_stop;
 use crate::waits::waiting::Waiting;
 use crate::waits::wakers::poll_loops::{producers, search};
 use crate::waits::{
-    backlog, backpressure, child, connection, effects, eventfd, file_watch, futex, interrupted, lock, message, signal,
-    stream, terminal, wait_kinds, watchdog,
+    backlog, backpressure, child, clients, connection, effects, eventfd, file_watch, futex, interrupted, lock, message,
+    signal, stream, terminal, wait_kinds, watchdog,
 };
 use parsers::syscalls::{Class, Wait};
 use rustc_hash::FxHashMap;
@@ -44,6 +44,7 @@ pub struct Wakers {
     pub(super) messages: message::Messages,
     pub(super) backlog: backlog::Backlog,
     pub(super) watches: file_watch::Watches,
+    pub(super) clients: clients::Clients,
     pub(super) outline: WaitBitmap,
     pub(super) may_stop: bool,
 }
@@ -76,6 +77,7 @@ impl Wakers {
             messages: message::Messages::default(),
             backlog: backlog::Backlog::default(),
             watches: file_watch::Watches::default(),
+            clients: clients::Clients::default(),
             outline: WaitBitmap::default(),
             may_stop: may_stop(trace),
         }
@@ -180,8 +182,16 @@ impl Wakers {
             () if goes_on => Ender::Unknown,
             () if signal::Signals::is_timer(&call) || poll::is_timer(self, &call) => Ender::Timer,
             () if self.signals.came_from_outside(&call) => Ender::Outside,
+            () if self.awaits_client(&call) => Ender::Client,
             () => Ender::Unknown,
         }
+    }
+
+    /// Whether a server waited for a client outside the trace.
+    fn awaits_client(&self, call: &Waiting<'_>) -> bool {
+        let polls = self.shapes.of(call.trace, call.span.row).named == Some(Wait::Poll);
+        let taken = if polls { call.taken_next(&self.shapes) } else { Some(call.span.row) };
+        taken.is_some_and(|taken| self.clients.awaits(&self.shapes, call, taken))
     }
 
     /// The start of the wait that this call of a task may be the last part of, if the call itself started at
@@ -193,6 +203,11 @@ impl Wakers {
     /// The start of the wait for a lock that this call may be the last part of, after earlier parts with a timeout.
     pub fn asked_first_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
         interrupted::asked_first_ns(&self.shapes, trace, task, at, start_ns)
+    }
+
+    /// The start of the wait for one of several events that this call may be the last part of, after its own timers interrupted it.
+    pub fn polled_first_ns(&self, trace: &Trace, task: u32, at: usize, start_ns: i64) -> i64 {
+        interrupted::polled_first_ns(&self.shapes, trace, task, at, start_ns)
     }
 
     /// Whether a call only manages signal masks and handlers.

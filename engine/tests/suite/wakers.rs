@@ -43,6 +43,7 @@ fn ended_by(trace: &Trace, wakers: &Wakers, task: u32, at: usize, span: Span) ->
     let name = match wakers.ended_by(trace, task, at, span) {
         Ender::Timer => "timer",
         Ender::Outside => "outside",
+        Ender::Client => "client",
         Ender::Unknown => "unknown",
     };
     name.to_owned()
@@ -77,7 +78,7 @@ fn each_wait_has_the_waker_of_its_case() {
         }
         let window = windows(&trace, &WindowChoice::default())[0];
         let segments = path(&trace, &Wakers::new(&trace), &window);
-        assert!(segments.iter().all(|segment| segment.tag == Tag::None), "{name}: nobody polls");
+        assert!(segments.iter().all(|segment| matches!(segment.tag, Tag::None | Tag::Idle)), "{name}: nobody polls");
         let charged_ns: i64 = segments.iter().map(Segment::dur_ns).sum();
         assert_eq!(charged_ns, window.wall_ns(), "{name}: all of the window, and no more");
     }
@@ -236,4 +237,44 @@ fn expired_polls_before_a_childs_birth_did_not_wait_for_it() {
     let polled = segments.iter().filter(|segment| segment.tag == Tag::Polled);
     let first_ns = polled.map(|segment| segment.start_ns).min().expect("a loop");
     assert!(first_ns >= trace.events.start_ns(trace.tasks[1].created_by), "the child's from its fork on");
+}
+
+#[test]
+fn a_poll_that_its_own_alarm_interrupted_is_one_wait() {
+    let trace = read(
+        r#"
+1 01.000000 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000244>
+2 01.000400 clock_nanosleep(CLOCK_REALTIME, 0, {tv_sec=0, tv_nsec=500000000}, NULL) = 0 <0.500100>
+1 01.000500 setitimer(ITIMER_REAL, {it_interval={tv_sec=0, tv_usec=0}, it_value={tv_sec=0, tv_usec=300000}}, NULL) = 0 <0.000010>
+1 01.000600 ppoll([{fd=3<pipe:[7]>, events=POLLIN}], 1, NULL, NULL, 8) = -1 EINTR (Interrupted system call) <0.300000>
+1 01.300700 --- SIGALRM {si_signo=SIGALRM, si_code=SI_KERNEL} ---
+1 01.300800 write(4<pipe:[7]>, "x", 1) = 1 <0.000010>
+1 01.300900 rt_sigreturn({mask=[]}) = -1 EINTR (Interrupted system call) <0.000010>
+1 01.301000 ppoll([{fd=3<pipe:[7]>, events=POLLIN}], 1, NULL, NULL, 8) = 1 ([{fd=3, revents=POLLIN}]) <0.000010>
+1 01.301100 read(3<pipe:[7]>, "x", 9) = 1 <0.000010>
+1 01.301200 ppoll([{fd=3<pipe:[7]>, events=POLLIN}], 1, NULL, NULL, 8 <unfinished ...>
+2 01.500600 write(4<pipe:[7]>, "y", 1) = 1 <0.000010>
+1 01.500700 <... ppoll resumed>) = 1 ([{fd=3, revents=POLLIN}]) <0.199500>
+2 01.500750 exit_group(0) = ?
+2 01.500760 +++ exited with 0 +++
+1 01.500800 read(3<pipe:[7]>, "y", 9) = 1 <0.000010>
+1 01.501000 exit_group(0) = ?
+"#,
+    );
+    assert_eq!(charged_ns(&trace, 1), 500_010_000, "from the first poll to the write");
+}
+
+#[test]
+fn the_task_that_answers_is_the_root_rather_than_a_timer_thread() {
+    let trace = read(
+        r#"
+1 01.000000 futex(0x55, FUTEX_WAIT_BITSET_PRIVATE, 0, {tv_sec=1, tv_nsec=0}, FUTEX_BITSET_MATCH_ANY) = -1 ETIMEDOUT (Connection timed out) <0.400000>
+2 01.100000 recvfrom(7<socket:[3]>, "select", 100, 0, NULL, NULL) = 6 <0.000010>
+2 01.101000 futex(0x77, FUTEX_WAIT_BITSET_PRIVATE, 0, {tv_sec=2, tv_nsec=0}, FUTEX_BITSET_MATCH_ANY) = -1 ETIMEDOUT (Connection timed out) <0.500000>
+1 01.400100 futex(0x55, FUTEX_WAIT_BITSET_PRIVATE, 0, {tv_sec=1, tv_nsec=0}, FUTEX_BITSET_MATCH_ANY) = -1 ETIMEDOUT (Connection timed out) <0.400000>
+2 01.602000 sendto(7<socket:[3]>, "row", 3, 0, NULL, 0) = 3 <0.000010>
+"#,
+    );
+    let root = windows(&trace, &WindowChoice::default())[0].root.expect("a root");
+    assert_eq!(trace.tasks[root as usize].tid, 2);
 }

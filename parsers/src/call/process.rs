@@ -5,7 +5,7 @@ use super::{may_succeed, without_key};
 use crate::format::Parsed;
 use crate::line::{CallPart, Ended, Extra, Line, NO_ID, NO_NS, Outcome};
 use crate::scan;
-use crate::syscalls::{Action, Syscall};
+use crate::syscalls::{self, Action, Syscall};
 use crate::text::Text;
 use memchr::memmem;
 
@@ -300,14 +300,16 @@ pub fn signal_number(number: i64) -> Option<&'static [u8]> {
     })
 }
 
-/// The call that `<... resuming interrupted read ...>` continues.
+/// The call that `<... resuming interrupted poll ...>` continues.
+///
+/// The kernel restarts only waits with a timeout this way (`restart_block`: nanosleep, poll, futex). Of a task whose call began
+/// before strace attached to it, strace prints the call with number 0 instead, `read` on x86-64: that call is unknown.
 fn resumed_name(arg: &[u8], parsed: &mut Parsed) -> Text {
     let Some(rest) = arg.strip_prefix(b"<... resuming interrupted ") else {
         return Text::NONE;
     };
     let name = &rest[..memmem::find(rest, b" ...>").unwrap_or(rest.len())];
-    match name {
-        b"call" | b"system call" => Text::NONE,
-        _ => parsed.texts.add(name),
-    }
+    let may_restart =
+        |call: &Syscall| matches!(call.action, Action::Sleeps | Action::Polls | Action::UsesFutex | Action::Restarts);
+    if syscalls::by_name(name).is_some_and(may_restart) { parsed.texts.add(name) } else { Text::NONE }
 }

@@ -29,13 +29,14 @@ impl<L: WalkListener> Walk<'_, L> {
             None => {
                 let needs_waker = self.wakers.needs_waker(self.trace, span.row);
                 let ended_by = || self.wakers.ended_by(self.trace, self.now.task, at, span);
-                let (class, resolved) = match needs_waker.then(ended_by) {
-                    None => (self.class(span.row), true),
-                    Some(Ender::Timer) => (Class::Sleep, true),
-                    Some(Ender::Outside) => (Class::External, false),
-                    Some(Ender::Unknown) => (self.class(span.row), false),
+                let (class, resolved, tag) = match needs_waker.then(ended_by) {
+                    None => (self.class(span.row), true, self.tag()),
+                    Some(Ender::Timer) => (Class::Sleep, true, self.tag()),
+                    Some(Ender::Outside) => (Class::External, false, self.tag()),
+                    Some(Ender::Client) => (self.class(span.row), false, Tag::Idle),
+                    Some(Ender::Unknown) => (self.class(span.row), false, self.tag()),
                 };
-                self.charge(self.now.task, span.start_ns, What::Call(span.row), class, resolved);
+                self.charge_as(tag, self.now.task, span.start_ns, What::Call(span.row), class, resolved);
             }
         }
     }
@@ -51,6 +52,11 @@ impl<L: WalkListener> Walk<'_, L> {
             }
             WakeKind::Futex => {
                 let began_ns = self.wakers.asked_first_ns(trace, task, at, span.start_ns);
+                let sure = if began_ns < span.start_ns { Confidence::Inferred } else { edge.sure };
+                (self.wakers.began_ns(trace, task, at, began_ns), sure)
+            }
+            _ if self.wakers.wait(trace, span.row) == Some(Wait::Poll) => {
+                let began_ns = self.wakers.polled_first_ns(trace, task, at, span.start_ns);
                 let sure = if began_ns < span.start_ns { Confidence::Inferred } else { edge.sure };
                 (self.wakers.began_ns(trace, task, at, began_ns), sure)
             }

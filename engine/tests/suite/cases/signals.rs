@@ -238,4 +238,22 @@ pub const CASES: &[Case] = &[
 1 01.500200 wait4(2, [{WIFEXITED(s) && WEXITSTATUS(s) == 0}], 0, NULL) = 2 <0.000030>
 1 01.503500 exit_group(0) = ?
 "#, ends: &["1 wait4: 2 child measured"] },
+    Case { name: "a call that began before the capture waits for something unknown", lines: r#"
+2 01.000000 restart_syscall(<... resuming interrupted read ...> <unfinished ...>
+1 01.100000 getpid() = 1 <0.000010>
+2 01.600000 <... restart_syscall resumed>) = 0 <0.600000>
+2 01.600100 restart_syscall(<... resuming interrupted restart_syscall ...>) = -1 ETIMEDOUT (Connection timed out) <0.200000>
+"#, ends: &["2 restart_syscall: unknown", "2 restart_syscall: itself"] },
+    Case { name: "a server waits for its clients", lines: r#"
+1 01.000000 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN}], 32, -1) = 1 <0.200000>
+1 01.201000 accept4(5<TCP:[10.0.0.1:80]>, {sa_family=AF_INET, sin_port=htons(7), sin_addr=inet_addr("10.0.0.2")}, [16], 0) = 6 <0.000010>
+1 01.202000 epoll_wait(3<anon_inode:[eventpoll]>, [{events=EPOLLIN}], 32, -1) = 1 <0.300000>
+1 01.503000 read(6<TCP:[10.0.0.1:80->10.0.0.2:7]>, "GET", 100) = 3 <0.000010>
+1 01.504000 write(6<TCP:[10.0.0.1:80->10.0.0.2:7]>, "page", 4) = 4 <0.000010>
+"#, ends: &["1 epoll_wait: client", "1 epoll_wait: client"] },
+    Case { name: "a client of a server that greets first waits for the server", lines: r#"
+1 01.000000 connect(6<TCP:[10.0.0.2:7->10.0.0.1:25]>, {sa_family=AF_INET, sin_port=htons(25), sin_addr=inet_addr("10.0.0.1")}, 16) = 0 <0.000010>
+1 01.001000 read(6<TCP:[10.0.0.2:7->10.0.0.1:25]>, "220", 100) = 3 <0.300000>
+1 01.504000 write(6<TCP:[10.0.0.2:7->10.0.0.1:25]>, "HELO", 4) = 4 <0.000010>
+"#, ends: &["1 read: unknown"] },
 ];

@@ -176,7 +176,7 @@ pub const CASES: &[Case] = &[
 2 01.501000 connect(3, 0x7ffc1, 16) = 0 <0.000100>
 1 01.501200 <... accept4 resumed>) = 0x4 <0.500200>
 1 01.503500 exit_group(0) = ?
-"#, ends: &["1 accept4: unknown"] },
+"#, ends: &["1 accept4: client"] },
     Case { name: "an address that the system chose is known from a getsockname call", lines: r#"
 1 01.000000 execve("./cli", ["./cli"], 0x7ffd /* 9 vars */) = 0 <0.000500>
 1 01.001000 socket(AF_INET, SOCK_STREAM, IPPROTO_IP) = 3 <0.000022>
