@@ -1,6 +1,8 @@
-//! Events to tables, and the border to Python.
+//! From captures to tables, and the binding to Python.
 //!
-//! [`read`](crate::ingest::read::read) makes a [`Trace`](crate::store::trace::Trace) of captures; the tables of a trace are made from it, in one pass and without a threshold of taste.
+//! [`read`](crate::ingest::read::read) reads captures into a [`Trace`](crate::store::trace::Trace), and a
+//! [`Session`](crate::session::Session) computes the tables of a trace. Numbers of judgement are in
+//! `store/heuristics.rs`.
 #![deny(missing_docs)]
 
 pub mod critical_path;

@@ -6,7 +6,7 @@
 //! other   |-- work --|       slack        |          ended here; the path returns to its waiter only there
 //! ```
 //!
-//! For slack see [`crate::critical_path::slack`].
+//! For slack see `slack.rs`.
 
 use crate::critical_path::segment::Segment;
 use crate::critical_path::slack::{self, SlackQuery, slack_queries};
@@ -196,7 +196,7 @@ impl WalkStats {
         awaited.map(|(_, ns)| ns).sum()
     }
 
-    /// See [`crate::critical_path::slack`]. Processes with unknown slack are absent.
+    /// See `slack.rs`. Processes with unknown slack are absent.
     pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;

@@ -8,7 +8,7 @@ use crate::store::trace::Trace;
 pub enum Provenance {
     /// These calls, in any order.
     Rows(Vec<u32>),
-    /// The calls of these tasks with these shapes (numbers of [`crate::store::event::EventTable::shape`]) within a
+    /// The calls of these tasks with these shapes (numbers of `EventTable::shape`) within a
     /// range of rows. Used where a list of rows would be too long.
     Shapes {
         /// The tasks.
