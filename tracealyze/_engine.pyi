@@ -180,8 +180,8 @@ class Trace:
     def tables(
         self, selection: Selection, requested: Sequence[tuple[str, tuple[str, Sequence[int]] | None]]
     ) -> list[Table]:
-        """Several tables by their names. With a threshold (row, process, program or capture, and the minimum path time per
-        capture), rows whose group in that scope does not reach it may be left out."""
+        """Several tables by their names. With a threshold (row, process, program or capture, and the minimum path time
+        per capture), rows whose group in that scope does not reach it may be left out."""
 
     def claims(
         self, selection: Selection, claims: Sequence[Sequence[_Claimant]], most: int
