@@ -42,7 +42,7 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
         by_pid.entry(trace.tasks[task as usize].pid).or_default().push(task);
     }
     let of_capture = events.waited.iter().filter(|(row, _)| capture.rows.contains(row));
-    let mut asked: Vec<SlackQuery> = of_capture
+    let mut queries: Vec<SlackQuery> = of_capture
         .filter_map(|&(row, pid)| {
             let (start_ns, end_ns) = (events.start_ns(row), events.end_ns(row)?);
             let lives = by_pid.get(&pid)?.iter().copied();
@@ -55,8 +55,8 @@ pub(crate) fn slack_queries(trace: &Trace, mains: &[u32], capture: u32) -> Vec<S
         })
         .collect();
     // Who waits ends after those it waited for.
-    asked.sort_by_key(|asked| (asked.from_ns, asked.ended_ns));
-    asked
+    queries.sort_by_key(|query| (query.from_ns, query.ended_ns));
+    queries
 }
 
 /// What is known of a waiter while its askings are gone through, the latest first.
@@ -109,31 +109,31 @@ impl Waiter {
     }
 
     /// How much later than at this moment it could go on.
-    fn slack_ns(&self, asked: &SlackQuery, slacks: &FxHashMap<u32, i64>) -> Option<i64> {
-        let is_never = asked.next_ns == NO_NS;
-        let until_ns = if is_never { i64::MAX } else { asked.next_ns };
+    fn slack_ns(&self, query: &SlackQuery, slacks: &FxHashMap<u32, i64>) -> Option<i64> {
+        let is_never = query.next_ns == NO_NS;
+        let until_ns = if is_never { i64::MAX } else { query.next_ns };
         if self.unknown_ns < until_ns {
             return None;
         }
-        let own_ns = if is_never { *slacks.get(&asked.waiter)? } else { 0 };
+        let own_ns = if is_never { *slacks.get(&query.waiter)? } else { 0 };
         let until = self.waited_ns(until_ns).saturating_add(own_ns).min(self.limit_ns);
-        Some((until - self.waited_ns(asked.from_ns)).max(0))
+        Some((until - self.waited_ns(query.from_ns)).max(0))
     }
 }
 
-/// The slack of each process for which it is known. `asked` is in order of `from_ns`. `waited` has pairs of processes: the
+/// The slack of each process for which it is known. `queries` are in order of `from_ns`. `waited` has pairs of processes: the
 /// first waited for the second on the path.
 pub(crate) fn slacks(
     trace: &Trace,
     wakers: &Wakers,
     mains: &[u32],
-    asked: &[SlackQuery],
+    queries: &[SlackQuery],
     waited: &FxHashSet<(u32, u32)>,
 ) -> FxHashMap<u32, i64> {
-    if asked.is_empty() {
+    if queries.is_empty() {
         return FxHashMap::default();
     }
-    let waiter_of: FxHashMap<u32, u32> = asked.iter().map(|asked| (asked.process, asked.waiter)).collect();
+    let waiter_of: FxHashMap<u32, u32> = queries.iter().map(|query| (query.process, query.waiter)).collect();
     let needed = needed(trace, wakers, mains, waited, &waiter_of);
     let mut children: FxHashMap<u32, Vec<(i64, u32)>> = FxHashMap::default();
     for (number, task) in (0u32..).zip(&trace.tasks).filter(|(_, task)| !task.is_thread) {
@@ -142,15 +142,15 @@ pub(crate) fn slacks(
         }
     }
     let (mut waiters, mut slacks) = (FxHashMap::<u32, Waiter>::default(), FxHashMap::default());
-    for asked in asked.iter().rev() {
-        let waiter = waiters.entry(asked.task).or_insert_with(|| {
-            let mut born = children.get(&asked.waiter).cloned().unwrap_or_default();
+    for query in queries.iter().rev() {
+        let waiter = waiters.entry(query.task).or_insert_with(|| {
+            let mut born = children.get(&query.waiter).cloned().unwrap_or_default();
             born.sort_unstable();
-            Waiter::new(trace, wakers, asked.task, born)
+            Waiter::new(trace, wakers, query.task, born)
         });
-        waiter.look_at_children(asked.from_ns, &slacks);
-        if let Some(slack_ns) = waiter.slack_ns(asked, &slacks).filter(|_| !needed.contains(&asked.process)) {
-            slacks.insert(asked.process, asked.from_ns - asked.ended_ns + slack_ns);
+        waiter.look_at_children(query.from_ns, &slacks);
+        if let Some(slack_ns) = waiter.slack_ns(query, &slacks).filter(|_| !needed.contains(&query.process)) {
+            slacks.insert(query.process, query.from_ns - query.ended_ns + slack_ns);
         }
     }
     slacks

@@ -201,20 +201,20 @@ mod tests {
     use crate::testing::{build, look, task};
 
     #[test]
-    fn time_is_told_by_program_and_kind_of_call_and_adds_up_to_the_path() {
+    fn time_by_program_and_kind_of_call_sums_to_the_path() {
         let plan = task(1).exec(0, 1, "/bin/sh").call("read", 10, 15).call("read", 20, 25);
         let plan = plan.exec(30, 31, "/bin/gzip").call("write", 40, 70).exit(80);
         look(&build(vec![plan]), |context| {
             let spent = context.time_index();
             let texts = &context.trace.events.texts;
             let is_read: Vec<bool> = spent.parts().iter().map(|part| texts.bytes(part.0) == b"read").collect();
-            let told = spent.units().iter().map(|unit| {
+            let units = spent.units().iter().map(|unit| {
                 let name = texts.string(unit.program).into_owned();
                 (name, spent.in_calls_ns(unit, &is_read), unit.calls_ns, unit.gaps_ns)
             });
-            let told: Vec<_> = told.collect();
-            assert_eq!(told[told.len() - 1], ("/bin/gzip".to_owned(), 0, 30, 10));
-            assert!(told.contains(&("/bin/sh".to_owned(), 10, 12, 28)), "{told:?}");
+            let units: Vec<_> = units.collect();
+            assert_eq!(units[units.len() - 1], ("/bin/gzip".to_owned(), 0, 30, 10));
+            assert!(units.contains(&("/bin/sh".to_owned(), 10, 12, 28)), "{units:?}");
             assert_eq!(spent.by_task(1), [80]);
         });
     }

@@ -106,7 +106,7 @@ impl WaitTotals {
 #[derive(Debug, Default)]
 struct SlackProbe {
     /// In order of `from_ns`.
-    asked: Vec<SlackQuery>,
+    queries: Vec<SlackQuery>,
     /// Processes that waited on the path, each with the one that ended the wait.
     waited: FxHashSet<(u32, u32)>,
 }
@@ -120,7 +120,7 @@ pub struct WalkStats {
     /// Where the latest stretch of each process seen so far begins; the walk goes back in time.
     begins_ns: Vec<i64>,
     /// Of the window that is walked.
-    heard: SlackProbe,
+    slack_probe: SlackProbe,
     /// Requests after this place are answered.
     open: usize,
     /// Of the windows before.
@@ -138,27 +138,27 @@ impl WalkStats {
     /// The walk of a window begins.
     pub(crate) fn enter(&mut self, trace: &Trace, window: &Window) {
         self.leave();
-        self.heard.asked = slack_queries(trace, &self.waits.mains, window.capture);
-        self.open = self.heard.asked.partition_point(|asked| asked.from_ns <= window.end_ns);
+        self.slack_probe.queries = slack_queries(trace, &self.waits.mains, window.capture);
+        self.open = self.slack_probe.queries.partition_point(|query| query.from_ns <= window.end_ns);
         self.begins_ns.fill(NO_NS);
     }
 
     /// The walk of the last window is over.
     pub(crate) fn leave(&mut self) {
-        self.windows.push(std::mem::take(&mut self.heard));
+        self.windows.push(std::mem::take(&mut self.slack_probe));
     }
 
     /// See [`Listen::charged`](crate::critical_path::walk::Listen::charged).
     pub(crate) fn charged(&mut self, segment: &Segment) {
         let process = self.waits.main(segment.task);
         self.add(process, segment.dur_ns());
-        while let Some(asked) = self.open.checked_sub(1).and_then(|last| self.heard.asked.get_mut(last)) {
-            if asked.from_ns < segment.start_ns {
+        while let Some(query) = self.open.checked_sub(1).and_then(|last| self.slack_probe.queries.get_mut(last)) {
+            if query.from_ns < segment.start_ns {
                 break;
             }
-            let here = asked.waiter == process && asked.from_ns <= segment.end_ns;
-            let later = self.begins_ns.get(asked.waiter as usize).copied().unwrap_or(NO_NS);
-            asked.next_ns = if here { asked.from_ns } else { later };
+            let here = query.waiter == process && query.from_ns <= segment.end_ns;
+            let later = self.begins_ns.get(query.waiter as usize).copied().unwrap_or(NO_NS);
+            query.next_ns = if here { query.from_ns } else { later };
             self.open -= 1;
         }
         if let Some(begins_ns) = self.begins_ns.get_mut(process as usize) {
@@ -175,7 +175,7 @@ impl WalkStats {
     pub(crate) fn ends(&mut self, waited: &Waited) {
         self.waits.ends(waited);
         let process = self.waits.main(waited.waiter);
-        self.heard.waited.insert((process, self.waits.main(waited.waker)));
+        self.slack_probe.waited.insert((process, self.waits.main(waited.waker)));
         self.add(process, waited.dur_ns);
     }
 
@@ -200,21 +200,23 @@ impl WalkStats {
     pub fn slack_ns(&self, trace: &Trace, wakers: &Wakers) -> &FxHashMap<u32, i64> {
         self.slack_ns.get_or_init(|| {
             let mains = &self.waits.mains;
-            let slacks = |heard: &SlackProbe| slack::slacks(trace, wakers, mains, &heard.asked, &heard.waited);
+            let slacks = |slack_probe: &SlackProbe| {
+                slack::slacks(trace, wakers, mains, &slack_probe.queries, &slack_probe.waited)
+            };
             self.windows.iter().flat_map(slacks).collect()
         })
     }
 }
 
 /// One row per process that the selection touches.
-pub fn chain(trace: &Trace, wakers: &Wakers, told: &WalkStats, selection: &Selection<'_>) -> Table {
+pub fn chain(trace: &Trace, wakers: &Wakers, stats: &WalkStats, selection: &Selection<'_>) -> Table {
     let chosen = (0..trace.tasks.len() as u32).filter(|&task| selection.touches_task(task));
-    let mut rows: Vec<u32> = chosen.map(|task| told.waits.main(task)).collect();
+    let mut rows: Vec<u32> = chosen.map(|task| stats.waits.main(task)).collect();
     rows.sort_unstable();
     rows.dedup();
-    let mut table = links_table(trace, selection.program_index, &rows, &told.waits.longest());
-    let slack_ns = told.slack_ns(trace, wakers);
-    let inclusive_ns = rows.iter().map(|&task| told.inclusive_ns.get(task as usize).copied().unwrap_or(0));
+    let mut table = links_table(trace, selection.program_index, &rows, &stats.waits.longest());
+    let slack_ns = stats.slack_ns(trace, wakers);
+    let inclusive_ns = rows.iter().map(|&task| stats.inclusive_ns.get(task as usize).copied().unwrap_or(0));
     table.columns.push(("inclusive_ns".to_owned(), some_ints(inclusive_ns)));
     let slack_ns = rows.iter().map(|task| slack_ns.get(task).copied().unwrap_or(NO_NS));
     table.columns.push(("slack_ns".to_owned(), some_ints(slack_ns)));
@@ -254,7 +256,7 @@ fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &F
     };
     let program = |task: u32| programs.name_of(task).map_or(Text::NONE, |program| program.path);
     let waits: Vec<Option<&Longest>> = rows.iter().map(|task| longest.get(task)).collect();
-    let told = |tell: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, tell)));
+    let of_waits = |value: &dyn Fn(&Longest) -> i64| some_ints(waits.iter().map(|waits| waits.map_or(NO_NS, value)));
     let named =
         |name: &dyn Fn(EdgeKind) -> &'static str| texts(waits.iter().map(|waits| waits.map(|it| name(it.known))));
     let columns = vec![
@@ -262,9 +264,9 @@ fn links_table(trace: &Trace, programs: &ProgramIndex, rows: &[u32], longest: &F
         ("capture", ints(rows.iter().map(|&task| i64::from(trace.tasks[task as usize].capture)))),
         ("pid", some_ints(rows.iter().map(|&task| pid(task)))),
         ("program", text_column(trace, rows.iter().map(|&task| program(task)))),
-        ("waits_for_task", told(&|waits| i64::from(waits.waker))),
-        ("waits_for_pid", told(&|waits| pid(waits.waker))),
-        ("waits_for_ns", told(&|waits| waits.ns)),
+        ("waits_for_task", of_waits(&|waits| i64::from(waits.waker))),
+        ("waits_for_pid", of_waits(&|waits| pid(waits.waker))),
+        ("waits_for_ns", of_waits(&|waits| waits.ns)),
         ("waits_for_how", named(&|(how, _)| how.name())),
         ("waits_for_sure", named(&|(_, sure)| sure.name())),
     ];

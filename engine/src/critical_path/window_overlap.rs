@@ -61,21 +61,21 @@ mod tests {
     use crate::testing::{build, task};
 
     #[test]
-    fn calls_over_an_edge_are_told_with_what_lies_outside() {
+    fn calls_across_an_edge_report_their_time_outside() {
         let waiter =
             task(1).exec(0, 1, "/bin/x").call("read", 10, 40).call("write", 50, 60).call("read", 70, 95).exit(100);
         let trace: Trace = build(vec![waiter, task(2).call("brk", 5, 95).exit(96)]);
-        let told = |from_ns, to_ns| {
+        let overlap = |from_ns, to_ns| {
             let asked =
                 window::WindowChoice { from_ns: Some(from_ns), to_ns: Some(to_ns), ..window::WindowChoice::default() };
             let selection =
                 Selection::new(&trace, &Criteria::default(), &QueryCache::default()).expect("a choice of everything");
             window_overlap(&trace, &selection, &windows(&trace, &asked)[0])
         };
-        assert_eq!(told(30, 80), WindowOverlap { calls: 3, outside_ns: 20 + 15 + 25 + 15 });
-        assert_eq!(told(0, 100), WindowOverlap::default());
+        assert_eq!(overlap(30, 80), WindowOverlap { calls: 3, outside_ns: 20 + 15 + 25 + 15 });
+        assert_eq!(overlap(0, 100), WindowOverlap::default());
         assert_eq!(
-            told(40, 50),
+            overlap(40, 50),
             WindowOverlap { calls: 1, outside_ns: 35 + 45 },
             "what ends or begins there does not lie over it"
         );

@@ -15,8 +15,8 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::tables::probe_series::looks::ProbeKind;
 use crate::tables::probe_series::pauses::{Pause, pauses};
+use crate::tables::probe_series::probes::ProbeKind;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;
@@ -128,7 +128,7 @@ fn victim(context: &TableContext<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, t
 /// Maps pauses of polling loops whose probe result changed to the probes before them. A task that polls after the kill
 /// waits only until it notices the exit.
 fn looked_after(context: &TableContext<'_>) -> FxHashMap<u32, u32> {
-    let of = all_series(context).into_iter().filter(|series| series.changed && series.look != ProbeKind::Attempt);
+    let of = all_series(context).into_iter().filter(|series| series.changed && series.kind != ProbeKind::Attempt);
     of.flat_map(|series| series.pauses.into_iter().map(|(look, pause)| (pause.row, look))).collect()
 }
 

@@ -4,7 +4,7 @@ use super::probe_series::{ProbeSeries, all_series};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::tables::probe_series::looks::{ProbeKey, ProbeKind};
+use crate::tables::probe_series::probes::{ProbeKey, ProbeKind};
 use crate::tables::probe_series::spins::{Spin, spins};
 use parsers::syscalls::{Action, action_of};
 use parsers::{Outcome, Text};
@@ -15,7 +15,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let mut builder = TableBuilder::new(context, "polls");
     for series in all_series(context) {
         let connects = matches!(series.key, ProbeKey::Call(syscall, _) if action_of(syscall) == Action::Connects);
-        if series.look != ProbeKind::Attempt || connects {
+        if series.kind != ProbeKind::Attempt || connects {
             write(context, series, &mut builder);
         }
     }
@@ -25,14 +25,14 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 
 fn write(context: &TableContext<'_>, series: ProbeSeries, builder: &mut TableBuilder<'_>) {
     write_key(context, series.task, series.key, series.first_row, builder);
-    builder.int("checks", series.looks);
+    builder.int("checks", series.probes);
     builder.int("failed", series.failed);
     builder.bool("succeeded", series.changed);
     let is_unexplained = series.changed && !series.ends_failed && !is_explained(context, &series);
-    builder.some_int("unexplained", is_unexplained.then_some(series.looks));
+    builder.some_int("unexplained", is_unexplained.then_some(series.probes));
     builder.bool("spinning", false);
     builder.some_int("asked_ns", asked_ns(&series));
-    let interval_ns = series.total_ns / (series.looks - 1).max(1);
+    let interval_ns = series.total_ns / (series.probes - 1).max(1);
     builder.int("interval_ns", interval_ns);
     builder.int("freeable_ns", interval_ns.min(series.exclusive_ns));
     builder.int("total_ns", series.total_ns);
@@ -62,10 +62,10 @@ fn write_spin(context: &TableContext<'_>, spin: &Spin, builder: &mut TableBuilde
     let Spin { task, first_row, last_row, .. } = *spin;
     let events = &context.trace.events;
     let total_ns = events.start_ns(last_row).saturating_sub(events.start_ns(first_row)).max(0);
-    let checks = spin.looks + i64::from(spin.changed);
+    let checks = spin.probes + i64::from(spin.changed);
     write_key(context, task, spin.key, first_row, builder);
     builder.int("checks", checks);
-    builder.int("failed", spin.looks);
+    builder.int("failed", spin.probes);
     builder.bool("succeeded", spin.changed);
     builder.some_int("unexplained", None);
     builder.bool("spinning", true);

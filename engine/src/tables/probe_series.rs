@@ -8,16 +8,16 @@
 //! A pause is a sleep, the sleep of a child that does nothing else, or a wait that timed out. Probes that occur in
 //! consecutive stretches between pauses form a series.
 
-pub(crate) mod looks;
 mod own_ends;
 pub(crate) mod pauses;
+pub(crate) mod probes;
 pub(crate) mod spins;
 
 use crate::parallel;
 use crate::store::event::NONE;
 use crate::table_support::context::TableContext;
-use crate::tables::probe_series::looks::{Looks, ProbeKey, ProbeKind};
 use crate::tables::probe_series::pauses::{Pause, pauses};
+use crate::tables::probe_series::probes::{ProbeIndex, ProbeKey, ProbeKind};
 use crate::waits::wait_kinds::wait_of_row;
 use parsers::Text;
 use parsers::syscalls::Wait;
@@ -32,9 +32,9 @@ pub(super) struct ProbeSeries {
     /// The probed object.
     pub key: ProbeKey,
     /// Kind of probe.
-    pub look: ProbeKind,
+    pub kind: ProbeKind,
     /// Number of probes.
-    pub looks: i64,
+    pub probes: i64,
     /// Number of probes that failed or found nothing.
     pub failed: i64,
     /// Whether the last result differs from the first.
@@ -69,16 +69,16 @@ pub(super) fn series_between(context: &TableContext<'_>, all_pauses: &[(u32, Vec
     if all_pauses.is_empty() {
         return Vec::new();
     }
-    let looks = Looks::new(context, all_pauses);
-    let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &looks, *task, pauses);
+    let probes = ProbeIndex::new(context, all_pauses);
+    let of = |(task, pauses): &(u32, Vec<Pause>)| of_task(context, &probes, *task, pauses);
     parallel::flat_map(all_pauses, of)
 }
 
 /// A probe within one stretch between pauses.
 #[derive(Clone, Copy)]
-pub(super) struct Looked {
+pub(super) struct Probe {
     pub key: ProbeKey,
-    pub look: ProbeKind,
+    pub kind: ProbeKind,
     pub failed: bool,
     pub errno: Text,
     pub row: u32,
@@ -86,11 +86,11 @@ pub(super) struct Looked {
     pub child: u32,
 }
 
-fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause]) -> Vec<ProbeSeries> {
-    let between: Vec<Vec<Looked>> = (0..=pauses.len())
+fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32, pauses: &[Pause]) -> Vec<ProbeSeries> {
+    let between: Vec<Vec<Probe>> = (0..=pauses.len())
         .map(|at| {
             let before = at.checked_sub(1).and_then(|at| pauses.get(at));
-            looks.between(context, task, before, pauses.get(at), ROWS_AROUND)
+            probes.between(context, task, before, pauses.get(at), ROWS_AROUND)
         })
         .collect();
     let mut found = Vec::new();
@@ -100,11 +100,11 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause
             first += 1;
             continue;
         };
-        let has = |looked: &&Looked| looked.key == key;
-        let run: Vec<Looked> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
+        let has = |probe: &&Probe| probe.key == key;
+        let run: Vec<Probe> = between[first..].iter().map_while(|here| here.iter().rev().find(has)).copied().collect();
         let last = first + run.len() - 1;
         // A task that gives up after one more pause also waited through that pause without success.
-        let failed = run.last().is_some_and(|last| last.failed && last.look == ProbeKind::Attempt);
+        let failed = run.last().is_some_and(|last| last.failed && last.kind == ProbeKind::Attempt);
         let is_last = between.get(last + 1).is_some_and(|next| common(&between[last], next).is_none());
         let gives_up = failed && is_last && pauses.get(last).is_some_and(|pause| !pause.is_wait);
         found.extend(of_run(context, task, &run, &pauses[first..last + usize::from(gives_up)]));
@@ -113,24 +113,24 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32, pauses: &[Pause
     found
 }
 
-/// What two stretches in a row both look at: rather a command than a call, rather what fails than what does not, and
-/// rather an The probe that two consecutive stretches share. Commands precede calls, and failed probes precede others.
-fn common(here: &[Looked], next: &[Looked]) -> Option<ProbeKey> {
-    let both = here.iter().filter(|looked| next.iter().any(|other| other.key == looked.key));
-    let rank = |looked: &Looked| match (looked.look, looked.failed) {
+/// The probe that two consecutive stretches share. Commands precede calls, failed probes those that succeed, and attempts
+/// queries of a state.
+fn common(here: &[Probe], next: &[Probe]) -> Option<ProbeKey> {
+    let both = here.iter().filter(|probe| next.iter().any(|other| other.key == probe.key));
+    let rank = |probe: &Probe| match (probe.kind, probe.failed) {
         (ProbeKind::Command, _) => 4,
         (ProbeKind::Attempt, true) => 3,
         (_, true) => 2,
         (ProbeKind::Attempt, false) => 0,
         (_, false) => 1,
     };
-    both.max_by_key(|looked| rank(looked)).map(|looked| looked.key)
+    both.max_by_key(|probe| rank(probe)).map(|probe| probe.key)
 }
 
-fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause]) -> Option<ProbeSeries> {
+fn of_run(context: &TableContext<'_>, task: u32, run: &[Probe], pauses: &[Pause]) -> Option<ProbeSeries> {
     let (first, last) = (run.first()?, run.last()?);
     // A wait that timed out is a pause only between failed probes. An event loop with periodic work is idle.
-    let all_failed = run[..run.len() - 1].iter().all(|looked| looked.failed);
+    let all_failed = run[..run.len() - 1].iter().all(|probe| probe.failed);
     let events = &context.trace.events;
     // An event loop that starts with pending input is idle, too.
     let polls = wait_of_row(events, first.row) == Some(Wait::Poll) && first.child == NONE;
@@ -141,9 +141,9 @@ fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause
         return None;
     }
     let mut rows: Vec<u32> = Vec::new();
-    for looked in run {
-        match looked.child {
-            NONE => rows.push(looked.row),
+    for probe in run {
+        match probe.child {
+            NONE => rows.push(probe.row),
             child => rows.extend(context.calls_of(child)),
         }
     }
@@ -152,14 +152,14 @@ fn of_run(context: &TableContext<'_>, task: u32, run: &[Looked], pauses: &[Pause
     Some(ProbeSeries {
         task,
         key: first.key,
-        look: first.look,
-        looks: run.len() as i64,
-        failed: run.iter().filter(|looked| looked.failed).count() as i64,
+        kind: first.kind,
+        probes: run.len() as i64,
+        failed: run.iter().filter(|probe| probe.failed).count() as i64,
         changed: last.failed != first.failed,
         ends_failed: last.failed,
-        errno: run.iter().rev().find(|looked| looked.failed).map_or(Text::NONE, |looked| looked.errno),
+        errno: run.iter().rev().find(|probe| probe.failed).map_or(Text::NONE, |probe| probe.errno),
         total_ns: starts.1.saturating_sub(starts.0),
-        pauses: run.iter().map(|looked| looked.row).zip(pauses.iter().copied()).collect(),
+        pauses: run.iter().map(|probe| probe.row).zip(pauses.iter().copied()).collect(),
         exclusive_ns: rows.iter().map(|&row| context.exclusive_ns(row)).sum(),
         rows,
         first_row: first.row,

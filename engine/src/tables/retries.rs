@@ -8,8 +8,8 @@ use super::probe_series::{ProbeSeries, series_between};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::tables::probe_series::looks::{ProbeKey, ProbeKind};
 use crate::tables::probe_series::pauses::pauses;
+use crate::tables::probe_series::probes::{ProbeKey, ProbeKind};
 use crate::tables::retries::by_process::Series;
 use parsers::Text;
 use rustc_hash::FxHashSet;
@@ -21,7 +21,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let of_processes = by_process::series(context, &pauses);
     let taken: FxHashSet<u32> = of_processes.iter().flat_map(|series| &series.attempts).map(|one| one.row).collect();
     for series in series_between(context, &pauses) {
-        let (ProbeKind::Attempt, ProbeKey::Call(syscall, target)) = (series.look, series.key) else { continue };
+        let (ProbeKind::Attempt, ProbeKey::Call(syscall, target)) = (series.kind, series.key) else { continue };
         if !taken.contains(&series.first_row) {
             write_probes(context, series, (syscall, target), &mut builder);
         }
@@ -41,7 +41,7 @@ fn write_probes(
     builder.text("op", context.trace.events.shape(series.first_row).op);
     builder.text("target", target);
     builder.text("errno", series.errno);
-    builder.int("attempts", series.looks);
+    builder.int("attempts", series.probes);
     builder.int("failed", series.failed);
     builder.bool("succeeded", !series.ends_failed);
     builder.some_int("asked_ns", asked_ns(&series));

@@ -59,7 +59,7 @@ enum WalkEvent {
 }
 
 impl WalkEvent {
-    fn tell(self, trace: &Trace, wakers: &Wakers, listener: &mut impl WalkListener) {
+    fn replay(self, trace: &Trace, wakers: &Wakers, listener: &mut impl WalkListener) {
         match self {
             WalkEvent::Charged(segment) => listener.charged(segment),
             WalkEvent::Worked(spell) => listener.worked(trace, wakers, spell),
@@ -101,7 +101,7 @@ struct Scout<'walk> {
 /// A state of the scout, with the notifications and steps before it.
 struct Mark {
     now: Position,
-    heard: usize,
+    recorded: usize,
     steps: u64,
 }
 
@@ -130,7 +130,7 @@ impl Scout<'_> {
 
     fn mark(&mut self) {
         let Walk { now, listener, steps, .. } = &self.walk;
-        self.marks.push(Mark { now: now.clone(), heard: listener.0.len(), steps: *steps });
+        self.marks.push(Mark { now: now.clone(), recorded: listener.0.len(), steps: *steps });
     }
 }
 
@@ -139,9 +139,10 @@ impl<L: WalkListener> Walk<'_, L> {
     pub(super) fn in_legs(&mut self, begins: &[i64]) -> usize {
         let (trace, wakers) = (self.trace, self.wakers);
         let at_once = begins.len().min(LEGS_OF_CORE * rayon::current_num_threads());
-        let mut heard: Vec<WalkRecording> = std::iter::repeat_with(WalkRecording::default).take(at_once).collect();
-        let scout = |heard| Scout { walk: Walk::new(trace, wakers, self.now.clone(), heard), marks: Vec::new() };
-        let mut scouts: Vec<Scout<'_>> = heard.iter_mut().map(scout).collect();
+        let mut recordings: Vec<WalkRecording> = std::iter::repeat_with(WalkRecording::default).take(at_once).collect();
+        let scout =
+            |recordings| Scout { walk: Walk::new(trace, wakers, self.now.clone(), recordings), marks: Vec::new() };
+        let mut scouts: Vec<Scout<'_>> = recordings.iter_mut().map(scout).collect();
         let mut joined = 0;
         for begins in begins.chunks(at_once.max(1)) {
             let now = &self.now;
@@ -160,8 +161,8 @@ impl<L: WalkListener> Walk<'_, L> {
         let Some(lowest_ns) = marks.last().map(|mark| mark.now.at_ns) else { return false };
         while self.now.at_ns >= lowest_ns {
             if let Some(mark) = marks.iter().find(|mark| mark.now == self.now) {
-                let heard = ahead.listener.0.drain(mark.heard..);
-                heard.for_each(|told| told.tell(self.trace, self.wakers, self.listener));
+                let recordings = ahead.listener.0.drain(mark.recorded..);
+                recordings.for_each(|event| event.replay(self.trace, self.wakers, self.listener));
                 self.steps += ahead.steps - mark.steps;
                 self.be_at(ahead.now.clone());
                 return true;
@@ -232,11 +233,11 @@ mod tests {
         let (wakers, window) = (Wakers::new(&trace), windows(&trace, &WindowChoice::default())[0]);
         // In the midst of calls of either, and between them.
         let begins: Vec<i64> = (1..=190).rev().map(|number| 10 * number + number % 10).collect();
-        let mut heard = WalkRecording::default();
+        let mut recordings = WalkRecording::default();
         let root = window.root.expect("a root");
-        let mut walk = Walk::new(&trace, &wakers, Position::at_end(&window, root), &mut heard);
+        let mut walk = Walk::new(&trace, &wakers, Position::at_end(&window, root), &mut recordings);
         assert_eq!(walk.in_legs(&begins), begins.len());
-        let waits = heard.0.iter().filter(|told| matches!(told, WalkEvent::Begins(..))).count();
+        let waits = recordings.0.iter().filter(|event| matches!(event, WalkEvent::Begins(..))).count();
         assert!(waits >= 200, "{waits} waits: one in each turn");
     }
 }

@@ -66,13 +66,13 @@ pub(crate) fn pauses(context: &TableContext<'_>) -> Vec<(u32, Vec<Pause>)> {
 impl Pause {
     /// Whether this is not a pause for the probing task: the task does not block on the sleeping child, or the probe is
     /// itself a wait for children that may return this child.
-    pub(super) fn is_work_beside(&self, context: &TableContext<'_>, look: u32) -> bool {
+    pub(super) fn is_work_beside(&self, context: &TableContext<'_>, probe: u32) -> bool {
         let events = &context.trace.events;
         let Some(child) = context.trace.tasks.get(self.sleeper as usize) else { return false };
-        let named = events.texts.bytes(events.target(look));
+        let named = events.texts.bytes(events.target(probe));
         let covers_child = named.is_empty() || named == child.pid.to_string().as_bytes();
-        (wait_of_row(events, look) == Some(Wait::Child) && covers_child)
-            || !self.is_waited_for(context, events.task(look))
+        (wait_of_row(events, probe) == Some(Wait::Child) && covers_child)
+            || !self.is_waited_for(context, events.task(probe))
     }
 
     fn is_waited_for(&self, context: &TableContext<'_>, task: u32) -> bool {

@@ -4,7 +4,7 @@
 //! read EAGAIN | read EAGAIN | read EAGAIN | read 5 bytes        3 failed probes, then the result changes
 //! ```
 
-use super::looks::{Looks, ProbeKey};
+use super::probes::{ProbeIndex, ProbeKey};
 use crate::parallel;
 use crate::store::event::{EventKind, NONE};
 use crate::store::heuristics::{MAX_SPIN_CALLS, MIN_SPIN_PROBES};
@@ -21,7 +21,7 @@ pub(crate) struct Spin {
     /// The probed object.
     pub key: ProbeKey,
     /// Number of failed probes.
-    pub looks: i64,
+    pub probes: i64,
     /// Whether a further probe had another result in the end.
     pub changed: bool,
     /// The first probe.
@@ -33,19 +33,19 @@ pub(crate) struct Spin {
 
 /// The longest spin of each task on each object.
 pub(crate) fn spins(context: &TableContext<'_>) -> Vec<Spin> {
-    let looks = Looks::new(context, &[]);
+    let probes = ProbeIndex::new(context, &[]);
     let tasks: Vec<u32> = context.tasks().collect();
-    parallel::flat_map(&tasks, |&task| of_task(context, &looks, task))
+    parallel::flat_map(&tasks, |&task| of_task(context, &probes, task))
 }
 
-fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
+fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32) -> Vec<Spin> {
     let events = &context.trace.events;
     let mut longest: FxHashMap<ProbeKey, Spin> = FxHashMap::default();
     let mut keep = |spin: Option<Spin>| {
         let is_search = |spin: &Spin| context.wakers.is_step_of_search(context.trace, task, spin.first_row);
-        let Some(spin) = spin.filter(|spin| spin.looks >= MIN_SPIN_PROBES && !is_search(spin)) else { return };
+        let Some(spin) = spin.filter(|spin| spin.probes >= MIN_SPIN_PROBES && !is_search(spin)) else { return };
         let known = longest.entry(spin.key).or_insert(spin);
-        if spin.looks > known.looks {
+        if spin.probes > known.probes {
             *known = spin;
         }
     };
@@ -56,31 +56,31 @@ fn of_task(context: &TableContext<'_>, looks: &Looks, task: u32) -> Vec<Spin> {
         let at = next;
         next += 1;
         let near = now.as_ref().is_some_and(|spin| at - spin.last_at <= MAX_SPIN_CALLS);
-        if !near && !looks.may_fail(shape) {
+        if !near && !probes.may_fail(shape) {
             keep(now.take());
             // Nearly all rows are not probes, and no probes are near them.
-            next += shapes[next..].iter().take_while(|&&shape| !looks.may_fail(shape)).count();
+            next += shapes[next..].iter().take_while(|&&shape| !probes.may_fail(shape)).count();
             continue;
         }
         if events.kind(row) != EventKind::Call || !context.selection.has(row) {
             continue;
         }
-        match looks.looked(context, row, false).filter(|looked| looked.child == NONE) {
-            Some(looked) => match &mut now {
-                Some(spin) if near && spin.key == looked.key => {
+        match probes.probe(context, row, false).filter(|probe| probe.child == NONE) {
+            Some(probe) => match &mut now {
+                Some(spin) if near && spin.key == probe.key => {
                     (spin.last_row, spin.last_at) = (row, at);
-                    spin.looks += i64::from(looked.failed);
-                    spin.changed = !looked.failed;
+                    spin.probes += i64::from(probe.failed);
+                    spin.changed = !probe.failed;
                     if spin.changed {
                         keep(now.take());
                     }
                 }
-                Some(_) if near && !looked.failed => {}
+                Some(_) if near && !probe.failed => {}
                 _ => {
                     keep(now.take());
-                    let (key, first_row) = (looked.key, row);
-                    let new = Spin { task, key, looks: 1, changed: false, first_row, last_row: row, last_at: at };
-                    now = looked.failed.then_some(new);
+                    let (key, first_row) = (probe.key, row);
+                    let new = Spin { task, key, probes: 1, changed: false, first_row, last_row: row, last_at: at };
+                    now = probe.failed.then_some(new);
                 }
             },
             None if matches!(wait_of_row(events, row), None | Some(Wait::Read)) => {}

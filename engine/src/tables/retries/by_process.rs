@@ -8,8 +8,8 @@
 use crate::store::event::EventKind;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::{ShapeIndex, processes};
-use crate::tables::probe_series::looks::is_temporary;
 use crate::tables::probe_series::pauses::Pause;
+use crate::tables::probe_series::probes::is_temporary;
 use parsers::syscalls::Action;
 use parsers::{NO_NS, Outcome, Text};
 use rustc_hash::FxHashMap;

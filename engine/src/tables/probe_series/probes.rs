@@ -4,7 +4,7 @@ use crate::store::event::{EventKind, NONE, Shape};
 use crate::store::heuristics::MAX_PROBES_BETWEEN_PAUSES;
 use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
-use crate::tables::probe_series::Looked;
+use crate::tables::probe_series::Probe;
 use crate::tables::probe_series::own_ends::OwnEnds;
 use crate::tables::probe_series::pauses::Pause;
 use crate::waits::wait_kinds::is_probe;
@@ -47,7 +47,7 @@ enum OutcomeTest {
 }
 
 /// The probes of a trace.
-pub(super) struct Looks {
+pub(super) struct ProbeIndex {
     kinds: ShapeIndex<(ProbeKind, OutcomeTest)>,
     may_fail: ShapeIndex<()>,
     own_ends: OwnEnds,
@@ -55,8 +55,8 @@ pub(super) struct Looks {
     children: FxHashMap<u32, Vec<(u32, u32)>>,
 }
 
-impl Looks {
-    pub(super) fn new(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> Looks {
+impl ProbeIndex {
+    pub(super) fn new(context: &TableContext<'_>, all_pauses: &[(u32, Vec<Pause>)]) -> ProbeIndex {
         let events = &context.trace.events;
         let text = |text: Text| events.texts.bytes(text);
         // A call that failed once because of others is a probe even where it succeeds.
@@ -90,9 +90,9 @@ impl Looks {
             }
         }
         children.values_mut().for_each(|children| children.sort_unstable());
-        // Only looks between pauses are compared with them.
+        // Only probes between pauses are compared with them.
         let own_ends = if all_pauses.is_empty() { OwnEnds::default() } else { OwnEnds::new(context) };
-        Looks { kinds, may_fail, own_ends, children }
+        ProbeIndex { kinds, may_fail, own_ends, children }
     }
 
     /// The probes of a task between two pauses. Before the first and after the last pause, only `around` rows are
@@ -104,7 +104,7 @@ impl Looks {
         before: Option<&Pause>,
         after: Option<&Pause>,
         around: usize,
-    ) -> Vec<Looked> {
+    ) -> Vec<Probe> {
         let events = &context.trace.events;
         let rows = context.trace.rows_of(task);
         let place = |row: u32| rows.partition_point(|&other| before_or_at(context, other, row));
@@ -116,24 +116,24 @@ impl Looks {
             _ => (from, to),
         };
         let rows = rows.get(from..to).unwrap_or(&[]);
-        let mut found: Vec<Looked> = Vec::new();
+        let mut found: Vec<Probe> = Vec::new();
         // A shell that was notified of a child's exit also checks for other children. These checks are not probes.
         let is_child_signal = |&row: &u32| {
             events.kind(row) == EventKind::Signal && events.texts.bytes(events.shape(row).syscall) == b"SIGCHLD"
         };
         let reaps = rows.iter().any(is_child_signal);
         let calls = rows.iter().filter(|&&row| events.kind(row) == EventKind::Call);
-        let looks = calls.filter_map(|&row| self.looked(context, row, reaps));
+        let probes = calls.filter_map(|&row| self.probe(context, row, reaps));
         // A process that finds its own wake-up pipe empty has not probed anything.
-        let looks = looks.filter(|looked| !self.own_ends.has_all(context, looked.row));
-        for looked in looks.take(MAX_PROBES_BETWEEN_PAUSES + 1) {
-            found.retain(|other| other.key != looked.key);
-            found.push(looked);
+        let probes = probes.filter(|probe| !self.own_ends.has_all(context, probe.row));
+        for probe in probes.take(MAX_PROBES_BETWEEN_PAUSES + 1) {
+            found.retain(|other| other.key != probe.key);
+            found.push(probe);
         }
         let many = found.len() > MAX_PROBES_BETWEEN_PAUSES;
         // A failed lookup right before a successful one elsewhere is a step of a search, not a probe.
         let wakers = &context.wakers;
-        found.retain(|looked| many || !looked.failed || !wakers.is_step_of_search(context.trace, task, looked.row));
+        found.retain(|probe| many || !probe.failed || !wakers.is_step_of_search(context.trace, task, probe.row));
         let bounds = rows.first().zip(rows.last());
         found.extend(
             bounds
@@ -150,9 +150,9 @@ impl Looks {
     }
 
     /// Converts a call into a probe. `reaps` is set if the task was just notified of a child's exit.
-    pub(super) fn looked(&self, context: &TableContext<'_>, row: u32, reaps: bool) -> Option<Looked> {
+    pub(super) fn probe(&self, context: &TableContext<'_>, row: u32, reaps: bool) -> Option<Probe> {
         let events = &context.trace.events;
-        let (look, test) = self.kinds.of_shape(events.shape_number(row))?;
+        let (kind, test) = self.kinds.of_shape(events.shape_number(row))?;
         let failed = match test {
             OutcomeTest::ByShape(failed) => failed,
             OutcomeTest::Polled if events.requested_ns(row) == Some(0) => events.ret(row) == 0,
@@ -168,7 +168,7 @@ impl Looks {
         };
         let target = events.target(row);
         let key = ProbeKey::Call(shape.syscall, target);
-        Some(Looked { key, look, failed, errno, row, child: NONE })
+        Some(Probe { key, kind, failed, errno, row, child: NONE })
     }
 
     /// Children created between two calls that ran a program and exited.
@@ -178,7 +178,7 @@ impl Looks {
         task: u32,
         first: u32,
         last: u32,
-    ) -> impl Iterator<Item = Looked> + 'a {
+    ) -> impl Iterator<Item = Probe> + 'a {
         let children = self.children.get(&task).map_or(&[][..], Vec::as_slice);
         let from = children.partition_point(|&(row, _)| row < first);
         let here = children[from..].iter().take_while(move |&&(row, _)| row <= last);
@@ -187,9 +187,9 @@ impl Looks {
             let program = known.programs.last()?;
             let failed = known.ended? != Ended::Exited(0);
             let words = if program.argv.is_some() { program.argv } else { program.path };
-            Some(Looked {
+            Some(Probe {
                 key: ProbeKey::Command(words),
-                look: ProbeKind::Command,
+                kind: ProbeKind::Command,
                 failed,
                 errno: Text::NONE,
                 row,
