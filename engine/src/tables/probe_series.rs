@@ -113,8 +113,8 @@ fn of_task(context: &TableContext<'_>, probes: &ProbeIndex, task: u32, pauses: &
     found
 }
 
-/// The probe that two consecutive stretches share. Commands precede calls, failed probes those that succeed, and attempts
-/// queries of a state.
+/// The probe that two consecutive stretches share. Commands come first, then failed attempts, failed queries of a state,
+/// and probes that succeeded.
 fn common(here: &[Probe], next: &[Probe]) -> Option<ProbeKey> {
     let both = here.iter().filter(|probe| next.iter().any(|other| other.key == probe.key));
     let rank = |probe: &Probe| match (probe.kind, probe.failed) {
