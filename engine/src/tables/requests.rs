@@ -16,7 +16,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
 use crate::waits::wait_kinds::timed_out;
 use parsers::Text;
-use parsers::syscalls::Wait;
+use parsers::syscalls::{Action, Wait};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The communication of a task with one peer.
@@ -81,6 +81,7 @@ impl OfTask {
                 SocketCall::Connects => {
                     here.served.remove(&target);
                 }
+                SocketCall::Sends if sent_nothing(context, row) => {}
                 SocketCall::Sends if here.served.contains(&target) || sockets.is_accepted(target) => {}
                 SocketCall::Sends => here.sends(context, row),
                 SocketCall::Receives => here.receives(context, sockets, row),
@@ -176,6 +177,11 @@ impl OfTask {
         peers.sort_unstable_by_key(|(name, _)| *name);
         peers
     }
+}
+
+/// Whether a call for several messages sent none: BIND's tools find out in this way whether the kernel has the call.
+fn sent_nothing(context: &TableContext<'_>, row: u32) -> bool {
+    context.trace.events.action(row) == Action::SendsMany && context.trace.events.ret(row) == 0
 }
 
 impl Peer {
