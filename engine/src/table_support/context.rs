@@ -8,7 +8,7 @@ use crate::critical_path::window::Window;
 use crate::logs::items::{Log, logs};
 use crate::query::selection::Selection;
 use crate::store::event::EventKind;
-use crate::store::trace::Trace;
+use crate::store::trace::{Capture, Trace};
 use crate::table_support::moved::Moved;
 use crate::table_support::threshold::Threshold;
 use crate::waits::wakers::Wakers;
@@ -78,6 +78,12 @@ impl TableContext<'_> {
     pub fn calls_of(&self, task: u32) -> impl Iterator<Item = u32> + '_ {
         let is_call = |&row: &u32| self.trace.events.kind(row) == EventKind::Call && self.selection.has(row);
         self.trace.rows_of(task).iter().copied().filter(is_call)
+    }
+
+    /// The capture of a task.
+    pub fn capture_of(&self, task: u32) -> Option<&Capture> {
+        let number = self.trace.tasks.get(task as usize)?.capture;
+        self.trace.captures.get(number as usize)
     }
 
     /// Time on the critical path inside a call, in nanoseconds.

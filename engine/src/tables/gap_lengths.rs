@@ -6,7 +6,6 @@
 //! ```
 
 use super::lengths::chosen_ns;
-use super::timeouts::tick_ns;
 use crate::store::event::EventKind;
 use crate::store::heuristics::MIN_CHOSEN_NS;
 use crate::store::text_columns::shape_text;
@@ -35,7 +34,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let gaps = context.attribution.long_gaps(MIN_CHOSEN_NS).into_iter().filter_map(|row| gap(context, row));
     for (row, dur_ns, exclusive_ns) in gaps.chain(silences(context)) {
         let task = events.task(row);
-        let Some(round_ns) = chosen_ns(dur_ns, tick_ns(context, task)).filter(|_| context.selection.has(row)) else {
+        let tick_ns = context.capture_of(task).map_or(1, |capture| capture.facts.tick_ns);
+        let Some(round_ns) = chosen_ns(dur_ns, tick_ns).filter(|_| context.selection.has(row)) else {
             continue;
         };
         let is_log = events.kind(row) == EventKind::Log;

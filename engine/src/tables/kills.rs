@@ -9,6 +9,7 @@
 //! service    ..........writes back|
 //! ```
 
+use super::kill_victims::Victims;
 use super::probe_series::all_series;
 use crate::store::event::NONE;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
@@ -81,14 +82,11 @@ fn kills(context: &TableContext<'_>) -> FxHashMap<u32, Vec<Kill>> {
     let kinds = ShapeIndex::new(context, |action, shape| {
         (action == Action::Signals && shape.outcome == Outcome::Ok && requests_end(texts.bytes(shape.op))).then_some(())
     });
-    let mut by_id: FxHashMap<(u32, i32), Vec<u32>> = FxHashMap::default();
-    for (number, task) in (0..).zip(&trace.tasks) {
-        by_id.entry((task.capture, task.tid)).or_default().push(number);
-    }
+    let victims = Victims::new(context);
     let mut found: FxHashMap<u32, Vec<Kill>> = FxHashMap::default();
     for task in context.tasks() {
         for (row, ()) in kinds.calls(context, task) {
-            let victim = victim(context, &by_id, task, row);
+            let victim = victims.of(task, row);
             if victim.is_some_and(|victim| trace.tasks[victim as usize].pid == trace.tasks[task as usize].pid) {
                 continue;
             }
@@ -110,19 +108,6 @@ fn requests_end(op: &[u8]) -> bool {
 
 fn is_kill(context: &TableContext<'_>, row: u32) -> bool {
     matches!(context.trace.events.texts.bytes(context.trace.events.shape(row).op), b"SIGKILL" | b"9")
-}
-
-/// The task that had this id when the signal was sent.
-fn victim(context: &TableContext<'_>, by_id: &FxHashMap<(u32, i32), Vec<u32>>, task: u32, row: u32) -> Option<u32> {
-    let (trace, events) = (context.trace, &context.trace.events);
-    let (id, _) = parsers::scan::number(events.texts.bytes(events.target(row)))?;
-    let capture = trace.tasks.get(task as usize)?.capture;
-    let sent_ns = events.start_ns(row);
-    let lived = |&&number: &&u32| {
-        let known = &trace.tasks[number as usize];
-        known.birth_ns <= sent_ns && (known.death_ns == NO_NS || known.death_ns >= sent_ns)
-    };
-    by_id.get(&(capture, i32::try_from(id).ok()?))?.iter().find(lived).copied()
 }
 
 /// Maps pauses of polling loops whose probe result changed to the probes before them. A task that polls after the kill

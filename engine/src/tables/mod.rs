@@ -21,6 +21,7 @@ mod gap_lengths;
 mod idle;
 mod io;
 mod items;
+mod kill_victims;
 mod kills;
 mod lengths;
 mod locks;

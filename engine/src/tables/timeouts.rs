@@ -7,21 +7,26 @@
 //! futex 1 s, nothing | wake a thread | futex 1 s, nothing | wake a thread | exit           a timer of a pool: went_on
 //! ```
 
+mod ended_process;
+mod idle;
+
+use super::kill_victims::Victims;
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::ends_by_itself;
 use super::sockets::{SocketCall, Sockets};
 use crate::parallel;
 use crate::store::event::EventKind;
-use crate::store::events::EventTable;
-use crate::store::heuristics::{MAX_BETWEEN_PARTS_NS, MAX_CALLS_BETWEEN_PARTS, MIN_RHYTHM_WAITS};
+use crate::store::heuristics::MIN_RHYTHM_WAITS;
 use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::waits::wait_kinds::{is_probe, timed_out, was_broken_off};
+use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process};
+use crate::tables::timeouts::idle::is_idle;
+use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
-use parsers::{NO_NS, Outcome, Text};
+use parsers::{NO_NS, Text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The kind of a wait: syscall, operation, normalised target.
@@ -68,8 +73,9 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     let tasks: Vec<u32> = context.tasks().collect();
     let all: Vec<OfTask> = parallel::map(&tasks, |&task| OfTask::new(context, &sockets, task));
     let mut sheet = TableBuilder::new(context, "timeouts");
+    let victims = Victims::new(context);
     for (&task, of_task) in tasks.iter().zip(all) {
-        of_task.write(context, task, &mut sheet);
+        of_task.write(context, &victims, task, &mut sheet);
     }
     sheet.finish()
 }
@@ -185,17 +191,17 @@ impl OfTask {
         targets.find_map(|target| self.sent.get(&target)).copied()
     }
 
-    fn write(self, context: &TableContext<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
+    fn write(self, context: &TableContext<'_>, victims: &Victims<'_>, task: u32, sheet: &mut TableBuilder<'_>) {
         let mut groups: Vec<Group> = self.groups.into_values().collect();
         groups.sort_unstable_by_key(|group| group.sum.first_row);
-        let tick_ns = dur_tick_ns(context, task);
+        let tick_ns = context.capture_of(task).map_or(1, Capture::dur_tick_ns);
         for group in groups {
             let all = self.all.get(&group.kind).copied().unwrap_or_default();
             let (syscall, op, _) = group.kind;
             sheet.task_columns(task, group.sum.first_row);
             sheet.text("syscall", syscall);
             sheet.text("op", op);
-            sheet.text("target", awaited_target(context, task, group.sum.first_row));
+            sheet.text("target", awaited_target(context, victims, task, group.sum.first_row));
             sheet.string("awaited", awaited(action_of(syscall)));
             sheet.some_int("requested_ns", group.requested_ns);
             sheet.int("waits", all.waits);
@@ -236,81 +242,6 @@ fn awaited(action: Action) -> Option<&'static str> {
         Wait::Message => "message",
         Wait::Sleep => return None,
     })
-}
-
-/// Whether a task made hardly any calls between an expired wait and the next one for the same target, and sent nothing.
-fn is_idle(context: &TableContext<'_>, sockets: &Sockets, expired: u32, next: u32) -> bool {
-    let events = &context.trace.events;
-    let task = events.task(expired);
-    let rows = context.trace.rows_from(task, expired);
-    let between = rows.iter().take_while(|&&row| row != next).take(MAX_CALLS_BETWEEN_PARTS + 2);
-    let between_ns = events.end_ns(expired).map_or(0, |end_ns| events.start_ns(next).saturating_sub(end_ns));
-    // A server has timers for its own upkeep, for which nobody waits.
-    let works = || between.clone().skip(1).any(|&row| begins_work(events, row)) && ends_by_itself(context, task);
-    // What it sends after the wait may be what another process waited for.
-    let sends = |&row: &u32| sockets.deeds.of_shape(events.shape_number(row)) == Some(SocketCall::Sends);
-    between.clone().count() <= MAX_CALLS_BETWEEN_PARTS + 1
-        && between_ns <= MAX_BETWEEN_PARTS_NS
-        && !between.clone().any(sends)
-        && !works()
-}
-
-/// Whether a call hands work on or begins some: it wakes a waiting thread, opens, connects, or starts a task.
-fn begins_work(events: &EventTable, row: u32) -> bool {
-    if events.kind(row) != EventKind::Call || events.outcome(row) != Outcome::Ok {
-        return false;
-    }
-    let shape = events.shape(row);
-    match action_of(shape.syscall) {
-        Action::UsesFutex => events.texts.bytes(shape.op).starts_with(b"FUTEX_WAKE") && events.ret(row) > 0,
-        Action::Wakes | Action::Opens | Action::MakesSocket | Action::Connects => true,
-        Action::Forks | Action::Vforks | Action::Spawns | Action::CreatesThread | Action::Execs => true,
-        _ => false,
-    }
-}
-
-/// What a wait waits for: its target, or the command of the process that is ended because the wait expired.
-fn awaited_target(context: &TableContext<'_>, task: u32, expired: u32) -> Text {
-    let (trace, events) = (context.trace, &context.trace.events);
-    let target = events.waited_target(expired);
-    if target.is_some() {
-        return target;
-    }
-    let Some(kill) = signal_sent_after(context, task, expired) else { return target };
-    let own = trace.tasks.get(task as usize).map(|task| task.capture);
-    let has_id = |id: i32| events.texts.bytes(events.target(kill)) == id.to_string().as_bytes();
-    let victim = trace.tasks.iter().find(|other| own == Some(other.capture) && !other.is_thread && has_id(other.pid));
-    let program = victim.and_then(|victim| victim.programs.last());
-    program.map_or(target, |program| if program.argv.is_some() { program.argv } else { program.path })
-}
-
-/// Whether a task sends a signal shortly after an expired wait for a signal or a child.
-fn ends_awaited_process(context: &TableContext<'_>, task: u32, expired: u32) -> bool {
-    signal_sent_after(context, task, expired).is_some()
-}
-
-/// The call that sends it.
-fn signal_sent_after(context: &TableContext<'_>, task: u32, expired: u32) -> Option<u32> {
-    let events = &context.trace.events;
-    if !matches!(events.action(expired).wait(), Some(Wait::Signal | Wait::Child)) {
-        return None;
-    }
-    let signals =
-        |row: u32| events.action(row) == Action::Signals && !is_probe(events.texts.bytes(events.shape(row).op));
-    let mut later = context.trace.rows_from(task, expired).iter().copied().skip(1).take(MAX_CALLS_BETWEEN_PARTS);
-    later.find(|&row| events.outcome(row) == Outcome::Ok && signals(row))
-}
-
-/// Clock resolution of the capture of a task, in nanoseconds.
-pub(super) fn tick_ns(context: &TableContext<'_>, task: u32) -> i64 {
-    let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
-    capture.and_then(|number| context.trace.captures.get(number)).map_or(1, |capture| capture.facts.tick_ns)
-}
-
-/// The step of the durations of a task's calls.
-fn dur_tick_ns(context: &TableContext<'_>, task: u32) -> i64 {
-    let capture = context.trace.tasks.get(task as usize).map(|task| task.capture as usize);
-    capture.and_then(|number| context.trace.captures.get(number)).map_or(1, Capture::dur_tick_ns)
 }
 
 /// Whether a wait ended because of its time limit. Polls with a zero timeout and sleeps do not count.
