@@ -4,6 +4,7 @@ mod appended_runs;
 mod attached;
 mod cases;
 mod claims;
+mod coarse_clock;
 mod copied_stderr;
 mod cores;
 mod critical_path;
