@@ -865,7 +865,7 @@ columns! {
         "share" f64 "share" "Share of the window.";
         "calls" i64 "" "Number of calls charged with the time.";
         "resolved" bool "" "False for a wait that nothing in the trace ended.";
-        "tag" dict "" "polled: work that a process waited for by polling; poll-lag: the time from its end to the next check.";
+        "tag" dict "" "polled: work that a process waited for by polling; poll-lag: the time from its end to the next check; idle: a server waited for its clients.";
         "first_line" i64 "" "Line of the first call; only in aggregated rows, like the following columns.";
         "last_line" i64 "" "Line of the last call.";
         "targets" i64 "" "Number of different targets combined.";
@@ -881,7 +881,7 @@ columns! {
         "program" dict "" "Program at that moment.";
         "class" dict "" "What the time was spent on.";
         "what" dict "" "call, gap, resume, spawn, silence, or poll-lag (from the awaited event of a poll loop to the check that noticed it).";
-        "tag" dict "" "polled (work that a process waited for by polling) or poll-lag.";
+        "tag" dict "" "polled (work that a process waited for by polling), poll-lag, or idle (a server waited for its clients).";
         "syscall" dict "" "The system call.";
         "op" dict "" "Sub-operation.";
         "target" dict "" "What the call worked on.";
