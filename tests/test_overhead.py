@@ -63,3 +63,18 @@ def test_report_shows_the_tracing_overhead(tmp_path: Path, run: Run) -> None:
     assert "includes about 13" in shown
     _loop(tmp_path, read_us=600, quick_us=6, after_us=9)
     assert "of tracing overhead" not in run("summarize", tmp_path / "own.strace", COLUMNS="120").stdout
+
+
+@pytest.mark.parametrize(
+    ("capture", "names"),
+    [
+        # Infos: the loop could save a tenth of the window at most, the storm a fifth.
+        ("field/captures/cp-many.strace.xz", ["overhead-dominates", "hot-loop"]),
+        ("kept_rules/process-storm/found-2.strace.xz", ["process-storm", "overhead-dominates"]),
+        # A warning.
+        ("kept_rules/slowing-loop/found-1.strace.xz", ["slowing-loop", "overhead-dominates"]),
+    ],
+)
+def test_dominating_overhead_precedes_infos_of_little_impact(capture: str, names: list[str]) -> None:
+    found = tracealyze.read(Path(__file__).parent / capture).findings
+    assert [each.name for each in found if each.name in names] == names

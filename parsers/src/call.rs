@@ -68,7 +68,10 @@ pub fn describe_rest(call: &'static Syscall, args: &[&[u8]], line: &mut Line, pa
         Action::NamesSocket if call.args.contains('w') => args.first().map(|&own| (b'w', own)),
         Action::Plain if call.args.contains('x') => args.first().map(|&value| (b'x', value)),
         // The first half contains the descriptor, the second `events, maxevents, timeout`.
-        Action::PollsEpoll => args.get(2).zip(call.args.bytes().last()).map(|(&timeout, letter)| (letter, timeout)),
+        Action::PollsEpoll => {
+            facts.data = args.first().and_then(|events| value::event_data(events));
+            args.get(2).zip(call.args.bytes().last()).map(|(&timeout, letter)| (letter, timeout))
+        }
         _ => None,
     };
     if let Some((letter, arg)) = found {
@@ -101,6 +104,10 @@ struct ArgumentFacts<'a> {
     length: &'a [u8],
     shares: bool,
     joins: Option<i32>,
+    /// Whether the metadata is that of a fifo.
+    is_fifo: bool,
+    /// What is registered with the only descriptor of a list of events.
+    data: Option<u64>,
 }
 
 /// The lists of descriptors among the arguments of a poll.
@@ -152,6 +159,7 @@ fn argument<'a>(letter: u8, arg: &'a [u8], facts: &mut ArgumentFacts<'a>, line: 
         b'h' => facts.shares = arg.starts_with(b"MAP_SHARED") || value::shares_memory(arg),
         b'y' if facts.shares => shared(facts.length, arg, line, parsed),
         b'x' => socket_error(arg, line, parsed),
+        b'u' => (facts.is_fifo, facts.data) = (value::is_fifo(arg), value::event_data(arg)),
         b'r' => passed(arg, line, parsed),
         b'l' | b'k' | b'q' | b'e' => descriptors(letter, arg, facts, line, parsed),
         _ => {}
@@ -331,6 +339,9 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     if line.extra == 0 && facts.own.is_some() {
         line.extra = parsed.keep(Extra::OwnAddress(facts.own));
     }
+    if line.extra == 0 && facts.is_fifo && line.outcome == Outcome::Ok {
+        line.extra = parsed.keep(Extra::IsFifo);
+    }
     if line.extra != 0 {
         return;
     }
@@ -350,11 +361,17 @@ fn keep(facts: ArgumentFacts<'_>, line: &mut Line, parsed: &mut Parsed) {
     });
     let fds = facts.fds.into_boxed_slice();
     line.extra = parsed.keep(match timeout_ns {
+        Some(timeout_ns) if facts.data.is_some() && line.ret == 1 => {
+            Extra::Returned { data: facts.data.unwrap_or_default(), timeout_ns }
+        }
         Some(timeout_ns) if !fds.is_empty() || facts.lists == FdLists::Empty => {
             Extra::Polled { fds, timeout_ns, ready: NO_ID }
         }
         Some(timeout_ns) => Extra::Timeout(timeout_ns),
-        None => Extra::Fds(fds),
+        None => match (facts.data, &*fds) {
+            (Some(data), &[fd]) if line.outcome != Outcome::Failed => Extra::Registered { fd, data },
+            _ => Extra::Fds(fds),
+        },
     });
 }
 

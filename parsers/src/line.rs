@@ -335,6 +335,22 @@ pub enum Extra {
     },
     /// The second half of a poll or select: the only descriptor that was ready.
     Ready(i32),
+    /// The metadata of a file shows that it is a fifo.
+    IsFifo,
+    /// A descriptor was registered at an epoll.
+    Registered {
+        /// The descriptor.
+        fd: i32,
+        /// What the epoll returns for it.
+        data: u64,
+    },
+    /// A wait at an epoll that returned one event.
+    Returned {
+        /// What was registered with the descriptor.
+        data: u64,
+        /// As [`Extra::Timeout`]; [`NO_NS`], too, if it is not known.
+        timeout_ns: i64,
+    },
     /// A row of a summary table; the name is in the line.
     SummaryRow {
         /// Number of calls.

@@ -51,7 +51,7 @@ pub struct Syscall {
     /// create the path before them, `o` sub-operation, `a` address, `i` id of a process or object, `s` socket address,
     /// `w` local socket address, `t` timespec, `v` timeval, `m` milliseconds, `l` list of pollfd, `k` set of
     /// descriptors, `q` two new descriptors, `e` watched descriptor, `r` messages that may pass descriptors, `z`
-    /// length, `h` flags and `y` offset of a mapping, `x` value of a socket option, `-` ignored.
+    /// length, `u` metadata of a file or events of an epoll, `h` flags and `y` offset of a mapping, `x` value of a socket option, `-` ignored.
     pub args: &'static str,
     /// How much work it does.
     pub effort: Effort,
@@ -67,7 +67,7 @@ pub struct Syscall {
 
 /// The letters that [`Syscall::args`] may have.
 #[cfg(test)]
-const LETTERS: &str = "fgdpnbjcoaiswtvmlkqerzhyx-";
+const LETTERS: &str = "fgdpnbjcoaiswtvmlkqerzuhyx-";
 
 const fn call(name: &'static str, class: Class, action: Action, args: &'static str) -> Syscall {
     Syscall {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.findings import messages
-from tracealyze.findings.finding import Finding, Severity, severity
+from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.matching import Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
 from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_OWN_SHARE
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_UNEXPLAINED = 3
+# Share of the window that an error has, too.
+_LARGE_SHARE = SEVERITIES[0][2]
 _INFERRED = "inferred"
 
 
@@ -40,7 +42,7 @@ class Diagnosis:
 
 
 def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
-    """What these rules find, by severity and then by impact."""
+    """What these rules find, by severity and then by impact. Rules that lead follow what they do not put in doubt."""
     single = [rule for rule in rules if rule.table not in MULTI_CAPTURE]
     tables = tables_of(trace, single)
     found = [match for rule in single for match in matches(trace, rule, tables)]
@@ -53,7 +55,8 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
             owner.also.append(each.match.rule.name)
             owner.inherited_ns += each.ceded_ns
     findings = [_finding(trace, each) for each in claimed if each.is_finding]
-    findings.sort(key=_order)
+    leading = {rule.name for rule in rules if rule.leads}
+    findings.sort(key=lambda finding: _order(trace, finding, finding.name in leading))
     return Diagnosis(findings, settled.unclaimed_ns, list(settled.unclaimed))
 
 
@@ -110,8 +113,12 @@ def _largest(taken: Sequence[TakenShare]) -> TakenShare:
     return max(taken, key=lambda each: each.dur_ns)
 
 
-def _order(finding: Finding) -> tuple[object, ...]:
-    return (list(Severity).index(finding.severity), -finding.impact_ns[1], finding.code, finding.lines)
+def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, ...]:
+    # Impacts exclude tracing overhead, so a warning stands, whatever tracing cost; so does much of a short window.
+    is_large = finding.impact_ns[1] >= _LARGE_SHARE * max(trace.wall_ns_of(finding.capture), 1)
+    stands = finding.severity is not Severity.INFO or is_large
+    ranked = list(Severity).index(finding.severity)
+    return (not stands, not leads, ranked, -finding.impact_ns[1], finding.code, finding.lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:

@@ -15,7 +15,7 @@ from tracealyze.findings.compiled_rules import ParsedRule
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")
 _REQUIRED = ("code", "title", "table", "message", "advice")
-KEYS = (*_TEXTS, "group", "precedence", "impact", *_TABLES, "example")
+KEYS = (*_TEXTS, "group", "precedence", "leads", "impact", *_TABLES, "example")
 """The keys of a rule file."""
 
 EXPLANATION = {
@@ -98,6 +98,8 @@ class _Check:
                 raise self.wrong(key, f"a table is required; write [{key}].")
         if type(self.table.get("precedence", 0)) is not int:
             raise self.wrong("precedence", "a whole number is required.")
+        if type(self.table.get("leads", False)) is not bool:
+            raise self.wrong("leads", "true or false is required.")
         self._lists()
         self._named()
         self._thresholds()

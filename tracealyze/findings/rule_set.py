@@ -89,6 +89,8 @@ class Rule:
     """A condition on groups; empty for all."""
     precedence: int = 0
     """Time that several rules claim belongs to the one with the highest precedence."""
+    leads: bool = False
+    """Whether its findings precede other infos of little impact, because they put these in doubt."""
     confidence: str = "measured"
     cost: str = "exclusive_ns"
     """The column with the path time that a match costs; empty if a match costs no time by itself."""

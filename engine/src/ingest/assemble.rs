@@ -92,6 +92,8 @@ pub(crate) struct Assembler<'trace> {
     has_plain: bool,
     descriptors: Descriptors,
     connecting: Connecting,
+    /// Descriptors that are registered at epolls, by table of descriptors, epoll, and what the epoll returns for them.
+    registrations: FxHashMap<(u32, i32, u64), i32>,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,
     /// Tasks up to this one have their creator's descriptors, if they have a creator.
@@ -131,6 +133,7 @@ impl<'trace> Assembler<'trace> {
             has_plain: fast_path::can_be(&facts),
             descriptors: Descriptors::default(),
             connecting: Connecting::default(),
+            registrations: FxHashMap::default(),
             hides_births: false,
             inherited: first_task,
             presumed: infer_creator::Presumed::default(),

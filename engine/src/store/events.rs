@@ -55,6 +55,8 @@ pub struct EventTable {
     pub shared: Vec<(u32, (u64, u64))>,
     /// The access mode of opens, by row, unless it is read-only.
     pub accesses: Vec<(u32, Access)>,
+    /// Rows of calls on files whose metadata shows that they are fifos.
+    pub fifos: Vec<u32>,
     /// Rows of opens with synchronous writes: each write waits for the disk.
     pub synced: Vec<u32>,
     /// Line of the second half, by row, if a call was split; 0 until it is read.
@@ -297,7 +299,8 @@ impl EventTable {
     /// What a row works on, or waited for: of a poll of several descriptors, the one that was ready.
     pub(crate) fn waited_target(&self, row: u32) -> Text {
         let target = self.target(row);
-        if target.is_some() || self.ready.is_empty() {
+        // An epoll has a name of its own.
+        if self.ready.is_empty() || (target.is_some() && self.action(row) != Action::PollsEpoll) {
             return target;
         }
         self.ready.binary_search_by_key(&row, |&(row, _)| row).map_or(target, |at| self.ready[at].1)

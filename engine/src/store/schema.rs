@@ -152,7 +152,7 @@ columns! {
         "exclusive_ns" i64 "ns" "Critical-path time from the first iteration to the last, including time between calls.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "dominant_exclusive_ns" i64 "ns" "Critical-path time in the dominant call.";
-        "freeable_ns" i64 "ns" "exclusive_ns without the tracing overhead in the dominant call, as measured on trivial calls.";
+        "freeable_ns" i64 "ns" "exclusive_ns without slow exceptions of the dominant call, and without tracing overhead in it, as measured on trivial calls; 0 if the call creates or removes a file each time.";
         "first_line" i64 "" "First line of the loop.";
         "last_line" i64 "" "Last line of the loop.";
     }
@@ -494,6 +494,7 @@ columns! {
         "pid" i32 "" "Process id.";
         "tid" i32 "" "Thread id.";
         "program" dict "" "The program.";
+        "target" dict "" "The file on its command line that it opened for reading first.";
         "gaps" i64 "count" "Number of gaps on the critical path.";
         "calls" i64 "count" "Number of calls of the program.";
         "calls_per_s" f64 "" "Calls per second, from its first call to its last.";

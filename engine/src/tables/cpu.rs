@@ -11,8 +11,12 @@ use crate::partition::scope::{GroupKey, KeyValue, Scope};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::table_support::shape_index::processes;
-use parsers::{NO_NS, Text};
+use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::syscalls::Action;
+use parsers::{NO_NS, Outcome, Text};
+
+/// Number of programs, those with most time first, whose input is looked for. Rules report very few.
+const MAX_WITH_INPUT: usize = 16;
 
 /// The gaps of one program of a process.
 struct Own {
@@ -34,7 +38,11 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
     own.retain(|own| own.exclusive_ns > 0);
     own.sort_by_key(|own| (std::cmp::Reverse(own.exclusive_ns), own.first_row));
     let mut builder = TableBuilder::new(context, "cpu");
-    own.iter().for_each(|own| write(context, own, &mut builder));
+    let opens = ShapeIndex::new(context, |action, _| (action == Action::Opens).then_some(()));
+    for (at, own) in own.iter().enumerate() {
+        let input = if at < MAX_WITH_INPUT { input_of(context, &opens, own) } else { Text::NONE };
+        write(context, own, input, &mut builder);
+    }
     builder.finish()
 }
 
@@ -93,7 +101,32 @@ impl Own {
     }
 }
 
-fn write(context: &TableContext<'_>, own: &Own, builder: &mut TableBuilder<'_>) {
+/// The file on the command line of a program that it opened for reading first: the source that a compiler works on.
+fn input_of(context: &TableContext<'_>, opens: &ShapeIndex<()>, own: &Own) -> Text {
+    let (events, texts) = (&context.trace.events, &context.trace.events.texts);
+    let program = context.selection.program_index.of(own.task).iter().find(|program| program.path == own.program);
+    let Some(argv) = program.map(|program| texts.bytes(program.argv)) else { return Text::NONE };
+    let words: Vec<&[u8]> = argv.split(|&byte| byte == b' ').skip(1).map(relative).filter(|w| !w.is_empty()).collect();
+    let reads = |row: &u32| {
+        let is_named = words.iter().any(|word| is_path_of(texts.bytes(events.target(*row)), word));
+        is_named && events.outcome(*row) == Outcome::Ok && events.accesses.binary_search_by_key(row, |a| a.0).is_err()
+    };
+    let mut rows = opens.calls(context, own.task).map(|(row, ())| row);
+    let input = rows.find(|row| (own.first_row..=own.last_row).contains(row) && reads(row));
+    input.map_or(Text::NONE, |row| events.target(row))
+}
+
+fn relative(word: &[u8]) -> &[u8] {
+    word.strip_prefix(b"./").unwrap_or(word)
+}
+
+/// Whether a word of a command line names this path, which may be printed with the directory of the process.
+fn is_path_of(path: &[u8], word: &[u8]) -> bool {
+    let path = relative(path);
+    path.strip_suffix(word).is_some_and(|directory| directory.is_empty() || directory.ends_with(b"/"))
+}
+
+fn write(context: &TableContext<'_>, own: &Own, input: Text, builder: &mut TableBuilder<'_>) {
     let (trace, events) = (context.trace, &context.trace.events);
     let known = &trace.tasks[own.task as usize];
     let (from_ns, to_ns) = (events.start_ns(own.first_row), events.end_ns(own.last_row));
@@ -101,6 +134,7 @@ fn write(context: &TableContext<'_>, own: &Own, builder: &mut TableBuilder<'_>) 
     // The last call certainly belongs to the program. The first may be the execve, which started in the previous
     // program.
     builder.task_columns(own.task, own.last_row);
+    builder.text("target", input);
     builder.int("gaps", own.gaps);
     builder.int("calls", own.calls);
     builder.float("calls_per_s", lasts_ns.map(|ns| own.calls as f64 * 1e9 / ns as f64));

@@ -71,8 +71,9 @@ fn of_process(context: &TableContext<'_>, kinds: &ShapeIndex<Kind>, tasks: &[u32
     let mut programs: FxHashMap<Text, Calls> = FxHashMap::default();
     for call in tasks.iter().flat_map(|&task| kinds.by_program(context, task)) {
         let took = Took { calls: 1, ns: context.exclusive_ns(call.row) };
-        // Calls without a duration cannot be compared.
-        if events.dur_ns(call.row) != NO_NS {
+        // A fifo that is printed like a file answers when its other side does. Calls without a duration cannot be compared.
+        let is_of_peer = matches!(context.wakers.class(context.trace, call.row), Class::Ipc | Class::Terminal);
+        if events.dur_ns(call.row) != NO_NS && !is_of_peer {
             let calls = programs.entry(call.program).or_default();
             calls.of_kind.entry(call.kind).or_default().add(took);
             calls.of_target.entry(events.target(call.row)).or_default().entry(call.kind).or_default().add(took);

@@ -7,7 +7,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::waits::connection::accepted_at;
 use parsers::syscalls::{Action, Class, Wait, action_of};
-use parsers::{Outcome, Text};
+use parsers::{Interner, Outcome, Text};
 use rustc_hash::FxHashSet;
 
 /// The role of a call on a socket.
@@ -90,6 +90,16 @@ fn accepted(context: &TableContext<'_>, kinds: &ShapeIndex<SocketCall>) -> FxHas
     };
     parallel::flat_map(&context.tasks().collect::<Vec<_>>(), of).into_iter().collect()
 }
+
+/// The peer of a socket as a connect names it: `10.0.0.2:53` for `TCP:[10.0.0.7:42238->10.0.0.2:53]`, if it is known so.
+pub(super) fn peer(texts: &Interner, target: Text) -> Text {
+    let bytes = texts.bytes(target);
+    let of_internet = bytes.starts_with(b"TCP") || bytes.starts_with(b"UDP");
+    let arrow = memchr::memmem::find(bytes, b"->").filter(|_| of_internet);
+    let address = arrow.and_then(|arrow| bytes[arrow + 2..].strip_suffix(b"]"));
+    address.and_then(|address| texts.find(address)).unwrap_or(target)
+}
+
 /// The port of a peer, given as `10.0.0.2:53` or `TCP:[10.0.0.7:42238->10.0.0.2:53]`.
 pub(super) fn port(target: &[u8]) -> Option<i64> {
     let target = target.strip_suffix(b"]").filter(|_| target.contains(&b'>')).unwrap_or(target);

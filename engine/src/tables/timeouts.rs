@@ -13,7 +13,7 @@ mod idle;
 use super::kill_victims::Victims;
 use super::lengths::{chosen_ns, two_digits};
 use super::sleeps::ends_by_itself;
-use super::sockets::{SocketCall, Sockets};
+use super::sockets::{SocketCall, Sockets, peer};
 use crate::parallel;
 use crate::store::event::EventKind;
 use crate::store::heuristics::MIN_RHYTHM_WAITS;
@@ -113,6 +113,10 @@ impl OfTask {
                 }
                 SocketCall::Sends => here.sends(context, sockets, row),
                 SocketCall::Receives => {
+                    // The connect has the address of the peer, the calls after it may have those of both sides.
+                    let connected = Some(peer(&events.texts, target)).filter(|&peer| peer != target);
+                    let connect = connected.and_then(|peer| here.sent.remove(&peer));
+                    here.answered.extend(connect.map(|sent| sent.row));
                     match here.sent.remove(&target) {
                         Some(sent) => here.answered.insert(sent.row),
                         None => here.served.insert(target),

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! A path is also a fifo if a call on it fails with ESPIPE (no seeking), or if an open for writing fails with ENXIO (no
-//! reader). It is not a fifo if a call succeeds on it that needs a file offset.
+//! reader), or if its metadata shows it. It is not a fifo if a call succeeds on it that needs a file offset.
 
 use crate::store::event::Shape;
 use crate::store::heuristics::{EXIT_TOLERANCE_NS, MIN_BLOCKED_OPEN_NS, MIN_BLOCKED_OPEN_RATIO};
@@ -62,6 +62,11 @@ pub(super) fn fifos(trace: &Trace, shapes: &[ShapeFacts], addresses: &FxHashSet<
             .into_iter()
             .filter(|&row| opened.contains(&trace.events.target(row)) || (is_espipe(row) && is_path(row))),
     );
+    found.extend(trace.events.fifos.iter().copied().filter(|&row| {
+        let target = trace.events.shape(row).target;
+        let is_refuted = told.get(&target).is_some_and(|told| told.refuted);
+        is_path(row) && !is_refuted && !addresses.contains(&target) && may_be_fifo(trace.events.texts.bytes(target))
+    }));
     let mut names: Vec<Text> = found.iter().map(|&row| trace.events.target(row)).collect();
     names.sort_unstable();
     names.dedup();

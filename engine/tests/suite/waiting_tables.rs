@@ -71,6 +71,16 @@ const CASES: &[Case] = &[
 1 1700000010.006000 close(3) = 0 <0.000010>
 1 1700000010.007000 exit_group(1) = ?
 "#, rows: &["poll 5000000000 2 2 true 10.0.0.2:53 10000000000"] },
+    Case { name: "an answer clears a connect that is printed with another name of the peer",
+        table: "timeouts", columns: TIMEOUTS, capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 connect(3<TCP:[7]>, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000000.002000 sendto(3<TCP:[10.0.0.1:9->10.0.0.2:80]>, "x", 28, MSG_NOSIGNAL, NULL, 0) = 28 <0.000010>
+1 1700000000.003000 recvfrom(3<TCP:[10.0.0.1:9->10.0.0.2:80]>, "y", 28, 0, NULL, NULL) = 28 <0.000010>
+1 1700000000.004000 pselect6(6, [3<TCP:[10.0.0.1:9->10.0.0.2:80]> 5</run/a>], [], NULL, {tv_sec=1, tv_nsec=0}, NULL) = 0 (Timeout) <1.000000>
+1 1700000001.005000 pselect6(6, [3<TCP:[10.0.0.1:9->10.0.0.2:80]> 5</run/a>], [], NULL, {tv_sec=1, tv_nsec=0}, NULL) = 1 (in [3]) <0.200000>
+1 1700000002.000000 exit_group(0) = ?
+"#, rows: &["pselect6 1000000000 2 1 false - 1000000000"] },
     Case { name: "an answer clears the pending requests, and an event loop never gives up",
         table: "timeouts", columns: TIMEOUTS, capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
@@ -331,6 +341,36 @@ const CASES: &[Case] = &[
 1 1700000000.300000 flock(3</run/lock>, LOCK_EX|LOCK_NB) = -1 EAGAIN (Resource temporarily unavailable) <0.000010>
 1 1700000001.000000 exit_group(1) = ?
 "#, rows: &["flock /run/lock EAGAIN 2 2 false false 100020000"] },
+    Case { name: "sleeps in a row are one pause of a retry",
+        table: "retries", columns: &["target", "errno", "attempts", "asked_ns", "pause_ns"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = -1 ECONNREFUSED (Connection refused) <0.000010>
+1 1700000000.002000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+1 1700000001.003000 nanosleep({tv_sec=0, tv_nsec=1000}, NULL) = 0 <0.000100>
+1 1700000001.004000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = -1 ECONNREFUSED (Connection refused) <0.000010>
+1 1700000001.005000 nanosleep({tv_sec=1, tv_nsec=0}, NULL) = 0 <1.000000>
+1 1700000002.006000 nanosleep({tv_sec=0, tv_nsec=1000}, NULL) = 0 <0.000100>
+1 1700000002.007000 connect(3, {sa_family=AF_INET, sin_port=htons(80), sin_addr=inet_addr("10.0.0.2")}, 16) = 0 <0.000010>
+1 1700000002.008000 exit_group(0) = ?
+"#, rows: &["10.0.0.2:80 ECONNREFUSED 3 1000001000 2000200000"] },
+    Case { name: "metadata identifies a fifo",
+        table: "outliers", columns: &["syscall", "target", "class"], capture: r#"
+1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.001000 openat(AT_FDCWD, "/etc/x", O_RDONLY) = 3</etc/x> <0.000010>
+1 1700000000.002000 read(3</etc/x>, "x", 4096) = 1 <0.000010>
+1 1700000000.003000 read(3</etc/x>, "x", 4096) = 1 <0.000010>
+1 1700000000.004000 fstat(0</tmp/input>, {st_mode=S_IFIFO|0644, st_size=0, ...}) = 0 <0.000010>
+1 1700000000.005000 read(0</tmp/input>, "x", 4096) = 1 <0.900000>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["read /tmp/input ipc"] },
+    Case { name: "the program that computes works on the file of its command line that it reads",
+        table: "cpu", columns: &["program", "target"], capture: r#"
+1 1700000000.000000 execve("/bin/cc1", ["cc1", "-quiet", "./a.c", "-o", "/tmp/a.s"], 0x7f /* 1 var */) = 0 <0.001000>
+1 1700000000.002000 openat(AT_FDCWD, "/usr/lib/libz.so", O_RDONLY) = 3 <0.000010>
+1 1700000000.003000 openat(AT_FDCWD, "/tmp/a.s", O_WRONLY|O_CREAT, 0666) = 4 <0.000010>
+1 1700000000.004000 openat(AT_FDCWD, "a.c", O_RDONLY) = 5 <0.000010>
+1 1700000001.000000 exit_group(0) = ?
+"#, rows: &["/bin/cc1 a.c"] },
     Case { name: "a process that is killed after a signal and a sleep ignored the signal; a sleep for an exited process is wasted",
         table: "kills", columns: &["pid", "signal", "target", "victim", "survivors", "gone_ns", "slept_ns", "needless_ns", "then_killed", "exclusive_ns"], capture: r#"
 1 1700000000.000000 execve("/bin/x", ["x"], 0x7f /* 1 var */) = 0 <0.001000>

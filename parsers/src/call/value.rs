@@ -13,6 +13,20 @@ const MAX_FDS: usize = 1024;
 /// Longest decoration in a list: a path with each byte escaped.
 const MAX_DECORATION_BYTES: usize = 4 * 4096;
 
+/// Whether the metadata of a file, `{st_mode=S_IFIFO|0644, …}`, is that of a fifo or pipe.
+pub fn is_fifo(metadata: &[u8]) -> bool {
+    memmem::find(metadata, b"S_IFIFO").is_some()
+}
+
+/// What is registered with a descriptor at an epoll, from `{events=EPOLLIN, data={u32=7, u64=7}}`, or from a list of
+/// one such event.
+pub fn event_data(event: &[u8]) -> Option<u64> {
+    let at = memmem::find(event, b"u64=")?;
+    let digits = &event[at + 4..];
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    std::str::from_utf8(&digits[..end]).ok()?.parse().ok()
+}
+
 /// A timeout as printed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Timeout {

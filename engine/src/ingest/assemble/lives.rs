@@ -71,6 +71,20 @@ impl Assembler<'_> {
             Some(Extra::Shared { length, offset }) => self.trace.events.shared.push((row, (length, offset))),
             Some(Extra::Passed(fds)) => self.passed(row, task, line, &fds),
             Some(Extra::Fds(fds)) => self.polls(row, task, fds),
+            Some(Extra::IsFifo) => self.trace.events.fifos.push(row),
+            Some(Extra::Registered { fd, data }) => {
+                let table = self.descriptors.table_number(task - self.first_task);
+                if line.outcome == Outcome::Ok {
+                    self.registrations.insert((table, line.fd, data), fd);
+                }
+                self.polls(row, task, Box::new([fd]));
+            }
+            Some(Extra::Returned { data, timeout_ns }) => {
+                let table = self.descriptors.table_number(task - self.first_task);
+                let fd = self.registrations.get(&(table, line.fd, data)).copied();
+                fd.into_iter().for_each(|fd| self.found_ready(row, task, fd));
+                self.trace.events.requested.push((row, timeout_ns));
+            }
             Some(Extra::Polled { fds, timeout_ns: requested_ns, ready }) => {
                 self.found_ready(row, task, ready);
                 self.polls(row, task, fds);

@@ -102,10 +102,12 @@ fn pause(context: &TableContext<'_>, row: u32, is_wait: bool) -> Pause {
     Pause { at: row, row, last_row: row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
 }
 
-/// Joins interrupted sleeps with their immediate continuations.
+/// Joins sleeps that follow one another at once: the rest of an interrupted one, or a second sleep without any call
+/// before it, as where a program sleeps for the seconds and then for the fraction.
 ///
 /// ```text
 /// sleep 5 s, interrupted | SIGCHLD | handler | sleep for the rest        one pause
+/// sleep 1 s | sleep 0 s                                                  one pause
 /// ```
 fn joined(context: &TableContext<'_>, task: u32, pauses: impl Iterator<Item = Pause>) -> Vec<Pause> {
     let events = &context.trace.events;
@@ -113,14 +115,20 @@ fn joined(context: &TableContext<'_>, task: u32, pauses: impl Iterator<Item = Pa
     for pause in pauses {
         let last = found.last_mut().filter(|last| {
             let later = context.trace.rows_from(task, last.last_row).iter().skip(1);
-            let mut calls =
-                later.filter(|&&row| events.kind(row) == EventKind::Call && !events.action(row).keeps_signals());
-            was_broken_off(events, last.last_row) && calls.next() == Some(&pause.row)
+            let is_interrupted = was_broken_off(events, last.last_row);
+            let mut calls = later.filter(|&&row| {
+                events.kind(row) == EventKind::Call && !(is_interrupted && events.action(row).keeps_signals())
+            });
+            calls.next() == Some(&pause.row)
         });
-        match last {
-            Some(last) => (last.last_row, last.dur_ns) = (pause.row, last.dur_ns.saturating_add(pause.dur_ns)),
-            None => found.push(pause),
+        let Some(last) = last else {
+            found.push(pause);
+            continue;
+        };
+        if !was_broken_off(events, last.last_row) {
+            last.asked_ns = last.asked_ns.zip(pause.asked_ns).map(|(one, other)| one.saturating_add(other));
         }
+        (last.last_row, last.dur_ns) = (pause.row, last.dur_ns.saturating_add(pause.dur_ns));
     }
     found
 }
