@@ -246,7 +246,7 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
         builder.ns("per_turn_ns", per_iteration_ns);
         builder.string("dominant", Some(&shapes.text(events, one.dominant)));
         let call = shapes.call(one.dominant);
-        builder.string("class", Some(call.map_or(Class::Other, |call| call.class).name()));
+        builder.string("class", Some(class_of_dominant(context, &shapes, one).name()));
         builder.bool("is_trivial", call.is_some_and(Syscall::is_trivial));
         builder.ns("dominant_ns", one.dominant_ns);
         builder.int("dominant_calls", one.dominant_calls as i64);
@@ -304,6 +304,13 @@ fn changes_entries(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) 
     let changed = in_loop.filter(|&row| shapes.of(events, row) == one.dominant && changes(row)).count();
     let nearly_all = one.dominant_calls as usize * OWN_ENTRIES.0 / OWN_ENTRIES.1;
     changed.min(one.distinct_targets as usize) >= nearly_all.max(1)
+}
+
+/// What the dominant call works on decides: a write to a socket is network, not disk.
+fn class_of_dominant(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> Class {
+    let mut rows = context.trace.rows_from(one.task, one.first_row).iter();
+    let first = rows.find(|&&row| shapes.of(&context.trace.events, row) == one.dominant);
+    first.map_or(Class::Other, |&row| context.wakers.class(context.trace, row))
 }
 
 /// Time on the critical path of a loop, and of its dominant call.

@@ -206,6 +206,7 @@ fn write(
     builder.text("errno", events.shape(row).errno);
     builder.string("class", Some(context.wakers.class(context.trace, row).name()));
     builder.int("dur_ns", dur_ns);
+    builder.string("dur_kind", Some(events.dur_kind(row).name()));
     builder.int("others", durs.len() as i64 - 1);
     builder.int("p50_ns", p50_ns);
     builder.float("factor", Some(dur_ns as f64 / p50_ns.max(1) as f64));
