@@ -35,6 +35,8 @@ def _loop(folder: Path, read_us: int, quick_us: int, after_us: int) -> Finding |
         # As quick as trivial calls: the tracer takes the time.
         (62, 60, 90, Severity.INFO),
         (200, 180, 300, Severity.INFO),
+        # Slower than these, but as quick as the time between two calls, in which the program does nothing.
+        (200, 60, 190, Severity.INFO),
         # Ten times as slow as these.
         (600, 60, 90, Severity.WARNING),
         # Slow while trivial calls are quick.

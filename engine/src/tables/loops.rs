@@ -278,7 +278,8 @@ pub fn build(context: &TableContext<'_>) -> BuiltTable {
 }
 
 /// Upper bound of the time that could be saved. Time of slow exceptions is not due to the repetition. The share of
-/// tracing overhead is subtracted: calls as fast as no-op calls are dominated by it.
+/// tracing overhead is subtracted: calls as fast as no-op calls are dominated by it. So are calls as fast as the time
+/// between two of them, in which a program does next to nothing: the tracer stops the task once in each.
 fn freeable_ns(context: &TableContext<'_>, one: &Loop, (all_ns, dominant_ns): (i64, i64)) -> i64 {
     let quick_ns = context.trust_of(one.task).map_or(0, |trust| trust.quick_ns);
     if one.dominant_p50_ns <= 0 {
@@ -286,8 +287,20 @@ fn freeable_ns(context: &TableContext<'_>, one: &Loop, (all_ns, dominant_ns): (i
     }
     let usual_ns = one.dominant_p50_ns.saturating_mul(one.dominant_calls as i64).saturating_mul(MAX_MEAN_TO_MEDIAN);
     let all_ns = all_ns - (dominant_ns - usual_ns).max(0);
-    let tracers = i128::from(all_ns) * i128::from(quick_ns) / i128::from(one.dominant_p50_ns);
+    let stop_ns = if quick_ns > 0 { quick_ns.max(usual_gap_ns(context, one)) } else { 0 };
+    let tracers = i128::from(all_ns) * i128::from(stop_ns) / i128::from(one.dominant_p50_ns);
     all_ns - (tracers.min(i128::from(all_ns)) as i64)
+}
+
+/// The lower quartile of the times between two calls of a loop. 0 if there are none.
+fn usual_gap_ns(context: &TableContext<'_>, one: &Loop) -> i64 {
+    let events = &context.trace.events;
+    let rows = context.trace.rows_from(one.task, one.first_row);
+    let pairs = rows.windows(2).take_while(|pair| pair[1] <= one.last_row);
+    let gaps = pairs.filter_map(|pair| Some(events.start_ns(pair[1]) - events.end_ns(pair[0])?));
+    let mut gaps: Vec<i64> = gaps.map(|ns| ns.max(0)).collect();
+    let quarter = gaps.len() / 4;
+    if gaps.is_empty() { 0 } else { *gaps.select_nth_unstable(quarter).1 }
 }
 
 /// Whether nearly each dominant call creates, renames or removes a file of its own. Unpacking an archive takes one such

@@ -131,8 +131,18 @@ impl Children {
 
     /// The matching process of a task that ended together with this wait: all its descriptors were closed with it.
     pub(super) fn ended_with(&self, call: &Waiting<'_>, fits: impl Fn(u32) -> bool) -> Option<Edge> {
+        self.ended_within(call, EXIT_TOLERANCE_NS, fits)
+    }
+
+    /// The same, up to `tolerance_ns` before the end of the wait: a tracer on a busy machine resumes a waiter late.
+    pub(super) fn ended_within(
+        &self,
+        call: &Waiting<'_>,
+        tolerance_ns: i64,
+        fits: impl Fn(u32) -> bool,
+    ) -> Option<Edge> {
         let until = self.ends.partition_point(|&(death_ns, _)| death_ns <= call.exits_until_ns());
-        let from_ns = call.span.end_ns.saturating_sub(EXIT_TOLERANCE_NS).max(call.span.start_ns);
+        let from_ns = call.span.end_ns.saturating_sub(tolerance_ns).max(call.span.start_ns);
         let near = self.ends[..until].iter().rev().take_while(|&&(death_ns, _)| death_ns > from_ns).take(ENDS);
         let mut fitting = near.filter(|&&(_, main)| !same_process(call.trace, main, call.task) && fits(main));
         let &(_, main) = fitting.next()?;

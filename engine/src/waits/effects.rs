@@ -24,6 +24,7 @@ pub(super) struct ShapeEffects {
     /// Their classes in a separate array, because most calls need nothing else.
     classes: Vec<Class>,
     fifos: Fifos,
+    unnamed_pipes: bool,
 }
 
 impl ShapeEffects {
@@ -32,6 +33,7 @@ impl ShapeEffects {
         let watched = shapes.iter().zip(trace.events.shapes()).filter(|(known, _)| known.deed == Effect::Watches);
         let asked = watched.map(|(_, shape)| Changes::asked(trace.events.texts.bytes(shape.op)).told_by());
         let watched = asked.fold(Changes::default(), Changes::with);
+        let unnamed_pipes = trace.events.shapes().iter().any(is_unnamed_pipe);
         let makes = Makes { fifos: shapes.iter().any(|known| known.deed == Effect::MakesFifo), watched };
         let addresses = addresses(trace, &shapes);
         let fifos = fifos(trace, &shapes, &addresses);
@@ -56,7 +58,14 @@ impl ShapeEffects {
         for (known, may_end_poll) in shapes.iter_mut().zip(condition::ending(&checks)) {
             known.may_end_poll = may_end_poll;
         }
-        ShapeEffects { classes: shapes.iter().map(|known| known.class).collect(), known: shapes, fifos }
+        let classes = shapes.iter().map(|known| known.class).collect();
+        ShapeEffects { classes, known: shapes, fifos, unnamed_pipes }
+    }
+
+    /// Whether some call creates a pipe whose descriptors are not printed (`-s 0`), so that writes to descriptors without
+    /// names may go there.
+    pub(super) fn has_unnamed_pipes(&self) -> bool {
+        self.unnamed_pipes
     }
 
     /// Paths that were not created in the capture but are fifos.
@@ -149,6 +158,11 @@ fn addresses(trace: &Trace, shapes: &[ShapeFacts]) -> FxHashSet<Text> {
         is_named && matches!(known.deed, Effect::Connects | Effect::Binds)
     });
     at_sockets.map(|(_, shape)| shape.target).collect()
+}
+
+fn is_unnamed_pipe(shape: &Shape) -> bool {
+    let makes = matches!(action_of(shape.syscall), Action::MakesPipe | Action::MakesSocketPair);
+    makes && shape.outcome == Outcome::Ok && !shape.target.is_some()
 }
 
 fn known(trace: &Trace, shape: &Shape) -> ShapeFacts {

@@ -10,6 +10,7 @@ use super::ordered::Ordered;
 use super::waiting::Waiting;
 use crate::store::events::EventTable;
 use crate::store::heuristics::MIN_BLOCKED_WRITE_NS;
+use crate::store::task_relations::{descends, same_process};
 use crate::store::trace::Trace;
 use crate::waits::edge::{Confidence, Edge, WakeKind};
 use crate::waits::shape_facts::{Effect, ShapeFacts};
@@ -82,6 +83,8 @@ pub(super) struct Streams {
     /// index in `targets`.
     known: Vec<u32>,
     targets: Vec<Ends>,
+    /// Writes to descriptors without names: tracers can omit those of new pipes.
+    unnamed: Ordered,
 }
 
 impl Streams {
@@ -91,7 +94,13 @@ impl Streams {
         if known.deed == Effect::Moves && known.outcome != Outcome::Failed {
             return self.moves(trace, row);
         }
-        if !target.is_some() || known.outcome == Outcome::Failed {
+        if known.outcome == Outcome::Failed {
+            return;
+        }
+        if !target.is_some() {
+            if known.deed == Effect::Writes {
+                self.unnamed.push(row);
+            }
             return;
         }
         if known.deed == Effect::MakesFifo {
@@ -178,6 +187,18 @@ impl Streams {
 
     pub(super) fn order(&mut self, trace: &Trace) {
         self.ends.iter_mut().for_each(|end| end.order(trace));
+        self.unnamed.order(trace);
+    }
+
+    /// The last descendant that wrote to a descriptor without a name, if it did so just before the call ended.
+    pub(super) fn unnamed_writer(&self, call: &Waiting<'_>) -> Option<Edge> {
+        let trace = call.trace;
+        let by_descendant = |row: u32| {
+            let writer = trace.events.task(row);
+            descends(trace, writer, call.task) && !same_process(trace, writer, call.task)
+        };
+        let row = call.last_inside(&self.unnamed, by_descendant)?;
+        Some(call.edge(row, WakeKind::Stream, Confidence::Inferred)).filter(|edge| call.is_near_end(edge.at_ns))
     }
 
     /// The number of the write end of a target that is read.

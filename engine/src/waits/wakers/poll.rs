@@ -8,6 +8,7 @@
 //! If the task reads none of them next, any of the polled descriptors may have ended the poll: the last event at one of
 //! them did. For an epoll these are all descriptors that its process watches.
 
+use crate::store::heuristics::MAX_EXIT_NS;
 use crate::store::spans::Span;
 use crate::store::task_relations::descends;
 use crate::store::trace::Trace;
@@ -62,18 +63,22 @@ pub(in crate::waits) fn waker(wakers: &Wakers, call: &Waiting<'_>) -> Option<Edg
     let taken_from = taken.and_then(|row| wakers.taken(&Waiting { span: Span { row, ..call.span }, ..*call }));
     // A wait for a child after a poll may be unrelated to the poll.
     if taken.is_some_and(|row| wakers.shapes.of(call.trace, row).named != Some(Wait::Child)) {
-        return taken_from.or_else(|| end_of_unknown(wakers, call, taken?));
+        return taken_from.or_else(|| unnamed_waker(wakers, call, taken?));
     }
     let last = last_event(wakers, call);
     last.filter(|edge| call.is_at_end(edge.at_ns)).or(taken_from).or(last)
 }
 
-/// The descendant that ended when a poll did, if the next read finds the end of something whose name is not known (`-s 0` hides
-/// the descriptors of pipes).
-fn end_of_unknown(wakers: &Wakers, call: &Waiting<'_>, read: u32) -> Option<Edge> {
-    let is_unknown = !call.trace.events.target(read).is_some() && wakers.shapes.found_end(call.trace, read);
-    let fits = |main: u32| descends(call.trace, main, call.task);
-    if is_unknown { wakers.children.ended_with(call, fits) } else { None }
+/// The descendant that wrote when a poll ended, or ended with it, if the name of what the task reads next is not known (`-s 0`
+/// hides the descriptors of pipes).
+fn unnamed_waker(wakers: &Wakers, call: &Waiting<'_>, read: u32) -> Option<Edge> {
+    if call.trace.events.target(read).is_some() {
+        return None;
+    }
+    if wakers.shapes.found_end(call.trace, read) {
+        return wakers.children.ended_within(call, MAX_EXIT_NS, |main| descends(call.trace, main, call.task));
+    }
+    if wakers.shapes.has_unnamed_pipes() { wakers.streams.unnamed_writer(call) } else { None }
 }
 
 /// The last event at one of the descriptors of a poll.

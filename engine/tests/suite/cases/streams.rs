@@ -4,6 +4,28 @@ use super::Case;
 
 #[rustfmt::skip]
 pub const CASES: &[Case] = &[
+    Case { name: "a poll with omitted descriptors ends by the write of a child to a descriptor without a name", lines: r#"
+1 01.000200 pipe2([...], O_CLOEXEC) = 0 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000050>
+2 01.000700 execve("/bin/y", [...], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.001000 poll([...], 2, -1 <unfinished ...>
+2 01.500900 write(2, ""..., 1) = 1 <0.000020>
+1 01.501000 <... poll resumed>) = 1 ([...]) <0.500000>
+1 01.501100 read(3, ""..., 64) = 1 <0.000010>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 poll: 2 stream inferred"] },
+    Case { name: "a poll with omitted descriptors that finds the end was ended by a child that exited during it", lines: r#"
+1 01.000200 pipe2([...], O_CLOEXEC) = 0 <0.000100>
+1 01.000400 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000050>
+2 01.000700 execve("/bin/y", [...], 0x7f /* 1 var */) = 0 <0.000100>
+1 01.001000 poll([...], 2, -1 <unfinished ...>
+2 01.490000 exit_group(0) = ?
+2 01.490100 +++ exited with 0 +++
+1 01.501000 <... poll resumed>) = 1 ([...]) <0.500000>
+1 01.501050 --- SIGCHLD {si_signo=SIGCHLD, si_code=CLD_EXITED, si_pid=2, si_uid=0, si_status=0} ---
+1 01.501100 read(3, "", 64) = 0 <0.000010>
+1 01.503500 exit_group(0) = ?
+"#, ends: &["1 poll: 2 stream inferred"] },
     Case { name: "an open of a fifo waits for the opener of its other side", lines: r#"
 1 01.000000 mknodat(AT_FDCWD, "/run/fifo", S_IFIFO|0666) = 0 <0.000100>
 1 01.000200 clone(child_stack=NULL, flags=SIGCHLD) = 2 <0.000100>
