@@ -25,7 +25,7 @@ pub(crate) struct PipelineSteps<Claim, Read, Take, Watch> {
     pub watch: Watch,
 }
 
-/// Do all pieces. The caller's thread works with the first of the cores' own things, others of the pool with the rest.
+/// Do all pieces. The caller's thread works with the first of the cores' own things, other threads with the rest.
 pub(crate) fn run_pipeline<Piece, Own>(
     owns: &mut [Own],
     steps: PipelineSteps<
@@ -48,10 +48,12 @@ pub(crate) fn run_pipeline<Piece, Own>(
         read,
     };
     let Some((first, others)) = owns.split_first_mut() else { return };
-    rayon::in_place_scope(|scope| {
+    // Threads of their own: they wait for each other. In the pool, those of two captures read at the same time would take all of
+    // its threads, and the work that a step gives to the pool would never be done.
+    std::thread::scope(|scope| {
         for (at, own) in others.iter_mut().enumerate() {
             let shared = &shared;
-            scope.spawn(move |_| shared.work(at + 1, own, &mut || ()));
+            scope.spawn(move || shared.work(at + 1, own, &mut || ()));
         }
         shared.work(0, first, &mut watch);
     });
