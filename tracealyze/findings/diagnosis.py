@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_UNEXPLAINED = 3
-# Share of the window that an error has, too.
-_LARGE_SHARE = SEVERITIES[0][2]
 _INFERRED = "inferred"
 
 
@@ -45,7 +43,7 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
     """What these rules find, by severity and then by impact. Rules that lead follow what they do not put in doubt."""
     single = [rule for rule in rules if rule.table not in MULTI_CAPTURE]
     tables = tables_of(trace, single)
-    found = [match for rule in single for match in matches(trace, rule, tables)]
+    found = [match for rule in single for match in matches(trace, rule, tables) if not _is_ignored(trace, match)]
     found.sort(key=lambda match: (-match.rule.precedence, -match.cost_ns, match.rule.code))
     settled = trace.claims([match.claims for match in found], _MAX_UNEXPLAINED)
     claimed = [_ClaimedMatch(match, share) for match, share in zip(found, settled.shares, strict=True)]
@@ -102,6 +100,16 @@ class _ClaimedMatch:
         return min(low, high), high
 
 
+def _is_ignored(trace: TraceTables, match: Match) -> bool:
+    return match.rule.upper_bounds == "ignore" and _has_upper_bounds(trace, match)
+
+
+def _has_upper_bounds(trace: TraceTables, match: Match) -> bool:
+    """Whether a duration may include the program's own time before or after the call."""
+    capture = trace.capture_of(match.capture)
+    return capture is not None and capture.dur_kind == "upper-bound"
+
+
 def _owner(claimed: Sequence[_ClaimedMatch], match: _ClaimedMatch) -> _ClaimedMatch:
     """The finding that covers this match, through the largest takers. These come earlier in the order, so it ends."""
     while not match.is_finding and match.share.taken:
@@ -115,7 +123,8 @@ def _largest(taken: Sequence[TakenShare]) -> TakenShare:
 
 def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, ...]:
     # Impacts exclude tracing overhead, so a warning stands, whatever tracing cost; so does much of a short window.
-    is_large = finding.impact_ns[1] >= _LARGE_SHARE * max(trace.wall_ns_of(finding.capture), 1)
+    *_, share_of_errors = SEVERITIES[0]
+    is_large = finding.impact_ns[1] >= share_of_errors * max(trace.wall_ns_of(finding.capture), 1)
     stands = finding.severity is not Severity.INFO or is_large
     ranked = list(Severity).index(finding.severity)
     return (not stands, not leads, ranked, -finding.impact_ns[1], finding.code, finding.lines)
@@ -130,7 +139,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
     return Finding(
         code=rule.code,
         name=rule.name,
-        severity=Severity(rule.severity) if rule.severity else severity(high, high / wall_ns if wall_ns else 0.0),
+        severity=_severity(trace, match, high),
         confidence=_INFERRED if _is_estimate(trace, match) else rule.confidence,
         message=messages.message(rule.message, match, trace),
         pid=row.get("pid"),
@@ -148,6 +157,15 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         also=tuple(dict.fromkeys(name for name in claimed.also if name != rule.name)),
         tracing_ns=claimed.share.tracing_ns,
     )
+
+
+def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
+    if match.rule.severity:
+        return Severity(match.rule.severity)
+    if match.rule.upper_bounds == "info" and _has_upper_bounds(trace, match):
+        return Severity.INFO
+    wall_ns = trace.wall_ns_of(match.capture)
+    return severity(impact_ns, impact_ns / wall_ns if wall_ns else 0.0)
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:

@@ -15,7 +15,7 @@ from tracealyze.findings.compiled_rules import ParsedRule
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")
 _REQUIRED = ("code", "title", "table", "message", "advice")
-KEYS = (*_TEXTS, "group", "precedence", "leads", "impact", *_TABLES, "example")
+KEYS = (*_TEXTS, "group", "precedence", "leads", "upper_bounds", "impact", *_TABLES, "example")
 """The keys of a rule file."""
 
 EXPLANATION = {
@@ -48,7 +48,11 @@ _OF_PIECES = ("capture", "exclusive_ns", "share", "calls", "first_line", "last_l
 _COUNTED = ("whole_seconds", "calls_per_turn")
 _THRESHOLDS = ("share", "total", "count")
 _EXAMPLE = ("name", "findings", "format", "trace", "sample", "n_from", "iterations", "step")
-_WORDS = {"severity": ("error", "warning", "info"), "confidence": ("measured", "inferred")}
+_WORDS = {
+    "severity": ("error", "warning", "info"),
+    "confidence": ("measured", "inferred"),
+    "upper_bounds": ("ignore", "info"),
+}
 
 
 def parsed_rule(content: bytes, name: str, origin: str) -> ParsedRule:

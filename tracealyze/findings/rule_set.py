@@ -91,6 +91,9 @@ class Rule:
     """Time that several rules claim belongs to the one with the highest precedence."""
     leads: bool = False
     """Whether its findings precede other infos of little impact, because they put these in doubt."""
+    upper_bounds: str = ""
+    """What to do where durations include the program's own time: "ignore" matches, report them as "info", or, if empty,
+    nothing in particular."""
     confidence: str = "measured"
     cost: str = "exclusive_ns"
     """The column with the path time that a match costs; empty if a match costs no time by itself."""
