@@ -100,6 +100,8 @@ def own(tmp_path: Path) -> Write:
         ("[at_least]", 'severity = "eror"\n[at_least]', 'severity: "eror" is not one of error, warning, info. Did'),
         ("precedence = 90", "precedence = 1.5", "precedence: a whole number is required."),
         ("[at_least]", 'leads = "yes"\n[at_least]', "leads: true or false is required."),
+        ("[at_least]", 'upper_bounds = "hide"\n[at_least]', 'upper_bounds: "hide" is not one of ignore, info.'),
+        ("[at_least]", 'waiting = "fsync"\n[at_least]', "waiting: a list of system calls is required"),
         ("[at_least]", "only = 3\n[at_least]", "only: a table is required; write [only]."),
         ("[at_least]", '[only]\nclas = ["disk"]\n[at_least]', 'only: no column "clas"'),
         ("[at_least]", '[except]\npid = "5"\n[at_least]', "except: each column needs a list of values"),

@@ -105,9 +105,10 @@ def _is_ignored(trace: TraceTables, match: Match) -> bool:
 
 
 def _has_upper_bounds(trace: TraceTables, match: Match) -> bool:
-    """Whether a duration may include the program's own time before or after the call."""
+    """Whether durations may be mostly the program's own time, before or after the call."""
     capture = trace.capture_of(match.capture)
-    return capture is not None and capture.dur_kind == "upper-bound"
+    is_upper_bound = capture is not None and capture.dur_kind == "upper-bound"
+    return is_upper_bound and match.row.get("syscall") not in match.rule.waiting
 
 
 def _owner(claimed: Sequence[_ClaimedMatch], match: _ClaimedMatch) -> _ClaimedMatch:

@@ -15,7 +15,7 @@ from tracealyze.findings.compiled_rules import ParsedRule
 _TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
 _TABLES = ("at_least", "only", "except", "words", "explain")
 _REQUIRED = ("code", "title", "table", "message", "advice")
-KEYS = (*_TEXTS, "group", "precedence", "leads", "upper_bounds", "impact", *_TABLES, "example")
+KEYS = (*_TEXTS, "group", "precedence", "leads", "upper_bounds", "waiting", "impact", *_TABLES, "example")
 """The keys of a rule file."""
 
 EXPLANATION = {
@@ -115,6 +115,8 @@ class _Check:
                 raise self.wrong(key, 'each column needs a list of values, such as class = ["sleep"].')
         if not _is_texts(self.table.get("group", [])):
             raise self.wrong("group", 'a list of columns is required, such as group = ["pid"].')
+        if not _is_texts(self.table.get("waiting", [])):
+            raise self.wrong("waiting", 'a list of system calls is required, such as waiting = ["fsync"].')
 
     def _named(self) -> None:
         if not re.fullmatch(r"[A-Z]+[0-9]+", self.table["code"]):

@@ -94,6 +94,8 @@ class Rule:
     upper_bounds: str = ""
     """What to do where durations include the program's own time: "ignore" matches, report them as "info", or, if empty,
     nothing in particular."""
+    waiting: tuple[str, ...] = ()
+    """System calls that usually wait, so that most of an upper bound is theirs; upper_bounds does not apply to them."""
     confidence: str = "measured"
     cost: str = "exclusive_ns"
     """The column with the path time that a match costs; empty if a match costs no time by itself."""
@@ -164,6 +166,7 @@ def _rule(parsed: ParsedRule) -> Rule:
     words = members.get("words", {})
     members["words"] = {key: [part] if isinstance(part, str) else part for key, part in words.items()}
     members["group"] = tuple(members.get("group", ()))
+    members["waiting"] = tuple(members.get("waiting", ()))
     members["impact"] = tuple(members.get("impact", (0.0, 1.0)))
     return Rule(**members, name=parsed["name"], origin=parsed["origin"], forms=parsed["forms"])
 
