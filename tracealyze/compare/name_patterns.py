@@ -16,6 +16,10 @@ _MAX_CANDIDATES = 50
 _MADE_UP_PART = re.compile(r"\w+|[0-9a-f-]+")
 # Words that people choose have no inner digit or capital. Of six generated characters, one in two hundred has none.
 _GENERATED = re.compile(r"\d|[a-z][A-Z]|[A-Z][A-Z]+[a-z]")
+# `ioctl(ZFS_IOC_OBJSET_STATS, /dev/zfs) ENOTSUP`: the call and its op, the target, and the outcome.
+_SHAPE = re.compile(r"(?P<before>\w+\((?:[^/]*, )?)(?P<target>.*)(?P<after>\).*)", re.DOTALL)
+# Ops, signals and errors: SIG_BLOCK, SIGRT_3, E2BIG.
+_CONSTANT = re.compile(r"[A-Z][A-Z0-9_|]*")
 
 
 def without_numbers(text: str) -> str:
@@ -32,11 +36,11 @@ def families(keys: Iterable[Key]) -> dict[Key, Key]:
 
 
 def without_made_up_names(keys: Iterable[_Key]) -> dict[_Key, _Key]:
-    """For each key, the first that differs only in made-up names in its last text: `write(/tmp/aXf3Qe)`."""
+    """For each key, the first in order that differs only in made-up names in its last text: `write(/tmp/aXf3Qe)`."""
     first: dict[Key, list[_Key]] = {}
     found: dict[_Key, _Key] = {}
     for key in keys:
-        here = first.setdefault((*key[:-1], *(str(len(part)) for part in key[-1].split("/"))), [])
+        here = first.setdefault((*key[:-1], *_outline(key[-1])), [])
         found[key] = next((each for each in here[:_MAX_CANDIDATES] if differ_in_made_up_names(key[-1], each[-1])), key)
         if found[key] is key:
             here.append(key)
@@ -44,9 +48,29 @@ def without_made_up_names(keys: Iterable[_Key]) -> dict[_Key, _Key]:
 
 
 def differ_in_made_up_names(one: str, other: str) -> bool:
-    """Whether two paths differ only in names like those of temporary files: `/tmp/aXf3Qe` and `/tmp/apL0wZ`."""
-    mine, theirs = one.split("/"), other.split("/")
+    """Whether two targets, or two shapes, differ only in names like those of temporary files: `/tmp/aXf3Qe`.
+
+    The syscall, op and outcome of a shape are names that people chose: `getdents64` is never `newfstatat`."""
+    before, target, after = _parts(one)
+    its_before, its_target, its_after = _parts(other)
+    if (before, after) != (its_before, its_after):
+        return False
+    mine, theirs = target.split("/"), its_target.split("/")
+    if len(mine) == 1 and (_CONSTANT.fullmatch(target) or _CONSTANT.fullmatch(its_target)):
+        return target == its_target
     return len(mine) == len(theirs) and all(map(_is_same_or_made_up, mine, theirs))
+
+
+def _parts(text: str) -> tuple[str, str, str]:
+    """The text before the target, the target, and the text after it."""
+    match = _SHAPE.fullmatch(text)
+    return (match["before"], match["target"], match["after"]) if match else ("", text, "")
+
+
+def _outline(text: str) -> Key:
+    """Equal for texts that differ in made-up names only."""
+    before, target, after = _parts(text)
+    return before, after, *(str(len(part)) for part in target.split("/"))
 
 
 def _is_same_or_made_up(one: str, other: str) -> bool:

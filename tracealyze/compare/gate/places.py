@@ -44,7 +44,7 @@ def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
     each, nothing = alike_named(each), Amounts()
     return {
         place: Amounts(*(round(median(numbers)) for numbers in zip(*map(_numbers, amounts), strict=True)))
-        for place in {place for run in each for place in run}
+        for place in sorted({place for run in each for place in run})
         for amounts in [[run.get(place, nothing) for run in each]]
     }
 
@@ -52,7 +52,8 @@ def places(runs: Sequence[Run]) -> dict[Place, Amounts]:
 def alike_named(each: Sequence[Places]) -> list[dict[Place, Amounts]]:
     """Places of several runs under common names, those of the last run, even if each run made up its own."""
     everywhere = set(each[0]).intersection(*each)
-    named = without_made_up_names(place for run in reversed(each) for place in run if place not in everywhere)
+    # Which names are alike can depend on their order, so it is always the same.
+    named = without_made_up_names(place for run in reversed(each) for place in sorted(run) if place not in everywhere)
     found: list[dict[Place, Amounts]] = [{} for _ in each]
     for run, mine in zip(each, found, strict=True):
         for place, amounts in run.items():
