@@ -134,7 +134,8 @@ def test_message_takes_only_known_placeholders(own: Write, strace: Callable[[str
     folder = own("{subject} reads {target}", f"{message} {{max_share}} {{calls:call|calls}}")
     trace = tracealyze.read(strace(READS)).with_rules(rules(folder))
     [finding] = [finding for finding in trace.findings if finding.name == "slow-read"]
-    assert "subject=pid 100 /bin/tool program=tool call=read times=2 times cost_ns=600 ms" in finding.message
+    values = "subject=pid 100 /bin/tool program=tool process=tool (pid 100) call=read times=2 times cost_ns=600 ms"
+    assert values in finding.message
     assert finding.message.endswith(" 2 calls")
 
 

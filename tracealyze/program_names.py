@@ -11,6 +11,14 @@ def short(program: str | None) -> str:
     return str(program).rsplit("/", 1)[-1] if program else ""
 
 
+def process_of(row: Mapping[str, Any]) -> str:
+    """The process that a row is about, for a sentence: `sh (pid 12)`."""
+    pid, program = row.get("pid"), short(row.get("program"))
+    if program:
+        return f"{program} (pid {pid})" if pid is not None else program
+    return f"pid {pid}" if pid is not None else "the traced process"
+
+
 def subject(row: Mapping[str, Any]) -> str:
     """The process that a row is about: `pid 12 /bin/sh`."""
     pid, program = row.get("pid"), row.get("program")

@@ -156,6 +156,8 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         advice=messages.message(rule.advice, match, trace),
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in claimed.also if name != rule.name)),
+        title=rule.title,
+        diagnosis=messages.sentence(rule.diagnosis or rule.message, match, trace),
         tracing_ns=claimed.share.tracing_ns,
     )
 

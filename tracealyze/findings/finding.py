@@ -61,6 +61,10 @@ class Finding:
     """The file of each line, where a capture has several; an empty text if the file is unknown."""
     also: tuple[str, ...] = ()
     """Names of more general rules that match here too."""
+    title: str = ""
+    """What the rule finds, in a few words."""
+    diagnosis: str = ""
+    """The cause in one sentence."""
     tracing_ns: int = 0
     """Estimated tracing overhead within its own time, from calls that return at once. It cannot be freed."""
 

@@ -149,7 +149,10 @@ def _pieces(trace: TraceTables, rule: Rule) -> Iterator[Match]:
 
 def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
     """Rows of a table, one by one or grouped."""
-    found = table.where(rule.forms.get("where"), min_cost=_min_cost(trace, rule, table))
+    only = trace.selection.capture
+    all_rows = table.where(rule.forms.get("where"), min_cost=_min_cost(trace, rule, table))
+    # Some tables have a row per capture, whatever the selection.
+    found = ((number, row) for number, row in all_rows if only is None or row.get("capture") in (None, only))
     if not rule.group:
         for number, row in found:
             yield Match(rule, row, _cost(rule, row), (_claim(table, [number], row),), _lines_of(trace, row))

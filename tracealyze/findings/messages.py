@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine, units
 from tracealyze.heuristics import ROUND_TOLERANCE_SHARE
-from tracealyze.program_names import short, subject
+from tracealyze.program_names import process_of, short, subject
 
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture
     from tracealyze.findings.matching import Match
 
 _UNKNOWN = "unknown"
+_PROGRAMS = ("victim", "waited_by", "deaf")
+"""Columns with the path of a program."""
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
@@ -30,7 +32,10 @@ class Windows(Protocol):
 
 def message(text: str, match: Match, trace: Windows) -> str:
     """A message of a rule with the values of a match."""
-    values = _values(match, trace)
+    return _filled(text, _values(match, trace), match, trace)
+
+
+def _filled(text: str, values: dict[str, Any], match: Match, trace: Windows) -> str:
     capture = trace.capture_of(match.capture)
     shown = _Shown(match.tick_ns(capture) if capture else 1, capture.tick_ns if capture else 1, values["window_ns"])
     for name, parts in match.rule.words.items():
@@ -39,6 +44,16 @@ def message(text: str, match: Match, trace: Windows) -> str:
         )
         values[name] = shown.vformat(next(here, ""), (), values)
     return shown.vformat(text, (), values)
+
+
+def sentence(text: str, match: Match, trace: Windows) -> str:
+    """A message as a sentence: with a capital letter, unless it begins with a name, and with a period."""
+    values = _values(match, trace)
+    paths = (key for key, value in values.items() if value and (key.endswith("_program") or key in _PROGRAMS))
+    names = {key: short(values[key]) for key in paths}
+    said = _filled(text, values | names, match, trace)
+    is_named = text.startswith("{") and not said.startswith("the traced process")
+    return f"{said if is_named else said[:1].upper() + said[1:]}."
 
 
 def _is_missing(values: Mapping[str, Any], key: str) -> bool:
@@ -70,6 +85,8 @@ class _Shown(string.Formatter):
             return _UNKNOWN
         if format_spec == units.ONLY_IF:
             return ""
+        if format_spec == "time" and known == 1:
+            return "once"
         if format_spec:
             return units.counted(int(known), *format_spec.split("|"))
         return self.by_unit(name, known)
@@ -101,6 +118,7 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
     total_ns = row.get("total_ns", row.get("exclusive_ns"))
     derived = {
         "subject": subject(row),
+        "process": process_of(row),
         "call": " ".join(part for part in (row.get("syscall"), row.get("op")) if part) or "calls",
         "times": "once" if calls == 1 else f"{units.count(calls)} times",
         "cost_ns": cost_ns,
@@ -111,6 +129,7 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
         "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
     }
+    derived["took"] = _took(match, capture, wall_ns)
     if not match.rule.cost and "share" in row:
         # A share of something other than the window.
         derived["share"] = row["share"]
@@ -118,6 +137,15 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
         derived["mean_ns"] = None if total_ns is None else total_ns / max(calls, 1)
     name = row.get("program")
     return {**row, **derived, "program": short(name) if name else "the process"}
+
+
+def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:
+    """The cost for the end of a sentence, or nothing without a window."""
+    if capture is None or not wall_ns or match.cost_ns <= 0:
+        return ""
+    up_to = "up to " if capture.dur_kind == "upper-bound" else ""
+    share = units.share(min(match.cost_ns / wall_ns, 1.0), units.precision(capture.tick_ns, wall_ns))
+    return f": {up_to}{units.duration(match.cost_ns, match.tick_ns(capture))}, {share} of the wall time"
 
 
 def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:

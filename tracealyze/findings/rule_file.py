@@ -12,7 +12,10 @@ from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
 from tracealyze.findings.compiled_rules import ParsedRule
 
-_TEXTS = ("code", "title", "table", "where", "keep", "message", "advice", "confidence", "cost", "count", "severity")
+_TEXTS = (
+    *("code", "title", "diagnosis", "table", "where", "keep", "message", "advice"),
+    *("confidence", "cost", "count", "severity"),
+)
 _TABLES = ("at_least", "only", "except", "words", "explain")
 _REQUIRED = ("code", "title", "table", "message", "advice")
 KEYS = (*_TEXTS, "group", "precedence", "leads", "upper_bounds", "waiting", "impact", *_TABLES, "example")
@@ -30,6 +33,7 @@ EXPLANATION = {
 PLACEHOLDERS = {
     "subject": "pid and program",
     "program": "the last component of the program's path",
+    "process": "the same with the pid, as the subject of a sentence: quota (pid 12200)",
     "call": "the call and its sub-operation",
     "times": "the number of calls: once, 297 times",
     "cost_ns": "its time on the critical path",
@@ -40,6 +44,7 @@ PLACEHOLDERS = {
     "calls_per_turn": "calls in an iteration of a loop, if there are several",
     "up_to": '"up to " if durations are upper bounds',
     "mean_ns": "the mean duration of the calls",
+    "took": "the time on the critical path, as the end of a sentence: `: 9.74 s, 85% of the wall time`",
 }
 """What messages may name in addition to the columns of their table and the parts of `[words]`."""
 
@@ -172,9 +177,9 @@ class _Check:
             raise self.wrong(key, f'no column "{name}" in table {self.table["table"]}.{hint}')
 
     def messages(self) -> None:
-        """Check that all placeholders of message, advice and words exist."""
+        """Check that all placeholders of message, advice, diagnosis and words exist."""
         words = self.table.get("words", {})
-        texts = [(key, self.table[key]) for key in ("message", "advice")]
+        texts = [(key, self.table[key]) for key in ("message", "advice", "diagnosis") if key in self.table]
         for name, parts in words.items():
             if not isinstance(parts, str) and not _is_texts(parts):
                 raise self.wrong(f"words.{name}", "a string or a list of strings is required.")

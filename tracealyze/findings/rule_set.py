@@ -81,6 +81,8 @@ class Rule:
     table: str
     message: str
     advice: str
+    diagnosis: str = ""
+    """The cause in one sentence, without a period, as the report begins; empty for the message."""
     where: str = ""
     """A condition on rows of the table; empty for all."""
     group: tuple[str, ...] = ()
