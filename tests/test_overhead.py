@@ -56,6 +56,7 @@ def test_impact_excludes_tracing_overhead(tmp_path: Path) -> None:
     assert found is not None
     least_ns = _CALLS * (60_000 + 90_000)
     assert found.tracing_ns == pytest.approx(least_ns, rel=0.02)
+    assert found.impact_ns
     assert found.impact_ns[1] <= _CALLS * 690_000 - found.tracing_ns
 
 

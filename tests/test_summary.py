@@ -17,8 +17,8 @@ KEYS = {
     "gap_ns calls failed threads",
     "syscalls": "syscall calls failed total_ns exclusive_ns mean_ns p50_ns p99_ns max_ns errors",
     "loops": "pid tid program turns period body total_ns dominant first_line last_line",
-    "findings": "code name severity confidence message pid program syscall target calls impact_ns share lines advice "
-    "fingerprint",
+    "findings": "code name severity confidence basis message pid program syscall target calls impact_ns share lines "
+    "advice fingerprint",
     "captures": "path format lines accounting losses has",
 }
 SAMPLES = captures_of_samples()

@@ -146,9 +146,11 @@ class Trace:
         most: int | None = None,
         within: _Scope | None = None,
         apart_from: Sequence[_Scope] = (),
+        basis: str = "wall",
     ) -> Table:
         """capture, pid, tid, program, class, syscall, op, target, exclusive_ns, share, calls, resolved; they sum
-        to wall_ns.
+        to wall_ns. Captures without a wall clock have pieces only with another basis: "elapsed", the
+        elapsed times of their calls, or "counts", which has 1 ns for each call of unknown duration.
 
         Grouped `by` some of the keys, a column that is no key has a value where all pieces of a group agree, and
         first_line, last_line, targets and processes (number of different ones) and pieces (of the finest partition)

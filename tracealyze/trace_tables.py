@@ -221,15 +221,30 @@ class TraceTables:
         apart_from: Iterable[Scope] = (),
         min_ns: int = 0,
         limit: int | None = None,
+        basis: str = "wall",
     ) -> Table:
         """The partition grouped by some of its columns, the largest groups first; ungrouped if `by` is None.
 
         Columns outside `by` have a value where all pieces of a group agree. `targets`, `processes` and `pieces` are
         the numbers of distinct values in the group. Groups shorter than `min_ns` are left out, and all but the first
-        `limit`."""
+        `limit`. Captures without a wall clock have groups only with another `basis`: "elapsed" for the elapsed times of
+        calls, "counts" for 1 ns per call."""
         scope = within.for_engine() if within else None
         others = [each.for_engine() for each in apart_from]
-        return self._table(lambda: self._source.partition(self._selected, by, min_ns, limit, scope, others))
+        return self._table(lambda: self._source.partition(self._selected, by, min_ns, limit, scope, others, basis))
+
+    @cached_property
+    def calls_of_processes(self) -> dict[tuple[int, int | None], tuple[int, int]]:
+        """Elapsed time in calls, and their number, by capture and pid, and with None for a pid, of a whole capture."""
+        sums: dict[tuple[int, int | None], tuple[int, int]] = {}
+        table = self.processes
+        for capture, pid, in_call_ns, calls in zip(
+            *map(table.column, ("capture", "pid", "in_call_ns", "calls")), strict=True
+        ):
+            for key in {(capture, pid), (capture, None)}:
+                elapsed_ns, number = sums.get(key, (0, 0))
+                sums[key] = (elapsed_ns + (in_call_ns or 0), number + calls)
+        return sums
 
     @cached_property
     def critical_path(self) -> Table:

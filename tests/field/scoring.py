@@ -102,7 +102,7 @@ def _overpromises(scenario: Scenario, finding: Finding, untraced_s: float) -> bo
 
 
 def _saving_s(finding: Finding) -> float:
-    return finding.impact_ns[1] / _SECOND_NS
+    return (finding.impact_ns or (0, 0))[1] / _SECOND_NS
 
 
 def _matches(pattern: str, place: str | None, finding: Finding) -> bool:

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from tracealyze.expression.evaluation import evaluate
 from tracealyze.findings import messages
+from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import SEVERITIES, Finding, Severity, severity
 from tracealyze.findings.matching import Match, matches, tables_of, tick_ns
 from tracealyze.findings.rule_set import Rule
-from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_OWN_SHARE
+from tracealyze.heuristics import MIN_MEASURED_TICKS, MIN_OWN_SHARE, MIN_WARNING_IMPACT_NS
 from tracealyze.schema import MULTI_CAPTURE
 
 if TYPE_CHECKING:
@@ -71,7 +72,8 @@ class _ClaimedMatch:
     @property
     def is_finding(self) -> bool:
         """Whether it is reported by itself."""
-        if not self.match.rule.cost or not self.share.taken:
+        is_free = not self.match.rule.cost and self.match.basis is not Basis.COUNTS
+        if is_free or not self.share.taken:
             return True
         return self._keeps_most and not self._cost_is_mostly_taken
 
@@ -83,7 +85,8 @@ class _ClaimedMatch:
     @property
     def _cost_is_mostly_taken(self) -> bool:
         """Whether others have most of its cost: of a loop, only the time between the calls may be left."""
-        return sum(each.dur_ns for each in self.share.taken) >= MIN_OWN_SHARE * self.match.cost_ns
+        cost_ns = self.share.total_ns if self.match.basis is Basis.COUNTS else self.match.cost_ns
+        return sum(each.dur_ns for each in self.share.taken) >= MIN_OWN_SHARE * cost_ns
 
     @property
     def ceded_ns(self) -> int:
@@ -125,15 +128,15 @@ def _largest(taken: Sequence[TakenShare]) -> TakenShare:
 def _order(trace: TraceTables, finding: Finding, leads: bool) -> tuple[object, ...]:
     # Impacts exclude tracing overhead, so a warning stands, whatever tracing cost; so does much of a short window.
     *_, share_of_errors = SEVERITIES[0]
-    is_large = finding.impact_ns[1] >= share_of_errors * max(trace.wall_ns_of(finding.capture), 1)
+    impact_ns = finding.impact_ns[1] if finding.impact_ns else 0
+    is_large = impact_ns >= share_of_errors * max(trace.wall_ns_of(finding.capture), 1)
     stands = finding.severity is not Severity.INFO or is_large
     ranked = list(Severity).index(finding.severity)
-    return (not stands, not leads, ranked, -finding.impact_ns[1], finding.code, finding.lines)
+    return (not stands, not leads, ranked, -impact_ns, finding.code, finding.lines)
 
 
 def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
     match, rule = claimed.match, claimed.match.rule
-    wall_ns = trace.wall_ns_of(match.capture)
     low, high = claimed.impact_ns
     high += claimed.inherited_ns
     row = match.row
@@ -141,6 +144,7 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         code=rule.code,
         name=rule.name,
         severity=_severity(trace, match, high),
+        basis=match.basis,
         confidence=_INFERRED if _is_estimate(trace, match) else rule.confidence,
         message=messages.message(rule.message, match, trace),
         pid=row.get("pid"),
@@ -149,8 +153,8 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         op=row.get("op"),
         target=row.get("target"),
         calls=row.get("calls") or 0,
-        impact_ns=(low, high),
-        share=match.cost_ns / wall_ns if wall_ns else 0.0,
+        impact_ns=None if match.basis is Basis.COUNTS else (low, high),
+        share=match.whole.share(match.cost_ns),
         lines=tuple(line for _, line in match.lines),
         files=tuple(file for file, _ in match.lines if file is not None),
         advice=messages.message(rule.advice, match, trace),
@@ -167,8 +171,11 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
         return Severity(match.rule.severity)
     if match.rule.upper_bounds == "info" and _has_upper_bounds(trace, match):
         return Severity.INFO
-    wall_ns = trace.wall_ns_of(match.capture)
-    return severity(impact_ns, impact_ns / wall_ns if wall_ns else 0.0)
+    share = match.whole.share(impact_ns)
+    if share is None:
+        # A lower bound by itself: the share of it is unknown.
+        return Severity.WARNING if impact_ns >= MIN_WARNING_IMPACT_NS else Severity.INFO
+    return severity(impact_ns, share)
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:

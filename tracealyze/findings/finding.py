@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, fields
 from enum import StrEnum
 
+from tracealyze.findings.basis import Basis
 from tracealyze.heuristics import (
     MIN_ERROR_IMPACT_NS,
     MIN_ERROR_IMPACT_SHARE,
@@ -40,7 +41,7 @@ class Finding:
     name: str
     severity: Severity
     confidence: str
-    """measured or inferred."""
+    """measured, inferred or counted."""
     message: str
     pid: int | None
     program: str | None
@@ -48,13 +49,15 @@ class Finding:
     op: str | None
     target: str | None
     calls: int
-    impact_ns: tuple[int, int]
-    """Lower and upper bound of the path time that could be freed."""
-    share: float
-    """Cost as a fraction of the window, 0 to 1."""
+    impact_ns: tuple[int, int] | None
+    """Lower and upper bound of the path time, or elapsed time, that could be freed; None if only counts are known."""
+    share: float | None
+    """Cost as a fraction of the window, or of the elapsed time of the process's calls, 0 to 1; None if unknown."""
     lines: tuple[int, ...]
     """Lines of evidence."""
     advice: str
+    basis: Basis = Basis.WALL
+    """What the cost is a share of."""
     capture: int = 0
     """Number of the capture."""
     files: tuple[str, ...] = ()

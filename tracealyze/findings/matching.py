@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from tracealyze import units
 from tracealyze.claims import Claim, TableRows
 from tracealyze.expression.evaluation import evaluate_group
+from tracealyze.findings.basis import Basis, Whole, basis_of, whole_of
 from tracealyze.heuristics import MIN_COST_TICKS
 from tracealyze.selection import Scope, Threshold
 from tracealyze.table import MinCost
@@ -52,6 +54,8 @@ _MAX_PROOFS = 2
 # Tables whose times lie between calls, so that only stamps measure them.
 _BETWEEN_CALLS = ("cpu", "gap_lengths")
 
+_WINDOW = Whole()
+
 
 @dataclass(frozen=True)
 class Match:
@@ -63,6 +67,13 @@ class Match:
     claims: tuple[Claim, ...]
     lines: tuple[Line, ...]
     """The evidence."""
+    whole: Whole = _WINDOW
+    """What its cost is a share of."""
+
+    @property
+    def basis(self) -> Basis:
+        """What it rests on."""
+        return self.whole.basis
 
     @property
     def capture(self) -> int:
@@ -74,6 +85,9 @@ class Match:
 
         Exact durations place calls within the ticks of a coarse clock, so times of calls are as fine as the durations.
         """
+        if self.basis is not Basis.WALL and not capture.has.get("durations"):
+            # Requested times, which are lower bounds of durations, are exact.
+            return units.US
         return capture.tick_ns if self.rule.table in _BETWEEN_CALLS else capture.dur_tick_ns or capture.tick_ns
 
 
@@ -90,11 +104,18 @@ def tables_of(trace: TraceTables, rules: Sequence[Rule]) -> dict[str, Table]:
 
 def _threshold(trace: TraceTables, rules: Sequence[Rule]) -> Threshold | None:
     """The minimum path time of a group of rows that can match one of these rules."""
-    if not all(rule.cost.endswith(_PATH_TIME) for rule in rules):
+    if not all(rule.cost.endswith(_PATH_TIME) for rule in rules) or _counts(trace, rules):
         return None
     widest = max((_within(rule) for rule in rules), key=_WITHIN.index)
     costs_ns = [_min_costs_ns(trace, rule) for rule in rules]
     return Threshold(widest, tuple(map(min, zip(*costs_ns, strict=True))))
+
+
+def _counts(trace: TraceTables, rules: Sequence[Rule]) -> bool:
+    """Whether rules have to count calls in a capture, so that rows without time matter."""
+    return any(rule.counted for rule in rules) and any(
+        basis_of(trace, number) is Basis.COUNTS for number in range(len(trace.walls_ns))
+    )
 
 
 def _within(rule: Rule) -> str:
@@ -112,17 +133,41 @@ def _min_costs_ns(trace: TraceTables, rule: Rule) -> list[int]:
 
 def matches(trace: TraceTables, rule: Rule, tables: Mapping[str, Table]) -> Iterator[Match]:
     """The matches of a rule that reach its thresholds."""
-    found = _pieces(trace, rule) if rule.table == "partition" else _rows(trace, rule, tables[rule.table])
-    return (match for match in found if _reaches_thresholds(trace, match))
+    table = tables.get(rule.table)
+    found = _pieces(trace, rule) if table is None else _rows(trace, rule, table)
+    for match in found:
+        whole = whole_of(trace, match.row, _basis(trace, rule, match))
+        if _reaches_thresholds(trace, rule, replace(match, whole=whole)):
+            yield replace(match, whole=whole)
+    if rule.counted and _counts(trace, [rule]):
+        yield from _counted(trace, rule.counted, table)
 
 
-def _reaches_thresholds(trace: TraceTables, match: Match) -> bool:
-    rule, minimum = match.rule, match.rule.at_least
+def _basis(trace: TraceTables, rule: Rule, match: Match) -> Basis:
+    """The basis of a match by its cost. Lower bounds of durations are elapsed time."""
+    basis = basis_of(trace, match.capture)
+    return Basis.ELAPSED if basis is Basis.COUNTS and rule.cost and match.cost_ns else basis
+
+
+def _reaches_thresholds(trace: TraceTables, rule: Rule, match: Match) -> bool:
+    minimum = rule.at_least
+    if match.basis is not Basis.WALL and rule.needs_window:
+        return False
     resolved_ns = MIN_COST_TICKS * tick_ns(trace, match)
-    min_ns = max(minimum.total_ns, minimum.share * trace.wall_ns_of(match.capture), resolved_ns)
+    min_ns = max(minimum.total_ns, minimum.share * match.whole.ns, resolved_ns)
     if rule.cost and (match.cost_ns <= 0 or match.cost_ns < min_ns):
         return False
     return not minimum.count or (match.row.get(rule.count) or 0) >= minimum.count
+
+
+def _counted(trace: TraceTables, rule: Rule, table: Table | None) -> Iterator[Match]:
+    """The matches by numbers of calls, in captures without any duration."""
+    minimum = rule.at_least
+    for match in _pieces(trace, rule, Basis.COUNTS) if table is None else _rows(trace, rule, table):
+        if basis_of(trace, match.capture) is Basis.COUNTS:
+            whole = whole_of(trace, match.row, Basis.COUNTS)
+            if (match.row.get(rule.count) or 0) >= max(minimum.count, minimum.share * whole.calls, 1):
+                yield replace(match, whole=whole)
 
 
 def tick_ns(trace: TraceTables, match: Match) -> int:
@@ -131,18 +176,22 @@ def tick_ns(trace: TraceTables, match: Match) -> int:
     return match.tick_ns(capture) if capture else 0
 
 
-def _pieces(trace: TraceTables, rule: Rule) -> Iterator[Match]:
-    """Groups of the partition."""
+def _pieces(trace: TraceTables, rule: Rule, basis: Basis = Basis.ELAPSED) -> Iterator[Match]:
+    """Groups of the partition, or of calls where there is no window: by their elapsed times, or by their numbers."""
     group = tuple(dict.fromkeys(("capture", *(rule.group or _SCOPE_KEYS))))
     shortest_ns = min((window.wall_ns for window in trace.windows), default=0)
     min_ns = max(rule.at_least.total_ns, int(rule.at_least.share * shortest_ns))
-    table = trace.partition_by(group, Scope(rule.only, rule.excluded), min_ns=min_ns)
+    table = trace.partition_by(group, Scope(rule.only, rule.excluded), min_ns=min_ns, basis=basis)
     for _, row in table.where(rule.forms.get("where")):
         if "keep" in rule.forms and not evaluate_group(rule.forms["keep"], [row]):
             continue
         here = {key: [row[key]] for key in group}
         scope = Scope({**rule.only, **here}, rule.excluded)
-        proof = [row] if row["pid"] is not None else trace.partition_by(["pid", "op"], scope, limit=_MAX_PROOFS)
+        proof = (
+            [row]
+            if row["pid"] is not None
+            else trace.partition_by(["pid", "op"], scope, limit=_MAX_PROOFS, basis=basis)
+        )
         lines = _lines_of(trace, *proof) if row["syscall"] else _around_silence(trace, row)
         yield Match(rule, row, row["exclusive_ns"], (scope,), lines)
 

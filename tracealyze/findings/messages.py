@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine, units
+from tracealyze.findings.basis import Basis, in_total, worded
 from tracealyze.heuristics import ROUND_TOLERANCE_SHARE
 from tracealyze.program_names import process_of, short, subject
 
@@ -20,24 +21,22 @@ _PROGRAMS = ("victim", "waited_by", "deaf")
 _IDS = ("pid", "tid", "task", "line", "first_line", "last_line")
 
 
-class Windows(Protocol):
-    """Captures and their windows, as a trace has them."""
+class Captures(Protocol):
+    """Captures, as a trace has them."""
 
     def capture_of(self, number: int) -> Capture | None:
         """The capture with this number."""
 
-    def wall_ns_of(self, capture: int) -> int:
-        """The length of that capture's window."""
 
-
-def message(text: str, match: Match, trace: Windows) -> str:
+def message(text: str, match: Match, trace: Captures) -> str:
     """A message of a rule with the values of a match."""
     return _filled(text, _values(match, trace), match, trace)
 
 
-def _filled(text: str, values: dict[str, Any], match: Match, trace: Windows) -> str:
+def _filled(text: str, values: dict[str, Any], match: Match, trace: Captures) -> str:
     capture = trace.capture_of(match.capture)
-    shown = _Shown(match.tick_ns(capture) if capture else 1, capture.tick_ns if capture else 1, values["window_ns"])
+    shown = _Shown(match.tick_ns(capture) if capture else 1, _tick_ns_of_whole(match, capture), values["window_ns"])
+    text = worded(text, match.whole)
     for name, parts in match.rule.words.items():
         here = (
             part for part in parts if not any(_is_missing(values, key) for _, key, _, _ in shown.parse(part) if key)
@@ -46,7 +45,7 @@ def _filled(text: str, values: dict[str, Any], match: Match, trace: Windows) -> 
     return shown.vformat(text, (), values)
 
 
-def sentence(text: str, match: Match, trace: Windows) -> str:
+def sentence(text: str, match: Match, trace: Captures) -> str:
     """A message as a sentence: with a capital letter, unless it begins with a name, and with a period."""
     values = _values(match, trace)
     paths = (key for key, value in values.items() if value and (key.endswith("_program") or key in _PROGRAMS))
@@ -54,6 +53,13 @@ def sentence(text: str, match: Match, trace: Windows) -> str:
     said = _filled(text, values | names, match, trace)
     is_named = text.startswith("{") and not said.startswith("the traced process")
     return f"{said if is_named else said[:1].upper() + said[1:]}."
+
+
+def _tick_ns_of_whole(match: Match, capture: Capture | None) -> int:
+    """Resolution of what costs are shares of. The ends of a window are timestamps."""
+    if capture is None:
+        return 1
+    return capture.tick_ns if match.basis is Basis.WALL else match.tick_ns(capture)
 
 
 def _is_missing(values: Mapping[str, Any], key: str) -> bool:
@@ -109,10 +115,10 @@ class _Shown(string.Formatter):
         return units.count(int(value)) if is_whole else f"{value:.3g}"
 
 
-def _values(match: Match, trace: Windows) -> dict[str, Any]:
+def _values(match: Match, trace: Captures) -> dict[str, Any]:
     """The columns of the row, and values derived from them."""
     row, capture = match.row, trace.capture_of(match.capture)
-    wall_ns = trace.wall_ns_of(match.capture)
+    wall_ns = match.whole.ns
     calls = row.get("calls") or 0
     cost_ns = match.cost_ns
     total_ns = row.get("total_ns", row.get("exclusive_ns"))
@@ -124,7 +130,8 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
         "cost_ns": cost_ns,
         "share": cost_ns / wall_ns if wall_ns else 0.0,
         "window_ns": wall_ns,
-        "window": units.duration(wall_ns, capture.tick_ns) if capture else "",
+        "window": units.duration(wall_ns, _tick_ns_of_whole(match, capture)) if capture else "",
+        "in_total": in_total(match.whole),
         "whole_seconds": _whole_seconds(cost_ns, match.tick_ns(capture) if capture else 1) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
         "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
@@ -140,12 +147,13 @@ def _values(match: Match, trace: Windows) -> dict[str, Any]:
 
 
 def _took(match: Match, capture: Capture | None, wall_ns: int) -> str:
-    """The cost for the end of a sentence, or nothing without a window."""
-    if capture is None or not wall_ns or match.cost_ns <= 0:
+    """The cost for the end of a sentence, or nothing if it is not a share of anything."""
+    if capture is None or not wall_ns or match.cost_ns <= 0 or match.basis is Basis.COUNTS:
         return ""
+    whole = "wall time" if match.basis is Basis.WALL else "time in its calls"
     up_to = "up to " if capture.dur_kind == "upper-bound" else ""
-    share = units.share(min(match.cost_ns / wall_ns, 1.0), units.precision(capture.tick_ns, wall_ns))
-    return f": {up_to}{units.duration(match.cost_ns, match.tick_ns(capture))}, {share} of the wall time"
+    share = units.share(min(match.cost_ns / wall_ns, 1.0), units.precision(_tick_ns_of_whole(match, capture), wall_ns))
+    return f": {up_to}{units.duration(match.cost_ns, match.tick_ns(capture))}, {share} of the {whole}"
 
 
 def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:

@@ -16,14 +16,11 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
 
 
-class _NoWindow:
-    """Several captures have no common wall time."""
+class _NoCapture:
+    """Several captures have no common clock."""
 
     def capture_of(self, number: int) -> Capture | None:  # noqa: ARG002
         return None
-
-    def wall_ns_of(self, capture: int) -> int:  # noqa: ARG002
-        return 0
 
 
 def findings(
@@ -62,6 +59,6 @@ def _finding(rule: Rule, row: Row) -> dict[str, str]:
         "code": rule.code,
         "name": rule.name,
         "severity": rule.severity or Severity.INFO,
-        "message": messages.message(rule.message, match, _NoWindow()),
-        "advice": messages.message(rule.advice, match, _NoWindow()),
+        "message": messages.message(rule.message, match, _NoCapture()),
+        "advice": messages.message(rule.advice, match, _NoCapture()),
     }

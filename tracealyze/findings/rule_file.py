@@ -16,9 +16,11 @@ _TEXTS = (
     *("code", "title", "diagnosis", "table", "where", "keep", "message", "advice"),
     *("confidence", "cost", "count", "severity"),
 )
-_TABLES = ("at_least", "only", "except", "words", "explain")
+_TABLES = ("at_least", "only", "except", "words", "counted", "explain")
+_COUNTED_TEXTS = ("where", "message", "advice", "count", "severity")
 _REQUIRED = ("code", "title", "table", "message", "advice")
-KEYS = (*_TEXTS, "group", "precedence", "leads", "upper_bounds", "waiting", "impact", *_TABLES, "example")
+_OTHERS = ("group", "precedence", "leads", "upper_bounds", "waiting", "needs_window", "impact", "example")
+KEYS = (*_TEXTS, *_OTHERS, *_TABLES)
 """The keys of a rule file."""
 
 EXPLANATION = {
@@ -43,6 +45,7 @@ PLACEHOLDERS = {
     "whole_seconds": "the cost in seconds, if one call took a whole number of them",
     "calls_per_turn": "calls in an iteration of a loop, if there are several",
     "up_to": '"up to " if durations are upper bounds',
+    "in_total": "how many calls the process makes, or the capture has, where only counts are known",
     "mean_ns": "the mean duration of the calls",
     "took": "the time on the critical path, as the end of a sentence: `: 9.74 s, 85% of the wall time`",
 }
@@ -93,7 +96,8 @@ class _Check:
         missing = [key for key in _REQUIRED if not self.table.get(key)]
         if missing:
             raise WrongUsage(f"{self.shown}: {', '.join(missing)} is missing.")
-        for key, known in (("at_least", _THRESHOLDS), ("explain", tuple(EXPLANATION))):
+        known_keys = {"at_least": _THRESHOLDS, "explain": tuple(EXPLANATION), "counted": (*_COUNTED_TEXTS, "at_least")}
+        for key, known in known_keys.items():
             if isinstance(self.table.get(key, {}), Mapping):
                 _must_be_known(f"{self.shown}, {key}: there is no key", self.table.get(key, {}), known)
 
@@ -107,11 +111,14 @@ class _Check:
                 raise self.wrong(key, f"a table is required; write [{key}].")
         if type(self.table.get("precedence", 0)) is not int:
             raise self.wrong("precedence", "a whole number is required.")
-        if type(self.table.get("leads", False)) is not bool:
-            raise self.wrong("leads", "true or false is required.")
+        for key in ("leads", "needs_window"):
+            if type(self.table.get(key, False)) is not bool:
+                raise self.wrong(key, "true or false is required.")
         self._lists()
         self._named()
-        self._thresholds()
+        self._counted()
+        for key, least in (("at_least", self.table), ("counted.at_least", self.table.get("counted", {}))):
+            self._thresholds(key, least.get("at_least", {}))
         self._examples()
 
     def _lists(self) -> None:
@@ -133,16 +140,27 @@ class _Check:
             if value and value not in known:
                 raise self.wrong(key, f'"{value}" is not one of {", ".join(known)}.{did_you_mean(value, known)}')
 
-    def _thresholds(self) -> None:
-        least = self.table.get("at_least", {})
+    def _counted(self) -> None:
+        counted = self.table.get("counted")
+        if counted is None:
+            return
+        for key in _COUNTED_TEXTS:
+            if not isinstance(counted.get(key, ""), str):
+                raise self.wrong(f"counted.{key}", f'a string is required, such as {key} = "…".')
+        if not counted.get("message"):
+            raise self.wrong("counted.message", "it is missing.")
+        if counted.get("severity", "warning") not in ("warning", "info"):
+            raise self.wrong("counted.severity", "counts alone are a warning or info.")
+
+    def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
         for key in ("share", "count"):
             if not isinstance(least.get(key, 0), int | float):
-                raise self.wrong(f"at_least.{key}", "a number is required.")
+                raise self.wrong(f"{name}.{key}", "a number is required.")
         try:
             units.read_duration(least.get("total", "0s"))
         except (WrongUsage, AttributeError) as error:
             problem = str(error) if isinstance(error, WrongUsage) else 'a string is required, such as total = "100ms".'
-            raise self.wrong("at_least.total", problem) from None
+            raise self.wrong(f"{name}.total", problem) from None
 
     def _examples(self) -> None:
         examples = self.table.get("example", [])
@@ -180,6 +198,8 @@ class _Check:
         """Check that all placeholders of message, advice, diagnosis and words exist."""
         words = self.table.get("words", {})
         texts = [(key, self.table[key]) for key in ("message", "advice", "diagnosis") if key in self.table]
+        counted = self.table.get("counted", {})
+        texts += [(f"counted.{key}", counted[key]) for key in ("message", "advice") if key in counted]
         for name, parts in words.items():
             if not isinstance(parts, str) and not _is_texts(parts):
                 raise self.wrong(f"words.{name}", "a string or a list of strings is required.")
@@ -210,13 +230,16 @@ class _Check:
         forms: dict[str, Any] = {"impact": [self._bound(bound) for bound in self._bounds()]}
         for key in ("where", "keep"):
             if self.table.get(key):
-                origin, grouped = f"{self.shown}, {key}", key == "keep"
-                found = expression.parse(
-                    self.table[key], self.table["table"], grouped=grouped, kind="condition", origin=origin
-                )
-                self._must_be_together(key, found.columns)
-                forms[key] = found.for_engine()
+                forms[key] = self._condition(key, self.table[key])
+        if self.table.get("counted", {}).get("where"):
+            forms["counted_where"] = self._condition("counted.where", self.table["counted"]["where"])
         return forms
+
+    def _condition(self, key: str, text: str) -> Any:
+        origin = f"{self.shown}, {key}"
+        found = expression.parse(text, self.table["table"], grouped=key == "keep", kind="condition", origin=origin)
+        self._must_be_together(key, found.columns)
+        return found.for_engine()
 
     def _must_be_together(self, key: str, names: Collection[str]) -> None:
         """Pieces of the partition are grouped first, and groups have no other columns than their keys."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -112,6 +112,10 @@ class Rule:
     excluded: Mapping[str, Sequence[str]] = field(default_factory=dict)
     words: Mapping[str, Sequence[str]] = field(default_factory=dict)
     """Optional parts of the message, with alternatives: the first one without a missing value is used."""
+    needs_window: bool = False
+    """Whether the rule is silent where there is no window, because its meaning needs the order of events in time."""
+    counted: Rule | None = None
+    """The rule as it applies to captures without any duration; None if it is silent there."""
     explain: Mapping[str, str] = field(default_factory=dict)
     examples: tuple[Example, ...] = ()
     origin: str = ""
@@ -170,7 +174,27 @@ def _rule(parsed: ParsedRule) -> Rule:
     members["group"] = tuple(members.get("group", ()))
     members["waiting"] = tuple(members.get("waiting", ()))
     members["impact"] = tuple(members.get("impact", (0.0, 1.0)))
-    return Rule(**members, name=parsed["name"], origin=parsed["origin"], forms=parsed["forms"])
+    counted = members.pop("counted", None)
+    rule = Rule(**members, name=parsed["name"], origin=parsed["origin"], forms=parsed["forms"])
+    return replace(rule, counted=_counted(rule, counted)) if counted else rule
+
+
+def _counted(rule: Rule, section: Mapping[str, Any]) -> Rule:
+    """The rule by its `[counted]` section: without a cost, and with other conditions and words."""
+    forms = dict(rule.forms)
+    if "where" in section:
+        forms["where"] = forms["counted_where"]
+    members = {name: section[name] for name in ("where", "message", "advice", "count") if name in section}
+    return replace(
+        rule,
+        **members,
+        cost="",
+        diagnosis="",
+        confidence="counted",
+        severity=section.get("severity", "warning"),
+        at_least=AtLeast.of(section.get("at_least", {})),
+        forms=forms,
+    )
 
 
 def chosen(

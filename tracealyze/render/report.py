@@ -8,6 +8,7 @@ from heapq import nlargest
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.findings.basis import Basis
 from tracealyze.heuristics import MIN_LINK_SHARE, MIN_PIECE_SHARE, MIN_TRACING_SHARE, MIN_UNEXPLAINED_SHARE
 from tracealyze.program_names import short
 from tracealyze.render import stages
@@ -248,13 +249,15 @@ class Report:
 
     def _worth(self, finding: Finding) -> Iterable[str]:
         """The possible saving, the confidence, and other matching rules."""
-        low, high = finding.impact_ns
+        low, high = finding.impact_ns or (0, 0)
         most = units.duration(high, self.tick_ns)
-        if 0 < low < high:
+        if finding.basis is not Basis.WALL:
+            yield from [f"up to {most} of elapsed time, not of wall time"] if high else []
+        elif 0 < low < high:
             yield f"saves {units.duration(low, self.tick_ns)} to {most}"
         elif high:
             yield f"saves {most}" if low else f"saves up to {most}"
-        cost_ns = finding.share * self.trace.wall_ns_of(finding.capture)
+        cost_ns = (finding.share or 0.0) * self.trace.wall_ns_of(finding.capture)
         if finding.tracing_ns >= MIN_TRACING_SHARE * cost_ns > 0:
             yield f"cost includes about {units.duration(finding.tracing_ns, self.tick_ns)} of tracing overhead"
         yield finding.confidence

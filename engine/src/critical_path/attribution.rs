@@ -8,6 +8,7 @@
 //! ```
 //! Nearly all stretches are like these, so two numbers a row hold them; the others are kept as they are.
 
+pub mod elapsed;
 mod packed;
 mod recorder;
 

@@ -121,9 +121,10 @@ impl PyTrace {
         Ok(all)
     }
 
-    /// The partition as it is, or folded by some of its columns.
+    /// The partition as it is, or folded by some of its columns. Captures without a wall clock have pieces
+    /// only with another basis: "elapsed" or "counts".
     #[expect(clippy::too_many_arguments, reason = "Python passes them by name")]
-    #[pyo3(signature = (selection, by = None, at_least_ns = 0, most = None, within = None, apart_from = Vec::new()))]
+    #[pyo3(signature = (selection, by = None, at_least_ns = 0, most = None, within = None, apart_from = Vec::new(), basis = "wall"))]
     fn partition(
         &self,
         py: Python<'_>,
@@ -133,6 +134,7 @@ impl PyTrace {
         most: Option<usize>,
         within: Option<RequestedScope>,
         apart_from: Vec<RequestedScope>,
+        basis: &str,
     ) -> PyResult<PyTable> {
         let query = GroupQuery {
             by: by.map(|names| names.iter().map(|name| group_key(name)).collect()).transpose()?,
@@ -142,7 +144,11 @@ impl PyTrace {
             apart_from: apart_from.into_iter().map(scope).collect::<PyResult<_>>()?,
         };
         py.detach(|| -> Result<PyTable, TimeBoundError> {
-            let pieces = self.0.pieces(&selection.0)?;
+            let pieces = match basis {
+                "elapsed" => self.0.elapsed_pieces(&selection.0),
+                "counts" => self.0.weight_pieces(&selection.0),
+                _ => self.0.pieces(&selection.0),
+            }?;
             if query.by.is_some() {
                 return Ok(group_by::group_by(self.0.trace(), &pieces, &query).into());
             }
@@ -270,7 +276,7 @@ impl PyTrace {
         let claims = claims.into_iter().map(members).collect::<PyResult<Vec<_>>>()?;
         let answer = py.detach(|| {
             let pieces = self.0.pieces(&selection.0)?;
-            self.0.with_context(&selection.0, |context| {
+            self.0.with_weights(&selection.0, |context| {
                 let sorted =
                     |members: Vec<Provenance>| members.into_iter().map(|each| each.sorted(context.trace)).collect();
                 let claims: Vec<Vec<Provenance>> = claims.into_iter().map(sorted).collect();

@@ -8,7 +8,7 @@
 
 pub(crate) mod memo;
 
-use crate::critical_path::attribution::Attribution;
+use crate::critical_path::attribution::{Attribution, elapsed};
 use crate::critical_path::trust::{self, Trust};
 use crate::critical_path::walk::{self, WalkListener};
 use crate::critical_path::window::{self, Window};
@@ -29,6 +29,10 @@ pub struct Session {
     windows: LastAnswer<Vec<Window>>,
     attribution: LastAnswer<Attribution>,
     pieces: LastAnswer<Pieces>,
+    elapsed: LastAnswer<Attribution>,
+    elapsed_pieces: LastAnswer<Pieces>,
+    weights: LastAnswer<Attribution>,
+    weight_pieces: LastAnswer<Pieces>,
     tables: LastAnswer<TableMemo>,
     queries: Arc<QueryCache>,
     trust: OnceLock<Vec<Option<Trust>>>,
@@ -43,6 +47,10 @@ impl Session {
             windows: LastAnswer::default(),
             attribution: LastAnswer::default(),
             pieces: LastAnswer::default(),
+            elapsed: LastAnswer::default(),
+            elapsed_pieces: LastAnswer::default(),
+            weights: LastAnswer::default(),
+            weight_pieces: LastAnswer::default(),
             tables: LastAnswer::default(),
             queries: Arc::default(),
             trust: OnceLock::new(),
@@ -109,10 +117,67 @@ impl Session {
     /// # Errors
     /// See [`Session::windows`].
     pub fn pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
-        self.pieces.of(choice, || {
-            let (windows, attribution) = (self.windows(choice)?, self.attribution(choice)?);
-            Ok(Pieces::new(&self.trace, self.trace.program_index(), &attribution, &windows))
-        })
+        self.pieces.of(choice, || self.pieces_of(choice, self.attribution(choice)?.as_ref()))
+    }
+
+    /// The path by event, and the elapsed time of calls where there is no wall clock.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn elapsed(&self, choice: &Criteria) -> Result<Arc<Attribution>, TimeBoundError> {
+        if !elapsed::has_elapsed(&self.trace) {
+            return self.attribution(choice);
+        }
+        self.elapsed.of(choice, || self.with_elapsed(choice, 0))
+    }
+
+    /// The partition of [`Session::elapsed`].
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn elapsed_pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
+        if !elapsed::has_elapsed(&self.trace) {
+            return self.pieces(choice);
+        }
+        self.elapsed_pieces.of(choice, || self.pieces_of(choice, self.elapsed(choice)?.as_ref()))
+    }
+
+    /// The partition with 1 ns for each call of unknown duration, where there is no wall clock.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn weight_pieces(&self, choice: &Criteria) -> Result<Arc<Pieces>, TimeBoundError> {
+        self.weight_pieces.of(choice, || self.pieces_of(choice, self.weights(choice)?.as_ref()))
+    }
+
+    fn pieces_of(&self, choice: &Criteria, attribution: &Attribution) -> Result<Pieces, TimeBoundError> {
+        Ok(Pieces::new(&self.trace, self.trace.program_index(), attribution, self.windows(choice)?.as_ref()))
+    }
+
+    /// What claims divide: as [`Session::elapsed`], and 1 ns for each call of unknown duration, so that calls count.
+    fn weights(&self, choice: &Criteria) -> Result<Arc<Attribution>, TimeBoundError> {
+        if !elapsed::has_elapsed(&self.trace) {
+            return self.attribution(choice);
+        }
+        self.weights.of(choice, || self.with_elapsed(choice, 1))
+    }
+
+    fn with_elapsed(&self, choice: &Criteria, min_ns: i64) -> Result<Attribution, TimeBoundError> {
+        let walked = Attribution::walked(&self.trace, self.wakers(), &self.windows(choice)?);
+        Ok(walked.with_elapsed(&self.trace, &self.selection(choice)?, min_ns))
+    }
+
+    /// Call a function with the context of claims: its times are weights of calls where there is no wall clock.
+    ///
+    /// # Errors
+    /// See [`Session::windows`].
+    pub fn with_weights<T>(
+        &self,
+        choice: &Criteria,
+        look: impl FnOnce(&TableContext<'_>) -> T,
+    ) -> Result<T, TimeBoundError> {
+        let weights = self.weights(choice)?;
+        self.with_context(choice, |context| look(&TableContext { attribution: &weights, ..*context }))
     }
 
     /// Call a function with the table context of these criteria.
@@ -125,7 +190,7 @@ impl Session {
         look: impl FnOnce(&TableContext<'_>) -> T,
     ) -> Result<T, TimeBoundError> {
         let (selection, windows) = (self.selection(choice)?, self.windows(choice)?);
-        let attribution = self.attribution(choice)?;
+        let attribution = self.elapsed(choice)?;
         let memo = self.tables.of(choice, || Ok(TableMemo::new(&self.trace)))?;
         // Computed eagerly: a worker that blocks on them inside the pool could not help to compute them.
         self.trace.shapes_of(0);

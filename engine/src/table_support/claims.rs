@@ -17,7 +17,7 @@ use crate::partition::pieces::{self, Pieces};
 use crate::partition::scope::ScopeFilter;
 use crate::partition::sums::{self, PieceSums};
 use crate::store::event::NONE;
-use crate::store::trace::Trace;
+use crate::store::trace::{Capture, Trace};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::{Provenance, TaskEvents};
 use parsers::Text;
@@ -250,7 +250,9 @@ impl<'a> ClaimIndex<'a> {
                 rest_ns += charge.ns;
             }
         });
-        divided.rest_ns.push((task, rest_ns));
+        // Only the path can be unexplained. Elapsed times are not parts of it.
+        let is_path = self.context.capture_of(task).is_none_or(Capture::has_wall_clock);
+        divided.rest_ns.push((task, if is_path { rest_ns } else { 0 }));
         for &(number, at, is_gap) in &marks.contested {
             let row = rows[at as usize];
             let ns = if is_gap { attribution.gap_after_ns(row) } else { attribution.in_call_ns(row) };

@@ -86,7 +86,7 @@ def _decided(
     slower = max(trusted.slower, _slower_elsewhere(finding, baseline, runs))
     few = min(len(runs), baseline.runs) < MIN_CLOCK_RUNS
     needed = FailOn.ERROR if few else fail_on
-    if needed.includes(severity(round(finding.impact_ns[1] / slower), finding.share)):
+    if needed.includes(severity(round(_impact_ns(finding) / slower), finding.share or 0.0)):
         return replace(judged, outcome=Outcome.FAILED)
     lacking = f" (times are compared from {MIN_CLOCK_RUNS} runs per side)" if few else ""
     why = f"not gated: the same work takes longer than in the baseline{lacking}. {finding.message}"
@@ -95,7 +95,13 @@ def _decided(
 
 def _rests_on_a_clock(finding: Finding) -> bool:
     """Whether the severity follows from the time instead of being fixed by the rule."""
-    return severity(finding.impact_ns[1], finding.share) is finding.severity
+    if finding.impact_ns is None:
+        return False
+    return severity(finding.impact_ns[1], finding.share or 0.0) is finding.severity
+
+
+def _impact_ns(finding: Finding) -> int:
+    return finding.impact_ns[1] if finding.impact_ns else 0
 
 
 def _more_is_done(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> bool:
@@ -114,5 +120,5 @@ def _more_is_done(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> 
 def _slower_elsewhere(finding: Finding, baseline: Baseline, runs: Sequence[Run]) -> float:
     """Duration of everything but the finding, as a multiple of that in the baseline."""
     before = baseline.metrics.get("wall.median")
-    now = runs[-1].trace.window.wall_ns - finding.impact_ns[1]
+    now = runs[-1].trace.window.wall_ns - _impact_ns(finding)
     return max(now / before.whole.median, 1.0) if before and before.whole.median else 1.0

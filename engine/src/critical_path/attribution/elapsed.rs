@@ -1,0 +1,59 @@
+//! The elapsed time of calls, in place of the path, for captures without a wall clock.
+//!
+//! ```text
+//! connect(…) = -1 ETIMEDOUT <21.002000>     21.002 s of its process, whatever the others did meanwhile
+//! read(…) = 1                               nothing: its duration is not printed
+//! ```
+//! Such times overlap between tasks and do not add up to a window. They are shares of the time in calls.
+
+use crate::critical_path::attribution::Attribution;
+use crate::critical_path::segment::{Segment, Tag, What};
+use crate::query::selection::Selection;
+use crate::store::classes::class_of;
+use crate::store::event::EventKind;
+use crate::store::trace::{Capture, Trace};
+use parsers::NO_NS;
+use parsers::syscalls::Class;
+
+impl Attribution {
+    /// Adds the elapsed time of the selected calls of captures without a wall clock, and at least `min_ns` for each call.
+    pub fn with_elapsed(mut self, trace: &Trace, selection: &Selection<'_>, min_ns: i64) -> Attribution {
+        for capture in trace.captures.iter().filter(|capture| !capture.has_wall_clock()) {
+            for task in capture.tasks.clone().filter(|&task| selection.touches_task(task)) {
+                let calls = trace.rows_of(task).iter().filter(|&&row| trace.events.kind(row) == EventKind::Call);
+                calls.for_each(|&row| self.add_elapsed(trace, task, row, min_ns));
+            }
+        }
+        self
+    }
+
+    fn add_elapsed(&mut self, trace: &Trace, task: u32, row: u32, min_ns: i64) {
+        let end_ns = elapsed_ns(trace, row).max(min_ns);
+        if end_ns <= 0 {
+            return;
+        }
+        let class = class_of(trace.events.shape(row).syscall, trace.events.texts.bytes(trace.events.target(row)));
+        let what = What::Call(row);
+        let resolved = !waits_for_others(class);
+        self.add(&Segment { task, start_ns: 0, end_ns, what, class, resolved, tag: Tag::None });
+    }
+}
+
+/// Whether the trace has a capture whose times are elapsed times only.
+pub fn has_elapsed(trace: &Trace) -> bool {
+    !trace.captures.iter().all(Capture::has_wall_clock)
+}
+
+/// Elapsed time of a call; 0 if unknown.
+fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
+    match trace.events.dur_ns(row) {
+        NO_NS => 0,
+        dur_ns => dur_ns,
+    }
+}
+
+/// Whether calls of a class last until another task acts. Without moments, it is unknown who that was.
+fn waits_for_others(class: Class) -> bool {
+    use Class::{Child, External, Ipc, Lock, Poll, Stopped, Terminal};
+    matches!(class, Child | External | Ipc | Lock | Poll | Stopped | Terminal)
+}

@@ -1,0 +1,94 @@
+"""The basis of a finding: what its cost is a share of.
+
+wall      the capture has a window                        85% of the 11.42 s window
+elapsed   no wall clock, but durations (`strace -T`)      95% of the 735 ms in calls of the process
+counts    neither                                         2,511 of 2,757 calls of the process
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+
+if TYPE_CHECKING:
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+
+class Basis(StrEnum):
+    """What a finding rests on."""
+
+    WALL = "wall"
+    """The window."""
+    ELAPSED = "elapsed"
+    """Durations of calls, which overlap between tasks."""
+    COUNTS = "counts"
+    """Numbers of calls."""
+
+
+@dataclass(frozen=True)
+class Whole:
+    """What a match is a part of."""
+
+    basis: Basis = Basis.WALL
+    ns: int = 0
+    """Length of the window, or the elapsed time of all calls; 0 if unknown."""
+    calls: int = 0
+    """Number of calls, for counts."""
+    is_process: bool = False
+    """Whether it is one process. Otherwise it is the capture."""
+
+    def share(self, cost_ns: int) -> float | None:
+        """The share of a cost; None if the whole is unknown."""
+        if self.basis is Basis.WALL:
+            return cost_ns / self.ns if self.ns else 0.0
+        return cost_ns / self.ns if self.ns and self.basis is Basis.ELAPSED else None
+
+
+def basis_of(trace: TraceTables, number: int) -> Basis:
+    """The basis of findings about a capture. A lower bound of a duration is elapsed time even if none is printed."""
+    capture = trace.capture_of(number)
+    if capture is None or capture.has.get("wall_clock", True):
+        return Basis.WALL
+    return Basis.ELAPSED if capture.has.get("durations") else Basis.COUNTS
+
+
+def whole_of(trace: TraceTables, row: Row, basis: Basis) -> Whole:
+    """What a row of a table is a part of: the window, or the calls of its process, or those of the capture."""
+    number, pid = int(row.get("capture") or 0), row.get("pid")
+    if basis is Basis.WALL:
+        return Whole(ns=trace.wall_ns_of(number))
+    of_process = trace.calls_of_processes.get((number, pid)) if pid is not None else None
+    elapsed_ns, calls = of_process or trace.calls_of_processes.get((number, None), (0, 0))
+    # Lower bounds are the only known durations, so the elapsed time of all calls is unknown.
+    is_known = basis_of(trace, number) is Basis.ELAPSED
+    return Whole(basis, elapsed_ns if is_known else 0, calls, of_process is not None)
+
+
+_ON_PATH = " on the critical path"
+_OF_WINDOW = " of the {window} window"
+_SHARE_OF_WINDOW = ("({share} of the {window} window)", "({dominant_exclusive_share} of the {window} window)")
+
+
+def worded(text: str, whole: Whole) -> str:
+    """The text of a rule in the words that fit the basis. Rules are written for captures with a window."""
+    if whole.basis is Basis.WALL:
+        return text
+    text = text.replace(_ON_PATH, "")
+    if whole.ns:
+        return text.replace(_OF_WINDOW, f" of the {{window}} in calls of the {_name(whole)}")
+    for share in _SHARE_OF_WINDOW:
+        text = text.replace(share, "(a lower bound)")
+    return text
+
+
+def in_total(whole: Whole) -> str:
+    """How many calls the whole has, as a clause."""
+    return f"the {_name(whole)} {'makes' if whole.is_process else 'has'} {units.counted(whole.calls, 'call')} in total"
+
+
+def _name(whole: Whole) -> str:
+    return "process" if whole.is_process else "capture"
