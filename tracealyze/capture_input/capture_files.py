@@ -63,6 +63,8 @@ def _expanded(argument: str) -> list[list[str]]:
         if found:
             return _joined(found)
         raise UnusableInput(f"{argument}: no file matches.")
+    if path.is_symlink():
+        raise UnusableInput(f"{argument}: a symbolic link to {os.readlink(path)}, which does not exist.")
     raise UnusableInput(f"{argument}: no such file.{_near(path)}")
 
 
@@ -125,7 +127,7 @@ def _near(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return f' The directory "{path.parent}" does not exist either.'
-    return did_you_mean(path.name, names)
+    return did_you_mean(path.name, (name for name in names if name != path.name))
 
 
 def stdin_has_input() -> bool:
