@@ -16,19 +16,20 @@ PACKAGE = ROOT / "tracealyze"
 
 # Files and packages of tracealyze/. Each may import those of its own layer and of the layers above it in this list.
 LAYERS = [
-    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names"],
+    ["_engine", "errors", "heuristics", "sanitize", "schema", "program_names", "html_tables"],
     ["units", "config"],
     ["capture_input"],
     ["engine_errors"],
     ["expression"],
-    ["table", "selection", "claims"],
+    ["table", "arrow_export", "selection", "claims"],
     ["trace_tables"],
     ["path_overview"],
     ["findings"],
-    ["summary"],
+    ["summary", "trace_overview"],
     ["trace"],
     ["compare"],
     ["render"],
+    ["comparisons"],
     ["commands"],
     ["cli"],
     ["__main__"],

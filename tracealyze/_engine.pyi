@@ -63,6 +63,10 @@ class Table:
 
     name: str
     columns: list[str]
+    @staticmethod
+    def of_columns(name: str, columns: Sequence[tuple[str, Sequence[Any]]]) -> Table:
+        """A table with these columns, such as one that was pickled. Its rows do not know their events."""
+
     def __len__(self) -> int: ...
     def column(self, name: str) -> list[Any]: ...
     def rows(self, limit: int | None = None) -> list[tuple[Any, ...]]: ...
@@ -201,6 +205,9 @@ class Trace:
 
 def are_parts(files: Sequence[str]) -> bool:
     """Whether files whose names end in numbers are parts of one capture (strace -ff), not captures of their own."""
+
+def format_of(file: str) -> str | None:
+    """The format of a file by its first lines; None if no format fits or the file is empty."""
 
 def read(
     captures: Sequence[Sequence[str]],

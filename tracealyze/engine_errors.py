@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
-from tracealyze.errors import TracealyzeError, UnusableInput, WrongUsage, did_you_mean
+from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture, UnusableInput, WrongUsage, did_you_mean
 
 _Answer = TypeVar("_Answer")
 
@@ -19,17 +19,21 @@ def translated(request: Callable[[], _Answer]) -> _Answer:
     except _engine.EngineError as error:
         raise _TRANSLATIONS[type(error)](*error.args) from error
     except OSError as error:
-        raise UnusableInput(f"{error}.") from error
+        raise UnreadableCapture(f"{error}.") from error
 
 
 def _unreadable(path: str, reason: str) -> UnusableInput:
-    return UnusableInput(f"{_shown(path)}: cannot be read: {reason}.")
+    return UnreadableCapture(f"{_shown(path)}: cannot be read: {reason}.")
 
 
 def _unrecognised(path: str, tried: Sequence[str]) -> UnusableInput:
     # Only one format is tried if the user named it.
-    advice = "If you know the format, use --input-format NAME." if len(tried) > 1 else "Try without --input-format."
-    return UnusableInput(f"{_shown(path)}: unknown format; tried {', '.join(tried)}. {advice}")
+    advice, option = (
+        ("If you know the format, pass input_format=NAME.", "If you know the format, use --input-format NAME.")
+        if len(tried) > 1
+        else ("Try without input_format.", "Try without --input-format.")
+    )
+    return UnknownFormat(f"{_shown(path)}: unknown format; tried {', '.join(tried)}.", advice, option)
 
 
 def _empty(path: str) -> UnusableInput:

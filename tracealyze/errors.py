@@ -32,16 +32,37 @@ class GateFailed(TracealyzeError):
     exit_code = ExitCode.GATE_FAILED
 
 
-class WrongUsage(TracealyzeError):
-    """An option, a name or a setting that does not exist or does not fit."""
+class WrongUsage(TracealyzeError, ValueError):
+    """An option, a name or a setting that does not exist or does not fit. Also a `ValueError`."""
 
     exit_code = ExitCode.WRONG_USAGE
 
 
-class UnusableInput(TracealyzeError):
-    """A capture that cannot be found, read or recognised."""
+class UnusableInput(TracealyzeError, ValueError):
+    """A capture that cannot be found, read or parsed. Also a `ValueError`."""
 
     exit_code = ExitCode.UNUSABLE_INPUT
+
+
+class MissingCapture(UnusableInput, FileNotFoundError):
+    """No file has the name of the capture. Also a `FileNotFoundError`."""
+
+
+class UnreadableCapture(UnusableInput, OSError):
+    """The file or directory of a capture cannot be read. Also an `OSError`."""
+
+
+class UnknownFormat(UnusableInput):
+    """No format fits the capture, or the requested one does not."""
+
+    def __init__(self, message: str, advice: str = "", option: str = "") -> None:
+        super().__init__(f"{message} {advice}".rstrip())
+        self._shown = f"{message} {option}".rstrip()
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The message with the advice for the command line."""
+        return (self._shown,)
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:

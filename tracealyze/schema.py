@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import cache
+
 from tracealyze import _engine
 
 _SCALING = (
@@ -31,3 +34,14 @@ MULTI_CAPTURE = ("scaling",)
 
 SCHEMA = [*_engine.SCHEMA, *(("scaling", *column) for column in _SCALING)]
 """(table, column, type, unit, description) of every column."""
+
+
+@cache
+def units_of(table: str) -> Mapping[str, str]:
+    """Units of the columns of a table: ns, bytes, share, count, or empty."""
+    counts = {
+        name
+        for known, name, kind, unit, _ in SCHEMA
+        if known == table and kind == "i64" and not unit and not name.endswith("line")
+    }
+    return {name: "count" if name in counts else unit for known, name, _, unit, _ in SCHEMA if known == table}

@@ -4,25 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from tracealyze import _engine
+from tracealyze import _engine, arrow_export
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.sanitize import HIDDEN_RANGES, shown
-from tracealyze.schema import SCHEMA
+from tracealyze.html_tables import ROWS_SHOWN, html_table
+from tracealyze.sanitize import HIDDEN_RANGES
+from tracealyze.schema import units_of
 
 if TYPE_CHECKING:
     import pandas
+    import pyarrow
 
     from tracealyze.expression import Form
 
 Row: TypeAlias = Mapping[str, Any]
 
-_ROWS_SHOWN = 20
+_COLUMNS_SHOWN = 6
 _CHUNK_ROWS = 1 << 14
-_INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
 
 
 @dataclass(frozen=True)
@@ -35,14 +36,37 @@ class MinCost:
     """The minimum, by number of the capture; none if empty."""
 
 
+class RowList(list[Row]):
+    """Some rows of a table: a list of dictionaries that a notebook shows as a table."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a DataFrame. Integer columns are nullable integers, because floats would round times."""
+        import pyarrow
+
+        return arrow_export.data_frame(pyarrow.Table.from_pylist([dict(row) for row in self]))
+
+    def _repr_html_(self) -> str:
+        columns = list(self[0]) if self else []
+        return html_table(columns, (list(row.values()) for row in self[:ROWS_SHOWN]), len(self))
+
+
 class Table:
-    """A table of the engine. pyarrow, polars and DuckDB read it directly, through the Arrow PyCapsule protocol.
+    """A table of a trace. pyarrow, polars and DuckDB read it directly, through the Arrow PyCapsule protocol.
 
     Columns ending in `_ns` are nanoseconds, in `_bytes` bytes, in `_share` fractions from 0 to 1. A missing value is
-    None."""
+    None. A table can be pickled.
 
-    def __init__(self, source: _engine.Table) -> None:
+        >>> import tracealyze
+        >>> table = tracealyze.read("samples/ssh-login/ssh-login.truss").processes
+        >>> len(table), table["pid"]
+        (5, [408, 12186, 12196, 12200, 12203])
+        >>> table.where("failed > 100").to_pandas().program.tolist()
+        ['/usr/sbin/quota']
+    """
+
+    def __init__(self, source: _engine.Table, zero_ns: int | None = None) -> None:
         self._source = source
+        self._zero_ns = zero_ns
 
     @property
     def name(self) -> str:
@@ -58,30 +82,36 @@ class Table:
         return len(self._source)
 
     def __iter__(self) -> Iterator[Row]:
+        if self.name in ("events", "partition"):
+            return self.dicts()
         columns = self._source.columns
-        if self.name == "partition":
-            return self.dicts(columns)
         return (dict(zip(columns, row, strict=True)) for row in self._source.rows())
 
-    def head(self, number: int) -> list[Row]:
-        """Up to `number` first rows."""
+    def head(self, number: int = 5) -> RowList:
+        """Up to `number` first rows. Raises `WrongUsage` if it is negative."""
         if number < 0:
             raise WrongUsage(f"head: {number} rows is not a valid number; give 0 or more.")
         columns = self._source.columns
-        return [dict(zip(columns, row, strict=True)) for row in self._source.rows(number)]
+        return RowList(dict(zip(columns, row, strict=True)) for row in self._source.rows(number))
 
-    def pick(self, numbers: Sequence[int]) -> list[Row]:
+    def pick(self, numbers: Sequence[int]) -> RowList:
         """The rows with these numbers, in that order. Not available for events."""
         columns = self._source.columns
-        return [dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers)]
+        return RowList(dict(zip(columns, row, strict=True)) for row in self._source.pick(numbers))
 
     def column(self, name: str) -> list[Any]:
-        """The values of one column. Raises `WrongUsage` if there is no such column."""
-        if name not in self._source.columns:
-            known = ", ".join(self._source.columns)
-            hint = did_you_mean(name, self._source.columns)
-            raise WrongUsage(f'table {self.name}: there is no column "{name}" ({known}).{hint}')
+        """The values of one column; `table["pid"]` is the same. Raises `WrongUsage` if there is no such column."""
+        self._must_have([name])
         return self._source.column(name)
+
+    __getitem__ = column
+
+    def _must_have(self, columns: Iterable[str]) -> None:
+        known = self._source.columns
+        for name in columns:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise WrongUsage(f'table {self.name}: there is no column "{name}" ({", ".join(known)}).{hint}')
 
     @property
     def knows_events(self) -> bool:
@@ -91,9 +121,16 @@ class Table:
     @property
     def units(self) -> Mapping[str, str]:
         """Units of the columns: ns, bytes, share, count, or empty."""
-        return _units_of(self.name)
+        return units_of(self.name)
 
-    def where(self, condition: str | Form = "", *, min_cost: MinCost | None = None) -> Iterator[tuple[int, Row]]:
+    def where(self, condition: str) -> RowList:
+        """The rows that meet a condition such as `"calls > 100 and failed > 0"`.
+
+        Conditions are those of `--where`, on the columns of this table. Raises `WrongUsage` for a mistake in one, and
+        for the table of events: `trace.select(where=…)` restricts those."""
+        return RowList(row for _, row in self.matching(condition))
+
+    def matching(self, condition: str | Form = "", *, min_cost: MinCost | None = None) -> Iterator[tuple[int, Row]]:
         """The rows that meet a condition and a minimum cost, with their numbers. Not available for events."""
         if self.name == "events":
             raise WrongUsage("filter events with trace.select(where=…); their table is not held in memory.")
@@ -109,8 +146,18 @@ class Table:
             numbers = self._source.reaching(numbers, min_cost.column, min_cost.group, min_cost.by_capture)
         return zip(numbers, self.pick(numbers), strict=True)
 
-    def dicts(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-        """The rows with these columns only, a chunk in memory at a time. Not available for events."""
+    def dicts(self, columns: Sequence[str] | None = None) -> Iterator[dict[str, Any]]:
+        """The rows as dictionaries with these columns, or all of them; only a part of them is in memory at a time.
+
+        Raises `WrongUsage` if there is no such column."""
+        self._must_have(columns or ())
+        return self._dicts(self.columns if columns is None else columns)
+
+    def _dicts(self, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+        if self.name == "events":
+            for batch in arrow_export.batches(self):
+                yield from batch.select(list(columns)).to_pylist()
+            return
         for start in range(0, len(self), _CHUNK_ROWS):
             rows = self._source.part_of(columns, start, start + _CHUNK_ROWS)
             yield from (dict(zip(columns, row, strict=True)) for row in rows)
@@ -120,13 +167,39 @@ class Table:
         for start in range(0, len(self), _CHUNK_ROWS):
             yield self._source.json(columns, HIDDEN_RANGES, start, start + _CHUNK_ROWS)
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """The table as a DataFrame. Integer columns are nullable integers: floats would round times."""
-        import pandas
-        import pyarrow
+    def to_arrow(self, *, times: bool = False) -> pyarrow.Table:
+        """The table as a pyarrow table.
 
-        whole = {getattr(pyarrow, name.lower())(): getattr(pandas, f"{name}Dtype")() for name in _INTEGERS}
-        return pyarrow.table(self).to_pandas(types_mapper=whole.get)
+        With `times`, columns in nanoseconds become columns of times, without the ending `_ns`. Durations are Arrow
+        durations. Points in time are dates (UTC) if the capture's clock has a date, otherwise durations since its
+        zero.
+
+            >>> import tracealyze
+            >>> table = tracealyze.read("samples/ssh-login/ssh-login.truss").processes
+            >>> table.to_arrow(times=True)["birth"][0].as_py().isoformat()
+            '2009-11-23T23:55:35.070800+00:00'
+        """
+        table = arrow_export.arrow_table(self)
+        return arrow_export.with_times(table, self.name, self._zero_ns) if times else table
+
+    def to_pandas(self, *, times: bool = False) -> pandas.DataFrame:
+        """The table as a DataFrame. Integer columns are nullable integers, because floats would round times.
+
+        With `times`, as for `to_arrow`, columns in nanoseconds become columns of type datetime and timedelta."""
+        return arrow_export.data_frame(self.to_arrow(times=times))
+
+    def to_polars(self, *, times: bool = False) -> Any:
+        """The table as a polars DataFrame; `times` as for `to_arrow`. Raises `ImportError` without polars."""
+        from importlib import import_module
+
+        # Polars is not a dependency, so type checkers may not find it.
+        return import_module("polars").from_arrow(self.to_arrow(times=times))
+
+    def to_parquet(self, path: str | PathLike[str], *, times: bool = False) -> None:
+        """Write the table to a Parquet file; `times` as for `to_arrow`."""
+        from pyarrow import parquet
+
+        parquet.write_table(self.to_arrow(times=times), fspath(path))
 
     def __arrow_c_schema__(self) -> object:
         return self._source.__arrow_c_schema__()
@@ -134,27 +207,19 @@ class Table:
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         return self._source.__arrow_c_stream__(requested_schema)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return _stored, (self.name, arrow_export.to_bytes(self), self._zero_ns)
+
     def __repr__(self) -> str:
-        return f"<tracealyze table {self.name}: {len(self)} rows; {', '.join(self.columns)}>"
+        columns = self.columns
+        more = f", … ({len(columns)} columns)" if len(columns) > _COLUMNS_SHOWN else ""
+        rows = "1 row" if len(self) == 1 else f"{len(self)} rows"
+        return f"<Table {self.name}: {rows}; {', '.join(columns[:_COLUMNS_SHOWN])}{more}>"
 
     def _repr_html_(self) -> str:
-        import html
-
-        head = "".join(f"<th>{html.escape(name)}</th>" for name in self.columns)
-        cells = (
-            (f"<td>{html.escape('' if value is None else shown(value))}</td>" for value in row)
-            for row in self._source.rows(_ROWS_SHOWN)
-        )
-        rows = "".join(f"<tr>{''.join(row)}</tr>" for row in cells)
-        more = f"<caption>first {_ROWS_SHOWN} of {len(self)} rows</caption>" if len(self) > _ROWS_SHOWN else ""
-        return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>"
+        return html_table(self.columns, self._source.rows(ROWS_SHOWN), len(self))
 
 
-@cache
-def _units_of(table: str) -> Mapping[str, str]:
-    counts = {
-        name
-        for known, name, kind, unit, _ in SCHEMA
-        if known == table and kind == "i64" and not unit and not name.endswith("line")
-    }
-    return {name: "count" if name in counts else unit for known, name, _, unit, _ in SCHEMA if known == table}
+def _stored(name: str, content: bytes, zero_ns: int | None) -> Table:
+    """A table that was pickled."""
+    return Table(_engine.Table.of_columns(name, arrow_export.columns_of_bytes(content)), zero_ns)

@@ -2,43 +2,74 @@
 
 from __future__ import annotations
 
+import os
+import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from os import PathLike, fsdecode
 from typing import TYPE_CHECKING, Self, TypeAlias
 
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
+from tracealyze.capture_input.contents import Source, TemporaryFiles, names_of
 from tracealyze.engine_errors import translated
-from tracealyze.errors import WrongUsage, did_you_mean
+from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
+from tracealyze.trace_overview import overview
 from tracealyze.trace_tables import TraceTables
 
 if TYPE_CHECKING:
+    from tracealyze.expression import Expression
     from tracealyze.findings.diagnosis import Diagnosis
-    from tracealyze.findings.finding import Finding
+    from tracealyze.findings.finding import Finding, FindingList
     from tracealyze.findings.rule_set import Rule
     from tracealyze.selection import Selection
     from tracealyze.summary import Summary
+
+_MAX_QUICK_LINES = 1_000_000
+"""Maximum number of lines for which printing a trace runs the rules. For more, that takes seconds."""
 
 Progress: TypeAlias = Callable[[int, int], None]
 """Called now and then while reading, with the bytes read so far and the total, which is 0 if unknown."""
 
 
+@dataclass(frozen=True)
+class Origin:
+    """Where the captures of a trace are, to read them again."""
+
+    files: Sequence[Sequence[str]]
+    input_format: str | None
+    temporary: TemporaryFiles = field(default_factory=TemporaryFiles)
+    """Files that exist as long as the trace does."""
+
+
 class Trace(TraceTables):
-    """One or more captures in memory, or a selection of their events, with what rules find in them."""
+    """One or more captures in memory, or a selection of their events, with what rules find in them.
+
+    `read` returns it. Tables are computed when they are first used. A pickled trace names its captures; loading it
+    reads them again, and raises `UnusableInput` if they have changed.
+
+        >>> import tracealyze
+        >>> tracealyze.read("samples/ssh-login/ssh-login.truss")
+        <Trace ssh-login.truss: 11.42 s, 5 processes, 2,279 calls, 1 finding (saves up to 9.86 s)>
+    """
 
     def __init__(
-        self, source: _engine.Trace, selection: Selection | None = None, rules: Sequence[Rule] | None = None
+        self,
+        source: _engine.Trace,
+        selection: Selection | None = None,
+        rules: Sequence[Rule] | None = None,
+        origin: Origin | None = None,
     ) -> None:
         super().__init__(source, selection)
         self._rules = rules
+        self._origin = origin
 
     def _copy(self, selection: Selection) -> Self:
-        return type(self)(self._source, selection, self._rules)
+        return type(self)(self._source, selection, self._rules, self._origin)
 
     def with_rules(self, rules: Sequence[Rule]) -> Self:
         """The same trace, checked by these rules instead of the packaged ones."""
-        return type(self)(self._source, self.selection, rules)
+        return type(self)(self._source, self.selection, rules, self._origin)
 
     @property
     def rules(self) -> Sequence[Rule]:
@@ -55,9 +86,16 @@ class Trace(TraceTables):
         return diagnosis(self, self.rules)
 
     @property
-    def findings(self) -> list[Finding]:
-        """What the rules find in this trace, by severity and then by impact."""
-        return self.diagnosis.findings
+    def findings(self) -> FindingList:
+        """What the rules find in this trace, by severity and then by impact.
+
+        >>> import tracealyze
+        >>> tracealyze.read("samples/ssh-login/ssh-login.truss").findings
+        [<Finding TLZ002 hot-loop: error, pid 12200 quota, saves up to 9.86 s>]
+        """
+        from tracealyze.findings.finding import FindingList
+
+        return FindingList(self.diagnosis.findings)
 
     def summary(self) -> Summary:
         """Everything that `tracealyze summarize` shows, as data."""
@@ -79,25 +117,107 @@ class Trace(TraceTables):
             found |= {(number, file, line): text for line, text in zip(sorted(lines), texts, strict=False)}
         return found
 
+    def __reduce__(self) -> tuple[object, ...]:
+        origin = self._origin
+        if origin is None or any(capture_files.STDIN in files for files in origin.files):
+            raise WrongUsage("a trace of standard input cannot be pickled, because loading it reads the capture again.")
+        stored = (origin.files, origin.input_format, origin.temporary.contents())
+        return _read_again, (stored, self._extent, self.selection, self._rules)
+
+    @property
+    def _extent(self) -> list[tuple[str, int, int]]:
+        """Path, lines and bytes of all captures."""
+        return [(each.path, each.lines, each.bytes) for each in self._all_captures]
+
+    def __repr__(self) -> str:
+        is_quick = "diagnosis" in vars(self) or sum(each.lines for each in self.captures) <= _MAX_QUICK_LINES
+        return f"<Trace {overview(self, self.findings if is_quick else None)}>"
+
+    def _repr_html_(self) -> str:
+        from html import escape
+
+        findings = self.findings
+        return f"<p>{escape(overview(self, findings))}</p>" + (findings._repr_html_() if findings else "")
+
 
 def read(
-    captures: str | bytes | PathLike[str] | Iterable[str | PathLike[str]],
+    captures: Source | Iterable[Source],
     *,
     input_format: str | None = None,
     progress: Progress | None = None,
+    pid: Iterable[int] | int = (),
+    program: Iterable[str] | str = (),
+    from_: str | None = None,
+    to: str | None = None,
+    root: int | None = None,
+    where: str | Expression | None = None,
 ) -> Trace:
-    """Read one or more captures: files, `-`, folders or prefixes of `strace -ff` files, globs.
+    """Read one or more captures.
 
-    Raises `UnusableInput` if a capture cannot be found, read or recognised."""
-    named = [captures] if isinstance(captures, str | bytes | PathLike) else list(captures)
+    Arguments:
+        captures: One capture or several. A capture is what the command line accepts (a file, `-`, a directory or
+            prefix of `strace -ff` files, or a glob), the content of a file as bytes or text, or an open file.
+        input_format: Use this format instead of detecting it.
+        progress: Called now and then with the bytes read and the total, which is 0 if unknown.
+        pid, program, from_, to, root, where: Restrict the trace, as the options of the command line and
+            `Trace.select` do.
+
+    Raises:
+        MissingCapture: No file has this name (a `FileNotFoundError`).
+        UnreadableCapture: The file cannot be read (an `OSError`).
+        UnusableInput: The capture is empty or not in a known format (a `ValueError`).
+        WrongUsage: An argument is wrong (a `ValueError`).
+
+    Example:
+        >>> import tracealyze
+        >>> trace = tracealyze.read("samples/ssh-login/ssh-login.truss", pid=12203)
+        >>> trace.totals["calls"]
+        11
+        >>> tracealyze.read(b"1 1700000000.000000 close(3) = 0 <0.000010>\\n").totals["calls"]
+        1
+    """
+    temporary = TemporaryFiles()
+    named = names_of(captures, temporary)
     if not named:
         raise WrongUsage("no capture: name a file, a directory, or - for standard input.")
-    return read_files(capture_files.files_of(fsdecode(name) for name in named), input_format, progress)
+    skipped: list[str] = []
+    files = capture_files.files_of(named, skipped if input_format is None else None)
+    if skipped:
+        warnings.warn(f"skipped, not captures: {', '.join(skipped)}", stacklevel=2)
+    trace = read_files(files, input_format, progress, temporary)
+    if not (pid or program or from_ or to or root is not None or where):
+        return trace
+    return trace.select(pid=pid, program=program, from_=from_, to=to, root=root, where=where)
 
 
-def read_files(files: Sequence[Sequence[str]], input_format: str | None, progress: Progress | None) -> Trace:
+def read_files(
+    files: Sequence[Sequence[str]],
+    input_format: str | None,
+    progress: Progress | None,
+    temporary: TemporaryFiles | None = None,
+) -> Trace:
     """Read captures, each given as the list of its files."""
     if input_format is not None and input_format not in _engine.FORMATS:
         known = ", ".join(_engine.FORMATS)
         raise WrongUsage(f'no format "{input_format}" ({known}).{did_you_mean(input_format, _engine.FORMATS)}')
-    return Trace(translated(lambda: _engine.read(files, input_format, progress)))
+    source = translated(lambda: _engine.read(files, input_format, progress))
+    return Trace(source, origin=Origin(files, input_format, temporary or TemporaryFiles()))
+
+
+def _read_again(
+    stored: tuple[Sequence[Sequence[str]], str | None, dict[str, bytes]],
+    extent: list[tuple[str, int, int]],
+    selection: Selection,
+    rules: Sequence[Rule] | None,
+) -> Trace:
+    """A trace that was pickled."""
+    files, input_format, contents = stored
+    temporary = TemporaryFiles()
+    placed = {path: temporary.add(os.path.basename(path), [content]) for path, content in contents.items()}
+    files = [[placed.get(file, file) for file in each] for each in files]
+    trace = read_files(files, input_format, None, temporary)
+    before = [(placed.get(path, path), lines, size) for path, lines, size in extent]
+    if before != trace._extent:
+        changed = sorted({path for path, *_ in set(before) ^ set(trace._extent)})
+        raise UnusableInput(f"{', '.join(changed)}: changed since the trace was pickled. Read the capture again.")
+    return Trace(trace._source, selection, rules, trace._origin)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from os.path import isfile
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from tracealyze import _engine, units
 from tracealyze.capture_input import capture_files
@@ -15,13 +15,14 @@ from tracealyze.capture_input.capture_info import Accounting, Capture, Window
 from tracealyze.claims import Claim, ClaimShare, ClaimShares, TakenShare
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.sanitize import shown
-from tracealyze.schema import MULTI_CAPTURE, SCHEMA
+from tracealyze.schema import SCHEMA
 from tracealyze.selection import Scope, Selection, Threshold
-from tracealyze.table import Row, Table
+from tracealyze.table import Table
 
 if TYPE_CHECKING:
     from tracealyze.expression import Expression
+
+_Value = TypeVar("_Value")
 
 
 class TraceTables:
@@ -42,25 +43,54 @@ class TraceTables:
     def select(
         self,
         *,
+        pid: Iterable[int] | int = (),
+        program: Iterable[str] | str = (),
+        from_: str | None = None,
+        to: str | None = None,
+        root: int | None = None,
+        syscall: Iterable[str] | str = (),
+        where: str | Expression | None = None,
         pids: Iterable[int] | int = (),
         programs: Iterable[str] | str = (),
         start: str | None = None,
         end: str | None = None,
-        root: int | None = None,
         syscalls: Iterable[str] | str = (),
-        where: str | Expression | None = None,
     ) -> Self:
-        """The same captures, restricted to these events; replaces an earlier selection.
+        """The same captures, restricted to some events; replaces an earlier selection.
 
-        `pids`, `programs` and `syscalls` are one value or several. `start` and `end` are time bounds as `--from` and
-        `--to` take them. `where` is a condition such as `dur_ns >= 10ms`."""
+        Arguments are named like the options of the command line. `pids`, `programs`, `start`, `end` and `syscalls` are
+        other names of `pid`, `program`, `from_`, `to` and `syscall`.
+
+        Arguments:
+            pid, program, syscall: One value or several.
+            from_, to: Time bounds such as `12.5`, `+12.5`, `09:30:00`, `line:N` or `/REGEX/`.
+            root: The window is the lifetime of this process.
+            where: A condition on the columns of events.
+
+        Raises:
+            WrongUsage: A name or condition is wrong, or both names of an argument are used.
+
+        Example:
+            >>> import tracealyze
+            >>> trace = tracealyze.read("samples/ssh-login/ssh-login.truss")
+            >>> trace.select(where='syscall == "ioctl" and dur_ns >= 40ms').totals["calls"]
+            107
+        """
         if isinstance(where, str):
             from tracealyze import expression
 
             where = expression.parse(where, "events", kind="condition", origin="where")
-        numbers = (pids,) if isinstance(pids, int) else tuple(pids)
+        pid = _one_of("pid", pid, "pids", pids)
         return self.with_selection(
-            Selection(numbers, _as_tuple(programs), start, end, root, _as_tuple(syscalls), where)
+            Selection(
+                (pid,) if isinstance(pid, int) else tuple(pid),
+                _as_tuple(_one_of("program", program, "programs", programs)),
+                _one_of("from_", from_, "start", start),
+                _one_of("to", to, "end", end),
+                root,
+                _as_tuple(_one_of("syscall", syscall, "syscalls", syscalls)),
+                where,
+            )
         )
 
     def with_selection(self, selection: Selection) -> Self:
@@ -102,16 +132,6 @@ class TraceTables:
     def capture_of(self, number: int) -> Capture | None:
         """The capture with this number, selected or not."""
         return self._all_captures[number] if 0 <= number < len(self._all_captures) else None
-
-    @cached_property
-    def start_of(self) -> Callable[[Row], int]:
-        """A function that returns the start of the capture to which a row belongs, by its task or file."""
-        starts = {number: each.first_ns or 0 for number, each in enumerate(self.captures, self.selection.capture or 0)}
-        if len(starts) == 1:
-            return lambda _row: self.first_ns
-        of_tasks = {row["task"]: starts.get(row["capture"], self.first_ns) for row in self.tasks}
-        of_files = {file: each.first_ns or 0 for each in self.captures for file in each.files}
-        return lambda row: of_tasks.get(row["task"], of_files.get(row.get("file") or "", self.first_ns))
 
     @property
     def accounting(self) -> Accounting:
@@ -286,8 +306,6 @@ class TraceTables:
         """A table by its name; `tracealyze rules --columns` lists them."""
         if name in _BY_NAME:
             return _BY_NAME[name](self)
-        if name in MULTI_CAPTURE:
-            raise WrongUsage(f'table "{name}" spans several captures; tracealyze {name} builds it.')
         if name not in self._tables:
             self._tables[name] = self._table(lambda: self._source.table(name, self._selected))
         return self._tables[name]
@@ -299,9 +317,8 @@ class TraceTables:
         cached = {name: self.table(name) for name in thresholds if name in self._tables or name in _BY_NAME}
         missing = {name: threshold for name, threshold in thresholds.items() if name not in cached}
         requests = [(name, each.for_engine() if each else None) for name, each in missing.items()]
-        built = dict(
-            zip(missing, map(Table, translated(lambda: self._source.tables(self._selected, requests))), strict=True)
-        )
+        made = translated(lambda: self._source.tables(self._selected, requests))
+        built = dict(zip(missing, (Table(each, self._zero_ns) for each in made), strict=True))
         self._tables |= {name: table for name, table in built.items() if missing[name] is None}
         return cached | built
 
@@ -354,12 +371,21 @@ class TraceTables:
         except OSError:
             return []
 
-    def __repr__(self) -> str:
-        names = ", ".join(each.path for each in self.captures)
-        return f"<tracealyze trace of {shown(names)}>"
-
     def _table(self, build: Callable[[], _engine.Table]) -> Table:
-        return Table(translated(build))
+        return Table(translated(build), self._zero_ns)
+
+    @cached_property
+    def _zero_ns(self) -> int | None:
+        """The date of the clock's zero, in nanoseconds since 1970; None if it is unknown or captures differ."""
+        zeros = {0 if each.clock == "epoch" else each.base_ns for each in self.captures}
+        return zeros.pop() if len(zeros) == 1 else None
+
+
+def _one_of(name: str, value: _Value, other: str, other_value: _Value) -> _Value:
+    """The value of an argument with two names."""
+    if value not in ((), None) and other_value not in ((), None):
+        raise WrongUsage(f"select: {name} and {other} are the same argument. Pass one of them.")
+    return other_value if value in ((), None) else value
 
 
 def _as_tuple(names: Iterable[str] | str) -> tuple[str, ...]:
@@ -371,11 +397,5 @@ _BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
     "calls": TraceTables.calls,
     "tasks": lambda trace: trace.tasks,
     "processes": lambda trace: trace.processes,
-    "events": lambda trace: trace.events,
-    "gaps": lambda trace: trace.gaps,
-    "chain": lambda trace: trace.chain,
-    "partition": lambda trace: trace.partition,
-    "path": lambda trace: trace.critical_path,
-    "summary_rows": lambda trace: trace.summary_rows,
 }
 """Tables that have properties of their own, by the names that rules use."""

@@ -8,25 +8,29 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tracealyze import _engine
-from tracealyze.errors import UnusableInput, did_you_mean
+from tracealyze.errors import MissingCapture, UnreadableCapture, UnusableInput, did_you_mean
 
 STDIN = "-"
 
 # strace -ff and truss write one file per task, NAME.PID. Users may compress them.
 _PER_TASK = re.compile(r"(?P<name>.+)\.(?P<pid>\d+)(?:\.(?:gz|bz2|xz|zst))?")
 
+# Scripts next to captures may contain lines of them, such as expected output.
+_SOURCE_CODE = frozenset((".c", ".go", ".h", ".js", ".md", ".pl", ".py", ".rb", ".rs", ".sh", ".toml"))
 
-def files_of(arguments: Iterable[str]) -> list[list[str]]:
+
+def files_of(arguments: Iterable[str], skipped: list[str] | None = None) -> list[list[str]]:
     """The captures that these arguments name, each as the list of its files.
 
-    Raises `UnusableInput` if there is no such file or folder."""
+    With a list `skipped`, files of a directory in no known format are added to it, if the directory contains captures
+    too. Raises `UnusableInput` if there is no such file or folder."""
     captures: list[list[str]] = []
     named: list[str] = []
     for argument in arguments:
         if argument == STDIN or os.path.isfile(argument):
             named.append(argument)
         else:
-            captures.extend(_expanded(argument))
+            captures.extend(_expanded(argument, skipped))
     for file in (*named, *(file for files in captures for file in files)):
         _must_be_text(file)
     return _joined(named) + captures
@@ -42,14 +46,14 @@ def _must_be_text(file: str) -> None:
         ) from error
 
 
-def _expanded(argument: str) -> list[list[str]]:
+def _expanded(argument: str, skipped: list[str] | None) -> list[list[str]]:
     if not argument:
         raise UnusableInput(
             "the name of the capture is empty. Is a variable unset? Name a file, or . for this directory."
         )
     path = Path(argument)
     if os.path.isdir(path):
-        return _in_folder(path)
+        return _in_folder(path, skipped)
     if os.path.exists(path):
         return [[argument]]
     _must_be_visible(path)
@@ -62,17 +66,15 @@ def _expanded(argument: str) -> list[list[str]]:
         found = [name for name in sorted(glob(argument)) if os.path.isfile(name)]
         if found:
             return _joined(found)
-        raise UnusableInput(f"{argument}: no file matches.")
-    if path.is_symlink():
-        raise UnusableInput(f"{argument}: a symbolic link to {os.readlink(path)}, which does not exist.")
-    raise UnusableInput(f"{argument}: no such file.{_near(path)}")
+        raise MissingCapture(f"{argument}: no file matches.")
+    raise MissingCapture(f"{argument}: no such file.{_near(path)}")
 
 
 def _must_be_visible(path: Path) -> None:
     try:
         path.stat()
     except PermissionError as error:
-        raise UnusableInput(f"{path}: permission denied.") from error
+        raise UnreadableCapture(f"{path}: permission denied.") from error
     except (OSError, ValueError):
         return
 
@@ -100,17 +102,32 @@ def _listed(folder: Path) -> list[Path]:
     try:
         return sorted(entry for entry in folder.iterdir() if entry.is_file() and not entry.name.startswith("."))
     except OSError as error:
-        raise UnusableInput(f"{folder}: {error.strerror or error}.") from error
+        raise UnreadableCapture(f"{folder}: {error.strerror or error}.") from error
 
 
-def _in_folder(folder: Path) -> list[list[str]]:
-    """The per-task files of a folder if it has any, otherwise all its files."""
+def _in_folder(folder: Path, skipped: list[str] | None) -> list[list[str]]:
+    """The per-task files of a folder if it has any, otherwise all its captures."""
     files = [str(file) for file in _listed(folder)]
     if not files:
         raise UnusableInput(
             f"{folder}: the directory contains no files. Name a capture, or a directory of strace -ff files."
         )
-    return _joined([file for file in files if _PER_TASK.fullmatch(file)] or files)
+    parts = [file for file in files if _PER_TASK.fullmatch(file)]
+    if parts or skipped is None:
+        return _joined(parts or files)
+    captures = [file for file in files if _may_be_capture(file)]
+    skipped.extend(file for file in files if captures and file not in captures)
+    return _joined(captures or files)
+
+
+def _may_be_capture(file: str) -> bool:
+    """Whether a file of a directory has a known format, or cannot be named or read, which is reported later."""
+    if Path(file).suffix in _SOURCE_CODE:
+        return False
+    try:
+        return _engine.format_of(file) is not None
+    except (_engine.EngineError, OSError, UnicodeEncodeError):
+        return True
 
 
 def _with_prefix(path: Path) -> list[str]:
@@ -127,7 +144,7 @@ def _near(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return f' The directory "{path.parent}" does not exist either.'
-    return did_you_mean(path.name, (name for name in names if name != path.name))
+    return did_you_mean(path.name, names)
 
 
 def stdin_has_input() -> bool:

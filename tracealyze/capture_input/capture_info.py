@@ -6,6 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any
 
+from tracealyze import units
+from tracealyze.program_names import short
+from tracealyze.sanitize import shown
+
 if TYPE_CHECKING:
     import pandas
 
@@ -20,7 +24,7 @@ class Accounting(dict[str, int]):
         return pandas.DataFrame({"kind": list(self), "lines": list(self.values())})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Window:
     """The stretch of wall time to account for, and the process that it belongs to. Times are in ns."""
 
@@ -44,6 +48,12 @@ class Window:
     root_ended: bool = True
     """Whether the capture shows the exit of the root process. If not, the window ends with its last event."""
 
+    def __repr__(self) -> str:
+        if self.reason is not None:
+            return f"<Window: none ({self.reason})>"
+        root = f", pid {self.root_pid} {short(self.root_program)}".rstrip() if self.root_pid is not None else ""
+        return f"<Window {units.duration(self.wall_ns)}{root}>"
+
     def to_pandas(self) -> pandas.DataFrame:
         """One row."""
         import pandas
@@ -63,7 +73,7 @@ class Loss:
     remedy: str | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Capture:
     """One capture: a file, or several that belong together."""
 
@@ -117,6 +127,10 @@ class Capture:
     overhead_share: float | None = None
     """The overhead of all calls as a share of the window."""
     first_foreign_line: int | None = None
+
+    def __repr__(self) -> str:
+        run = f", run {self.run} of {self.runs}" if self.runs > 1 else ""
+        return f"<Capture {shown(self.path)}: {self.format}, {units.counted(self.lines, 'line')}{run}>"
 
     @classmethod
     def of(cls, reported: Mapping[str, Any]) -> Capture:

@@ -20,7 +20,7 @@ _MAX_LISTED_PIDS = 12
 def traces(named: Sequence[str], selection: Selection, input_format: str | None) -> Iterator[Trace]:
     """Each capture as a trace of its own, read one after the other; several runs in one file are several traces."""
     named = named or _unnamed()
-    files = capture_files.files_of(named)
+    files = _files_of(named, input_format)
     for number, each in enumerate(files, start=1):
         trace = _read([each], selection, input_format, alone=len(files) == 1)
         if number == len(files):
@@ -31,9 +31,17 @@ def traces(named: Sequence[str], selection: Selection, input_format: str | None)
 def trace(named: Sequence[str], selection: Selection, input_format: str | None) -> Trace:
     """All captures as one trace."""
     named = named or _unnamed()
-    found = _read(capture_files.files_of(named), selection, input_format)
+    found = _read(_files_of(named, input_format), selection, input_format)
     capture_files.remember(named)
     return found
+
+
+def _files_of(named: Sequence[str], input_format: str | None) -> list[list[str]]:
+    skipped: list[str] = []
+    files = capture_files.files_of(named, skipped if input_format is None else None)
+    if skipped:
+        output.note(f"Skipped, not captures: {', '.join(skipped)}")
+    return files
 
 
 def _unnamed() -> list[str]:

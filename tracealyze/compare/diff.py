@@ -9,16 +9,24 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from html import escape
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tracealyze import units
 from tracealyze.compare import syscalls
 from tracealyze.compare.name_patterns import Key, families, without_numbers
 from tracealyze.compare.run import Run
 from tracealyze.compare.work import Work
+from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.heuristics import MIN_DIFF_NS, MIN_DIFF_SHARE
+from tracealyze.html_tables import ROWS_SHOWN, html_table
 from tracealyze.program_names import short
+from tracealyze.sanitize import shown
 from tracealyze.selection import Scope
+
+if TYPE_CHECKING:
+    import pandas
 
 SCHEMA = "tracealyze.diff/1"
 
@@ -89,14 +97,40 @@ class View:
     amounts: Callable[[Run], Mapping[Key, Amounts]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Diff:
-    """All changes, by view."""
+    """All changes, by view: classes, processes, calls and targets."""
 
     before: Sequence[Run]
     after: Sequence[Run]
     wall_ns: tuple[int, int] | None
     views: Mapping[str, Sequence[Change]]
+
+    def __repr__(self) -> str:
+        return f"<Diff: {self._headline}>"
+
+    def _repr_html_(self) -> str:
+        rows = self._rows("calls")
+        cells = (list(each.values()) for each in rows[:ROWS_SHOWN])
+        return f"<p>{escape(self._headline)}</p>" + html_table(rows[0] if rows else [], cells, len(rows))
+
+    @property
+    def _headline(self) -> str:
+        paths = [", ".join(run.path for run in runs) for runs in (self.before, self.after)]
+        walls = [f" ({units.duration(wall_ns)})" for wall_ns in self.wall_ns] if self.wall_ns else ["", ""]
+        return " to ".join(f"{shown(path)}{wall}" for path, wall in zip(paths, walls, strict=True))
+
+    def to_pandas(self, view: str = "calls") -> pandas.DataFrame:
+        """One row per change: `classes`, `processes`, `calls` or `targets`. Raises `WrongUsage` for another view."""
+        import pandas
+
+        if view not in self.views:
+            raise WrongUsage(f'there is no view "{view}" ({", ".join(self.views)}).{did_you_mean(view, self.views)}')
+        return pandas.DataFrame(self._rows(view))
+
+    def _rows(self, view: str) -> list[dict[str, Any]]:
+        [found] = [each for each in VIEWS if each.name == view]
+        return [row(found, change) for change in self.views[view]]
 
     def document(self) -> dict[str, Any]:
         """The difference as it appears in JSON."""

@@ -32,6 +32,7 @@ from tracealyze.schema import SCHEMA
 
 if TYPE_CHECKING:
     import numpy
+    import pandas
 
     from tracealyze.findings.rule_set import Rule
 
@@ -88,7 +89,7 @@ class Growth:
         return self.fit.low >= MIN_SUPERLINEAR_EXPONENT and self.kind not in ("constant", "falling", "irregular")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Scaling:
     """How all work grows with the size."""
 
@@ -98,6 +99,16 @@ class Scaling:
     rows: tuple[Growth, ...]
     bytes: tuple[Growth, ...]
     total: Growth
+
+    def __repr__(self) -> str:
+        sizes = f"{len(self.sizes)} sizes, {self.sizes[0]:g} to {self.sizes[-1]:g}"
+        return f"<Scaling: {sizes}; calls grow {self.total.kind}, N^{self.total.fit.exponent:.2f}>"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per kind of call, the most frequent first."""
+        import pandas
+
+        return pandas.DataFrame([row(growth) for growth in self.rows])
 
     def document(self, rules: Sequence[Rule]) -> dict[str, Any]:
         """The growth as it appears in JSON, with the findings of these rules."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from tracealyze import units
 from tracealyze.findings.basis import Basis
 from tracealyze.heuristics import (
     MIN_ERROR_IMPACT_NS,
@@ -13,7 +15,13 @@ from tracealyze.heuristics import (
     MIN_WARNING_IMPACT_NS,
     MIN_WARNING_IMPACT_SHARE,
 )
+from tracealyze.html_tables import html_table
 from tracealyze.program_names import short
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import pandas
 
 
 class Severity(StrEnum):
@@ -33,7 +41,7 @@ SEVERITIES = (
 _CHANGING = re.compile(r"0x[0-9a-f]+|[0-9a-f]{8,}|\d+")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Finding:
     """What one rule reports about one place of a trace."""
 
@@ -85,10 +93,51 @@ class Finding:
         identity = "\0".join((self.name, short(self.program), self.syscall or "", self.op or "", target))
         return blake2b(identity.encode(errors="surrogateescape"), digest_size=8).hexdigest()
 
+    def __repr__(self) -> str:
+        process = " ".join(
+            part for part in (f"pid {self.pid}" if self.pid is not None else "", short(self.program)) if part
+        )
+        saving = _saving(self)
+        parts = ", ".join(part for part in (str(self.severity), process, saving and f"saves {saving}") if part)
+        return f"<Finding {self.code} {self.name}: {parts}>"
+
     def document(self) -> dict[str, object]:
         """The finding as it appears in JSON."""
         members = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "also"}
         return members | {"fingerprint": self.fingerprint, "also_matches": list(self.also)}
+
+
+class FindingList(list[Finding]):
+    """Findings: a list that a notebook shows as a table."""
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row per finding, with the members of the JSON document."""
+        import pandas
+
+        columns = [item.name for item in fields(Finding) if item.name != "also"] + ["fingerprint", "also_matches"]
+        return pandas.DataFrame([finding.document() for finding in self], columns=columns)
+
+    def _repr_html_(self) -> str:
+        rows = [
+            (
+                each.severity,
+                f"{each.name} ({each.code})",
+                each.message,
+                _saving(each),
+                _listed(each.lines),
+                each.advice,
+            )
+            for each in self
+        ]
+        return html_table(("severity", "rule", "finding", "saves", "lines", "advice"), rows, len(rows))
+
+
+def _saving(finding: Finding) -> str:
+    return f"up to {units.duration(finding.impact_ns[1])}" if finding.impact_ns and finding.impact_ns[1] else ""
+
+
+def _listed(lines: Sequence[int]) -> str:
+    return ", ".join(map(str, lines))
 
 
 def severity(impact_ns: int, share: float) -> Severity:

@@ -182,7 +182,7 @@ def _pieces(trace: TraceTables, rule: Rule, basis: Basis = Basis.ELAPSED) -> Ite
     shortest_ns = min((window.wall_ns for window in trace.windows), default=0)
     min_ns = max(rule.at_least.total_ns, int(rule.at_least.share * shortest_ns))
     table = trace.partition_by(group, Scope(rule.only, rule.excluded), min_ns=min_ns, basis=basis)
-    for _, row in table.where(rule.forms.get("where")):
+    for _, row in table.matching(rule.forms.get("where")):
         if "keep" in rule.forms and not evaluate_group(rule.forms["keep"], [row]):
             continue
         here = {key: [row[key]] for key in group}
@@ -199,7 +199,7 @@ def _pieces(trace: TraceTables, rule: Rule, basis: Basis = Basis.ELAPSED) -> Ite
 def _rows(trace: TraceTables, rule: Rule, table: Table) -> Iterator[Match]:
     """Rows of a table, one by one or grouped."""
     only = trace.selection.capture
-    all_rows = table.where(rule.forms.get("where"), min_cost=_min_cost(trace, rule, table))
+    all_rows = table.matching(rule.forms.get("where"), min_cost=_min_cost(trace, rule, table))
     # Some tables have a row per capture, whatever the selection.
     found = ((number, row) for number, row in all_rows if only is None or row.get("capture") in (None, only))
     if not rule.group:

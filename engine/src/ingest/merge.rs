@@ -138,6 +138,18 @@ pub fn are_parts(paths: &[String]) -> bool {
     !matches!(first, Some(Ok((_, cursor))) if cursor.reader.facts().has_ids && !cursor.reader.facts().ids_optional)
 }
 
+/// The format of a file by its first lines; `None` if no format fits or the file is empty.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn format_of(path: &str) -> Result<Option<&'static str>, ReadError> {
+    match Cursor::open(path, None, MIN_AHEAD_BYTES) {
+        Ok((name, _)) => Ok(Some(name)),
+        Err(ReadError::Empty { .. } | ReadError::Unrecognised { .. }) => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
 type FileError = (usize, std::io::Error);
 
 fn merged(assembler: &mut Assembler<'_>, cursors: &mut [Cursor], progress: Progress<'_>) -> Result<(), FileError> {

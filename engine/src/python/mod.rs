@@ -28,7 +28,7 @@ mod _engine {
         selection::PySelection,
         syscalls::PySyscall,
         table::PyTable,
-        trace::{PyTrace, are_parts, read},
+        trace::{PyTrace, are_parts, format_of, read},
     };
 
     #[pymodule_init]

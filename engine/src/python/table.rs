@@ -10,7 +10,8 @@ use crate::query::event_rows;
 use crate::query::filter::{self, groups};
 use crate::query::selection::{self, Selection};
 use crate::query::source_lines::Arguments;
-use crate::store::table::{Table, Values};
+use crate::store::schema;
+use crate::store::table::{Table, TextColumn, Values};
 use crate::store::trace::Trace;
 use crate::table_support::builder::BuiltTable;
 use crate::table_support::provenance::Provenance;
@@ -190,8 +191,38 @@ fn broken(error: ArrowError) -> PyErr {
     PyRuntimeError::new_err(error.to_string())
 }
 
+/// The values of a column that Python stored.
+fn stored(values: &Bound<'_, PyAny>, kind: &str) -> PyResult<Values> {
+    Ok(match kind {
+        "f64" => Values::Float(values.extract()?),
+        "bool" => Values::Bool(values.extract()?),
+        "list" => Values::List(values.extract()?),
+        "dict" => {
+            let mut column = TextColumn::default();
+            values.extract::<Vec<Option<String>>>()?.iter().for_each(|text| column.push(text.as_deref()));
+            column.finish()
+        }
+        _ => Values::Int(values.extract()?),
+    })
+}
+
 #[pymethods]
 impl PyTable {
+    /// A table with these columns, such as one that was pickled. Its rows do not know their events.
+    #[staticmethod]
+    fn of_columns(name: &str, columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<PyTable> {
+        let known = schema::COLUMNS.iter().find(|column| column.table == name).map(|column| column.table);
+        let name = known.ok_or_else(|| PyKeyError::new_err(name.to_owned()))?;
+        let columns: Vec<(String, Values)> = columns
+            .into_iter()
+            .map(|(column, values)| {
+                let values = stored(&values, schema::kind_of(name, &column))?;
+                Ok((column, values))
+            })
+            .collect::<PyResult<_>>()?;
+        Ok(Table { name, columns }.into())
+    }
+
     #[getter]
     fn name(&self) -> &'static str {
         match &self.0 {

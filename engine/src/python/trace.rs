@@ -63,6 +63,12 @@ pub fn are_parts(py: Python<'_>, files: Vec<String>) -> bool {
     py.detach(|| merge::are_parts(&files))
 }
 
+/// The format of a file, if its first lines fit one.
+#[pyfunction]
+pub fn format_of(py: Python<'_>, file: String) -> PyResult<Option<&'static str>> {
+    Ok(py.detach(|| merge::format_of(&file))?)
+}
+
 #[pymethods]
 impl PyTrace {
     fn captures<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {

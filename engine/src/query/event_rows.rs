@@ -58,8 +58,13 @@ pub fn of_rows(trace: &Trace, selection: &Selection<'_>, rows: &[u32]) -> Table 
 }
 
 fn file_column(trace: &Trace, rows: &[u32]) -> Values {
-    let words = trace.captures.iter().flat_map(|capture| capture.files.iter().cloned()).collect();
-    Values::Text { keys: rows.iter().map(|&row| trace.events.event(row).file).collect(), words }
+    let mut column = TextColumn::default();
+    // The runs of one file are captures with the same path, which Arrow dictionaries must contain only once.
+    let files = trace.captures.iter().flat_map(|capture| &capture.files);
+    let numbers: Vec<u32> = files.map(|file| column.number(file)).collect();
+    let of_event = |&row: &u32| numbers.get(trace.events.event(row).file as usize).copied().unwrap_or(event::NONE);
+    rows.iter().map(of_event).for_each(|number| column.push_number(number));
+    column.finish()
 }
 
 fn outcome_column(trace: &Trace, rows: &[u32]) -> Values {

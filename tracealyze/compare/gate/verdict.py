@@ -32,7 +32,7 @@ class Status(StrEnum):
     """The captures differ too much from those of the baseline to pass."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Verdict:
     """The verdict on a scenario."""
 
@@ -43,6 +43,15 @@ class Verdict:
     baseline: str | None = None
     lost_lines: int = 0
     """Number of lines that could not be used."""
+
+    def __repr__(self) -> str:
+        failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
+        return f"<Verdict: {'; '.join([str(self.status), *failed])}>"
+
+    @property
+    def has_passed(self) -> bool:
+        """Whether the gate passed. False also if there is nothing comparable to compare with."""
+        return self.status is Status.PASSED
 
     @property
     def exit_code(self) -> ExitCode:

@@ -1,0 +1,88 @@
+"""Tables as pyarrow tables: with times as dates and durations, and as the state of a pickled table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tracealyze.schema import units_of
+
+if TYPE_CHECKING:
+    import pandas
+    import pyarrow
+
+_MOMENTS = frozenset(("start_ns", "end_ns", "birth_ns", "death_ns", "first_ns", "last_ns"))
+"""Columns that contain points in time. All others in nanoseconds are durations."""
+
+
+_INTEGERS = ("Int32", "Int64", "UInt32", "UInt64")
+
+
+class Streamed(Protocol):
+    """Anything that provides its rows through the Arrow PyCapsule protocol."""
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+
+
+def batches(table: Streamed) -> Iterator[pyarrow.RecordBatch]:
+    """The rows of a table, one batch in memory at a time."""
+    import pyarrow
+
+    yield from pyarrow.RecordBatchReader.from_stream(table)
+
+
+def arrow_table(table: Streamed) -> pyarrow.Table:
+    """The whole table, each text column with one dictionary."""
+    import pyarrow
+
+    return pyarrow.table(table).unify_dictionaries()
+
+
+def with_times(table: pyarrow.Table, name: str, zero_ns: int | None) -> pyarrow.Table:
+    """The table with columns of times instead of nanoseconds: `start_ns` becomes `start`, `dur_ns` becomes `dur`.
+
+    Points in time are dates (UTC) if `zero_ns`, the date of the clock's zero, is known. Otherwise they are durations
+    since that zero, as are all other columns in nanoseconds."""
+    import pyarrow
+    import pyarrow.compute
+
+    duration = pyarrow.duration("ns")
+    units = units_of(name)
+    for number, column in enumerate(table.column_names):
+        if units.get(column) != "ns":
+            continue
+        values: pyarrow.ChunkedArray[Any] = table.column(number).cast(pyarrow.int64())
+        if column in _MOMENTS and zero_ns is not None:
+            values = pyarrow.compute.add(values, zero_ns).cast(pyarrow.timestamp("ns", tz="UTC"))
+        else:
+            values = values.cast(duration)
+        table = table.set_column(number, column.removesuffix("_ns"), values)
+    return table
+
+
+def data_frame(table: pyarrow.Table) -> pandas.DataFrame:
+    """The table as a DataFrame with nullable integers."""
+    import pandas
+    import pyarrow
+
+    whole = {getattr(pyarrow, name.lower())(): getattr(pandas, f"{name}Dtype")() for name in _INTEGERS}
+    return table.to_pandas(types_mapper=whole.get)
+
+
+def to_bytes(table: Streamed) -> bytes:
+    """The table in the Arrow IPC format."""
+    import pyarrow
+
+    whole = arrow_table(table)
+    sink = pyarrow.BufferOutputStream()
+    with pyarrow.ipc.new_stream(sink, whole.schema) as writer:
+        writer.write_table(whole)
+    return sink.getvalue().to_pybytes()
+
+
+def columns_of_bytes(stored: bytes) -> list[tuple[str, list[Any]]]:
+    """The columns of a table in the Arrow IPC format."""
+    import pyarrow
+
+    table = pyarrow.ipc.open_stream(stored).read_all()
+    return [(name, table.column(number).to_pylist()) for number, name in enumerate(table.column_names)]

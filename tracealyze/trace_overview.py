@@ -1,0 +1,42 @@
+"""A trace in one line, for interactive sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.sanitize import shown
+from tracealyze.selection import Selection
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.trace_tables import TraceTables
+
+
+def overview(trace: TraceTables, findings: Sequence[Finding] | None) -> str:
+    """`login.truss: 11.42 s, 5 processes, 2,279 calls, 1 finding (saves up to 9.86 s)`, with findings if given."""
+    totals = trace.totals
+    parts = [
+        units.duration(trace.window.wall_ns, trace.tick_ns) if trace.window.reason is None else "no wall time",
+        units.counted(totals["processes"], "process", "processes"),
+        units.counted(totals["calls"], "call"),
+    ]
+    if findings is not None:
+        parts.append(_found(trace, findings))
+    selected = "selected events of " if trace.selection != Selection(capture=trace.selection.capture) else ""
+    return f"{selected}{_name(trace)}: {', '.join(parts)}"
+
+
+def _name(trace: TraceTables) -> str:
+    captures = trace.captures
+    if len(captures) != 1:
+        return units.counted(len(captures), "capture")
+    run = f" (run {captures[0].run})" if captures[0].runs > 1 else ""
+    return shown(captures[0].path.rstrip("/").rsplit("/", 1)[-1]) + run
+
+
+def _found(trace: TraceTables, findings: Sequence[Finding]) -> str:
+    saving_ns = min(sum(each.impact_ns[1] for each in findings if each.impact_ns), trace.window.wall_ns)
+    saves = f" (saves up to {units.duration(saving_ns, trace.tick_ns)})" if saving_ns else ""
+    return (units.counted(len(findings), "finding") if findings else "no findings") + saves
