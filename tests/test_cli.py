@@ -337,13 +337,13 @@ def test_appended_runs_have_one_report_each(run: Run, strace: Callable[[str], Pa
     assert [read["run"] for read in document["captures"]] == [1, 2]
     assert sum(read["lines"] for read in document["captures"]) == 2 * SLEEPER.count("\n")
     assert sum(read["bytes"] for read in document["captures"]) == file.stat().st_size
-    assert run("summarize", file, "--pid", "200").stdout.count("Where the time went") == 1
+    assert run("summarize", file, "--pid", "200").stdout.count("Critical path") == 1
 
 
 def test_several_captures_have_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     small = strace(SLEEPER)
     shown = run("summarize", SSH, small).stdout
-    assert shown.count("Where the time went") == 2
+    assert shown.count("Critical path") == 2
     document = json.loads(run("summarize", "--json", SSH, small).stdout)
     assert len(document["captures"]) == len(document["windows"]) == 2
     assert sum(row["exclusive_ns"] for row in document["partition"]) == document["window"]["wall_ns"]
@@ -387,7 +387,7 @@ def test_evidence_is_quoted_from_its_own_file(run: Run, tmp_path: Path) -> None:
     (tmp_path / "log.100").write_text(begin + fork + wait + end.format(3), encoding="utf-8")
     (tmp_path / "log.101").write_text(sleep + end.format(2), encoding="utf-8")
     shown = run("summarize", tmp_path / "log").stdout
-    assert "log.101 line 1: 1700000010.005000 clock_nanosleep(" in shown
+    assert "log.101:1\n    1 | 1700000010.005000 clock_nanosleep(" in shown
 
 
 def test_silences_of_a_log_are_not_gaps_between_calls(run: Run, tmp_path: Path) -> None:
@@ -395,9 +395,9 @@ def test_silences_of_a_log_are_not_gaps_between_calls(run: Run, tmp_path: Path) 
     stamps = [0.0, 2.0, 2.7, 4.7, 5.1, 7.1, 7.9, 9.9, 10.2, 12.2, 12.7, 14.7]
     file.write_text("".join(f"[{at:12.6f}] step{at}: ready\n" for at in stamps), encoding="utf-8")
     shown = " ".join(run("summarize", file).stdout.split())
-    assert "round-gap (TLZ011) no message for 2.00 s, 6 times" in shown
+    assert "no message for 2.00 s, 6 times" in shown
     assert "no call" not in shown
-    assert "filter" not in shown.partition("Findings")[2]
+    assert "filter" not in shown
 
 
 def test_coarse_clock_does_not_blame_the_process_at_a_tick(run: Run, tmp_path: Path) -> None:

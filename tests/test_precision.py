@@ -51,7 +51,7 @@ def test_durations_show_a_clock_of_whole_seconds(text: str, output: Output) -> N
     shown = output(text)
     assert "Timestamp resolution: 1 s, so each duration is accurate to ±1 s only." in shown
     assert "5 s ±1 s" in shown or "4 s ±1 s" in shown
-    assert "Shares of it are accurate to ±" in shown
+    assert "Shares of the window are accurate to ±" in shown
     assert ".0" not in shown.partition("Where the time went")[2].replace("10.0", "")
 
 

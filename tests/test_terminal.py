@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tracealyze.render.report import command_of
+from tracealyze.render.processes import command_of
 from tracealyze.render.terminal import Terminal, cells
 
 COMPILER = "7 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet one.c"

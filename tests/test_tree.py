@@ -34,7 +34,7 @@ def test_inclusive_time_contains_the_awaited_processes() -> None:
 def test_tree_shows_the_chain_of_waits(run: Run) -> None:
     report = " ".join(run("summarize", SSH, COLUMNS="100").stdout.split())
     chain = "sshd 12186 (11.42 s) ⇢ ksh 12196 (10.61 s) ⇢ quota 12200 (10.26 s)"
-    assert f"Blocked on: {chain}; ⇢ is inferred" in report
+    assert f"blocked on: {chain}; ⇢ is inferred" in report
 
 
 def test_headings_for_people_have_one_unit(run: Run) -> None:

@@ -125,6 +125,10 @@ Source: chosen."""
 
 # What reports list
 
+MIN_CAUSE_SHARE: Final = 0.3
+"""Minimum share of the window of an info that explains where the time went, so that the diagnosis begins with it.
+Source: chosen. It is the number of the rule `cpu-bound`."""
+
 MIN_LINK_SHARE: Final = 0.05
 """Minimum share of the window for which a process blocked the one before it in the chain of waits.
 Source: chosen."""
@@ -136,6 +140,12 @@ MIN_PIECE_SHARE: Final = 0.01
 Source: shares are printed in whole percent."""
 MIN_TRACING_SHARE: Final = 0.2
 """Minimum share of tracing overhead, in the cost of a finding or in the window, that the report mentions.
+Source: chosen."""
+MIN_COMMAND_SHARE: Final = 0.05
+"""Minimum share of the window of a command line that is listed by itself. Smaller ones are combined by program.
+Source: chosen."""
+MIN_DIVIDED_SHARE: Final = 0.2
+"""Minimum share of the window of a command whose calls are listed.
 Source: chosen."""
 MAX_REST_SHARE: Final = 0.2
 """Maximum share of the processes that are not listed. Above it, programs are listed instead.

@@ -6,12 +6,15 @@ from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tracealyze import verdict
+
 if TYPE_CHECKING:
     from tracealyze.capture_input.capture_info import Capture, Window
     from tracealyze.findings.diagnosis import Diagnosis
     from tracealyze.findings.finding import Finding
     from tracealyze.table import Row, Table
     from tracealyze.trace_tables import TraceTables
+    from tracealyze.verdict import Sentence
 
 SCHEMA = "tracealyze.summary/1"
 
@@ -65,6 +68,16 @@ class Summary:
     """The largest pieces of the time that no finding covers."""
 
     @cached_property
+    def diagnosis(self) -> list[Sentence]:
+        """The answer in one to three sentences."""
+        return verdict.sentences(self.trace, self.findings)
+
+    @property
+    def saving_ns(self) -> tuple[int, int]:
+        """Bounds of the time that could be saved."""
+        return verdict.saving_ns(self.trace, self.findings)
+
+    @cached_property
     def partition(self) -> list[Row]:
         """The finest pieces of the window, the largest first. There may be many."""
         return list(self.trace.partition)
@@ -98,13 +111,15 @@ class Summary:
             "captures": [asdict(each) for each in self.captures],
             "window": asdict(self.window),
             "totals": self.totals,
+            "impact_ns": list(self.saving_ns),
+            "diagnosis": [asdict(each) for each in self.diagnosis],
+            "findings": [finding.document() for finding in self.findings],
             "partition": Rows(self.trace.partition, (*_PARTITION, *more)),
             "processes": Rows(self.trace.processes, (*_PROCESSES, *more)),
             "syscalls": [_kept(row, (*_SYSCALLS, "errors")) for row in self.syscalls],
             "loops": [_kept(row, (*_LOOPS, *more)) for row in self.loops],
             "items": Rows(self.trace.items, (*ITEMS, *more)),
             "stages": Rows(self.trace.stages, (*STAGES, *more)),
-            "findings": [finding.document() for finding in self.findings],
             "unexplained_ns": self.unexplained_ns,
         } | ({"windows": [asdict(each) for each in self.windows]} if several else {})
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
@@ -141,25 +141,25 @@ _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
 """Kinds of lines that a report needs."""
 
 
-def caveats(capture: Capture) -> Iterator[str]:
+def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[str] = ()) -> Iterator[str]:
     """Reasons not to trust some of the numbers."""
     if not any(map(capture.accounting.get, _USED)):
         tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
         yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
-    yield from _wrapping_lines(capture)
-    if capture.cut:
+    yield from _wrapping_lines(capture, with_wrapping)
+    if capture.cut and "cut-capture" not in stated:
         yield "The capture is truncated: it ends within a line or a compressed block. Everything before was read."
     if capture.order_inferred:
         yield (
             "Timestamps are relative to the previous line across all files, so the order and the times of events are "
             "inferred; their sum is correct. Capture with -ttt instead of -r."
         )
-    if capture.filtered:
+    if capture.filtered and "narrow-filter" not in stated:
         flags = _FILTERS.get(capture.format, "a filter")
         yield f"Some calls are missing; their time counts as outside syscalls. Capture without {flags} to include them."
-    if (capture.overhead_share or 0) >= MIN_TRACING_SHARE:
+    if (capture.overhead_share or 0) >= MIN_TRACING_SHARE and "overhead-dominates" not in stated:
         yield "Tracing takes much of the time, so short calls look too long. Trace fewer calls (-e trace=…)."
-    if capture.unseen_children:
+    if capture.unseen_children and "no-fork-following" not in stated:
         children = units.counted(capture.unseen_children, "child", "children")
         if capture.has_unfollowed_children:
             yield f"{children} created but not traced; capture with -f to include them."
@@ -204,9 +204,9 @@ _FOLDED = (
 )
 
 
-def _wrapping_lines(capture: Capture) -> Iterator[str]:
+def _wrapping_lines(capture: Capture, with_wrapping: bool) -> Iterator[str]:
     """What was stripped from the lines, and the source of their timestamps."""
-    if capture.wrappers:
+    if capture.wrappers and (with_wrapping or capture.sender):
         around = ", ".join(_WRAPPERS.get(name, name) for name in capture.wrappers)
         sender = f' Read only lines from "{shown(capture.sender)}"; ignored the rest.' if capture.sender else ""
         yield f"Stripped from each line: {around}.{sender}"
@@ -257,6 +257,29 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     if window.outlived:
         verb = "was" if window.outlived == 1 else "were"
         yield f"{units.counted(window.outlived, 'process', 'processes')} {verb} still running when it ended."
+    yield from _window_remarks(window, capture)
+
+
+def remarks(capture: Capture, window: Window, stated: Collection[str] = ()) -> Iterator[str]:
+    """What changes how far the report can be trusted, and nothing about what is normal.
+
+    `stated` are the names of findings, which need no remark with the same content."""
+    if capture.losses:
+        yield losses_line(capture)
+    yield from caveats(capture, with_wrapping=False, stated=stated)
+    has_calls = any(map(capture.accounting.get, _USED)) and "no-durations" not in stated
+    if capture.tick_ns >= MIN_ROUGH_TICK_NS or (has_calls and capture.dur_kind not in ("exact", "gap")):
+        yield time_line(capture)
+    if window.reason is not None or window.start_ns is None or _is_table_only(capture):
+        yield from window_lines(window, capture)
+        return
+    if precision := _precision(window, capture).strip():
+        yield precision.replace("Shares of it", "Shares of the window")
+    yield from _window_remarks(window, capture)
+
+
+def _window_remarks(window: Window, capture: Capture) -> Iterator[str]:
+    """What lies outside of the window."""
     if window.cut_calls:
         calls = units.counted(window.cut_calls, "call")
         verb = "crosses" if window.cut_calls == 1 else "cross"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.program_names import short
 from tracealyze.render.listing import Column, Listing
-from tracealyze.render.partition import name_of
 from tracealyze.sanitize import shown
+from tracealyze.time_names import name_of
 
 if TYPE_CHECKING:
     from tracealyze.table import Row

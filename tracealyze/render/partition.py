@@ -12,6 +12,7 @@ from tracealyze import units
 from tracealyze.heuristics import MAX_REST_SHARE, MIN_PIECE_SHARE, MIN_PROCESS_SHARE
 from tracealyze.render.listing import Column, Listing
 from tracealyze.selection import Scope
+from tracealyze.time_names import CLASSES, name_of
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
@@ -21,18 +22,6 @@ if TYPE_CHECKING:
 _CALLS_PER_PROCESS = 5
 _TARGETS_PER_CALL = 3
 _CALL = ("class", "syscall", "op")
-
-_CLASSES = {
-    "user": "outside syscalls",
-    "child": "blocked on a child outside the capture",
-    "stopped": "stopped",
-    "gap": "silence",
-    "external": "blocked on something outside the capture",
-    "poll-lag": "polling delay",
-    "polled": "polling wait",
-    "idle": "idle until a client requests something",
-}
-"""Classes and tags of time, in words, for time that is not named by a call."""
 
 
 @dataclass(frozen=True)
@@ -50,17 +39,6 @@ class Piece:
     remark: str = ""
 
 
-def name_of(row: Row) -> str:
-    """The call with its request, or another name for the time."""
-    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
-    if row["class"] == "gap":
-        return f'silence after "{row["target"]}"' if row["target"] else "silence"
-    if row["class"] == "other" and not row["syscall"]:
-        # This is a log; other captures always have a call.
-        return "repeated messages"
-    return call or _CLASSES.get(row["class"]) or str(row["class"])
-
-
 def listing(summary: Summary, tick_ns: int) -> Listing:
     """The partition as rows, one per piece."""
     names = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
@@ -75,7 +53,7 @@ def folded(trace: Trace, top: int) -> list[Piece]:
     The outermost pieces are processes. If many small processes have most of the time, they are combined by program."""
     processes = trace.partition_by(["pid", "program"])
     all_ns = sum(processes.column("exclusive_ns"))
-    parts = [_Part(trace, row) for row in processes.head(top)]
+    parts = [Part(trace, row) for row in processes.head(top)]
     if len(processes) == 1 and parts[0].is_nameless:
         return parts[0].calls(0, top)
     if sum(part.exclusive_ns for part in parts) < (1 - MAX_REST_SHARE) * all_ns:
@@ -90,7 +68,7 @@ def folded(trace: Trace, top: int) -> list[Piece]:
     return pieces
 
 
-def _others(trace: Trace, parts: list[_Part]) -> str:
+def _others(trace: Trace, parts: list[Part]) -> str:
     """The number of other processes. If there are none, the rest is time of the listed processes in other programs."""
     listed = [
         Scope({key: part.only[key] for key in (["program"] if isinstance(part, _Group) else ["pid"])}) for part in parts
@@ -99,7 +77,7 @@ def _others(trace: Trace, parts: list[_Part]) -> str:
     return units.counted(rest, "more process", "more processes") if rest else "rest of these processes"
 
 
-def _by_program(trace: Trace, processes: Table, largest: list[_Part], top: int) -> list[_Part]:
+def _by_program(trace: Trace, processes: Table, largest: list[Part], top: int) -> list[Part]:
     """The large processes, and the others by program."""
     large = [part for part in largest if part.share >= MIN_PROCESS_SHARE]
     apart = tuple(Scope(part.only) for part in large)
@@ -132,7 +110,7 @@ def _min_piece_ns(trace: Trace) -> int:
     return ceil(MIN_PIECE_SHARE * trace.window.wall_ns)
 
 
-class _Part:
+class Part:
     """A process, or another owner of time, and its parts."""
 
     def __init__(self, trace: Trace, row: Row) -> None:
@@ -193,7 +171,7 @@ class _Part:
         target = units.counted(row["targets"], "target") if row["targets"] > 1 else target or ""
         if row["syscall"]:
             count = units.counted(row["calls"], "call") if row["calls"] else ""
-            remark = _CLASSES.get(row["tag"] or row["class"], "")
+            remark = CLASSES.get(row["tag"] or row["class"], "")
             yield replace(piece, target=target, count=count, remark=remark)
         else:
             yield replace(piece, target=target)
@@ -203,7 +181,7 @@ class _Part:
                 yield replace(piece, count=units.counted(target["calls"], "call"))
 
 
-class _Group(_Part):
+class _Group(Part):
     """The processes of a program, except those that are listed by themselves."""
 
     def __init__(self, trace: Trace, row: Row, calls: list[Row], targets: list[Row], is_rest: bool) -> None:

@@ -5,10 +5,15 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from tracealyze.render.text import symbols
+
+TextLine: TypeAlias = tuple[tuple[str, str], ...]
+"""A line of texts with styles."""
 
 _BETWEEN = 2
 # The first absolute path with two or more folders.
@@ -41,14 +46,32 @@ class Terminal:
     def __init__(self) -> None:
         self.drawn = symbols(sys.stdout)
         self._console = None
+        self._held: list[TextLine] | None = None
         if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
             from rich.console import Console
 
             self._console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
         self.width = max(self._console.width if self._console else _width_of_pipe(), _NARROWEST)
 
+    @contextmanager
+    def held(self) -> Iterator[list[TextLine]]:
+        """Collect the lines that are written meanwhile, instead of printing them."""
+        before, self._held = self._held, []
+        try:
+            yield self._held
+        finally:
+            self._held = before
+
+    def lines(self, lines: Iterable[TextLine]) -> None:
+        """Print lines that were held back."""
+        for parts in lines:
+            self.line(*parts)
+
     def line(self, *parts: tuple[str, str]) -> None:
         """One line of texts with styles, not truncated."""
+        if self._held is not None:
+            self._held.append(parts)
+            return
         plain = self.drawn.plain
         if self._console is None:
             sys.stdout.write("".join(plain(text) for text, _ in parts).rstrip() + "\n")
@@ -67,12 +90,17 @@ class Terminal:
                 break
         self.line(*parts_shown)
 
-    def paragraph(self, text: str, style: str = "", indent: int = 0) -> None:
-        """A sentence, wrapped between words."""
+    def paragraph(self, text: str, style: str = "", indent: int = 0, label: str = "", most: int | None = None) -> None:
+        """A sentence, wrapped between words, in up to `most` lines. Later lines are indented below the label."""
         from textwrap import wrap
 
-        for line in wrap(text, max(self.width - indent, _NARROWEST), break_on_hyphens=False) or [""]:
-            self.line((" " * indent + line, style))
+        begin = indent + cells(label)
+        lines = wrap(text, max(self.width - begin, _NARROWEST), break_on_hyphens=False) or [""]
+        if most is not None and len(lines) > most:
+            lines = [*lines[: most - 1], self.cut(f"{lines[most - 1]} {lines[most]}", self.width - begin)]
+        for number, line in enumerate(lines):
+            before = " " * indent + label if number == 0 else " " * begin
+            self.line((before, "dim" if label else ""), (line, style))
 
     def rows(self, strips: Sequence[Strip]) -> None:
         """Columns side by side. If they do not fit, the wide column is truncated, and others are omitted."""

@@ -24,6 +24,8 @@ class Symbols:
     """From a waiting process to the process that it is blocked on."""
     blocked_on_inferred: str
     """The same where the process that ended the wait is inferred."""
+    alive: str
+    """A process that exists, in a timeline."""
 
     def bar(self, share: float, width: int) -> str:
         """A bar of this share of the width. A share above 0 is always visible."""
@@ -38,8 +40,8 @@ class Symbols:
         return text if self.micro == "µ" else text.replace("µ", self.micro).replace("×", self.times)
 
 
-UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "→", "⇢")
-ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "->", "~>")
+UNICODE = Symbols("·", "→", "×", "…", "▏▎▍▌▋▊▉█", "├─ ", "└─ ", "│  ", "µ", "→", "⇢", "─")
+ASCII = Symbols("-", "->", "x", "...", "#", "|- ", "`- ", "|  ", "u", "->", "~>", "-")
 
 
 def symbols(stream: Any) -> Symbols:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.render.listing import Column, Listing
-from tracealyze.render.report import command_of, end_of
+from tracealyze.render.processes import command_of, end_of
 from tracealyze.render.text import Symbols, symbols
 from tracealyze.sanitize import shown
 

@@ -1,0 +1,52 @@
+"""Findings of one rule with one cause, combined."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracealyze.program_names import short
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+
+# Numbers with their unit, and ids in names: these differ between processes with the same cause.
+_NUMBER = re.compile(r"(?:up to |< |> )?(?:0x[0-9a-f]+|\d[\d,.]*)(?: ?(?:ns|µs|ms|s|min|h|%|bytes|[KMGT]iB)\b)?|once")
+
+
+@dataclass(frozen=True)
+class FindingGroup:
+    """One or more findings of one rule, of one capture, that differ in ids and numbers only."""
+
+    members: tuple[Finding, ...]
+
+    @property
+    def first(self) -> Finding:
+        """The finding that stands for all of them."""
+        return self.members[0]
+
+    @property
+    def impact_ns(self) -> tuple[int, int]:
+        """Bounds of the time that could be saved."""
+        return impact_ns(self.members)
+
+
+def impact_ns(findings: Iterable[Finding]) -> tuple[int, int]:
+    """Bounds of the time that could be saved by these findings together. They have no path time in common."""
+    bounds = [finding.impact_ns for finding in findings if finding.impact_ns]
+    return sum(low for low, _ in bounds), sum(high for _, high in bounds)
+
+
+def grouped(findings: Iterable[Finding]) -> list[FindingGroup]:
+    """The findings by cause, in the order of their first members."""
+    groups: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in findings:
+        groups.setdefault(_cause(finding), []).append(finding)
+    return [FindingGroup(tuple(members)) for members in groups.values()]
+
+
+def _cause(finding: Finding) -> tuple[object, ...]:
+    said = finding.message.removeprefix(f"pid {finding.pid} ")
+    return (finding.capture, finding.code, short(finding.program), finding.severity, _NUMBER.sub("N", said))

@@ -1,0 +1,129 @@
+"""A finding in the form of a compiler message: severity, code, title and saving, the place, quoted evidence, help."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, TypeAlias
+
+from tracealyze import units
+from tracealyze.heuristics import MIN_TRACING_SHARE
+from tracealyze.render import evidence
+from tracealyze.render.terminal import Terminal, cells
+from tracealyze.sanitize import shown
+from tracealyze.verdict import saving_of
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.findings.grouping import FindingGroup
+    from tracealyze.trace import Trace
+
+Quoted: TypeAlias = Mapping[tuple[int, str, int], str]
+"""Lines of captures, by number of the capture, file and line."""
+
+MAX_QUOTES = 2
+MAX_TEXT_LINES = 3
+_MAX_SAME = 3
+STYLES = {"error": "bold red", "warning": "bold yellow"}
+
+
+def title_of(finding: Finding) -> str:
+    """The title of the rule, as the rest of a line."""
+    title = shown(finding.title or finding.name)
+    return title[:1].lower() + title[1:] if title[1:2].islower() or title[1:2] == " " else title
+
+
+def is_about_capture(trace: Trace, finding: Finding) -> bool:
+    """Whether a finding of no cost is about the capture as a whole, so that its lines are no evidence."""
+    capture = trace.capture_of(finding.capture)
+    if capture is None or finding.severity != "info" or finding.share or len(finding.lines) < MAX_QUOTES:
+        return False
+    first, last = finding.lines[:MAX_QUOTES]
+    return first == capture.first_line and last - first + 1 >= capture.lines
+
+
+def saving(trace: Trace, group: FindingGroup) -> str:
+    """What the finding could save; empty if that is nothing, or unknown."""
+    return saving_of(*group.impact_ns, 0, trace.tick_ns)
+
+
+def place(trace: Trace, finding: Finding) -> str:
+    """The file and the first line of evidence."""
+    if not finding.places:
+        return ""
+    file, line = finding.places[0]
+    capture = trace.capture_of(finding.capture)
+    name = file or (capture.path if capture else "")
+    return f"{shown('standard input' if name == '-' else name)}:{line}"
+
+
+def notes(trace: Trace, group: FindingGroup, full: bool) -> Iterator[tuple[str, str]]:
+    """Label and text of each remark; the names of more general rules only if everything is requested."""
+    finding = group.first
+    yield "note", shown(finding.message)
+    same = [_where(each) for each in group.members[1:]]
+    if same:
+        more = f"; {len(same) - _MAX_SAME} more" if len(same) > _MAX_SAME else ""
+        yield "same", f"{'; '.join(same[:_MAX_SAME])}{more}"
+    yield "help", shown(finding.advice)
+    about = list(_reservations(trace, finding))
+    if full and finding.also:
+        about.append(f"also matches {', '.join(finding.also)}")
+    if about:
+        yield "note", "; ".join(about)
+
+
+def _where(finding: Finding) -> str:
+    line = f"line {finding.lines[0]}" if finding.lines else ""
+    if finding.pid is None:
+        return line or "elsewhere"
+    return f"pid {finding.pid} ({line})" if line else f"pid {finding.pid}"
+
+
+def _reservations(trace: Trace, finding: Finding) -> Iterator[str]:
+    further = finding.lines[MAX_QUOTES:]
+    if further:
+        yield f"see also line{'s' if len(further) > 1 else ''} {' and '.join(map(str, further[:2]))}"
+    cost_ns = (finding.share or 0) * trace.wall_ns_of(finding.capture)
+    if finding.tracing_ns >= MIN_TRACING_SHARE * cost_ns > 0:
+        yield f"the cost includes about {units.duration(finding.tracing_ns, trace.tick_ns)} of tracing overhead"
+    if finding.confidence != "measured":
+        yield f"{finding.confidence}, not measured"
+
+
+def show(terminal: Terminal, trace: Trace, group: FindingGroup, quoted: Quoted, most: int | None) -> None:
+    """Print a finding, with up to `most` lines for each remark."""
+    finding = group.first
+    _title(terminal, trace, group)
+    if not is_about_capture(trace, finding):
+        terminal.cut_line(("  --> ", "dim"), (terminal.cut_named(place(trace, finding), terminal.width - 6), ""))
+        _quotes(terminal, finding, quoted)
+    for label, text in notes(trace, group, full=most is None):
+        terminal.paragraph(text, indent=2, label=f"= {label}: ", most=most)
+
+
+def _title(terminal: Terminal, trace: Trace, group: FindingGroup) -> None:
+    finding, worth = group.first, saving(trace, group)
+    code, title = f"{finding.severity}[{finding.code}]", f": {title_of(finding)}"
+    style = STYLES.get(finding.severity, "bold")
+    rest = terminal.width - cells(code) - cells(title)
+    if cells(worth) + 2 <= rest:
+        terminal.line((code, style), (title, "bold"), (worth.rjust(rest) if worth else "", "bold"))
+    else:
+        terminal.cut_line((code, style), (title, "bold"))
+        terminal.cut_line((f"  {worth}", "bold"))
+
+
+def _quotes(terminal: Terminal, finding: Finding, quoted: Quoted) -> None:
+    places = [(file, line) for file, line in finding.places[:MAX_QUOTES] if quoted.get((finding.capture, file, line))]
+    width = max((len(str(line)) for _, line in places), default=0)
+    first_file = places[0][0] if places else ""
+    for file, line in places:
+        if file != first_file:
+            terminal.cut_line(("  --> ", "dim"), (f"{os.path.basename(file)}:{line}", ""))
+        room = terminal.width - width - 7
+        text = quoted[finding.capture, file, line]
+        found = evidence.quote(line, text, finding, room, terminal.drawn.ellipsis)
+        terminal.cut_line((f"    {line:>{width}} | ", "dim"), (found.text, ""))
+        if found.marks:
+            terminal.cut_line((f"    {' ' * width} | ", "dim"), (found.marks, STYLES.get(finding.severity, "bold")))

@@ -1,0 +1,31 @@
+"""Names of time on the critical path: the call, or what else the process did."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from tracealyze.table import Row
+
+CLASSES = {
+    "user": "outside syscalls",
+    "child": "blocked on a child outside the capture",
+    "stopped": "stopped",
+    "gap": "silence",
+    "external": "blocked on something outside the capture",
+    "poll-lag": "polling delay",
+    "polled": "polling wait",
+    "idle": "idle until a client requests something",
+}
+"""Classes and tags of time, in words, for time that is not named by a call."""
+
+
+def name_of(row: Row) -> str:
+    """The call with its request, or another name for the time."""
+    call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    if row["class"] == "gap":
+        return f'silence after "{row["target"]}"' if row["target"] else "silence"
+    if row["class"] == "other" and not row["syscall"]:
+        # This is a log; other captures always have a call.
+        return "repeated messages"
+    return call or CLASSES.get(row["class"]) or str(row["class"])

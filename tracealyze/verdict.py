@@ -1,0 +1,142 @@
+"""The answer of a report in a few sentences: the cause, the processes that were blocked on it, and the saving."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tracealyze import units
+from tracealyze.findings.finding import Severity
+from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
+from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE
+from tracealyze.program_names import process_of
+from tracealyze.sanitize import shown
+from tracealyze.time_names import name_of
+
+if TYPE_CHECKING:
+    from tracealyze.findings.finding import Finding
+    from tracealyze.table import Row
+    from tracealyze.trace_tables import TraceTables
+
+_MAX_SENTENCES = 3
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One sentence of the diagnosis."""
+
+    text: str
+    share: float | None = None
+    """The share of the wall time that it is about; None if unknown."""
+    finding: int | None = None
+    """Number of the finding that it states, from 0; None if it states none."""
+
+
+def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]:
+    """One to three sentences: the causes by weight, or what the time is without one."""
+    groups = grouped(findings)
+    causes = [group for group in groups if _is_cause(group)]
+    said = [] if causes else [_without_cause(trace)]
+    for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
+        said.append(_of_group(group, findings))
+        if len(said) == 1:
+            said.extend(_blocked(trace, group.first, said[0]))
+    said.extend(_of_group(group, findings) for group in groups if causes and group not in causes)
+    return [each for each in said if each.text][:_MAX_SENTENCES]
+
+
+def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int]:
+    """Bounds of the time that all errors and warnings together could save; never more than the wall time."""
+    by_capture: dict[int, list[Finding]] = {}
+    for finding in findings:
+        if finding.severity is not Severity.INFO:
+            by_capture.setdefault(finding.capture, []).append(finding)
+    low_ns = high_ns = 0
+    for capture, members in by_capture.items():
+        low, high = impact_ns(members)
+        low_ns += min(low, trace.wall_ns_of(capture))
+        high_ns += min(high, trace.wall_ns_of(capture))
+    return low_ns, high_ns
+
+
+def _is_cause(group: FindingGroup) -> bool:
+    """Whether a finding explains where a good part of the time went, or why its numbers cannot be trusted."""
+    finding = group.first
+    return finding.severity is not Severity.INFO or (finding.share or 0) >= MIN_CAUSE_SHARE
+
+
+def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
+    first, others = group.first, len(group.members) - 1
+    text = shown(first.diagnosis)
+    if others:
+        text += f" The same in {units.counted(others, 'more process', 'more processes')}."
+    shares = [finding.share for finding in group.members if finding.share is not None]
+    return Sentence(text, min(sum(shares), 1.0) if shares else None, findings.index(first))
+
+
+def _blocked(trace: TraceTables, finding: Finding, cause: Sentence) -> Iterator[Sentence]:
+    """The processes that were blocked on the one of the finding, if the chain of waits ends there."""
+    chain: list[Row] = []
+    for row in trace.longest_chain:
+        chain.append(row)
+        if (row["waits_for_ns"] or 0) < MIN_LINK_SHARE * max(trace.window.wall_ns, 1):
+            break
+    if len(chain) < 2 or finding.pid is None or chain[-1]["pid"] != finding.pid:
+        return
+    names = [shown(process_of(row)) for row in chain[:-1]]
+    verb = "was" if len(names) == 1 else "were"
+    yield Sentence(f"{_listed(names)} {verb} blocked on it.", cause.share, cause.finding)
+
+
+def _listed(names: Sequence[str], most: int = 3) -> str:
+    if len(names) > most:
+        return f"{', '.join(names[: most - 1])} and {len(names) - most + 1} more processes"
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
+
+
+def _without_cause(trace: TraceTables) -> Sentence:
+    """Where most of the time went, or most of the calls, without a finding about it."""
+    if not trace.window.wall_ns:
+        return _of_counts(trace)
+    for row in trace.partition_by(["program", "class", "syscall", "op"], limit=1):
+        if row["class"] == "gap":
+            return _of_silence(trace)
+        share = row["exclusive_ns"] / trace.window.wall_ns
+        what = "outside system calls" if row["class"] == "user" else f"in {name_of(row)}"
+        where = f"{shown(what)}, in {shown(process_of({'program': row['program']}))}"
+        return Sentence(f"Nothing stands out: {units.share(share)} of the wall time is {where}.", share)
+    return Sentence("Nothing stands out.")
+
+
+def _of_silence(trace: TraceTables) -> Sentence:
+    """The longest silence of a log without a finding."""
+    longest = next(iter(trace.partition_by(["class", "target"], limit=1)))
+    share = longest["exclusive_ns"] / trace.window.wall_ns
+    part = f"the longest part, {units.share(share)}, is {shown(name_of(longest))}"
+    return Sentence(f"Nothing stands out: {part}.", share)
+
+
+def _of_counts(trace: TraceTables) -> Sentence:
+    calls = trace.totals["calls"]
+    if not calls:
+        return Sentence("")
+    largest = max(trace.calls(by=["program", "syscall"], quantiles=False), key=lambda row: row["calls"])
+    program = shown(process_of({"program": largest["program"]}))
+    number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
+    return Sentence(f"Nothing stands out by count: {number} are {shown(largest['syscall'])} in {program}.")
+
+
+def saving_of(low_ns: int, high_ns: int, wall_ns: int, tick_ns: int) -> str:
+    """`saves 3 s to 5 s`, or with the wall time also its share; empty if nothing could be saved."""
+    if not high_ns:
+        return ""
+
+    def part(ns: int) -> str:
+        share = f" ({units.share(min(ns / wall_ns, 1.0))})" if wall_ns else ""
+        return f"{units.duration(ns, tick_ns)}{share}"
+
+    verb = "could save" if wall_ns else "saves"
+    if low_ns >= high_ns:
+        return f"{verb} {part(high_ns)}"
+    return f"{verb} {part(low_ns)} to {part(high_ns)}" if low_ns else f"{verb} up to {part(high_ns)}"
