@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.findings.basis import Basis
 from tracealyze.findings.finding import Severity
 from tracealyze.findings.grouping import FindingGroup, grouped, impact_ns
 from tracealyze.heuristics import MIN_CAUSE_SHARE, MIN_LINK_SHARE
@@ -50,7 +51,7 @@ def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int
     """Bounds of the time that all errors and warnings together could save; never more than the wall time."""
     by_capture: dict[int, list[Finding]] = {}
     for finding in findings:
-        if finding.severity is not Severity.INFO:
+        if finding.severity is not Severity.INFO and finding.basis is Basis.WALL:
             by_capture.setdefault(finding.capture, []).append(finding)
     low_ns = high_ns = 0
     for capture, members in by_capture.items():

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
 from tracealyze import units
+from tracealyze.findings.basis import Basis
 from tracealyze.heuristics import MIN_TRACING_SHARE
 from tracealyze.render import evidence
 from tracealyze.render.terminal import Terminal, cells
@@ -44,7 +45,10 @@ def is_about_capture(trace: Trace, finding: Finding) -> bool:
 
 def saving(trace: Trace, group: FindingGroup) -> str:
     """What the finding could save; empty if that is nothing, or unknown."""
-    return saving_of(*group.impact_ns, 0, trace.tick_ns)
+    if group.first.basis is Basis.WALL:
+        return saving_of(*group.impact_ns, 0, trace.tick_ns)
+    _, high_ns = group.impact_ns
+    return f"up to {units.duration(high_ns, trace.dur_tick_ns)} of elapsed time" if high_ns else ""
 
 
 def place(trace: Trace, finding: Finding) -> str:
