@@ -417,8 +417,51 @@ def test_coarse_clock_does_not_blame_the_process_at_a_tick(run: Run, tmp_path: P
 
 def test_hidden_path_segments_differ_from_short_ones(run: Run) -> None:
     shown = run("critical-path", SSH, "--min", "0s", "--top", "3").stderr
-    assert "the last" in shown and "--top shows more" in shown and "shorter" not in shown
+    assert "the last" in shown and "--top N" in shown and "shorter" not in shown
     assert "shorter" in run("critical-path", SSH).stderr
+
+
+@pytest.mark.parametrize("command", ["events", "critical-path", "gaps"])
+def test_printed_time_works_as_a_bound(command: str, run: Run) -> None:
+    """The clock of the tables was wrongly another one than that of --from."""
+    capture = SAMPLES / "shutdown" / "before.strace.xz"
+    lines = run(command, capture, "--format", "markdown", "--top", "20").stdout.splitlines()[2:]
+    times = [cell for line in lines for cell in line.split() if cell.startswith("+")]
+    assert len(times) == len(lines) > 1
+    first, last = min(times, key=float), max(times, key=float)
+    bounded = run(command, capture, "--from", last, "--format", "markdown").stdout
+    assert f" {last} " in bounded and f" {first} " not in bounded
+
+
+def test_times_count_from_the_start_of_each_capture(run: Run) -> None:
+    logs = sorted((SAMPLES / "jail-start").glob("staged-*.log"))
+    lines = run("events", *logs, "--format", "markdown").stdout.splitlines()[2:]
+    assert sum("| +0.000000 |" in line for line in lines) == len(logs) > 1
+
+
+def test_events_markdown_has_the_columns_of_the_table(run: Run) -> None:
+    heading = run("events", SSH, "--top", "1").stdout.splitlines()[0]
+    markdown = run("events", SSH, "--top", "1", "--format", "markdown").stdout.splitlines()[0]
+    assert markdown.replace("|", "").split() == heading.split()
+
+
+def test_csv_of_loops_has_bodies_as_json(run: Run) -> None:
+    rows = list(csv.DictReader(run("loops", SSH, "--format", "csv").stdout.splitlines()))
+    assert rows and all(isinstance(json.loads(row["body"]), list) for row in rows)
+
+
+def test_dangling_link_is_called_that(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to("nowhere")
+    shown = run("summarize", "dangling", cwd=tmp_path).stderr
+    assert "a symbolic link to nowhere" in shown and "Did you mean" not in shown
+
+
+def test_every_listed_table_exists(run: Run) -> None:
+    trace = tracealyze.read(SSH)
+    for table in {row["table"] for row in json.loads(run("rules", "--columns", "--json").stdout)} - {"scaling"}:
+        trace.table(table)
+    with pytest.raises(tracealyze.TracealyzeError, match="tracealyze scaling"):
+        trace.table("scaling")
 
 
 def test_path_names_threads_if_processes_have_several(run: Run, tmp_path: Path) -> None:

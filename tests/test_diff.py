@@ -123,6 +123,16 @@ def test_diff_lists_the_largest_change_first(run: Run) -> None:
     assert longest == sorted(longest, reverse=True)
 
 
+@pytest.mark.parametrize("view", ["classes", "processes", "calls", "targets"])
+def test_rows_are_in_the_order_of_their_first_column(view: str, run: Run) -> None:
+    """Rows were wrongly in the order of calls, which is not the first column."""
+    sides = [SAMPLES / "shutdown" / f"{name}.strace.xz" for name in ("before", "after")]
+    lines = run("diff", *sides, "--only", view).stdout.splitlines()
+    rows = lines[next(number for number, line in enumerate(lines) if line.startswith("path ±")) + 1 :]
+    changes = [abs(float(row.split()[0].lstrip("<").replace(",", ""))) for row in rows if row]
+    assert len(changes) > 1 and changes == sorted(changes, reverse=True)
+
+
 def test_diff_forms_show_the_same_changes(run: Run) -> None:
     rows = list(csv.DictReader(io.StringIO(run("diff", *SHUTDOWN, "--format", "csv", "--only", "processes").stdout)))
     assert [row["argv"] for row in rows] == [row["argv"] for row in document(run, *SHUTDOWN)["processes"]]

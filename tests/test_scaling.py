@@ -111,6 +111,17 @@ def test_scaling_draws_the_curves(run: Run) -> None:
     assert columns == sorted(columns, reverse=True), "a curve that grows goes up to the right"
 
 
+def test_curves_that_coincide_share_a_letter(run: Run) -> None:
+    """The legend wrongly listed letters that the chart did not show, and no star."""
+    chart, letters = [], set()
+    for line in run("scaling", BOOT, *FROM_NAME).stdout.splitlines():
+        if " |" in line:
+            chart.append(line.partition("|")[2])
+        elif line[1:3] == ": ":
+            letters.add(line[0])
+    assert letters == set("".join(chart)) - {" "} >= {"a", "*"}
+
+
 def test_own_rule_across_captures_can_do_what_packaged_ones_can(run: Run, tmp_path: Path) -> None:
     (tmp_path / "steady-opens.toml").write_text(
         """

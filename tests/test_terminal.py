@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
+from conftest import SAMPLES, Run
 
 from tracealyze.render.processes import command_of
 from tracealyze.render.terminal import Terminal, cells
 
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 COMPILER = "7 /usr/lib/gcc/x86_64-linux-gnu/12/cc1 -quiet one.c"
 
 
@@ -43,3 +47,22 @@ def test_path_is_cut_at_its_start(text: str, width: int, cut: str) -> None:
 def test_process_is_named_by_its_arguments(argv: str | None, program: str | None, command: str | None) -> None:
     expected = f"{program} -quiet" if argv and command is None else command
     assert command_of({"argv": argv, "program": program}) == expected
+
+
+def test_narrow_tables_name_their_hidden_columns(run: Run) -> None:
+    """Columns were wrongly omitted in silence, so 80 and 160 columns showed different facts."""
+    narrow, wide = (run("top-syscalls", SSH, COLUMNS=columns) for columns in ("70", "200"))
+    assert "Hidden at a width of 70: mean ms, p50 ms, p99 s, max s; " in narrow.stderr
+    assert "p50 ms" not in narrow.stdout and "p50 ms" in wide.stdout
+    assert "Hidden" not in wide.stderr
+
+
+def test_long_program_leaves_room_for_the_shape(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "deep.strace"
+    program = "/opt/vendor/releases/2024-11-05/environments/production/bin/python3"
+    lines = [f'1 1700000010.000000 execve("{program}", ["python3"], 0x7ffd /* 1 var */) = 0 <0.001000>']
+    lines += [f'1 17000000{n}.000000 openat(AT_FDCWD, "/etc/conf", O_RDONLY) = 3 <0.000020>' for n in range(11, 20)]
+    file.write_text("\n".join([*lines, ""]), encoding="utf-8")
+    shown = run("top-syscalls", file, "--by", "program", "--by", "shape").stdout
+    assert "…/python3" in shown and "openat(/etc/conf)" in shown
+    assert all(cells(line) <= 80 for line in shown.splitlines())

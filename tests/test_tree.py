@@ -40,7 +40,7 @@ def test_tree_shows_the_chain_of_waits(run: Run) -> None:
 def test_headings_for_people_have_one_unit(run: Run) -> None:
     heading, _, first = run("tree", SSH, "--format", "markdown").stdout.splitlines()[:3]
     cells = dict(zip(heading.split(" | "), first.split(" | "), strict=True))
-    assert cells["birth s"] == "2.6581"
+    assert cells["start s"] == "+0.0000"
     assert "_ns s" not in heading
 
 
@@ -64,4 +64,43 @@ def test_threads_are_below_their_process_on_request(run: Run, strace: Callable[[
 
 def test_tree_notes_hidden_rows(run: Run, strace: Callable[[str], Path]) -> None:
     shown = run("tree", strace(THREADS), "--threads", "--top", "1")
-    assert shown.stderr.strip() == "Left out: 1 row of 2; --top shows more."
+    assert shown.stderr.splitlines()[-1] == "Hidden: 1 row of 2; use --top N to see more."
+
+
+def test_tree_combines_siblings_that_ran_the_same_command(run: Run) -> None:
+    capture = SAMPLES / "shutdown" / "after.strace.xz"
+    folded, every = run("tree", capture), run("tree", capture, "--no-fold")
+    rows = json.loads(run("tree", capture, "--json").stdout)
+    assert len(every.stdout.splitlines()) == len(rows) + 1
+    assert len(folded.stdout.splitlines()) < 40
+    [row] = [line for line in folded.stdout.splitlines() if "65 × sleep 0.1" in line]
+    assert row.split()[-3:] == [f"{65 * 37:,}", "exit", "0"]
+
+
+def test_tree_hides_deep_and_short_processes(run: Run) -> None:
+    capture = SAMPLES / "shutdown" / "after.strace.xz"
+    shallow = run("tree", capture, "--depth", "1", "--no-fold")
+    assert "├─" in shallow.stdout and "   ├─" not in shallow.stdout
+    assert "Hidden by --depth or --min: " in shallow.stderr
+    long = json.loads(run("tree", capture, "--min", "5s", "--json").stdout)
+    # The short parent of a long process would stay; here each parent lives longer than its children.
+    assert len(long) == 6 and all(row["wall_ns"] >= 5_000_000_000 for row in long)
+
+
+def test_tree_markdown_has_the_columns_of_the_table(run: Run) -> None:
+    table = run("tree", SSH, COLUMNS="300").stdout.splitlines()
+    markdown = run("tree", SSH, "--format", "markdown").stdout.splitlines()
+    for heading in ("lifetime s", "on path s", "blocked on", "calls", "end"):
+        assert heading in table[0] and heading in markdown[0]
+    assert len(markdown) == len(table) + 1
+
+
+def test_tree_of_a_summary_table_says_what_is_missing(run: Run, strace: Callable[[str], Path]) -> None:
+    """An empty table was wrongly the whole answer."""
+    table = "% time     seconds  usecs/call     calls    errors syscall\n"
+    table += "------ ----------- ----------- --------- --------- ----------------\n"
+    table += "100.00    0.000072           1        72           close\n"
+    table += "------ ----------- ----------- --------- --------- ----------------\n"
+    table += "100.00    0.000072                    72           total\n"
+    shown = run("tree", strace(table))
+    assert shown.stdout == "" and "top-syscalls" in shown.stderr

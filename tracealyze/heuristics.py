@@ -156,6 +156,9 @@ Source: chosen."""
 MIN_STRETCH_SHARE: Final = 0.005
 """Minimum share of the window of a stretch that `critical-path` lists.
 Source: shares are printed in whole percent."""
+MIN_FOLDED: Final = 3
+"""Minimum number of siblings with the same command that `tree` combines in one row.
+Source: chosen. Two rows are as easy to read as one with a number."""
 MIN_GAP_SHARE: Final = 0.001
 """Minimum share of the window of a gap that `gaps` lists.
 Source: chosen."""

@@ -15,9 +15,9 @@ from tracealyze.capture_input.capture_info import Accounting, Capture, Window
 from tracealyze.claims import Claim, ClaimShare, ClaimShares, TakenShare
 from tracealyze.engine_errors import translated
 from tracealyze.errors import WrongUsage, did_you_mean
-from tracealyze.schema import SCHEMA
+from tracealyze.schema import MULTI_CAPTURE, SCHEMA
 from tracealyze.selection import Scope, Selection, Threshold
-from tracealyze.table import Table
+from tracealyze.table import Row, Table
 
 if TYPE_CHECKING:
     from tracealyze.expression import Expression
@@ -132,6 +132,16 @@ class TraceTables:
     def capture_of(self, number: int) -> Capture | None:
         """The capture with this number, selected or not."""
         return self._all_captures[number] if 0 <= number < len(self._all_captures) else None
+
+    @cached_property
+    def start_of(self) -> Callable[[Row], int]:
+        """A function that returns the start of the capture to which a row belongs, by its task or file."""
+        starts = {number: each.first_ns or 0 for number, each in enumerate(self.captures, self.selection.capture or 0)}
+        if len(starts) == 1:
+            return lambda _row: self.first_ns
+        of_tasks = {row["task"]: starts.get(row["capture"], self.first_ns) for row in self.tasks}
+        of_files = {file: each.first_ns or 0 for each in self.captures for file in each.files}
+        return lambda row: of_tasks.get(row["task"], of_files.get(row.get("file") or "", self.first_ns))
 
     @property
     def accounting(self) -> Accounting:
@@ -306,6 +316,8 @@ class TraceTables:
         """A table by its name; `tracealyze rules --columns` lists them."""
         if name in _BY_NAME:
             return _BY_NAME[name](self)
+        if name in MULTI_CAPTURE:
+            raise WrongUsage(f'table "{name}" spans several captures; tracealyze {name} builds it.')
         if name not in self._tables:
             self._tables[name] = self._table(lambda: self._source.table(name, self._selected))
         return self._tables[name]
@@ -397,5 +409,11 @@ _BY_NAME: Mapping[str, Callable[[TraceTables], Table]] = {
     "calls": TraceTables.calls,
     "tasks": lambda trace: trace.tasks,
     "processes": lambda trace: trace.processes,
+    "events": lambda trace: trace.events,
+    "gaps": lambda trace: trace.gaps,
+    "chain": lambda trace: trace.chain,
+    "partition": lambda trace: trace.partition,
+    "path": lambda trace: trace.critical_path,
+    "summary_rows": lambda trace: trace.summary_rows,
 }
 """Tables that have properties of their own, by the names that rules use."""

@@ -124,6 +124,11 @@ def moment(ns: int, tick_ns: int = 1) -> str:
     return f"{'-' if ns < 0 else ''}{whole}" + (f".{rest:0{decimals}}" if decimals else "")
 
 
+def offset(ns: int, tick_ns: int = 1) -> str:
+    """A time since the start of a capture, in the form that `--from` takes: `+3.7245`."""
+    return f"{'' if ns < 0 else '+'}{moment(ns, tick_ns)}"
+
+
 def _unit_of_time(magnitude: float, tick_ns: int) -> tuple[str, int]:
     for name, unit in (("s", S), ("ms", MS), ("µs", US)):
         if magnitude >= unit or tick_ns * 10 >= unit:

@@ -67,6 +67,8 @@ def _expanded(argument: str, skipped: list[str] | None) -> list[list[str]]:
         if found:
             return _joined(found)
         raise MissingCapture(f"{argument}: no file matches.")
+    if path.is_symlink():
+        raise MissingCapture(f"{argument}: a symbolic link to {os.readlink(path)}, which does not exist.")
     raise MissingCapture(f"{argument}: no such file.{_near(path)}")
 
 
@@ -144,7 +146,7 @@ def _near(path: Path) -> str:
         names = [entry.name for entry in path.parent.iterdir()]
     except OSError:
         return f' The directory "{path.parent}" does not exist either.'
-    return did_you_mean(path.name, names)
+    return did_you_mean(path.name, (name for name in names if name != path.name))
 
 
 def stdin_has_input() -> bool:

@@ -25,6 +25,13 @@ def lost_lines(trace: Trace) -> int:
     return sum(loss.lines for each in trace.captures for loss in each.losses)
 
 
+def note_if_summary_only(trace: Trace) -> bool:
+    """Write to standard error that a capture has no events, if it consists of a tracer's summary table."""
+    if trace.is_summary_only:
+        output.note("Only a summary table (strace -c): it has counts of calls, shown by summarize and top-syscalls.")
+    return trace.is_summary_only
+
+
 def must_be_none(lost: int) -> None:
     """Raise `GateFailed` if any line could not be used."""
     if lost:

@@ -51,7 +51,7 @@ def command(
     if hidden:
         length = units.duration(sum(row["dur_ns"] for row in hidden), trace.tick_ns)
         number = units.counted(len(hidden), "segment")
-        output.note(f"Left out: the last {number}, {length}; --top shows more.")
+        output.note(f"Hidden: the last {number}, {length}; use --top N to see more.")
     _note_left_out(trace, overview)
     source.close(trace)
 
@@ -67,4 +67,4 @@ def _note_left_out(trace: Trace, overview: PathOverview) -> None:
             which = f"shorter than {units.min_duration(overview.min_ns, trace.tick_ns)}"
         unmatched = " or not matched by --where" if trace.selection.where else ""
         length = units.duration(overview.left_out_ns, trace.tick_ns)
-        output.note(f"Left out: {length} in segments {which}{unmatched}; --min 0s shows all.")
+        output.note(f"Hidden: {length} in segments {which}{unmatched}; --min 0s shows all.")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.errors import UnusableInput, did_you_mean
 from tracealyze.render import output
@@ -43,6 +44,7 @@ def command(
     trace = source.trace(syscalls or ())
     if syscalls and not len(trace.events_of(limit=1)):
         _must_be_spelt_right(syscalls, trace)
+    losses.note_if_summary_only(trace)
     events.write(trace, limit or (_MAX_ON_A_TERMINAL if sys.stdout.isatty() else None), form)
     source.close(trace)
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from tracealyze import units
+from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.heuristics import MIN_GAP_SHARE
 from tracealyze.render import output
@@ -41,10 +42,10 @@ def command(
     if form in (Form.JSON, Form.CSV):
         listing = Listing("gaps", [Column(name, name) for name in _COLUMNS], gaps, trace.tick_ns)
     else:
-        arrow, first_ns = symbols(sys.stdout).arrow, trace.first_ns
+        arrow = symbols(sys.stdout).arrow
         drawn = [
             dict(row)
-            | {"start_ns": row["start_ns"] - first_ns}
+            | {"start_ns": row["start_ns"] - trace.start_of(row)}
             | {"between": f"{row['before']} {arrow} {row['after'] or ''}".strip()}
             for row in gaps
         ]
@@ -56,7 +57,8 @@ def command(
             Column("between", "between", min_width=_MIN_CALL_WIDTH),
         ]
         listing = Listing("gaps", columns, drawn, trace.tick_ns, moments=frozenset(["start_ns"]))
-    write_listing(listing, form)
+    if gaps or not losses.note_if_summary_only(trace):
+        write_listing(listing, form)
     if min_length is None and min_ns:
-        output.note(f"Left out: gaps shorter than {units.min_duration(min_ns, trace.tick_ns)}; --min 0s shows all.")
+        output.note(f"Hidden: gaps shorter than {units.min_duration(min_ns, trace.tick_ns)}; --min 0s shows all.")
     source.close(trace)

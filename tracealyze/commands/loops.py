@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.render.forms import Form
 
@@ -38,7 +39,8 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
             Column("what", "loop body", min_width=_MIN_BODY_WIDTH),
         ]
         listing = Listing("loops", columns, [dict(row) | {"what": _body(row)} for row in loops], trace.dur_tick_ns)
-    write_listing(listing, form)
+    if loops or not losses.note_if_summary_only(trace):
+        write_listing(listing, form)
     source.close(trace)
 
 

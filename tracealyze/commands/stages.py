@@ -67,4 +67,4 @@ def _show(trace: Trace, top: int, form: Form) -> None:
     largest.sort(key=lambda row: (row["start_ns"], row["first_line"]))
     write_listing(stages.listing(largest, trace.tick_ns), form)
     if len(rows) > top:
-        output.note(f"Left out: {len(rows) - top} stages with less silence; --top shows more.")
+        output.note(f"Hidden: {len(rows) - top} stages with less silence; use --top N to see more.")

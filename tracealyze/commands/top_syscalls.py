@@ -40,7 +40,7 @@ class Sort(StrEnum):
     BYTES = "bytes"
 
 
-_MIN_PATH_WIDTH = 24
+_MIN_WIDTHS = {"target": 24, "shape": 24, "program": 12}
 _QUANTILES = {"mean": 1, "p50": 4, "p99": 3, "max": 2}
 _KEYS = {By.OP: ["syscall", "op"]}
 _SORTED_BY = {Sort.CALLS: "calls", Sort.FAILED: "failed", Sort.BYTES: "bytes"}
@@ -67,7 +67,7 @@ def command(
         calls = syscalls(trace)[: rows.top]
         # The tracer's table has a resolution of its own, and there are no timestamps to take one from.
         keys, tick_ns = ["syscall"], 1
-    columns = [Column(key, key, min_width=_MIN_PATH_WIDTH if key in ("target", "shape") else 0) for key in keys]
+    columns = [Column(key, key, min_width=_MIN_WIDTHS.get(key, 0)) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, drop_order=order) for name, order in _QUANTILES.items()]

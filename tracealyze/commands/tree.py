@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tracealyze import units
+from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
 from tracealyze.render import output
 from tracealyze.render.forms import Form
+
+if TYPE_CHECKING:
+    from tracealyze.table import Row
 
 
 @with_options(top=1000)
@@ -17,21 +21,44 @@ def command(
     source: CaptureOptions,
     rows: RowOptions,
     threads: Annotated[bool, typer.Option("--threads", help="Show threads below their processes.")] = False,
+    depth: Annotated[
+        int | None, typer.Option("--depth", metavar="N", min=0, help="Hide processes more than N levels below the top.")
+    ] = None,
+    min_length: Annotated[
+        str | None,
+        typer.Option("--min", metavar="TIME", help="Hide processes with a shorter lifetime, such as 5ms."),
+    ] = None,
+    no_fold: Annotated[
+        bool, typer.Option("--no-fold", help="Show siblings that ran the same command one by one.")
+    ] = False,
 ) -> None:
-    """Show processes as a tree: lifetime, exclusive and inclusive time on the path, slack, and exit status.
+    """Show processes as a tree: lifetime, exclusive and inclusive time on the critical path, slack, and exit status.
 
     The slack of a process is how much longer it could have run without delaying the end, because its parent was
     blocked on other processes meanwhile. It is shown only where the parent waited for nothing but its exit.
+    Siblings that ran the same command are one row with the sums of their times.
     """
     from tracealyze.render import tree
     from tracealyze.render.listing import write_listing
 
     form, top = rows.form, rows.top
+    is_drawn = form in (Form.TABLE, Form.MARKDOWN)
     trace = source.trace()
-    processes = tree.rows_of(trace, threads)
-    listing = tree.drawn(processes, trace, top) if form is Form.TABLE else tree.plain(processes[:top], trace.tick_ns)
-    write_listing(listing, form)
-    if len(processes) > top:
-        hidden = units.counted(len(processes) - top, "row")
-        output.note(f"Left out: {hidden} of {units.count(len(processes))}; --top shows more.")
+    min_ns = 0 if min_length is None else units.read_duration(min_length)
+    pruning = tree.Pruning(depth, min_ns, folds=is_drawn and not no_fold)
+    every = tree.rows_of(trace, threads)
+    processes = tree.pruned(every, pruning) if is_drawn or depth is not None or min_ns else every
+    shown = processes[:top]
+    if shown or not losses.note_if_summary_only(trace):
+        write_listing(tree.drawn(shown, trace) if is_drawn else tree.plain(shown, trace.tick_ns), form)
+    _note_hidden(every, shown, len(processes), top)
     source.close(trace)
+
+
+def _note_hidden(every: list[Row], shown: list[Row], matching: int, top: int) -> None:
+    if matching > top:
+        output.note(
+            f"Hidden: {units.counted(matching - top, 'row')} of {units.count(matching)}; use --top N to see more."
+        )
+    elif pruned := len(every) - sum(row.get("folded", 1) for row in shown):
+        output.note(f"Hidden by --depth or --min: {units.counted(pruned, 'row')} of {units.count(len(every))}.")

@@ -19,11 +19,9 @@ _MIN_CALL_WIDTH = 24
 
 
 def drawn(rows: Sequence[Row], trace: Trace) -> Listing:
-    """Segments, with times since the start of the first window."""
-    starts = {window.capture: window.start_ns or 0 for window in trace.windows}
-    first_ns = min(starts.values(), default=0)
+    """Segments, with times since the start of their capture."""
     segments = [
-        dict(row) | {"start_ns": row["start_ns"] - first_ns, "does": _does(row), "awaited": _awaited(row)}
+        dict(row) | {"start_ns": row["start_ns"] - trace.start_of(row), "does": _does(row), "awaited": _awaited(row)}
         for row in rows
     ]
     columns = [

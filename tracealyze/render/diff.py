@@ -55,10 +55,16 @@ def _section(terminal: Terminal, view: View, found: Diff, top: int) -> None:
     changes = found.views[view.name]
     if not changes:
         return
-    rest = f"  first {top} of {units.count(len(changes))}, by change" if len(changes) > top else "  by change"
+    number = f"{top} of {units.count(len(changes))}, " if len(changes) > top else ""
+    rest = f"  {number}the largest change first"
     terminal.line(("", ""))
     terminal.line((_TITLES[view.name], "bold"), (rest, "dim"))
-    terminal.rows(strips(_listing(view, changes[:top], found.wall_ns is not None)))
+    terminal.table(strips(_listing(view, _largest(changes, top), found.wall_ns is not None)))
+
+
+def _largest(changes: Sequence[Change], top: int) -> list[Change]:
+    """The most important changes, ordered by the first column that people see: the change of time."""
+    return sorted(changes[:top], key=lambda change: -abs(change.path_ns))
 
 
 def _listing(view: View, changes: Sequence[Change], timed: bool) -> Listing:
@@ -123,4 +129,4 @@ def as_markdown(found: Diff, top: int, only: str | None) -> None:
         changes = found.views[view.name]
         if changes and only in (None, view.name):
             output.write(f"\n### {_TITLES[view.name]}\n\n")
-            write_listing(_listing(view, changes[:top], found.wall_ns is not None), Form.MARKDOWN)
+            write_listing(_listing(view, _largest(changes, top), found.wall_ns is not None), Form.MARKDOWN)

@@ -22,7 +22,11 @@ _COLUMNS = (
     *("line", "file", "tid", "pid", "program", "start_ns", "end_ns", "dur_ns", "cpu_ns", "requested_ns", "kind"),
     *("syscall", "op", "target", "ret", "errno", "bytes", "outcome", "dur_kind"),
 )
-_READ_BY_PEOPLE = ("line", "tid", "start_ns", "dur_ns", "kind", "syscall", "op", "target", "ret", "errno", "outcome")
+_READ_BY_PEOPLE = (
+    *("task", "file", "line", "tid", "start_ns", "dur_ns", "kind", "syscall", "op", "target", "ret", "errno"),
+    "outcome",
+)
+_HEADINGS = ("line", "tid", "start s", "duration", "what")
 # Up to this number, rows are fetched at once, without loading the Arrow library.
 _MAX_ROWS_AT_ONCE = 2_000
 
@@ -41,19 +45,24 @@ def _batches(trace: Trace, columns: Sequence[str], limit: int | None) -> Iterato
 def _as_table(trace: Trace, limit: int | None) -> None:
     terminal = Terminal()
     cut = terminal.cut if sys.stdout.isatty() else _whole
-    first_ns = trace.first_ns
-    output.write(f"{'line':>8} {'tid':>7} {'start s':>12} {'duration':>9}  what\n")
+    widths = (8, 7, 12, 9)
+    output.write(f"{_aligned(_HEADINGS, widths)}\n")
     for rows in _batches(trace, _READ_BY_PEOPLE, limit):
-        lines = (terminal.drawn.plain(_line(row, first_ns, trace.tick_ns)) for row in rows)
+        lines = (terminal.drawn.plain(_aligned(_cells(row, trace), widths)) for row in rows)
         output.write("".join(f"{cut(line, terminal.width)}\n" for line in lines))
     _say_if_more(trace, limit)
 
 
-def _line(row: Row, first_ns: int, tick_ns: int) -> str:
-    start = "" if row["start_ns"] is None else units.moment(row["start_ns"] - first_ns, tick_ns)
-    took = "" if row["dur_ns"] is None else units.duration(row["dur_ns"], tick_ns)
-    tid = "" if row["tid"] is None else row["tid"]
-    return f"{row['line']:>8} {tid:>7} {start:>12} {took:>9}  {_what(row)}"
+def _cells(row: Row, trace: Trace) -> tuple[str, ...]:
+    start = "" if row["start_ns"] is None else units.offset(row["start_ns"] - trace.start_of(row), trace.tick_ns)
+    took = "" if row["dur_ns"] is None else units.duration(row["dur_ns"], trace.tick_ns)
+    tid = "" if row["tid"] is None else str(row["tid"])
+    return str(row["line"]), tid, start, took, _what(row)
+
+
+def _aligned(texts: Sequence[str], widths: Sequence[int]) -> str:
+    *numbers, what = texts
+    return f"{' '.join(f'{text:>{width}}' for text, width in zip(numbers, widths, strict=True))}  {what}"
 
 
 def _what(row: Row) -> str:
@@ -93,11 +102,12 @@ def _as_csv(trace: Trace, limit: int | None) -> None:
 
 
 def _as_markdown(trace: Trace, limit: int | None) -> None:
-    output.write(f"| {' | '.join(_READ_BY_PEOPLE)} |\n|{' --- |' * len(_READ_BY_PEOPLE)}\n")
+    output.write(f"| {' | '.join(_HEADINGS)} |\n|{' ---: |' * (len(_HEADINGS) - 1)} --- |\n")
     for rows in _batches(trace, _READ_BY_PEOPLE, limit):
         for row in rows:
-            cells = (markdown_cell(shown("" if row[name] is None else row[name])) for name in _READ_BY_PEOPLE)
+            cells = map(markdown_cell, _cells(row, trace))
             output.write(f"| {' | '.join(cells)} |\n")
+    _say_if_more(trace, limit)
 
 
 def write(trace: Trace, limit: int | None, form: Form) -> None:

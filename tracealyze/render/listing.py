@@ -53,7 +53,7 @@ class Listing:
     rows: Sequence[Row]
     tick_ns: int = 1
     moments: frozenset[str] = field(default_factory=frozenset)
-    """Columns whose times are points in time, not durations."""
+    """Columns with times since the start of the capture, in the form that --from takes: +1.5809."""
 
     def heading(self, column: Column) -> str:
         """The heading, with the unit of the column."""
@@ -77,7 +77,7 @@ class Listing:
 
     def _shower(self, column: Column) -> tuple[str, Callable[[Any], str]]:
         if column.name in self.moments:
-            return "s", lambda value: "" if value is None else units.moment(value, self.tick_ns)
+            return "s", lambda value: "" if value is None else units.offset(value, self.tick_ns)
         if column.name.endswith("_ns"):
             return units.durations((row.get(column.name) for row in self.rows), self.tick_ns)
         if column.name.endswith("share"):
@@ -96,7 +96,7 @@ def strips(listing: Listing) -> list[Strip]:
 
 
 def _as_table(listing: Listing) -> None:
-    Terminal().rows(strips(listing))
+    Terminal().table(strips(listing))
 
 
 def _as_json(listing: Listing) -> None:
@@ -117,7 +117,13 @@ def _as_csv(listing: Listing) -> None:
 
 
 def csv_cell(value: object) -> object:
-    """A value of a CSV file: texts without control characters, escaped if a spreadsheet would read a formula."""
+    """A value of a CSV file: texts without control characters, escaped if a spreadsheet would read a formula.
+
+    Several texts are one JSON list."""
+    if isinstance(value, list | tuple):
+        from tracealyze.render import json
+
+        return json.text(value, indent=None)
     if not isinstance(value, str):
         return value
     text = shown(value)

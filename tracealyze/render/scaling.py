@@ -14,6 +14,7 @@ from tracealyze.sanitize import shown
 
 _MIN_NAME_WIDTH = 24
 _CURVES = "abcdef"
+_SEVERAL = "*"
 _WIDTH, _HEIGHT = 56, 14
 
 
@@ -24,7 +25,7 @@ def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> Non
     terminal.line((f"N = {sizes}", "bold"), (f"  {units.counted(len(found.captures), 'capture')}", "dim"))
     growing = [growth for growth in found.rows if growth.kind != "constant"]
     constant = len(found.rows) - len(growing)
-    terminal.rows(strips(listing([found.total, *growing[:top]], found)))
+    terminal.table(strips(listing([found.total, *growing[:top]], found)))
     if len(growing) > top:
         terminal.line((f"and {len(growing) - top} more that grow more slowly", "dim"))
     if constant:
@@ -95,19 +96,23 @@ def picture(curves: Sequence[Growth], found: Scaling) -> list[str]:
     most = max(max(growth.counts) for growth in curves)
     high = max(log10(most), 1.0)
     grid = [[" "] * (_WIDTH + 1) for _ in range(_HEIGHT + 1)]
-    for name, growth in zip(_CURVES, curves, strict=False):
-        for size, count in zip(found.sizes, growth.counts, strict=True):
-            if count > 0:
-                across = _across(size, found)
-                up = round(log10(count) / high * _HEIGHT)
-                grid[_HEIGHT - up][across] = name if grid[_HEIGHT - up][across] == " " else "*"
+    drawn: dict[tuple[tuple[int, int], ...], list[Growth]] = {}
+    for growth in curves:
+        counts = [(size, count) for size, count in zip(found.sizes, growth.counts, strict=True) if count]
+        points = tuple((_HEIGHT - round(log10(count) / high * _HEIGHT), _across(size, found)) for size, count in counts)
+        drawn.setdefault(points, []).append(growth)
+    for name, places in zip(_CURVES, drawn, strict=False):
+        for up, across in places:
+            grid[up][across] = name if grid[up][across] == " " else _SEVERAL
     left = len(units.count(most))
     scale = {0: units.count(most), _HEIGHT: "1"}
     lines = [f"{scale.get(at, ''):>{left}} |{''.join(cells).rstrip()}" for at, cells in enumerate(grid)]
     lines.append(f"{'':{left}} +{'-' * (_WIDTH + 1)}")
     lines.append(f"{'':{left}}  {_axis(found)}")
-    names = zip(_CURVES, curves, strict=False)
-    lines += [f"{name}: {shown(' '.join(part for part in (each.program, each.shape) if part))}" for name, each in names]
+    for name, alike in zip(_CURVES, drawn.values(), strict=False):
+        lines += [f"{name}: {shown(' '.join(filter(None, (each.program, each.shape))))}" for each in alike]
+    if any(_SEVERAL in cells for cells in grid):
+        lines.append(f"{_SEVERAL}: several of these")
     return lines
 
 

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from tracealyze.render import output
 from tracealyze.render.text import symbols
 
 TextLine: TypeAlias = tuple[tuple[str, str], ...]
@@ -47,6 +48,7 @@ class Terminal:
         self.drawn = symbols(sys.stdout)
         self._console = None
         self._held: list[TextLine] | None = None
+        self._hidden: list[str] = []
         if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
             from rich.console import Console
 
@@ -102,14 +104,23 @@ class Terminal:
             before = " " * indent + label if number == 0 else " " * begin
             self.line((before, "dim" if label else ""), (line, style))
 
-    def rows(self, strips: Sequence[Strip]) -> None:
-        """Columns side by side. If they do not fit, the wide column is truncated, and others are omitted."""
+    def table(self, strips: Sequence[Strip]) -> None:
+        """The same as `rows`, with a remark on standard error that names omitted columns."""
+        hidden = [heading for heading in self.rows(strips) if heading not in self._hidden]
+        self._hidden += hidden
+        if hidden:
+            output.note(f"Hidden at a width of {self.width}: {', '.join(hidden)}; --format markdown shows all columns.")
+
+    def rows(self, strips: Sequence[Strip]) -> list[str]:
+        """Columns side by side. If they do not fit, wide columns are truncated, and then others are omitted.
+
+        Returns the headings of the omitted columns."""
         fitting = _fitting(list(strips), self.width)
-        rest = self.width - sum(strip.width + _BETWEEN for strip in fitting if not strip.min_width)
-        widths = [max(min(strip.width, rest), 1) if strip.min_width else strip.width for strip in fitting]
+        widths = _widths(fitting, self.width)
         self.line((self._joined([strip.heading for strip in fitting], fitting, widths), "bold"))
         for texts in zip(*(strip.cells for strip in fitting), strict=True):
             self.line((self._joined(texts, fitting, widths), ""))
+        return [strip.heading for strip in strips if strip not in fitting]
 
     def _joined(self, texts: Sequence[str], strips: Sequence[Strip], widths: Sequence[int]) -> str:
         parts = []
@@ -153,6 +164,17 @@ def _fitting(strips: list[Strip], width: int) -> list[Strip]:
             break
         strips.remove(first_dropped)
     return strips
+
+
+def _widths(strips: Sequence[Strip], width: int) -> list[int]:
+    """The width of each column. The last wide column tells most, so it gets what is left first."""
+    widths = [_needed(strip) for strip in strips]
+    left = width - sum(widths) - _BETWEEN * (len(strips) - 1)
+    for at in reversed(range(len(strips))):
+        if strips[at].min_width:
+            widths[at] = max(min(strips[at].width, widths[at] + left), 1)
+            left = width - sum(widths) - _BETWEEN * (len(strips) - 1)
+    return widths
 
 
 def _needed(strip: Strip) -> int:
