@@ -11,13 +11,13 @@ LAYERS = [
     ["text", "scan", "facts", "error_names", "input"],
     ["syscalls", "line"],
     ["interner", "line_cache", "quoting"],
-    ["cached_lines"],
+    ["cached_lines", "elision"],
     ["format"],
     ["call", "truss_common"],
     ["dtruss", "kernel_log", "strace", "truss_freebsd", "truss_solaris"],
     # These share forms of lines with a format of the layer below.
     ["kdump", "ltrace", "perf_trace", "truss_aix"],
-    ["format_list"],
+    ["format_list", "other_tools"],
     ["envelope"],
 ]
 

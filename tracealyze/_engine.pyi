@@ -37,6 +37,9 @@ class UnreadableInput(EngineError):
 class UnrecognisedInput(EngineError):
     """No format fits. args: (path, formats tried)."""
 
+class OtherTool(EngineError):
+    """The output of a tool that is no tracer. args: (path, tool)."""
+
 class EmptyInput(EngineError):
     """A file has nothing but whitespace in it. args: (path,)."""
 
@@ -131,7 +134,8 @@ class Trace:
         """Per capture: path, files, run, runs, first_line, format, wrappers (what is around the lines, the outermost
         first), sender, is_logged_clock, is_folded, lines, bytes, accounting {kind: lines}, losses [{kind, lines,
         events, first_line, remedy}], first_foreign_line, has {durations, tids, wall_clock, events, summary_table},
-        dur_kind, clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, unseen_children, presumed_children,
+        dur_kind, clock, tick_ns, base_ns, first_ns, last_ns, cut, backward_steps, is_newest_first,
+        unseen_children, presumed_children,
         order_inferred, has_unfollowed_children, filtered, families, overhead_floor_ns, overhead_share."""
 
     def totals(self, selection: Selection) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from tracealyze import _engine
 from tracealyze.capture_input import capture_files
+from tracealyze.capture_input.other_tools import OTHER_TOOLS
 from tracealyze.errors import TracealyzeError, UnknownFormat, UnreadableCapture, UnusableInput, WrongUsage, did_you_mean
 
 _Answer = TypeVar("_Answer")
@@ -34,6 +35,10 @@ def _unrecognised(path: str, tried: Sequence[str]) -> UnusableInput:
         else ("Try without input_format.", "Try without --input-format.")
     )
     return UnknownFormat(f"{_shown(path)}: unknown format; tried {', '.join(tried)}.", advice, option)
+
+
+def _other_tool(path: str, tool: str) -> UnknownFormat:
+    return UnknownFormat(f"{_shown(path)}: {OTHER_TOOLS[tool]}")
 
 
 def _empty(path: str) -> UnusableInput:
@@ -68,6 +73,7 @@ def _invalid_expression(reason: str) -> WrongUsage:
 _TRANSLATIONS: Mapping[type[Exception], Callable[..., TracealyzeError]] = {
     _engine.UnreadableInput: _unreadable,
     _engine.UnrecognisedInput: _unrecognised,
+    _engine.OtherTool: _other_tool,
     _engine.EmptyInput: _empty,
     _engine.NoMatchingLine: _no_matching_line,
     _engine.NoSuchLine: _no_such_line,

@@ -213,6 +213,7 @@ fn facts(is_log: bool) -> CaptureFacts {
         ids_optional: false,
         mixes_threads: false,
         one_process: false,
+        is_newest_first: false,
         base_ns: NO_NS,
     }
 }

@@ -58,6 +58,7 @@ impl LineReader for DtrussReader {
             ids_optional: false,
             mixes_threads: false,
             one_process: false,
+            is_newest_first: false,
             base_ns: 0,
         }
     }

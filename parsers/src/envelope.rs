@@ -27,6 +27,7 @@ mod timestamps;
 
 pub use choose::choose_reader;
 
+use crate::elision;
 use crate::facts::{CaptureFacts, Clock, DurKind, EnvelopeFacts, StampMoment};
 use crate::format::{self, Head, LineReader, Parsed};
 use crate::kernel_log::stamp::{LogStamp, StampBase};
@@ -155,7 +156,7 @@ impl EnvelopeReader {
     }
 
     fn plain(&self, text: &[u8], parsed: &mut Parsed) -> Line {
-        let line = self.inner.read(text, parsed);
+        let line = elision::recognised(self.inner.read(text, parsed), text);
         let is_unread = matches!(line.kind, LineKind::Foreign | LineKind::Damaged);
         let rest =
             if is_unread && self.layers.iter().any(|layer| layer.envelope.cuts()) { end_of_call(text) } else { None };
@@ -199,7 +200,7 @@ impl LineReader for EnvelopeReader {
 
 /// Whether lines of this kind have stamps.
 fn has_stamp(kind: LineKind) -> bool {
-    !matches!(kind, LineKind::Foreign | LineKind::Blank | LineKind::Notice | LineKind::SummaryTable)
+    !matches!(kind, LineKind::Foreign | LineKind::Blank | LineKind::Elision | LineKind::Notice | LineKind::SummaryTable)
 }
 
 /// What most stamps count from, and their number of digits.

@@ -84,6 +84,8 @@ pub struct CaptureFacts {
     pub mixes_threads: bool,
     /// Whether ids without a process id are those of threads of one process, whose own id is never printed.
     pub one_process: bool,
+    /// Whether the newest line comes first (`journalctl -r`).
+    pub is_newest_first: bool,
     /// The moment that stamps count from, in ns since 1970, if the capture contains it.
     pub base_ns: i64,
 }

@@ -1,6 +1,7 @@
 //! What a format provides, and the loop that reads a chunk of lines.
 
 use crate::cached_lines::{self, CachedLine, ChunkLines, LineRef};
+use crate::elision;
 use crate::facts::{CaptureFacts, EnvelopeFacts};
 use crate::interner::Interner;
 use crate::line::{Extra, Line, LineKind, NO_ID, NO_NS};
@@ -113,7 +114,7 @@ impl Parsed {
         while !bytes.is_empty() {
             let end = memchr::memchr(b'\n', bytes).unwrap_or(bytes.len());
             let line = reader.read(&bytes[..end], self);
-            self.lines.push(line);
+            self.lines.push(elision::recognised(line, &bytes[..end]));
             bytes = bytes.get(end + 1..).unwrap_or(b"");
         }
     }
@@ -187,6 +188,7 @@ impl Parsed {
             Some(prefix) => reader.read_after(prefix, text, self),
             None => reader.read(text, self),
         };
+        let line = elision::recognised(line, text);
         if let Some((parts, Err(hash))) = looked_up
             && let Some(number) = self.cache.insert(&parts, hash, &line, cached_lines::extra(&self.extras, line.extra))
         {

@@ -72,6 +72,7 @@ impl LineReader for KdumpReader {
             ids_optional: false,
             mixes_threads: !self.layout.has_tids,
             one_process: false,
+            is_newest_first: false,
             base_ns: NO_NS,
         }
     }

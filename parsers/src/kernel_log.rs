@@ -10,10 +10,12 @@
 
 pub(crate) mod date;
 mod message;
+mod month_names;
 mod prefix;
 pub(crate) mod programs;
 pub(crate) mod stamp;
 
+use crate::elision::is_elision;
 use crate::facts::{CaptureFacts, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_NS};
@@ -33,7 +35,7 @@ impl Format for KernelLog {
 
     fn recognise(&self, head: Head<'_>) -> Recognition {
         let (mut lines, mut stamped, mut sure, mut calls) = (0usize, 0usize, 0usize, 0usize);
-        for line in head.lines().filter(|line| blank(line).is_none()) {
+        for line in head.lines().filter(|line| blank(line).is_none() && !is_elision(line)) {
             lines += 1;
             let Some(prefix) = prefix::read(line) else { continue };
             stamped += 1;
@@ -52,9 +54,14 @@ impl Format for KernelLog {
 
     fn reader(&self, head: Head<'_>) -> Box<dyn LineReader> {
         let (base, digits) = clock(head);
+        let is_newest_first = is_newest_first(head, base);
         let minutes = || head.lines().filter_map(prefix::read).filter(is_minute_stamp).take(2).count();
         let is_rough = base == StampBase::Previous && minutes() > 1;
-        Box::new(KernelLogReader { base, tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) } })
+        Box::new(KernelLogReader {
+            base,
+            is_newest_first,
+            tick_ns: if is_rough { MINUTE_NS } else { scan::tick_ns(digits) },
+        })
     }
 }
 
@@ -96,8 +103,29 @@ fn is_minute_stamp(prefix: &LogPrefix<'_>) -> bool {
     prefix.at(StampBase::Previous).is_some_and(|stamp| stamp.ns < 0)
 }
 
+/// Minimum number of steps back of a log whose newest line comes first. A clock that is set back steps once.
+const MIN_STEPS_BACK: usize = 2;
+
+/// Whether stamps only fall.
+fn is_newest_first(head: Head<'_>, base: StampBase) -> bool {
+    if base == StampBase::Previous {
+        return false;
+    }
+    let stamps = head.lines().filter_map(|line| Some(prefix::read(line)?.at(base)?.ns));
+    let (mut before_ns, mut steps_back) = (i64::MAX, 0);
+    for stamp_ns in stamps {
+        if stamp_ns > before_ns {
+            return false;
+        }
+        steps_back += usize::from(stamp_ns < before_ns && before_ns != i64::MAX);
+        before_ns = stamp_ns;
+    }
+    steps_back >= MIN_STEPS_BACK
+}
+
 struct KernelLogReader {
     base: StampBase,
+    is_newest_first: bool,
     tick_ns: i64,
 }
 
@@ -113,6 +141,7 @@ impl LineReader for KernelLogReader {
             ids_optional: false,
             mixes_threads: false,
             one_process: false,
+            is_newest_first: self.is_newest_first,
             base_ns: 0,
         }
     }
@@ -123,7 +152,7 @@ impl LineReader for KernelLogReader {
         }
         match prefix::read(line) {
             Some(prefix) => self.message(&prefix, parsed),
-            None => without_stamp(line, parsed),
+            None => without_stamp(line, self.is_newest_first, parsed),
         }
     }
 }
@@ -135,7 +164,7 @@ impl KernelLogReader {
             line.stamp_ns = stamp.ns;
         }
         let (name, message) = message::read(prefix);
-        if self.base == StampBase::Boot && may_begin_boot(line.stamp_ns, message) {
+        if self.base == StampBase::Boot && !self.is_newest_first && may_begin_boot(line.stamp_ns, message) {
             line.extra = parsed.keep(BOOT);
         }
         line.ret = message::repeats(message).unwrap_or(NO_NS);
@@ -164,9 +193,12 @@ fn may_begin_boot(stamp_ns: i64, message: &[u8]) -> bool {
 }
 
 /// A line without a stamp, in a capture whose lines have one.
-fn without_stamp(line: &[u8], parsed: &mut Parsed) -> Line {
+fn without_stamp(line: &[u8], is_newest_first: bool, parsed: &mut Parsed) -> Line {
     let mut read = Line::of(kind_without_stamp(line));
-    if read.kind == LineKind::Notice && (line.starts_with(b"-- Boot ") || line.starts_with(b"-- Reboot --")) {
+    if read.kind == LineKind::Notice
+        && !is_newest_first
+        && (line.starts_with(b"-- Boot ") || line.starts_with(b"-- Reboot --"))
+    {
         read.extra = parsed.keep(BOOT);
     }
     read

@@ -10,6 +10,7 @@
 pub mod cached_lines;
 pub mod call;
 pub mod dtruss;
+mod elision;
 mod envelope;
 pub mod error_names;
 pub mod facts;
@@ -22,6 +23,7 @@ pub mod kernel_log;
 pub mod line;
 pub mod line_cache;
 pub mod ltrace;
+pub mod other_tools;
 pub mod perf_trace;
 mod quoting;
 pub mod scan;

@@ -56,6 +56,8 @@ kinds! {
     Foreign = "foreign", None;
     /// Only blanks.
     Blank = "blank", None;
+    /// A mark of a person that lines were left out here: `[...]`, `<snip>`.
+    Elision = "elision", None;
     /// Begins like a line of the tracer, but its rest cannot be read.
     Damaged = "damaged", Some("the line is truncated or mixed with other output; capture to a file with -o");
     /// A call without a thread id in a capture in which several threads are mixed.

@@ -81,6 +81,7 @@ impl LineReader for PerfTraceReader {
             ids_optional: false,
             mixes_threads: false,
             one_process: false,
+            is_newest_first: false,
             base_ns: NO_NS,
         }
     }

@@ -136,6 +136,9 @@ impl StraceReader {
         if let Some(read) = self.apart(line, parsed) {
             return read;
         }
+        if prefix.as_ref().is_some_and(|prefix| is_torn(prefix.body)) {
+            return Line::of(LineKind::Foreign);
+        }
         if let Some(rest) = line.strip_prefix(BYTE_ORDER_MARK).or_else(|| after_hole(line)) {
             return self.read_plain(rest, parsed);
         }
@@ -195,6 +198,11 @@ fn call_name(text: &[u8]) -> Option<(&[u8], &[u8])> {
     (starts_well && text[end] == b'(').then(|| (name, &text[end + 1..]))
 }
 
+/// Whether a text begins within the name of a call, like the first line of a text that was not copied from its start.
+fn is_torn(text: &[u8]) -> bool {
+    call_name(text).is_some_and(|(name, _)| syscalls::is_end_of_name(name))
+}
+
 /// The syscall of a name that may include its personality.
 fn known(name: Text, printed: &[u8]) -> Option<&'static Syscall> {
     syscalls::by_text(name).or_else(|| {
@@ -221,7 +229,7 @@ fn body(prefix: &StracePrefix<'_>, parsed: &mut Parsed) -> Option<Line> {
 
 /// A call from its name on: whole, or its first half.
 fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
-    let Some((name, rest)) = call_name(text) else {
+    let Some((name, rest)) = call_name(text).filter(|(name, _)| !syscalls::is_end_of_name(name)) else {
         return false;
     };
     line.name = parsed.texts.add(name);

@@ -178,6 +178,11 @@ pub fn by_name(name: &[u8]) -> Option<&'static Syscall> {
     by_text(word(name)?)
 }
 
+/// Whether a word is the end of the name of a syscall, and no name itself: `ead`, `t`.
+pub fn is_end_of_name(word: &[u8]) -> bool {
+    !word.is_empty() && by_name(word).is_none() && SYSCALLS.iter().any(|call| call.name.as_bytes().ends_with(word))
+}
+
 /// The action of the syscall whose name has this text number.
 #[inline]
 pub fn action_of(name: Text) -> Action {

@@ -67,6 +67,7 @@ impl LineReader for TrussFreebsdReader {
             ids_optional: self.layout.is_old && self.layout.ids != FreebsdIds::None,
             mixes_threads: false,
             one_process: false,
+            is_newest_first: false,
             base_ns: 0,
         }
     }

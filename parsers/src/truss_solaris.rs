@@ -65,6 +65,7 @@ impl LineReader for TrussSolarisReader {
             ids_optional: !self.layout.has_pids,
             mixes_threads: false,
             one_process: !self.layout.has_pids,
+            is_newest_first: false,
             base_ns: self.layout.base_ns.unwrap_or(0),
         }
     }

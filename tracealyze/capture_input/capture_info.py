@@ -109,6 +109,8 @@ class Capture:
     cut: bool = False
     backward_steps: int = 0
     """Number of lines with an earlier timestamp than the line before."""
+    is_newest_first: bool = False
+    """Whether the newest line of the log comes first (`journalctl -r`)."""
     unseen_children: int = 0
     """Number of children that were created but have no event in the capture."""
     presumed_children: int = 0
@@ -127,6 +129,8 @@ class Capture:
     overhead_share: float | None = None
     """The overhead of all calls as a share of the window."""
     first_foreign_line: int | None = None
+    first_elision_line: int | None = None
+    """First line that marks left out lines (`[...]`)."""
 
     def __repr__(self) -> str:
         run = f", run {self.run} of {self.runs}" if self.runs > 1 else ""

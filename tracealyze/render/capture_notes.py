@@ -147,6 +147,7 @@ def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[
         tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
         yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
     yield from _wrapping_lines(capture, with_wrapping)
+    yield from _edited_lines(capture)
     if capture.cut and "cut-capture" not in stated:
         yield "The capture is truncated: it ends within a line or a compressed block. Everything before was read."
     if capture.order_inferred:
@@ -173,6 +174,15 @@ def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[
         )
     if capture.backward_steps:
         yield f"{units.counted(capture.backward_steps, 'timestamp')} earlier than the previous one."
+
+
+def _edited_lines(capture: Capture) -> Iterator[str]:
+    """What people did to the lines."""
+    if elisions := capture.accounting.get("elision", 0):
+        marks = f"{units.counted(elisions, 'mark')} (first: line {capture.first_elision_line})"
+        yield f"Lines were left out by hand at {marks}: counts and sums are too small, and gaps there hide calls."
+    if capture.is_newest_first:
+        yield "The newest line comes first; read from the last line to the first."
 
 
 _WRAPPERS = {

@@ -3,6 +3,7 @@
 use crate::ingest::clock::bounded_ns;
 use crate::store::trace::{Capture, Trace};
 use parsers::line::Ended;
+use parsers::other_tools;
 use parsers::{Extra, Format, Head, Interner, Line, LineReader, Text};
 use std::io;
 
@@ -22,6 +23,13 @@ pub enum ReadError {
         path: String,
         /// The formats that were tried.
         tried: Vec<&'static str>,
+    },
+    /// The output of a tool that has no system calls, or not as text.
+    OtherTool {
+        /// As the user named it.
+        path: String,
+        /// The tool; see [`parsers::other_tools`].
+        tool: &'static str,
     },
     /// Nothing but blanks in it.
     Empty {
@@ -54,9 +62,21 @@ pub(crate) fn reader_for(
     if head.complete && head.bytes.iter().all(u8::is_ascii_whitespace) {
         return Err(ReadError::Empty { path: path.to_owned() });
     }
+    let other = |tool| ReadError::OtherTool { path: path.to_owned(), tool };
+    if let Some(tool) = other_tools::by_signature(head).filter(|_| format.is_none()) {
+        return Err(other(tool));
+    }
     let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
-    parsers::choose_reader(head, format)
-        .ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
+    let chosen = parsers::choose_reader(head, format);
+    // Lines that begin with a time may be taken for those of a log.
+    let is_log = chosen.as_ref().is_none_or(|(name, _)| *name == "kernel-log");
+    if format.is_none() && is_log {
+        let binary = || (chosen.is_none() && other_tools::is_binary(head)).then_some("binary");
+        if let Some(tool) = other_tools::by_lines(head).or_else(binary) {
+            return Err(other(tool));
+        }
+    }
+    chosen.ok_or_else(|| ReadError::Unrecognised { path: path.to_owned(), tried: tried() })
 }
 
 /// A capture before reading.

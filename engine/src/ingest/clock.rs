@@ -40,6 +40,8 @@ pub struct FileClock {
     ahead_of_minutes_ns: Option<i64>,
     /// Of a log.
     onward: Option<Onward>,
+    /// Stamps fall from line to line.
+    is_newest_first: bool,
     /// Stamps that lie before the one before them.
     pub backward_steps: u64,
 }
@@ -47,7 +49,7 @@ pub struct FileClock {
 impl FileClock {
     /// A clock that has not seen a stamp.
     pub fn new(facts: &CaptureFacts) -> FileClock {
-        let onward = (facts.dur_kind == DurKind::Gap).then(Onward::default);
+        let onward = (facts.dur_kind == DurKind::Gap && !facts.is_newest_first).then(Onward::default);
         FileClock {
             clock: facts.clock,
             tick_ns: facts.tick_ns,
@@ -57,6 +59,7 @@ impl FileClock {
             is_leap: false,
             ahead_of_minutes_ns: None,
             onward,
+            is_newest_first: facts.is_newest_first,
             backward_steps: 0,
         }
     }
@@ -121,12 +124,23 @@ impl FileClock {
             Clock::TimeOfDay => bounded_stamp_ns(self.over(stamp_ns, DAY_NS)),
             Clock::SinceNewYear => bounded_stamp_ns(self.over_new_year(stamp_ns)),
         };
+        if self.is_newest_first {
+            return self.place_older(placed_ns);
+        }
         self.backward_steps += u64::from(self.last_ns != NO_NS && placed_ns < self.last_ns);
         let before_ns = std::mem::replace(&mut self.last_ns, placed_ns);
         match &mut self.onward {
             None => placed_ns,
             Some(onward) => onward.place(placed_ns, before_ns),
         }
+    }
+
+    /// Below a line of the same stamp is one that was logged before it, at a distance that no clock of a log measures.
+    fn place_older(&mut self, stamp_ns: i64) -> i64 {
+        let is_same = self.last_ns != NO_NS && (self.last_ns..self.last_ns + self.tick_ns).contains(&stamp_ns);
+        let placed_ns = if is_same { self.last_ns - 1 } else { stamp_ns };
+        self.last_ns = placed_ns;
+        placed_ns
     }
 
     /// A line with its minute, among others that count from the line before. It is placed as early as the minute
@@ -146,7 +160,7 @@ impl FileClock {
             let ahead_ns = stamp_ns + self.rounds_ns - self.last_ns;
             if ahead_ns < -round_ns / 2 {
                 self.rounds_ns = self.rounds_ns.saturating_add(round_ns).min(FURTHEST_NS);
-            } else if ahead_ns > round_ns / 2 && self.rounds_ns > 0 {
+            } else if ahead_ns > round_ns / 2 && (self.rounds_ns > 0 || self.is_newest_first) {
                 self.rounds_ns -= round_ns;
             }
         }

@@ -51,6 +51,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     }
     dict.set_item("accounting", accounting)?;
     dict.set_item("first_foreign_line", capture.first_lines[LineKind::Foreign as usize])?;
+    dict.set_item("first_elision_line", capture.first_lines[LineKind::Elision as usize])?;
     dict.set_item("losses", losses)?;
     dict.set_item("has", has(py, capture)?)?;
     dict.set_item("dur_kind", capture.facts.dur_kind.name())?;
@@ -62,6 +63,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("last_ns", some(capture.last_ns))?;
     dict.set_item("cut", capture.cut)?;
     dict.set_item("backward_steps", capture.backward_steps)?;
+    dict.set_item("is_newest_first", capture.facts.is_newest_first)?;
     dict.set_item("unseen_children", capture.unseen_children)?;
     dict.set_item("presumed_children", capture.presumed_children)?;
     dict.set_item("order_inferred", capture.is_order_inferred)?;

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 create_exception!(_engine, EngineError, PyException, "The base of all errors of the engine.");
 create_exception!(_engine, UnreadableInput, EngineError, "A file cannot be read: (path, reason).");
 create_exception!(_engine, UnrecognisedInput, EngineError, "No format fits: (path, formats tried).");
+create_exception!(_engine, OtherTool, EngineError, "The output of a tool that is no tracer: (path, tool).");
 create_exception!(_engine, EmptyInput, EngineError, "A file has nothing but whitespace in it: (path,).");
 create_exception!(_engine, NoMatchingLine, EngineError, "No line matches a time bound: (path, /pattern/).");
 create_exception!(_engine, NoSuchLine, EngineError, "A time bound is past the last line: (path, number of lines).");
@@ -28,6 +29,7 @@ impl From<ReadError> for PyErr {
         match error {
             ReadError::Unreadable { path, source } => UnreadableInput::new_err((path, source.to_string())),
             ReadError::Unrecognised { path, tried } => UnrecognisedInput::new_err((path, tried)),
+            ReadError::OtherTool { path, tool } => OtherTool::new_err((path, tool)),
             ReadError::Empty { path } => EmptyInput::new_err((path,)),
             ReadError::UnknownFormat { name, known } => unknown_name("format", &name, known),
         }

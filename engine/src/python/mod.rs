@@ -22,7 +22,7 @@ mod _engine {
     use super::{
         errors::{
             EmptyInput, EngineError, InvalidExpression, InvalidPattern, InvalidTime, NoMatchingLine, NoSuchLine,
-            UnknownName, UnreadableInput, UnrecognisedInput,
+            OtherTool, UnknownName, UnreadableInput, UnrecognisedInput,
         },
         filter::PyPattern,
         selection::PySelection,

@@ -72,12 +72,13 @@ impl Candidate {
         self.format.name() == "kernel-log"
     }
 
-    /// Whether this is a tracer's format and nearly all first lines can be read.
+    /// Whether this is a tracer's format and nearly all first lines can be read. The very first may be torn.
     fn reads_first_lines(&self, head: Head<'_>) -> bool {
         let first = head.bytes.split_inclusive(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let first: Vec<&[u8]> = first.take(FIRST_LINES).collect();
-        let used = used(&lines_of(self.reader.as_ref(), &first.concat()));
-        !self.is_log() && used * 10 >= first.len() * 9
+        let lines = lines_of(self.reader.as_ref(), &first.concat());
+        let lines = if used(&lines[..lines.len().min(1)]) == 0 { lines.get(1..).unwrap_or(&[]) } else { &lines };
+        !self.is_log() && !lines.is_empty() && used(lines) * 10 >= lines.len() * 9
     }
 
     fn counted(mut self, head: Head<'_>) -> Candidate {
@@ -203,7 +204,7 @@ fn lines_of(reader: &dyn LineReader, text: &[u8]) -> Vec<Line> {
 /// The number of usable lines.
 fn used(lines: &[Line]) -> usize {
     let is_used = |line: &&Line| {
-        !matches!(line.kind, LineKind::Foreign | LineKind::Blank | LineKind::Continuation)
+        !matches!(line.kind, LineKind::Foreign | LineKind::Blank | LineKind::Elision | LineKind::Continuation)
             && line.kind.remedy().is_none()
     };
     lines.iter().filter(is_used).count()

@@ -1,27 +1,12 @@
 //! Dates and times of day at the start of a text.
 
+use super::month_names::month;
 use crate::scan;
 
 const NS_PER_S: i64 = 1_000_000_000;
-const MONTHS: [&[u8]; 12] =
-    [b"Jan", b"Feb", b"Mar", b"Apr", b"May", b"Jun", b"Jul", b"Aug", b"Sep", b"Oct", b"Nov", b"Dec"];
-const WEEKDAYS: [&[u8]; 7] = [b"Mon", b"Tue", b"Wed", b"Thu", b"Fri", b"Sat", b"Sun"];
 
 /// Nanoseconds, digits after the point, rest.
 pub(crate) type TakenTime<'a> = (i64, usize, &'a [u8]);
-
-/// `Mar`: 1 to 12.
-pub(super) fn month(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (name, rest) = text.split_at_checked(3)?;
-    let at = MONTHS.iter().position(|month| *month == name)?;
-    Some((at as i64 + 1, rest))
-}
-
-/// The text after `Thu `.
-pub(super) fn weekday(text: &[u8]) -> Option<&[u8]> {
-    let (name, rest) = text.split_at_checked(3)?;
-    WEEKDAYS.contains(&name).then(|| rest.strip_prefix(b" "))?
-}
 
 /// A number with exactly this number of digits.
 fn digits(text: &[u8], count: usize) -> Option<(i64, &[u8])> {

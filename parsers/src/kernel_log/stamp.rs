@@ -6,6 +6,7 @@
 //! ```
 
 use super::date;
+use super::month_names::{month, weekday};
 use crate::facts::{Clock, LEAP_YEAR_NS};
 use crate::scan;
 
@@ -147,7 +148,7 @@ fn in_brackets(text: &[u8]) -> Option<LogPrefix<'_>> {
         let form = if base == StampBase::Boot { MessageForm::Unsure } else { MessageForm::Plain };
         return Some(one(base, (ns, digits), form, digits == 6, rest));
     }
-    if let Some(day) = date::weekday(text) {
+    if let Some(day) = weekday(text) {
         let (ns, digits, rest) = ctime(day)?;
         return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, true, rest));
     }
@@ -159,7 +160,7 @@ const MIN_EPOCH_NS: i64 = 500_000_000_000_000_000;
 
 /// `Mar  5 19:43:34 2009`, without its weekday.
 fn ctime(text: &[u8]) -> Option<date::TakenTime<'_>> {
-    let (month, rest) = date::month(text)?;
+    let (month, rest) = month(text)?;
     let (day, rest) = date::day(rest)?;
     let (time_ns, digits, rest) = date::time(rest.strip_prefix(b" ")?)?;
     let (year, rest) = scan::number(rest.strip_prefix(b" ")?)?;
@@ -169,7 +170,7 @@ fn ctime(text: &[u8]) -> Option<date::TakenTime<'_>> {
 /// `Mar05 19:43`, the first line of a minute of `dmesg -e`: the time since the previous line has a resolution of a
 /// minute. Returned as the negative time to the end of the year.
 fn minute(text: &[u8]) -> Option<(i64, &[u8])> {
-    let (month, rest) = date::month(text)?;
+    let (month, rest) = month(text)?;
     let (day, rest) = date::day(rest)?;
     let (hours, rest) = scan::number(rest.strip_prefix(b" ")?)?;
     let (minutes, rest) = scan::number(rest.strip_prefix(b":")?)?;
@@ -210,14 +211,14 @@ fn dated(text: &[u8]) -> Option<LogPrefix<'_>> {
     if let Some((ns, digits, rest)) = date::day_month_year(text) {
         return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Plain, false, rest));
     }
-    if let Some(rest) = date::weekday(text) {
+    if let Some(rest) = weekday(text) {
         if let Some((ns, digits, rest)) = date::iso(rest) {
             return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Syslog, true, skip_zone(rest)));
         }
         let (ns, digits, rest) = ctime(rest)?;
         return Some(one(StampBase::Epoch, (ns, digits), MessageForm::Unsure, true, rest));
     }
-    if let Some((month, rest)) = date::month(text) {
+    if let Some((month, rest)) = month(text) {
         let (day, rest) = date::day(rest.strip_prefix(b" ")?)?;
         let rest = rest.strip_prefix(b" ")?;
         if let Some((ns, digits, after)) = date::time(rest) {

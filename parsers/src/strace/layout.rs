@@ -137,6 +137,7 @@ impl StraceLayout {
             ids_optional: self.ids != StraceIds::Column,
             mixes_threads: false,
             one_process: false,
+            is_newest_first: false,
             base_ns: NO_NS,
         }
     }
@@ -222,7 +223,10 @@ impl StraceLayout {
         }
         match self.clock {
             WallClock::None => {}
-            WallClock::Epoch => (stamp_ns, rest) = epoch(scan::skip_blanks(rest))?,
+            // A smaller number is the end of a stamp that was torn.
+            WallClock::Epoch => {
+                (stamp_ns, rest) = epoch(scan::skip_blanks(rest)).filter(|found| found.0 > MAX_ID * 1_000_000_000)?;
+            }
             WallClock::TimeOfDay => {
                 let (ns, _, after) = scan::time_of_day(scan::skip_blanks(rest))?;
                 (stamp_ns, rest) = (ns, after.strip_prefix(b" ")?);

@@ -126,3 +126,40 @@ fn all_clocks_survive(text: &[u8]) {
     let heads: Vec<(&str, &str)> = CLOCKS.iter().map(|&(name, head, _)| (name, head)).collect();
     cases::all_survive(&KernelLog, &heads, text);
 }
+
+#[test]
+fn a_log_whose_stamps_only_fall_has_its_newest_line_first() {
+    let line = |second: u32| format!("Mar 05 19:43:{second:02} host app[1]: text\n");
+    let log = |seconds: &[u32]| seconds.iter().map(|&second| line(second)).collect::<String>();
+    let is_newest_first = |seconds: &[u32]| reader(&log(seconds)).facts().is_newest_first;
+    assert!(is_newest_first(&[34, 33, 33, 20]));
+    // A clock that is set back, one that runs, and one that does both.
+    assert_eq!([&[34, 20][..], &[20, 33, 34], &[34, 20, 10, 35]].map(is_newest_first), [false; 3]);
+}
+
+#[test]
+fn months_of_other_languages_are_dates() {
+    for month in ["Mär", "mars", "mrt", "mar", "márc", " 3月", "мар"] {
+        let text = format!("{month} 05 19:43:34 host sshd[812]: text\n");
+        assert_eq!(answer(&text), Recognition::Yes, "{text}");
+        let line = read_line(&text);
+        let expected = read_line("Mar  5 19:43:34 host sshd[812]: text\n");
+        assert_eq!((line.kind, line.stamp_ns), (LineKind::Log, expected.stamp_ns), "{text}");
+    }
+}
+
+fn read_line(text: &str) -> parsers::Line {
+    let mut parsed = Parsed::default();
+    parsed.read(reader(text).as_ref(), text.as_bytes());
+    parsed.lines[0]
+}
+
+#[test]
+fn marks_of_left_out_lines_are_no_messages_and_no_losses() {
+    let text = "[    1.486287] md: text\n[...]\n<snip>\n-- 200 lines omitted --\n[    2.492737] text\n";
+    let mut parsed = Parsed::default();
+    parsed.read(reader(text).as_ref(), text.as_bytes());
+    let kinds: Vec<LineKind> = parsed.lines.iter().map(|line| line.kind).collect();
+    use LineKind::{Elision, Log};
+    assert_eq!(kinds, [Log, Elision, Elision, Elision, Log]);
+}

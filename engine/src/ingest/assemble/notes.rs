@@ -93,13 +93,18 @@ impl Assembler<'_> {
     pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         let undated = std::mem::take(&mut self.state(task).undated);
-        if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS {
+        if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS && !self.facts.is_newest_first {
             // Behind a line that was written late it was silent only from the latest one on.
             let since_ns = self.trace.events.start_ns(undated - 1).max(self.capture.last_ns);
             self.trace.events.set_dur(undated - 1, stamp_ns.saturating_sub(since_ns).max(0), DurKind::Gap);
         }
         let row = self.trace.events.len();
+        let newer = if self.facts.is_newest_first && undated != 0 { Some(undated - 1) } else { None };
         self.mark(task, EventKind::Log, line, stamp_ns, at);
+        if let Some(newer) = newer.filter(|&newer| stamp_ns != NO_NS && !self.trace.events.is_repeat(newer)) {
+            let until_ns = self.trace.events.start_ns(newer);
+            self.trace.events.set_dur(row, until_ns.saturating_sub(stamp_ns).max(0), DurKind::Gap);
+        }
         self.state(task).undated = if stamp_ns == NO_NS { undated } else { row + 1 };
     }
 
