@@ -1,4 +1,4 @@
-"""The action for GitHub, and the CI jobs in the README, with captures made here."""
+"""The action for GitHub, and the CI jobs in docs/ci.md, with captures made here."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from conftest import ROOT, SAMPLES
 
 SSH = str(SAMPLES / "ssh-login" / "ssh-login.truss")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="bash, the shell of the action, is not installed")
 needs_strace = pytest.mark.skipif(oracle.why_not() is not None, reason=oracle.why_not() or "")
@@ -96,19 +96,19 @@ def test_action_uses_all_its_inputs() -> None:
 
 
 def shell_of(job: str) -> list[str]:
-    """The lines of a job in the README, without those that install."""
+    """The lines of a job in docs/ci.md, without those that install."""
     lines = re.findall(r"^ +- (?:run: )?((?:for|tracealyze) .*)$", job, flags=re.MULTILINE)
     return [line.strip("\"'") if line[0] in "\"'" else line for line in lines]
 
 
 @needs_strace
-def test_readme_jobs_work(tmp_path: Path, command: str) -> None:
-    jobs = re.findall(r"```yaml\n(.*?)```", README, flags=re.DOTALL)
+def test_documented_jobs_work(tmp_path: Path, command: str) -> None:
+    jobs = re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL)
     assert len(jobs) == 2
     scenario = tmp_path / "scenario.sh"
     scenario.write_text("#!/bin/sh\n/bin/cat scenario.sh > /dev/null\n", encoding="utf-8")
     scenario.chmod(0o755)
-    accepted = re.search(r"^tracealyze baseline create .*$", README, flags=re.MULTILINE)
+    accepted = re.search(r"^tracealyze baseline create .*$", PAGE, flags=re.MULTILINE)
     assert accepted
     for at, job in enumerate(jobs):
         lines = shell_of(job)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
+from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
 
 import pytest
 from conftest import ROOT, Run
 
+from tracealyze.findings.rule_file import KEYS, PLACEHOLDERS
 from tracealyze.findings.rule_set import rules
 
-DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "samples").glob("*/README.md"))]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCUMENTS = [*PAGES, *sorted((ROOT / "samples").glob("*/README.md"))]
 
 
 def shown_commands(document: Path) -> list[str]:
@@ -45,25 +49,67 @@ def shown_output(document: Path) -> list[tuple[str, list[str]]]:
     return [(lines[0], lines[1:]) for lines in pieces if len(lines) > 1 and lines[0].startswith("tracealyze ")]
 
 
-def test_readme_output_is_what_the_command_prints(run: Run) -> None:
-    shown = shown_output(ROOT / "README.md")
-    assert shown
+def test_shown_output_is_what_the_command_prints(run: Run) -> None:
+    shown = [each for page in PAGES for each in shown_output(page)]
+    assert len(shown) >= 2
     for command, lines in shown:
         printed = run(*shlex.split(command)[1:]).stdout.splitlines()
         assert [line.rstrip() for line in printed] == lines, command
 
 
-def test_readme_python_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+def python_blocks() -> list[tuple[str, str]]:
+    blocks = (
+        (page.name, re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)) for page in PAGES
+    )
+    return [(f"{name}-{number}", code) for name, found in blocks for number, code in enumerate(found)]
+
+
+@pytest.mark.parametrize(("name", "code"), python_blocks(), ids=[name for name, _ in python_blocks()])
+@pytest.mark.filterwarnings("ignore::ResourceWarning")
+def test_shown_python_runs(name: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "duckdb" in code:
+        pytest.importorskip("duckdb")
     monkeypatch.chdir(ROOT)
-    [code] = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
     names: dict[str, object] = {}
-    exec(compile(code, "README.md", "exec"), names)
-    assert "11_423_300_000" in code
-    assert names["trace"].window.wall_ns == 11_423_300_000  # type: ignore[attr-defined]
+    exec(compile(code, name, "exec"), names)
+    for expression, value in re.findall(r"(?m)^(trace\S*|verdict\S*)  # (<.*>|\[.*\]|\{.*\}|[\d_]+|False)$", code):
+        shown = eval(value, {}) if value[0] not in "<[" else value
+        printed = eval(expression, names)
+        assert shown == (printed if not isinstance(shown, str) else repr(printed)), expression
 
 
-def test_readme_rule_is_valid(tmp_path: Path) -> None:
-    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), flags=re.DOTALL)
+def test_shown_rule_is_valid(tmp_path: Path) -> None:
+    blocks = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "rules.md").read_text(encoding="utf-8"), flags=re.DOTALL)
     [rule] = [block for block in blocks if block.startswith("code =")]
     (tmp_path / "slow-config.toml").write_text(rule, encoding="utf-8")
     assert "MINE001" in [known.code for known in rules(tmp_path)]
+
+
+def test_rule_keys_are_documented() -> None:
+    text = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8")
+    documented = {key for row in re.findall(r"(?m)^\| (`.*?`) \|", text) for key in re.findall(r"`([^`]+)`", row)}
+    assert not {*KEYS, *PLACEHOLDERS} - documented
+
+
+def test_links_of_documents_exist() -> None:
+    for page in PAGES:
+        for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_readme_is_short() -> None:
+    assert len((ROOT / "README.md").read_text(encoding="utf-8").splitlines()) <= 160
+
+
+def test_example_notebook_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`python examples/run_notebook.py examples/*.ipynb` stores its outputs."""
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    run_notebook = import_module("run_notebook")
+    [notebook] = (ROOT / "examples").glob("*.ipynb")
+    stored = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
+    for before, now in zip(stored, run_notebook.executed(notebook)["cells"], strict=True):
+        outputs = [each.get("outputs", []) for each in (before, now)]
+        assert len(outputs[0]) == len(outputs[1])
+        # The text of other libraries' objects depends on their versions.
+        if "to_pandas" not in (source := "".join(now["source"])) and "trace" in source:
+            assert outputs[0] == outputs[1]
