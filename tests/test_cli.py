@@ -329,7 +329,7 @@ def test_lost_events_are_counted(run: Run, tmp_path: Path) -> None:
 
 def test_appended_runs_have_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     file = strace(SLEEPER + SLEEPER.replace("100 17000000", "200 18000000"))
-    shown = run("summarize", file)
+    shown = run("summarize", file, "--each")
     assert shown.returncode == 0
     assert "run 1 of 2 (from line 1)" in shown.stdout
     assert f"run 2 of 2 (from line {SLEEPER.count(chr(10)) + 1})" in shown.stdout
@@ -342,7 +342,7 @@ def test_appended_runs_have_one_report_each(run: Run, strace: Callable[[str], Pa
 
 def test_several_captures_have_one_report_each(run: Run, strace: Callable[[str], Path]) -> None:
     small = strace(SLEEPER)
-    shown = run("summarize", SSH, small).stdout
+    shown = run("summarize", "--each", SSH, small).stdout
     assert shown.count("Critical path") == 2
     document = json.loads(run("summarize", "--json", SSH, small).stdout)
     assert len(document["captures"]) == len(document["windows"]) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -12,6 +13,7 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
+    from tracealyze.summary import Summary
     from tracealyze.trace import Trace
 
 
@@ -23,15 +25,20 @@ def command(
     full: Annotated[
         bool, typer.Option("--full", help="Show everything: all findings, processes, calls, the capture.")
     ] = False,
+    each: Annotated[
+        bool, typer.Option("--each", help="With several captures or runs, show the report of each, not of the slowest.")
+    ] = False,
 ) -> None:
-    """Show where the wall time of a capture went, which processes ran, which calls they made, and what to look at."""
+    """Show why a program took so long: the cause, what could be saved, the findings with proof, the critical path."""
     form, chosen = rows.form, rules.chosen()
     if source.condition is not None:
         output.note("--where filters the events counted below; the time breakdown still covers the whole window.")
     if form is Form.JSON:
         lost = _document(source.trace(rules=chosen))
-    else:
+    elif each or form is Form.CSV:
         lost = sum(_show(trace, form, rows.top, full, number) for number, trace in enumerate(source.traces(chosen)))
+    else:
+        lost = _overview(source.traces(chosen), form, rows.top, full)
     source.must_be_complete(lost)
 
 
@@ -42,22 +49,49 @@ def _document(trace: Trace) -> int:
     return losses.lost_lines(trace)
 
 
+def _overview(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
+    """A line per capture and the report of the slowest one, or only the report of a single one."""
+    from tracealyze.render import overview
+
+    runs: list[overview.Run] = []
+    slowest: tuple[Trace, Summary] | None = None
+    at = lost = 0
+    for trace in traces:
+        summary = trace.summary()
+        runs.append(overview.run_of(trace, summary))
+        lost += losses.lost_lines(trace)
+        if slowest is None or runs[-1].weight > runs[at].weight:
+            slowest, at = (trace, summary), len(runs) - 1
+    if slowest is None:
+        return lost
+    used = 0
+    if len(runs) > 1:
+        used = overview.show(runs, at) if form is Form.TABLE else overview.show_markdown(runs, at)
+    _report(*slowest, form, top, full, used)
+    return lost
+
+
 def _show(trace: Trace, form: Form, top: int, full: bool, number: int) -> int:
     summary = trace.summary()
-    if form is Form.TABLE:
-        from tracealyze.render import report
-
-        output.write("\n" if number else "")
-        report.show(trace, summary, top, full)
-    elif form is Form.MARKDOWN:
-        from tracealyze.render import report_markdown
-
-        output.write("\n" if number else "")
-        report_markdown.show(trace, summary, top, full)
-    else:
+    if form is Form.CSV:
         from tracealyze.render import partition
         from tracealyze.render.listing import write_listing
 
         write_listing(partition.listing(summary, trace.tick_ns), form)
         losses.report(trace)
+    else:
+        output.write("\n" if number else "")
+        _report(trace, summary, form, top, full)
     return losses.lost_lines(trace)
+
+
+def _report(trace: Trace, summary: Summary, form: Form, top: int, full: bool, used: int = 0) -> None:
+    """The report of one capture, after that many lines."""
+    if form is Form.MARKDOWN:
+        from tracealyze.render import report_markdown
+
+        report_markdown.show(trace, summary, top, full)
+    else:
+        from tracealyze.render import report
+
+        report.show(trace, summary, top, full, used)

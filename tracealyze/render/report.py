@@ -37,19 +37,20 @@ _MIN_LANE_WIDTH = 20
 _SEVERITIES = ("error", "warning", "info")
 
 
-def show(trace: Trace, summary: Summary, top: int, full: bool = False) -> None:
-    """Print the report of one capture."""
-    Report(trace, summary, top, full).show()
+def show(trace: Trace, summary: Summary, top: int, full: bool = False, used: int = 0) -> None:
+    """Print the report of one capture, after `used` lines of output."""
+    Report(trace, summary, top, full, MAX_LINES - used).show()
 
 
 class Report:
     """The report as text of the available width."""
 
-    def __init__(self, trace: Trace, summary: Summary, top: int, full: bool) -> None:
+    def __init__(self, trace: Trace, summary: Summary, top: int, full: bool, room: int = MAX_LINES) -> None:
         self.trace = trace
         self.summary = summary
         self.top = top
         self.full = full
+        self.room = room
         self.terminal = Terminal()
         self.tick_ns = trace.tick_ns
         # What is true of the whole capture follows what happened in it.
@@ -62,7 +63,7 @@ class Report:
         begin = self._held(self.heading, self.diagnosis)
         rest = self._held(self.path, self.timeline, self.stages, self.remarks, *self._tables(), self.ending)
         self.terminal.lines(begin)
-        self.terminal.lines(self._findings(MAX_LINES - len(begin) - len(rest)))
+        self.terminal.lines(self._findings(self.room - len(begin) - len(rest)))
         self.terminal.lines(rest)
 
     def _held(self, *parts: Callable[[], None]) -> list[TextLine]:
