@@ -21,6 +21,7 @@ SCHEMAS = Path(__file__).parent / "schemas"
 
 # A path that closes elements, ends commands and moves the cursor.
 HOSTILE = r"/x\"]]>\n::error::no<script>alert(1)</script>|`*_%0A\33[2J\0"
+COMMAND = r"::(error|warning|notice) (file=[^:,\r\n]*,line=\d+,)?title=[^:,\r\n]*::[^\r\n]*"
 BEFORE = '100 1700000010.000000 execve("/usr/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.000500>\n'
 AFTER = "".join(
     f'100 1700000010.{at:06} openat(AT_FDCWD, "{HOSTILE}", O_RDONLY) = -1 ENOENT (No such file or directory)\n'
@@ -100,7 +101,9 @@ def test_sarif_results_name_a_rule_and_a_line(report: Path) -> None:
 def test_github_commands_are_one_line_and_within_the_limit(report: Path) -> None:
     lines = (report / "failed.github").read_text(encoding="utf-8").splitlines()
     for line in lines:
-        assert re.fullmatch(r"::(error|warning|notice) title=[^:,\r\n]*::[^\r\n]*", line), line
+        assert re.fullmatch(r"::(error|warning|notice) (file=[^:,\r\n]*,line=\d+,)?title=[^:,\r\n]*::[^\r\n]*", line), (
+            line
+        )
         assert not re.search(r"%(?!25|0A|0D|3A|2C)", line), line
     for level in ("error", "warning", "notice"):
         assert sum(line.startswith(f"::{level} ") for line in lines) <= 10
@@ -141,7 +144,7 @@ def test_documents_do_not_share_stdout(report: Path, run: Run) -> None:
         "check", "after.strace", "--baseline", "base.json", "--output", "text", "--output", "github=-", cwd=report
     )
     assert both.returncode == 1
-    assert "FAILED" in both.stdout
+    assert "Failed: " in both.stdout
     assert "::error" in both.stdout
 
 

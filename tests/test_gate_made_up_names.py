@@ -65,7 +65,7 @@ def test_finding_with_another_generated_name_is_not_new(tmp_path: Path, run: Run
     assert "0 entries removed" in run("baseline", "prune", new, cwd=tmp_path).stdout
     assert run("baseline", "update", new, cwd=tmp_path).returncode == 0
     other = capture(tmp_path / "other.strace", "chosen", 400)
-    assert "finding[sync-storm] 0 → 1" in run("check", other, "--fail-on", "info", cwd=tmp_path).stdout
+    assert "sync-storm (0 → 1" in run("check", other, "--fail-on", "info", cwd=tmp_path).stdout
 
 
 def test_gate_explains_a_difference_in_generated_names(tmp_path: Path, run: Run) -> None:
@@ -75,8 +75,8 @@ def test_gate_explains_a_difference_in_generated_names(tmp_path: Path, run: Run)
     assert run("baseline", "create", *old, cwd=tmp_path).returncode == 0
     done = run("check", *new, "--fail-on", "warning", cwd=tmp_path)
     assert done.returncode == 1
-    assert "FAILED  finding[sync-storm] 0 → 1" in done.stdout
-    assert "tool fsync(/tmp/qZZ9kLm): 1 → 400\n    line " in done.stdout
+    assert "new finding: sync-storm (0 → 1" in done.stdout
+    assert "tool fsync(/tmp/qZZ9kLm)  1 → 400\n         new2.strace:802" in done.stdout
 
 
 def test_gate_is_the_same_for_all_hash_seeds(tmp_path: Path, run: Run) -> None:
@@ -95,7 +95,7 @@ def test_gate_is_the_same_for_all_hash_seeds(tmp_path: Path, run: Run) -> None:
 def test_gate_explains_a_budget_by_the_baseline(tmp_path: Path, run: Run) -> None:
     old = capture(tmp_path / "old.strace", "journal", 9)
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
-    assert "tool fsync(/tmp/journal): 9 → 9" in run("check", old, "--budget", "fsyncs <= 3", cwd=tmp_path).stdout
+    assert "tool fsync(/tmp/journal)  9 → 9" in run("check", old, "--budget", "fsyncs <= 3", cwd=tmp_path).stdout
 
 
 def test_finding_of_a_renamed_program_is_not_new(tmp_path: Path, run: Run) -> None:
@@ -109,4 +109,4 @@ def test_finding_of_a_renamed_program_is_not_new(tmp_path: Path, run: Run) -> No
     both.write_text("\n".join([lines[0].replace("/opt/tool-2", "/bin/tool"), *lines, ""]), encoding="utf-8")
     assert run("baseline", "create", old, cwd=tmp_path).returncode == 0
     assert "sync-storm" not in run("check", new, "--fail-on", "info", cwd=tmp_path).stdout
-    assert "finding[sync-storm] 0 → 1" in run("check", both, "--fail-on", "info", cwd=tmp_path).stdout
+    assert "sync-storm (0 → 1" in run("check", both, "--fail-on", "info", cwd=tmp_path).stdout

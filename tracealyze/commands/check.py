@@ -100,6 +100,8 @@ class _Requested:
     budgets: Sequence[str]
     fail_on: FailOn | None
     baseline: str | None
+    budgets_file: str | None = None
+    """The settings file, if it has the budgets."""
 
     @classmethod
     def of(
@@ -112,7 +114,7 @@ class _Requested:
         if not file and not limits and severity in (None, "never"):
             # There is nothing to check against, so report the missing baseline.
             file = DEFAULT
-        return cls(limits, severity, file)
+        return cls(limits, severity, file, None if budgets else settings.file)
 
 
 def _severity(text: str | None) -> FailOn | None:
@@ -153,7 +155,8 @@ def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested
     runs = [Run(trace) for trace in source.traces(rules)]
     for run in runs:
         losses.report(run.trace)
-    return verdict(runs, limits)
+    found = verdict(runs, limits)
+    return replace(found, named=tuple(source.captures or ()), budgets_file=requested.budgets_file)
 
 
 def _demo() -> Verdict:

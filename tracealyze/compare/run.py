@@ -45,6 +45,11 @@ class Run:
         return waits_of(self.trace)
 
     @cached_property
+    def rows(self) -> dict[tuple[str, str], Work]:
+        """The last row of work of each program and shape."""
+        return {(short(row.program), row.shape): row for row in (*self.work, *self.waits)}
+
+    @cached_property
     def values(self) -> dict[str, Value]:
         """All metrics that this capture provides, by name."""
         return dict(_values(self))

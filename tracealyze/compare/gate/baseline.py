@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from tracealyze.compare import syscalls
+from tracealyze.compare.gate import commands
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.causes import Causes
 from tracealyze.compare.gate.known_finding import KnownFinding
@@ -28,6 +29,8 @@ class Baseline:
     findings: Mapping[str, KnownFinding]
     places: Mapping[Place, Amounts]
     places_left_out: int = 0
+    commands: Mapping[str, int] = field(default_factory=dict)
+    """Number of starts of each command line; empty in a baseline of an earlier version."""
     pace_ns: int | None = None
     """Mean duration of calls that never block, a measure of the speed of the machine; None if there are none."""
 
@@ -35,14 +38,15 @@ class Baseline:
 def baseline_of(runs: Sequence[Run], before: Baseline | None = None) -> Baseline:
     """The baseline of these runs. Findings have the fingerprints by which an earlier baseline knows their causes."""
     everything = places(runs)
-    stored = largest(everything)
+    kept = largest(everything)
     return Baseline(
         captured=HowCaptured.of(runs),
         runs=len(runs),
         metrics={name: series for name, series in series_of(runs).items() if Name.of(name).metric.in_baseline},
         findings=_known(runs, causes_of(before)),
-        places=stored,
-        places_left_out=len(everything) - len(stored),
+        places=kept,
+        places_left_out=len(everything) - len(kept),
+        commands=commands.stored(commands.commands(runs)),
         pace_ns=pace_ns(runs),
     )
 

@@ -37,6 +37,7 @@ def document(baseline: Baseline) -> dict[str, Any]:
         "findings": {fingerprint: asdict(known) for fingerprint, known in baseline.findings.items()},
         "work": _places_document(baseline.places),
         "work_left_out": baseline.places_left_out,
+        "commands": dict(baseline.commands),
     }
 
 
@@ -118,8 +119,15 @@ def _baseline(content: Mapping[str, Any]) -> Baseline:
             for shape, amounts in _part(content["work"], program, dict).items()
         },
         places_left_out=_part(content, "work_left_out", int),
+        commands=_numbers(content.get("commands", {})),
         pace_ns=None if content.get("pace_ns", "") is None else _part(content, "pace_ns", int),
     )
+
+
+def _numbers(content: object) -> dict[str, int]:
+    if not isinstance(content, dict) or not all(type(value) is int for value in content.values()):
+        raise _Damaged('"commands" is of the wrong type')
+    return content
 
 
 def _part(content: Mapping[str, Any], key: str, kind: type[_Made]) -> _Made:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -20,9 +21,11 @@ class CheckSettings:
     fail_on: str | None = None
     output: tuple[str, ...] = ()
     captures: tuple[str, ...] = ()
+    file: str | None = None
+    """The file that contains these settings."""
 
 
-_KEYS = {item.name.replace("_", "-"): item.name for item in fields(CheckSettings)}
+_KEYS = {item.name.replace("_", "-"): item.name for item in fields(CheckSettings) if item.name != "file"}
 _LISTS = frozenset(("budgets", "output", "captures"))
 
 
@@ -41,7 +44,7 @@ def _checked_settings(content: Mapping[str, Any], file: Path, here: Path) -> Che
         found["baseline"] = seen_from(here, file, found["baseline"])
     if "captures" in found:
         found["captures"] = tuple(seen_from(here, file, each) for each in found["captures"])
-    return CheckSettings(**found)
+    return CheckSettings(**found, file=os.path.relpath(file, here))
 
 
 def _checked(key: str, value: object, where: str) -> Any:

@@ -48,8 +48,8 @@ class Line:
 
     @property
     def place(self) -> str:
-        """`line 12`, or `t.4711 line 12` in a capture of several files."""
-        return f"{PurePath(self.capture).name} line {self.line}" if self.several else f"line {self.line}"
+        """`new3.strace:12`."""
+        return f"{PurePath(self.capture).name}:{self.line}"
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,25 @@ def _summed(numbers: Counter[Place], named: Mapping[name_patterns.Key, name_patt
 
 def _lines(run: Run, largest: Sequence[Place], before: Counter[Place]) -> Iterator[Line]:
     """One line per place: its last call if it had calls before, otherwise its first."""
-    rows: dict[Place, Work] = {(short(row.program), row.shape): row for row in (*run.work, *run.waits)}
-    for place in largest[:_LINES]:
-        row = rows.get(place)
-        if row is None:
-            continue
-        file, number = _where(run, place, row, bool(before[place]))
-        for text in run.trace.quote([number], run.trace.selection.capture or 0, file) if number else ():
-            yield Line(file or run.path, number or 0, _flat(text), bool(file))
+    yield from filter(None, (line_at(run, place, bool(before[place])) for place in largest[:_LINES]))
+
+
+def line_at(run: Run, place: Place, last: bool, with_text: bool = True) -> Line | None:
+    """The last call at a place, or the first; None if the run has no such place or its lines are unknown."""
+    row = run.rows.get(place)
+    if row is None:
+        return None
+    file, number = _where(run, place, row, last)
+    return quoted(run, file, number, with_text) if number else None
+
+
+def quoted(run: Run, file: str | None, number: int, with_text: bool = True) -> Line | None:
+    """A line of a run. Without its text, the file is not read again."""
+    if not with_text:
+        return Line(file or run.path, number, "", bool(file))
+    for text in run.trace.quote([number], run.trace.selection.capture or 0, file):
+        return Line(file or run.path, number, _flat(text), bool(file))
+    return None
 
 
 def _where(run: Run, place: Place, row: Work, last: bool) -> tuple[str | None, int | None]:

@@ -13,6 +13,7 @@ from tracealyze.compare.gate.baseline import Baseline, baseline_of
 from tracealyze.compare.gate.captured import HowCaptured
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, Trust, amount, compared, trust
 from tracealyze.compare.gate.new_findings import FailOn, new_findings
+from tracealyze.compare.gate.regressions import Regression, regressions
 from tracealyze.compare.gate.stats import Series, series_of
 from tracealyze.compare.metrics import Class, Name
 from tracealyze.errors import ExitCode
@@ -43,6 +44,12 @@ class Verdict:
     baseline: str | None = None
     lost_lines: int = 0
     """Number of lines that could not be used."""
+    regressions: tuple[Regression, ...] = ()
+    """The failed judgements, grouped by cause."""
+    named: tuple[str, ...] = ()
+    """The captures as the command line names them, such as `new*.strace`."""
+    budgets_file: str | None = None
+    """The settings file with the budgets, if they do not come from the command line."""
 
     def __repr__(self) -> str:
         failed = [f"{each.metric} {each.change}" for each in self.of(Outcome.FAILED)]
@@ -96,6 +103,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
     elif criteria.gates_findings:
         judgements.extend(new_findings(runs, criteria.baseline, criteria.fail_on, trusted))
     judgements.sort(key=lambda judgement: tuple(Outcome).index(judgement.outcome))
+    failed = [judgement for judgement in judgements if judgement.outcome is Outcome.FAILED]
     return Verdict(
         status=_status(judgements, trusted),
         captures=tuple(run.path for run in runs),
@@ -103,6 +111,7 @@ def verdict(runs: Sequence[Run], criteria: Criteria) -> Verdict:
         notes=tuple(notes),
         baseline=criteria.baseline_path,
         lost_lines=sum(map(_lost, runs)),
+        regressions=tuple(regressions(failed, criteria.baseline, runs)),
     )
 
 

@@ -6,9 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
+from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, title
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.scripts import Source
     from tracealyze.compare.gate.verdict import Verdict
 
 # A step shows ten annotations of each level and silently drops the rest.
@@ -27,10 +29,20 @@ def _lines(verdict: Verdict) -> Iterator[str]:
         yield _command("error", headline(verdict), "\n".join(verdict.notes))
     elif verdict.notes:
         yield _command("notice", headline(verdict), "\n".join(verdict.notes))
-    yield from _annotations("error", verdict.of(Outcome.FAILED))
+    yield from _regressions(verdict)
     yield from _annotations("warning", verdict.of(Outcome.WARNED))
     notices = [each for each in verdict.of(*DOUBTFUL) if each.outcome is not Outcome.WARNED]
     yield from _annotations("notice", notices)
+
+
+def _regressions(verdict: Verdict) -> Iterator[str]:
+    regressions = verdict.regressions
+    explained = regressions if len(regressions) <= _MAX_ANNOTATIONS else regressions[: _MAX_ANNOTATIONS - 1]
+    for regression in explained:
+        yield _command("error", regression.title, "\n".join(body(regression)), place(regression, verdict))
+    rest = regressions[len(explained) :]
+    if rest:
+        yield _command("error", f"{len(rest)} more", "\n".join(each.title for each in rest), fallback(verdict))
 
 
 def _annotations(level: str, judgements: Sequence[Judgement]) -> Iterator[str]:
@@ -42,8 +54,10 @@ def _annotations(level: str, judgements: Sequence[Judgement]) -> Iterator[str]:
         yield _command(level, f"{len(rest)} more", "\n".join(title(judgement) for judgement in rest))
 
 
-def _command(level: str, heading: str, message: str) -> str:
-    return f"::{level} title={_property(cut(heading, _LONGEST_TITLE))}::{_data(cut(message, _LONGEST))}"
+def _command(level: str, heading: str, message: str, where: Source | None = None) -> str:
+    at = f"file={_property(shown(where.path))},line={where.line}," if where else ""
+    text = _data(cut(message, _LONGEST))
+    return f"::{level} {at}title={_property(cut(shown(heading), _LONGEST_TITLE))}::{text}"
 
 
 def _data(text: str) -> str:

@@ -7,39 +7,47 @@ from os.path import relpath
 from typing import TYPE_CHECKING, Any
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, cut, details, headline, title
+from tracealyze.render.gate.words import DOUBTFUL, body, cut, details, fallback, headline, place, title
 from tracealyze.render.json import text
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.regressions import Regression
+    from tracealyze.compare.gate.scripts import Source
     from tracealyze.compare.gate.verdict import Verdict
 
-_SEVERITIES = {Outcome.FAILED: "major", Outcome.WARNED: "minor"}
 _LONGEST = 1000
 
 
 def rendered(verdict: Verdict) -> str:
     """As a JSON list."""
-    found = [_entry(judgement, verdict) for judgement in verdict.of(Outcome.FAILED, *DOUBTFUL)]
+    found = [_regression(each, verdict) for each in verdict.regressions]
+    found += [_remark(judgement, verdict) for judgement in verdict.of(*DOUBTFUL)]
     if verdict.is_open:
-        path = verdict.baseline or "."
-        found.append(_facts(str(verdict.status), " ".join([headline(verdict), *verdict.notes]), "critical", path, 1))
+        where = fallback(verdict)
+        found.append(_facts(str(verdict.status), " ".join([headline(verdict), *verdict.notes]), "critical", where))
     return text(found) + "\n"
 
 
-def _entry(judgement: Judgement, verdict: Verdict) -> dict[str, Any]:
-    lines = judgement.explanation.lines if judgement.explanation else ()
-    path, line = (lines[0].capture, lines[0].line) if lines else (verdict.captures[-1], 1)
+def _regression(regression: Regression, verdict: Verdict) -> dict[str, Any]:
+    description = "; ".join([shown(regression.title), *map(str.strip, body(regression))])
+    lead = regression.lead
+    return _facts(lead.key, description, "major", place(regression, verdict), lead.metric)
+
+
+def _remark(judgement: Judgement, verdict: Verdict) -> dict[str, Any]:
     description = "; ".join([title(judgement), *details(judgement)])
-    severity = _SEVERITIES.get(judgement.outcome, "info")
-    return _facts(judgement.key, description, severity, path, line, judgement.metric)
+    severity = "minor" if judgement.outcome is Outcome.WARNED else "info"
+    return _facts(judgement.key, description, severity, fallback(verdict), judgement.metric)
 
 
-def _facts(key: str, description: str, severity: str, path: str, line: int, name: str = "baseline") -> dict[str, Any]:
+def _facts(key: str, description: str, severity: str, where: Source, name: str = "baseline") -> dict[str, Any]:
+    path = relpath(where.path)
     return {
         "description": cut(description, _LONGEST),
         "check_name": f"tracealyze {name}",
         "fingerprint": sha256(key.encode(errors="surrogateescape")).hexdigest(),
         "severity": severity,
         # Paths are relative to the repository. The path of a capture elsewhere is unchanged.
-        "location": {"path": relpath(path) if not relpath(path).startswith("..") else path, "lines": {"begin": line}},
+        "location": {"path": where.path if path.startswith("..") else path, "lines": {"begin": where.line}},
     }

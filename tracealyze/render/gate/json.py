@@ -10,6 +10,7 @@ from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.render.json import text
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.regressions import Regression
     from tracealyze.compare.gate.verdict import Verdict
 
 SCHEMA = "tracealyze.check/1"
@@ -30,8 +31,23 @@ def document(verdict: Verdict) -> dict[str, Any]:
         "captures": list(verdict.captures),
         "baseline": verdict.baseline,
         "counts": {str(outcome): counts[outcome] for outcome in Outcome},
+        "regressions": [_regression(regression) for regression in verdict.regressions],
         "judgements": [_judgement(judgement) for judgement in verdict.judgements],
         "notes": list(verdict.notes),
+    }
+
+
+def _regression(regression: Regression) -> dict[str, Any]:
+    return {
+        "title": regression.title,
+        "metrics": [judgement.metric for judgement in regression.judgements],
+        "rows": [asdict(row) for row in regression.rows],
+        "left_out": regression.left_out,
+        "shares": dict(regression.shares),
+        "why": regression.why,
+        "lines": [asdict(line) for line in regression.lines],
+        "command": regression.command,
+        "script": asdict(regression.script) if regression.script else None,
     }
 
 

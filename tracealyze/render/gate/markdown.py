@@ -7,8 +7,9 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from tracealyze.compare.gate.judgement import Judgement, Outcome, amount
-from tracealyze.render.gate.words import DOUBTFUL, advice, apart, details, headline
+from tracealyze.render.gate.words import DOUBTFUL, advice, body, details, headline
 from tracealyze.render.listing import markdown_cell
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
@@ -29,12 +30,18 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield _plain(headline(verdict))
     for note in verdict.notes:
         yield f"\n> {_plain(note)}"
-    listed = [*verdict.of(Outcome.FAILED), *verdict.of(*DOUBTFUL), *verdict.of(Outcome.IMPROVED)]
-    yield from _table(listed)
-    for judgement in apart(listed, _EXPLAINED)[0]:
-        yield from _details(judgement)
+    for number, regression in enumerate(verdict.regressions[:_EXPLAINED], start=1):
+        yield f"\n#### {number}\\. {_plain(shown(regression.title))}\n"
+        yield from (f"{'  - ' if line[0] == ' ' else '- '}{_plain(line.strip())}" for line in body(regression))
     for line in advice(verdict):
         yield f"\n{_plain(line)}"
+    listed = [*verdict.of(Outcome.FAILED), *verdict.of(*DOUBTFUL), *verdict.of(Outcome.IMPROVED)]
+    if listed:
+        yield "\n<details><summary>All metrics that changed</summary>"
+        yield from _table(listed)
+        yield "\n</details>"
+    for judgement in verdict.of(*DOUBTFUL)[:_EXPLAINED]:
+        yield from _details(judgement)
 
 
 def _table(judgements: Sequence[Judgement]) -> Iterator[str]:

@@ -8,10 +8,13 @@ from urllib.parse import quote
 from tracealyze import _engine
 from tracealyze.compare.gate.judgement import Judgement, Outcome
 from tracealyze.compare.metrics import METRICS, Name
-from tracealyze.render.gate.words import DOUBTFUL, details, headline, title
+from tracealyze.render.gate.words import DOUBTFUL, body, details, fallback, headline, place, title
 from tracealyze.render.json import text
+from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.regressions import Regression
+    from tracealyze.compare.gate.scripts import Source
     from tracealyze.compare.gate.verdict import Verdict
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -20,14 +23,18 @@ _LEVELS = {Outcome.FAILED: "error", Outcome.WARNED: "warning"}
 
 def rendered(verdict: Verdict) -> str:
     """As SARIF."""
-    reported = verdict.of(Outcome.FAILED, *DOUBTFUL)
-    families = list(dict.fromkeys(Name.of(judgement.metric).family for judgement in reported))
+    remarks = verdict.of(*DOUBTFUL)
+    judgements = [*(regression.lead for regression in verdict.regressions), *remarks]
+    families = list(dict.fromkeys(Name.of(judgement.metric).family for judgement in judgements))
     driver = {"name": "tracealyze", "version": _engine.__version__, "rules": [_rule(family) for family in families]}
     run = {
         "tool": {"driver": driver},
         "columnKind": "unicodeCodePoints",
         "invocations": [_invocation(verdict)],
-        "results": [_result(judgement, families, verdict) for judgement in reported],
+        "results": [
+            *(_regression(regression, families, verdict) for regression in verdict.regressions),
+            *(_remark(judgement, families, verdict) for judgement in remarks),
+        ],
     }
     return text({"$schema": _SCHEMA, "version": "2.1.0", "runs": [run]}) + "\n"
 
@@ -51,20 +58,24 @@ def _invocation(verdict: Verdict) -> dict[str, Any]:
     return facts
 
 
-def _result(judgement: Judgement, families: list[str], verdict: Verdict) -> dict[str, Any]:
+def _regression(regression: Regression, families: list[str], verdict: Verdict) -> dict[str, Any]:
+    text = "\n".join([shown(regression.title), *body(regression)])
+    return _result(regression.lead, text, place(regression, verdict), families)
+
+
+def _remark(judgement: Judgement, families: list[str], verdict: Verdict) -> dict[str, Any]:
+    return _result(judgement, "\n".join([title(judgement), *details(judgement)]), fallback(verdict), families)
+
+
+def _result(judgement: Judgement, text: str, where: Source, families: list[str]) -> dict[str, Any]:
+    """A result with exactly one place, because viewers show one place per result."""
     family = Name.of(judgement.metric).family
+    place = {"artifactLocation": {"uri": quote(where.path)}, "region": {"startLine": where.line}}
     return {
         "ruleId": family,
         "ruleIndex": families.index(family),
         "level": _LEVELS.get(judgement.outcome, "note"),
-        "message": {"text": "\n".join([title(judgement), *details(judgement)])},
-        "locations": [{"physicalLocation": place} for place in _places(judgement, verdict)],
+        "message": {"text": text},
+        "locations": [{"physicalLocation": place}],
         "partialFingerprints": {"metric/v1": judgement.key},
     }
-
-
-def _places(judgement: Judgement, verdict: Verdict) -> list[dict[str, Any]]:
-    """Exactly one place, because viewers show one place per result."""
-    lines = judgement.explanation.lines if judgement.explanation else ()
-    path, line = (lines[0].capture, lines[0].line) if lines else (verdict.captures[-1], 1)
-    return [{"artifactLocation": {"uri": quote(path)}, "region": {"startLine": line}}]

@@ -1,4 +1,4 @@
-"""The verdict as text. The main failures are explained, the others listed."""
+"""The verdict as text, one block per regression."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
+from tracealyze import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome
-from tracealyze.render.gate.words import DOUBTFUL, advice, apart, details, headline, judged_by, title
+from tracealyze.render.gate.words import DOUBTFUL, advice, body, headline, title
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
     from tracealyze.compare.gate.verdict import Verdict
 
-_EXPLAINED = 6
-_NAMED = 12
+_EXPLAINED = 10
+_NAMED = 6
+_WIDTH = 100
 
 
 def rendered(verdict: Verdict) -> str:
@@ -37,14 +40,15 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield headline(verdict)
     for note in verdict.notes:
         yield f"  {shown(note)}"
-    failed, also_failed = apart(verdict.of(Outcome.FAILED), _EXPLAINED)
-    for judgement in failed:
-        yield from _explained("FAILED", judgement)
-    yield from _named("Also over the limit", also_failed)
-    doubtful, also_doubtful = apart(verdict.of(*DOUBTFUL), _EXPLAINED)
-    for judgement in doubtful:
-        yield from _explained(judgement.outcome.upper(), judgement)
-    yield from _named("Other remarks", also_doubtful)
+    for number, regression in enumerate(verdict.regressions[:_EXPLAINED], start=1):
+        yield f"\n{number}. {shown(regression.title)}"
+        yield from (part for line in body(regression) for part in _wrapped(line))
+    if others := verdict.regressions[_EXPLAINED:]:
+        titles = "; ".join(shown(each.title) for each in others)
+        yield f"\nand {units.counted(len(others), 'more regression')}: {titles}"
+    if verdict.regressions:
+        yield ""
+    yield from _doubtful(verdict.of(*DOUBTFUL))
     held = [judgement for judgement in verdict.of(Outcome.PASSED) if judgement.by is By.BUDGET]
     for judgement in held:
         yield f"ok      {title(judgement)}"
@@ -52,13 +56,32 @@ def _lines(verdict: Verdict) -> Iterator[str]:
     yield from advice(verdict)
 
 
-def _explained(word: str, judgement: Judgement) -> Iterator[str]:
-    yield f"{word:<7} {title(judgement)}  ({judged_by(judgement)})"
-    for line in details(judgement):
-        yield f"    {line}"
+def _wrapped(line: str) -> list[str]:
+    text = line.lstrip()
+    # Commands stay on one line, so that they can be copied.
+    if text.startswith("Inspect:") or len(line) <= _WIDTH:
+        return [f"     {line}"]
+    indent = " " * (5 + len(line) - len(text))
+    return _fill(text, indent)
+
+
+def _fill(text: str, indent: str = "") -> list[str]:
+    below = f"{indent}  "
+    return wrap(
+        text, _WIDTH, initial_indent=indent, subsequent_indent=below, break_on_hyphens=False, break_long_words=False
+    )
+
+
+def _doubtful(judgements: Sequence[Judgement]) -> Iterator[str]:
+    """What is over a limit and does not fail, grouped by the reason."""
+    reasons: dict[str, list[Judgement]] = {}
+    for judgement in judgements:
+        reasons.setdefault(shown(judgement.why), []).append(judgement)
+    for why, group in reasons.items():
+        yield from _named(why[:1].upper() + why[1:], group)
 
 
 def _named(what: str, judgements: Sequence[Judgement]) -> Iterator[str]:
     if judgements:
         more = f" and {len(judgements) - _NAMED} more" if len(judgements) > _NAMED else ""
-        yield f"{what}: {'; '.join(title(judgement) for judgement in judgements[:_NAMED])}{more}."
+        yield from _fill(f"{what}: {'; '.join(title(judgement) for judgement in judgements[:_NAMED])}{more}.")

@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tracealyze import units
 from tracealyze.compare.gate.judgement import By, Judgement, Outcome, amount
+from tracealyze.compare.gate.scripts import Source, line_of
 from tracealyze.compare.gate.verdict import Status
+from tracealyze.compare.metrics import Name
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.compare.gate.explain import Line
+    from tracealyze.compare.gate.regressions import Regression
     from tracealyze.compare.gate.verdict import Verdict
 
 DOUBTFUL = (Outcome.WARNED, Outcome.UNSTABLE, Outcome.INCONCLUSIVE, Outcome.REFUSED)
 _QUOTED = 200
-_JUDGED_BY = {By.BUDGET: "limit from budget", By.BASELINE: "limit from baseline", By.FINDING: "new finding"}
+_NAME = 100
+_PLACES = 3
+_MAX_FOLLOWING = 5
 
 
 def headline(verdict: Verdict) -> str:
@@ -27,7 +34,7 @@ def headline(verdict: Verdict) -> str:
     judged = f"{units.counted(len(verdict.judgements), 'metric')}, {runs}{against}"
     failed = len(verdict.of(Outcome.FAILED))
     if failed:
-        return f"Failed: {failed} of {judged}."
+        return f"Failed: {units.counted(len(verdict.regressions), 'regression')}, {failed} of {judged}."
     doubtful = len(verdict.of(*DOUBTFUL))
     if verdict.is_open:
         return f"Not comparable: no verdict on {judged}."
@@ -35,24 +42,9 @@ def headline(verdict: Verdict) -> str:
     return f"Passed{remarks}: {judged}."
 
 
-def apart(judgements: Sequence[Judgement], limit: int) -> tuple[list[Judgement], list[Judgement]]:
-    """Up to `limit` judgements to explain, and the others. Judgements with the same explanation are explained once."""
-    explained_by: dict[object, Judgement] = {}
-    for judgement in judgements:
-        why = judgement.explanation.differences if judgement.explanation else ()
-        explained_by.setdefault(why or judgement.key, judgement)
-    explained = list(explained_by.values())[:limit]
-    return explained, [judgement for judgement in judgements if judgement not in explained]
-
-
 def title(judgement: Judgement) -> str:
     """`execs 3 → 4, limit 3`."""
     return shown(f"{judgement.metric} {judgement.change}")
-
-
-def judged_by(judgement: Judgement) -> str:
-    """Where the limit comes from."""
-    return _JUDGED_BY[judgement.by]
 
 
 def details(judgement: Judgement) -> Iterator[str]:
@@ -79,13 +71,64 @@ def cut(text: str, width: int = _QUOTED) -> str:
     return text if len(text) <= width else text[: width - 1] + "…"
 
 
+def body(regression: Regression) -> Iterator[str]:
+    """What grew, with lines of each capture, the metrics that follow from it, and a command to see more."""
+    yield from filter(None, (shown(regression.why),))
+    width = max((len(cut(shown(row.what), _NAME)) for row in regression.rows), default=0)
+    for row in regression.rows:
+        before = "" if row.before is None else f"{amount(row.before, row.unit)} → "
+        new = "  new" if row.is_new else ""
+        yield f"{cut(shown(row.what), _NAME):<{width}}  {before}{amount(row.after, row.unit)}{new}"
+        if where := ", ".join(filter(None, (f"started by {shown(row.by)}" if row.by else "", _places(row.lines)))):
+            yield f"    {where}"
+    if regression.left_out:
+        yield f"and {units.counted(regression.left_out, 'other')}"
+    for line in regression.lines:
+        yield f"{shown(line.place)}: {cut(shown(line.text))}"
+    if follows := _following(regression):
+        yield f"also over the limit: {follows}"
+    if regression.command:
+        yield f"Inspect: {shown(regression.command)}"
+
+
+def _places(lines: Sequence[Line]) -> str:
+    return ", ".join(shown(line.place) for line in lines[-_PLACES:])
+
+
+def _following(regression: Regression) -> str:
+    """The other metrics: the sums by name, the single syscalls as a number."""
+    others = regression.judgements[1:]
+    sums = [each for each in others if not Name.of(each.metric).arguments]
+    named = sums or list(others[:_MAX_FOLLOWING])
+    rest = len(others) - len(named)
+    more = [f"{rest} more" if not sums else f"{rest} calls[…]" if rest > 1 else others[-1].metric] if rest else []
+    return ", ".join([*(shown(f"{each.metric} {_pair(each)}") for each in named), *more])
+
+
+def _pair(judgement: Judgement) -> str:
+    before = f"{amount(judgement.before, judgement.unit)} → " if judgement.before is not None else ""
+    return f"{before}{amount(judgement.after, judgement.unit)}"
+
+
+def place(regression: Regression, verdict: Verdict) -> Source:
+    """A line of the project for an annotation: the script, otherwise the settings file or the baseline."""
+    if regression.lead.by is By.BUDGET and verdict.budgets_file:
+        return Source(verdict.budgets_file, line_of(verdict.budgets_file, regression.lead.metric) or 1)
+    return regression.script or fallback(verdict)
+
+
+def fallback(verdict: Verdict) -> Source:
+    """The file of the project that a verdict is about: the baseline, the settings, or the last capture."""
+    return Source(next(filter(None, (verdict.baseline, verdict.budgets_file, *verdict.captures[-1:])), "."))
+
+
 def advice(verdict: Verdict) -> Iterator[str]:
     """What to do about the baseline."""
     improved = verdict.of(Outcome.IMPROVED)
+    captures = shlex.join(verdict.named or verdict.captures)
+    update = shown(f"tracealyze baseline update {captures} -b {shlex.quote(verdict.baseline or '')}")
     if improved and verdict.baseline:
-        yield (
-            f"{units.counted(len(improved), 'metric')} improved by more than 20%; tighten the baseline: "
-            f"tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)}"
-        )
-    if verdict.baseline and verdict.of(Outcome.FAILED):
-        yield (f"Intended? Accept it: tracealyze baseline update CAPTURE… -b {shown(verdict.baseline)} --accept-new")
+        yield f"{units.counted(len(improved), 'metric')} improved by more than 20%; tighten the baseline: {update}"
+    is_demo = (verdict.baseline or "").startswith("(")
+    if verdict.baseline and not is_demo and verdict.of(Outcome.FAILED):
+        yield f"Intended? Accept it: {update} --accept-new"
