@@ -18,6 +18,7 @@ _CALL = re.compile(r"(?<![\w./-])(?:<\.\.\. )?([a-z_][a-z0-9_]*)(?:\(| resumed)|
 _RESULT = re.compile(
     r"(= -1 E[A-Z0-9]+|Err#\d+(?: E[A-Z0-9]+)?)|(<\d+\.\d+>)\s*$|(<unfinished \.\.\.>|<detached \.\.\.>)"
 )
+_NAME = re.compile(r"\b[A-Z][A-Z0-9_]{3,}\b")
 _TAIL = re.compile(r"\)?\s*(?:=\s.{1,60}|Err#.{1,30}|<unfinished \.\.\.>)$")
 _MIN_HEAD = 24
 
@@ -59,8 +60,8 @@ def _marks(text: str, finding: Finding) -> str:
     call = _CALL.search(text)
     if call:
         spans.append(next(call.span(group) for group in (1, 2, 3) if call[group]))
-        if finding.op and (at := text.find(finding.op, call.end())) >= 0:
-            spans.append((at, at + len(finding.op)))
+        # The request of a call, if the finding names it.
+        spans.extend(match.span() for match in _NAME.finditer(text, call.end()) if match[0] in finding.message)
     spans.extend(match.span() for match in _RESULT.finditer(text, call.end() if call else 0))
     marks = [" "] * len(text)
     for begin, end in spans:

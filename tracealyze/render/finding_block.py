@@ -95,10 +95,10 @@ def _reservations(trace: Trace, finding: Finding) -> Iterator[str]:
         yield f"{finding.confidence}, not measured"
 
 
-def show(terminal: Terminal, trace: Trace, group: FindingGroup, quoted: Quoted, most: int | None) -> None:
-    """Print a finding, with up to `most` lines for each remark."""
+def show(terminal: Terminal, trace: Trace, group: FindingGroup, quoted: Quoted, page: int, most: int | None) -> None:
+    """Print a finding, with the saving at the right end of the page and up to `most` lines for each remark."""
     finding = group.first
-    _title(terminal, trace, group)
+    _title(terminal, trace, group, page)
     if not is_about_capture(trace, finding):
         terminal.cut_line(("  --> ", "dim"), (terminal.cut_named(place(trace, finding), terminal.width - 6), ""))
         _quotes(terminal, finding, quoted)
@@ -106,11 +106,11 @@ def show(terminal: Terminal, trace: Trace, group: FindingGroup, quoted: Quoted, 
         terminal.paragraph(text, indent=2, label=f"= {label}: ", most=most)
 
 
-def _title(terminal: Terminal, trace: Trace, group: FindingGroup) -> None:
+def _title(terminal: Terminal, trace: Trace, group: FindingGroup, page: int) -> None:
     finding, worth = group.first, saving(trace, group)
     code, title = f"{finding.severity}[{finding.code}]", f": {title_of(finding)}"
     style = STYLES.get(finding.severity, "bold")
-    rest = terminal.width - cells(code) - cells(title)
+    rest = page - cells(code) - cells(title)
     if cells(worth) + 2 <= rest:
         terminal.line((code, style), (title, "bold"), (worth.rjust(rest) if worth else "", "bold"))
     else:

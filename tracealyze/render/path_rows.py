@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _MAX_LABELLED = 20_000
 _MAX_ROWS = 7
 _MAX_CALLS = 3
+# Above this number of rows, only the largest command has its calls.
+_MAX_LINES = 11
 _WHOLE = 0.9
 _NEARLY_ALL = 0.97
 
@@ -34,6 +36,8 @@ class PathRow:
     """Whole percent of the window. Rows of the same depth under one parent add up."""
     remark: str = ""
     depth: int = 0
+    parent: str = ""
+    """The command that a row of calls belongs to."""
     owners: frozenset[tuple[int, str | None]] = frozenset()
     """The processes of the row with their programs, for the timeline."""
 
@@ -80,11 +84,11 @@ def path_rows(trace: Trace, top: int = _MAX_ROWS) -> list[PathRow]:
     rows: list[PathRow] = []
     for command, percent in zip(listed, percents, strict=False):
         rows.extend(_with_calls(trace, command, percent))
+    if len(rows) > _MAX_LINES:
+        rows = [row for row in rows if row.parent in ("", listed[0].name)]
     if rest_ns:
-        others = (
-            units.counted(len(commands) - len(listed), "other", "others") if len(commands) > len(listed) else "rest"
-        )
-        rows.append(PathRow(others, rest_ns, percents[-1]))
+        others = len(commands) - len(listed)
+        rows.append(PathRow(units.counted(others, "other") if others else "rest", rest_ns, percents[-1]))
     return rows
 
 
@@ -199,8 +203,8 @@ def _with_calls(trace: Trace, command: _Command, percent: int) -> list[PathRow]:
     percents = whole_percents(amounts, percent)
     rows = [row]
     for piece, share in zip(named, percents, strict=False):
-        rows.append(PathRow(shown(piece.name), piece.exclusive_ns, share, _remark(piece), depth=1))
-    return [*rows, PathRow("other", rest_ns, percents[-1], depth=1)] if rest_ns > 0 else rows
+        rows.append(PathRow(shown(piece.name), piece.exclusive_ns, share, _remark(piece), 1, command.name))
+    return [*rows, PathRow("other", rest_ns, percents[-1], "", 1, command.name)] if rest_ns > 0 else rows
 
 
 def _counted(piece: Piece) -> str:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 MAX_LINES = 60
 """Lines of the report of a capture, unless everything is requested."""
+# Right-aligned parts stay near the text in a wide terminal.
+_MAX_WIDTH = 100
 _MAX_FULL_FINDINGS = 3
 _MAX_SHORT_FINDINGS = 4
 _MAX_REMARKS = 4
@@ -51,7 +53,9 @@ class Report:
         self.top = top
         self.full = full
         self.room = room
+        self.text_lines = finding_block.MAX_TEXT_LINES
         self.terminal = Terminal()
+        self.page = min(self.terminal.width, _MAX_WIDTH)
         self.tick_ns = trace.tick_ns
         # What is true of the whole capture follows what happened in it.
         groups = grouped(summary.findings)
@@ -61,10 +65,19 @@ class Report:
     def show(self) -> None:
         """Print the report. Findings get the lines that the other parts leave."""
         begin = self._held(self.heading, self.diagnosis)
-        rest = self._held(self.path, self.timeline, self.stages, self.remarks, *self._tables(), self.ending)
-        self.terminal.lines(begin)
-        self.terminal.lines(self._findings(self.room - len(begin) - len(rest)))
-        self.terminal.lines(rest)
+        optional = [self.timeline, self.stages]
+        while True:
+            rest = self._held(self.path, *optional, self.remarks, *self._tables(), self.ending)
+            findings = self._findings(self.room - len(begin) - len(rest))
+            if self.full or len(begin) + len(findings) + len(rest) <= self.room or self.text_lines == 1:
+                break
+            # What says least gives way first; then texts get shorter.
+            if optional:
+                optional.pop(0)
+            else:
+                self.text_lines -= 1
+        for lines in (begin, findings, rest):
+            self.terminal.lines(lines)
 
     def _held(self, *parts: Callable[[], None]) -> list[TextLine]:
         with self.terminal.held() as lines:
@@ -126,9 +139,8 @@ class Report:
 
     def _block(self, group: FindingGroup, quoted: finding_block.Quoted) -> None:
         self.terminal.line()
-        finding_block.show(
-            self.terminal, self.trace, group, quoted, None if self.full else finding_block.MAX_TEXT_LINES
-        )
+        most = None if self.full else self.text_lines
+        finding_block.show(self.terminal, self.trace, group, quoted, self.page, most)
 
     def _short_findings(self, rest: Sequence[FindingGroup], room: int) -> None:
         self.terminal.line()
@@ -150,9 +162,8 @@ class Report:
         self.terminal.line()
         title = "Critical path"
         total = f"{units.duration(self.summary.window.wall_ns, self.tick_ns)} = 100%"
-        self.terminal.line(
-            (title, "bold"), (total.rjust(max(self.terminal.width - cells(title), cells(total) + 2)), "dim")
-        )
+        width = max(self.page - cells(title), cells(total) + 2)
+        self.terminal.line((title, "bold"), (total.rjust(width), "dim"))
         for row in self.rows:
             self._path_row(row)
         self._chain()
@@ -185,7 +196,7 @@ class Report:
 
     def timeline(self) -> None:
         """When each command ran, where that says more than a table."""
-        room = self.terminal.width - 4
+        room = self.page - 4
         name_width = min(max((cells(row.name) for row in self.rows), default=0), room // 3, 28)
         width = room - name_width
         found = lanes.lanes(self.trace, self.rows, width, self.terminal.drawn) if width >= _MIN_LANE_WIDTH else []
@@ -230,7 +241,7 @@ class Report:
             return
         self.terminal.line()
         for text in said if self.full else said[:_MAX_REMARKS]:
-            self.terminal.paragraph(text, indent=0, label="note: ", most=None if self.full else 3)
+            self.terminal.paragraph(text, indent=0, label="note: ", most=None if self.full else self.text_lines)
         if not self.full and len(said) > _MAX_REMARKS:
             self.terminal.line((f"{units.counted(len(said) - _MAX_REMARKS, 'more note')}: --full", "dim"))
 
