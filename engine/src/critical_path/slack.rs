@@ -8,9 +8,9 @@
 //!
 //! Slack is the time of the waiter's own waits between the moment at which it waited for the end and the next moment at
 //! which the path is in the waiter. Where the path never returns, the waiter's own slack counts too. Children that the
-//! waiter created in between would start later, so their slack is a limit. Slack is unknown for a process whose end was
-//! not awaited, for one that tasks other than its waiter read from or waited for on the path, and where it depends on
-//! such a process.
+//! waiter created in between would start later, so their slack is a limit. Slack is unknown for a process if no task
+//! awaited its end, if tasks other than its waiter read from it or waited for it on the path, or if it depends on such a
+//! process.
 
 use crate::store::trace::Trace;
 use crate::waits::wakers::Wakers;
@@ -121,8 +121,8 @@ impl Waiter {
     }
 }
 
-/// The slack of each process for which it is known. `queries` are in order of `from_ns`. `waited` has pairs of processes: the
-/// first waited for the second on the path.
+/// The known slacks, by process. `queries` are in order of `from_ns`. `waited` has pairs of processes: the first waited for
+/// the second on the path.
 pub(crate) fn slacks(
     trace: &Trace,
     wakers: &Wakers,

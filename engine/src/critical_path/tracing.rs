@@ -1,8 +1,8 @@
 //! What tracing adds to a part of the path.
 //!
 //! Each call stops its task twice, and the tracer must run in between. On a busy machine the tracer waits for a processor: most
-//! calls take a few microseconds more, some take milliseconds more. The mean cost of a call is therefore many times the median, and only
-//! the mean, multiplied by the number of calls, is what the whole run lost.
+//! calls take a few microseconds more, some take milliseconds more. The mean cost of a call is therefore many times the median. The loss of
+//! the whole run is the number of calls times the mean.
 
 /// What tracing adds on average.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

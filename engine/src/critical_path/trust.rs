@@ -103,7 +103,7 @@ struct ObservedCalls {
     steps: Histogram,
     /// From the end of a trivial call to the start of the next call of its task.
     gaps: Histogram,
-    /// Calls that may serve to tell the mean.
+    /// Calls that may be used to estimate the mean.
     quick: Delays,
     /// Reads and writes of a few bytes.
     pieces: Delays,

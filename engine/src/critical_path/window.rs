@@ -176,7 +176,7 @@ fn whole(trace: &Trace, number: u32, capture: &Capture, choice: &WindowChoice) -
 }
 
 /// The task that completed the last event, and when. At a requested moment, it is the task that completes one then; else
-/// the task whose call is in progress and works; else the task that completes the next one.
+/// the task with a call in progress that works; else the task that completes the next one.
 fn last_completed(trace: &Trace, capture: &Capture, to_ns: Option<i64>) -> Option<(u32, i64)> {
     let events = &trace.events;
     let ended = |row: &u32| events.start_ns(*row) != NO_NS && events.outcome(*row) != Outcome::Open;
@@ -244,7 +244,7 @@ fn last_that(trace: &Trace, capture: &Capture, fits: impl Fn(u32) -> bool) -> Op
     tasks.into_iter().map(|(_, task)| task).take(TASKS_AT_THE_END).find(|&task| fits(task))
 }
 
-/// Whether a task sent something to a socket from which it had received something: it answers requests.
+/// Whether a task received from a socket and then sent to it: it answers requests.
 fn answers(trace: &Trace, task: u32) -> bool {
     let events = &trace.events;
     let calls = trace.rows_of(task).iter().rev().copied().filter(|&row| events.outcome(row) == Outcome::Ok);

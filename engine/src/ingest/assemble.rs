@@ -92,7 +92,7 @@ pub(crate) struct Assembler<'trace> {
     has_plain: bool,
     descriptors: Descriptors,
     connecting: Connecting,
-    /// Descriptors that are registered at epolls, by table of descriptors, epoll, and what the epoll returns for them.
+    /// Descriptors that are registered at epolls, by table of descriptors, epoll, and data that the epoll returns.
     registrations: FxHashMap<(u32, i32, u64), i32>,
     /// See `runs`: some task of this run was created by a call that is not in it.
     hides_births: bool,

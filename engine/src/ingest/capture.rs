@@ -68,7 +68,7 @@ pub(crate) fn reader_for(
     }
     let tried = || parsers::FORMATS.iter().map(|format| format.name()).collect();
     let chosen = parsers::choose_reader(head, format);
-    // Lines that begin with a time may be taken for those of a log.
+    // Lines that begin with a time may look like a log.
     let is_log = chosen.as_ref().is_none_or(|(name, _)| *name == "kernel-log");
     if format.is_none() && is_log {
         let binary = || (chosen.is_none() && other_tools::is_binary(head)).then_some("binary");

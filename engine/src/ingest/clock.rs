@@ -109,7 +109,7 @@ impl FileClock {
         (begun_ns.max(latest_ns), returned_ns)
     }
 
-    /// The place of a printed stamp on the time line; [`NO_NS`] if there is none or if it is not related to wall time.
+    /// The place of a printed stamp on the time line; [`NO_NS`] if it is missing or not related to wall time.
     #[inline]
     pub fn place(&mut self, stamp_ns: i64) -> i64 {
         if stamp_ns == NO_NS {

@@ -17,8 +17,8 @@ pub(crate) struct Connecting {
 }
 
 impl Connecting {
-    /// A call at a socket completed, in a task with this table of descriptors. Returns the connect whose outcome it
-    /// reports.
+    /// A call at a socket completed, in a task with this table of descriptors. Returns the connect
+    /// with the reported outcome.
     pub(crate) fn completed(&mut self, table: u32, line: &Line, name: &[u8], errno: &[u8], row: u32) -> Option<u32> {
         let key = (table, line.fd);
         if line.fd == NO_ID || (self.rows.is_empty() && name != b"connect") {
@@ -40,7 +40,7 @@ impl Connecting {
         }
     }
 
-    /// The connect in progress at a socket whose pending error was read.
+    /// The connect in progress at a socket, after its pending error was read.
     pub(crate) fn read_error(&mut self, table: u32, fd: i32) -> Option<u32> {
         self.rows.remove(&(table, fd))
     }

@@ -251,7 +251,7 @@ impl Assembler<'_> {
         }
     }
 
-    /// The call in which a task sleeps according to a notice.
+    /// The call of a sleeping task, according to a notice.
     pub(super) fn asleep_in(&mut self, task: u32) -> Option<Text> {
         let at = self.state(task).open.checked_sub(1)?;
         self.open.get(at as usize).filter(|open| open.row == NONE).map(|open| open.line.name)

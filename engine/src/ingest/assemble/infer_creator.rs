@@ -1,4 +1,4 @@
-//! Infers by elimination who created a task, if its first line precedes the return of the creator's call, or if that
+//! Infers the creator of a task by elimination, if its first line precedes the return of the creator's call, or if that
 //! call never reports it.
 //!
 //! ```text
@@ -40,7 +40,7 @@ pub(super) struct Presumed {
     calls: FxHashMap<u32, u32>,
     /// Those of these calls that have not returned yet.
     under_way: FxHashSet<u32>,
-    /// Lines of children have other ids than those that calls return.
+    /// Ids in lines of children differ from the ids that calls return.
     foreign: bool,
     /// There were too many to distinguish.
     lost: bool,

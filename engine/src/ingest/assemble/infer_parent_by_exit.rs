@@ -1,4 +1,4 @@
-//! Infers from the end of a task whose thread or child it was, if the capture does not contain its birth (strace -p).
+//! Infers the process or parent of a task from its end, if the capture does not contain its birth (strace -p).
 //!
 //! ```text
 //! 500  |---- futex(0x7f1d, WAIT, 501) ----|       glibc joins where the id of the thread lies, which the kernel clears

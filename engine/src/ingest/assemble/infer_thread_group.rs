@@ -4,7 +4,7 @@
 //! 501  getpid() = 500                         501 is a thread of 500
 //! 501  tgkill(500, 502, SIGURG) = 0           and so is the receiver
 //!
-//! 500  |------- read -------|exited with 3    main thread: its end is reported after those of all others
+//! 500  |------- read -------|exited with 3    main thread: its end is reported after all others
 //! 501  |futex|exit_group(3)  exited with 3
 //! 502  |------ futex ------|exited with 3     made no call that exits: 501 took it along
 //! ```

@@ -234,8 +234,8 @@ impl Assembler<'_> {
         let Some(child) = known.filter(|&child| self.trace.tasks[child as usize].created_by == row) else {
             return self.created(&birth, key);
         };
-        // The child appeared before this call returned. If that was not expected, only now is it known whose
-        // descriptors it has.
+        // The child appeared before this call returned. If that was not expected, the owner of its
+        // descriptors is known only now.
         let was_presumed = self.presumed.confirm(child, row);
         if was_presumed == Some(false) {
             self.descriptors.forget(child - self.first_task);
