@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer._completion_classes import completion_init
 
 from tracealyze import _engine
+from tracealyze.commands._help import Command, Group
 from tracealyze.errors import ExitCode, TracealyzeError, WrongUsage, did_you_mean
 from tracealyze.render import output
 
@@ -35,7 +36,7 @@ COMMANDS = (
 """The subcommands, in the order in which help lists them. Each is a module of tracealyze.commands."""
 
 
-class _Commands(TyperGroup):
+class _Commands(Group):
     """Loads the module of a subcommand when it is run or described, so that others do not slow down the start."""
 
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
@@ -48,14 +49,18 @@ class _Commands(TyperGroup):
         app = getattr(module, "app", None)
         if app is None:
             app = typer.Typer(add_completion=False, context_settings={"help_option_names": ["-h", "--help"]})
-            app.command(cmd_name)(module.command)
-        command = typer.main.get_command(app)
+            app.command(cmd_name, cls=Command)(module.command)
+        command: Any = typer.main.get_command(app)
         command.name = cmd_name
         command.help = _reflowed(command.help) if command.help else None
+        command.examples = module.EXAMPLES
         return command
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         name = args[0] if args else ""
+        if name == "help":
+            # `tracealyze help COMMAND` is `tracealyze COMMAND --help`.
+            return super().resolve_command(ctx, [*args[1:2], "--help"] if args[1:] else ["--help"])
         if name and name not in COMMANDS and not name.startswith("-"):
             hint = did_you_mean(name, COMMANDS) or _if_a_file(name) or f" There are {', '.join(COMMANDS)}."
             raise WrongUsage(f'no command "{name}".{hint}')
@@ -85,6 +90,7 @@ def _if_a_file(name: str) -> str:
 app = typer.Typer(
     cls=_Commands,
     no_args_is_help=True,
+    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -96,13 +102,76 @@ def _version(is_set: bool) -> None:
         raise typer.Exit
 
 
+def _completion(shell: str | None, install: bool) -> None:
+    """Print or install the completion of a shell; without a name, of the shell that runs this."""
+    from typer import _completion_shared as completion
+
+    completion_init()
+    known = [each.value for each in completion.Shells]
+    name = completion._get_shell_name() if shell == _THIS_SHELL else shell
+    if name not in known:
+        raise WrongUsage(f'no completion for the shell "{name}" ({", ".join(known)}).{did_you_mean(name or "", known)}')
+    if install:
+        _, path = completion.install(shell=name, prog_name="tracealyze", complete_var=_COMPLETE)
+        output.write(f"Completion for {name} installed in {path}. Restart the terminal to use it.\n")
+    else:
+        script = completion.get_completion_script(prog_name="tracealyze", complete_var=_COMPLETE, shell=name)
+        output.write(f"{script}\n")
+    raise typer.Exit
+
+
+_COMPLETE = "_TRACEALYZE_COMPLETE"
+_THIS_SHELL = "this"
+
+
+def _show_completion(shell: str | None) -> None:
+    if shell is not None:
+        _completion(shell, install=False)
+
+
+def _install_completion(shell: str | None) -> None:
+    if shell is not None:
+        _completion(shell, install=True)
+
+
+def _with_shell(arguments: Sequence[str]) -> list[str]:
+    """The arguments, with a shell after a completion option that has none."""
+    found = []
+    for at, word in enumerate(arguments):
+        found.append(word)
+        has_value = arguments[at + 1 : at + 2] and not arguments[at + 1].startswith("-")
+        if word in ("--show-completion", "--install-completion") and not has_value:
+            found.append(_THIS_SHELL)
+    return found
+
+
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+        bool, typer.Option("--version", "-V", callback=_version, is_eager=True, help="Show the version and exit.")
     ] = False,
+    show_completion: Annotated[
+        str | None,
+        typer.Option(
+            "--show-completion",
+            metavar="[SHELL]",
+            callback=_show_completion,
+            is_eager=True,
+            help="Print the completion script of bash, zsh, fish or powershell.",
+        ),
+    ] = None,
+    install_completion: Annotated[
+        str | None,
+        typer.Option(
+            "--install-completion",
+            metavar="[SHELL]",
+            callback=_install_completion,
+            is_eager=True,
+            help="Install it for the current user.",
+        ),
+    ] = None,
 ) -> None:
-    """Show where the wall time of a syscall capture went, which process waited on which, and what to do about it."""
+    """Find out why a program was slow, from a syscall trace or log that you already have."""
 
 
 def main() -> None:
@@ -120,7 +189,9 @@ def main() -> None:
 def _run() -> int:
     """Run the command; all errors are reported here."""
     try:
-        code = app(prog_name="tracealyze", standalone_mode=False)
+        if _COMPLETE in os.environ:
+            completion_init()
+        code = app(_with_shell(sys.argv[1:]), prog_name="tracealyze", standalone_mode=False)
         return code if isinstance(code, int) else ExitCode.FINE
     except TracealyzeError as error:
         return _report(error.lines, error.exit_code)

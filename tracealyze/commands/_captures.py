@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tracealyze.capture_input import capture_files
-from tracealyze.commands._progress import interruptible, progress
+from tracealyze.commands._progress import progress
 from tracealyze.errors import UnusableInput, WrongUsage, did_you_mean
 from tracealyze.program_names import short
 from tracealyze.render import output
@@ -55,8 +55,7 @@ def _unnamed() -> list[str]:
 
 
 def _read(files: Sequence[Sequence[str]], selection: Selection, input_format: str | None, alone: bool = True) -> Trace:
-    with interruptible():
-        everything = read_files(files, input_format, progress())
+    everything = read_files(files, input_format, progress())
     selected = everything.with_selection(selection)
     _must_match(selected)
     if selection.start or selection.end:
@@ -92,8 +91,9 @@ def _must_match(trace: Trace) -> None:
         known = sorted({short(name) for name in everything.column("program") if name})
         wanted = selection.programs[0]
         raise UnusableInput(f'no program "{wanted}" in the capture.{did_you_mean(wanted, known)}')
-    pids = sorted({pid for pid in everything.column("pid") if pid is not None})
-    listed = ", ".join(map(str, pids[:_MAX_LISTED_PIDS])) + (", …" if len(pids) > _MAX_LISTED_PIDS else "")
+    pids = {row["pid"]: short(row["program"]) for row in everything if row["pid"] is not None}
+    names = [f"{pid} {name}".strip() for pid, name in sorted(pids.items())]
+    listed = ", ".join(names[:_MAX_LISTED_PIDS]) + (", …" if len(names) > _MAX_LISTED_PIDS else "")
     missing = selection.root if is_rootless or not selection.pids else selection.pids[0]
     raise UnusableInput(f"no process {missing} in the capture; it has {listed or 'no process ids'}.")
 

@@ -19,9 +19,13 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, get_type_hints
 import typer
 
 from tracealyze.commands import _captures as captures_of
+from tracealyze.commands import _complete
 from tracealyze.commands import _losses as losses
+from tracealyze.commands._help import INPUT, OUTPUT, RULES, SELECT
 from tracealyze.errors import WrongUsage
+from tracealyze.render import output
 from tracealyze.render.forms import Form
+from tracealyze.render.output import Color
 from tracealyze.selection import Selection
 
 if TYPE_CHECKING:
@@ -40,45 +44,66 @@ class CaptureOptions:
         list[str] | None,
         typer.Argument(
             metavar="[CAPTURE]...",
-            help="A file, - for standard input, a directory or prefix of strace -ff files, or a glob. "
+            help='Capture file, "-" for standard input, directory or prefix of strace -ff files, or glob. '
             "Default: standard input if it has data, otherwise the last capture used.",
             show_default=False,
         ),
     ] = None
     pids: Annotated[
-        list[int] | None, typer.Option("--pid", metavar="PID", help="Only this process; may be repeated.")
+        list[str] | None,
+        typer.Option("--pid", metavar="PID[,PID...]", help="Only these processes.", rich_help_panel=SELECT),
     ] = None
     programs: Annotated[
         list[str] | None,
-        typer.Option("--program", metavar="NAME", help="Only this program, by path or file name; may be repeated."),
+        typer.Option(
+            "--program",
+            metavar="NAME",
+            help="Only this program, by path or file name. Repeatable.",
+            rich_help_panel=SELECT,
+        ),
     ] = None
     start: Annotated[
         str | None,
         typer.Option(
             "--from",
             metavar="TIME",
-            help="Start of the time range: 12.5, +12.5, 09:30:00, line:N, or /REGEX/ for the first matching line.",
+            help="Start of the time range: 12.5 as in the capture, +12.5 s after its start, 09:30:00, line:N, "
+            "or /REGEX/ for the first matching line.",
+            rich_help_panel=SELECT,
         ),
     ] = None
     end: Annotated[
-        str | None, typer.Option("--to", metavar="TIME", help="End of the time range, in the same forms.")
+        str | None,
+        typer.Option("--to", metavar="TIME", help="End of the time range (same forms).", rich_help_panel=SELECT),
     ] = None
     root: Annotated[
-        int | None, typer.Option("--root", metavar="PID", help="Use the lifetime of this process as the window.")
+        int | None,
+        typer.Option(
+            "--root", metavar="PID", help="Use the lifetime of this process as the window.", rich_help_panel=SELECT
+        ),
     ] = None
     where: Annotated[
         str | None,
         typer.Option(
             "--where",
             metavar="EXPR",
-            help="Only events that match a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'; "
-            "tracealyze rules --columns events lists the columns.",
+            help="Only events that match a condition, such as 'syscall == \"openat\" and dur_ns >= 1ms'. "
+            "List the columns: tracealyze rules --columns events.",
+            rich_help_panel=SELECT,
         ),
     ] = None
-    strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if any line could not be used.")] = False
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with 1 if any line could not be parsed.", rich_help_panel=INPUT)
+    ] = False
     input_format: Annotated[
         str | None,
-        typer.Option("--input-format", metavar="NAME", help="Use this input format instead of detecting it."),
+        typer.Option(
+            "--input-format",
+            metavar="NAME",
+            help="Use this input format instead of detecting it.",
+            rich_help_panel=INPUT,
+            autocompletion=_complete.input_formats,
+        ),
     ] = None
 
     def traces(self, rules: Sequence[Rule] | None = None) -> Iterator[Trace]:
@@ -114,7 +139,7 @@ class CaptureOptions:
 
     def _selection(self) -> Selection:
         return Selection(
-            pids=tuple(self.pids or ()),
+            pids=tuple(_pid(text) for text in _split(self.pids or ())),
             programs=tuple(self.programs or ()),
             start=self.start,
             end=self.end,
@@ -132,18 +157,29 @@ class RuleOptions:
         typer.Option(
             "--rules",
             metavar="DIR",
-            help="A directory with your own rules, in addition to the packaged ones; may be repeated.",
+            help="Add the rules of this directory to the packaged ones. Repeatable.",
+            rich_help_panel=RULES,
         ),
     ] = None
     select: Annotated[
         list[str] | None,
         typer.Option(
-            "--select", metavar="RULE", help="Run only these rules: a name, a code, or a code prefix such as TLZ03."
+            "--select",
+            metavar="RULE",
+            help="Run only these rules: a name, a code, or a code prefix such as TLZ03.",
+            rich_help_panel=RULES,
+            autocompletion=_complete.rules,
         ),
     ] = None
     ignore: Annotated[
         list[str] | None,
-        typer.Option("--ignore", metavar="RULE", help="Skip these rules (same forms as --select)."),
+        typer.Option(
+            "--ignore",
+            metavar="RULE",
+            help="Skip these rules (same forms).",
+            rich_help_panel=RULES,
+            autocompletion=_complete.rules,
+        ),
     ] = None
 
     def chosen(self) -> tuple[Rule, ...]:
@@ -173,6 +209,12 @@ class RuleOptions:
         return rules(*(Path(name) for name in dict.fromkeys((*settings().rules, *(self.folders or ())))))
 
 
+def _pid(text: str) -> int:
+    if not text.isdecimal():
+        raise WrongUsage(f'--pid: "{text}" is not a process id; write --pid 12200, or --pid 12200,12186 for several.')
+    return int(text)
+
+
 def _split(names: Sequence[str]) -> list[str]:
     return [name.strip() for each in names for name in each.split(",")]
 
@@ -181,9 +223,24 @@ def _split(names: Sequence[str]) -> list[str]:
 class RowOptions:
     """How many rows to show, and in which format."""
 
-    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Show up to N rows of each list.")] = 20
-    format_option: Annotated[Form, typer.Option("--format", help="Output format.")] = Form.TABLE
-    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False
+    top: Annotated[
+        int,
+        typer.Option("--top", metavar="N", min=1, help="Show up to N rows of each list.", rich_help_panel=OUTPUT),
+    ] = 20
+    format_option: Annotated[
+        Form, typer.Option("--format", metavar="NAME", help="Output format.", rich_help_panel=OUTPUT)
+    ] = Form.TABLE
+    as_json: Annotated[bool, typer.Option("--json", help="Same as --format json.", rich_help_panel=OUTPUT)] = False
+    color: Annotated[
+        Color,
+        typer.Option(
+            "--color",
+            metavar="WHEN",
+            help="Use colors and bold text.",
+            rich_help_panel=OUTPUT,
+            callback=output.use_color,
+        ),
+    ] = Color.AUTO
 
     @property
     def form(self) -> Form:

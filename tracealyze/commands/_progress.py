@@ -1,11 +1,11 @@
-"""What a user can see and do while a long capture is read: a progress line on a terminal, and Ctrl-C."""
+"""Progress on a terminal while a long capture is read and analyzed."""
 
 from __future__ import annotations
 
-import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from threading import Event, Thread
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 _DELAY_S = 0.5
 """Captures that are read faster than this show no progress."""
 _INTERVAL_S = 0.1
+_ANALYSIS_INTERVAL_S = 0.5
 
 
 def progress() -> Progress | None:
@@ -40,14 +41,26 @@ def progress() -> Progress | None:
 
 
 @contextmanager
-def interruptible() -> Iterator[None]:
-    """Let Ctrl-C end the process at once.
+def analyzing() -> Iterator[None]:
+    """Show on a terminal that the engine works, and for how long; the line is removed at the end."""
+    if not sys.stderr.isatty():
+        yield
+        return
+    start, done = monotonic(), Event()
 
-    Python handles a signal between two of its own instructions, and the engine may wait for input without executing
-    one: standard input can be an idle pipe, where no progress callback is called either. Nothing needs cleaning up
-    while a capture is read, so the system's default action is safe."""
-    before = signal.signal(signal.SIGINT, signal.SIG_DFL)
+    def show() -> None:
+        while not done.wait(_ANALYSIS_INTERVAL_S):
+            if monotonic() - start > _DELAY_S:
+                sys.stderr.write(f"\ranalyzing: {monotonic() - start:.0f} s\x1b[K")
+                sys.stderr.flush()
+
+    ticker = Thread(target=show, daemon=True)
+    ticker.start()
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        done.set()
+        ticker.join()
+        if monotonic() - start > _DELAY_S:
+            sys.stderr.write("\r\x1b[K")
+            sys.stderr.flush()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 import typer
 
 from tracealyze import units
+from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
 from tracealyze.errors import GateFailed
 from tracealyze.render import output
@@ -21,10 +22,18 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.baseline import Baseline
     from tracealyze.compare.run import Run
 
+EXAMPLES = (
+    "tracealyze baseline create 'run*.strace'",
+    "tracealyze baseline update 'run*.strace' --accept-new",
+    "tracealyze baseline prune 'run*.strace'",
+    "tracealyze baseline show",
+)
+
 app = typer.Typer(
     add_completion=False,
     no_args_is_help=True,
-    help="Store what was accepted in a file that check compares with.",
+    cls=Group,
+    help="Store what check accepts.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -33,7 +42,7 @@ File: TypeAlias = Annotated[
 ]
 
 
-@app.command("create")
+@app.command("create", cls=Command)
 @with_options()
 def create(source: CaptureOptions, file: File = None) -> None:
     """Accept these captures, which are runs of one scenario. At least three runs show which metrics are stable."""
@@ -47,7 +56,7 @@ def create(source: CaptureOptions, file: File = None) -> None:
     _report(accepted, place, "replaced" if existed else "created")
 
 
-@app.command("update")
+@app.command("update", cls=Command)
 @with_options()
 def update(
     source: CaptureOptions,
@@ -74,7 +83,7 @@ def update(
     _report(change.baseline, place, "updated")
 
 
-@app.command("prune")
+@app.command("prune", cls=Command)
 @with_options()
 def prune(source: CaptureOptions, file: File = None) -> None:
     """Remove findings and syscalls that no longer occur, so that a reappearance counts as new."""
@@ -89,7 +98,7 @@ def prune(source: CaptureOptions, file: File = None) -> None:
     _print(f"{shown(place)}: {units.counted(len(removed), 'entry', 'entries')} removed.\n")
 
 
-@app.command("show")
+@app.command("show", cls=Command)
 @with_options(omit=["top"])
 def show(
     rows: RowOptions,

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.commands import _complete
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RuleOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.errors import WrongUsage
 from tracealyze.render import output
 from tracealyze.render.forms import Form
@@ -22,6 +24,14 @@ if TYPE_CHECKING:
     from tracealyze.compare.gate.new_findings import FailOn
     from tracealyze.compare.gate.verdict import Verdict
     from tracealyze.findings.rule_set import Rule
+
+
+EXAMPLES = (
+    "tracealyze check 'run*.strace'",
+    "tracealyze check trace.out --budget 'processes <= 40' --budget 'deliberate_wait <= 200ms'",
+    "tracealyze check 'run*.strace' --output text --output junit=report.xml",
+    "tracealyze check --demo",
+)
 
 
 @with_options()
@@ -46,6 +56,7 @@ def command(
         typer.Option(
             "--fail-on",
             metavar="SEVERITY",
+            autocompletion=_complete.of("error", "warning", "info", "never"),
             help="Lowest severity at which a new finding fails: error, warning, info or never.",
         ),
     ] = None,
@@ -54,6 +65,7 @@ def command(
         typer.Option(
             "--output",
             metavar="FORM[=FILE]",
+            autocompletion=_complete.of(*FORMS),
             help=f"{', '.join(FORMS[:-1])} or {FORMS[-1]}, to a file or standard output (-); may be repeated.",
         ),
     ] = None,
@@ -63,7 +75,10 @@ def command(
     demo: Annotated[bool, typer.Option("--demo", help="Fail on purpose, to see how the pipeline reacts.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Same as --output json.")] = False,
 ) -> int:
-    """Fail with exit code 1 if a capture breaks a budget, is worse than the baseline or has new findings.
+    """Fail if captures are worse than their baseline or budgets.
+
+    The exit code is 1 if a capture breaks a budget, is worse than the baseline or has new findings, and 2 if nothing
+    could be compared.
 
     Several captures are runs of one scenario. The gate compares counts, which do not depend on the machine's load.
     Put settings in [tool.tracealyze.check] of tracealyze.toml or pyproject.toml; the command line takes precedence.
@@ -155,7 +170,8 @@ def _judged(source: CaptureOptions, rules: Sequence[Rule], requested: _Requested
     runs = [Run(trace) for trace in source.traces(rules)]
     for run in runs:
         losses.report(run.trace)
-    found = verdict(runs, limits)
+    with analyzing():
+        found = verdict(runs, limits)
     return replace(found, named=tuple(source.captures or ()), budgets_file=requested.budgets_file)
 
 

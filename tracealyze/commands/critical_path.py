@@ -8,6 +8,7 @@ import typer
 
 from tracealyze import units
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.heuristics import MIN_STRETCH_SHARE
 from tracealyze.path_overview import MAX_STRETCHES, PathOverview, path_overview
 from tracealyze.render import output
@@ -15,6 +16,11 @@ from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
+
+EXAMPLES = (
+    "tracealyze critical-path trace.out",
+    "tracealyze critical-path trace.out --min 50ms --format csv",
+)
 
 _COLUMNS = (
     *("start_ns", "dur_ns", "task", "pid", "tid", "program", "class", "what", "syscall", "op", "target", "line"),
@@ -36,13 +42,14 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """List the stretches of the critical path in order of time: which process it went through, and what that did."""
+    """Show the critical path in time order: which process it went through, and what that process did."""
     from tracealyze.render import critical_path
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
     trace = source.trace()
-    overview = path_overview(trace, None if min_length is None else units.read_duration(min_length))
+    with analyzing():
+        overview = path_overview(trace, None if min_length is None else units.read_duration(min_length))
     shown, hidden = overview.stretches[: rows.top], overview.stretches[rows.top :]
     if form in (Form.JSON, Form.CSV):
         write_listing(Listing("path", [Column(name, name) for name in _COLUMNS], shown, trace.tick_ns), form)

@@ -13,6 +13,12 @@ from tracealyze.commands._options import CaptureOptions, RowOptions, with_option
 from tracealyze.errors import WrongUsage
 from tracealyze.render.forms import Form
 
+EXAMPLES = (
+    "tracealyze diff before.strace after.strace",
+    "tracealyze diff --before a1 --before a2 --after b1 --after b2",
+    "tracealyze diff before.strace after.strace --only processes",
+)
+
 
 class Only(StrEnum):
     """The views of a difference."""
@@ -39,9 +45,11 @@ def command(
     after: Annotated[
         list[str] | None, typer.Option("--after", metavar="CAPTURE", help="A run after the change; may be repeated.")
     ] = None,
-    only: Annotated[Only | None, typer.Option("--only", help="Show only this view.", show_default=False)] = None,
+    only: Annotated[
+        Only | None, typer.Option("--only", metavar="VIEW", help="Show only this view.", show_default=False)
+    ] = None,
 ) -> None:
-    """Show what changed from BEFORE to AFTER: path time, calls and bytes, per class, process, call and target.
+    """Show what changed between two captures: critical-path time, calls and bytes, per class, process, call and target.
 
     Several runs per side: `tracealyze diff --before a1 --before a2 --after b1 --after b2`; their medians are compared.
     """

@@ -16,6 +16,12 @@ from tracealyze.render import output
 if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
+EXAMPLES = (
+    "tracealyze events trace.out --pid 4711 --from +1.5",
+    "tracealyze events trace.out --where 'dur_ns >= 50ms' --top 20",
+    "tracealyze events trace.out --syscall openat --format csv > opens.csv",
+)
+
 _MAX_ON_A_TERMINAL = 50
 
 

@@ -6,16 +6,27 @@ from typing import Annotated
 
 import typer
 
+from tracealyze.commands import _complete
 from tracealyze.commands._options import RowOptions, RuleOptions, with_options
+
+EXAMPLES = (
+    "tracealyze explain hot-loop",
+    "tracealyze explain TLZ013 --format markdown",
+)
 
 
 @with_options(omit=["select", "ignore", "top"])
 def command(
-    name: Annotated[str, typer.Argument(metavar="RULE", help="The name or code of a rule, as findings show it.")],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="RULE", help="The name or code of a rule, as findings show it.", autocompletion=_complete.rules
+        ),
+    ],
     rules: RuleOptions,
     output: RowOptions,
 ) -> None:
-    """Explain what a rule finds, why it costs time, when it is fine, what to do, and what would prove it wrong."""
+    """Explain a rule: what it finds, why it costs time, when it is fine, what to do, and how to disprove it."""
     from tracealyze.findings.rule_set import named
     from tracealyze.render import explanation
 

@@ -15,6 +15,11 @@ from tracealyze.render import output
 from tracealyze.render.forms import Form
 from tracealyze.render.text import symbols
 
+EXAMPLES = (
+    "tracealyze gaps trace.out",
+    "tracealyze gaps /var/log/messages --min 1s",
+)
+
 _COLUMNS = ("pid", "tid", "program", "start_ns", "dur_ns", "line", "next_line", "before", "after")
 _MIN_CALL_WIDTH = 16
 
@@ -32,7 +37,9 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """List the longest times between two calls of a task (user code, or untraced calls) or two messages of a log."""
+    """Show the longest times between two calls or log messages.
+
+    Between calls a task runs its own code, or makes calls that were not traced."""
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form

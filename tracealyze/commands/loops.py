@@ -6,10 +6,16 @@ from typing import TYPE_CHECKING
 
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
+
+EXAMPLES = (
+    "tracealyze loops trace.out",
+    "tracealyze loops trace.out --pid 4711 --json",
+)
 
 _COLUMNS = (
     *("pid", "tid", "program", "turns", "period", "body", "total_ns", "dominant", "dominant_ns", "dominant_calls"),
@@ -20,12 +26,13 @@ _MIN_BODY_WIDTH = 24
 
 @with_options()
 def command(source: CaptureOptions, rows: RowOptions) -> None:
-    """List sequences of calls that a task repeats: how often, how long, and what the loop body does."""
+    """Show sequences of calls that a task repeats: how often, how long, and what the loop body does."""
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
     trace = source.trace()
-    loops = sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0))[: rows.top]
+    with analyzing():
+        loops = sorted(trace.loops, key=lambda row: -(row["total_ns"] or 0))[: rows.top]
     if form in (Form.JSON, Form.CSV):
         listing = Listing("loops", [Column(name, name) for name in _COLUMNS], loops, trace.dur_tick_ns)
     else:

@@ -8,12 +8,20 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tracealyze.commands import _complete
 from tracealyze.commands._options import RowOptions, RuleOptions, with_options
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.findings.rule_set import Rule
     from tracealyze.render.listing import Listing
+
+EXAMPLES = (
+    "tracealyze rules",
+    "tracealyze rules TLZ03",
+    "tracealyze rules --columns events",
+    "tracealyze rules --rules ./rules",
+)
 
 _TYPES = {"dict": "text", "list": "texts", "bool": "yes or no"}
 _MIN_SENTENCE_WIDTH = 24
@@ -31,11 +39,12 @@ def command(
             metavar="[NAME]...",
             help="Only these rules, as with --select; with --columns, only these tables.",
             show_default=False,
+            autocompletion=_complete.tables,
         ),
     ] = None,
     columns: Annotated[bool, typer.Option("--columns", help="List the table columns that conditions can use.")] = False,
 ) -> None:
-    """List the rules that check captures, or the columns of the tables that rules and conditions can use.
+    """List rules, or the columns that conditions can use.
 
     Put your own rules in a directory, and name it with --rules or as `rules` in [tool.tracealyze] of pyproject.toml.
     """

@@ -13,6 +13,11 @@ from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions
 from tracealyze.errors import WrongUsage
 from tracealyze.render.forms import Form
 
+EXAMPLES = (
+    "tracealyze scaling 10=small.strace 20=mid.strace 40=large.strace 80=huge.strace",
+    "tracealyze scaling --n-from 'boot-([0-9]+)' 'boot-*.strace' --target-n 1000",
+)
+
 
 @with_options(omit=["captures", "pids", "root"], top=10)
 def command(
@@ -36,7 +41,9 @@ def command(
         typer.Option("--target-n", metavar="N", help="Predict counts at this size. Default: ten times the largest."),
     ] = None,
 ) -> None:
-    """Fit the number of calls of each kind as c + a·N^k over captures of several sizes, and show what grows too fast.
+    """Show how calls grow with the problem size.
+
+    Fits the number of calls of each kind as c + a·N^k over captures of several sizes.
 
     At least four sizes that span a factor of eight are required. Several captures of one size are runs of it.
     """

@@ -12,9 +12,17 @@ if TYPE_CHECKING:
     from tracealyze.trace import Trace
 
 
+EXAMPLES = (
+    "tracealyze stages boot.log",
+    "tracealyze stages before.log after.log",
+)
+
+
 @with_options(omit=["pids", "programs", "root"])
 def command(source: CaptureOptions, rows: RowOptions) -> None:
-    """List the stages of a log: messages that differ only in a number or name, the time after each, and item costs.
+    """Show the stages of a log and the cost of each additional item.
+
+    Stages are messages that differ only in a number or name.
 
     The stages of several logs are shown next to each other."""
     from tracealyze.render.listing import Column, Listing, write_listing

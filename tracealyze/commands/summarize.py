@@ -9,12 +9,21 @@ import typer
 
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.summary import Summary
     from tracealyze.trace import Trace
+
+
+EXAMPLES = (
+    "tracealyze summarize trace.out",
+    "tracealyze summarize --pid 4711 --from +2 --to +5 trace.out",
+    "tracealyze summarize trace.out --format markdown > ticket.md",
+    "tracealyze summarize 'run*.strace'",
+)
 
 
 @with_options(top=10)
@@ -29,7 +38,7 @@ def command(
         bool, typer.Option("--each", help="With several captures or runs, show the report of each, not of the slowest.")
     ] = False,
 ) -> None:
-    """Show why a program took so long: the cause, what could be saved, the findings with proof, the critical path."""
+    """Explain where the time went: diagnosis, findings, critical path."""
     form, chosen = rows.form, rules.chosen()
     if source.condition is not None:
         output.note("--where filters the events counted below; the time breakdown still covers the whole window.")
@@ -45,7 +54,9 @@ def command(
 def _document(trace: Trace) -> int:
     from tracealyze.render import json
 
-    json.write_parts(trace.summary().parts())
+    with analyzing():
+        summary = trace.summary()
+    json.write_parts(summary.parts())
     return losses.lost_lines(trace)
 
 
@@ -57,7 +68,8 @@ def _overview(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
     slowest: tuple[Trace, Summary] | None = None
     at = lost = 0
     for trace in traces:
-        summary = trace.summary()
+        with analyzing():
+            summary = trace.summary()
         runs.append(overview.run_of(trace, summary))
         lost += losses.lost_lines(trace)
         if slowest is None or runs[-1].weight > runs[at].weight:
@@ -72,7 +84,8 @@ def _overview(traces: Iterable[Trace], form: Form, top: int, full: bool) -> int:
 
 
 def _show(trace: Trace, form: Form, top: int, full: bool, number: int) -> int:
-    summary = trace.summary()
+    with analyzing():
+        summary = trace.summary()
     if form is Form.CSV:
         from tracealyze.render import partition
         from tracealyze.render.listing import write_listing

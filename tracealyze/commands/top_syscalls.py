@@ -14,6 +14,13 @@ if TYPE_CHECKING:
     from tracealyze.table import Row
 
 
+EXAMPLES = (
+    "tracealyze top-syscalls trace.out",
+    "tracealyze top-syscalls trace.out --by errno --sort failed",
+    "tracealyze top-syscalls trace.out --program cc1 --by target --top 5",
+)
+
+
 class By(StrEnum):
     """Keys that calls can be grouped by."""
 
@@ -50,10 +57,12 @@ _SORTED_BY = {Sort.CALLS: "calls", Sort.FAILED: "failed", Sort.BYTES: "bytes"}
 def command(
     source: CaptureOptions,
     rows: RowOptions,
-    by: Annotated[list[By] | None, typer.Option("--by", help="Group calls by this key; may be repeated.")] = None,
-    sort: Annotated[Sort, typer.Option("--sort", help="Sort by this column, largest first.")] = Sort.TOTAL,
+    by: Annotated[list[By] | None, typer.Option("--by", metavar="KEY", help="Group by this key. Repeatable.")] = None,
+    sort: Annotated[
+        Sort, typer.Option("--sort", metavar="COLUMN", help="Sort by this column, largest first.")
+    ] = Sort.TOTAL,
 ) -> None:
-    """List calls by cost: their number, failures, durations, and share of the critical path."""
+    """Rank syscalls by cost: count, failures, duration, critical path."""
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form

@@ -9,11 +9,19 @@ import typer
 from tracealyze import units
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
+
+
+EXAMPLES = (
+    "tracealyze tree trace.out",
+    "tracealyze tree trace.out --depth 2 --min 100ms",
+    "tracealyze tree trace.out --threads --no-fold",
+)
 
 
 @with_options(top=1000)
@@ -32,7 +40,7 @@ def command(
         bool, typer.Option("--no-fold", help="Show siblings that ran the same command one by one.")
     ] = False,
 ) -> None:
-    """Show processes as a tree: lifetime, exclusive and inclusive time on the critical path, slack, and exit status.
+    """Show processes as a tree: lifetime, critical path, exit status.
 
     The slack of a process is how much longer it could have run without delaying the end, because its parent was
     blocked on other processes meanwhile. It is shown only where the parent waited for nothing but its exit.
@@ -46,7 +54,8 @@ def command(
     trace = source.trace()
     min_ns = 0 if min_length is None else units.read_duration(min_length)
     pruning = tree.Pruning(depth, min_ns, folds=is_drawn and not no_fold)
-    every = tree.rows_of(trace, threads)
+    with analyzing():
+        every = tree.rows_of(trace, threads)
     processes = tree.pruned(every, pruning) if is_drawn or depth is not None or min_ns else every
     shown = processes[:top]
     if shown or not losses.note_if_summary_only(trace):

@@ -6,6 +6,7 @@ import codecs
 import os
 import sys
 from contextlib import suppress
+from enum import StrEnum
 from typing import TextIO
 
 from tracealyze.sanitize import shown
@@ -20,6 +21,38 @@ def _plainly(error: UnicodeError) -> tuple[str | bytes, int]:
     if isinstance(error, UnicodeEncodeError) and text in _SIGNS:
         return _SIGNS[text], error.start + 1
     return codecs.backslashreplace_errors(error)
+
+
+class Color(StrEnum):
+    """When to use colors: the values of `--color`."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+_color = Color.AUTO
+
+
+def use_color(when: Color) -> Color:
+    """Set when to use colors."""
+    global _color
+    _color = when
+    return when
+
+
+def has_styles() -> bool:
+    """Whether standard output gets colors and bold text: on a terminal, unless an option or variable decides."""
+    if _color is not Color.AUTO:
+        return _color is Color.ALWAYS
+    forced = os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0") and not os.environ.get("NO_COLOR")
+    return forced or bool(os.environ.get("FORCE_COLOR")) or sys.stdout.isatty()
+
+
+def must_have_colors() -> bool | None:
+    """True if an option or variable requests colors although standard output may not be a terminal."""
+    is_forced = os.environ.get("CLICOLOR_FORCE", "0") not in ("", "0")
+    return True if _color is Color.ALWAYS or (_color is Color.AUTO and is_forced) else None
 
 
 def write(text: str) -> None:

@@ -49,11 +49,19 @@ class Terminal:
         self._console = None
         self._held: list[TextLine] | None = None
         self._hidden: list[str] = []
-        if sys.stdout.isatty() or os.environ.get("FORCE_COLOR"):
+        if output.has_styles():
             from rich.console import Console
 
-            self._console = Console(file=sys.stdout, highlight=False, markup=False, emoji=False)
-        self.width = max(self._console.width if self._console else _width_of_pipe(), _NARROWEST)
+            forced = output.must_have_colors()
+            self._console = Console(
+                file=sys.stdout,
+                highlight=False,
+                markup=False,
+                emoji=False,
+                force_terminal=forced,
+                no_color=False if forced else None,
+            )
+        self.width = max(self._console.width if self._console else _width_of_output(), _NARROWEST)
 
     @contextmanager
     def held(self) -> Iterator[list[TextLine]]:
@@ -152,7 +160,10 @@ class Terminal:
         return self.cut(text, width)
 
 
-def _width_of_pipe() -> int:
+def _width_of_output() -> int:
+    """The width of a terminal without styles, or of a pipe."""
+    if sys.stdout.isatty():
+        return os.get_terminal_size(sys.stdout.fileno()).columns
     columns = os.environ.get("COLUMNS", "")
     return int(columns) if columns.isdecimal() and int(columns) > 0 else _WIDTH_OF_A_PIPE
 

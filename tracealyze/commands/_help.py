@@ -1,0 +1,121 @@
+"""The text of --help: usage, what the command does, examples, and options by group, at any width."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import sys
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any
+
+from typer.core import TyperArgument, TyperCommand, TyperGroup
+
+from tracealyze.render import output
+
+SELECT = "Select events"
+RULES = "Rules"
+INPUT = "Input"
+OUTPUT = "Output"
+_OWN = "Options"
+_GROUPS = ("Arguments", _OWN, SELECT, RULES, INPUT, OUTPUT)
+
+_WIDEST, _NARROWEST = 100, 40
+_NAMES = 26
+"""Longer names are on a line of their own."""
+
+
+def text(command: Any, context: Any) -> str:
+    """The help text of a command."""
+    width = max(min(shutil.get_terminal_size().columns, _WIDEST), _NARROWEST)
+    return "".join(f"{line.rstrip()}\n" for line in _lines(command, context, width))
+
+
+def _lines(command: Any, context: Any, width: int) -> Iterator[str]:
+    for paragraph in (command.help or "").replace(r"\[", "[").split("\n\n"):
+        yield from wrap(paragraph, width, break_on_hyphens=False, break_long_words=False)
+        yield ""
+    yield from wrap(
+        f"Usage: {_usage(command, context)}",
+        width,
+        subsequent_indent="       ",
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    if examples := getattr(command, "examples", ()):
+        yield from ("", _bold("Examples:"), *(f"  {example}" for example in examples))
+    groups: dict[str, list[tuple[str, str]]] = {name: [] for name in _GROUPS}
+    for param in command.get_params(context):
+        if not getattr(param, "hidden", False):
+            is_argument = isinstance(param, TyperArgument)
+            own = "Arguments" if is_argument else getattr(param, "rich_help_panel", None) or _OWN
+            groups.setdefault(own, []).append((_named(param, context, is_argument), _described(param)))
+    if isinstance(command, TyperGroup):
+        members = (command.get_command(context, name) for name in command.list_commands(context))
+        groups = {"Commands": [(str(each.name), _first_sentence(each.help)) for each in members if each]} | groups
+    for heading, rows in groups.items():
+        if rows:
+            yield from ("", _bold(f"{heading}:"))
+            yield from _table(rows, width)
+
+
+def _usage(command: Any, context: Any) -> str:
+    return " ".join([context.command_path, *command.collect_usage_pieces(context)])
+
+
+def _named(param: Any, context: Any, is_argument: bool) -> str:
+    if is_argument:
+        return str(param.make_metavar(context))
+    shorts, longs = ([each for each in param.opts if each.startswith("--") is long] for long in (False, True))
+    names = ", ".join([*shorts, *longs])
+    value = "" if param.is_flag or param.count else f" {param.metavar or 'VALUE'}"
+    return f"{names if shorts else f'    {names}'}{value}"
+
+
+def _described(param: Any) -> str:
+    sentence = str(param.help or "").replace(r"\[", "[")
+    choices = [str(getattr(each, "value", each)) for each in getattr(param.type, "choices", ())]
+    if choices:
+        sentence = f"{sentence} One of {', '.join(choices)}."
+    default = getattr(param.default, "value", param.default)
+    if getattr(param, "show_default", False) and default not in (None, False, [], ()) and not param.is_flag:
+        sentence = f"{sentence} Default: {default}."
+    return sentence
+
+
+def _first_sentence(help_text: str | None) -> str:
+    first = " ".join((help_text or "").split("\n\n")[0].split()).replace(r"\[", "[")
+    return re.split(r"\. |: (?=which|how|time|critical-path|what)", first)[0].rstrip(".")
+
+
+def _table(rows: Sequence[tuple[str, str]], width: int) -> Iterator[str]:
+    column = min(max((len(name) for name, _ in rows if len(name) <= _NAMES), default=0), _NAMES, width // 3)
+    for name, sentence in rows:
+        texts = wrap(sentence, width - column - 4, break_on_hyphens=False, break_long_words=False) or [""]
+        if len(name) > column:
+            yield f"  {name}"
+        else:
+            yield f"  {name:<{column}}  {texts.pop(0)}"
+        yield from (f"  {'':<{column}}  {line}" for line in texts)
+
+
+def _bold(heading: str) -> str:
+    is_plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
+    return heading if is_plain else f"\x1b[1m{heading}\x1b[0m"
+
+
+class Command(TyperCommand):
+    """A command with this help text."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        # Printed here: without arguments, the framework would make it the message of an error.
+        output.write(text(self, ctx))
+
+
+class Group(TyperGroup):
+    """A command with subcommands and this help text."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002
+        # Printed here: without arguments, the framework would make it the message of an error.
+        output.write(text(self, ctx))
