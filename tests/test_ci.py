@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -53,8 +54,9 @@ def bash(script: str, folder: Path, path: str, **variables: str) -> subprocess.C
 
 def act(folder: Path, path: str, inputs: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
     """Run the last step of the action like the runner."""
-    names = ("CAPTURES", "BASELINE", "BUDGETS", "FAIL_ON", "SARIF", "JUNIT", "DEMO")
+    names = ("CAPTURES", "BASELINE", "BUDGETS", "FAIL_ON", "SARIF", "JUNIT", "DEMO", "ARGS")
     variables = dict.fromkeys(names, "") | {"DEMO": "false"} | dict(inputs)
+    variables["RUNNER_TEMP"] = str(folder)
     files = {name: str(folder / name.lower()) for name in ("GITHUB_STEP_SUMMARY", "GITHUB_OUTPUT")}
     return bash(script_of_the_action(), folder, path, **variables, **files)
 
@@ -77,7 +79,7 @@ def test_action_exits_like_check(
     done = act(tmp_path, command, inputs)
     assert done.returncode == code, done.stderr
     assert ("::error " in done.stdout) is annotated
-    assert (tmp_path / "github_output").read_text(encoding="utf-8") == f"exit-code={code}\n"
+    assert (tmp_path / "github_output").read_text(encoding="utf-8").splitlines()[-1] == f"exit-code={code}"
     assert not (tmp_path / "pwned").exists()
 
 
@@ -86,6 +88,61 @@ def test_action_writes_its_reports(tmp_path: Path, command: str) -> None:
     assert "### tracealyze check: failed" in (tmp_path / "github_step_summary").read_text(encoding="utf-8")
     assert '"version": "2.1.0"' in (tmp_path / "r.sarif").read_text(encoding="utf-8")
     assert "<testsuites" in (tmp_path / "r.xml").read_text(encoding="utf-8")
+
+
+def test_action_names_its_reports(tmp_path: Path, command: str) -> None:
+    act(tmp_path, command, {"CAPTURES": SSH, "FAIL_ON": "error", "ARGS": "--ignore\nhot-loop\n"})
+    outputs = dict(line.split("=", 1) for line in (tmp_path / "github_output").read_text(encoding="utf-8").splitlines())
+    assert "tracealyze check: " in Path(outputs["report"]).read_text(encoding="utf-8")
+    document = json.loads(Path(outputs["json"]).read_text(encoding="utf-8"))
+    assert "finding[hot-loop]" not in {each["metric"] for each in document["judgements"]}
+
+
+@pytest.mark.parametrize(
+    ("tools", "version", "expected"),
+    [
+        ({"tracealyze": "echo tracealyze 0.0.1"}, "", "The runner has tracealyze 0.0.1, the job needs "),
+        ({"tracealyze": "echo tracealyze 0.0.1"}, "0.0.1", None),
+        ({}, "0.0.1", "For 0.0.1, use the tag v0.0.1 of the action."),
+        ({}, "", "There is no python3."),
+        ({"python3": '[ "${2%%print*}" = "$2" ] && exit 1; echo 3.10'}, "", "required, python3 is 3.10."),
+        ({"python3": "echo 3.12"}, "", "There is no cargo."),
+        (
+            {"python3": "echo 3.12", "cargo": "echo cargo 1.75.0"},
+            "",
+            "Rust 1.88 or newer is required",
+        ),
+        ({"python3": "echo 3.12", "cargo": "echo cargo 1.100.0"}, "", None),
+    ],
+)
+def test_action_names_what_the_runner_lacks(
+    tools: dict[str, str], version: str, expected: str | None, tmp_path: Path
+) -> None:
+    """A runner with an old Python or without cargo showed a stack trace of the build."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in ("sed", "head", "cut", "sort", "find", "xargs", "sha256sum", "bash"):
+        (folder / name).symlink_to(str(shutil.which(name)))
+    for name, line in tools.items():
+        (folder / name).write_text(f"#!{folder}/bash\n{line}\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+    text = (ROOT / "action.yml").read_text(encoding="utf-8").partition("Look for Python")[2]
+    script = textwrap.dedent(re.findall(r"      run: \|\n((?:        .*\n|\n)+)", text)[0])
+    names = {"GITHUB_ACTION_PATH": str(ROOT), "GITHUB_OUTPUT": str(tmp_path / "output"), "VERSION": version}
+    done = bash(script, tmp_path, str(folder), **names, RUNNER_OS="Linux", RUNNER_ARCH="X64")
+    assert done.returncode == (0 if expected is None else 3), done.stdout + done.stderr
+    if expected is not None:
+        [error] = [line for line in done.stdout.splitlines() if line.startswith("::error title=tracealyze action::")]
+        assert expected in error
+
+
+def test_documented_jobs_pin_a_version_and_upload_the_captures() -> None:
+    """The captures were lost after the job, so its advice could not be followed."""
+    for job in re.findall(r"```yaml\n(.*?)```", PAGE, flags=re.DOTALL):
+        assert "@main" not in job
+        assert re.search(r"tracealyze(\.git)?@v\d", job)
+        assert re.search(r"upload-artifact|paths:", job) and "run*.strace" in job.rpartition("artifact")[2]
+        assert "cache" in job
 
 
 def test_action_uses_all_its_inputs() -> None:
