@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+import jsonschema
 import pytest
-from conftest import Run, captures_of_samples
+from conftest import SAMPLES, Run, captures_of_samples
 from rule_cases import CASES, Case
 
 import tracealyze
-from tracealyze.render import report
+from tracealyze.findings.grouping import grouped
+from tracealyze.render import evidence, lanes, report
 from tracealyze.render.path_rows import path_rows, whole_percents
+from tracealyze.render.text import ASCII, UNICODE
 
 FOUND = [case for case in CASES if case.name.split("/")[1].startswith("found")]
 CAPTURES = sorted({case.capture for case in CASES} | set(captures_of_samples()))
@@ -126,3 +131,90 @@ def test_diagnosis_of_the_summary_refers_to_its_findings() -> None:
             assert sentence["share"] is None or 0 <= sentence["share"] <= 1
             assert sentence["finding"] is None or sentence["finding"] < len(document["findings"])
         assert 0 <= document["impact_ns"][0] <= document["impact_ns"][1] <= document["window"]["wall_ns"]
+
+
+SCHEMA = json.loads((Path(__file__).parent / "schemas" / "summary.json").read_text(encoding="utf-8"))
+SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
+SHUTDOWN = SAMPLES / "shutdown" / "before.strace.xz"
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=lambda file: file.name)
+def test_summary_matches_its_schema(capture: Path, run: Run) -> None:
+    jsonschema.validate(json.loads(run("summarize", "--json", capture).stdout), SCHEMA)
+
+
+def test_findings_of_one_cause_are_combined() -> None:
+    [finding] = tracealyze.read(SSH).findings
+    message = finding.message.replace("pid 12200", "pid 12300").replace("9.74 s", "97.4 ms")
+    twin = replace(finding, pid=12300, message=message, lines=(5000,))
+    [group] = grouped([finding, twin])
+    assert group.members == (finding, twin)
+    assert group.impact_ns == (0, 2 * (finding.impact_ns or (0, 0))[1])
+    others = [
+        replace(finding, program="/usr/bin/zfs"),
+        replace(finding, capture=1),
+        replace(finding, message=finding.message.replace("ZFS_IOC_OBJSET_STATS", "ZFS_IOC_POOL_STATS")),
+    ]
+    assert [len(group.members) for group in grouped([finding, *others])] == [1, 1, 1, 1]
+
+
+def test_fixed_sleeps_after_different_signals_stay_apart() -> None:
+    groups = grouped(tracealyze.read(SHUTDOWN).findings)
+    assert [len(group.members) for group in groups] == [1, 1, 1, 1]
+
+
+def test_quoted_line_keeps_its_result() -> None:
+    [finding] = tracealyze.read(SSH).findings
+    text = f'12 1700000010.000000 openat(AT_FDCWD, "{"x" * 200}", O_RDONLY) = -1 ENOENT (No such file) <0.000012>'
+    quote = evidence.quote(7, text, finding, 80, "…")
+    assert len(quote.text) == 80
+    assert quote.text.endswith("…) = -1 ENOENT (No such file) <0.000012>")
+    marked = "".join(each if mark == "^" else " " for each, mark in zip(quote.text, quote.marks, strict=False))
+    assert marked.split() == ["openat", "=", "-1", "ENOENT", "<0.000012>"]
+
+
+def test_quoted_line_without_a_call_has_no_marks() -> None:
+    [finding] = tracealyze.read(SSH).findings
+    assert evidence.quote(7, "[    1.486287] md: stopping all md devices.", finding, 80, "…").marks == ""
+
+
+def test_timeline_has_each_moment_on_one_lane_at_most() -> None:
+    trace = tracealyze.read(SHUTDOWN)
+    found = lanes.lanes(trace, path_rows(trace), 60, UNICODE)
+    assert found[0][0] == "sleep 5 ×4"
+    for at in range(60):
+        assert sum(bar.ljust(60)[at] == "█" for _, bar in found) <= 1
+    assert sum(bar.count("█") for _, bar in found) >= 55
+    assert [bar.replace("█", "#").replace("─", "-") for _, bar in found] == [
+        bar for _, bar in lanes.lanes(trace, path_rows(trace), 60, ASCII)
+    ]
+
+
+def test_four_sleeps_are_one_row() -> None:
+    rows = path_rows(tracealyze.read(SHUTDOWN))
+    assert [(row.name, row.percent) for row in rows[:2]] == [("sleep 5 ×4", 49), ("sleep 10", 24)]
+
+
+def test_normal_captures_get_no_remarks(run: Run) -> None:
+    shown = run("summarize", SHUTDOWN).stdout
+    assert "note: " not in shown.replace("= note: ", "")
+    assert "parsed" not in shown and "complete" not in shown
+
+
+def test_full_report_has_processes_calls_and_the_capture(run: Run) -> None:
+    short, full = (run("summarize", SHUTDOWN, *options).stdout for options in ((), ("--full",)))
+    for section in ("Processes", "Top calls", "Where the time went", "Capture"):
+        assert f"\n{section}" in full and f"\n{section}" not in short
+    assert "also matches fixed-sleep" in " ".join(full.split())
+
+
+def test_trace_without_findings_names_the_largest_part(strace: Callable[[str], Path]) -> None:
+    text = """\
+100 1700000010.000000 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.001000>
+100 1700000010.060000 exit_group(0) = ?
+100 1700000010.060100 +++ exited with 0 +++
+"""
+    summary = tracealyze.read(strace(text)).summary()
+    assert [each.text for each in summary.diagnosis] == [
+        "Nothing stands out: 98% of the wall time is outside system calls, in tool."
+    ]

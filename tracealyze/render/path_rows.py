@@ -14,6 +14,7 @@ from tracealyze.render.processes import command_of
 from tracealyze.sanitize import shown
 
 if TYPE_CHECKING:
+    from tracealyze.table import Table
     from tracealyze.trace import Trace
 
 # Above this number of processes, their command lines are too expensive to compare.
@@ -51,6 +52,8 @@ class _Command:
     pids: list[int] = field(default_factory=list)
     programs: set[str | None] = field(default_factory=set)
     owners: list[tuple[int, str | None]] = field(default_factory=list)
+    processes: int = 0
+    """Number of processes, where their pids are not listed."""
 
     def add(self, exclusive_ns: int, pid: int | None, program: str | None) -> None:
         """Add a process that runs this program."""
@@ -77,7 +80,8 @@ def path_rows(trace: Trace, top: int = _MAX_ROWS) -> list[PathRow]:
     first = Part(trace, next(iter(processes.head(1))))
     if len(processes) == 1 and first.is_nameless:
         return _of_pieces(first.calls(0, top), wall_ns)
-    commands = sorted(_commands(trace), key=lambda command: -command.exclusive_ns)
+    found = _commands(trace, processes) if len(processes) <= _MAX_LABELLED else _programs(trace)
+    commands = sorted(found, key=lambda command: -command.exclusive_ns)
     listed = [each for each in commands[:top] if each.exclusive_ns >= MIN_PIECE_SHARE * wall_ns] or commands[:1]
     rest_ns = wall_ns - sum(each.exclusive_ns for each in listed)
     percents = whole_percents([*(each.exclusive_ns for each in listed), rest_ns], 100)
@@ -116,9 +120,18 @@ def _of_pieces(pieces: Sequence[Piece], wall_ns: int) -> list[PathRow]:
     return [*rows, PathRow("rest", rest_ns, percents[-1])] if rest_ns else rows
 
 
-def _commands(trace: Trace) -> list[_Command]:
+def _programs(trace: Trace) -> list[_Command]:
+    """The processes by program, where there are very many."""
+    found: dict[str, _Command] = {}
+    for row in trace.partition_by(["program"]):
+        command = found.setdefault(name := short(row["program"]) or "the traced process", _Command(name))
+        command.add(row["exclusive_ns"], None, row["program"])
+        command.processes += row["processes"]
+    return list(found.values())
+
+
+def _commands(trace: Trace, table: Table) -> list[_Command]:
     """The processes by command line. Command lines with little time are combined by program."""
-    table = trace.partition_by(["pid", "program"])
     known = _command_lines(trace)
     found: dict[str, _Command] = {}
     columns = map(table.column, ("pid", "program", "exclusive_ns"))
@@ -134,8 +147,6 @@ def _commands(trace: Trace) -> list[_Command]:
 def _command_lines(trace: Trace) -> dict[tuple[int | None, str | None], str | None]:
     """The command line of each process while it runs its last program; None if a pid was used twice."""
     table = trace.processes
-    if len(table) > _MAX_LABELLED:
-        return {}
     known: dict[tuple[int | None, str | None], str | None] = {}
     for pid, program, argv in zip(*map(table.column, ("pid", "program", "argv")), strict=True):
         key, command = (pid, program), _shortened(command_of({"argv": argv, "program": program}))
@@ -182,11 +193,9 @@ def _with_calls(trace: Trace, command: _Command, percent: int) -> list[PathRow]:
     """The row of a command, and rows of its calls if several have a good part of the window."""
     wall_ns = trace.window.wall_ns
     owners = frozenset(command.owners)
-    number = len(set(command.pids))
+    number = command.processes or len(set(command.pids))
     name = f"{shown(command.name)} ×{units.count(number)}" if number > 1 else shown(command.name)
     row = PathRow(name, command.exclusive_ns, percent, owners=owners)
-    if len(command.pids) > _MAX_LABELLED:
-        return [row]
     pieces = [each for each in _CommandPart(trace, command).calls(1, _MAX_CALLS) if each.depth == 1]
     if not pieces:
         return [row]
@@ -213,4 +222,9 @@ def _counted(piece: Piece) -> str:
 
 
 def _remark(piece: Piece) -> str:
-    return ", ".join(part for part in (piece.count, shown(piece.target), piece.remark) if part)
+    return ", ".join(part for part in (piece.count, _target(piece), piece.remark) if part)
+
+
+def _target(piece: Piece) -> str:
+    # A pid among the targets is only a number.
+    return "" if piece.target == "N" else shown(piece.target)
