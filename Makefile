@@ -14,6 +14,9 @@ SIZE := 100M
 BASE := HEAD~1
 # Without link-time optimisation, and incremental: see Cargo.toml.
 PROFILE := quick
+# Even with --quiet, maturin prints what pip does; its output is shown only if it fails.
+DEVELOP = VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --quiet
+QUIETLY = > $(STAMPS)/build.log 2>&1 || { cat $(STAMPS)/build.log >&2; exit 1; }
 
 help: ## List the targets
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  make \1|\2/p' Makefile | while IFS='|' read -r target what; do \
@@ -46,7 +49,7 @@ lint: setup ## Check style, types and common mistakes in both languages
 check: test lint ## Run what continuous integration runs
 
 bench: setup ## Compare summarize with wc, grep and awk on a capture of SIZE (100M by default)
-	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --release --quiet
+	$(DEVELOP) --release $(QUIETLY)
 	$(PYTHON) benches/run.py $(SIZE)
 
 rules: setup ## Compile the rule files into the one file that the package loads
@@ -111,10 +114,10 @@ $(STAMPS)/parsers: | $(STAMPS)/venv tools
 # Installing takes seconds, so a change of the Rust code only replaces the library in the package.
 $(STAMPS)/installed: pyproject.toml Cargo.toml | $(STAMPS)/first
 	@$(MAKE) --no-print-directory $(STAMPS)/run
-	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --profile $(PROFILE) --quiet
+	$(DEVELOP) --profile $(PROFILE) $(QUIETLY)
 	$(PYTHON) -m compileall -q tracealyze
 	@touch $@
 
 $(STAMPS)/engine: $(RUST) $(STAMPS)/installed
-	VIRTUAL_ENV="$(CURDIR)/.venv" .venv/bin/maturin develop --profile $(PROFILE) --skip-install --quiet
+	$(DEVELOP) --profile $(PROFILE) --skip-install $(QUIETLY)
 	@touch $@
