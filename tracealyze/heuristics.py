@@ -29,6 +29,9 @@ ROUND_TOLERANCE_SHARE: Final = 0.01
 """Maximum difference of a silence from a chosen number of seconds. A silence is too long or too short, a delay only
 too long, so this differs from `CHOSEN_PRECISION_RATIO` of the engine.
 Source: chosen."""
+MAX_ROUND_DELAY_NS: Final = 20 * _MS
+"""Maximum difference of a silence from a chosen number of seconds, for long ones.
+Source: `MAX_TIMER_DELAY_NS` of the engine: timers are late by a tick of the kernel and a scheduling delay."""
 
 # Findings
 

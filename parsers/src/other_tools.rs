@@ -47,8 +47,11 @@ const FIRST_LINES: &[(&[u8], &str)] = &[
     (b"PCOMM ", "bpftrace"),
 ];
 
+/// Whether a line has the form of a tool's lines.
+type IsForm = fn(&[u8]) -> bool;
+
 /// Forms of lines of a tool.
-const FORMS: &[(fn(&[u8]) -> bool, &str)] = &[
+const FORMS: &[(IsForm, &str)] = &[
     (is_perf_script, "perf-script"),
     (is_ftrace, "ftrace"),
     (is_sysdig, "sysdig"),
@@ -84,7 +87,7 @@ pub fn by_lines(head: Head<'_>) -> Option<&'static str> {
     let filled = || head.lines().filter(|line| blank(line).is_none()).take(MAX_LINES);
     let header = filled().take(MAX_HEADER_LINES).find_map(header);
     let lines = filled().count();
-    let is_most = |form: fn(&[u8]) -> bool| filled().filter(|line| form(line)).count() * 2 > lines;
+    let is_most = |form: IsForm| filled().filter(|line| form(line)).count() * 2 > lines;
     let form = || FORMS.iter().find(|(form, _)| is_most(*form)).map(|&(_, tool)| tool);
     header.or_else(form)
 }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine, units
 from tracealyze.findings.basis import Basis, in_total, worded
-from tracealyze.heuristics import ROUND_TOLERANCE_SHARE
+from tracealyze.heuristics import MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
 from tracealyze.program_names import process_of, short, subject
 
 if TYPE_CHECKING:
@@ -162,6 +162,7 @@ def _whole_seconds(length_ns: int, tick_ns: int) -> int | None:
     With a clock of whole seconds, no length counts."""
     seconds = round(length_ns / units.S)
     is_chosen = seconds * units.S in _engine.CHOSEN_NS
-    is_near = abs(length_ns - seconds * units.S) <= seconds * units.S * ROUND_TOLERANCE_SHARE
-    is_resolved = tick_ns <= seconds * units.S * ROUND_TOLERANCE_SHARE
+    tolerance_ns = seconds * units.S * ROUND_TOLERANCE_SHARE
+    is_near = abs(length_ns - seconds * units.S) <= min(tolerance_ns, max(MAX_ROUND_DELAY_NS, tick_ns))
+    is_resolved = tick_ns <= tolerance_ns
     return seconds if is_chosen and is_near and is_resolved else None

@@ -1,6 +1,9 @@
 //! Messages of logs: their stages and items.
 
+mod amounts;
 pub(crate) mod fit;
 pub(crate) mod items;
+pub(crate) mod pairs;
 pub(crate) mod stages;
+pub(crate) mod stated;
 pub(crate) mod words;

@@ -17,16 +17,16 @@ pub(super) const SHOWN_NAME: &str = "NAME";
 const MAX_WORDS: usize = 24;
 
 /// A message without its numbers, and the numbers.
-pub(super) struct CutMessage<'text> {
+pub(crate) struct CutMessage<'text> {
     /// The message, with a mark for each number.
-    pub(super) frame: String,
+    pub(crate) frame: String,
     /// In the order of the marks.
-    pub(super) numbers: Vec<&'text str>,
+    pub(crate) numbers: Vec<&'text str>,
 }
 
 /// Remove the numbers from a message. The process id of the sender is in each message and does not count as a number:
 /// `sshd[812]: text` is `sshd: text`.
-pub(super) fn cut(text: &str) -> CutMessage<'_> {
+pub(crate) fn cut(text: &str) -> CutMessage<'_> {
     let (mut frame, mut numbers) = (String::with_capacity(text.len()), Vec::new());
     let mut at = 0;
     if let Some((tag, rest)) = speaker(text) {
@@ -84,7 +84,7 @@ fn number_length(text: &[u8], is_word_start: bool) -> usize {
 }
 
 /// A frame as people read it: numbers that are the same in all messages stand there, others do not.
-pub(super) fn shape(frame: &str, constants: &[Option<&str>]) -> String {
+pub(crate) fn shape(frame: &str, constants: &[Option<&str>]) -> String {
     let mut constants = constants.iter();
     let mut out = String::with_capacity(frame.len() + 16);
     for letter in frame.chars() {

@@ -99,6 +99,9 @@ pub(crate) const MIN_CHOSEN_NS: i64 = CHOSEN_NS[0];
 /// Minimum ratio of a chosen duration to the time by which a measured one exceeds it, and to the clock's tick.
 /// Source: chosen. Timers of Linux are late by 50 us (`timerslack_ns`) and a scheduling delay.
 pub(crate) const CHOSEN_PRECISION_RATIO: i64 = 100;
+/// Maximum time by which a delay exceeds the chosen duration, on clocks that show it.
+/// Source: timers fire at the next tick of the kernel, up to 10 ms at 100 Hz, and after a scheduling delay.
+pub(crate) const MAX_TIMER_DELAY_NS: i64 = 20 * MS;
 /// With ticks up to this, every chosen duration is recognized, regardless of [`CHOSEN_PRECISION_RATIO`].
 /// Source: chosen. The shortest chosen duration has 50 such ticks.
 pub(crate) const FINE_TICK_NS: i64 = MS;
@@ -198,6 +201,24 @@ pub(crate) const MIN_DIVISOR_TICKS: i64 = 5;
 /// Maximum number of distinct messages of a log with stages.
 /// Source: chosen. With more it is free text, in which some words agree by chance.
 pub(crate) const MAX_MESSAGE_FORMS: usize = 10_000;
+/// Minimum length of a log that may have idle times of its own. Shorter ones show one activity.
+/// Source: chosen. Boots, shutdowns and starts of services are shorter.
+pub(crate) const MIN_RUNNING_LOG_NS: i64 = 600 * S;
+/// Minimum ratio of an unusual silence of such a log to a usual one.
+/// Source: chosen. Silences of an idle machine differ by this much.
+pub(crate) const MIN_UNUSUAL_SILENCE_RATIO: i64 = 4;
+/// Length of a log from which on its silences cost no known time.
+/// Source: chosen. A log of days is that of a machine or a service, which is idle at night.
+pub(crate) const SEVERAL_DAYS_NS: i64 = 24 * 3600 * S;
+/// The ratio of [`MIN_UNUSUAL_SILENCE_RATIO`] for a log of days.
+/// Source: chosen. A weekend is as long as six nights.
+pub(crate) const MIN_UNUSUAL_OF_DAYS_RATIO: i64 = 10;
+/// Which of the longest other silences of a log is a usual one.
+/// Source: chosen. Two long ones may have causes of their own.
+pub(crate) const USUAL_SILENCE_RANK: usize = 3;
+/// Maximum difference between the starts of an event that several messages about its progress imply.
+/// Source: chosen. They print whole seconds.
+pub(crate) const MAX_PROGRESS_DRIFT_NS: i64 = 3 * S / 2;
 /// Minimum number of fixed words when a single message is the only evidence that another word is a name.
 /// Source: chosen.
 pub(crate) const MIN_FIXED_WORDS: usize = 2;

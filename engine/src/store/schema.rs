@@ -470,6 +470,23 @@ columns! {
         "first_line" i64 "" "Line of the first of these calls.";
         "last_line" i64 "" "Line of the last of these calls.";
     }
+    "stated_durations" {
+        "capture" u32 "" "Number of the capture.";
+        "kind" dict "" "took, at least (a limit was exceeded) or planned (a wait that begins with the message).";
+        "target" dict "" "The message with the longest duration.";
+        "stated" dict "" "The longest duration as the message prints it.";
+        "at_least" dict "" "`at least ` if the message states a lower bound.";
+        "calls" i64 "count" "Number of events with this text before the number; several messages about the progress of one are one.";
+        "several" i64 "" "The same if there are several.";
+        "total_ns" i64 "ns" "Total duration as stated.";
+        "max_ns" i64 "ns" "Longest duration as stated.";
+        "rank" i64 "" "Position by critical-path time, from 1.";
+        "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days.";
+        "exclusive_ns" i64 "ns" "Part of the window in these intervals and in no shorter one.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "Line of the longest.";
+        "last_line" i64 "" "The same line.";
+    }
     "stops" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
@@ -586,6 +603,23 @@ columns! {
         "bytes" i64 "bytes" "Bytes moved.";
         "first_line" i64 "" "First line.";
         "last_line" i64 "" "Last line.";
+    }
+    "silences" {
+        "capture" u32 "" "Number of the capture.";
+        "target" dict "" "Message before the silence; of an activity that a message begins and another one ends, the first message.";
+        "until" dict "" "Last message of the activity.";
+        "after" dict "" "Message after the longest silence.";
+        "calls" i64 "count" "Number of silences.";
+        "several" i64 "" "The same if there are several.";
+        "total_ns" i64 "ns" "Total duration.";
+        "max_ns" i64 "ns" "Longest duration.";
+        "is_rhythm" bool "" "The log is silent after each of several messages of this text, none of which mentions a wait.";
+        "is_usual" bool "" "Other silences of the log are about as long, as in the log of a machine that is idle at times.";
+        "could_free_ns" i64 "ns" "Upper bound of the saving: exclusive_ns; 0 for a log of days.";
+        "exclusive_ns" i64 "ns" "Critical-path time.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "Line before the longest silence, or first line of the activity.";
+        "last_line" i64 "" "Line after the longest silence, or last line of the activity.";
     }
     "sleeps" {
         "capture" u32 "" "Number of the capture.";

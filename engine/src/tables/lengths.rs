@@ -1,8 +1,8 @@
 //! Durations that people typically choose: round values, and values that count as equal.
 
-use crate::store::heuristics::{CHOSEN_NS, CHOSEN_PRECISION_RATIO, FINE_TICK_NS};
+use crate::store::heuristics::{CHOSEN_NS, CHOSEN_PRECISION_RATIO, FINE_TICK_NS, MAX_TIMER_DELAY_NS};
 
-/// The chosen duration that matches this one, exactly or up to 1 % above it, because a delay never ends too early.
+/// The chosen duration that matches this one, exactly or up to 1 % and 20 ms above it, because a delay never ends too early.
 ///
 /// A duration may appear too short by up to one clock tick (`tick_ns`). With a clock of whole seconds all durations are
 /// round, so short ones are not recognised.
@@ -10,7 +10,8 @@ pub(super) fn chosen_ns(ns: i64, tick_ns: i64) -> Option<i64> {
     let at = CHOSEN_NS.partition_point(|&chosen| chosen <= ns.saturating_add(tick_ns.max(0)));
     let chosen = *CHOSEN_NS.get(at.checked_sub(1)?)?;
     let is_precise = tick_ns <= FINE_TICK_NS.max(chosen / CHOSEN_PRECISION_RATIO);
-    (is_precise && ns - chosen <= chosen / CHOSEN_PRECISION_RATIO).then_some(chosen)
+    let late_ns = (chosen / CHOSEN_PRECISION_RATIO).min(MAX_TIMER_DELAY_NS.max(tick_ns));
+    (is_precise && ns - chosen <= late_ns).then_some(chosen)
 }
 
 /// Rounds a duration to two significant digits. Durations that people regard as equal get the same value.
@@ -37,6 +38,8 @@ mod tests {
             (999 * MS, None),
             (5_051 * MS, None),
             (S + 11 * MS, None),
+            (20 * S + 15 * MS, Some(20 * S)),
+            (20 * S + 180 * MS, None),
             (49 * MS, None),
             (0, None),
             (i64::MAX, None),

@@ -38,10 +38,12 @@ mod rescans;
 mod retries;
 mod siblings;
 mod signals;
+mod silences;
 mod sleeps;
 mod slow_targets;
 mod sockets;
 mod stages;
+mod stated_durations;
 mod stops;
 mod syncs;
 mod timeouts;
@@ -82,9 +84,11 @@ pub const TABLES: &[(&str, Make)] = &[
     ("retries", retries::build),
     ("siblings", siblings::build),
     ("signals", signals::build),
+    ("silences", silences::build),
     ("sleeps", sleeps::build),
     ("slow_targets", slow_targets::build),
     ("stages", stages::build),
+    ("stated_durations", stated_durations::build),
     ("stops", stops::build),
     ("syncs", syncs::build),
     ("timeouts", timeouts::build),

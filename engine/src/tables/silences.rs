@@ -1,0 +1,159 @@
+//! Silences: times without a message of a log, by the message before them, or by the activity that they are part of.
+//!
+//! ```text
+//! Stopping Foo │ 30 s │ usb 1-1: new device │ 60 s │ Stopped Foo      90 s of Foo, in 2 silences
+//! ```
+
+use crate::logs::pairs::pairs;
+use crate::store::event::EventKind;
+use crate::store::heuristics::{
+    MIN_RHYTHM_WAITS, MIN_RUNNING_LOG_NS, MIN_UNUSUAL_OF_DAYS_RATIO, MIN_UNUSUAL_SILENCE_RATIO, SEVERAL_DAYS_NS,
+    USUAL_SILENCE_RANK,
+};
+use crate::store::trace::Capture;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use parsers::{DurKind, NO_NS, Text};
+use rustc_hash::FxHashMap;
+
+/// Words of messages after which a program waits on purpose, so that their silences are no rhythm of the log.
+const WAITS: [&str; 7] = ["retry", "wait", "attempt", "timeout", "timed out", "trying", "failed"];
+
+/// The messages of a log that have a time and count, in the order of their times.
+pub(super) fn messages(context: &TableContext<'_>, capture: &Capture) -> Vec<u32> {
+    let events = &context.trace.events;
+    let is_dated = |&row: &u32| events.kind(row) == EventKind::Log && events.start_ns(row) != NO_NS;
+    let mut rows: Vec<u32> = capture.rows.clone().filter(is_dated).filter(|&row| context.selection.has(row)).collect();
+    rows.sort_by_key(|&row| events.start_ns(row));
+    rows
+}
+
+/// Silences with one owner.
+struct Group {
+    /// The message before the first of them, or the first message of the activity.
+    owner: u32,
+    /// The last message of the activity.
+    until: Option<u32>,
+    rows: Vec<u32>,
+    total_ns: i64,
+    exclusive_ns: i64,
+    longest: (i64, u32),
+}
+
+/// Builds the table of silences, by capture and owner.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut builder = TableBuilder::new(context, "silences");
+    for (number, capture) in (0u32..).zip(&context.trace.captures) {
+        if capture.facts.dur_kind == DurKind::Gap {
+            log(context, number, &messages(context, capture), &mut builder);
+        }
+    }
+    builder.finish()
+}
+
+fn log(context: &TableContext<'_>, capture: u32, rows: &[u32], builder: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
+    let owners = owners(context, rows);
+    let mut groups: Vec<Group> = Vec::new();
+    let mut by_owner: FxHashMap<(Text, Option<u32>), usize> = FxHashMap::default();
+    let mut lengths_ns = Vec::with_capacity(rows.len());
+    for (pair, &(owner, until)) in rows.windows(2).zip(&owners) {
+        let dur_ns = events.start_ns(pair[1]) - events.start_ns(pair[0]);
+        if dur_ns <= 0 || events.is_repeat(pair[1]) {
+            continue;
+        }
+        let group = *by_owner.entry((events.target(owner), until)).or_insert_with(|| {
+            let longest = (0, pair[0]);
+            groups.push(Group { owner, until, rows: Vec::new(), total_ns: 0, exclusive_ns: 0, longest });
+            groups.len() - 1
+        });
+        lengths_ns.push((dur_ns, group));
+        let group = &mut groups[group];
+        group.rows.push(pair[0]);
+        group.total_ns += dur_ns;
+        group.exclusive_ns += context.exclusive_ns(pair[0]);
+        group.longest = group.longest.max((dur_ns, pair[0]));
+    }
+    // The longest ones show what is usual.
+    lengths_ns.sort_unstable_by_key(|&(dur_ns, _)| std::cmp::Reverse(dur_ns));
+    for (number, group) in groups.into_iter().enumerate() {
+        let others = || lengths_ns.iter().filter(|&&(_, other)| other != number).map(|&(dur_ns, _)| dur_ns);
+        let usual_ns = others().nth(USUAL_SILENCE_RANK - 1).unwrap_or(0);
+        write(context, (capture, rows), group, usual_ns, builder);
+    }
+}
+
+/// For each message but the last, what the silence after it belongs to: the shortest activity around it, else itself.
+fn owners(context: &TableContext<'_>, rows: &[u32]) -> Vec<(u32, Option<u32>)> {
+    let events = &context.trace.events;
+    let texts: Vec<_> = rows
+        .iter()
+        .map(|&row| (events.texts.string(events.shape(row).syscall), events.texts.string(events.target(row))))
+        .collect();
+    let mut activities = pairs(texts.iter().map(|(sender, text)| (sender.as_ref(), text.as_ref())));
+    activities.sort_by_key(|&(begin, end)| (events.start_ns(rows[end]) - events.start_ns(rows[begin]), begin));
+    let mut owners: Vec<(u32, Option<u32>)> = rows.iter().map(|&row| (row, None)).collect();
+    // The next message without an activity, with shortcuts over those that have one.
+    let mut next: Vec<usize> = (0..=rows.len()).collect();
+    for (begin, end) in activities {
+        let mut at = free(&mut next, begin);
+        while at < end {
+            owners[at] = (rows[begin], Some(rows[end]));
+            next[at] = at + 1;
+            at = free(&mut next, at);
+        }
+    }
+    owners
+}
+
+pub(super) fn free(next: &mut [usize], from: usize) -> usize {
+    let mut at = from;
+    while next[at] != at {
+        next[at] = next[next[at]];
+        at = next[at];
+    }
+    next[from] = at;
+    at
+}
+
+fn write(
+    context: &TableContext<'_>,
+    (capture, messages): (u32, &[u32]),
+    group: Group,
+    usual_ns: i64,
+    builder: &mut TableBuilder<'_>,
+) {
+    let events = &context.trace.events;
+    let text = |row: u32| events.texts.string(events.target(row)).into_owned();
+    let (max_ns, longest) = group.longest;
+    let after = messages.iter().skip_while(|&&row| row != longest).nth(1).copied();
+    let (owner, silences) = (text(group.owner), group.rows.len() as i64);
+    let wall_ns = context.wall_ns(capture);
+    let spans_days = wall_ns >= SEVERAL_DAYS_NS;
+    let said = owner.to_lowercase();
+    let is_rhythm =
+        silences >= MIN_RHYTHM_WAITS && group.until.is_none() && !WAITS.iter().any(|word| said.contains(word));
+    let ratio = if spans_days { MIN_UNUSUAL_OF_DAYS_RATIO } else { MIN_UNUSUAL_SILENCE_RATIO };
+    let is_usual = wall_ns >= MIN_RUNNING_LOG_NS && max_ns < usual_ns.saturating_mul(ratio);
+    let (Some(&first_row), Some(&last_row)) = (group.rows.first(), group.rows.last()) else { return };
+    builder.capture(capture);
+    builder.string("target", Some(&owner));
+    builder.string("until", group.until.map(text).as_deref());
+    builder.string("after", after.map(text).as_deref());
+    builder.int("calls", silences);
+    builder.some_int("several", (silences > 1).then_some(silences));
+    builder.int("total_ns", group.total_ns);
+    builder.int("max_ns", max_ns);
+    builder.bool("is_rhythm", is_rhythm);
+    builder.bool("is_usual", is_usual);
+    builder.int("could_free_ns", if spans_days { 0 } else { group.exclusive_ns });
+    builder.path_ns(group.exclusive_ns);
+    let (from, to) = match (group.until, after) {
+        (Some(until), _) => (group.owner, until),
+        (None, Some(after)) => (longest, after),
+        (None, None) => (first_row, last_row),
+    };
+    builder.lines(from, to);
+    builder.members(Provenance::Rows(group.rows));
+}
