@@ -109,6 +109,16 @@ def test_longer_sleep_is_a_regression_of_its_own(tmp_path: Path) -> None:
     assert [(row.before, row.after) for row in regression.rows] == [(200_000_000, 600_000_000)]
 
 
+def test_rows_name_the_path_of_the_capture(tmp_path: Path) -> None:
+    """A placeholder (`/srv/H/conf`) is no path that a person can look for."""
+    before = capture(tmp_path / "before.strace", SCENARIO)
+    after = capture(tmp_path / "after.strace", [("cat /etc/conf", [*WORK, *["stat"] * 20])] * 3 + SCENARIO[3:])
+    text = after.read_text(encoding="utf-8").replace('AT_FDCWD, "/etc"', 'AT_FDCWD, "/srv/3f2a9bc1d4e5/conf"')
+    after.write_text(text, encoding="utf-8")
+    [work] = judged(before, after).regressions
+    assert [row.what for row in work.rows] == ["cat newfstatat(/srv/3f2a9bc1d4e5/conf)"]
+
+
 @pytest.fixture
 def project(tmp_path: Path, run: Run) -> Path:
     """A project with a script, a baseline, and captures with more processes."""

@@ -34,7 +34,8 @@ def _unrecognised(path: str, tried: Sequence[str]) -> UnusableInput:
         if len(tried) > 1
         else ("Try without input_format.", "Try without --input-format.")
     )
-    return UnknownFormat(f"{_shown(path)}: unknown format; tried {', '.join(tried)}.", advice, option)
+    why = "" if len(tried) == 1 else " Its first lines have neither system calls nor timestamps of a log."
+    return UnknownFormat(f"{_shown(path)}: unknown format; tried {', '.join(tried)}.{why}", advice, option)
 
 
 def _other_tool(path: str, tool: str) -> UnknownFormat:

@@ -11,6 +11,7 @@ So the shares of the causes in a metric sum to its growth. A metric belongs to t
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,6 +37,8 @@ _MAX_ROWS = 5
 _CALLS_PER_START = 8
 _STARTS: Place = ("", "starts")
 _WAITS: Place = ("", "waits")
+# `/srv/work/H/bin`: H stands for a hash.
+_PLACEHOLDER = re.compile(r"(?:^|/)H(?:/|$)")
 _LEADS = ("processes", "execs", "deliberate_wait", "fsyncs", "hosts", "opens", "lookups_missed", "calls")
 
 
@@ -322,7 +325,20 @@ def _call_sites(cause: Cause, lead: Judgement, growth: Growth) -> list[_Row]:
 def _with_lines(rows: Sequence[_Row], growth: Growth) -> Iterator[Grown]:
     for row, where in rows:
         lines = [_line(number, run, row, where, growth) for number, run in enumerate(growth.runs)]
-        yield replace(row, lines=tuple(line for line in lines if line is not None))
+        what = _as_captured(row.what, where, growth.runs[-1]) if isinstance(where, tuple) else row.what
+        yield replace(row, what=what, lines=tuple(line for line in lines if line is not None))
+
+
+def _as_captured(what: str, place: Place, run: Run) -> str:
+    """The same with the path as in the capture, where the shape has a placeholder for a generated folder."""
+    program, shape = place
+    syscall = shape.partition("(")[0]
+    target = syscalls.target_of(syscall, shape)
+    if not _PLACEHOLDER.search(target):
+        return what
+    rows = run.trace.narrowed(syscalls=[syscall]).calls(by=("program", "shape", "target"), quantiles=False)
+    found = {row["target"] for row in rows if (short(row["program"]), row["shape"]) == (program, shape)}
+    return what.replace(target, found.pop()) if len(found) == 1 and None not in found else what
 
 
 def _line(number: int, run: Run, row: Grown, where: _Where, growth: Growth) -> explain.Line | None:
