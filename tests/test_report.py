@@ -208,6 +208,21 @@ def test_full_report_has_processes_calls_and_the_capture(run: Run) -> None:
     assert "also matches fixed-sleep" in " ".join(full.split())
 
 
+def test_tracers_table_names_its_largest_call(tmp_path: Path) -> None:
+    rule = "------ ----------- ----------- --------- --------- ----------------\n"
+    (tmp_path / "own.strace").write_text(
+        "% time     seconds  usecs/call     calls    errors syscall\n"
+        + rule
+        + " 60.00    0.000600          60        10         2 openat\n"
+        " 40.00    0.000400          20        20           read\n"
+        + rule
+        + "100.00    0.001000                    30         2 total\n",
+        encoding="utf-8",
+    )
+    [sentence] = tracealyze.read(tmp_path / "own.strace").summary().diagnosis
+    assert sentence.text == "In the tracer's own table, openat has 10 of 30 calls and 60% of the time."
+
+
 def test_trace_without_findings_names_the_largest_part(strace: Callable[[str], Path]) -> None:
     text = """\
 100 1700000010.000000 execve("/bin/tool", ["tool"], 0x7ffd /* 1 var */) = 0 <0.001000>

@@ -121,11 +121,25 @@ def _of_silence(trace: TraceTables) -> Sentence:
 def _of_counts(trace: TraceTables) -> Sentence:
     calls = trace.totals["calls"]
     if not calls:
-        return Sentence("")
+        return _of_tracers_table(trace)
     largest = max(trace.calls(by=["program", "syscall"], quantiles=False), key=lambda row: row["calls"])
     program = shown(process_of({"program": largest["program"]}))
     number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
     return Sentence(f"Nothing stands out by count: {number} are {shown(largest['syscall'])} in {program}.")
+
+
+def _of_tracers_table(trace: TraceTables) -> Sentence:
+    """The call with most of the time in a table that the tracer printed, or else with most calls."""
+    only = trace.selection.capture
+    rows = [row for row in trace.summary_rows if only in (None, row["capture"])]
+    if not rows:
+        return Sentence("")
+    calls = sum(row["calls"] for row in rows)
+    total_ns = sum(row["total_ns"] or 0 for row in rows)
+    largest = max(rows, key=lambda row: (row["total_ns"] or 0, row["calls"]))
+    number = f"{units.count(largest['calls'])} of {units.counted(calls, 'call')}"
+    share = f" and {units.share((largest['total_ns'] or 0) / total_ns)} of the time" if total_ns else ""
+    return Sentence(f"In the tracer's own table, {shown(largest['syscall'])} has {number}{share}.")
 
 
 def saving_of(low_ns: int, high_ns: int, wall_ns: int, tick_ns: int) -> str:
