@@ -4,6 +4,7 @@
 //! send 28 | poll 0.02 s | receive 120                      a round trip
 //! send 28 | poll 5 s, nothing | send 28 | poll | receive   resent once
 //! write | write | poll 40 ms | read                        the peer delayed its acknowledgement
+//! send 2 | receive | poll 5 s, nothing | send 1 | receive  one of two queries got no answer, and was resent
 //! ```
 
 mod held_back;
@@ -18,6 +19,8 @@ use crate::waits::wait_kinds::timed_out;
 use parsers::Text;
 use parsers::syscalls::{Action, Wait};
 use rustc_hash::{FxHashMap, FxHashSet};
+
+const NAME_SERVER_PORT: i64 = 53;
 
 /// The communication of a task with one peer.
 struct Peer {
@@ -37,13 +40,18 @@ struct Peer {
     held_back: Vec<u32>,
 }
 
-/// A request without an answer so far.
+/// A request without an answer so far; queries to a name server of which at least one has no answer.
 #[derive(Default)]
 struct Open {
     sends: i64,
     sent_ns: i64,
     expired: bool,
     rows: Vec<u32>,
+    /// Number of messages since the last timeout, and of answers to them.
+    messages: i64,
+    answers: i64,
+    /// Waits after the first answer that do not name the peer. They were for it if the task sends again.
+    unnamed_waits: Vec<u32>,
 }
 
 /// Builds the table of requests by task and peer.
@@ -104,13 +112,20 @@ impl OfTask {
         let events = &context.trace.events;
         let target = events.target(row);
         let bytes = events.bytes(row).unwrap_or(0);
+        let messages = messages(context, row);
         let open = self.open.entry(target).or_default();
         let again = std::mem::take(&mut open.expired);
+        if again {
+            (open.messages, open.answers) = (0, 0);
+        }
         open.sends += 1;
+        open.messages += messages;
         open.sent_ns = events.end_ns(row).unwrap_or_else(|| events.start_ns(row));
+        let waits = std::mem::take(&mut open.unnamed_waits);
         let peer = self.peer(context, row, target);
         peer.resent += i64::from(again);
-        peer.sent = (peer.sent.0 + 1, peer.sent.1 + bytes);
+        peer.sent = (peer.sent.0 + messages, peer.sent.1 + bytes);
+        peer.rows.extend(waits.into_iter().filter(|_| again));
         peer.rows.push(row);
     }
 
@@ -120,10 +135,11 @@ impl OfTask {
         let polled = polled.map_or(&[][..], |at| &events.fd_targets[at].1);
         let named = std::iter::once(events.target(row)).chain(polled.iter().copied());
         let only = if self.open.len() == 1 { self.open.keys().next().copied() } else { None };
-        let target = named.into_iter().find(|target| self.open.contains_key(target)).or(only);
-        if let Some(open) = target.and_then(|target| self.open.get_mut(&target)) {
-            open.expired |= timed_out(events, row);
-            open.rows.push(row);
+        let named = named.into_iter().find(|target| self.open.contains_key(target));
+        if let Some(open) = named.or(only).and_then(|target| self.open.get_mut(&target)) {
+            open.expired |= timed_out(events, row) && events.requested_ns(row) != Some(0);
+            let is_for_other = named.is_none() && open.answers > 0;
+            if is_for_other { &mut open.unnamed_waits } else { &mut open.rows }.push(row);
         }
     }
 
@@ -150,6 +166,7 @@ impl OfTask {
         open.rows.push(row);
         peer.rows.extend(&open.rows);
         peer.received_bytes += bytes;
+        let answers = open.answers + messages(context, row);
         if events.ret(row) == 0 {
             peer.unanswered += 1;
             return;
@@ -163,11 +180,16 @@ impl OfTask {
             peer.delayed += 1;
             peer.held_back.extend(waits);
         }
+        if answers < open.messages && is_query(context, row, target) {
+            let left = Open { answers, rows: Vec::new(), expired: false, unnamed_waits: Vec::new(), ..open };
+            self.open.insert(target, left);
+        }
     }
 
     /// Counts the open requests as unanswered, and returns the peers.
     fn finish(mut self) -> Vec<(Text, Peer)> {
-        for (target, open) in self.open {
+        // A task that did not wait for the other answers does not need them.
+        for (target, open) in self.open.into_iter().filter(|(_, open)| open.answers == 0 || open.expired) {
             if let Some(peer) = self.normal.get(&target).and_then(|normal| self.peers.get_mut(normal)) {
                 peer.unanswered += 1;
                 peer.rows.extend(open.rows);
@@ -182,6 +204,24 @@ impl OfTask {
 /// Whether a call for several messages sent none: BIND's tools find out in this way whether the kernel has the call.
 fn sent_nothing(context: &TableContext<'_>, row: u32) -> bool {
     context.trace.events.action(row) == Action::SendsMany && context.trace.events.ret(row) == 0
+}
+
+/// Number of messages that a call sent or received.
+fn messages(context: &TableContext<'_>, row: u32) -> i64 {
+    let events = &context.trace.events;
+    match events.action(row) {
+        Action::SendsMany | Action::ReceivesMany => events.ret(row).max(1),
+        _ => 1,
+    }
+}
+
+/// Whether an answer from a name server is a datagram, so that other queries have answers of their own. A stream has the
+/// length of an answer in two bytes before it.
+fn is_query(context: &TableContext<'_>, row: u32, target: Text) -> bool {
+    const LENGTH_BYTES: i64 = 2;
+    let events = &context.trace.events;
+    let name = events.texts.bytes(target);
+    port(name) == Some(NAME_SERVER_PORT) && !name.starts_with(b"TCP") && events.ret(row) > LENGTH_BYTES
 }
 
 impl Peer {
@@ -204,6 +244,13 @@ impl Peer {
     }
 }
 
+/// The address of a peer: `10.0.0.2:53` for `UDP:[10.0.0.7:N->10.0.0.2:53]`.
+fn address(name: &str) -> &str {
+    let of_internet = name.starts_with("TCP") || name.starts_with("UDP");
+    let connected = name.split_once("->").filter(|_| of_internet);
+    connected.and_then(|(_, peer)| peer.strip_suffix(']')).unwrap_or(name)
+}
+
 fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, builder: &mut TableBuilder<'_>) {
     let texts = &context.trace.events.texts;
     peer.rows.sort_unstable();
@@ -211,7 +258,8 @@ fn write(context: &TableContext<'_>, task: u32, name: Text, mut peer: Peer, buil
     let answered = peer.round_trips > 0;
     builder.task_columns(task, first_row);
     let path = context.trace.events.socket_paths.get(&peer.first_target);
-    builder.text("peer", path.copied().unwrap_or(name));
+    let name = texts.string(path.copied().unwrap_or(name));
+    builder.string("peer", Some(address(&name)));
     builder.some_int("port", port(texts.bytes(peer.first_target)));
     builder.int("round_trips", peer.round_trips);
     builder.int("response_ns", peer.response_ns);
