@@ -11,7 +11,7 @@ use parsers::line::Access;
 use parsers::syscalls::{Action, action_of};
 use parsers::{DurKind, Interner, NO_NS, Outcome, Text};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 mod recent;
 
 /// All events of a trace, in the order of their first lines (of their stamps where files were merged).
@@ -45,6 +45,8 @@ pub struct EventTable {
     pub moved: Vec<(u32, Text)>,
     /// The second target of a row that moves data from its first target, in order of the rows.
     pub sinks: Vec<(u32, Text)>,
+    /// The pipes that calls of the capture write to, if data is also spliced out of pipes.
+    written_pipes: FxHashSet<Text>,
     /// Outcomes of connects that were in progress when their calls returned, by row of the connect.
     pub(crate) connected: Vec<(u32, Connected)>,
     /// Values that waits expect at their addresses, by row, if they may be thread ids.
@@ -163,6 +165,33 @@ impl EventTable {
         order(&mut self.accesses);
         order(&mut self.shared);
         self.ends.retain(|&(_, line)| line != 0);
+        self.written_pipes = self.find_written_pipes();
+    }
+
+    /// Empty if no call moves data out of a pipe: nearly no program does.
+    fn find_written_pipes(&self) -> FxHashSet<Text> {
+        let is_pipe = |target: Text| self.texts.bytes(target).starts_with(b"pipe:");
+        let moves = |row: u32| self.action(row) == Action::Splices;
+        if !self.sinks.iter().any(|&(row, _)| moves(row) && is_pipe(self.target(row))) {
+            return FxHashSet::default();
+        }
+        let writes = |shape: &Shape| action_of(shape.syscall) == Action::Writes && is_pipe(shape.target);
+        let is_write: Vec<bool> = self.shapes.iter().map(writes).collect();
+        let written = self.calls_of_shapes(&is_write).into_iter().flatten().map(|(row, _)| self.target(row));
+        written.chain(self.sinks.iter().map(|&(_, sink)| sink)).filter(|&target| is_pipe(target)).collect()
+    }
+
+    /// The descriptor that a call filled from a pipe, if the data was in the pipe: a call of the capture wrote it there,
+    /// and a wait for that call is charged to it.
+    ///
+    /// ```text
+    /// splice /data -> pipe | splice pipe -> /copy       the second one works on /copy
+    /// ```
+    pub(crate) fn filled_from_pipe(&self, row: u32) -> Option<Text> {
+        if self.written_pipes.is_empty() || self.action(row) != Action::Splices {
+            return None;
+        }
+        Some(self.sink(row)).filter(|sink| sink.is_some() && self.written_pipes.contains(&self.target(row)))
     }
 
     /// A row began later than its line tells.
@@ -298,6 +327,9 @@ impl EventTable {
 
     /// What a row works on, or waited for: of a poll of several descriptors, the one that was ready.
     pub(crate) fn waited_target(&self, row: u32) -> Text {
+        if let Some(sink) = self.filled_from_pipe(row) {
+            return sink;
+        }
         let target = self.target(row);
         // An epoll has a name of its own.
         if self.ready.is_empty() || (target.is_some() && self.action(row) != Action::PollsEpoll) {

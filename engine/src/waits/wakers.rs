@@ -6,6 +6,7 @@
 pub(crate) mod poll;
 pub(crate) mod poll_loops;
 
+use crate::store::classes::class_of;
 use crate::store::heuristics::EXIT_TOLERANCE_NS;
 use crate::store::spans::Span;
 use crate::store::targets::PROCESS;
@@ -96,7 +97,10 @@ impl Wakers {
     /// The wait class of a call.
     #[inline]
     pub fn class(&self, trace: &Trace, row: u32) -> Class {
-        self.class_of(trace.events.shape_number(row))
+        match trace.events.filled_from_pipe(row) {
+            Some(sink) => class_of(trace.events.shape(row).syscall, trace.events.texts.bytes(sink)),
+            None => self.class_of(trace.events.shape_number(row)),
+        }
     }
 
     /// The same for the calls of a shape.
@@ -122,11 +126,12 @@ impl Wakers {
     /// immediate.
     pub fn needs_waker(&self, trace: &Trace, row: u32) -> bool {
         let known = self.shapes.of(trace, row);
+        let of_peer = matches!(known.class, Class::Ipc | Class::Terminal | Class::Network | Class::External);
         let waits = match known.wait {
+            // Its class is that of the source. The data may have been late, or there was no room for it.
+            None if known.deed == Effect::Moves => of_peer && trace.events.filled_from_pipe(row).is_none(),
             None | Some(Wait::Sleep) => false,
-            Some(Wait::Read) => {
-                matches!(known.class, Class::Ipc | Class::Terminal | Class::Network | Class::External)
-            }
+            Some(Wait::Read) => of_peer,
             Some(_) => true,
         };
         waits && !self.shapes.timed_out(trace, row) && !self.shapes.failed_at_once(trace, row)

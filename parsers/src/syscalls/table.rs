@@ -32,7 +32,7 @@ pub(super) const CALLS: &[Syscall] = &[
     call("sendfilev", Disk, CopiesBytes, "f"),
     call("splice", Disk, Splices, "f-g"),
     call("tee", Disk, Splices, "fg"),
-    call("vmsplice", Disk, CopiesBytes, "f"),
+    call("vmsplice", Disk, Writes, "f"),
     call("copy_file_range", Disk, CopiesBytes, "f-f"),
     call("fsync", Disk, Syncs, "f").also(&["fsync_nocancel"]),
     call("fdatasync", Disk, Syncs, "f"),
