@@ -158,7 +158,7 @@ pub fn calls(
     let moves: Vec<bool> = trace.events.shapes().iter().map(|shape| action_of(shape.syscall).returns_bytes()).collect();
     let add = |sums: &mut Sums, row: u32| {
         sums.add(&trace.events, row, moves[trace.events.shape_number(row) as usize], quantiles);
-        sums.exclusive_ns += attribution.in_call_ns(row);
+        sums.exclusive_ns += within_call_ns(trace, attribution, row);
     };
     let groups = grouped(trace, keys, selection, add);
     let mut sorted: Vec<(Group, Sums)> = groups.into_iter().collect();
@@ -166,6 +166,13 @@ pub fn calls(
         (std::cmp::Reverse(sums.total_ns), std::cmp::Reverse(sums.calls), sums.first_row)
     });
     table(trace, keys, &sorted, quantiles)
+}
+
+/// Time on the critical path inside a call. What follows the end of the call is attributed to it as well: the delay until
+/// a poll loop checks, and the start of the task that it creates. It is not the call's own.
+fn within_call_ns(trace: &Trace, attribution: &Attribution, row: u32) -> i64 {
+    let dur_ns = trace.events.dur_ns(row);
+    attribution.in_call_ns(row).min(if dur_ns == NO_NS { i64::MAX } else { dur_ns })
 }
 
 fn grouped(trace: &Trace, keys: &[CallKey], selection: &Selection<'_>, add: impl Fn(&mut Sums, u32) + Sync) -> Groups {

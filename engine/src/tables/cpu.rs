@@ -59,7 +59,7 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
             // Calls of a task are printed in order. If the call that starts next was printed earlier, the clock was set
             // back, and the gap between the two is not real.
             let is_out_of_order = calls.peek().is_some_and(|&next| next < row);
-            let gap_after_ns = if is_out_of_order { 0 } else { context.attribution.gap_after_ns(row) };
+            let gap_after_ns = if is_out_of_order { 0 } else { running_ns(context, row) };
             // An execve ends in the new program, so the gap after it belongs to that program.
             let end_ns = events.end_ns(row).unwrap_or(events.start_ns(row));
             while programs.get(next).is_some_and(|program| program.from_ns <= end_ns || end_ns == NO_NS) {
@@ -73,6 +73,12 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
         }
     }
     found
+}
+
+/// Time between a call and the next one, apart from the time during which the task was stopped.
+fn running_ns(context: &TableContext<'_>, row: u32) -> i64 {
+    let stopped_ns = if context.wakers.may_stop() { context.attribution.stopped_ns(row) } else { 0 };
+    context.attribution.gap_after_ns(row) - stopped_ns
 }
 
 fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {
