@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tracealyze.trace_tables import TraceTables
 
 _MAX_UNEXPLAINED = 3
+_MAX_REMARKS = 2
 _INFERRED = "inferred"
 
 
@@ -52,6 +53,7 @@ def diagnosis(trace: TraceTables, rules: Sequence[Rule]) -> Diagnosis:
         if not each.is_finding:
             owner = _owner(claimed, each)
             owner.also.append(each.match.rule.name)
+            owner.remarks += [each.match] if each.match.rule.remark else []
             owner.inherited_ns += each.ceded_ns
     findings = [_finding(trace, each) for each in claimed if each.is_finding]
     leading = {rule.name for rule in rules if rule.leads}
@@ -66,6 +68,8 @@ class _ClaimedMatch:
     match: Match
     share: ClaimShare
     also: list[str] = field(default_factory=list)
+    remarks: list[Match] = field(default_factory=list)
+    """Of those, the matches whose rules have a remark."""
     inherited_ns: int = 0
     """Impact of other matches that are reported as part of this one."""
 
@@ -157,13 +161,19 @@ def _finding(trace: TraceTables, claimed: _ClaimedMatch) -> Finding:
         share=match.whole.share(match.cost_ns),
         lines=tuple(line for _, line in match.lines),
         files=tuple(file for file, _ in match.lines if file is not None),
-        advice=messages.message(rule.advice, match, trace),
+        advice=_advice(trace, claimed),
         capture=match.capture,
         also=tuple(dict.fromkeys(name for name in claimed.also if name != rule.name)),
         title=rule.title,
         diagnosis=messages.sentence(rule.diagnosis or rule.message, match, trace),
         tracing_ns=claimed.share.tracing_ns,
     )
+
+
+def _advice(trace: TraceTables, claimed: _ClaimedMatch) -> str:
+    rule, match = claimed.match.rule, claimed.match
+    remarks = [messages.message(each.rule.remark, each, trace) for each in claimed.remarks[:_MAX_REMARKS]]
+    return " ".join([messages.message(rule.advice, match, trace), *dict.fromkeys(remarks)])
 
 
 def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:

@@ -13,7 +13,7 @@ from tracealyze.expression.checks import columns_of
 from tracealyze.findings.compiled_rules import ParsedRule
 
 _TEXTS = (
-    *("code", "title", "diagnosis", "table", "where", "keep", "message", "advice"),
+    *("code", "title", "diagnosis", "table", "where", "keep", "message", "advice", "remark"),
     *("confidence", "cost", "count", "severity"),
 )
 _TABLES = ("at_least", "only", "except", "words", "counted", "explain")
@@ -197,7 +197,7 @@ class _Check:
     def messages(self) -> None:
         """Check that all placeholders of message, advice, diagnosis and words exist."""
         words = self.table.get("words", {})
-        texts = [(key, self.table[key]) for key in ("message", "advice", "diagnosis") if key in self.table]
+        texts = [(key, self.table[key]) for key in ("message", "advice", "diagnosis", "remark") if key in self.table]
         counted = self.table.get("counted", {})
         texts += [(f"counted.{key}", counted[key]) for key in ("message", "advice") if key in counted]
         for name, parts in words.items():

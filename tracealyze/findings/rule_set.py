@@ -83,6 +83,8 @@ class Rule:
     advice: str
     diagnosis: str = ""
     """The cause in one sentence, without a period, as the report begins; empty for the message."""
+    remark: str = ""
+    """A sentence after the advice of a more specific finding that covers a match: what that finding leaves out."""
     where: str = ""
     """A condition on rows of the table; empty for all."""
     group: tuple[str, ...] = ()

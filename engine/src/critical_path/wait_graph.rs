@@ -123,6 +123,8 @@ pub struct WalkStats {
     slack_probe: SlackProbe,
     /// Requests after this place are answered.
     open: usize,
+    /// Number of waits for data or a lock, by the task that waited and the task that ended the wait.
+    handovers: FxHashMap<(u32, u32), u64>,
     /// Of the windows before.
     windows: Vec<SlackProbe>,
     slack_ns: OnceLock<FxHashMap<u32, i64>>,
@@ -174,6 +176,9 @@ impl WalkStats {
     /// See [`Listen::ends`](crate::critical_path::walk::Listen::ends).
     pub(crate) fn ends(&mut self, waited: &Waited) {
         self.waits.ends(waited);
+        if matches!(waited.known.0, WakeKind::Stream | WakeKind::Futex) {
+            *self.handovers.entry((waited.waiter, waited.waker)).or_default() += 1;
+        }
         let process = self.waits.main(waited.waiter);
         self.slack_probe.waited.insert((process, self.waits.main(waited.waker)));
         self.add(process, waited.dur_ns);
@@ -187,6 +192,11 @@ impl WalkStats {
         if let Some(sum_ns) = self.inclusive_ns.get_mut(process as usize) {
             *sum_ns += ns;
         }
+    }
+
+    /// Number of waits on the path for data or a lock, by the task that waited and the task that ended the wait.
+    pub fn handovers(&self) -> &FxHashMap<(u32, u32), u64> {
+        &self.handovers
     }
 
     /// Time on the path during which other processes waited for the process of a task.

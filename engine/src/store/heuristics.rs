@@ -168,6 +168,12 @@ pub(crate) const MAX_CALLS_BETWEEN_STEPS: usize = 4;
 /// Minimum number of steps of a walk through ancestor directories.
 /// Source: chosen.
 pub(crate) const MIN_WALK_STEPS: usize = 3;
+/// Minimum number of waits of two tasks for each other. Start-up code and short conversations have fewer.
+/// Source: chosen.
+pub(crate) const MIN_HANDOVERS: u64 = 100;
+/// Minimum part of the waits of a task that the other task of a pair ended.
+/// Source: chosen.
+pub(crate) const MIN_MUTUAL_PERCENT: usize = 50;
 /// Minimum number of failed calls of a sweep over descriptors.
 /// Source: chosen.
 pub(crate) const MIN_SWEEP_CALLS: usize = 8;

@@ -49,6 +49,23 @@ columns! {
         "dur_kind" dict "" "exact, upper-bound (may include user time), gap or none.";
         "args" dict "" "Arguments as printed; read from the file only when this column is requested by name.";
     }
+    "blocked_writers" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program that writes.";
+        "target" dict "" "The pipe or socket that was full.";
+        "reader_pid" i32 "" "Process that reads at the other end.";
+        "reader_program" dict "" "Program of that process.";
+        "calls" i64 "count" "Number of writes that were blocked until the reader made room.";
+        "blocked_ns" i64 "ns" "Total duration of these writes, on the critical path or not.";
+        "blocked_share" f64 "share" "blocked_ns as a share of the lifetime of the task.";
+        "exclusive_ns" i64 "ns" "Critical-path time of these writes.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "First line.";
+        "last_line" i64 "" "Last line.";
+    }
     "calls" {
         "syscall" dict "" "Name of the system call.";
         "op" dict "" "Sub-operation.";
@@ -63,7 +80,7 @@ columns! {
         "calls" i64 "" "Number of calls.";
         "failed" i64 "" "Number of calls that failed.";
         "total_ns" i64 "ns" "Sum of the durations; summed over tasks, it can exceed wall time.";
-        "exclusive_ns" i64 "ns" "Critical-path time charged to these calls.";
+        "exclusive_ns" i64 "ns" "Critical-path time inside these calls.";
         "min_ns" i64 "ns" "Shortest duration.";
         "mean_ns" i64 "ns" "Mean duration.";
         "p50_ns" i64 "ns" "Median duration, within 1%.";
@@ -506,6 +523,27 @@ columns! {
         "first_line" i64 "" "Line of the first stop, or of the call that killed it.";
         "last_line" i64 "" "Line of the last stop, or of its exit.";
     }
+    "copies" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the main task of the process.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id of that task.";
+        "program" dict "" "Program of the first of these calls.";
+        "read_bytes" i64 "bytes" "Bytes read.";
+        "written_bytes" i64 "bytes" "Bytes written.";
+        "bytes" i64 "bytes" "Bytes moved: read or written, whichever is more.";
+        "elapsed_ns" i64 "ns" "From the first of these calls to the last.";
+        "per_second_bytes" i64 "bytes" "Bytes moved per second of that time.";
+        "source" dict "" "What most bytes were read from.";
+        "sink" dict "" "What most bytes were written to.";
+        "limit" dict "" "What most of its critical-path time is: reading, writing, copying, other calls, or its own code.";
+        "limit_ns" i64 "ns" "Critical-path time of that.";
+        "calls" i64 "count" "Number of calls that moved data.";
+        "exclusive_ns" i64 "ns" "Critical-path time from the first of these calls to the last.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "First line.";
+        "last_line" i64 "" "Last line.";
+    }
     "cpu" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
@@ -661,6 +699,7 @@ columns! {
         "paces" bool "" "Whether they pace a process that does not end by itself.";
         "sent_before" dict "" "Peer that the task had sent to, or tried to connect to, without an answer before the timeout.";
         "sent_bytes" i64 "bytes" "Bytes of the last send to that peer.";
+        "meanwhile" dict "" "What the awaited process was doing when the wait expired: its program and its call, where the trace shows it.";
         "answered" bool "" "Whether the answer to that request came later, without another request: the task waited for it in steps.";
         "exclusive_ns" i64 "ns" "Critical-path time of the expired waits.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
@@ -798,6 +837,26 @@ columns! {
         "timers" i64 "count" "Number of calls by the task that set a timer.";
         "interval_ns" i64 "ns" "Mean time from one delivery to the next.";
         "exclusive_ns" i64 "ns" "Critical-path time of calls made by handlers.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "First line.";
+        "last_line" i64 "" "Last line.";
+    }
+    "handovers" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task that waits on the critical path more often.";
+        "pid" i32 "" "Its process id.";
+        "tid" i32 "" "Its thread id.";
+        "program" dict "" "Its program.";
+        "other_pid" i32 "" "Process id of the other task.";
+        "other_tid" i32 "" "Thread id of the other task.";
+        "other_program" dict "" "Program of the other task.";
+        "target" dict "" "What the first task waits at: a pipe, a socket, or the address of a lock.";
+        "class" dict "" "What its waits are: ipc, lock, poll or network.";
+        "is_at_address" bool "" "Whether it is the socket of a service, with an address that clients connect to.";
+        "rounds" i64 "count" "Number of times that one of the two waits for the other on the critical path.";
+        "each_bytes" i64 "bytes" "Mean number of bytes handed over.";
+        "mean_ns" i64 "ns" "exclusive_ns per hand-over.";
+        "exclusive_ns" i64 "ns" "Critical-path time of both tasks in calls on pipes, local sockets, locks and polls.";
         "share" f64 "share" "exclusive_ns as a share of the window.";
         "first_line" i64 "" "First line.";
         "last_line" i64 "" "Last line.";

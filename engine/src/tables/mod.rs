@@ -8,16 +8,19 @@ pub mod processes;
 pub mod totals;
 
 mod ancestor_walks;
+mod blocked_writers;
 mod captures;
 mod children;
 mod commands;
 mod connects;
+mod copies;
 mod costs;
 mod cpu;
 mod families;
 mod fd_sweeps;
 mod forks;
 mod gap_lengths;
+mod handovers;
 mod idle;
 mod io;
 mod items;
@@ -61,14 +64,17 @@ pub type Make = fn(&TableContext<'_>) -> BuiltTable;
 #[rustfmt::skip]
 pub const TABLES: &[(&str, Make)] = &[
     ("ancestor_walks", ancestor_walks::build),
+    ("blocked_writers", blocked_writers::build),
     ("captures", captures::build),
     ("children", children::build),
     ("commands", commands::build),
     ("connects", connects::build),
+    ("copies", copies::build),
     ("cpu", cpu::build),
     ("fd_sweeps", fd_sweeps::build),
     ("forks", forks::build),
     ("gap_lengths", gap_lengths::build),
+    ("handovers", handovers::build),
     ("io", io::build),
     ("items", items::build),
     ("kills", kills::build),

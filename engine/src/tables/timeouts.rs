@@ -22,7 +22,7 @@ use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::call_stats::CallStats;
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
-use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process};
+use crate::tables::timeouts::ended_process::{awaited_target, ends_awaited_process, meanwhile};
 use crate::tables::timeouts::idle::is_idle;
 use crate::waits::wait_kinds::{timed_out, was_broken_off};
 use parsers::syscalls::{Action, Wait, action_of};
@@ -225,6 +225,7 @@ impl OfTask {
             sheet.bool("paces", all.expired >= MIN_RHYTHM_WAITS && !ends_by_itself(context, task));
             sheet.text("sent_before", group.sent.map_or(Text::NONE, |sent| sent.to));
             sheet.some_int("sent_bytes", group.sent.map(|sent| sent.bytes));
+            sheet.string("meanwhile", meanwhile(context, victims, task, group.sum.first_row).as_deref());
             sheet.bool("answered", group.answered);
             sheet.path_ns(group.sum.exclusive_ns);
             sheet.lines(group.sum.first_row, group.sum.last_row);

@@ -1,5 +1,6 @@
 //! The process that a task ends because its wait for it expired: `timeout 5 make` ends make.
 
+use crate::store::event::EventKind;
 use crate::store::heuristics::MAX_CALLS_BETWEEN_PARTS;
 use crate::table_support::context::TableContext;
 use crate::tables::kill_victims::Victims;
@@ -18,6 +19,48 @@ pub(super) fn awaited_target(context: &TableContext<'_>, victims: &Victims<'_>, 
     let victim = victims.of(task, kill).and_then(|victim| trace.tasks.get(victim as usize));
     let program = victim.and_then(|victim| victim.programs.last());
     program.map_or(target, |program| if program.argv.is_some() { program.argv } else { program.path })
+}
+
+/// What the process that a task ends was doing at that moment: `sleep in clock_nanosleep`. A process that waits for its own
+/// child does what the child does.
+pub(super) fn meanwhile(context: &TableContext<'_>, victims: &Victims<'_>, task: u32, expired: u32) -> Option<String> {
+    const MAX_GENERATIONS: usize = 16;
+    let (trace, events) = (context.trace, &context.trace.events);
+    let kill = signal_sent_after(context, task, expired)?;
+    let (mut victim, at_ns) = (victims.of(task, kill)?, events.start_ns(kill));
+    for _ in 0..MAX_GENERATIONS {
+        let Some(row) = open_call(context, victim, at_ns) else {
+            return Some(format!("{} in its own code", name_at(context, victim, at_ns)?));
+        };
+        let lives = |&child: &u32| {
+            let known = &trace.tasks[child as usize];
+            known.creator == victim && known.birth_ns <= at_ns && known.end_ns() >= at_ns
+        };
+        let waits = events.action(row).wait() == Some(Wait::Child);
+        match (0..trace.tasks.len() as u32).rev().filter(|_| waits).find(lives) {
+            Some(child) => victim = child,
+            None => {
+                let syscall = events.texts.string(events.shape(row).syscall);
+                return Some(format!("{} in {syscall}", name_at(context, victim, at_ns)?));
+            }
+        }
+    }
+    None
+}
+
+/// The call that a task was in at a moment.
+fn open_call(context: &TableContext<'_>, task: u32, at_ns: i64) -> Option<u32> {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let rows = trace.rows_of(task);
+    let before = rows.partition_point(|&row| events.start_ns(row) <= at_ns);
+    let last = rows[..before].iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
+    events.end_ns(last).is_none_or(|end_ns| end_ns >= at_ns).then_some(last)
+}
+
+fn name_at(context: &TableContext<'_>, task: u32, at_ns: i64) -> Option<String> {
+    let program = context.selection.program_index.at(task, at_ns)?;
+    let path = context.trace.events.texts.string(program.path);
+    Some(path.rsplit('/').next().unwrap_or(&path).to_owned())
 }
 
 /// Whether a task sends a signal shortly after an expired wait for a signal or a child.

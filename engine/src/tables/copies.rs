@@ -1,0 +1,124 @@
+//! Copies: the data that each process moves, how quickly, and what most of the time goes to.
+//!
+//! ```text
+//! read /a | write /b | read /a | write /b | …      256 MiB in 2 s, 128 MiB/s; 1.5 s of it in the writes
+//! ```
+//! The range reaches from the first transfer of at least [`MIN_BYTES`] to the last.
+
+use crate::parallel;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::table_support::shape_index::{ShapeIndex, processes};
+use parsers::syscalls::Transfer;
+use parsers::{Outcome, Text};
+use rustc_hash::FxHashMap;
+
+/// Smaller transfers are messages.
+const MIN_BYTES: i64 = 4096;
+
+/// What the time goes to.
+const LIMITS: [&str; 5] = ["reading", "writing", "copying in the kernel", "other calls", "its own code"];
+
+#[derive(Default)]
+struct Copy {
+    task: u32,
+    read_bytes: i64,
+    written_bytes: i64,
+    calls: i64,
+    sources: FxHashMap<Text, i64>,
+    sinks: FxHashMap<Text, i64>,
+    /// Task, first and last call.
+    ranges: Vec<(u32, u32, u32)>,
+    /// By [`LIMITS`].
+    times_ns: [i64; 5],
+}
+
+/// Builds the table of moved data by process.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let kinds = ShapeIndex::new(context, |action, shape| {
+        action.transfer().filter(|&way| way != Transfer::List && shape.outcome == Outcome::Ok)
+    });
+    let found = parallel::flat_map(&processes(context), |tasks| vec![Copy::new(context, &kinds, tasks)]);
+    let mut builder = TableBuilder::new(context, "copies");
+    found.iter().for_each(|copy| write(context, copy, &mut builder));
+    builder.finish()
+}
+
+impl Copy {
+    fn new(context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, tasks: &[u32]) -> Copy {
+        let mut copy = Copy { task: tasks[0], ..Copy::default() };
+        tasks.iter().for_each(|&task| copy.add(context, kinds, task));
+        copy
+    }
+
+    fn add(&mut self, context: &TableContext<'_>, kinds: &ShapeIndex<Transfer>, task: u32) {
+        let events = &context.trace.events;
+        let (mut first, mut last) = (None, None);
+        for (row, way) in kinds.calls(context, task) {
+            let bytes = events.bytes(row).unwrap_or(0);
+            if bytes < MIN_BYTES {
+                continue;
+            }
+            (first, last) = (first.or(Some(row)), Some(row));
+            self.calls += 1;
+            let (target, sink) = (events.target(row), events.sink(row));
+            let (source, sink) = match way {
+                Transfer::Write => (None, Some(target)),
+                Transfer::Copy => (Some(target), Some(sink)),
+                _ => (Some(target), None),
+            };
+            if let Some(source) = source {
+                self.read_bytes += bytes;
+                *self.sources.entry(source).or_default() += bytes;
+            }
+            if let Some(sink) = sink {
+                self.written_bytes += bytes;
+                *self.sinks.entry(sink).or_default() += bytes;
+            }
+        }
+        let Some((first, last)) = first.zip(last) else { return };
+        self.ranges.push((task, first, last));
+        for row in context.calls_of(task).filter(|row| (first..=last).contains(row)) {
+            let (in_call_ns, gap_ns) = context.attribution.of_row(row);
+            let at = match kinds.of_shape(events.shape_number(row)) {
+                Some(Transfer::Read) => 0,
+                Some(Transfer::Write) => 1,
+                Some(Transfer::Copy) => 2,
+                _ => 3,
+            };
+            self.times_ns[at] += in_call_ns;
+            self.times_ns[4] += if row == last { 0 } else { gap_ns };
+        }
+    }
+}
+
+fn most(targets: &FxHashMap<Text, i64>) -> Text {
+    let most = targets.iter().filter(|(target, _)| target.is_some()).max_by_key(|&(&target, &bytes)| (bytes, target));
+    most.map_or(Text::NONE, |(&target, _)| target)
+}
+
+fn write(context: &TableContext<'_>, copy: &Copy, builder: &mut TableBuilder<'_>) {
+    let events = &context.trace.events;
+    let first_row = copy.ranges.iter().map(|&(_, first, _)| first).min();
+    let last_row = copy.ranges.iter().map(|&(_, _, last)| last).max();
+    let Some((first_row, last_row)) = first_row.zip(last_row) else { return };
+    let ends = copy.ranges.iter().filter_map(|&(_, _, last)| events.end_ns(last));
+    let elapsed_ns = ends.max().map(|end_ns| end_ns.saturating_sub(events.start_ns(first_row))).filter(|&ns| ns > 0);
+    let bytes = copy.read_bytes.max(copy.written_bytes);
+    let (limit, limit_ns) = LIMITS.iter().zip(copy.times_ns).max_by_key(|&(_, ns)| ns).unwrap_or((&LIMITS[0], 0));
+    builder.task_columns(copy.task, first_row);
+    builder.int("read_bytes", copy.read_bytes);
+    builder.int("written_bytes", copy.written_bytes);
+    builder.int("bytes", bytes);
+    builder.some_int("elapsed_ns", elapsed_ns);
+    builder.some_int("per_second_bytes", elapsed_ns.map(|ns| (bytes as f64 * 1e9 / ns as f64) as i64));
+    builder.text("source", most(&copy.sources));
+    builder.text("sink", most(&copy.sinks));
+    builder.string("limit", Some(limit));
+    builder.int("limit_ns", limit_ns);
+    builder.int("calls", copy.calls);
+    builder.path_ns(copy.times_ns.iter().sum());
+    builder.lines(first_row, last_row);
+    builder.members(Provenance::Stretches(copy.ranges.clone()));
+}

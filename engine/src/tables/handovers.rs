@@ -1,0 +1,90 @@
+//! Hand-overs: two tasks that wait for each other again and again, each for a few bytes or a lock from the other.
+//!
+//! ```text
+//! one     write | read ....... | write | read ....... | write         it waits for the other one each time
+//! other   ..... read | write | ....... read | write |                 and the other one waits for it
+//! cost          ==   ======= ==  ====  ==   =======                   the calls, and the time until each task continues
+//! ```
+//! A task that only receives, as at the end of a pipeline, hands nothing over.
+
+use crate::store::event::EventKind;
+use crate::store::heuristics::{MIN_HANDOVERS, MIN_MUTUAL_PERCENT};
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use parsers::Text;
+use parsers::syscalls::{Class, Wait};
+
+/// Maximum number of pairs of tasks, those with most hand-overs first. Rules report very few.
+const MAX_PAIRS: usize = 64;
+/// Maximum number of waits of a task that are examined.
+const MAX_WAITS: usize = 1024;
+
+/// Builds the table of hand-overs by pair of tasks.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let mut pairs: Vec<((u32, u32), u64)> = Vec::new();
+    for (&(waiter, waker), &count) in context.attribution.walk_stats().handovers() {
+        let opposite = context.attribution.walk_stats().handovers().get(&(waker, waiter)).copied().unwrap_or(0);
+        // The path may pass through the waits of one of the two only.
+        if count + opposite >= MIN_HANDOVERS && (count, waiter) > (opposite, waker) {
+            pairs.push(((waiter, waker), count + opposite));
+        }
+    }
+    pairs.sort_unstable_by_key(|&(pair, count)| (std::cmp::Reverse(count), pair));
+    let mut builder = TableBuilder::new(context, "handovers");
+    for ((waiter, waker), count) in pairs.into_iter().take(MAX_PAIRS) {
+        if context.selection.touches_task(waiter) && waits_for(context, waker, waiter).is_some() {
+            write(context, (waiter, waker), count, &mut builder);
+        }
+    }
+    builder.finish()
+}
+
+/// What a task waits for, if another task ended most of its waits.
+fn waits_for(context: &TableContext<'_>, task: u32, other: u32) -> Option<(Text, Class)> {
+    let trace = context.trace;
+    let (mut waits, mut ended, mut target) = (0, 0, None);
+    for (at, &row) in trace.rows_of(task).iter().enumerate() {
+        let is_wait = trace.events.kind(row) == EventKind::Call
+            && matches!(context.wakers.wait(trace, row), Some(Wait::Read | Wait::Lock | Wait::Poll));
+        if is_wait && context.wakers.needs_waker(trace, row) {
+            let edge = context.wakers.waker(trace, task, at, trace.printed_span(row));
+            waits += 1;
+            if edge.is_some_and(|edge| edge.task == other) {
+                ended += 1;
+                target = target.or(Some((trace.events.waited_target(row), context.wakers.class(trace, row))));
+            }
+        }
+        if waits == MAX_WAITS {
+            break;
+        }
+    }
+    target.filter(|_| 100 * ended >= MIN_MUTUAL_PERCENT * waits)
+}
+
+fn write(context: &TableContext<'_>, (waiter, waker): (u32, u32), count: u64, builder: &mut TableBuilder<'_>) {
+    let (trace, events) = (context.trace, &context.trace.events);
+    let hands_over = |&row: &u32| matches!(context.wakers.class(trace, row), Class::Ipc | Class::Lock | Class::Poll);
+    let mut rows: Vec<u32> =
+        [waiter, waker].iter().flat_map(|&task| context.calls_of(task)).filter(hands_over).collect();
+    rows.sort_unstable();
+    let (Some(&first_row), Some(&last_row)) = (rows.first(), rows.last()) else { return };
+    let bytes: i64 = rows.iter().map(|&row| events.bytes(row).unwrap_or(0)).sum();
+    let (target, class) = waits_for(context, waiter, waker).unwrap_or((Text::NONE, Class::Other));
+    let exclusive_ns: i64 = rows.iter().map(|&row| context.exclusive_ns(row)).sum();
+    let rounds = i64::try_from(count).unwrap_or(i64::MAX).max(1);
+    builder.task_columns(waiter, first_row);
+    builder.id("other_pid", trace.tasks[waker as usize].pid);
+    builder.id("other_tid", trace.tasks[waker as usize].tid);
+    builder.text("other_program", context.program(waker, last_row));
+    builder.text("target", target);
+    builder.string("class", Some(class.name()));
+    builder.bool("is_at_address", events.socket_paths.contains_key(&target));
+    builder.int("rounds", rounds);
+    // Each task writes once and reads once.
+    builder.int("each_bytes", bytes / (4 * rounds));
+    builder.int("mean_ns", exclusive_ns / rounds);
+    builder.path_ns(exclusive_ns);
+    builder.lines(first_row, last_row);
+    builder.members(Provenance::Rows(rows));
+}
