@@ -10,7 +10,9 @@ def main() -> None:
     Ctrl-C ends the process at once and without a word, as it ends programs in C: while it is loaded, and while the
     engine works for many seconds without executing an instruction of Python. Nothing needs cleaning up: a baseline
     is written under another name first. A shell reports the exit code 130."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    # In a background job of a script, the shell has set the signal to be ignored.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     try:
         from tracealyze.cli import main as run
 
