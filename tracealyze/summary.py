@@ -21,9 +21,11 @@ SCHEMA = "tracealyze.summary/1"
 _PARTITION = ("pid", "tid", "program", "class", "syscall", "op", "target", "exclusive_ns", "share", "calls")
 _PROCESSES = (
     *("pid", "parent_pid", "program", "argv", "birth_ns", "death_ns", "exit_code", "exit_signal", "wall_ns"),
-    *("exclusive_ns", "slack_ns", "in_call_ns", "gap_ns", "calls", "failed", "threads"),
+    *("exclusive_ns", "slack_ns", "in_call_ns", "cpu_ns", "gap_ns", "calls", "failed", "threads"),
 )
-_SYSCALLS = ("syscall", "calls", "failed", "total_ns", "exclusive_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns")
+_SYSCALLS = (
+    *("syscall", "calls", "failed", "total_ns", "cpu_ns", "exclusive_ns", "mean_ns", "p50_ns", "p99_ns", "max_ns"),
+)
 _LOOPS = (
     *("pid", "tid", "program", "turns", "period", "body", "total_ns", "dominant", "dominant_ns", "dominant_calls"),
     *("failing", "first_line", "last_line"),

@@ -190,6 +190,13 @@ fn describe(call: &TrussCall<'_, DtrussEnd>, line: &mut Line, parsed: &mut Parse
     if line.fd > MAX_FD {
         line.fd = NO_ID;
     }
+    // nanosleep, sleep and usleep of macOS: `__semwait_signal(cond, mutex, has_timeout, is_relative, seconds, nanoseconds)`.
+    if known.canonical() == "semwait_signal"
+        && let (Some((seconds, _)), Some((nanos, _))) = (crate::scan::value(args[4]), crate::scan::value(args[5]))
+        && args[3] == b"0x1"
+    {
+        line.extra = parsed.keep(Extra::Timeout(seconds.saturating_mul(1_000_000_000).saturating_add(nanos)));
+    }
     // Solaris has one call for all forks; its first argument selects which.
     if known.name == "forksys"
         && let Some(child) = i32::try_from(call.end.ret).ok().filter(|&child| child > 0 && call.end.error == 0)

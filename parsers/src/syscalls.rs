@@ -69,6 +69,15 @@ pub struct Syscall {
 #[cfg(test)]
 const LETTERS: &str = "fgdpnbjcoaiswtvmlkqerzuhyx-";
 
+/// Requests to a device that only look at its settings, or at what it has.
+const INSTANT_REQUESTS: [&[u8]; 9] =
+    [b"TCGETS", b"TCGETA", b"TIOCGWINSZ", b"TIOCGPGRP", b"TIOCSPGRP", b"FIONREAD", b"FIONBIO", b"FIOCLEX", b"FIONCLEX"];
+/// Calls of the class `process` that wait for other CPUs, a lock of the kernel or a process.
+const WAITING_PROCESS_CALLS: [&str; 5] = ["unshare", "setns", "membarrier", "lwp_suspend", "seccomp"];
+/// Calls without an action of their own that return at once.
+const INSTANT_CALLS: [&str; 8] =
+    ["setsockopt", "getsockopt", "uname", "sysinfo", "systeminfo", "getdtablesize", "setustack", "timerfd_settime"];
+
 const fn call(name: &'static str, class: Class, action: Action, args: &'static str) -> Syscall {
     Syscall {
         name,
@@ -128,6 +137,20 @@ impl Syscall {
     /// Whether it only reads or stores a value.
     pub fn is_trivial(&self) -> bool {
         self.effort == Effort::Trivial
+    }
+
+    /// Whether it returns at once on this sub-operation. What seems to be its time is the program's own where a
+    /// tracer prints no durations.
+    pub fn never_waits(&self, op: &[u8]) -> bool {
+        match self.action {
+            Action::ControlsFile => !op.windows(6).any(|part| part == b"SETLKW"),
+            Action::UsesFutex => op.windows(4).any(|part| part == b"WAKE"),
+            Action::ControlsDevice => INSTANT_REQUESTS.contains(&op),
+            // The others of this class change their own process, or look at one.
+            Action::Plain if self.class == Class::Process => !WAITING_PROCESS_CALLS.contains(&self.name),
+            Action::Plain => self.effort <= Effort::Quick || INSTANT_CALLS.contains(&self.name),
+            action => self.effort <= Effort::Quick || action.never_waits(),
+        }
     }
 
     /// Whether one of its arguments limits how long it waits.

@@ -63,6 +63,7 @@ def command(
     ] = Sort.TOTAL,
 ) -> None:
     """Rank syscalls by cost: count, failures, duration, critical path."""
+    from tracealyze.render.cpu_times import cpu_columns, with_waiting
     from tracealyze.render.listing import Column, Listing, write_listing
 
     form = rows.form
@@ -78,6 +79,8 @@ def command(
         keys, tick_ns = ["syscall"], 1
     columns = [Column(key, key, min_width=_MIN_WIDTHS.get(key, 0)) for key in keys]
     columns += [Column("calls", "calls"), Column("failed", "failed"), Column("total_ns", "total")]
+    calls = with_waiting(calls, trace)
+    columns += cpu_columns(calls)
     columns += [Column("exclusive_ns", "on path")] if trace.window.reason is None else []
     columns += [Column(f"{name}_ns", name, drop_order=order) for name, order in _QUANTILES.items()]
     write_listing(Listing("calls", columns, calls, tick_ns), form)

@@ -115,7 +115,9 @@ def _has_upper_bounds(trace: TraceTables, match: Match) -> bool:
     """Whether durations may be mostly the program's own time, before or after the call."""
     capture = trace.capture_of(match.capture)
     is_upper_bound = capture is not None and capture.dur_kind == "upper-bound"
-    return is_upper_bound and match.row.get("syscall") not in match.rule.waiting
+    # Loops have the shape of their most expensive call instead.
+    syscall = match.row.get("syscall") or str(match.row.get("dominant") or "").partition(" ")[0]
+    return is_upper_bound and syscall not in match.rule.waiting
 
 
 def _owner(claimed: Sequence[_ClaimedMatch], match: _ClaimedMatch) -> _ClaimedMatch:
@@ -189,7 +191,10 @@ def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
 
 
 def _is_estimate(trace: TraceTables, match: Match) -> bool:
-    return 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
+    """Whether its cost was not measured: it is an upper bound, or a few ticks of the clock."""
+    capture = trace.capture_of(match.capture)
+    is_upper_bound = bool(match.rule.cost) and capture is not None and capture.dur_kind == "upper-bound"
+    return is_upper_bound or 0 < match.cost_ns < MIN_MEASURED_TICKS * tick_ns(trace, match)
 
 
 def _impact(match: Match, bound: Form) -> float:

@@ -134,6 +134,7 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
         "in_total": in_total(match.whole),
         "whole_seconds": _whole_seconds(cost_ns, match.tick_ns(capture) if capture else 1) if calls == 1 else None,
         "calls_per_turn": row["period"] if row.get("period", 1) > 1 else None,
+        "exact": capture is None or capture.dur_kind != "upper-bound",
         "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
     }
     derived["took"] = _took(match, capture, wall_ns)

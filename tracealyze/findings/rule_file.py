@@ -46,6 +46,7 @@ PLACEHOLDERS = {
     "calls_per_turn": "calls in an iteration of a loop, if there are several",
     "up_to": '"up to " if durations are upper bounds',
     "in_total": "how many calls the process makes, or the capture has, where only counts are known",
+    "exact": "true unless durations are upper bounds; a condition for the parts of `[words]`",
     "mean_ns": "the mean duration of the calls",
     "took": "the time on the critical path, as the end of a sentence: `: 9.74 s, 85% of the wall time`",
 }

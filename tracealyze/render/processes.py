@@ -36,7 +36,8 @@ def listing(trace: Trace, top: int, tick_ns: int) -> tuple[str, Listing] | None:
             Column("wall_ns", "lifetime"),
             Column("slack_ns", "slack", drop_order=6),
         ]
-    columns += [Column("in_call_ns", "in syscalls", drop_order=5), Column("calls", "calls", drop_order=2)]
+    columns += [Column("in_call_ns", "in syscalls", drop_order=5), Column("cpu_ns", "CPU", drop_order=5)]
+    columns += [Column("calls", "calls", drop_order=2)]
     columns += [Column("failed", "failed", drop_order=4)]
     columns += [Column("end", "end"), Column("what", "program", min_width=_MIN_NAME_WIDTH)]
     order = "by time on the critical path" if is_timed else "by calls"

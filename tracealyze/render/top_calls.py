@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tracealyze import units
+from tracealyze.render import cpu_times
 from tracealyze.render.listing import Column, Listing
 from tracealyze.render.processes import of_all
 from tracealyze.sanitize import shown
@@ -26,6 +27,8 @@ def listing(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing] | N
     if not rows:
         return _of_tracers(trace, summary, top)
     columns = [Column("calls", "calls"), Column("failed", "failed", drop_order=1), Column("total_ns", "total")]
+    rows = cpu_times.with_waiting(rows, trace)
+    columns += cpu_times.cpu_columns(rows)
     if summary.window.reason is None:
         columns.append(Column("exclusive_ns", "on path"))
     columns += [
@@ -35,6 +38,8 @@ def listing(trace: Trace, summary: Summary, top: int) -> tuple[str, Listing] | N
     ]
     timed = any(row["total_ns"] for row in rows)
     remark = "by total time (summed over tasks, so it can exceed wall time)" if timed else "by count"
+    if divided := cpu_times.divided(trace):
+        remark = f"{remark}; {divided}"
     return remark, Listing("calls", columns, rows, trace.dur_tick_ns or trace.tick_ns)
 
 
@@ -73,6 +78,8 @@ def _combined(rows: list[Row], what: str) -> Row:
     sums: dict[str, Any] = {key: sum(row[key] or 0 for row in rows) for key in ("calls", "failed", "exclusive_ns")}
     timed = [row for row in rows if row["max_ns"] is not None]
     sums["total_ns"] = sum(row["total_ns"] or 0 for row in rows)
+    cpu_ns = [row["cpu_ns"] for row in rows if row["cpu_ns"] is not None]
+    sums["cpu_ns"] = sum(cpu_ns) if cpu_ns else None
     sums["mean_ns"] = sums["total_ns"] // max(sums["calls"], 1) if timed else None
     sums["max_ns"] = max((row["max_ns"] for row in timed), default=None)
     named = {"syscall": rows[0]["syscall"], "op": rows[0]["op"], "target": f"({units.count(len(rows))} {what})"}

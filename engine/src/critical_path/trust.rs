@@ -291,7 +291,13 @@ fn tracing_cost(capture: &Capture, seen: &ObservedCalls, floor: CostFloor) -> Tr
     } else {
         seen.gaps.quantile(0.5).min(2 * least_gap_ns) + delay_ns
     };
-    TracingCost { in_call_ns: typical_ns + delay_ns, gap_ns }
+    let in_call_ns = match capture.facts.dur_kind {
+        DurKind::Exact => typical_ns + delay_ns,
+        // They last until the next call starts, so they include the tracer's work after them. The program may compute
+        // in them, too, but only a little in calls that never wait, so the mean is the most that tracing costs.
+        _ => mean_ns(seen, typical_ns).unwrap_or(0).max(seen.steps.quantile(0.5).min(2 * floor.step_ns)),
+    };
+    TracingCost { in_call_ns, gap_ns }
 }
 
 /// The mean duration of calls that return at once.

@@ -1,5 +1,6 @@
 //! Lines to events: halves joined, stamps placed, tasks born and ended, each line counted once.
 
+mod broken;
 mod deadlines;
 mod fast_path;
 mod halves;
@@ -10,14 +11,16 @@ mod lives;
 mod notes;
 mod runs;
 
+use crate::ingest::assemble::broken::Broken;
 use crate::ingest::clock::FileClock;
 use crate::ingest::connecting::Connecting;
 use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
-use crate::store::event::{Event, EventKind, NONE};
+use crate::store::event::{Event, EventKind, NONE, Shape};
 use crate::store::file_chunks::FileChunks;
+use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS};
 use crate::store::trace::{Capture, Trace};
-use parsers::syscalls::{Action, action_of};
+use parsers::syscalls::{self, Action, action_of};
 use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
 use rustc_hash::FxHashMap;
 
@@ -37,8 +40,8 @@ struct TaskState {
     exiting: bool,
     /// It ended by the call that ends no more than one thread.
     left_alone: bool,
-    /// The call that a signal interrupted, and its start. The tracer prints the call after the signal.
-    broken: Option<(Text, i64)>,
+    /// The call that a signal interrupted. The tracer prints the call after the signal.
+    broken: Option<Broken>,
     /// Its parent's wait had returned it by this time, if not 0; a later call with its id is another task's.
     gone_ns: i64,
     /// The program's name in the first line that has one.
@@ -107,6 +110,17 @@ pub(crate) struct Assembler<'trace> {
 pub(crate) fn clocks(facts: &CaptureFacts, files: usize) -> Vec<FileClock> {
     let clock = FileClock::new(facts);
     if files == 1 { vec![clock] } else { vec![clock.merged(); files] }
+}
+
+/// How much of the time since or until another event of the task a call can have taken. One that never waits takes
+/// next to nothing, or the CPU time that the tracer printed; the program computed in the rest.
+fn in_call_ns((name, op): (Text, &[u8]), bound_ns: i64, cpu_ns: i64, facts: &CaptureFacts) -> i64 {
+    let tick_ns = if facts.tick_ns < COARSE_TICK_NS { facts.tick_ns } else { 0 };
+    let instant_ns = MAX_INSTANT_CALL_NS.max(tick_ns).max(cpu_ns);
+    if bound_ns <= instant_ns || !syscalls::by_text(name).is_some_and(|call| call.never_waits(op)) {
+        return bound_ns;
+    }
+    instant_ns
 }
 
 impl<'trace> Assembler<'trace> {
@@ -307,14 +321,21 @@ impl<'trace> Assembler<'trace> {
         }
         let row = std::mem::take(&mut self.state(task).undated);
         if row != 0 {
-            let start_ns = self.trace.events.start_ns(row - 1);
-            self.trace.events.set_dur(row - 1, stamp_ns.saturating_sub(start_ns).max(0), DurKind::UpperBound);
+            let events = &mut self.trace.events;
+            let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row - 1)).max(0);
+            let Shape { syscall, op, .. } = events.shape(row - 1);
+            let dur_ns = in_call_ns((syscall, events.texts.bytes(op)), until_next_ns, NO_NS, &self.facts);
+            events.set_dur(row - 1, dur_ns, DurKind::UpperBound);
         }
     }
 
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         self.close_open(task);
+        if self.facts.clock == parsers::Clock::PerThread {
+            let cpu_ns = &mut self.trace.tasks[task as usize].cpu_ns;
+            *cpu_ns = line.stamp_ns.max(*cpu_ns);
+        }
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
@@ -332,20 +353,30 @@ impl<'trace> Assembler<'trace> {
             let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
             let is_first = self.trace.tasks[task as usize].calls == 0;
             let says_nothing = is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
-            return (stamp_ns, if says_nothing { 0 } else { line.dur_ns }, kind);
+            let broken = self.state(task).broken.take().filter(|broken| broken.call == line.name && !says_nothing);
+            let before_ns = broken.map_or(0, |broken| broken.dur_ns.max(0));
+            let dur_ns = if line.dur_ns == NO_NS { NO_NS } else { line.dur_ns.saturating_add(before_ns) };
+            return (stamp_ns, if says_nothing { 0 } else { dur_ns }, kind);
         }
         let state = *self.state(task);
         self.state(task).broken = None;
         // In an excerpt that is out of order, a task's first difference is not in its first line.
         let may_be_first = !state.seen || state.last_end_ns != 0;
-        let dur_ns = match (state.broken.filter(|&(call, _)| call == line.name), line.dur_ns) {
-            (Some((_, start_ns)), _) => stamp_ns.saturating_sub(start_ns).max(0),
+        let dur_ns = match (state.broken.filter(|broken| broken.call == line.name), line.dur_ns) {
+            (Some(broken), _) => stamp_ns.saturating_sub(broken.start_ns).max(0),
             // What does not return has none.
             (None, NO_NS) if facts.has_durations => 0,
             (None, NO_NS) if state.seen => stamp_ns.saturating_sub(state.last_end_ns).max(0),
             (None, NO_NS) => 0,
             (None, dur_ns) if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,
             (None, dur_ns) => dur_ns,
+        };
+        let dur_ns = match facts.dur_kind {
+            DurKind::UpperBound => {
+                let op = self.trace.events.texts.bytes(line.op);
+                in_call_ns((line.name, op), dur_ns, line.cpu_ns, &facts)
+            }
+            _ => dur_ns,
         };
         (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
     }

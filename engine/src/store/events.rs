@@ -220,6 +220,13 @@ impl EventTable {
         segment.dur_ns(at)
     }
 
+    /// The CPU time of a row, as the tracer prints it; [`NO_NS`] if it does not.
+    #[inline]
+    pub fn cpu_ns(&self, row: u32) -> i64 {
+        let (segment, at) = self.place(row);
+        segment.cpu_ns(at)
+    }
+
     /// The end of a row, if start and duration are known.
     #[inline]
     pub fn end_ns(&self, row: u32) -> Option<i64> {

@@ -80,6 +80,7 @@ columns! {
         "calls" i64 "" "Number of calls.";
         "failed" i64 "" "Number of calls that failed.";
         "total_ns" i64 "ns" "Sum of the durations; summed over tasks, it can exceed wall time.";
+        "cpu_ns" i64 "ns" "CPU time in these calls; missing where the tracer does not print it.";
         "exclusive_ns" i64 "ns" "Critical-path time inside these calls.";
         "min_ns" i64 "ns" "Shortest duration.";
         "mean_ns" i64 "ns" "Mean duration.";
@@ -132,6 +133,7 @@ columns! {
         "wall_ns" i64 "ns" "Lifetime, as far as the capture shows it.";
         "exclusive_ns" i64 "ns" "Critical-path time charged to it.";
         "in_call_ns" i64 "ns" "Time in calls, over all of its threads.";
+        "cpu_ns" i64 "ns" "CPU time over all of its threads: all of it, or that in calls if the tracer prints no more; missing where it prints none.";
         "gap_ns" i64 "ns" "Time between calls, over all of its threads.";
         "stopped_ns" i64 "ns" "Part of gap_ns in which they were stopped by a signal.";
         "slack_ns" i64 "ns" "How much longer it could have run without delaying the end of the window, as far as the trace shows its waiters; missing where unknown.";

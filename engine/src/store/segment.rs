@@ -190,7 +190,7 @@ impl EventSegment {
         Event {
             start_ns: self.start_ns(at),
             dur_ns: self.dur_ns(at),
-            cpu_ns: self.cpu_ns.get(at).copied().unwrap_or(NO_NS),
+            cpu_ns: self.cpu_ns(at),
             ret: self.ret(at),
             line: self.line(at),
             file: self.file.get(at).copied().unwrap_or(0),
@@ -209,6 +209,11 @@ impl EventSegment {
             NO_NS => NO_NS,
             since_ns => since_ns.wrapping_add(self.firsts_ns[at / STAMP_ROWS]),
         }
+    }
+
+    #[inline]
+    pub(crate) fn cpu_ns(&self, at: usize) -> i64 {
+        self.cpu_ns.get(at).copied().unwrap_or(NO_NS)
     }
 
     #[inline]

@@ -64,6 +64,8 @@ pub struct Task {
     pub failed: u64,
     /// Signals delivered.
     pub signals: u64,
+    /// CPU time since tracing began for it, where the tracer prints that; [`NO_NS`] elsewhere.
+    pub cpu_ns: i64,
 }
 
 impl Task {
@@ -92,6 +94,7 @@ impl Task {
             calls: 0,
             failed: 0,
             signals: 0,
+            cpu_ns: NO_NS,
         }
     }
 

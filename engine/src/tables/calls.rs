@@ -79,6 +79,7 @@ struct Sums {
     failed: u64,
     timed: u64,
     total_ns: i64,
+    cpu_ns: i64,
     min_ns: i64,
     max_ns: i64,
     bytes: i64,
@@ -95,6 +96,7 @@ impl Sums {
             failed: 0,
             timed: 0,
             total_ns: 0,
+            cpu_ns: NO_NS,
             min_ns: i64::MAX,
             max_ns: 0,
             bytes: 0,
@@ -114,6 +116,7 @@ impl Sums {
         if moves && outcome == Outcome::Ok {
             self.bytes = self.bytes.saturating_add(events.ret(row).max(0));
         }
+        self.cpu_ns = sum_of_known(self.cpu_ns, events.cpu_ns(row));
         let dur_ns = events.dur_ns(row);
         if dur_ns != NO_NS {
             self.timed += 1;
@@ -131,6 +134,7 @@ impl Sums {
         self.failed += other.failed;
         self.timed += other.timed;
         self.total_ns = self.total_ns.saturating_add(other.total_ns);
+        self.cpu_ns = sum_of_known(self.cpu_ns, other.cpu_ns);
         self.min_ns = self.min_ns.min(other.min_ns);
         self.max_ns = self.max_ns.max(other.max_ns);
         self.bytes = self.bytes.saturating_add(other.bytes);
@@ -138,6 +142,14 @@ impl Sums {
         self.first_row = self.first_row.min(other.first_row);
         self.last_row = self.last_row.max(other.last_row);
         self.durations.merge(&other.durations);
+    }
+}
+
+/// The sum of two times, each [`NO_NS`] if unknown.
+pub(crate) fn sum_of_known(one_ns: i64, other_ns: i64) -> i64 {
+    match (one_ns, other_ns) {
+        (NO_NS, known_ns) | (known_ns, NO_NS) => known_ns,
+        (one_ns, other_ns) => one_ns.saturating_add(other_ns),
     }
 }
 
@@ -329,6 +341,7 @@ fn table(trace: &Trace, keys: &[CallKey], groups: &[(Group, Sums)], quantiles: b
         ("calls", of(|sums| sums.calls as i64)),
         ("failed", of(|sums| sums.failed as i64)),
         ("total_ns", of(|sums| sums.total_ns)),
+        ("cpu_ns", some_ints(groups.iter().map(|(_, sums)| sums.cpu_ns))),
         ("exclusive_ns", of(|sums| sums.exclusive_ns)),
         ("min_ns", timed(|sums| sums.min_ns)),
         ("mean_ns", timed(|sums| sums.total_ns / sums.timed as i64)),

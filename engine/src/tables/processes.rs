@@ -9,6 +9,7 @@ use crate::store::task_relations::main_tasks;
 use crate::store::tasks::Task;
 use crate::store::text_columns::push_text;
 use crate::store::trace::Trace;
+use crate::tables::calls::sum_of_known;
 use crate::waits::stops::{may_stop, stopped_ns};
 use parsers::line::Ended;
 use parsers::{NO_ID, NO_NS, Text};
@@ -124,6 +125,7 @@ struct Process {
     calls: u64,
     failed: u64,
     in_call_ns: i64,
+    cpu_ns: i64,
     gap_ns: i64,
     stopped_ns: i64,
     exclusive_ns: i64,
@@ -141,9 +143,18 @@ fn gathered(trace: &Trace, selection: &Selection<'_>, exclusive_ns: &[i64]) -> V
         }
         let process = &mut processes[places[main as usize] as usize];
         process.add(number, &trace.tasks[number as usize], lives[number as usize]);
+        process.cpu_ns = sum_of_known(process.cpu_ns, cpu_ns(trace, number));
         process.exclusive_ns += exclusive_ns.get(number as usize).copied().unwrap_or(0);
     }
     processes
+}
+
+/// The CPU time of a task, or of its calls if the tracer prints no more.
+fn cpu_ns(trace: &Trace, task: u32) -> i64 {
+    match trace.tasks[task as usize].cpu_ns {
+        NO_NS => trace.rows_of(task).iter().fold(NO_NS, |sum_ns, &row| sum_of_known(sum_ns, trace.events.cpu_ns(row))),
+        cpu_ns => cpu_ns,
+    }
 }
 
 impl Process {
@@ -158,6 +169,7 @@ impl Process {
             calls: 0,
             failed: 0,
             in_call_ns: 0,
+            cpu_ns: NO_NS,
             gap_ns: 0,
             stopped_ns: 0,
             exclusive_ns: 0,
@@ -225,6 +237,7 @@ pub fn processes(
         ("wall_ns", of(&|process| if process.birth_ns == NO_NS { NO_NS } else { process.end_ns - process.birth_ns })),
         ("exclusive_ns", of(&|process| process.exclusive_ns)),
         ("in_call_ns", of(&|process| process.in_call_ns)),
+        ("cpu_ns", of(&|process| process.cpu_ns)),
         ("gap_ns", of(&|process| process.gap_ns)),
         ("stopped_ns", of(&|process| process.stopped_ns)),
         ("slack_ns", of(&|process| slack_ns.get(&process.main).copied().unwrap_or(NO_NS))),

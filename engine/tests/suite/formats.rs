@@ -63,7 +63,24 @@ fn freebsd_stamps_alone_bound_the_durations() {
         "  812: 0.000300000 close(3)\t = 0 (0x0)",
         "  812: 1.000300000 close(4)\t = 0 (0x0)",
     ]);
-    assert_eq!(calls(&trace, "close"), [(100, 200, DurKind::UpperBound), (300, 1_000_000, DurKind::UpperBound)]);
+    // A close takes no second: the program computed before it.
+    assert_eq!(calls(&trace, "close"), [(100, 200, DurKind::UpperBound), (999_800, 500, DurKind::UpperBound)]);
+}
+
+#[test]
+fn a_signal_of_freebsd_shows_the_call_that_it_broke_off() {
+    let lines = |signal_dur: &str| {
+        let [signal, killed] = ["SIGNAL 15 (SIGTERM) code=SI_USER pid=900 uid=0", "process killed, signal = 15"];
+        [
+            "  712: 0.002000000 0.000010000 getpid() = 712 (0x2c8)".to_owned(),
+            format!("  712: 2.100000000 {signal_dur} {signal}"),
+            format!("  712: 2.100200000 {signal_dur} {killed}"),
+        ]
+    };
+    let read = |signal_dur: &str| read(&lines(signal_dur).each_ref().map(String::as_str));
+    assert_eq!(calls(&read("2.090000000"), "unknown"), [(10_000, 2_090_000, DurKind::Exact)]);
+    // The last call had returned: its time and that of the program after it.
+    assert_eq!(calls(&read("2.098010000"), "unknown"), []);
 }
 
 #[test]

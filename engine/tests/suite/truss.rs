@@ -39,6 +39,31 @@ fn an_interrupted_call_starts_before_its_signal() {
 }
 
 #[test]
+fn a_killed_call_has_the_time_of_its_signal() {
+    let trace = read(&[
+        "8:\t 0.0030\t 0.0030\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+        "8:\t 2.0004\t 1.9974\t 0.0000\t    Received signal #15, SIGTERM, in nanosleep() [default]",
+    ]);
+    assert_eq!(calls(&trace, "nanosleep"), [(30, Some(20_004))]);
+    let is_broken = |row: &u32| trace.events.outcome(*row) == Outcome::Interrupted;
+    assert_eq!((0..trace.events.len()).filter(is_broken).count(), 1);
+}
+
+#[test]
+fn a_call_that_never_waits_leaves_the_time_to_the_program() {
+    let trace = read(&[
+        "8:\t 0.0000\t 0.0000\t 0.0000\texecve(\"/bin/tool\", 0x08047D3C, 0x08047D48)  argc = 1",
+        "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
+        "8:\t 2.0000\t 1.0000\t 0.2500\tbrk(0x08061A20)\t\t\t= 0",
+        "8:\t 3.0000\t 1.0000\t 0.0000\tfcntl(3, F_SETLKW, 0x08047A10)\t\t= 0",
+    ]);
+    assert_eq!(calls(&trace, "getpid"), [(9_995, Some(10_000))]);
+    // Its CPU time is its own.
+    assert_eq!(calls(&trace, "brk"), [(17_500, Some(20_000))]);
+    assert_eq!(calls(&trace, "fcntl"), [(20_000, Some(30_000))]);
+}
+
+#[test]
 fn another_call_after_a_signal_keeps_its_own_time() {
     let trace = read(&[
         "8:\t 1.0000\t 1.0000\t 0.0000\tgetpid()\t\t\t\t= 8 [1]",
@@ -89,7 +114,8 @@ fn a_call_without_return_has_its_entry_stamp_without_cpu_times() {
     let read = |cpu: &str| read(&lines(cpu).each_ref().map(String::as_str));
     let (bare, with_cpu) = (read(""), read("\t 0.0000"));
     assert_eq!(calls(&bare, "getcontext"), [(30_000, Some(30_000))]);
-    assert_eq!(calls(&bare, "close"), [(30_000, Some(40_000))]);
+    // A close takes no second: the program computed before it.
+    assert_eq!(calls(&bare, "close"), [(39_995, Some(40_000))]);
     assert_eq!(calls(&bare, "_exit"), [(70_000, Some(70_000))]);
     assert_eq!(calls(&with_cpu, "_exit"), [(40_000, Some(70_000))]);
 }

@@ -297,6 +297,34 @@ impl Action {
         })
     }
 
+    /// Whether such a call returns at once: it makes a descriptor, or reads or stores a value.
+    pub(crate) fn never_waits(self) -> bool {
+        matches!(
+            self,
+            Action::MakesPipe
+                | Action::MakesSocketPair
+                | Action::MakesSocket
+                | Action::MakesEpoll
+                | Action::MakesEventfd
+                | Action::MakesTimerfd
+                | Action::MakesSignalfd
+                | Action::MakesInotify
+                | Action::RegistersPoll
+                | Action::Duplicates
+                | Action::ReturnsDirectory
+                | Action::Listens
+                | Action::NamesSocket
+                | Action::HandlesSignals
+                | Action::ReturnsFromHandler
+                | Action::SavesContext
+                | Action::RestoresContext
+                | Action::SetsTimer
+                | Action::ReadsClock
+                | Action::ReturnsPid
+                | Action::Wakes
+        )
+    }
+
     /// The direction in which such a call moves bytes, if it does.
     pub fn transfer(self) -> Option<Transfer> {
         Some(match self {

@@ -239,6 +239,7 @@ pub(super) const CALLS: &[Syscall] = &[
     call("timer_delete", Sleep, Plain, "i"),
     call("timer_gettime", Sleep, Plain, "i"),
     call("lwp_sleep", Sleep, Sleeps, ""),
+    call("semwait_signal", Sleep, Sleeps, "").also(&["__semwait_signal", "__semwait_signal_nocancel"]),
     // Lock
     call("futex", Lock, UsesFutex, "aojtb").also(&["futex_time64"]),
     call("futex_wait", Lock, WaitsAtAddress, "a"),
@@ -266,7 +267,6 @@ pub(super) const CALLS: &[Syscall] = &[
     call("psynch_cvwait", Lock, WaitsForWake, "a"),
     call("psynch_cvsignal", Lock, Wakes, "a"),
     call("psynch_cvbroad", Lock, Wakes, "a"),
-    call("semwait_signal", Lock, WaitsForWake, "").also(&["__semwait_signal", "__semwait_signal_nocancel"]),
     call("__thrsleep", Lock, WaitsForWake, "a"),
     call("__thrwakeup", Lock, Wakes, "a"),
     call("thr_park", Lock, WaitsForWake, ""),

@@ -298,13 +298,7 @@ impl Assembler<'_> {
     pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         self.trace.tasks[task as usize].signals += 1;
-        let asleep = self.asleep_in(task);
-        let state = self.state(task);
-        // The time since the last event is printed with the signal, but was spent in the call that it broke.
-        let broken = if line.target.is_some() { Some(line.target) } else { asleep };
-        if state.seen && state.broken.is_none() {
-            state.broken = broken.map(|call| (call, state.last_end_ns));
-        }
+        self.interrupts(task, line, extra.as_ref(), stamp_ns, at);
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
         match extra {
             Some(Extra::Signal { from, ref ended }) => {
@@ -356,6 +350,9 @@ impl Assembler<'_> {
     }
 
     pub(super) fn exited(&mut self, task: u32, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+        if let Some(Extra::GroupEnd(Ended::Killed(_))) = extra {
+            self.never_printed(task, line, at);
+        }
         self.never_returned(task);
         self.mark(task, EventKind::Exit, line, stamp_ns, at);
         if let Some(Extra::End(ended) | Extra::GroupEnd(ended)) = extra {

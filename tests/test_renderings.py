@@ -1,0 +1,58 @@
+"""Kept captures as other options or other tracers print them: less is known, and no more is claimed."""
+
+from __future__ import annotations
+
+import lzma
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+
+import pytest
+import renderings
+from rule_cases import CAPTURED, Case, findings_text
+
+import tracealyze
+from tracealyze.findings.finding import Severity
+from tracealyze.findings.rule_set import rules
+
+_COSTLY = {rule.name for rule in rules() if rule.cost}
+_PLAIN = [case for case in CAPTURED if "-ttt" in case.options and "-T" in case.options]
+_BOUNDED: dict[str, Callable[[str], str]] = {
+    "strace-without-T": renderings.without_durations,
+    "solaris-truss": renderings.solaris_truss,
+}
+
+
+@cache
+def _text(case: Case) -> str:
+    return lzma.decompress(case.capture.read_bytes()).decode(errors="surrogateescape")
+
+
+@cache
+def _trace(case: Case) -> tracealyze.Trace:
+    return tracealyze.read(case.capture)
+
+
+def _rendered(folder: Path, case: Case, render: Callable[[str], str]) -> tracealyze.Trace:
+    capture = folder / "rendered"
+    capture.write_text(render(_text(case)), errors="surrogateescape")
+    return tracealyze.read(capture)
+
+
+@pytest.mark.parametrize("case", _PLAIN, ids=lambda case: case.name)
+@pytest.mark.parametrize("tracer", _BOUNDED)
+def test_upper_bounds_are_never_called_measured(case: Case, tracer: str, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, _BOUNDED[tracer])
+    assert all(each.dur_kind == "upper-bound" for each in trace.captures)
+    measured = [each.name for each in trace.findings if each.name in _COSTLY and each.confidence == "measured"]
+    assert measured == [], findings_text(trace)
+    claims = [text for each in trace.findings for text in (each.message, each.advice) if "the kernel takes" in text]
+    assert claims == []
+
+
+@pytest.mark.parametrize("case", _PLAIN, ids=lambda case: case.name)
+def test_without_durations_nothing_else_is_accused(case: Case, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, renderings.without_durations)
+    known = {name for each in _trace(case).findings for name in (each.name, *each.also)}
+    accused = {each.name for each in trace.findings if each.severity is not Severity.INFO}
+    assert accused <= known, findings_text(trace)
