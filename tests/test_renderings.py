@@ -17,6 +17,22 @@ from tracealyze.findings.rule_set import rules
 
 _COSTLY = {rule.name for rule in rules() if rule.cost}
 _PLAIN = [case for case in CAPTURED if "-ttt" in case.options and "-T" in case.options]
+_HEALTHY = [case for case in _PLAIN if case.rule == "healthy"]
+# The others need a clock, the kinds of descriptors, or calls that macOS does not have.
+_RULES_WITHOUT_CLOCK = {
+    *("ancestor-walk", "chatty-peer", "clock-calls", "close-sweep", "connect-stall", "dominant-call", "entropy-wait"),
+    *("memory-churn", "missing-file-storm", "poll-loop", "process-storm", "redundant-metadata", "retry-loop"),
+    *("slow-call", "slow-fork", "slow-target", "slowing-loop", "spin-loop", "sync-storm", "tiny-io"),
+}
+_CASES_WITHOUT_CLOCK = {"expired-timeout/found-1", "fixed-sleep/found-2", "fixed-sleep/found-3", "table-rescan/found-1"}
+_SEEN_WITHOUT_CLOCK = [
+    case
+    for case in _PLAIN
+    if case.rule in case.finds
+    and (case.rule in _RULES_WITHOUT_CLOCK or case.name in _CASES_WITHOUT_CLOCK)
+    # Its processes are subshells, whose lives cannot be known without a clock.
+    and case.name != "process-storm/found-2"
+]
 _BOUNDED: dict[str, Callable[[str], str]] = {
     "strace-without-T": renderings.without_durations,
     "solaris-truss": renderings.solaris_truss,
@@ -56,3 +72,28 @@ def test_without_durations_nothing_else_is_accused(case: Case, tmp_path: Path) -
     known = {name for each in _trace(case).findings for name in (each.name, *each.also)}
     accused = {each.name for each in trace.findings if each.severity is not Severity.INFO}
     assert accused <= known, findings_text(trace)
+
+
+@pytest.mark.parametrize("case", _SEEN_WITHOUT_CLOCK, ids=lambda case: case.name)
+def test_dtruss_shows_the_cause_without_a_clock(case: Case, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, renderings.dtruss)
+    assert trace.window.reason == "per_thread_clock"
+    found = [each for each in trace.findings if case.rule in (each.name, *each.also)]
+    assert found, findings_text(trace)
+    assert {each.basis for each in found} == {"elapsed"}
+
+
+@pytest.mark.parametrize("case", _HEALTHY, ids=lambda case: case.name)
+def test_dtruss_accuses_nothing_else_than_strace(case: Case, tmp_path: Path) -> None:
+    trace = _rendered(tmp_path, case, renderings.dtruss)
+    known = {name for each in _trace(case).findings for name in (each.name, *each.also)}
+    accused = {each.name for each in trace.findings if each.severity is not Severity.INFO}
+    assert accused <= known, findings_text(trace)
+
+
+def test_dtruss_reports_what_ran_and_what_waited(tmp_path: Path) -> None:
+    case = next(case for case in _PLAIN if case.name == "fixed-sleep/found-2")
+    trace = _rendered(tmp_path, case, renderings.dtruss)
+    rows = {row["syscall"]: row for row in trace.calls(["syscall"])}
+    assert rows["__semwait_signal"]["cpu_ns"] < 0.001 * rows["__semwait_signal"]["total_ns"]
+    assert all(row["cpu_ns"] > 0 for row in trace.processes if row["calls"])

@@ -13,7 +13,7 @@ use crate::store::classes::class_of;
 use crate::store::event::EventKind;
 use crate::store::trace::{Capture, Trace};
 use parsers::NO_NS;
-use parsers::syscalls::Class;
+use parsers::syscalls::{Action, Class, Wait};
 
 impl Attribution {
     /// Adds the elapsed time of the selected calls of captures without a wall clock, and at least `min_ns` for each call.
@@ -34,7 +34,7 @@ impl Attribution {
         }
         let class = class_of(trace.events.shape(row).syscall, trace.events.texts.bytes(trace.events.target(row)));
         let what = What::Call(row);
-        let resolved = !waits_for_others(class);
+        let resolved = !waits_for_others(class, trace.events.action(row));
         self.add(&Segment { task, start_ns: 0, end_ns, what, class, resolved, tag: Tag::None });
     }
 }
@@ -52,8 +52,12 @@ fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
     }
 }
 
-/// Whether calls of a class last until another task acts. Without moments, it is unknown who that was.
-fn waits_for_others(class: Class) -> bool {
-    use Class::{Child, External, Ipc, Lock, Poll, Stopped, Terminal};
+/// Whether such calls last until another task acts. Without moments, it is unknown who that was. What a descriptor of an
+/// unknown kind refers to may be a pipe.
+fn waits_for_others(class: Class, action: Action) -> bool {
+    use Class::{Child, External, Ipc, Lock, Other, Poll, Stopped, Terminal};
+    let reads_from_unknown = class == Other && action.wait() == Some(Wait::Read);
     matches!(class, Child | External | Ipc | Lock | Poll | Stopped | Terminal)
+        || action == Action::Accepts
+        || reads_from_unknown
 }
