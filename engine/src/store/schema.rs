@@ -565,6 +565,28 @@ columns! {
         "first_line" i64 "" "Line of the call before the longest gap.";
         "last_line" i64 "" "Same as first_line.";
     }
+    "open_calls" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Program of the task.";
+        "syscall" dict "" "The system call that had not returned when the capture ended.";
+        "op" dict "" "Sub-operation.";
+        "target" dict "" "What the call works on.";
+        "kind" dict "" "The awaited kind of event: file lock, thread, child, signal, input, client, connection, peer, event, message, time.";
+        "seen_ns" i64 "ns" "From the start of the call to the end of the capture; missing without timestamps.";
+        "holder_pid" i32 "" "Process that holds the file lock.";
+        "child_pid" i32 "" "The living child that was created last.";
+        "peer_pid" i32 "" "Process that wrote to the other end before.";
+        "ender_program" dict "" "Program of the holder, child or peer.";
+        "explained" bool "" "Whether the holder, child or peer is in the capture and lives at its end.";
+        "deadlock" bool "" "Whether the holder or child waits for this process in turn.";
+        "idle" bool "" "Whether the task has nothing to do: a server without clients, a sleep, a thread of a pool.";
+        "calls" i64 "count" "Number of open calls: 1.";
+        "first_line" i64 "" "Line of the call.";
+        "last_line" i64 "" "Same as first_line.";
+    }
     "children" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
@@ -605,6 +627,7 @@ columns! {
         "has_ids" bool "" "Whether lines contain thread ids.";
         "dur_kind" dict "" "exact, upper-bound (may include user time), gap or none.";
         "cut" bool "" "Whether the last line is truncated or the compressed file ends early.";
+        "ends_open" bool "" "Whether the last line is a call that waits and did not return: the capture need not be truncated.";
         "open_calls" i64 "count" "Tasks whose last call was still open when the capture ended.";
         "lost_events" i64 "count" "Events that the tracer reported as lost.";
         "unused_lines" i64 "count" "Lines that could not be used.";

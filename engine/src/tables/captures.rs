@@ -9,6 +9,7 @@ use crate::store::trace::Capture;
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
+use crate::tables::open_calls::open_call;
 use parsers::{LineKind, NO_NS, Outcome};
 use rayon::prelude::*;
 
@@ -43,6 +44,7 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
     builder.bool("has_ids", capture.facts.has_ids);
     builder.string("dur_kind", Some(capture.facts.dur_kind.name()));
     builder.bool("cut", capture.cut);
+    builder.bool("ends_open", ends_open(context, capture));
     builder.int("open_calls", open_calls(context, capture));
     builder.int("lost_events", capture.lost_events as i64);
     builder.int("unused_lines", unused as i64);
@@ -69,6 +71,14 @@ fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
 /// Lines that could not be used, but have a remedy.
 fn lines_lost(capture: &Capture) -> u64 {
     LineKind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
+}
+
+/// Whether the capture ends with a call that waits and did not return.
+fn ends_open(context: &TableContext<'_>, capture: &Capture) -> bool {
+    let events = &context.trace.events;
+    let last = capture.rows.clone().next_back().map(|row| events.task(row));
+    let open = last.and_then(|task| open_call(context, task));
+    open.is_some_and(|call| u64::from(events.line(call.row)) >= capture.last_line())
 }
 
 /// Calls that were unfinished when the capture ended. Only the last call of a task can be.

@@ -70,7 +70,7 @@ fn write(
     let mut durations: Vec<i64> = durations.filter(|&dur_ns| dur_ns != NO_NS).collect();
     let task = |number: &u32| -> &Task { &trace.tasks[*number as usize] };
     let exited = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS);
-    let lives: Vec<(i64, i64)> = exited.clone().filter_map(|&number| life(trace, number)).collect();
+    let lives: Vec<(i64, i64)> = exited.filter_map(|&number| life(trace, number)).collect();
     let mut lengths: Vec<i64> = lives.iter().map(|(from, to)| to - from).collect();
     lengths.sort_unstable();
     let all_lives: Vec<(i64, i64)> = created.tasks.iter().filter_map(|&number| life(trace, number)).collect();
@@ -84,7 +84,9 @@ fn write(
     builder.string("kind", Some(if threads { "threads" } else { "processes" }));
     builder.text("syscall", shape.syscall);
     builder.int("created", created.tasks.len() as i64);
-    builder.int("gone", exited.count() as i64);
+    // Without timestamps, only the lines show which tasks ended.
+    let gone = created.tasks.iter().filter(|&number| task(number).death_ns != NO_NS || task(number).ended.is_some());
+    builder.int("gone", gone.count() as i64);
     builder.int("programs", ran as i64);
     builder.int("at_once", overlap(&all_lives).most);
     builder.some_int("mean_life_ns", (!lengths.is_empty()).then(|| lengths.iter().sum::<i64>() / lengths.len() as i64));

@@ -30,6 +30,7 @@ mod lengths;
 mod locks;
 mod lookups;
 mod metadata;
+mod open_calls;
 mod outliers;
 mod passes;
 mod paths;
@@ -82,6 +83,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("lookups", lookups::build),
     ("loops", loops::build),
     ("metadata", metadata::build),
+    ("open_calls", open_calls::build),
     ("outliers", outliers::build),
     ("polls", polls::build),
     ("requests", requests::build),

@@ -224,7 +224,8 @@ fn wait_of_shape(action: Action, op: &[u8], target: &[u8], deed: Effect) -> Opti
     }
 }
 
-fn is_waiting_fcntl(action: Action, op: &[u8]) -> bool {
+/// Whether a call waits for a lock of fcntl.
+pub(crate) fn is_waiting_fcntl(action: Action, op: &[u8]) -> bool {
     action == Action::ControlsFile && matches!(op, b"F_SETLKW" | b"F_SETLKW64" | b"F_OFD_SETLKW")
 }
 
@@ -232,7 +233,8 @@ fn has_word(op: &[u8], word: &[u8]) -> bool {
     memchr::memmem::find(op, word).is_some()
 }
 
-fn deed(action: Action, op: &[u8]) -> Effect {
+/// The effect of a call on other tasks.
+pub(crate) fn deed(action: Action, op: &[u8]) -> Effect {
     match action {
         Action::Writes | Action::Sends | Action::SendsMany => Effect::Writes,
         Action::SendsFile | Action::Splices => Effect::Moves,

@@ -18,6 +18,7 @@ pub(crate) mod interrupted;
 pub(crate) mod lock;
 pub(crate) mod mappings;
 pub(crate) mod message;
+pub(crate) mod min_duration;
 pub(crate) mod ordered;
 pub(crate) mod relevance;
 pub(crate) mod shape_facts;

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! connect(…) = -1 ETIMEDOUT <21.002000>     21.002 s of its process, whatever the others did meanwhile
+//! nanosleep({5, 0}, …) = 0                  at least 5 s, by its arguments
 //! read(…) = 1                               nothing: its duration is not printed
 //! ```
 //! Such times overlap between tasks and do not add up to a window. They are shares of the time in calls.
@@ -12,6 +13,7 @@ use crate::query::selection::Selection;
 use crate::store::classes::class_of;
 use crate::store::event::EventKind;
 use crate::store::trace::{Capture, Trace};
+use crate::waits::min_duration::min_duration_ns;
 use parsers::NO_NS;
 use parsers::syscalls::{Action, Class, Wait};
 
@@ -44,10 +46,10 @@ pub fn has_elapsed(trace: &Trace) -> bool {
     !trace.captures.iter().all(Capture::has_wall_clock)
 }
 
-/// Elapsed time of a call; 0 if unknown.
+/// Elapsed time of a call, or a lower bound of it; 0 if unknown.
 fn elapsed_ns(trace: &Trace, row: u32) -> i64 {
     match trace.events.dur_ns(row) {
-        NO_NS => 0,
+        NO_NS => min_duration_ns(&trace.events, row),
         dur_ns => dur_ns,
     }
 }

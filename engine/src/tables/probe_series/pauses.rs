@@ -5,6 +5,7 @@ use crate::table_support::context::TableContext;
 use crate::table_support::shape_index::ShapeIndex;
 use crate::tables::sleeps::{sleeping, sleeps_of};
 use crate::tables::timeouts::is_expired;
+use crate::waits::min_duration::min_duration_ns;
 use crate::waits::wait_kinds::{wait_of_row, was_broken_off};
 use parsers::NO_NS;
 use parsers::syscalls::Wait;
@@ -98,7 +99,7 @@ impl Pause {
 fn pause(context: &TableContext<'_>, row: u32, is_wait: bool) -> Pause {
     let events = &context.trace.events;
     let dur_ns = events.dur_ns(row);
-    let dur_ns = if dur_ns == NO_NS { 0 } else { dur_ns };
+    let dur_ns = if dur_ns == NO_NS { min_duration_ns(events, row) } else { dur_ns };
     Pause { at: row, row, last_row: row, sleeper: NONE, dur_ns, asked_ns: events.requested_ns(row), is_wait }
 }
 

@@ -1,0 +1,138 @@
+//! Open calls: the call in which each task still is when the capture ends, and who could end it.
+//!
+//! ```text
+//! pid 7   flock(3</run/lock>, LOCK_EX) = 0 | read(0,                the last line: blocked on its standard input
+//! pid 8   flock(3</run/lock>, LOCK_EX <unfinished ...>              blocked on the lock that pid 7 holds
+//! ```
+
+mod enders;
+mod idle;
+
+use crate::store::event::EventKind;
+use crate::table_support::builder::{BuiltTable, TableBuilder};
+use crate::table_support::context::TableContext;
+use crate::table_support::provenance::Provenance;
+use crate::tables::open_calls::enders::{Ender, Enders};
+use crate::waits::effects::is_waiting_fcntl;
+use crate::waits::wait_kinds::wait_of_row;
+use parsers::syscalls::{Action, Wait};
+use parsers::{NO_NS, Outcome};
+
+/// A task that is in a call when the capture ends.
+#[derive(Clone, Copy)]
+pub(super) struct OpenCall {
+    pub task: u32,
+    pub row: u32,
+    pub wait: Wait,
+}
+
+/// Builds the table, one row per task whose last call waits and did not return.
+pub fn build(context: &TableContext<'_>) -> BuiltTable {
+    let open: Vec<OpenCall> = context.tasks().filter_map(|task| open_call(context, task)).collect();
+    let mut builder = TableBuilder::new(context, "open_calls");
+    if !open.is_empty() {
+        let enders = Enders::new(context, &open);
+        open.iter().for_each(|call| write(context, &enders, &open, call, &mut builder));
+    }
+    builder.finish()
+}
+
+/// The call in which a task is when the capture ends, if the call waits.
+pub(super) fn open_call(context: &TableContext<'_>, task: u32) -> Option<OpenCall> {
+    let events = &context.trace.events;
+    let row = context.trace.rows_of(task).iter().rev().copied().find(|&row| events.kind(row) == EventKind::Call)?;
+    let known = &context.trace.tasks[task as usize];
+    let is_open = events.outcome(row) == Outcome::Open && known.death_ns == NO_NS && known.ended.is_none();
+    let wait = wait(context, row).filter(|_| is_open)?;
+    Some(OpenCall { task, row, wait })
+}
+
+/// What a call waits for. Reads from a disk do not hang, and a write waits for its reader.
+fn wait(context: &TableContext<'_>, row: u32) -> Option<Wait> {
+    let events = &context.trace.events;
+    let shape = events.shape(row);
+    let (action, op) = (events.action(row), events.texts.bytes(shape.op));
+    match wait_of_row(events, row) {
+        Some(Wait::Lock) if memchr::memmem::find(op, b"LOCK_NB").is_some() => None,
+        Some(Wait::Read) if idle::is_file(context, row) => None,
+        None if is_waiting_fcntl(action, op) => Some(Wait::Lock),
+        None if action == Action::Connects => Some(Wait::Peer),
+        wait => wait,
+    }
+}
+
+fn write(
+    context: &TableContext<'_>,
+    enders: &Enders,
+    open: &[OpenCall],
+    call: &OpenCall,
+    builder: &mut TableBuilder<'_>,
+) {
+    let OpenCall { task, row, .. } = *call;
+    let (trace, events) = (context.trace, &context.trace.events);
+    let ender = enders.of(context, call);
+    let pid = |of: fn(&Ender) -> Option<u32>| {
+        ender.as_ref().and_then(of).map(|task| i64::from(trace.tasks[task as usize].pid)).filter(|&pid| pid > 0)
+    };
+    let other = ender.as_ref().and_then(Ender::task);
+    let shape = events.shape(row);
+    builder.task_columns(task, row);
+    builder.text("syscall", shape.syscall);
+    builder.text("op", shape.op);
+    builder.text("target", events.target(row));
+    builder.string("kind", Some(kind(context, call)));
+    builder.ns("seen_ns", seen_ns(context, call));
+    builder.some_int("holder_pid", pid(Ender::holder));
+    builder.some_int("child_pid", pid(Ender::child));
+    builder.some_int("peer_pid", pid(Ender::peer));
+    builder.text("ender_program", other.map_or(parsers::Text::NONE, |other| context.program(other, row)));
+    builder.bool("explained", other.is_some_and(|other| enders.is_alive(context, other)));
+    builder.bool("deadlock", enders.is_circle(context, open, call));
+    builder.bool("idle", idle::is_idle(context, open, call));
+    builder.int("calls", 1);
+    builder.lines(row, row);
+    builder.members(Provenance::Rows(vec![row]));
+}
+
+/// The kind of the wait, as users read it.
+fn kind(context: &TableContext<'_>, call: &OpenCall) -> &'static str {
+    match (call.wait, context.trace.events.action(call.row)) {
+        (Wait::Child, _) => "child",
+        (Wait::Signal, _) => "signal",
+        (Wait::Read, _) => "input",
+        (Wait::Poll, _) => "event",
+        (Wait::Peer, Action::Accepts) => "client",
+        (Wait::Peer, Action::Connects) => "connection",
+        (Wait::Peer, _) => "peer",
+        (Wait::Lock, Action::LocksFile | Action::LocksRange | Action::ControlsFile) => "file lock",
+        (Wait::Lock, _) => "thread",
+        (Wait::Message, _) => "message",
+        (Wait::Sleep, _) => "time",
+    }
+}
+
+/// For how long the capture shows the call.
+fn seen_ns(context: &TableContext<'_>, call: &OpenCall) -> i64 {
+    let start_ns = context.trace.events.start_ns(call.row);
+    let end_ns =
+        context.capture_of(call.task).filter(|capture| capture.has_wall_clock()).map(|capture| capture.last_ns);
+    match end_ns {
+        Some(end_ns) if start_ns != NO_NS => (end_ns - start_ns).max(0),
+        _ => NO_NS,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::testing::{build, rows, task};
+
+    #[test]
+    fn only_the_last_call_of_a_living_task_is_open() {
+        let plans = vec![
+            task(1).call("read", 0, 1).open("wait4", 5),
+            task(2).open("read", 2).exit(3),
+            task(3).call("read", 1, 9),
+        ];
+        assert_eq!(rows(&build(plans), super::build, &["pid", "kind", "seen_ns"]), ["1 child 4"]);
+    }
+}

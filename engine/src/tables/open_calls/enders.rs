@@ -1,0 +1,155 @@
+//! Who could end an open call: the holder of the file lock, the child, the task at the other end of the pipe.
+
+use super::OpenCall;
+use crate::store::event::EventKind;
+use crate::store::task_relations::{descends, main_task, same_process};
+use crate::table_support::context::TableContext;
+use crate::waits::effects::deed;
+use crate::waits::shape_facts::Effect;
+use parsers::syscalls::{Action, Wait};
+use parsers::{NO_NS, Outcome, Text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// The task that could end an open call, by its role.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ender {
+    /// It holds the file lock.
+    Holder(u32),
+    /// It is the child.
+    Child(u32),
+    /// It uses the other end of the pipe or socket.
+    Peer(u32),
+}
+
+impl Ender {
+    pub(super) fn task(&self) -> Option<u32> {
+        match *self {
+            Ender::Holder(task) | Ender::Child(task) | Ender::Peer(task) => Some(task),
+        }
+    }
+
+    pub(super) fn holder(&self) -> Option<u32> {
+        if let Ender::Holder(task) = *self { Some(task) } else { None }
+    }
+
+    pub(super) fn child(&self) -> Option<u32> {
+        if let Ender::Child(task) = *self { Some(task) } else { None }
+    }
+
+    pub(super) fn peer(&self) -> Option<u32> {
+        if let Ender::Peer(task) = *self { Some(task) } else { None }
+    }
+}
+
+/// Locks and ends of pipes at the end of the capture, by capture and target, for the targets of open calls.
+pub(super) struct Enders {
+    /// The task that locked a file last, if it has not unlocked it.
+    holders: FxHashMap<(u32, Text), u32>,
+    /// The tasks that wrote to a pipe and that read from it last.
+    writers: FxHashMap<(u32, Text), u32>,
+    readers: FxHashMap<(u32, Text), u32>,
+}
+
+impl Enders {
+    pub(super) fn new(context: &TableContext<'_>, open: &[OpenCall]) -> Enders {
+        let events = &context.trace.events;
+        let key = |row: u32| (context.trace.tasks[events.task(row) as usize].capture, events.target(row));
+        let wanted: FxHashSet<(u32, Text)> =
+            open.iter().map(|call| key(call.row)).filter(|(_, target)| target.is_some()).collect();
+        let mut enders =
+            Enders { holders: FxHashMap::default(), writers: FxHashMap::default(), readers: FxHashMap::default() };
+        if wanted.is_empty() {
+            return enders;
+        }
+        for row in (0..events.len()).filter(|&row| events.kind(row) == EventKind::Call) {
+            if events.outcome(row) == Outcome::Ok && wanted.contains(&key(row)) {
+                enders.take(context, row, key(row));
+            }
+        }
+        enders
+    }
+
+    fn take(&mut self, context: &TableContext<'_>, row: u32, key: (u32, Text)) {
+        let (events, task) = (&context.trace.events, context.trace.events.task(row));
+        let action = events.action(row);
+        let is_control = action == Action::ControlsFile;
+        match deed(action, events.texts.bytes(events.shape(row).op)) {
+            // The same fcntl call locks and unlocks; within one process they alternate.
+            Effect::Locks if is_control && self.holders.get(&key) == Some(&task) => {
+                self.holders.remove(&key);
+            }
+            Effect::Locks => {
+                self.holders.insert(key, task);
+            }
+            Effect::Unlocks => {
+                self.holders.remove(&key);
+            }
+            Effect::Closes
+                if self.holders.get(&key).is_some_and(|&holder| same_process(context.trace, holder, task)) =>
+            {
+                self.holders.remove(&key);
+            }
+            Effect::Writes => {
+                self.writers.insert(key, task);
+            }
+            _ if matches!(action, Action::Reads) => {
+                self.readers.insert(key, task);
+            }
+            _ => {}
+        }
+    }
+
+    /// The task that could end the call, as far as the capture shows it.
+    pub(super) fn of(&self, context: &TableContext<'_>, call: &OpenCall) -> Option<Ender> {
+        let trace = context.trace;
+        let key = (trace.tasks[call.task as usize].capture, trace.events.target(call.row));
+        let other = |known: &FxHashMap<(u32, Text), u32>| {
+            known
+                .get(&key)
+                .copied()
+                .filter(|&task| !same_process(trace, task, call.task) && self.is_alive(context, task))
+        };
+        match call.wait {
+            Wait::Child | Wait::Signal => youngest_child(context, call.task).map(Ender::Child),
+            Wait::Lock => other(&self.holders).map(Ender::Holder),
+            Wait::Read => other(&self.writers).map(Ender::Peer),
+            _ => None,
+        }
+    }
+
+    /// Whether a task lives at the end of the capture.
+    pub(super) fn is_alive(&self, context: &TableContext<'_>, task: u32) -> bool {
+        context.trace.tasks.get(task as usize).is_some_and(|known| known.death_ns == NO_NS && known.ended.is_none())
+    }
+
+    /// Whether the task that could end the call waits, through locks and children only, for this one.
+    pub(super) fn is_circle(&self, context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
+        let mut at = *call;
+        for _ in 0..open.len().min(64) {
+            let next = match self.of(context, &at) {
+                Some(Ender::Holder(task)) => task,
+                Some(Ender::Child(task)) if at.wait == Wait::Child => task,
+                _ => return false,
+            };
+            if same_process(context.trace, next, call.task) {
+                return true;
+            }
+            let Some(waits) = open.iter().find(|other| other.task == next) else { return false };
+            at = *waits;
+        }
+        false
+    }
+}
+
+/// The living child of a process that was created last.
+fn youngest_child(context: &TableContext<'_>, task: u32) -> Option<u32> {
+    let trace = context.trace;
+    let capture = context.capture_of(task)?;
+    let is_child = |&other: &u32| {
+        let known = &trace.tasks[other as usize];
+        let lives = known.death_ns == NO_NS && known.ended.is_none();
+        let is_own = !known.is_thread && known.creator != crate::store::event::NONE;
+        lives && is_own && main_task(trace, known.creator) == main_task(trace, task) && descends(trace, other, task)
+    };
+    capture.tasks.clone().rev().find(is_child)
+}

@@ -1,0 +1,76 @@
+//! Whether a task that is in a call at the end of the capture has nothing to do.
+//!
+//! ```text
+//! server   accept | read | write | close | accept                 waits for its next client
+//! worker   futex                          its main thread works    waits for work
+//! client   connect | sendto | poll                                 waits for an answer: not idle
+//! ```
+
+use super::OpenCall;
+use crate::store::event::EventKind;
+use crate::store::targets::{ACCEPTED, may_be_stream};
+use crate::store::task_relations::same_process;
+use crate::table_support::context::TableContext;
+use crate::waits::wait_kinds::wait_of_row;
+use parsers::syscalls::{Action, Wait};
+
+/// Number of calls before a wait that are searched for an unanswered request.
+const MAX_ROWS_BEFORE: usize = 4;
+
+/// Whether the task is idle: a server without a client, a sleep, a thread of a pool.
+pub(super) fn is_idle(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
+    let action = context.trace.events.action(call.row);
+    match call.wait {
+        Wait::Sleep => true,
+        Wait::Signal | Wait::Poll => !has_sent(context, call),
+        Wait::Peer => action == Action::Accepts,
+        Wait::Read => serves(context, call),
+        Wait::Lock if action == Action::UsesFutex || action == Action::Parks => has_busy_threads(context, open, call),
+        _ => false,
+    }
+}
+
+/// Whether a call reads a regular file or a device other than a terminal.
+pub(super) fn is_file(context: &TableContext<'_>, row: u32) -> bool {
+    let events = &context.trace.events;
+    let target = events.texts.bytes(events.target(row));
+    let is_path = target.starts_with(b"/") && !target.starts_with(b"/dev/");
+    is_path && !events.fifos.contains(&row)
+}
+
+/// Whether the task sent a request right before it began to wait.
+fn has_sent(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    let events = &context.trace.events;
+    let rows = context.trace.rows_of(call.task).iter().rev().copied();
+    let before = rows.skip_while(|&row| row != call.row).skip(1).filter(|&row| events.kind(row) == EventKind::Call);
+    let is_network = |row: u32| {
+        let target = events.texts.bytes(events.target(row));
+        may_be_stream(target) && !target.starts_with(b"pipe:") && !target.ends_with(ACCEPTED)
+    };
+    let sends = |row: u32| match events.action(row) {
+        Action::Connects => true,
+        Action::Sends | Action::SendsMany | Action::Writes => is_network(row),
+        _ => false,
+    };
+    before.take(MAX_ROWS_BEFORE).take_while(|&row| wait_of_row(events, row).is_none() || sends(row)).any(sends)
+}
+
+/// Whether a read waits for the next request of a client that the process accepted.
+fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
+    let events = &context.trace.events;
+    if events.texts.bytes(events.target(call.row)).ends_with(ACCEPTED) {
+        return true;
+    }
+    context.calls_of(call.task).any(|row| events.action(row) == Action::Accepts)
+}
+
+/// Whether another thread of the process does something else than to wait for a thread.
+fn has_busy_threads(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
+    let waits_alike = |task: u32| open.iter().any(|other| other.task == task && other.wait == Wait::Lock);
+    context.capture_of(call.task).is_some_and(|capture| {
+        capture.tasks.clone().any(|other| {
+            let is_thread = other != call.task && same_process(context.trace, other, call.task);
+            is_thread && context.trace.tasks[other as usize].ended.is_none() && !waits_alike(other)
+        })
+    })
+}
