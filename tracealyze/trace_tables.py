@@ -284,6 +284,9 @@ class TraceTables:
             for key in {(capture, pid), (capture, None)}:
                 elapsed_ns, number = sums.get(key, (0, 0))
                 sums[key] = (elapsed_ns + (in_call_ns or 0), number + calls)
+        for row in self.summary_rows if self.is_summary_only else ():
+            elapsed_ns, number = sums.get((row["capture"], None), (0, 0))
+            sums[row["capture"], None] = (elapsed_ns + (row["total_ns"] or 0), number + row["calls"])
         return sums
 
     @cached_property

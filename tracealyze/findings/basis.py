@@ -53,7 +53,8 @@ def basis_of(trace: TraceTables, number: int) -> Basis:
     capture = trace.capture_of(number)
     if capture is None or capture.has.get("wall_clock", True):
         return Basis.WALL
-    return Basis.ELAPSED if capture.has.get("durations") else Basis.COUNTS
+    has_times = capture.has.get("durations") or (capture.has.get("summary_table") and not capture.has.get("events"))
+    return Basis.ELAPSED if has_times else Basis.COUNTS
 
 
 def whole_of(trace: TraceTables, row: Row, basis: Basis) -> Whole:

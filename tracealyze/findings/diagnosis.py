@@ -179,6 +179,9 @@ def _advice(trace: TraceTables, claimed: _ClaimedMatch) -> str:
 
 
 def _severity(trace: TraceTables, match: Match, impact_ns: int) -> Severity:
+    if match.basis is Basis.COUNTS and match.rule.warning_from:
+        is_many = (match.row.get(match.rule.count) or 0) >= match.rule.warning_from
+        return Severity.WARNING if is_many else Severity.INFO
     if match.rule.severity:
         return Severity(match.rule.severity)
     if match.rule.upper_bounds == "info" and _has_upper_bounds(trace, match):

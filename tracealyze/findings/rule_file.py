@@ -17,7 +17,7 @@ _TEXTS = (
     *("confidence", "cost", "count", "severity"),
 )
 _TABLES = ("at_least", "only", "except", "words", "counted", "explain")
-_COUNTED_TEXTS = ("where", "message", "advice", "count", "severity")
+_COUNTED_TEXTS = ("where", "message", "advice", "count")
 _REQUIRED = ("code", "title", "table", "message", "advice")
 _OTHERS = ("group", "precedence", "leads", "upper_bounds", "waiting", "needs_window", "impact", "example")
 KEYS = (*_TEXTS, *_OTHERS, *_TABLES)
@@ -97,7 +97,11 @@ class _Check:
         missing = [key for key in _REQUIRED if not self.table.get(key)]
         if missing:
             raise WrongUsage(f"{self.shown}: {', '.join(missing)} is missing.")
-        known_keys = {"at_least": _THRESHOLDS, "explain": tuple(EXPLANATION), "counted": (*_COUNTED_TEXTS, "at_least")}
+        known_keys = {
+            "at_least": _THRESHOLDS,
+            "explain": tuple(EXPLANATION),
+            "counted": (*_COUNTED_TEXTS, "warning", "at_least"),
+        }
         for key, known in known_keys.items():
             if isinstance(self.table.get(key, {}), Mapping):
                 _must_be_known(f"{self.shown}, {key}: there is no key", self.table.get(key, {}), known)
@@ -150,8 +154,8 @@ class _Check:
                 raise self.wrong(f"counted.{key}", f'a string is required, such as {key} = "…".')
         if not counted.get("message"):
             raise self.wrong("counted.message", "it is missing.")
-        if counted.get("severity", "warning") not in ("warning", "info"):
-            raise self.wrong("counted.severity", "counts alone are a warning or info.")
+        if type(counted.get("warning", 0)) is not int:
+            raise self.wrong("counted.warning", "a whole number is required.")
 
     def _thresholds(self, name: str, least: Mapping[str, Any]) -> None:
         for key in ("share", "count"):

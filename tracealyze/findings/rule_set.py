@@ -116,6 +116,8 @@ class Rule:
     """Optional parts of the message, with alternatives: the first one without a missing value is used."""
     needs_window: bool = False
     """Whether the rule is silent where there is no window, because its meaning needs the order of events in time."""
+    warning_from: int = 0
+    """The count from which a match by counts is a warning; 0 if it is always an info."""
     counted: Rule | None = None
     """The rule as it applies to captures without any duration; None if it is silent there."""
     explain: Mapping[str, str] = field(default_factory=dict)
@@ -193,7 +195,7 @@ def _counted(rule: Rule, section: Mapping[str, Any]) -> Rule:
         cost="",
         diagnosis="",
         confidence="counted",
-        severity=section.get("severity", "warning"),
+        warning_from=section.get("warning", 0),
         at_least=AtLeast.of(section.get("at_least", {})),
         forms=forms,
     )

@@ -143,7 +143,7 @@ _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
 
 def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[str] = ()) -> Iterator[str]:
     """Reasons not to trust some of the numbers."""
-    if not any(map(capture.accounting.get, _USED)):
+    if not any(map(capture.accounting.get, _USED)) and not capture.has.get("events"):
         tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
         yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
     yield from _wrapping_lines(capture, with_wrapping)

@@ -4,11 +4,14 @@ use super::layout::{StraceLayout, without_colours};
 use super::{BYTE_ORDER_MARK, arguments, call_name, events, table};
 use crate::format::{Head, Recognition};
 use crate::scan;
+use crate::syscalls;
 use memchr::memmem;
 use std::sync::LazyLock;
 
 /// Lines looked at.
 const MAX_LINES: usize = 2000;
+/// How sure a single call without a result is: the minimum, so that any other format with a sign of its own wins.
+const OPEN_CALL_PERCENT: u8 = 30;
 
 /// What a line shows about the format.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,8 +51,20 @@ pub fn recognise(head: Head<'_>) -> Recognition {
         () if own + sure > 0 => Recognition::Yes,
         () if fits > 0 => Recognition::Maybe((fits * 100 / lines).min(100) as u8),
         () if lines == 0 && !head.complete => Recognition::NeedMore,
+        () if lines == 1 && head.complete && ends_in_call(head) => Recognition::Maybe(OPEN_CALL_PERCENT),
         () => Recognition::No,
     }
+}
+
+/// Whether a capture of a process that hangs has nothing but its call: `flock(3, LOCK_EX`, without a result.
+fn ends_in_call(head: Head<'_>) -> bool {
+    let last = head.lines().filter(|line| !line.trim_ascii().is_empty()).last();
+    let body = last.and_then(|line| body_of(without_colours(line).trim_ascii_end()).map(<[u8]>::to_vec));
+    let call = body.as_deref().and_then(call_name);
+    call.is_some_and(|(name, rest)| {
+        let mut args = arguments::ArgumentList::default();
+        syscalls::by_name(name).is_some() && arguments::split(rest, &mut args).is_none()
+    })
 }
 
 fn sign(line: &[u8]) -> StraceSign {

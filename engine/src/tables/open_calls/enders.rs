@@ -1,7 +1,7 @@
 //! Who could end an open call: the holder of the file lock, the child, the task at the other end of the pipe.
 
 use super::OpenCall;
-use crate::store::event::EventKind;
+use crate::store::event::{EventKind, NONE};
 use crate::store::task_relations::{descends, main_task, same_process};
 use crate::table_support::context::TableContext;
 use crate::waits::effects::deed;
@@ -110,7 +110,7 @@ impl Enders {
                 .filter(|&task| !same_process(trace, task, call.task) && self.is_alive(context, task))
         };
         match call.wait {
-            Wait::Child | Wait::Signal => youngest_child(context, call.task).map(Ender::Child),
+            Wait::Child | Wait::Signal => children(context, call.task).next().map(Ender::Child),
             Wait::Lock => other(&self.holders).map(Ender::Holder),
             Wait::Read => other(&self.writers).map(Ender::Peer),
             _ => None,
@@ -128,7 +128,8 @@ impl Enders {
         for _ in 0..open.len().min(64) {
             let next = match self.of(context, &at) {
                 Some(Ender::Holder(task)) => task,
-                Some(Ender::Child(task)) if at.wait == Wait::Child => task,
+                // With several children, another one may end the wait.
+                Some(Ender::Child(task)) if at.wait == Wait::Child && children(context, at.task).count() == 1 => task,
                 _ => return false,
             };
             if same_process(context.trace, next, call.task) {
@@ -141,15 +142,15 @@ impl Enders {
     }
 }
 
-/// The living child of a process that was created last.
-fn youngest_child(context: &TableContext<'_>, task: u32) -> Option<u32> {
+/// The living children of a process, the youngest first.
+fn children<'a>(context: &'a TableContext<'_>, task: u32) -> impl Iterator<Item = u32> + 'a {
     let trace = context.trace;
-    let capture = context.capture_of(task)?;
-    let is_child = |&other: &u32| {
+    let tasks = context.capture_of(task).map_or(0..0, |capture| capture.tasks.clone());
+    let is_child = move |&other: &u32| {
         let known = &trace.tasks[other as usize];
         let lives = known.death_ns == NO_NS && known.ended.is_none();
-        let is_own = !known.is_thread && known.creator != crate::store::event::NONE;
+        let is_own = !known.is_thread && known.creator != NONE;
         lives && is_own && main_task(trace, known.creator) == main_task(trace, task) && descends(trace, other, task)
     };
-    capture.tasks.clone().rev().find(is_child)
+    tasks.rev().filter(is_child)
 }
