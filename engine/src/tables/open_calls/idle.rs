@@ -64,13 +64,16 @@ fn serves(context: &TableContext<'_>, call: &OpenCall) -> bool {
     context.calls_of(call.task).any(|row| events.action(row) == Action::Accepts)
 }
 
-/// Whether another thread of the process does something else than to wait for a thread.
+/// Whether another thread of the process does something else than to wait for a thread. Of tasks that the tracer attached
+/// to, the process is unknown: they may be threads of one.
 fn has_busy_threads(context: &TableContext<'_>, open: &[OpenCall], call: &OpenCall) -> bool {
     let waits_alike = |task: u32| open.iter().any(|other| other.task == task && other.wait == Wait::Lock);
     context.capture_of(call.task).is_some_and(|capture| {
         capture.tasks.clone().any(|other| {
-            let is_thread = other != call.task && same_process(context.trace, other, call.task);
-            is_thread && context.trace.tasks[other as usize].ended.is_none() && !waits_alike(other)
+            let tasks = &context.trace.tasks;
+            let both_attached = !tasks[other as usize].born && !tasks[call.task as usize].born;
+            let may_be_thread = other != call.task && (both_attached || same_process(context.trace, other, call.task));
+            may_be_thread && tasks[other as usize].ended.is_none() && !waits_alike(other)
         })
     })
 }
