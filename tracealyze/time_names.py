@@ -23,6 +23,9 @@ CLASSES = {
 def name_of(row: Row) -> str:
     """The call with its request, or another name for the time."""
     call = " ".join(part for part in (row["syscall"], row["op"]) if part)
+    if row["class"] == "gap" and not (row.get("calls") or row.get("what") == "silence"):
+        # A message of a log has a line. Here the lines themselves are missing.
+        return "lines left out"
     if row["class"] == "gap":
         return f'silence after "{row["target"]}"' if row["target"] else "silence"
     if row["class"] == "other" and not row["syscall"]:

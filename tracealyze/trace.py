@@ -50,7 +50,7 @@ class Trace(TraceTables):
 
         >>> import tracealyze
         >>> tracealyze.read("samples/ssh-login/ssh-login.truss")
-        <Trace ssh-login.truss: 11.42 s, 5 processes, 2,279 calls, 1 finding (saves up to 9.86 s)>
+        <Trace ssh-login.truss: 11.42 s, 5 processes, 2,275 calls, 1 finding (saves up to 9.86 s)>
     """
 
     def __init__(

@@ -214,6 +214,7 @@ fn facts(is_log: bool) -> CaptureFacts {
         mixes_threads: false,
         one_process: false,
         is_newest_first: false,
+        names_processes: false,
         base_ns: NO_NS,
     }
 }

@@ -59,6 +59,7 @@ impl LineReader for DtrussReader {
             mixes_threads: false,
             one_process: false,
             is_newest_first: false,
+            names_processes: false,
             base_ns: 0,
         }
     }

@@ -86,6 +86,8 @@ pub struct CaptureFacts {
     pub one_process: bool,
     /// Whether the newest line comes first (`journalctl -r`).
     pub is_newest_first: bool,
+    /// Whether the ids are those of processes, however many threads a process has.
+    pub names_processes: bool,
     /// The moment that stamps count from, in ns since 1970, if the capture contains it.
     pub base_ns: i64,
 }

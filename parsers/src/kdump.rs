@@ -73,6 +73,7 @@ impl LineReader for KdumpReader {
             mixes_threads: !self.layout.has_tids,
             one_process: false,
             is_newest_first: false,
+            names_processes: !self.layout.has_tids,
             base_ns: NO_NS,
         }
     }

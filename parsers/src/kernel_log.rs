@@ -9,6 +9,7 @@
 //! A line without a stamp of that clock is a message without a time.
 
 pub(crate) mod date;
+mod joined;
 mod message;
 mod month_names;
 mod prefix;
@@ -20,6 +21,8 @@ use crate::facts::{CaptureFacts, DurKind, StampMoment};
 use crate::format::{Format, Head, LineReader, Parsed, Recognition, blank};
 use crate::line::{Extra, Line, LineKind, NO_NS};
 use crate::scan;
+use crate::text::Text;
+use joined::JoinedMessage;
 use stamp::{LogPrefix, MINUTE_NS, STAMP_BASES, StampBase};
 
 /// The format.
@@ -37,6 +40,11 @@ impl Format for KernelLog {
         let (mut lines, mut stamped, mut sure, mut calls) = (0usize, 0usize, 0usize, 0usize);
         for line in head.lines().filter(|line| blank(line).is_none() && !is_elision(line)) {
             lines += 1;
+            let joined = joined::messages(line).len();
+            if joined > 0 {
+                (lines, stamped, sure) = (lines + joined - 1, stamped + joined, sure + joined);
+                continue;
+            }
             let Some(prefix) = prefix::read(line) else { continue };
             stamped += 1;
             sure += usize::from(prefix.is_sure);
@@ -142,6 +150,7 @@ impl LineReader for KernelLogReader {
             mixes_threads: false,
             one_process: false,
             is_newest_first: self.is_newest_first,
+            names_processes: false,
             base_ns: 0,
         }
     }
@@ -150,11 +159,26 @@ impl LineReader for KernelLogReader {
         if let Some(line) = blank(line) {
             return line;
         }
+        let joined = if self.base == StampBase::Boot { joined::messages(line) } else { Vec::new() };
+        if let Some((first, others)) = joined.split_first() {
+            return self.joined(first, others, parsed);
+        }
         match prefix::read(line) {
             Some(prefix) => self.message(&prefix, parsed),
             None => without_stamp(line, self.is_newest_first, parsed),
         }
     }
+}
+
+/// A text of a message, as far as it is stored.
+fn stored(bytes: &[u8], parsed: &mut Parsed) -> Text {
+    let Parsed { texts, scratch, .. } = parsed;
+    if !bytes.contains(&b'\x1b') {
+        return texts.add(bytes.get(..MAX_MESSAGE_BYTES).unwrap_or(bytes));
+    }
+    scratch.clear();
+    message::without_colour(bytes, MAX_MESSAGE_BYTES, scratch);
+    texts.add(scratch)
 }
 
 impl KernelLogReader {
@@ -168,18 +192,21 @@ impl KernelLogReader {
             line.extra = parsed.keep(BOOT);
         }
         line.ret = message::repeats(message).unwrap_or(NO_NS);
-        let Parsed { texts, scratch, .. } = parsed;
-        let mut text = |bytes: &[u8]| {
-            if !bytes.contains(&b'\x1b') {
-                return texts.add(bytes.get(..MAX_MESSAGE_BYTES).unwrap_or(bytes));
-            }
-            scratch.clear();
-            message::without_colour(bytes, MAX_MESSAGE_BYTES, scratch);
-            texts.add(scratch)
-        };
-        line.name = text(name);
-        line.target = text(message);
+        line.name = stored(name, parsed);
+        line.target = stored(message, parsed);
         line
+    }
+
+    /// Several messages on one line.
+    fn joined(&self, first: &JoinedMessage<'_>, others: &[JoinedMessage<'_>], parsed: &mut Parsed) -> Line {
+        let message = |one: &JoinedMessage<'_>, parsed: &mut Parsed| {
+            let (name, text) = message::plain(one.text);
+            (one.stamp_ns, stored(name, parsed), stored(text, parsed))
+        };
+        let (stamp_ns, name, target) = message(first, parsed);
+        let others: Box<[(i64, Text, Text)]> = others.iter().map(|one| message(one, parsed)).collect();
+        let extra = parsed.keep(Extra::Joined(others));
+        Line { stamp_ns, name, target, extra, ..Line::of(LineKind::Log) }
     }
 }
 

@@ -362,6 +362,10 @@ pub enum Extra {
         /// Total as printed. Whether it is CPU or wall time depends on the format.
         total_ns: i64,
     },
+    /// Further messages of a log on the same line: the stamp, the name and the text of each, as [`Line`] has them.
+    Joined(Box<[(i64, Text, Text)]>),
+    /// The process id of the parent, which the tracer prints with that of the process.
+    Parent(i32),
     /// The name of the running program, if each line contains it.
     Program {
         /// The name.

@@ -82,6 +82,7 @@ impl LineReader for PerfTraceReader {
             mixes_threads: false,
             one_process: false,
             is_newest_first: false,
+            names_processes: false,
             base_ns: NO_NS,
         }
     }

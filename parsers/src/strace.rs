@@ -239,7 +239,6 @@ fn entered(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let call = known(line.name, name);
     match read {
         result::ReadResult::Whole(id) => {
-            not_a_failure(name, line);
             if line.outcome == Outcome::NoReturn {
                 let (before, _) = cut(args.last());
                 args.replace_last(before);
@@ -290,7 +289,6 @@ fn resumed(text: &[u8], line: &mut Line, parsed: &mut Parsed) -> bool {
     let result = arguments::split(rest, &mut args);
     match result.map_or(result::ReadResult::Cut, |result| result::read(result, line, parsed)) {
         result::ReadResult::Whole(id) => {
-            not_a_failure(name, line);
             with_tracer_id(id, line, |line| {
                 if let Some(call) = known(line.name, name) {
                     call::describe_rest(call, args.list(), line, parsed);
@@ -342,13 +340,6 @@ fn tail(text: &[u8], parsed: &mut Parsed) -> Option<Line> {
             keep_cut(Some(mark), &mut line, parsed);
             Some(line)
         }
-    }
-}
-
-/// The -1 of a signal's return is the result of the call that the signal interrupted.
-fn not_a_failure(name: &[u8], line: &mut Line) {
-    if line.outcome == Outcome::Failed && (name == b"rt_sigreturn" || name == b"sigreturn") {
-        (line.outcome, line.errno) = (Outcome::Ok, Text::NONE);
     }
 }
 

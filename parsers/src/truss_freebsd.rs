@@ -68,6 +68,7 @@ impl LineReader for TrussFreebsdReader {
             mixes_threads: false,
             one_process: false,
             is_newest_first: false,
+            names_processes: self.layout.ids == FreebsdIds::Process,
             base_ns: 0,
         }
     }

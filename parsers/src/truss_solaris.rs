@@ -66,6 +66,7 @@ impl LineReader for TrussSolarisReader {
             mixes_threads: false,
             one_process: !self.layout.has_pids,
             is_newest_first: false,
+            names_processes: false,
             base_ns: self.layout.base_ns.unwrap_or(0),
         }
     }
@@ -209,8 +210,10 @@ fn read_call(call: &TrussCall<'_, SolarisEnd<'_>>, split: &SolarisSplit<'_>, par
         SolarisEnd::Value(value, _) => line.ret = value,
         SolarisEnd::Error(_, b"ERESTART") => set_interrupted(&mut line, parsed),
         SolarisEnd::Error(number, name) => set_failed(&mut line, name, "Err#", number, parsed),
-        SolarisEnd::Exec | SolarisEnd::NewLwp => line.ret = 0,
-        SolarisEnd::Child(parent) => line.ret = parent,
+        SolarisEnd::Exec => line.ret = 0,
+        // The call is the creator's, which has a line for it.
+        SolarisEnd::NewLwp => line.kind = LineKind::Process,
+        SolarisEnd::Child(_) => line.kind = LineKind::Process,
         SolarisEnd::Sleeping => {
             (line.kind, line.part, line.outcome) = (LineKind::Notice, CallPart::Begun, Outcome::Open)
         }
@@ -274,6 +277,7 @@ fn extra(
         (SolarisEnd::Value(child, status), b"wait" | b"waitpid" | b"wait4" | b"wait3") if status != NO_NS => {
             Some(Extra::Waited { child: id(child)?, ended: notes::wait_status(status, parsed) })
         }
+        (SolarisEnd::Value(_, parent), b"getpid") => Some(Extra::Parent(id(parent)?)),
         (SolarisEnd::Value(one, other), b"pipe") if one >= 0 && other >= 0 => {
             Some(Extra::Fds(Box::new([i32::try_from(one).ok()?, i32::try_from(other).ok()?])))
         }

@@ -69,6 +69,8 @@ class Loss:
     lines: int
     events: int | None = None
     """Number of events that these lines report as lost, if they do."""
+    causes: Mapping[str, int] | None = None
+    """These events by cause: full-buffers, no-variable-space or unreadable-argument."""
     first_line: int | None = None
     remedy: str | None = None
 
@@ -115,6 +117,12 @@ class Capture:
     """Number of children that were created but have no event in the capture."""
     presumed_children: int = 0
     """Number of children whose ids differ from those that their creators saw, matched because no other fits."""
+    mixed_calls: int = 0
+    """Number of calls that overlap another one of their process, where lines do not name threads."""
+    places_left_out: int = 0
+    """Number of places in which lines of a task are left out."""
+    left_out_ns: int = 0
+    """Time of these places, summed over all tasks."""
     order_inferred: bool = False
     """Whether the order of lines in different files, and so their times, is inferred from what each thread could do
     (`strace -ff -r`)."""

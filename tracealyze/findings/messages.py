@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tracealyze import _engine, units
+from tracealyze.capture_input.recapture import LACKS, recapture
 from tracealyze.findings.basis import Basis, in_total, worded
 from tracealyze.heuristics import MAX_ROUND_DELAY_NS, ROUND_TOLERANCE_SHARE
 from tracealyze.program_names import process_of, short, subject
@@ -137,6 +138,7 @@ def _values(match: Match, trace: Captures) -> dict[str, Any]:
         "exact": capture is None or capture.dur_kind != "upper-bound",
         "up_to": "up to " if capture and capture.dur_kind == "upper-bound" else "",
     }
+    derived |= {f"again_{lack}": recapture(capture.format if capture else "", lack) for lack in LACKS}
     derived["took"] = _took(match, capture, wall_ns)
     if not match.rule.cost and "share" in row:
         # A share of something other than the window.

@@ -8,6 +8,7 @@ from string import Formatter
 from typing import Any
 
 from tracealyze import expression, units
+from tracealyze.capture_input.recapture import LACKS
 from tracealyze.errors import WrongUsage, did_you_mean
 from tracealyze.expression.checks import columns_of
 from tracealyze.findings.compiled_rules import ParsedRule
@@ -48,6 +49,7 @@ PLACEHOLDERS = {
     "in_total": "how many calls the process makes, or the capture has, where only counts are known",
     "exact": "true unless durations are upper bounds; a condition for the parts of `[words]`",
     "mean_ns": "the mean duration of the calls",
+    **{f"again_{lack}": f"the command that captures again with {lack}, for the tracer" for lack in LACKS},
     "took": "the time on the critical path, as the end of a sentence: `: 9.74 s, 85% of the wall time`",
 }
 """What messages may name in addition to the columns of their table and the parts of `[words]`."""

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from tracealyze import units
+from tracealyze.capture_input.recapture import CHILDREN, EVENTS, LOSSES, THREADS, TIMES, recapture
 from tracealyze.heuristics import MIN_ROUGH_TICK_NS, MIN_TRACING_SHARE
 from tracealyze.sanitize import shown
 
@@ -27,21 +28,10 @@ _TIMES_OF_TABLES = {
     "dtruss": "The table contains counts only.",
 }
 
-_FILTERS = {
-    "strace": "-e trace, -P, -z and -Z",
-    "ltrace": "-e",
-    "perf-trace": "-e",
-    "kdump": "-t (ktrace and kdump)",
-    "truss-solaris": "-t",
-    "truss-aix": "-t",
-    "truss-freebsd": "-t",
-    "dtruss": "-t",
-}
-
 _LEAP_DAY = 59
 
 _NO_WALL = {
-    "no_clock": "without timestamps there is no wall time to divide. Capture with strace -f -ttt -T or truss -f -dD.",
+    "no_clock": "without timestamps there is no wall time to divide. Capture with {times}.",
     "per_thread_clock": "the timestamps count the CPU time of each thread; they do not show wall time or the order of "
     "threads. Call durations are still valid.",
     "empty": "no event has a timestamp, so there is no wall time to divide.",
@@ -94,12 +84,24 @@ def verdict_line(capture: Capture) -> str:
     """In one line: the kind of durations, ids, truncation, filters and tracing overhead."""
     parts = [
         _DURATIONS.get(capture.dur_kind, capture.dur_kind),
-        "thread ids present" if capture.has.get("tids") else "no thread ids",
-        "capture truncated" if capture.cut else "capture complete",
+        _ids(capture),
+        _completeness(capture),
         f"filtered (only {', '.join(capture.families)} calls)" if capture.filtered else "no filter detected",
     ]
     text = "; ".join([*parts, _overhead(capture)])
     return f"{text[0].upper()}{text[1:]}."
+
+
+def _ids(capture: Capture) -> str:
+    if capture.has.get("tids"):
+        return "thread ids present"
+    return "process ids, but no thread ids" if capture.has.get("pids") else "no thread ids"
+
+
+def _completeness(capture: Capture) -> str:
+    if capture.places_left_out:
+        return "lines left out"
+    return "capture truncated" if capture.cut else "capture complete"
 
 
 def _overhead(capture: Capture) -> str:
@@ -114,7 +116,7 @@ def losses_line(capture: Capture) -> str:
     """The number of lines that could not be used, with reasons and remedies."""
     foreign = capture.accounting.get("foreign", 0)
     aside = f" {units.counted(foreign, 'line')} of other output ignored." if foreign else ""
-    gone = "".join(f" {_events_lost(loss)}" for loss in capture.losses if loss.events is not None)
+    gone = "".join(f" {_events_lost(loss, capture)}" for loss in capture.losses if loss.events is not None)
     unused = [loss for loss in capture.losses if loss.events is None]
     if not unused:
         return f"All {units.counted(capture.lines, 'line')} parsed.{aside}{gone}"
@@ -128,13 +130,24 @@ def losses_line(capture: Capture) -> str:
     return f"{units.count(lost)} of {lines} could not be used: {'; '.join(parts)}.{aside}{gone}"
 
 
-def _events_lost(loss: Loss) -> str:
-    """Events without a line, as reported by the tracer."""
+_CAUSES = {
+    "no-variable-space": "DTrace had no space for variables; trace fewer processes or calls",
+    "unreadable-argument": "DTrace could not read an argument, so it printed no line for the call; "
+    "only calls of other kinds are complete",
+}
+
+
+def _events_lost(loss: Loss, capture: Capture) -> str:
+    """Events without a line, as reported by the tracer, with their causes."""
     lines = f"reported on {units.counted(loss.lines, 'line')}"
-    return (
-        f"At least {units.counted(loss.events or 0, 'event')} lost ({lines}, first: line {loss.first_line})"
-        f"{f': {loss.remedy}' if loss.remedy else ''}."
+    too_slow = f"the tracer was too slow; use {recapture(capture.format, LOSSES)}"
+    causes = loss.causes or {"full-buffers": loss.events or 0}
+    why = "; ".join(
+        f"{f'{units.count(events)}: ' if len(causes) > 1 else ''}{_CAUSES.get(cause, too_slow)}"
+        for cause, events in causes.items()
     )
+    events = units.counted(loss.events or 0, "event")
+    return f"At least {events} lost ({lines}, first: line {loss.first_line}): {why}."
 
 
 _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
@@ -156,16 +169,13 @@ def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[
             "inferred; their sum is correct. Capture with -ttt instead of -r."
         )
     if capture.filtered and "narrow-filter" not in stated:
-        flags = _FILTERS.get(capture.format, "a filter")
-        yield f"Some calls are missing; their time counts as outside syscalls. Capture without {flags} to include them."
+        command = recapture(capture.format, EVENTS)
+        yield f"Some calls are missing; their time counts as outside syscalls. Capture with {command} to include them."
     if (capture.overhead_share or 0) >= MIN_TRACING_SHARE and "overhead-dominates" not in stated:
         yield "Tracing takes much of the time, so short calls look too long. Trace fewer calls (-e trace=…)."
-    if capture.unseen_children and "no-fork-following" not in stated:
-        children = units.counted(capture.unseen_children, "child", "children")
-        if capture.has_unfollowed_children:
-            yield f"{children} created but not traced; capture with -f to include them."
-        else:
-            yield f"{children} created but not visible: filtered, or in another pid namespace (--decode-pids=pidns)."
+    yield from _unseen_tasks(capture, stated)
+    if capture.places_left_out:
+        yield _left_out(capture)
     if capture.presumed_children:
         children = units.counted(capture.presumed_children, "child", "children")
         yield (
@@ -180,9 +190,39 @@ def _edited_lines(capture: Capture) -> Iterator[str]:
     """What people did to the lines."""
     if elisions := capture.accounting.get("elision", 0):
         marks = f"{units.counted(elisions, 'mark')} (first: line {capture.first_elision_line})"
-        yield f"Lines were left out by hand at {marks}: counts and sums are too small, and gaps there hide calls."
+        hidden = "" if capture.places_left_out else ", and gaps there hide calls"
+        yield f"Lines were left out by hand at {marks}: counts and sums are too small{hidden}."
     if capture.is_newest_first:
         yield "The newest line comes first; read from the last line to the first."
+
+
+def _unseen_tasks(capture: Capture, stated: Collection[str]) -> Iterator[str]:
+    """Children without lines, and threads that lines do not distinguish."""
+    if capture.unseen_children and "no-fork-following" not in stated:
+        children = units.counted(capture.unseen_children, "child", "children")
+        if capture.has_unfollowed_children:
+            command = recapture(capture.format, CHILDREN)
+            yield f"{children} created but not traced; capture with {command} to include them."
+        else:
+            namespace = ", or in another pid namespace (--decode-pids=pidns)" if capture.format == "strace" else ""
+            yield f"{children} created but not visible: filtered{namespace}."
+    if capture.mixed_calls:
+        calls = units.counted(capture.mixed_calls, "call")
+        verb = "overlaps" if capture.mixed_calls == 1 else "overlap"
+        yield (
+            f"Lines name processes, not threads, and {calls} {verb} another one of the same process: threads are "
+            "mixed, so times of these processes and what they wait for are uncertain. "
+            f"Use {recapture(capture.format, THREADS)}."
+        )
+
+
+def _left_out(capture: Capture) -> str:
+    places = units.counted(capture.places_left_out, "place")
+    left_out = units.duration(capture.left_out_ns, capture.tick_ns)
+    return (
+        f"Lines are left out in {places}, {left_out} in all processes: printed intervals or marks show it. "
+        "What happened there is unknown; on the critical path it is shown as lines left out, not as time of a program."
+    )
 
 
 _WRAPPERS = {
@@ -205,7 +245,7 @@ _WRAPPERS = {
 
 _LOGGED_CLOCK = (
     "The trace has no timestamps of its own, so those of the log are used: when a line was logged, not when its call "
-    "ended. Capture with -ttt (truss -d) to get the latter."
+    "ended. Capture with {times} to get the latter."
 )
 
 _FOLDED = (
@@ -221,7 +261,7 @@ def _wrapping_lines(capture: Capture, with_wrapping: bool) -> Iterator[str]:
         sender = f' Read only lines from "{shown(capture.sender)}"; ignored the rest.' if capture.sender else ""
         yield f"Stripped from each line: {around}.{sender}"
     if capture.is_logged_clock:
-        yield _LOGGED_CLOCK
+        yield _LOGGED_CLOCK.format(times=recapture(capture.format, TIMES))
     if capture.is_folded:
         yield _FOLDED
 
@@ -256,10 +296,11 @@ def window_lines(window: Window, capture: Capture) -> Iterator[str]:
     """The window, or why there is none."""
     if _is_table_only(capture):
         yield "This is the tracer's summary table: it has counts and sums, but no timestamps, processes or order."
-        yield "Capture with strace -f -ttt -T (truss -f -dD) to see where wall time went."
+        yield f"Capture with {recapture(capture.format, TIMES)} to see where wall time went."
         return
     if window.reason is not None or window.start_ns is None or window.end_ns is None:
-        yield f"No window: {_NO_WALL.get(window.reason or '', window.reason)}"
+        reason = _NO_WALL.get(window.reason or "", window.reason or "")
+        yield f"No window: {reason.format(times=recapture(capture.format, TIMES))}"
         return
     wall = units.duration(window.wall_ns, capture.tick_ns)
     times = f"from {_when(window.start_ns, capture)} to {_when(window.end_ns, capture)}"

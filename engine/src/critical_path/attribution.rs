@@ -41,6 +41,8 @@ pub struct Attribution {
     /// A bit for each row that has some: nearly none has.
     has_spilled: Vec<u64>,
     others_of_task: FxHashMap<u32, Vec<u32>>,
+    /// Whether it has time in lines that are left out.
+    has_left_out: bool,
 }
 
 /// A part of the path: all of its time in one call or gap that is of one kind.
@@ -79,6 +81,7 @@ impl Attribution {
 
     /// Take a stretch of the path.
     fn add(&mut self, segment: &Segment) {
+        self.has_left_out |= segment.class == Class::Gap && matches!(segment.what, What::Gap(_));
         if !self.like_most.takes(segment) {
             let (row, _) = place_of(segment.what);
             self.others_of.entry(row).or_default().push(self.others.len() as u32);
@@ -154,6 +157,17 @@ impl Attribution {
     /// Time between a call and the next one of its task.
     pub fn gap_after_ns(&self, row: u32) -> i64 {
         self.like_most.ns(row, true) + self.other_ns(row, true)
+    }
+
+    /// The same without the time of left-out lines.
+    pub fn own_gap_after_ns(&self, row: u32) -> i64 {
+        if !self.has_left_out {
+            return self.gap_after_ns(row);
+        }
+        let like_most = self.like_most.charge(row, true).filter(|charge| charge.class == Class::Gap);
+        let others = self.spilled_at(row).filter(|segment| segment.class == Class::Gap);
+        let left_out_ns = like_most.map_or(0, |charge| charge.ns) + others.map(Segment::dur_ns).sum::<i64>();
+        self.gap_after_ns(row) - left_out_ns
     }
 
     /// Time in a call, and between it and the next one of its task.

@@ -15,6 +15,7 @@
 
 mod cursor;
 mod follow;
+mod left_out;
 mod log_path;
 mod speculation;
 mod visited;
@@ -213,6 +214,9 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     }
 
     fn step_back(&mut self) {
+        if let Some(range) = self.left_out() {
+            return self.pass_left_out(range);
+        }
         let birth_ns = self.trace.tasks[self.now.task as usize].birth_ns;
         if birth_ns == NO_NS || self.now.at_ns <= birth_ns {
             return self.leave_at_birth();
@@ -226,8 +230,12 @@ impl<'walk, L: WalkListener> Walk<'walk, L> {
     /// Most calls work until they are done: the walk passes them, and what lies between, down to the last one that has to be
     /// looked at.
     fn back(&mut self, at: usize, span: Span) {
+        if !self.wakers.left_out().is_empty() && self.stops_at_left_out(span) {
+            return;
+        }
         let checks = self.may_poll();
-        let Some(look) = self.wakers.outline().last_look(self.now.task, at, checks, self.now.floor_ns) else {
+        let look = self.wakers.outline().last_look(self.now.task, at, checks, self.now.floor_ns);
+        let Some(look) = look.max(self.after_left_out(at)) else {
             return self.spell_to_floor(at);
         };
         let looked_at = if look == at { Some(span) } else { self.lanes.span(self.now.task, look) };

@@ -18,7 +18,7 @@ use crate::ingest::descriptors::Descriptors;
 use crate::ingest::task_ids::TaskIds;
 use crate::store::event::{Event, EventKind, NONE, Shape};
 use crate::store::file_chunks::FileChunks;
-use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS};
+use crate::store::heuristics::{COARSE_TICK_NS, MAX_INSTANT_CALL_NS, STAMP_TOLERANCE_NS};
 use crate::store::trace::{Capture, Trace};
 use parsers::syscalls::{self, Action, action_of};
 use parsers::{CallPart, CaptureFacts, DurKind, Extra, Line, LineKind, NO_ID, NO_NS, Outcome, StampMoment, Text};
@@ -33,6 +33,8 @@ struct TaskState {
     undated: u32,
     /// The last call, plus 1.
     last_row: u32,
+    /// The stamp of its last line, plus 1: printed intervals count from it.
+    stamped_ns: i64,
     /// End of the last event; 0 with `seen` false.
     last_end_ns: i64,
     seen: bool,
@@ -218,20 +220,35 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
+    /// Whether a line seems to be whole: as the last one of a file, it may be cut.
+    pub(crate) fn is_whole(&self, line: &Line) -> bool {
+        match line.kind {
+            LineKind::Call => {
+                let may_lack_duration = line.outcome == Outcome::NoReturn || !self.facts.has_durations;
+                line.dur_ns != NO_NS || may_lack_duration
+            }
+            LineKind::CallStart | LineKind::Damaged | LineKind::Continuation => false,
+            // Prose around a trace; in a trace alone, it is the beginning of a line.
+            LineKind::Foreign => self.capture.lines_of(LineKind::Foreign) > 0,
+            _ => true,
+        }
+    }
+
     fn take(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) -> LineKind {
         match (line.kind, line.part) {
             (LineKind::Call, _) => self.whole(line, extra, stamp_ns, at),
             (LineKind::CallStart, _) => self.begun(line, extra, stamp_ns, at),
             (LineKind::CallEnd, _) => return self.resumed(line, extra, stamp_ns, at),
             (LineKind::Continuation, CallPart::Tail) => return self.tail(line, extra, stamp_ns, at),
-            (LineKind::Continuation, _) => self.continued(line, extra),
+            (LineKind::Continuation, _) => self.continued(line, extra, stamp_ns),
             (LineKind::Notice, CallPart::Begun) => self.asleep(line, at),
             (LineKind::Notice, _) => self.notice(extra),
             (LineKind::Signal, _) => self.signal(line, extra, stamp_ns, at),
             (LineKind::Exit | LineKind::Process, _) => self.lifecycle(line, extra, stamp_ns, at),
-            (LineKind::Log, _) => self.message(line, stamp_ns, at),
+            (LineKind::Log, _) => self.messages(line, extra, stamp_ns, at),
             (LineKind::SummaryTable, _) => self.summary(line, extra),
-            (LineKind::Dropped, _) => self.dropped(line),
+            (LineKind::Dropped, _) => self.dropped(line, at),
+            (LineKind::Elision, _) if self.capture.files.len() == 1 => self.capture.elisions.push(at.line),
             _ => {}
         }
         line.kind
@@ -242,7 +259,9 @@ impl<'trace> Assembler<'trace> {
             self.owners.bare_is_open = self.state(self.owners.bare()).open != 0;
         }
         let mut task = self.owners.owner(&mut self.trace.tasks, line);
-        let begins = matches!(line.kind, LineKind::Call | LineKind::CallStart);
+        // A task that reports its own birth is new.
+        let is_birth = line.kind == LineKind::Process && action_of(line.name).creates_task();
+        let begins = matches!(line.kind, LineKind::Call | LineKind::CallStart) || is_birth;
         if begins && self.state(task).is_over(stamp_ns) {
             self.close_open(task);
             self.owners.ended(task, (line.pid, line.tid));
@@ -321,12 +340,21 @@ impl<'trace> Assembler<'trace> {
         }
         let row = std::mem::take(&mut self.state(task).undated);
         if row != 0 {
+            if self.is_elided_since(row - 1) {
+                // The next event of the task is not in the excerpt.
+                return self.trace.events.set_dur(row - 1, 0, DurKind::None);
+            }
             let events = &mut self.trace.events;
             let until_next_ns = stamp_ns.saturating_sub(events.start_ns(row - 1)).max(0);
             let Shape { syscall, op, .. } = events.shape(row - 1);
             let dur_ns = in_call_ns((syscall, events.texts.bytes(op)), until_next_ns, NO_NS, &self.facts);
             events.set_dur(row - 1, dur_ns, DurKind::UpperBound);
         }
+    }
+
+    /// Whether a mark for left-out lines follows the line of an event.
+    fn is_elided_since(&self, row: u32) -> bool {
+        self.capture.elisions.last().is_some_and(|&line| line > self.trace.events.line(row))
     }
 
     fn whole(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
@@ -339,6 +367,7 @@ impl<'trace> Assembler<'trace> {
         let line = &self.with_target(task, line);
         let (start_ns, dur_ns, dur_kind) = self.times(task, line, stamp_ns);
         let row = self.push(task, line, at, start_ns, dur_ns, dur_kind);
+        self.check_interval(task, line, stamp_ns, row);
         if extra.is_none() {
             self.learn(line);
         }
@@ -359,6 +388,10 @@ impl<'trace> Assembler<'trace> {
             return (stamp_ns, if says_nothing { 0 } else { dur_ns }, kind);
         }
         let state = *self.state(task);
+        if facts.names_processes && facts.dur_kind == DurKind::Exact && state.seen && line.dur_ns != NO_NS {
+            let is_open = stamp_ns.saturating_sub(line.dur_ns) < state.last_end_ns.saturating_sub(STAMP_TOLERANCE_NS);
+            self.capture.mixed_calls += u64::from(is_open);
+        }
         self.state(task).broken = None;
         // In an excerpt that is out of order, a task's first difference is not in its first line.
         let may_be_first = !state.seen || state.last_end_ns != 0;
@@ -366,6 +399,7 @@ impl<'trace> Assembler<'trace> {
             (Some(broken), _) => stamp_ns.saturating_sub(broken.start_ns).max(0),
             // What does not return has none.
             (None, NO_NS) if facts.has_durations => 0,
+            (None, NO_NS) if state.last_row.checked_sub(1).is_some_and(|row| self.is_elided_since(row)) => 0,
             (None, NO_NS) if state.seen => stamp_ns.saturating_sub(state.last_end_ns).max(0),
             (None, NO_NS) => 0,
             (None, dur_ns) if may_be_first && facts.dur_kind == DurKind::UpperBound && dur_ns >= stamp_ns => 0,
@@ -379,6 +413,37 @@ impl<'trace> Assembler<'trace> {
             _ => dur_ns,
         };
         (stamp_ns.saturating_sub(dur_ns), dur_ns, facts.dur_kind)
+    }
+
+    /// ```text
+    /// 7:  1.0000 0.0004 read(3, "x", 1)  = 1
+    /// 7:  9.0000 0.0001 close(3)         = 0         not joined: it counts from 8.9999
+    /// ```
+    ///
+    /// Check that the interval printed with a call begins at the previous line of its task.
+    fn check_interval(&mut self, task: u32, line: &Line, stamp_ns: i64, row: u32) {
+        let Some(since_ns) = self.stamped(task, stamp_ns) else { return };
+        // The reader sets the interval of a call that does not return to 0: it is stamped when it is entered.
+        let is_one_way = line.dur_ns == 0 && line.ret == NO_NS && line.outcome != Outcome::Failed;
+        let begin_ns = stamp_ns.saturating_sub(line.dur_ns);
+        // A task's first interval counts from the start of the trace.
+        let is_first = begin_ns <= self.facts.tick_ns;
+        if line.dur_ns != NO_NS && !is_one_way && !is_first && since_ns != begin_ns {
+            self.capture.unjoined.push((row, begin_ns));
+        }
+    }
+
+    /// A task has a line with this stamp. The stamp of its previous line, or [`NO_NS`]; `None` if lines do not print the time
+    /// since the previous line of the task.
+    #[inline]
+    fn stamped(&mut self, task: u32, stamp_ns: i64) -> Option<i64> {
+        let facts = &self.facts;
+        let counts = facts.stamp == StampMoment::End && facts.dur_kind == DurKind::UpperBound && facts.has_durations;
+        if !counts || stamp_ns == NO_NS || self.capture.envelopes.has_clock {
+            return None;
+        }
+        let before = std::mem::replace(&mut self.state(task).stamped_ns, stamp_ns.saturating_add(1));
+        Some(if before == 0 { NO_NS } else { before - 1 })
     }
 
     /// The reader of the following lines. It may have numbered the bodies of lines anew.
@@ -504,7 +569,12 @@ impl<'trace> Assembler<'trace> {
         self.compare_clocks();
         self.capture.cut |= cut;
         self.capture.bytes = bytes;
-        self.capture.unseen_children = self.owners.unseen();
+        // Tracers of systems with such a call follow all threads of a process; a thread without a call has no line.
+        let is_followed =
+            |row: u32| row < self.trace.events.len() && self.trace.events.action(row) == Action::CreatesThread;
+        let unseen = || self.owners.unseen().filter(|birth| !is_followed(birth.row));
+        self.capture.unseen_threads = unseen().filter(|birth| birth.thread).count() as u64;
+        self.capture.unseen_children = unseen().count() as u64;
         self.capture.backward_steps = self.clocks.iter().map(|clock| clock.backward_steps).sum();
         self.capture.tasks.end = self.trace.tasks.len() as u32;
         self.capture.rows.end = self.trace.events.len();

@@ -133,6 +133,9 @@ fn extra_in_trace(extra: &Extra, text: &dyn Fn(Text) -> Text) -> Extra {
         Extra::Opened { created, access, syncs } => {
             Extra::Opened { created: text(*created), access: *access, syncs: *syncs }
         }
+        Extra::Joined(messages) => Extra::Joined(
+            messages.iter().map(|&(stamp_ns, name, message)| (stamp_ns, text(name), text(message))).collect(),
+        ),
         Extra::OwnAddress(address) => Extra::OwnAddress(text(*address)),
         Extra::SocketError(error) => Extra::SocketError(text(*error)),
         other => other.clone(),

@@ -45,6 +45,8 @@ struct Cursor {
     /// The thread in the file's name.
     tid: i32,
     last_byte: u8,
+    /// Whether the last line that was taken seems to be whole.
+    ends_whole: bool,
 }
 
 /// Read files as one capture.
@@ -196,13 +198,15 @@ impl Cursor {
             read_bytes: 0,
             tid,
             last_byte: b'\n',
+            ends_whole: true,
         };
         cursor.parse();
         Ok((name, cursor))
     }
 
     fn is_cut(&self) -> bool {
-        self.last_byte != b'\n' || matches!(&self.source, MergeSource::Stream(stream) if stream.is_cut())
+        (self.last_byte != b'\n' && !self.ends_whole)
+            || matches!(&self.source, MergeSource::Stream(stream) if stream.is_cut())
     }
 
     fn parse(&mut self) {
@@ -245,6 +249,7 @@ impl Cursor {
     fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64, order: &mut Order) {
         let line = &self.parsed.lines[self.next];
         let (mut line, extra) = in_trace(line, self.parsed.extra(line), &self.map);
+        self.ends_whole = assembler.is_whole(&line);
         self.line = self.line.saturating_add(1);
         self.next += 1;
         if line.tid == NO_ID {

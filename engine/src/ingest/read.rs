@@ -15,6 +15,7 @@ use crate::store::file_chunks::FileChunks;
 use crate::store::trace::Trace;
 use parsers::input::{self, Seekable, Source, Stream};
 use parsers::{CachedLines, ChunkLines, Content, Extra, Format, Head, Line, LineReader, LineRef, Parsed, Text};
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -24,8 +25,10 @@ mod tests;
 
 /// As much of a capture as is looked at to recognise it.
 const HEAD_BYTES: usize = 1 << 18;
-/// The same if its first line is longer.
-const LONG_HEAD_BYTES: usize = 1 << 24;
+/// The same if its first line is longer. A line may contain all that a program writes at once.
+const LONG_HEAD_BYTES: usize = 1 << 29;
+/// Longer lines are recognised by both ends.
+const LONG_LINE_BYTES: usize = 1 << 16;
 /// Size of a cell: its text and its lines fit into the cache of a core.
 const CELL_BYTES: u64 = 1 << 17;
 /// Number of bytes between two reports of progress.
@@ -56,11 +59,23 @@ fn known_format(name: &str) -> Result<&'static dyn Format, ReadError> {
     })
 }
 
-/// The part of a capture that is inspected for its format: at least one whole line, unless that is far too long.
-fn head_of(bytes: &[u8]) -> &[u8] {
+/// The part of a capture that is inspected for its format: at least one whole line, unless that is far too long. The middle
+/// of long lines, which is data that a program wrote, is left out.
+fn head_of(bytes: &[u8]) -> Cow<'_, [u8]> {
     let first_line = memchr::memchr(b'\n', bytes.get(..LONG_HEAD_BYTES).unwrap_or(bytes));
     let whole = first_line.map_or(LONG_HEAD_BYTES, |lf| lf + 1);
-    &bytes[..bytes.len().min(whole.max(HEAD_BYTES))]
+    let head = &bytes[..bytes.len().min(whole.max(HEAD_BYTES))];
+    if head.split(|&byte| byte == b'\n').all(|line| line.len() <= LONG_LINE_BYTES) {
+        return Cow::Borrowed(head);
+    }
+    let mut short = Vec::new();
+    for line in head.split_inclusive(|&byte| byte == b'\n') {
+        match line.len() > LONG_LINE_BYTES {
+            true => short.extend([&line[..LONG_LINE_BYTES / 2], &line[line.len() - LONG_LINE_BYTES / 2..]].concat()),
+            false => short.extend_from_slice(line),
+        }
+    }
+    Cow::Owned(short)
 }
 
 fn one_file(
@@ -96,7 +111,7 @@ fn from_cells(
     // Not the first cell: a line may be as long as the file.
     let first = file.beginning(HEAD_BYTES, LONG_HEAD_BYTES).map_err(unreadable(path))?;
     let complete = first.len() as u64 >= file.len();
-    let (name, reader) = reader_for(path, Head { bytes: head_of(&first), complete }, format)?;
+    let (name, reader) = reader_for(path, Head { bytes: &head_of(&first), complete }, format)?;
     drop(first);
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let run = Run::new(Assembler::new(trace, capture));
@@ -114,7 +129,7 @@ fn from_stream(
     let complete = first.as_ref().is_none_or(|chunk| chunk.last);
     let bytes = first.as_ref().map_or(&b""[..], |chunk| &chunk.bytes);
     let head = head_of(bytes);
-    let (name, reader) = reader_for(path, Head { bytes: head, complete }, format)?;
+    let (name, reader) = reader_for(path, Head { bytes: &head, complete }, format)?;
     let capture = new_capture(trace, &[path.to_owned()], name, reader.as_ref());
     let mut run = Run::new(Assembler::new(trace, capture));
     let claim = |cell: &mut ParsedChunk| match first.take().map_or_else(|| stream.next_chunk(), |chunk| Ok(Some(chunk)))
@@ -168,13 +183,25 @@ struct Run<'trace> {
     /// Where the tracer's present run begins.
     run_start: u64,
     last_byte: u8,
+    /// Whether the last line seems to be whole, even if no line feed follows it.
+    ends_whole: bool,
     failed: Option<io::Error>,
 }
 
 impl<'trace> Run<'trace> {
     fn new(assembler: Assembler<'trace>) -> Run<'trace> {
         let (known, lines_before) = (Vec::new(), Vec::new());
-        Run { assembler, known, line: 0, lines_before, bytes: 0, run_start: 0, last_byte: b'\n', failed: None }
+        Run {
+            assembler,
+            known,
+            line: 0,
+            lines_before,
+            bytes: 0,
+            run_start: 0,
+            last_byte: b'\n',
+            ends_whole: true,
+            failed: None,
+        }
     }
 
     /// Take in a file.
@@ -252,11 +279,13 @@ impl<'trace> Run<'trace> {
             let before = LinePlace { file: self.assembler.first_file(), line: self.line };
             let plain = self.assembler.fast_path_lines(rest, before);
             self.line = self.line.saturating_add(plain as u32);
+            self.ends_whole |= plain > 0;
             let Some((line_ref, others)) = rest[plain..].split_first() else { break };
             self.line = self.line.saturating_add(1);
             let number = cell.lines.refs.len() - others.len() - 1;
             rest = others;
             let (line, extra) = known.line(&cell.lines, line_ref);
+            self.ends_whole = self.assembler.is_whole(&line);
             if self.assembler.begins_run(&line, extra.as_ref()) {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
                 lines = number;
@@ -278,7 +307,7 @@ impl<'trace> Run<'trace> {
         if !self.assembler.has_understood() {
             return Err(ReadError::Unrecognised { path: path.to_owned(), tried: vec![self.assembler.format()] });
         }
-        self.assembler.finish(cut || self.last_byte != b'\n', self.bytes - self.run_start);
+        self.assembler.finish(cut || (self.last_byte != b'\n' && !self.ends_whole), self.bytes - self.run_start);
         Ok(())
     }
 }

@@ -184,9 +184,9 @@ impl TaskIds {
         orphans.len() as u64
     }
 
-    /// Children that were made but never spoke.
-    pub(crate) fn unseen(&self) -> u64 {
-        self.announced.len() as u64
+    /// The calls that created children without any line.
+    pub(crate) fn unseen(&self) -> impl Iterator<Item = &Birth> {
+        self.announced.values()
     }
 
     fn named(&mut self, tasks: &mut Vec<Task>, key: PrintedIds, line: &Line) -> u32 {

@@ -1,10 +1,10 @@
 //! What a capture is, as Python sees it.
 
 use crate::session::Session;
-use crate::store::trace::Capture;
+use crate::store::trace::{Capture, LossCause};
 use parsers::{Clock, LineKind, NO_NS};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 
 /// A capture of a trace, and how far it can be trusted.
 pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) -> PyResult<Bound<'py, PyDict>> {
@@ -14,6 +14,9 @@ pub(super) fn described<'py>(py: Python<'py>, session: &Session, number: u32) ->
         dict.set_item("families", &trust.families)?;
         dict.set_item("overhead_floor_ns", trust.overhead_floor_ns)?;
         dict.set_item("overhead_share", trust.overhead_share)?;
+        let left_out = py.detach(|| session.wakers().left_out().of_capture(session.trace(), number));
+        dict.set_item("places_left_out", left_out.0)?;
+        dict.set_item("left_out_ns", left_out.1)?;
         dict.set_item("has_unfollowed_children", trust.has_unfollowed_children)?;
     }
     Ok(dict)
@@ -43,6 +46,8 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
             loss.set_item("lines", capture.lines_of(kind))?;
             if kind == LineKind::Dropped {
                 loss.set_item("events", capture.lost_events)?;
+                let causes = LossCause::ALL.iter().zip(capture.lost_by).filter(|(_, (events, _))| *events > 0);
+                loss.set_item("causes", causes.map(|(cause, (events, _))| (cause.name(), events)).into_py_dict(py)?)?;
             }
             loss.set_item("first_line", capture.first_lines[kind as usize])?;
             loss.set_item("remedy", remedy)?;
@@ -64,6 +69,7 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
     dict.set_item("cut", capture.cut)?;
     dict.set_item("backward_steps", capture.backward_steps)?;
     dict.set_item("is_newest_first", capture.facts.is_newest_first)?;
+    dict.set_item("mixed_calls", capture.mixed_calls)?;
     dict.set_item("unseen_children", capture.unseen_children)?;
     dict.set_item("presumed_children", capture.presumed_children)?;
     dict.set_item("order_inferred", capture.is_order_inferred)?;
@@ -73,7 +79,8 @@ fn facts<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>
 fn has<'py>(py: Python<'py>, capture: &Capture) -> PyResult<Bound<'py, PyDict>> {
     let has = PyDict::new(py);
     has.set_item("durations", capture.facts.has_durations)?;
-    has.set_item("tids", capture.facts.has_ids)?;
+    has.set_item("tids", capture.facts.has_ids && !capture.facts.names_processes)?;
+    has.set_item("pids", capture.facts.has_ids)?;
     has.set_item("wall_clock", capture.has_wall_clock())?;
     has.set_item("events", !capture.rows.is_empty())?;
     has.set_item("summary_table", !capture.summary.is_empty())?;

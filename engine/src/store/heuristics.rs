@@ -31,6 +31,9 @@ pub(crate) const STAMP_TOLERANCE_NS: i64 = 50 * US;
 /// Maximum duration of a call that never waits, where the tracer prints no durations. The rest is the program's own.
 /// Source: measured. A call costs 25 to 500 us under strace, depending on the load.
 pub(crate) const MAX_INSTANT_CALL_NS: i64 = 500 * US;
+/// Maximum number of ticks between an event and the begin of the interval printed with the next event of its task.
+/// Source: truss prints differences of rounded times, so they meet to the tick; one more for either end.
+pub(crate) const INTERVAL_TOLERANCE_TICKS: i64 = 2;
 
 // Starts and ends of tasks
 

@@ -587,6 +587,24 @@ columns! {
         "first_line" i64 "" "Line of the call.";
         "last_line" i64 "" "Same as first_line.";
     }
+    "excerpts" {
+        "capture" u32 "" "Number of the capture.";
+        "task" u32 "" "Number of the task.";
+        "pid" i32 "" "Process id.";
+        "tid" i32 "" "Thread id.";
+        "program" dict "" "Its last program.";
+        "lifetime_ns" i64 "ns" "Its lifetime; missing if lines before its first event are left out.";
+        "syscall" dict "" "The call with most of the time in its quoted calls, apart from those that manage processes.";
+        "op" dict "" "Operation of that call.";
+        "calls" i64 "count" "Number of quoted calls of that kind.";
+        "total_ns" i64 "ns" "Their total duration.";
+        "mean_ns" i64 "ns" "Their mean duration.";
+        "quoted_share" f64 "share" "Their share of the time in its quoted calls.";
+        "exclusive_ns" i64 "ns" "Critical-path time in lines that are left out.";
+        "share" f64 "share" "exclusive_ns as a share of the window.";
+        "first_line" i64 "" "Line of its first call.";
+        "last_line" i64 "" "Line of its last call.";
+    }
     "children" {
         "capture" u32 "" "Number of the capture.";
         "task" u32 "" "Number of the task.";
@@ -620,6 +638,7 @@ columns! {
         "calls" i64 "count" "Number of calls.";
         "processes" i64 "count" "Number of processes.";
         "unseen_children" i64 "count" "Children that were created but have no line in the capture.";
+        "unseen_threads" i64 "count" "Threads among these children; missing if there are none.";
         "presumed_children" i64 "count" "Children whose ids differ from those their creators know, or whose creation never returned; matched by elimination.";
         "unfollowed" bool "" "Whether children were created and none of them is in the capture.";
         "has_clock" bool "" "Whether events have timestamps on one wall clock.";
@@ -630,6 +649,7 @@ columns! {
         "ends_open" bool "" "Whether the last line is a call that waits and did not return: the capture need not be truncated.";
         "open_calls" i64 "count" "Tasks whose last call was still open when the capture ended.";
         "lost_events" i64 "count" "Events that the tracer reported as lost.";
+        "lost_by" dict "" "Cause of most lost events: full-buffers, no-variable-space, unreadable-argument.";
         "unused_lines" i64 "count" "Lines that could not be used.";
         "unused_share" f64 "share" "Unused lines as a share of all lines.";
         "backward_steps" i64 "count" "Lines with a timestamp earlier than that of a previous line.";

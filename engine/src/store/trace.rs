@@ -38,6 +38,10 @@ pub struct Capture {
     pub accounting: Vec<u64>,
     /// The first line of each kind, 0 if none, in the order of [`LineKind::ALL`].
     pub first_lines: Vec<u64>,
+    /// Calls that begin while another one of the same process is open, where lines name processes only.
+    pub mixed_calls: u64,
+    /// Lost events by [`LossCause`], and the first line that reports some; 0 if there is none.
+    pub lost_by: [(u64, u64); LossCause::ALL.len()],
     /// Events that the tracer reports as lost. A report without a number counts as one.
     pub lost_events: u64,
     /// Its tasks.
@@ -54,12 +58,45 @@ pub struct Capture {
     pub backward_steps: u64,
     /// Children that were created but have no line in the capture.
     pub unseen_children: u64,
+    /// Threads among them.
+    pub unseen_threads: u64,
     /// Children that print other ids than their creators got, matched because no other child is possible.
     pub presumed_children: u64,
     /// The order of lines of different files is not printed but inferred, and so are their times (`strace -ff -r`).
     pub is_order_inferred: bool,
+    /// Calls whose printed interval begins at no earlier event of their task: lines before them are left out, or out of order.
+    /// With the begin of the interval.
+    pub unjoined: Vec<(u32, i64)>,
+    /// Lines that stand for lines that were left out.
+    pub elisions: Vec<u32>,
     /// Rows of summary tables.
     pub summary: Vec<SummaryRow>,
+}
+
+/// Why a tracer lost events.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LossCause {
+    /// Its buffers were full.
+    Buffers,
+    /// DTrace had no space for variables.
+    Variables,
+    /// DTrace could not read an argument, and left out the line of the call.
+    Argument,
+}
+
+impl LossCause {
+    /// All of them, by number.
+    pub const ALL: [LossCause; 3] = [LossCause::Buffers, LossCause::Variables, LossCause::Argument];
+
+    /// The name in tables and JSON.
+    pub fn name(self) -> &'static str {
+        ["full-buffers", "no-variable-space", "unreadable-argument"][self as usize]
+    }
+
+    /// The cause with this name, which readers give to lines; buffers if there is none.
+    pub(crate) fn by_name(name: &[u8]) -> LossCause {
+        LossCause::ALL.into_iter().find(|cause| cause.name().as_bytes() == name).unwrap_or(LossCause::Buffers)
+    }
 }
 
 /// A row of a summary table.
@@ -97,6 +134,8 @@ impl Capture {
             bytes: 0,
             accounting: vec![0; LineKind::ALL.len()],
             first_lines: vec![0; LineKind::ALL.len()],
+            mixed_calls: 0,
+            lost_by: [(0, 0); LossCause::ALL.len()],
             lost_events: 0,
             tasks: 0..0,
             rows: 0..0,
@@ -105,8 +144,11 @@ impl Capture {
             cut: false,
             backward_steps: 0,
             unseen_children: 0,
+            unseen_threads: 0,
             presumed_children: 0,
             is_order_inferred: false,
+            unjoined: Vec::new(),
+            elisions: Vec::new(),
             summary: Vec::new(),
         }
     }

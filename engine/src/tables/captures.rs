@@ -5,7 +5,7 @@
 //! ```
 
 use crate::critical_path::window::Window;
-use crate::store::trace::Capture;
+use crate::store::trace::{Capture, LossCause};
 use crate::table_support::builder::{BuiltTable, TableBuilder};
 use crate::table_support::context::TableContext;
 use crate::table_support::provenance::Provenance;
@@ -37,6 +37,7 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
     builder.int("calls", tasks.iter().map(|task| task.calls as i64).sum());
     builder.int("processes", tasks.iter().filter(|task| !task.is_thread).count() as i64);
     builder.int("unseen_children", capture.unseen_children as i64);
+    builder.some_int("unseen_threads", (capture.unseen_threads > 0).then_some(capture.unseen_threads as i64));
     builder.int("presumed_children", capture.presumed_children as i64);
     builder.bool("unfollowed", trusted.is_some_and(|trust| trust.has_unfollowed_children));
     builder.bool("has_clock", capture.has_wall_clock());
@@ -47,6 +48,16 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
     builder.bool("ends_open", ends_open(context, capture));
     builder.int("open_calls", open_calls(context, capture));
     builder.int("lost_events", capture.lost_events as i64);
+    builder.string(
+        "lost_by",
+        capture
+            .lost_by
+            .iter()
+            .zip(LossCause::ALL)
+            .max_by_key(|((events, _), _)| *events)
+            .filter(|((events, _), _)| *events > 0)
+            .map(|(_, cause)| cause.name()),
+    );
     builder.int("unused_lines", unused as i64);
     builder.float("unused_share", (capture.lines() > 0).then(|| unused as f64 / capture.lines() as f64));
     builder.int("backward_steps", capture.backward_steps as i64);
@@ -59,7 +70,13 @@ fn write(context: &TableContext<'_>, number: u32, capture: &Capture, builder: &m
     builder.bool("filtered", trusted.is_some_and(|trust| trust.filtered));
     let families = trusted.map_or_else(Vec::new, |trust| trust.families.iter().map(|&name| name.to_owned()).collect());
     builder.list("families", families);
-    builder.lines(first, capture.rows.end.saturating_sub(1));
+    match loss_lines(capture) {
+        Some((first_line, last_line)) if capture.lost_events > 0 => {
+            builder.int("first_line", first_line as i64);
+            builder.int("last_line", last_line as i64);
+        }
+        _ => builder.lines(first, capture.rows.end.saturating_sub(1)),
+    }
     builder.members(Provenance::Rows(Vec::new()));
 }
 
@@ -68,9 +85,16 @@ fn tracing_ns(context: &TableContext<'_>, capture: &Capture) -> i64 {
     capture.tasks.clone().into_par_iter().map(|task| context.traced(task).tracing_ns()).sum()
 }
 
-/// Lines that could not be used, but have a remedy.
+/// Lines that could not be used, but have a remedy. A report of lost events is a message that was read.
 fn lines_lost(capture: &Capture) -> u64 {
-    LineKind::ALL.iter().filter(|kind| kind.remedy().is_some()).map(|&kind| capture.lines_of(kind)).sum()
+    let is_unused = |kind: &&LineKind| kind.remedy().is_some() && **kind != LineKind::Dropped;
+    LineKind::ALL.iter().filter(is_unused).map(|&kind| capture.lines_of(kind)).sum()
+}
+
+/// The first and the last of the lines that are the first to report a loss, one for each cause.
+fn loss_lines(capture: &Capture) -> Option<(u64, u64)> {
+    let lines = || capture.lost_by.iter().map(|&(_, line)| line).filter(|&line| line > 0);
+    Some((lines().min()?, lines().max()?))
 }
 
 /// Whether the capture ends with a call that waits and did not return.

@@ -78,7 +78,7 @@ fn of_process(context: &TableContext<'_>, tasks: &[u32]) -> Vec<Own> {
 /// Time between a call and the next one, apart from the time during which the task was stopped.
 fn running_ns(context: &TableContext<'_>, row: u32) -> i64 {
     let stopped_ns = if context.wakers.may_stop() { context.attribution.stopped_ns(row) } else { 0 };
-    context.attribution.gap_after_ns(row) - stopped_ns
+    context.attribution.own_gap_after_ns(row) - stopped_ns
 }
 
 fn place_of(found: &mut Vec<Own>, task: u32, program: Text, row: u32) -> usize {

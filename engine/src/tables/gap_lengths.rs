@@ -63,7 +63,7 @@ fn gap(context: &TableContext<'_>, row: u32) -> Option<Gap> {
     let dur_ns = next_ns.saturating_sub(start_ns);
     // If the next event was printed earlier, the clock was set back.
     let is_in_order = *next > row;
-    (next_ns != NO_NS && dur_ns > 0 && is_in_order).then(|| (row, dur_ns, context.attribution.gap_after_ns(row)))
+    (next_ns != NO_NS && dur_ns > 0 && is_in_order).then(|| (row, dur_ns, context.attribution.own_gap_after_ns(row)))
 }
 
 /// The silences of logs.

@@ -338,7 +338,7 @@ fn on_path(context: &TableContext<'_>, shapes: &LoopShapes, one: &Loop) -> (i64,
         if row == one.last_row {
             break;
         }
-        all_ns += context.attribution.gap_after_ns(row);
+        all_ns += context.attribution.own_gap_after_ns(row);
     }
     (all_ns, dominant_ns)
 }

@@ -16,6 +16,7 @@ mod connects;
 mod copies;
 mod costs;
 mod cpu;
+mod excerpts;
 mod families;
 mod fd_sweeps;
 mod forks;
@@ -72,6 +73,7 @@ pub const TABLES: &[(&str, Make)] = &[
     ("connects", connects::build),
     ("copies", copies::build),
     ("cpu", cpu::build),
+    ("excerpts", excerpts::build),
     ("fd_sweeps", fd_sweeps::build),
     ("forks", forks::build),
     ("gap_lengths", gap_lengths::build),

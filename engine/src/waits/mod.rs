@@ -15,6 +15,7 @@ pub(crate) mod fifos;
 pub(crate) mod file_watch;
 pub(crate) mod futex;
 pub(crate) mod interrupted;
+pub mod left_out;
 pub(crate) mod lock;
 pub(crate) mod mappings;
 pub(crate) mod message;

@@ -14,6 +14,7 @@ use crate::store::task_relations;
 use crate::store::trace::Trace;
 use crate::waits::candidates::WaitBitmap;
 use crate::waits::edge::{Edge, Ender, WakeKind};
+use crate::waits::left_out::LeftOuts;
 use crate::waits::shape_facts::Effect;
 use crate::waits::stops::may_stop;
 use crate::waits::waiting::Waiting;
@@ -48,6 +49,7 @@ pub struct Wakers {
     pub(super) clients: clients::Clients,
     pub(super) outline: WaitBitmap,
     pub(super) may_stop: bool,
+    pub(super) left_out: LeftOuts,
 }
 
 impl Wakers {
@@ -81,6 +83,7 @@ impl Wakers {
             clients: clients::Clients::default(),
             outline: WaitBitmap::default(),
             may_stop: may_stop(trace),
+            left_out: LeftOuts::new(trace),
         }
     }
 
@@ -92,6 +95,11 @@ impl Wakers {
     /// Whether any task was ever stopped.
     pub(crate) fn may_stop(&self) -> bool {
         self.may_stop
+    }
+
+    /// Time ranges of which the capture has no lines.
+    pub fn left_out(&self) -> &LeftOuts {
+        &self.left_out
     }
 
     /// The wait class of a call.

@@ -50,10 +50,14 @@ fn message(text: &[u8], parsed: &mut Parsed) -> Line {
     let mut line = Line::of(LineKind::Dropped);
     if text.starts_with(b"error on enabled probe") {
         line.ret = 1;
+        line.op = parsed.texts.add(b"unreadable-argument");
         let probe = memmem::find(text, b"syscall::").and_then(|at| text.get(at + 9..));
         line.name = parsed.texts.add(probe.and_then(scan::name).map_or(b"", |(name, _)| name));
     } else if let Some(count) = lost(text) {
         line.ret = count;
+        // `12 dynamic variable drops`, `3 aggregation drops`: no space, however fast the buffers are read.
+        let is_variable = [&b"variable"[..], b"aggregation"].iter().any(|word| memmem::find(text, word).is_some());
+        line.op = parsed.texts.add(if is_variable { &b"no-variable-space"[..] } else { b"full-buffers" });
     } else {
         line.kind = LineKind::Notice;
     }

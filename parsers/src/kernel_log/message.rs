@@ -17,7 +17,7 @@ pub(super) fn read<'a>(prefix: &LogPrefix<'a>) -> (&'a [u8], &'a [u8]) {
 }
 
 /// `md: stopping all md devices.` is from `md`.
-fn plain(text: &[u8]) -> (&[u8], &[u8]) {
+pub(super) fn plain(text: &[u8]) -> (&[u8], &[u8]) {
     let end = memchr::memchr_iter(b':', text.get(..MAX_NAME_BYTES).unwrap_or(text))
         .find(|&at| matches!(text.get(at + 1), None | Some(b' ' | b'\t')));
     // `[413]: Unmounting` contains a process id, but no name.

@@ -138,6 +138,7 @@ impl StraceLayout {
             mixes_threads: false,
             one_process: false,
             is_newest_first: false,
+            names_processes: false,
             base_ns: NO_NS,
         }
     }

@@ -105,6 +105,7 @@ pub(crate) fn is_aix(line: &[u8]) -> bool {
 
 /// A row of a table alone does not show its system, but FreeBSD's rows have nine decimals.
 fn table_of_three_decimals(line: &[u8]) -> bool {
+    let line = scan::trim(line);
     let time = line.strip_prefix(b"usr time:").or_else(|| line.strip_prefix(b"sys totals:"));
     let digits = time.and_then(|text| memchr::memchr(b'.', text).and_then(|at| text.get(at + 1..)));
     table::is_sign(line)

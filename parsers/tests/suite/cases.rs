@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use parsers::line::Ended;
-use parsers::{CallPart, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition};
+use parsers::{CallPart, Extra, Format, Head, Line, LineReader, NO_ID, NO_NS, Outcome, Parsed, Recognition, Text};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
@@ -68,6 +68,10 @@ fn shown_extra(extra: &Extra, parsed: &Parsed) -> String {
         Extra::Timeout(NO_NS) => "timeout(forever)".to_owned(),
         Extra::Restarted { base_ns: NO_NS } => "restarted".to_owned(),
         Extra::Restarted { base_ns } => format!("restarted({base_ns})"),
+        Extra::Joined(messages) => {
+            let shown = |(at, _, text): &(i64, Text, Text)| format!("{at} {}", parsed.texts.string(*text));
+            format!("joined({})", messages.iter().map(shown).collect::<Vec<_>>().join("|"))
+        }
         other => format!("{other:?}"),
     }
 }

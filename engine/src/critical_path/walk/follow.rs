@@ -168,6 +168,9 @@ impl<L: WalkListener> Walk<'_, L> {
         }
         self.now.floor_ns = waiter.floor_ns;
         self.go_to(waiter.task);
+        if waiter.wait.row == NONE {
+            return;
+        }
         let class = self.class(waiter.wait.row);
         self.charge(waiter.task, waiter.wait.start_ns, What::Call(waiter.wait.row), class, false);
     }

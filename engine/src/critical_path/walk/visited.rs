@@ -29,6 +29,10 @@ impl Visited {
         self.first_visit(1 << 32 | u64::from(task))
     }
 
+    pub(super) fn first_visit_of_life(&mut self, task: u32) -> bool {
+        self.first_visit(2 << 32 | u64::from(task))
+    }
+
     fn first_visit(&mut self, key: u64) -> bool {
         if let Some(many) = &mut self.many {
             return many.insert(key);

@@ -9,6 +9,7 @@ impl Assembler<'_> {
     pub(super) fn begun(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
         if self.facts.mixes_threads {
+            self.capture.mixed_calls += u64::from(self.state(task).open != 0);
             self.park(task);
         }
         self.close_open(task);

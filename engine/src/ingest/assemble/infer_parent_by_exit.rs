@@ -54,6 +54,15 @@ impl Assembler<'_> {
         }
     }
 
+    /// The tracer prints the id of a task's parent.
+    pub(super) fn has_parent(&mut self, task: u32, parent: i32, at_ns: i64) {
+        let known = &self.trace.tasks[task as usize];
+        let (pid, is_settled) = (known.pid, known.created_by != NONE || known.creator != NONE);
+        if let Some(parent) = self.owners.process(parent).filter(|&parent| parent != task && !is_settled) {
+            self.is_parent(parent, pid, at_ns);
+        }
+    }
+
     /// At the end of the capture: link the tasks that these claims name.
     pub(super) fn infer_parents(&mut self) {
         let claims = std::mem::take(&mut self.kin);

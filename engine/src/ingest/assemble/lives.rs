@@ -94,6 +94,7 @@ impl Assembler<'_> {
                 self.exits(task, ended);
                 self.state(task).left_alone = true;
             }
+            Some(Extra::Parent(pid)) => self.has_parent(task, pid, self.trace.events.start_ns(row)),
             Some(Extra::Joins(id)) => self.joins(row, task, line, id),
             Some(Extra::Member { pid, tid }) => self.is_member(row, line, pid, tid),
             Some(Extra::GroupEnd(ended)) => {
@@ -297,6 +298,7 @@ impl Assembler<'_> {
 
     pub(super) fn signal(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, stamp_ns, at);
+        self.stamped(task, stamp_ns);
         self.trace.tasks[task as usize].signals += 1;
         self.interrupts(task, line, extra.as_ref(), stamp_ns, at);
         self.mark(task, EventKind::Signal, line, stamp_ns, at);
@@ -306,7 +308,7 @@ impl Assembler<'_> {
                 if ended.is_some() {
                     self.is_parent(task, from, stamp_ns);
                 }
-                self.continued(line, extra);
+                self.continued(line, extra, NO_NS);
             }
             // The default action killed the process. No separate line reports its end.
             Some(Extra::GroupEnd(ended)) => {
@@ -334,6 +336,7 @@ impl Assembler<'_> {
             _ => {}
         }
         let task = self.owner(line, stamp_ns, at);
+        self.stamped(task, stamp_ns);
         match extra {
             Some(Extra::Superseded { by }) => return self.superseded(task, by, line, stamp_ns, at),
             Some(Extra::Born { creator_pid, thread }) => {

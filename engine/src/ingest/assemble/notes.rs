@@ -3,11 +3,15 @@
 use crate::ingest::assemble::{Assembler, LinePlace};
 use crate::store::event::{EventKind, NONE};
 use crate::store::tasks::Program;
-use crate::store::trace::SummaryRow;
+use crate::store::trace::{LossCause, SummaryRow};
 use parsers::{DurKind, Extra, Line, LineKind, NO_NS, Text};
 
 impl Assembler<'_> {
-    pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>) {
+    pub(super) fn continued(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64) {
+        // A line about a function of the program: the next call counts its time from there.
+        if let Some(task) = self.speaker(line).filter(|_| stamp_ns != NO_NS) {
+            self.stamped(task, stamp_ns);
+        }
         if let (LineKind::Continuation, Some(Extra::Signal { from, ended })) = (line.kind, &extra)
             && let Some(task) = self.speaker(line)
         {
@@ -89,8 +93,19 @@ impl Assembler<'_> {
         }
     }
 
+    /// The messages of a line of a log.
+    pub(super) fn messages(&mut self, line: &Line, extra: Option<Extra>, stamp_ns: i64, at: LinePlace) {
+        self.message(line, stamp_ns, at);
+        let Some(Extra::Joined(others)) = extra else { return };
+        for &(stamp_ns, name, target) in &others {
+            let line = Line { stamp_ns, name, target, ..*line };
+            let stamp_ns = self.stamp(at.file, &line);
+            self.message(&line, stamp_ns, at);
+        }
+    }
+
     /// A message of a log: the silence after it is its duration. Before a line that stands for several, it is unknown.
-    pub(super) fn message(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) {
+    fn message(&mut self, line: &Line, stamp_ns: i64, at: LinePlace) {
         let task = self.owner(line, NO_NS, at);
         let undated = std::mem::take(&mut self.state(task).undated);
         if undated != 0 && stamp_ns != NO_NS && line.ret == NO_NS && !self.facts.is_newest_first {
@@ -109,8 +124,12 @@ impl Assembler<'_> {
     }
 
     /// The tracer lost events here, and usually reports how many.
-    pub(super) fn dropped(&mut self, line: &Line) {
+    pub(super) fn dropped(&mut self, line: &Line, at: LinePlace) {
         let events = u64::try_from(line.ret).unwrap_or(1);
+        let cause = LossCause::by_name(self.trace.events.texts.bytes(line.op));
+        let (lost, first_line) = &mut self.capture.lost_by[cause as usize];
+        *lost = lost.saturating_add(events);
+        *first_line = if *first_line == 0 { u64::from(at.line) } else { *first_line };
         self.capture.lost_events = self.capture.lost_events.saturating_add(events);
     }
 

@@ -1,0 +1,91 @@
+"""How to capture again without a lack: by tracer, with its own options."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+TIMES = "times"
+"""Timestamps, so that wall time can be divided."""
+DURATIONS = "durations"
+CHILDREN = "children"
+THREADS = "threads"
+EVENTS = "events"
+"""All lines: no table, no filter."""
+LOSSES = "losses"
+LACKS = (TIMES, DURATIONS, CHILDREN, THREADS, EVENTS, LOSSES)
+
+_SAME_FILE = "on the same ktrace file, without capturing again"
+
+_ADVICE: Mapping[str, Mapping[str, str]] = {
+    "strace": {
+        TIMES: "strace -f -ttt -T",
+        DURATIONS: "strace -T",
+        CHILDREN: "strace -f",
+        THREADS: "strace -f",
+        EVENTS: "strace without -e trace, -P, -z and -Z",
+        LOSSES: "strace -o FILE, or strace -ff -o FILE",
+    },
+    "ltrace": {
+        TIMES: "ltrace -S -f -ttt -T",
+        DURATIONS: "ltrace -S -T",
+        CHILDREN: "ltrace -f",
+        THREADS: "ltrace -f",
+        EVENTS: "ltrace -S without -e",
+        LOSSES: "ltrace -o FILE",
+    },
+    "perf-trace": {
+        TIMES: "perf trace without -s, which prints the time and the duration of each call",
+        DURATIONS: "perf trace, and let it run until the calls return",
+        CHILDREN: "perf trace without --no-inherit, or perf trace -a",
+        THREADS: "perf trace -p PID instead of -t TID",
+        EVENTS: "perf trace without -e",
+        LOSSES: "perf trace -m with more pages, or fewer calls with -e",
+    },
+    "kdump": {
+        TIMES: f"kdump -H -T {_SAME_FILE} (-R prints time differences)",
+        DURATIONS: f"kdump -H -T {_SAME_FILE}",
+        CHILDREN: "ktrace -i",
+        THREADS: f"kdump -H {_SAME_FILE}",
+        EVENTS: "ktrace and kdump without -t",
+        LOSSES: "ktrace with fewer kinds of records (-t c)",
+    },
+    "dtruss": {
+        TIMES: "dtruss -f -e -o -d for elapsed and CPU time of each call; it has no option for wall-clock timestamps",
+        DURATIONS: "dtruss -e -o -d",
+        CHILDREN: "dtruss -f",
+        THREADS: "dtruss -f, which prints thread ids",
+        EVENTS: "dtruss without -t",
+        LOSSES: "dtruss -b 16m for a larger buffer, or -t NAME for fewer calls",
+    },
+    "truss-freebsd": {
+        TIMES: "truss -f -H -D -d",
+        DURATIONS: "truss -D -d",
+        CHILDREN: "truss -f -H",
+        THREADS: "truss -H",
+        EVENTS: "truss without -t",
+        LOSSES: "truss -o FILE",
+    },
+    "truss-solaris": {
+        TIMES: "truss -f -adDE -v all",
+        DURATIONS: "truss -D -E, which bounds them from above and below; dtrace measures them",
+        CHILDREN: "truss -f",
+        THREADS: "truss -l",
+        EVENTS: "truss without -t and -c",
+        LOSSES: "truss -o FILE",
+    },
+    "truss-aix": {
+        TIMES: "truss -f -l -d -D",
+        DURATIONS: "truss -D, which bounds them from above; probevue measures them",
+        CHILDREN: "truss -f",
+        THREADS: "truss -l",
+        EVENTS: "truss without -t and -c",
+        LOSSES: "truss -o FILE",
+    },
+}
+
+_UNKNOWN = {lack: f"{_ADVICE['strace'][lack]} or the like" for lack in LACKS}
+
+
+def recapture(tracer: str, lack: str) -> str:
+    """The command or option that avoids a lack of captures of a tracer."""
+    return _ADVICE.get(tracer, _UNKNOWN)[lack]
