@@ -37,7 +37,7 @@ class Sentence:
 def sentences(trace: TraceTables, findings: Sequence[Finding]) -> list[Sentence]:
     """One to three sentences: the causes by weight, or what the time is without one."""
     groups = grouped(findings)
-    causes = [group for group in groups if _is_cause(group)]
+    causes = [group for group in groups if _is_cause(trace, group)]
     said = [] if causes else [_without_cause(trace)]
     for group in (causes or groups)[: _MAX_SENTENCES - len(said)]:
         said.append(_of_group(group, findings))
@@ -61,10 +61,13 @@ def saving_ns(trace: TraceTables, findings: Sequence[Finding]) -> tuple[int, int
     return low_ns, high_ns
 
 
-def _is_cause(group: FindingGroup) -> bool:
-    """Whether a finding explains where a good part of the time went, or why its numbers cannot be trusted."""
+def _is_cause(trace: TraceTables, group: FindingGroup) -> bool:
+    """Whether a finding explains a good part of the time or of the calls, or why its numbers cannot be trusted."""
     finding = group.first
-    return finding.severity is not Severity.INFO or (finding.share or 0) >= MIN_CAUSE_SHARE
+    share = finding.share or 0.0
+    if finding.basis is Basis.COUNTS:
+        share = (finding.calls or 0) / max(trace.totals["calls"], 1)
+    return finding.severity is not Severity.INFO or share >= MIN_CAUSE_SHARE
 
 
 def _of_group(group: FindingGroup, findings: Sequence[Finding]) -> Sentence:
