@@ -380,7 +380,8 @@ impl<'trace> Assembler<'trace> {
         let facts = self.facts;
         if facts.stamp != StampMoment::End || stamp_ns == NO_NS {
             let kind = if line.dur_ns == NO_NS { DurKind::None } else { facts.dur_kind };
-            let is_first = self.trace.tasks[task as usize].calls == 0;
+            let known = &self.trace.tasks[task as usize];
+            let is_first = known.calls == 0 && known.first_line == known.last_line;
             let says_nothing = is_first && kind == DurKind::UpperBound && facts.clock == parsers::Clock::None;
             let broken = self.state(task).broken.take().filter(|broken| broken.call == line.name && !says_nothing);
             let before_ns = broken.map_or(0, |broken| broken.dur_ns.max(0));

@@ -244,5 +244,5 @@ fn aix_children_print_process_and_thread() {
     );
     let expected = ["8192196/21037193 - process - ", "12845270/31457545 21037193 process 1 /usr/bin/ls"];
     assert_eq!(tasks(&trace), expected);
-    assert_eq!(calls(&trace)[3], "31457545 kopen ? ? none failed /etc/nothere");
+    assert_eq!(calls(&trace)[2], "31457545 kopen ? ? none failed /etc/nothere");
 }

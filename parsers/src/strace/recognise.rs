@@ -58,7 +58,8 @@ pub fn recognise(head: Head<'_>) -> Recognition {
 
 /// Whether a capture of a process that hangs has nothing but its call: `flock(3, LOCK_EX`, without a result.
 fn ends_in_call(head: Head<'_>) -> bool {
-    let last = head.lines().filter(|line| !line.trim_ascii().is_empty()).last();
+    // Other tracers print a tab before the result.
+    let last = head.lines().filter(|line| !line.trim_ascii().is_empty() && !line.contains(&b'\t')).last();
     let body = last.and_then(|line| body_of(without_colours(line).trim_ascii_end()).map(<[u8]>::to_vec));
     let call = body.as_deref().and_then(call_name);
     call.is_some_and(|(name, rest)| {
