@@ -220,7 +220,7 @@ impl<'trace> Assembler<'trace> {
         }
     }
 
-    /// Whether a line seems to be whole: as the last one of a file, it may be cut.
+    /// Whether a line that was taken seems to be whole: as the last one of a file, it may be cut.
     pub(crate) fn is_whole(&self, line: &Line) -> bool {
         match line.kind {
             LineKind::Call => {
@@ -229,7 +229,7 @@ impl<'trace> Assembler<'trace> {
             }
             LineKind::CallStart | LineKind::Damaged | LineKind::Continuation => false,
             // Prose around a trace; in a trace alone, it is the beginning of a line.
-            LineKind::Foreign => self.capture.lines_of(LineKind::Foreign) > 0,
+            LineKind::Foreign => self.capture.lines_of(LineKind::Foreign) > 1,
             _ => true,
         }
     }

@@ -249,7 +249,6 @@ impl Cursor {
     fn take(&mut self, assembler: &mut Assembler<'_>, file: usize, stamp_ns: i64, order: &mut Order) {
         let line = &self.parsed.lines[self.next];
         let (mut line, extra) = in_trace(line, self.parsed.extra(line), &self.map);
-        self.ends_whole = assembler.is_whole(&line);
         self.line = self.line.saturating_add(1);
         self.next += 1;
         if line.tid == NO_ID {
@@ -259,6 +258,7 @@ impl Cursor {
         let at = LinePlace { file: assembler.first_file() + file as u32, line: self.line };
         order.took(file, &line, extra.as_ref(), stamp_ns);
         assembler.line(&line, extra, stamp_ns, at);
+        self.ends_whole = assembler.is_whole(&line);
     }
 }
 

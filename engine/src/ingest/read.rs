@@ -279,13 +279,11 @@ impl<'trace> Run<'trace> {
             let before = LinePlace { file: self.assembler.first_file(), line: self.line };
             let plain = self.assembler.fast_path_lines(rest, before);
             self.line = self.line.saturating_add(plain as u32);
-            self.ends_whole |= plain > 0;
             let Some((line_ref, others)) = rest[plain..].split_first() else { break };
             self.line = self.line.saturating_add(1);
             let number = cell.lines.refs.len() - others.len() - 1;
             rest = others;
             let (line, extra) = known.line(&cell.lines, line_ref);
-            self.ends_whole = self.assembler.is_whole(&line);
             if self.assembler.begins_run(&line, extra.as_ref()) {
                 bytes += bytes_of_lines(cell.bytes.get(bytes..).unwrap_or(b""), number - lines);
                 lines = number;
@@ -296,6 +294,9 @@ impl<'trace> Run<'trace> {
             let at = LinePlace { file: self.assembler.first_file(), line: self.line };
             let stamp_ns = self.assembler.stamp(at.file, &line);
             self.assembler.line(&line, extra, stamp_ns, at);
+        }
+        if let Some(last) = cell.lines.refs.last() {
+            self.ends_whole = self.assembler.is_whole(&known.line(&cell.lines, last).0);
         }
         self.bytes += cell.bytes.len() as u64;
     }
