@@ -52,7 +52,7 @@ def test_process_is_named_by_its_arguments(argv: str | None, program: str | None
 def test_narrow_tables_name_their_hidden_columns(run: Run) -> None:
     """Columns were wrongly omitted in silence, so 80 and 160 columns showed different facts."""
     narrow, wide = (run("top-syscalls", SSH, COLUMNS=columns) for columns in ("70", "200"))
-    assert "Hidden at a width of 70: mean ms, p50 ms, p99 s, max s; " in narrow.stderr
+    assert "Hidden at a width of 70: CPU ms, mean ms, p50 ms, p99 s, max s; " in narrow.stderr
     assert "p50 ms" not in narrow.stdout and "p50 ms" in wide.stdout
     assert "Hidden" not in wide.stderr
 

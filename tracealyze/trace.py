@@ -172,7 +172,7 @@ def read(
         >>> import tracealyze
         >>> trace = tracealyze.read("samples/ssh-login/ssh-login.truss", pid=12203)
         >>> trace.totals["calls"]
-        11
+        10
         >>> tracealyze.read(b"1 1700000000.000000 close(3) = 0 <0.000010>\\n").totals["calls"]
         1
     """

@@ -156,7 +156,9 @@ _USED = ("call", "call_start", "call_end", "signal", "log", "summary_table")
 
 def caveats(capture: Capture, *, with_wrapping: bool = True, stated: Collection[str] = ()) -> Iterator[str]:
     """Reasons not to trust some of the numbers."""
-    if not any(map(capture.accounting.get, _USED)) and not capture.has.get("events"):
+    # Notices about sleeping calls are events; an exit alone is not evidence of the format.
+    is_only_exit = bool(capture.accounting.get("exit"))
+    if not any(map(capture.accounting.get, _USED)) and (is_only_exit or not capture.has.get("events")):
         tracer = " If so, capture with ltrace -S." if capture.format == "ltrace" else ""
         yield f"No line is a system call. Is the format really {capture.format} (--input-format)?{tracer}"
     yield from _wrapping_lines(capture, with_wrapping)
