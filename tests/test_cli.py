@@ -90,7 +90,9 @@ def test_errors_are_one_sentence_with_the_right_exit_code(
 
 def test_forced_input_format_without_calls_is_questioned(run: Run, strace: Callable[[str], Path]) -> None:
     text = " ".join(run("summarize", strace(SLEEPER), "--input-format", "ltrace").stdout.split())
-    assert "No line is a system call. Is the format really ltrace (--input-format)?" in text
+    assert (
+        "No line is a system call. Is the format really ltrace (--input-format)? If so, capture with ltrace -S." in text
+    )
 
 
 def test_no_command_shows_help_and_names_what_is_missing(run: Run) -> None:
@@ -170,7 +172,15 @@ def test_named_pipe_is_read_once_and_not_remembered(run: Run, strace: Callable[[
     assert str(SSH) in run("tree").stderr
 
 
-@pytest.mark.parametrize("arguments", [["--help"], ["check", "--help"], ["baseline", "--help"], ["rules"]])
+def test_bare_baseline_shows_its_help_and_names_what_is_missing(run: Run) -> None:
+    done = run("baseline")
+    assert (done.returncode, done.stderr) == (2, "tracealyze: no command. See tracealyze baseline --help.\n")
+    assert "Usage: tracealyze baseline" in done.stdout and "create" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments", [["--help"], ["check", "--help"], ["baseline"], ["baseline", "--help"], ["rules"]]
+)
 def test_help_survives_a_closed_pipe(arguments: list[str]) -> None:
     """Help exited with 1, the code of a failed gate, when its reader closed the pipe."""
     read_end, write_end = os.pipe()

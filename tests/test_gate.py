@@ -365,6 +365,7 @@ def test_failure_explains_the_difference(accepted: tuple[Path, Path], capture: W
         "also over the limit: calls 4 → 14",
         f"Inspect: tracealyze top-syscalls {worse} --program tool --by shape --sort calls",
         f"baseline update {worse} -b",
+        "--accept-new",
     ):
         assert words in done.stdout
 

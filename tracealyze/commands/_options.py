@@ -36,6 +36,11 @@ if TYPE_CHECKING:
 _Result = TypeVar("_Result")
 
 
+def _completed(option: str, metavar: str, help: str, panel: str, completion: _complete.Complete) -> Any:
+    """An option that takes a word which the shell completes."""
+    return typer.Option(option, metavar=metavar, help=help, rich_help_panel=panel, autocompletion=completion)
+
+
 @dataclass(frozen=True)
 class CaptureOptions:
     """Which captures to read, and which of their events count."""
@@ -97,12 +102,8 @@ class CaptureOptions:
     ] = False
     input_format: Annotated[
         str | None,
-        typer.Option(
-            "--input-format",
-            metavar="NAME",
-            help="Use this input format instead of detecting it.",
-            rich_help_panel=INPUT,
-            autocompletion=_complete.input_formats,
+        _completed(
+            "--input-format", "NAME", "Use this input format instead of detecting it.", INPUT, _complete.input_formats
         ),
     ] = None
 
@@ -163,23 +164,17 @@ class RuleOptions:
     ] = None
     select: Annotated[
         list[str] | None,
-        typer.Option(
+        _completed(
             "--select",
-            metavar="RULE",
-            help="Run only these rules: a name, a code, or a code prefix such as TLZ03.",
-            rich_help_panel=RULES,
-            autocompletion=_complete.rules,
+            "RULE",
+            "Run only these rules: a name, a code, or a code prefix such as TLZ03.",
+            RULES,
+            _complete.rules,
         ),
     ] = None
     ignore: Annotated[
         list[str] | None,
-        typer.Option(
-            "--ignore",
-            metavar="RULE",
-            help="Skip these rules (same forms).",
-            rich_help_panel=RULES,
-            autocompletion=_complete.rules,
-        ),
+        _completed("--ignore", "RULE", "Skip these rules (same forms).", RULES, _complete.rules),
     ] = None
 
     def chosen(self) -> tuple[Rule, ...]:

@@ -30,13 +30,12 @@ _MAX_RULES = 6
 
 @dataclass(frozen=True)
 class Run:
-    """One capture, or one run in a file."""
+    """One capture, or one run in a file. The name is its path, or its path and number. The number is None if the file
+    has only one run."""
 
     name: str
-    """Its path, or its path and number."""
     file: str
     number: int | None
-    """Number of the run in its file; None if the file has only one."""
     wall_ns: int
     tick_ns: int
     calls: int

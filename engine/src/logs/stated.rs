@@ -275,6 +275,12 @@ mod tests {
         stated(message).map_or_else(String::new, |stated| format!("{:?} {}", stated.meaning, &message[stated.at]))
     }
 
+    fn assert_states(cases: &[(&str, &str)]) {
+        for &(message, expected) in cases {
+            assert_eq!(shown(message), expected, "{message}");
+        }
+    }
+
     #[test]
     fn messages_state_how_long_something_lasted() {
         let cases = [
@@ -309,9 +315,7 @@ mod tests {
             ("elapsed time: 00:01:30", "Took 00:01:30"),
             ("been waiting for 12s on the lock", "Took 12s"),
         ];
-        for (message, expected) in cases {
-            assert_eq!(shown(message), expected, "{message}");
-        }
+        assert_states(&cases);
     }
 
     #[test]
@@ -325,9 +329,7 @@ mod tests {
             ("Sleeping 5 s", "Planned 5 s"),
             ("connect failed: retry after 2s", "Planned 2s"),
         ];
-        for (message, expected) in cases {
-            assert_eq!(shown(message), expected, "{message}");
-        }
+        assert_states(&cases);
     }
 
     #[test]

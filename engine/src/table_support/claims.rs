@@ -64,8 +64,10 @@ impl Share {
 pub struct Claims {
     /// The share of each claim.
     pub shares: Vec<Share>,
-    /// Time that no claim covers.
+    /// Time on the path that no claim covers.
     pub rest_ns: i64,
+    /// Elapsed time that no claim covers, of captures without a path. It is not unexplained.
+    pub elapsed_rest_ns: i64,
     /// The largest unclaimed pieces.
     pub rest: Pieces,
 }
@@ -82,8 +84,12 @@ pub fn claims(context: &TableContext<'_>, pieces: &Pieces, claims: &[Vec<Provena
     });
     let mut divided = each.map(|(divided, _)| divided).reduce(|| Shares::new(claims.len()), Shares::and);
     let others = index.divide_others(&mut divided);
-    let rest = index.largest(&divided.rest_ns, &others, limit);
-    Claims { rest_ns: divided.rest_ns.iter().map(|&(_, ns)| ns).sum(), shares: divided.shares, rest }
+    // Only the path can be unexplained. Elapsed times are not parts of it.
+    let is_path = |&(task, _): &(u32, i64)| context.capture_of(task).is_none_or(Capture::has_wall_clock);
+    let (path, elapsed): (Vec<_>, Vec<_>) = divided.rest_ns.into_iter().partition(is_path);
+    let rest = index.largest(&path, &others, limit);
+    let sum = |rest: &[(u32, i64)]| rest.iter().map(|&(_, ns)| ns).sum();
+    Claims { rest_ns: sum(&path), elapsed_rest_ns: sum(&elapsed), shares: divided.shares, rest }
 }
 
 /// The sums of some tasks.
@@ -250,9 +256,7 @@ impl<'a> ClaimIndex<'a> {
                 rest_ns += charge.ns;
             }
         });
-        // Only the path can be unexplained. Elapsed times are not parts of it.
-        let is_path = self.context.capture_of(task).is_none_or(Capture::has_wall_clock);
-        divided.rest_ns.push((task, if is_path { rest_ns } else { 0 }));
+        divided.rest_ns.push((task, rest_ns));
         for &(number, at, is_gap) in &marks.contested {
             let row = rows[at as usize];
             let ns = if is_gap { attribution.gap_after_ns(row) } else { attribution.in_call_ns(row) };

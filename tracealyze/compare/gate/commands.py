@@ -24,12 +24,13 @@ _MAX_LENGTH = 160
 
 @dataclass(frozen=True)
 class Started:
-    """A process of a run: its command line, the program that started it, and the line of its start."""
+    """A process of a run: its command line, the program that started it, and the line of its start.
+
+    `file` is the file of the line, if the capture has several."""
 
     command: str
     by: str
     file: str | None
-    """The file of the line, if the capture has several."""
     line: int | None
 
 
