@@ -6,14 +6,16 @@ import datetime
 import inspect
 import pickle
 import pydoc
+import re
 from pathlib import Path
 
 import pandas
 import pytest
-from conftest import SAMPLES
+from conftest import SAMPLES, captures_of_samples
 from pyarrow import parquet
 
 import tracealyze
+from tracealyze.render.report import headline
 
 SSH = SAMPLES / "ssh-login" / "ssh-login.truss"
 LINE = "{} 17000000{:02}.000000 {} = 0 <0.000010>\n"
@@ -30,6 +32,15 @@ def test_trace_shows_itself_in_one_line(trace: tracealyze.Trace) -> None:
     assert shown in trace._repr_html_()
     assert "hot-loop (TLZ002)" in trace._repr_html_()
     assert repr(trace.select(pid=12203)).startswith("<Trace selected events of ssh-login.truss: ")
+
+
+@pytest.mark.parametrize("capture", captures_of_samples(), ids=str)
+def test_trace_shows_the_saving_of_the_report(capture: Path) -> None:
+    """It was the sum of all findings, also of those that the headline does not count."""
+    trace = tracealyze.read(capture)
+    saved = re.search(r"could save (.*) \(", re.sub(r" \([^()]*%\)( to)", r"\1", headline(trace, trace.summary())))
+    shown = re.search(r"\(saves (.*)\)>", repr(trace))
+    assert (shown and shown[1]) == (saved and saved[1])
 
 
 def test_html_escapes_what_a_capture_contains() -> None:

@@ -10,7 +10,9 @@ import shlex
 import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -157,3 +159,47 @@ def test_analysis_shows_progress_and_ctrl_c_ends_it(tmp_path: Path) -> None:
     assert process.returncode == -signal.SIGINT
     assert printed == b""
     os.close(terminal)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        *(["summarize"], ["critical-path"], ["tree"], ["top-syscalls"], ["loops"], ["gaps"], ["stages"], ["events"]),
+        *(["diff", str(SSH)], ["check", "--budget", "processes <= 9"], ["baseline", "create", "-b", "new.json"]),
+    ],
+    ids=" ".join,
+)
+@pytest.mark.parametrize("is_terminal", [True, False])
+def test_each_command_shows_analysis_on_a_terminal_only(
+    arguments: list[str],
+    is_terminal: bool,
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """Some commands showed nothing while they analyzed."""
+    from tracealyze import cli
+    from tracealyze.commands import _progress
+
+    class AtOnce(threading.Thread):
+        def start(self) -> None:
+            self.run()
+
+        def join(self, timeout: float | None = None) -> None:
+            pass
+
+    class AfterOneLook(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002
+            was_set = self.is_set()
+            self.set()
+            return was_set
+
+    monkeypatch.setattr(_progress, "Thread", AtOnce)
+    monkeypatch.setattr(_progress, "Event", AfterOneLook)
+    monkeypatch.setattr(_progress, "_DELAY_S", -1)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: is_terminal)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["tracealyze", *arguments, str(SSH)])
+    with suppress(SystemExit):
+        cli.main()
+    assert ("analyzing: " in capfd.readouterr().err) == is_terminal

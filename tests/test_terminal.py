@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from conftest import SAMPLES, Run
 
+from tracealyze.render.finding_block import STYLES
 from tracealyze.render.processes import command_of
 from tracealyze.render.terminal import Terminal, cells
 
@@ -66,3 +67,29 @@ def test_long_program_leaves_room_for_the_shape(run: Run, tmp_path: Path) -> Non
     shown = run("top-syscalls", file, "--by", "program", "--by", "shape").stdout
     assert "…/python3" in shown and "openat(/etc/conf)" in shown
     assert all(cells(line) <= 80 for line in shown.splitlines())
+
+
+XTERM = {
+    "red": ((205, 0, 0), (255, 0, 0)),
+    "yellow": ((205, 205, 0), (255, 255, 0)),
+    "magenta": ((205, 0, 205), (255, 0, 255)),
+}
+"""Colors of xterm, normal and bright: many terminals print bold text in the bright one."""
+
+
+def contrast(color: tuple[int, int, int], background: tuple[int, int, int]) -> float:
+    """The contrast ratio of WCAG 2.2."""
+
+    def luminance(rgb: tuple[int, int, int]) -> float:
+        linear = [c / 3294.6 if c <= 10 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in rgb]
+        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+    dark, light = sorted((luminance(color), luminance(background)))
+    return (light + 0.05) / (dark + 0.05)
+
+
+@pytest.mark.parametrize("severity", sorted(STYLES))
+def test_severities_are_readable_on_light_and_dark(severity: str) -> None:
+    """Warnings were bold yellow, with a contrast of 1.1 on a white background. WCAG requires 3 for bold text."""
+    for color in XTERM[STYLES[severity].split()[-1]]:
+        assert min(contrast(color, (255, 255, 255)), contrast(color, (0, 0, 0))) >= 3

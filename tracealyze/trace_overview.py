@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from tracealyze import units
 from tracealyze.sanitize import shown
 from tracealyze.selection import Selection
+from tracealyze.verdict import saving_ns, saving_of
 
 if TYPE_CHECKING:
     from tracealyze.findings.finding import Finding
@@ -37,6 +38,5 @@ def _name(trace: TraceTables) -> str:
 
 
 def _found(trace: TraceTables, findings: Sequence[Finding]) -> str:
-    saving_ns = min(sum(each.impact_ns[1] for each in findings if each.impact_ns), trace.window.wall_ns)
-    saves = f" (saves up to {units.duration(saving_ns, trace.tick_ns)})" if saving_ns else ""
-    return (units.counted(len(findings), "finding") if findings else "no findings") + saves
+    saves = saving_of(*saving_ns(trace, findings), 0, trace.tick_ns)
+    return (units.counted(len(findings), "finding") if findings else "no findings") + (f" ({saves})" if saves else "")

@@ -11,6 +11,7 @@ import typer
 from tracealyze import units
 from tracealyze.commands._help import Command, Group
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.errors import GateFailed
 from tracealyze.render import output
 from tracealyze.render.forms import Form
@@ -49,7 +50,9 @@ def create(source: CaptureOptions, file: File = None) -> None:
     from tracealyze.compare.gate import baseline_file
     from tracealyze.compare.gate.baseline import baseline_of
 
-    accepted = baseline_of(_runs(source))
+    runs = _runs(source)
+    with analyzing():
+        accepted = baseline_of(runs)
     place = _file(file)
     existed = place.exists()
     baseline_file.write(accepted, place)
@@ -71,7 +74,9 @@ def update(
 
     place = _file(file)
     before = baseline_file.read(place)
-    change = updated(before, _runs(source))
+    runs = _runs(source)
+    with analyzing():
+        change = updated(before, runs)
     _list("Captured differently", change.captured)
     _list("Newly accepted" if accept_new else "Worse than before", change.accepts)
     _list("Grown within the limits", change.creeps)
@@ -92,7 +97,9 @@ def prune(source: CaptureOptions, file: File = None) -> None:
 
     place = _file(file)
     before = baseline_file.read(place)
-    after, removed = pruned(before, _runs(source))
+    runs = _runs(source)
+    with analyzing():
+        after, removed = pruned(before, runs)
     _list("Removed", removed)
     baseline_file.write(after, place)
     _print(f"{shown(place)}: {units.counted(len(removed), 'entry', 'entries')} removed.\n")

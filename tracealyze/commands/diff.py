@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.errors import WrongUsage
 from tracealyze.render.forms import Form
 
@@ -62,7 +63,8 @@ def command(
     form = rows.form
     sides = _sides(captures or [], before or [], after or [])
     then, now = ([Run(trace) for trace in replace(source, captures=list(side)).traces()] for side in sides)
-    found = diff(then, now)
+    with analyzing():
+        found = diff(then, now)
     if form is Form.JSON:
         json.write(found.document())
     elif form is Form.TABLE:

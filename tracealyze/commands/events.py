@@ -10,6 +10,7 @@ import typer
 
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.errors import UnusableInput, did_you_mean
 from tracealyze.render import output
 
@@ -51,6 +52,9 @@ def command(
     if syscalls and not len(trace.events_of(limit=1)):
         _must_be_spelt_right(syscalls, trace)
     losses.note_if_summary_only(trace)
+    with analyzing():
+        # Times are shown from the start of the window; the rows themselves are written as they are read.
+        _ = trace.windows
     events.write(trace, limit or (_MAX_ON_A_TERMINAL if sys.stdout.isatty() else None), form)
     source.close(trace)
 

@@ -10,6 +10,7 @@ import typer
 from tracealyze import units
 from tracealyze.commands import _losses as losses
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.heuristics import MIN_GAP_SHARE
 from tracealyze.render import output
 from tracealyze.render.forms import Form
@@ -44,8 +45,9 @@ def command(
 
     form = rows.form
     trace = source.trace()
-    min_ns = round(trace.window.wall_ns * MIN_GAP_SHARE) if min_length is None else units.read_duration(min_length)
-    gaps = trace.gaps_from(min_ns).head(rows.top)
+    with analyzing():
+        min_ns = round(trace.window.wall_ns * MIN_GAP_SHARE) if min_length is None else units.read_duration(min_length)
+        gaps = trace.gaps_from(min_ns).head(rows.top)
     if form in (Form.JSON, Form.CSV):
         listing = Listing("gaps", [Column(name, name) for name in _COLUMNS], gaps, trace.tick_ns)
     else:

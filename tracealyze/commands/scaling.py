@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from tracealyze.commands._options import CaptureOptions, RowOptions, RuleOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.errors import WrongUsage
 from tracealyze.render.forms import Form
 
@@ -61,11 +62,13 @@ def command(
         for size, name in _sized(captures or [], n_from)
         for trace in replace(source, captures=[name]).traces()
     ]
-    found = scaling(runs, target)
+    with analyzing():
+        found = scaling(runs, target)
+        growing = findings(found, chosen)
     if form is Form.JSON:
         json.write(found.document(chosen))
     elif form is Form.TABLE:
-        rendered.show(found, rows.top, findings(found, chosen))
+        rendered.show(found, rows.top, growing)
     elif form is Form.MARKDOWN:
         write_listing(rendered.listing([found.total, *found.rows[: rows.top]], found), form)
     else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 from tracealyze.render import output
 from tracealyze.render.forms import Form
 
@@ -30,6 +31,9 @@ def command(source: CaptureOptions, rows: RowOptions) -> None:
 
     form, top = rows.form, rows.top
     trace = source.trace()
+    with analyzing():
+        # Tables are computed when they are first used, and kept.
+        _ = trace.stages, trace.items
     if form is Form.JSON:
         _document(trace, top)
     elif form is Form.CSV:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tracealyze.commands._options import CaptureOptions, RowOptions, with_options
+from tracealyze.commands._progress import analyzing
 
 if TYPE_CHECKING:
     from tracealyze.table import Row
@@ -69,7 +70,8 @@ def command(
     form = rows.form
     trace = source.trace()
     keys = list(dict.fromkeys(key for each in by or [By.OP] for key in _KEYS.get(each, [each.value])))
-    calls = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), rows.top)
+    with analyzing():
+        calls = _largest(trace.calls(keys), _SORTED_BY.get(sort, f"{sort}_ns"), rows.top)
     tick_ns = trace.dur_tick_ns
     if not calls and trace.is_summary_only:
         from tracealyze.summary import syscalls

@@ -25,7 +25,8 @@ Quoted: TypeAlias = Mapping[tuple[int, str, int], str]
 MAX_QUOTES = 2
 MAX_TEXT_LINES = 3
 _MAX_SAME = 3
-STYLES = {"error": "bold red", "warning": "bold yellow"}
+# Yellow is unreadable on a light background. Magenta, as in GCC's warnings, reads on light and dark ones.
+STYLES = {"error": "bold red", "warning": "bold magenta"}
 
 
 def title_of(finding: Finding) -> str:

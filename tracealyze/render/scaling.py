@@ -8,6 +8,7 @@ from typing import Any
 
 from tracealyze import units
 from tracealyze.compare.scaling import Growth, Scaling, row
+from tracealyze.render.finding_block import STYLES
 from tracealyze.render.listing import Column, Listing, strips
 from tracealyze.render.terminal import Terminal
 from tracealyze.sanitize import shown
@@ -39,8 +40,7 @@ def show(found: Scaling, top: int, findings: Sequence[Mapping[str, Any]]) -> Non
             terminal.line((line, ""))
     for finding in findings:
         terminal.line(("", ""))
-        style = "bold yellow" if finding["severity"] == "warning" else "bold"
-        head = (f"{finding['severity'].upper()} ", style)
+        head = (f"{finding['severity'].upper()} ", STYLES.get(finding["severity"], "bold"))
         terminal.line(head, (f"{finding['name']} ", ""), (f"({finding['code']})", "dim"))
         terminal.paragraph(shown(finding["message"]), "bold", indent=2)
         terminal.paragraph(f"{terminal.drawn.arrow} {finding['advice']}", indent=2)
